@@ -1,0 +1,95 @@
+// What this machine allows: reading, copying and combining arrays, and multiplying matrices.
+#include "case.hpp"
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/kernels/blas.hpp"
+
+namespace gradcomp::bench {
+namespace {
+
+constexpr float triad_scale = 0.5f;
+
+void copy(const Exec& exec, const Span<const float>& from, const Vector<float>& to) {
+  Kokkos::parallel_for(
+      "gradcomp::bench::copy", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(from.size())),
+      KOKKOS_LAMBDA(const index_t i) { to(i) = from(i); });
+}
+
+/// to = b + s c, as STREAM's (McCalpin 1995).
+void triad(const Exec& exec, const Span<const float>& b, const Vector<float>& c, const Vector<float>& to) {
+  Kokkos::parallel_for(
+      "gradcomp::bench::triad", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(b.size())),
+      KOKKOS_LAMBDA(const index_t i) { to(i) = b(i) + triad_scale * c(i); });
+}
+
+/// Elements of `to` that are not `expected`(i).
+template <class Expected>
+index_t count_wrong(const Exec& exec, const Vector<float>& to, const Expected& expected) {
+  index_t wrong = 0;
+  Kokkos::parallel_reduce(
+      "gradcomp::bench::count_wrong", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(to.size())),
+      KOKKOS_LAMBDA(const index_t i, index_t& count) { count += to(i) == expected(i) ? 0 : 1; }, wrong);
+  return wrong;
+}
+
+void run_read(benchmark::State& state, Session& session, report::Row row, index_t elements) {
+  const auto gradient = session.gradient(elements);
+  const auto work = [&] { session.read_seconds(gradient); };
+  const auto times = sample(state, session, gradient, [] {}, work);
+  finish_case(session, std::move(row), "read", elements, 1, times);
+}
+
+void run_copy(benchmark::State& state, Session& session, report::Row row, index_t elements) {
+  const auto gradient = session.gradient(elements);
+  const Vector<float> to("gradcomp::bench::to", gradient.size());
+  const auto times = sample(state, session, gradient, [] {}, [&] { copy(session.exec, gradient, to); });
+  const index_t wrong = count_wrong(session.exec, to, KOKKOS_LAMBDA(const index_t i) { return gradient(i); });
+  require(wrong == 0, "wrong answer: {} elements of the copy differ", wrong);
+  finish_case(session, std::move(row), "copy", elements, 2, times);
+}
+
+void run_triad(benchmark::State& state, Session& session, report::Row row, index_t elements) {
+  const auto gradient = session.gradient(elements);
+  const Vector<float> c("gradcomp::bench::c", gradient.size()), to("gradcomp::bench::to", gradient.size());
+  Kokkos::deep_copy(session.exec, c, 2.0f);  // a power of two: b + 1 is rounded once, with or without contraction
+  const auto times = sample(state, session, gradient, [] {}, [&] { triad(session.exec, gradient, c, to); });
+  const index_t wrong =
+      count_wrong(session.exec, to, KOKKOS_LAMBDA(const index_t i) { return gradient(i) + 2.0f * triad_scale; });
+  require(wrong == 0, "wrong answer: {} elements of the triad differ", wrong);
+  finish_case(session, std::move(row), "triad", elements, 3, times);
+}
+
+/// 2 n^3 operations of a product of n x n matrices at the peak rate; the product that is checked is a small one.
+void run_sgemm(benchmark::State& state, Session& session, report::Row row) {
+  constexpr index_t n = 64;
+  Vector<float> a("gradcomp::bench::a", n * n), c("gradcomp::bench::c", n * n);
+  Kokkos::deep_copy(session.exec, a, 0.25f);  // every entry of the product is n / 16, exactly
+  kernels::gemm(session.exec, kernels::Transpose::no, kernels::Transpose::no, {n, n, n}, 1.0f, a, a, 0.0f, c);
+  const index_t wrong = count_wrong(session.exec, c, KOKKOS_LAMBDA(const index_t) { return n / 16.0f; });
+  require(wrong == 0, "wrong answer: {} elements of the matrix product differ", wrong);
+
+  constexpr index_t multiplications = index_t{1} << 30;  // 1024^3
+  const double rate = kernels::sgemm_peak(session.exec);
+  const double milliseconds = 2e-6 * static_cast<double>(multiplications) / rate;
+  for (auto _ : state) state.SetIterationTime(1e-3 * milliseconds);
+  row.set("operation", "sgemm").set("elements", multiplications).set("gflop_per_second", rate);
+  row.times("time_ms", "times_ms", {milliseconds}).set("gb_per_second", nullptr);
+  session.rows.push_back(std::move(row));
+}
+
+}  // namespace
+
+void add_machine_cases(Session& session) {
+  using Run = void (*)(benchmark::State&, Session&, report::Row, index_t);
+  for (const index_t elements : session.options.sizes) {
+    for (const auto& [name, run] :
+         {std::pair<const char*, Run>{"read", run_read}, {"copy", run_copy}, {"triad", run_triad}})
+      add_case(session, fmt::format("{}/{}", name, elements), elements,
+               [&session, run = run, elements](benchmark::State& state, report::Row row) {
+                 run(state, session, std::move(row), elements);
+               });
+  }
+  add_case(session, "sgemm", index_t{1} << 30,
+           [&session](benchmark::State& state, report::Row row) { run_sgemm(state, session, std::move(row)); });
+}
+
+}  // namespace gradcomp::bench

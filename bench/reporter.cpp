@@ -1,0 +1,51 @@
+#include "reporter.hpp"
+
+#include <fmt/format.h>
+
+#include "gradcomp/report/table.hpp"
+
+namespace gradcomp::bench {
+namespace {
+
+/// A number of the row, "-" where it has none.
+std::string cell(const report::Json& row, const char* key, double scale = 1) {
+  const auto found = row.find(key);
+  if (found == row.end() || !found->is_number()) return "-";
+  return report::format_number(scale * found->get<double>());
+}
+
+std::string line(const report::Json& row, std::size_t width) {
+  const auto& time = row.at("time_ms");
+  return fmt::format("{:<{}} {:>7} {:>10} {:>10} {:>12} {:>10} {:>10} {:>9} {:>12}\n",
+                     row.at("name").get<std::string>(), width, row.at("iterations").get<index_t>(),
+                     cell(time, "median"), cell(time, "p95"), cell(row, "elements_per_second", 1e-6),
+                     cell(row, "gb_per_second"), cell(row, "gflop_per_second"), cell(row, "read_limit_ratio"),
+                     cell(row, "payload_bytes"));
+}
+
+}  // namespace
+
+Reporter::Reporter(const Session& session, std::size_t cases, std::size_t width)
+    : m_session(session), m_cases(cases), m_width(width), m_bar(true) {}
+
+bool Reporter::ReportContext(const Context&) {
+  fmt::print("{:<{}} {:>7} {:>10} {:>10} {:>12} {:>10} {:>10} {:>9} {:>12}\n", "case", m_width, "samples", "median ms",
+             "p95 ms", "Melements/s", "GB/s", "GFLOP/s", "x read", "payload B");
+  m_bar.phase("bench", static_cast<index_t>(m_cases));
+  return true;
+}
+
+void Reporter::ReportRuns(const std::vector<Run>& runs) {
+  m_bar.clear();
+  for (const auto& run : runs) {
+    if (run.skipped == benchmark::internal::NotSkipped) continue;
+    fmt::print("{:<{}} FAILED: {}\n", run.run_name.function_name, m_width, run.skip_message);
+  }
+  // A case that passed has just left its row.
+  if (!runs.empty() && runs.front().skipped == benchmark::internal::NotSkipped)
+    fmt::print("{}", line(m_session.rows.back().json(), m_width));
+  std::fflush(stdout);
+  m_bar.advance();
+}
+
+}  // namespace gradcomp::bench

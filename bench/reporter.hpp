@@ -1,0 +1,25 @@
+#pragma once
+// What the terminal shows: a progress bar, and a line per case as it ends.
+#include <benchmark/benchmark.h>
+
+#include "case.hpp"
+#include "gradcomp/report/progress.hpp"
+
+namespace gradcomp::bench {
+
+class Reporter final : public benchmark::BenchmarkReporter {
+ public:
+  /// `cases` will run, the longest of whose names has `width` letters. Rows are read from the session.
+  Reporter(const Session& session, std::size_t cases, std::size_t width);
+
+  bool ReportContext(const Context& context) override;
+  void ReportRuns(const std::vector<Run>& runs) override;
+  void Finalize() override { m_bar.clear(); }
+
+ private:
+  const Session& m_session;
+  std::size_t m_cases, m_width;
+  report::ProgressBar m_bar;
+};
+
+}  // namespace gradcomp::bench

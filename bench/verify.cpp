@@ -1,0 +1,75 @@
+#include "verify.hpp"
+
+#include <limits>
+
+#include "gradcomp/core/error.hpp"
+
+namespace gradcomp::bench {
+namespace {
+
+constexpr index_t nowhere = std::numeric_limits<index_t>::max();
+
+/// The smallest index for which `bad(i)` holds, or `nowhere`.
+template <class Bad>
+index_t first_bad(const Exec& exec, index_t count, const Bad& bad) {
+  index_t first = nowhere;
+  Kokkos::parallel_reduce(
+      "gradcomp::bench::first_bad", Kokkos::RangePolicy<Exec>(exec, 0, count),
+      KOKKOS_LAMBDA(const index_t i, index_t& found) {
+        if (bad(i) && i < found) found = i;
+      },
+      Kokkos::Min<index_t>(first));
+  return first;
+}
+
+void verify_something_decoded(const Exec& exec, const Span<const float>& gradient, const Span<const float>& decoded) {
+  const auto count = static_cast<index_t>(gradient.size());
+  const index_t sent = first_bad(exec, count, KOKKOS_LAMBDA(const index_t i) { return decoded(i) != 0.0f; });
+  const index_t given = first_bad(exec, count, KOKKOS_LAMBDA(const index_t i) { return gradient(i) != 0.0f; });
+  require(sent != nowhere || given == nowhere, "wrong answer: nothing was decoded");
+}
+
+}  // namespace
+
+void verify_identity(const Exec& exec, const Span<const float>& gradient, const Span<const float>& decoded,
+                     const Span<const float>& memory) {
+  // memory = fl(a - decoded) is within half an ulp of a - decoded, and so is the sum here; comparisons are written so
+  // that NaN fails them.
+  const index_t wrong = first_bad(
+      exec, static_cast<index_t>(gradient.size()), KOKKOS_LAMBDA(const index_t i) {
+        const double difference = static_cast<double>(decoded(i)) + static_cast<double>(memory(i)) - gradient(i);
+        const double size = Kokkos::abs(decoded(i)) + Kokkos::abs(gradient(i));
+        return !(Kokkos::abs(difference) <= 1.2e-7 * static_cast<double>(size) + 1e-44);
+      });
+  if (wrong == nowhere) return;
+  const auto at = static_cast<std::size_t>(wrong);
+  const auto value = [&](const Span<const float>& span) {
+    float host = 0;
+    Kokkos::deep_copy(exec, Kokkos::View<float, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(&host),
+                      Kokkos::subview(span, at));
+    exec.fence("gradcomp::bench::verify");
+    return host;
+  };
+  throw Error(fmt::format("wrong answer: element {}: decoded {} + kept {} is not {}", wrong, value(decoded),
+                          value(memory), value(gradient)));
+}
+
+void verify(const Exec& exec, const Loop& timed, const MethodSpec& method, const Layout& layout,
+            const Span<const float>& gradient, std::uint64_t seed) {
+  const Span<const float> decoded(timed.out().data(), timed.out().size());
+  verify_something_decoded(exec, gradient, decoded);
+  if (timed.has_memory()) return verify_identity(exec, gradient, decoded, timed.memory());
+
+  Loop second(method, layout, seed, true);
+  second.compress(exec, gradient);
+  second.decompress(exec);
+  const Span<const float> again(second.out().data(), second.out().size());
+  verify_identity(exec, gradient, again, second.memory());
+  if (timed.has_state()) return;  // it had more steps than the second loop
+  const index_t differs = first_bad(
+      exec, static_cast<index_t>(gradient.size()),
+      KOKKOS_LAMBDA(const index_t i) { return !(decoded(i) == again(i)); });
+  require(differs == nowhere, "wrong answer: element {} differs between two runs of the same input", differs);
+}
+
+}  // namespace gradcomp::bench

@@ -1,0 +1,58 @@
+#include "command_line.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/core/version_config.hpp"
+
+CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status) {
+  CommandLine line;
+  auto& o = line.train;
+  CLI::App app{
+      "Trains one model data-parallel with one or many gradient compressors in one job, beside uncompressed controls,\n"
+      "and reports time, bytes and quality. Start it with mpirun or srun, or alone as one rank.",
+      "gradcomp-train"};
+  app.set_version_flag("--version", "gradcomp-train " GRADCOMP_VERSION);
+  app.set_config("--config", "", "read options from a TOML file");
+  app.option_defaults()->always_capture_default();
+  app.add_option("--data", o.data, "cifar10:DIR, digits:FILE, gcds:FILE or shapetex10[:dial=value...]");
+  app.add_option("--model", o.model, "the network");
+  app.add_option("--methods", o.methods, "comma-separated method specs, name:key=value:...; see --list");
+  app.add_flag("!--no-controls", o.controls, "do not add the controls fp32, fp16, bf16 and none");
+  app.add_option("--steps", o.steps, "training steps of each method");
+  app.add_option("--batch", o.batch, "samples per rank and step");
+  app.add_option("--lr", o.learning_rate, "learning rate; a method's own lr=... comes first");
+  app.add_option("--momentum", o.momentum, "momentum of SGD");
+  app.add_flag("--nesterov", o.nesterov, "Nesterov momentum");
+  app.add_option("--weight-decay", o.weight_decay, "on matrices and filters");
+  app.add_option("--decay", o.decay, "learning-rate schedule")->check(CLI::IsMember({"cosine", "constant"}));
+  app.add_option("--warmup", o.warmup, "steps of linear warm-up of the learning rate");
+  app.add_flag("--augment", o.augment, "random crops and mirror images");
+  app.add_option("--seed", o.seed, "of weights, data order and random compressors");
+  app.add_option("--schedule", o.schedule, "when buckets travel")->check(CLI::IsMember({"overlapped", "synchronous"}));
+  app.add_option("--bucket-kib", o.bucket_kib, "gradient KiB fused into one bucket");
+  app.add_option("--evaluate-every", o.evaluate_every, "steps between evaluations; 0: four in all");
+  app.add_option("--block", o.block, "steps of one method before the next one runs");
+  app.add_option("--quality-tolerance", o.quality_tolerance, "accuracy below fp32 that still counts as matched");
+  app.add_option("--link", o.link, "emulate a link, e.g. 100Mbit/s,50us; default: the real one");
+  app.add_option("--output", o.output, "result file (JSON)");
+  app.add_flag("--describe", line.describe, "print tensors, buckets and payload bytes per step, without training");
+  app.add_flag("--list{text}", line.list, "list the methods; --list=markdown for the page of the docs")
+      ->check(CLI::IsMember({"text", "markdown"}));
+  app.footer("Also takes Kokkos' own options (--kokkos-help).");
+
+  exit_status = -1;
+  try {
+    app.parse(argc, argv);
+    o.check();
+  } catch (const CLI::Success& success) {  // --help, --version
+    exit_status = rank == 0 ? app.exit(success) : 0;
+  } catch (const CLI::ParseError& error) {
+    if (rank == 0) fmt::print(stderr, "gradcomp-train: error: {}\n", error.what());
+    exit_status = 2;
+  } catch (const gradcomp::Error& error) {
+    if (rank == 0) fmt::print(stderr, "gradcomp-train: error: {}\n", error.what());
+    exit_status = 2;
+  }
+  return line;
+}

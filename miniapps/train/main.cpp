@@ -1,0 +1,134 @@
+// gradcomp-train: data-parallel training of one model with one or many methods, controls included.
+#include <algorithm>
+
+#include "command_line.hpp"
+#include "describe.hpp"
+#include "gradcomp/comm/agree.hpp"
+#include "gradcomp/comm/mpi.hpp"
+#include "gradcomp/comm/throttled.hpp"
+#include "gradcomp/core/arguments.hpp"
+#include "gradcomp/exchange/methods_page.hpp"
+#include "gradcomp/report/context.hpp"
+#include "gradcomp/report/progress.hpp"
+#include "gradcomp/report/result_file.hpp"
+#include "gradcomp/train/comparison.hpp"
+
+using namespace gradcomp;
+
+namespace {
+
+/// Everything that can be wrong with the input, opened or parsed on every rank before any rank starts to train.
+struct Prepared {
+  std::vector<MethodSpec> methods;
+  data::ImageData data;
+  std::unique_ptr<nn::Model<float>> model;
+  std::unique_ptr<Communicator> carrier;
+  std::unique_ptr<report::ResultFile> file;
+};
+
+report::Json to_json(const train::Options& o) {
+  return {{"data", o.data},
+          {"model", o.model},
+          {"methods", o.method_list()},
+          {"steps", o.steps},
+          {"batch", o.batch},
+          {"lr", o.learning_rate},
+          {"momentum", o.momentum},
+          {"nesterov", o.nesterov},
+          {"weight_decay", o.weight_decay},
+          {"decay", o.decay},
+          {"warmup", o.warmup},
+          {"augment", o.augment},
+          {"seed", o.seed},
+          {"schedule", o.schedule},
+          {"bucket_kib", o.bucket_kib},
+          {"evaluate_every", o.evaluation_interval()},
+          {"block", o.block},
+          {"quality_tolerance", o.quality_tolerance},
+          {"link", o.link}};
+}
+
+Prepared prepare(const CommandLine& line, const MpiSession& session, Communicator& control) {
+  const train::Options& o = line.train;
+  Prepared p;
+  p.carrier = control.split(0, session.rank());
+  require_same_on_all_ranks(control, "options", to_json(o).dump());
+  run_collectively(control, [&] {
+    if (session.rank() == 0) report::check_writable(o.output);
+    p.methods = parse_methods(o.method_list());
+    report::LinkInfo link;
+    if (!o.link.empty()) {
+      const Link emulated = parse_link(o.link);
+      link = {"emulated", emulated.text(), emulated.bits_per_second / 1e6, emulated.latency_seconds * 1e6};
+      p.carrier = make_throttled(std::move(p.carrier), emulated);
+    }
+    report::Json options = to_json(o);
+    int height = 32, width = 32, classes = 10;
+    if (!line.describe) {
+      p.data = data::open_dataset(o.data);
+      height = static_cast<int>(p.data.train.height);
+      width = static_cast<int>(p.data.train.width);
+      classes = static_cast<int>(p.data.train.classes);
+      train::make_sampler(o, p.data, control);  // refuses a set that is too small
+      options["data"] = p.data.name;            // without the user's path
+      options["data_crc"] = p.data.crc;
+    }
+    p.model = nn::make_model<float>(o.model, height, width, static_cast<int>(o.batch), classes);
+    const report::RunInfo info{"gradcomp-train", session.size(), p.carrier->name(), link, options, {o.seed}};
+    p.file = std::make_unique<report::ResultFile>(session.rank() == 0 ? o.output : "", report::make_context(info));
+  });
+  require_same_on_all_ranks(control, "data set", p.data.crc);
+  return p;
+}
+
+int run(const CommandLine& line, const MpiSession& session) {
+  const Exec exec;
+  const train::Options& o = line.train;
+  const auto control = make_mpi_communicator(session);
+  Prepared p = prepare(line, session, *control);
+  const bool first = session.rank() == 0;
+  if (line.describe) {
+    if (first) {
+      describe(p.model->layout(), p.methods, o, *p.file);
+      p.file->write();
+    }
+    return 0;
+  }
+
+  report::ProgressBar bar(first);
+  bar.phase("train", o.steps * static_cast<index_t>(p.methods.size()));
+  const train::Job job{o, p.data, *p.model, *p.carrier, *control};
+  const auto results = train::compare(exec, job, p.methods, [&](const std::string&) { bar.advance(); });
+  bar.clear();
+  const auto verdicts = train::judge(results, o.quality_tolerance);
+  for (std::size_t i = 0; i < results.size(); ++i) p.file->add(train::to_row(results[i], verdicts[i], o, p.data.name));
+
+  const bool diverged = std::any_of(results.begin(), results.end(), [](const auto& r) { return !r.replicas_equal; });
+  if (first) {
+    fmt::print("{} on {}, {} ranks x batch {}, {} steps, over {}\n", o.model, p.data.name, session.size(), o.batch,
+               o.steps, p.carrier->name());
+    train::to_table(results, verdicts).print();
+    fmt::print("Speed-ups only where the accuracy is at least fp32's - {:.3g}; 'none' exchanges nothing: a bound.\n",
+               o.quality_tolerance);
+    p.file->write();
+    if (diverged) fmt::print(stderr, "gradcomp-train: error: replicas differ between ranks; see replica_hash_equal\n");
+  }
+  return diverged ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_mpi_program("gradcomp-train", argc, argv, [&](const MpiSession& session) {
+    Arguments arguments(argc, argv);
+    const Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
+    int exit_status = -1;
+    const CommandLine line = parse_command_line(arguments.own_argc, arguments.own_argv(), session.rank(), exit_status);
+    if (exit_status >= 0) return exit_status;
+    if (!line.list.empty()) {
+      if (session.rank() == 0) fmt::print("{}", line.list == "markdown" ? methods_markdown() : methods_text());
+      return 0;
+    }
+    return run(line, session);
+  });
+}

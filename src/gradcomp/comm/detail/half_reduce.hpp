@@ -1,0 +1,49 @@
+#pragma once
+// Reductions of 16-bit floats, on host buffers: each term is widened to f32, terms are combined in rank order and the
+// result is rounded once. Plain loops, because they run on the communication thread, where no kernel may be launched;
+// the conversions have no branches, so that they vectorise.
+#include <algorithm>
+#include <array>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/kernels/casts.hpp"
+
+namespace gradcomp::comm {
+
+inline float combine(ReduceOp op, float a, float b) {
+  // a NaN in either term stays one: it is how a rank flags its step
+  if (op == ReduceOp::sum) return a + b;
+  if (op == ReduceOp::max) return b > a || b != b ? b : a;
+  return b < a || b != b ? b : a;
+}
+
+/// result[i] = op over r of blocks[r * count + i]. A tile of f32 keeps the partial results in the first-level cache.
+template <class Format>
+void reduce_half_blocks(const std::uint16_t* blocks, int ranks, index_t count, ReduceOp op, std::uint16_t* result) {
+  std::array<float, 1024> tile;
+  for (index_t begin = 0; begin < count; begin += static_cast<index_t>(tile.size())) {
+    const auto n = static_cast<std::size_t>(std::min<index_t>(count - begin, static_cast<index_t>(tile.size())));
+    for (std::size_t i = 0; i < n; ++i) tile[i] = Format::decode(blocks[begin + static_cast<index_t>(i)]);
+    for (int r = 1; r < ranks; ++r) {
+      const std::uint16_t* term = blocks + r * count + begin;
+      if (op == ReduceOp::sum) {  // apart, so that the loop vectorises
+        for (std::size_t i = 0; i < n; ++i) tile[i] += Format::decode(term[i]);
+      } else {
+        for (std::size_t i = 0; i < n; ++i) tile[i] = combine(op, tile[i], Format::decode(term[i]));
+      }
+    }
+    for (std::size_t i = 0; i < n; ++i) result[begin + static_cast<index_t>(i)] = Format::encode(tile[i]);
+  }
+}
+
+inline void reduce_half(DType type, const std::uint16_t* blocks, int ranks, index_t count, ReduceOp op,
+                        std::uint16_t* result) {
+  require(op != ReduceOp::bor, "allreduce: bitwise or needs an integer type");
+  if (type == DType::f16) {
+    reduce_half_blocks<kernels::Half>(blocks, ranks, count, op, result);
+  } else {
+    reduce_half_blocks<kernels::Bfloat>(blocks, ranks, count, op, result);
+  }
+}
+
+}  // namespace gradcomp::comm

@@ -1,0 +1,48 @@
+#pragma once
+// DType and ReduceOp in MPI's terms.
+#include <mpi.h>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp::comm {
+
+inline bool is_half(DType type) { return type == DType::f16 || type == DType::bf16; }
+
+/// The 16-bit floats travel as bit patterns: MPI knows neither.
+inline MPI_Datatype mpi_type(DType type) {
+  switch (type) {
+    case DType::f32:
+      return MPI_FLOAT;
+    case DType::f16:
+    case DType::bf16:
+      return MPI_UINT16_T;
+    case DType::i8:
+      return MPI_INT8_T;
+    case DType::i32:
+      return MPI_INT32_T;
+    case DType::i64:
+      return MPI_INT64_T;
+    case DType::u8:
+      return MPI_UINT8_T;
+  }
+  throw Error("a data type that MPI communicators do not carry");
+}
+
+/// The operation, checked against the type: floats have no bitwise or.
+inline MPI_Op mpi_op(ReduceOp op, DType type) {
+  switch (op) {
+    case ReduceOp::sum:
+      return MPI_SUM;
+    case ReduceOp::max:
+      return MPI_MAX;
+    case ReduceOp::min:
+      return MPI_MIN;
+    case ReduceOp::bor:
+      require(type != DType::f32 && !is_half(type), "allreduce: bitwise or needs an integer type");
+      return MPI_BOR;
+  }
+  throw Error("a reduction that MPI communicators do not have");
+}
+
+}  // namespace gradcomp::comm

@@ -1,0 +1,58 @@
+#include "gradcomp/comm/mpi_session.hpp"
+
+#include <mpi.h>
+
+#include <cstdio>
+#include <exception>
+
+namespace gradcomp {
+
+void check_mpi(int code, const char* what) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);  // its own failure leaves the text empty
+  throw Error(fmt::format("{}: {}", what, std::string(text, static_cast<std::size_t>(length))));
+}
+
+MpiSession::MpiSession(int& argc, char**& argv) {
+  int provided = 0;
+  check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
+  check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &m_rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &m_size), "MPI_Comm_size");
+}
+
+MpiSession::~MpiSession() { MPI_Finalize(); }
+
+std::string MpiSession::library_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  check_mpi(MPI_Get_library_version(text, &length), "MPI_Get_library_version");
+  const std::string version(text, static_cast<std::size_t>(length));
+  return version.substr(0, version.find_first_of(",\n"));
+}
+
+int run_mpi_program(const char* program, int argc, char** argv, const std::function<int(const MpiSession&)>& body) {
+  const MpiSession session(argc, argv);
+  try {
+    return body(session);
+  } catch (const AgreedError& error) {
+    if (session.rank() == 0) fmt::print(stderr, "{}: error: {}\n", program, error.what());
+    return 1;
+  } catch (const std::exception& error) {
+    if (session.size() == 1) {
+      fmt::print(stderr, "{}: error: {}\n", program, error.what());
+      return 1;
+    }
+    fmt::print(stderr, "{}: error: on rank {}: {}\n", program, session.rank(), error.what());
+  } catch (...) {
+    fmt::print(stderr, "{}: error: on rank {}: an exception of unknown type\n", program, session.rank());
+  }
+  std::fflush(stdout);
+  std::fflush(stderr);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  return 1;
+}
+
+}  // namespace gradcomp

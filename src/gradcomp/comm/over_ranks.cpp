@@ -1,0 +1,40 @@
+#include "gradcomp/comm/over_ranks.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace gradcomp {
+namespace {
+
+std::vector<index_t> reduce(Communicator& comm, std::vector<index_t> values, ReduceOp op) {
+  const Exec exec;
+  const Vector<index_t> device("gradcomp::comm::over_ranks", values.size());
+  const HostSpan<index_t> host(values.data(), values.size());
+  Kokkos::deep_copy(exec, device, host);
+  comm.allreduce(exec, device.data(), device.data(), static_cast<index_t>(values.size()), DType::i64, op)->wait(exec);
+  Kokkos::deep_copy(exec, host, device);
+  exec.fence("gradcomp::comm::over_ranks");
+  return values;
+}
+
+}  // namespace
+
+std::vector<double> max_over_ranks(Communicator& comm, const std::vector<double>& values) {
+  std::vector<index_t> bits(values.size());  // doubles >= 0 are ordered as their bits are
+  std::transform(values.begin(), values.end(), bits.begin(), [](double v) { return std::bit_cast<index_t>(v); });
+  bits = reduce(comm, bits, ReduceOp::max);
+  std::vector<double> largest(values.size());
+  std::transform(bits.begin(), bits.end(), largest.begin(), [](index_t b) { return std::bit_cast<double>(b); });
+  return largest;
+}
+
+std::vector<index_t> sum_over_ranks(Communicator& comm, const std::vector<index_t>& values) {
+  return reduce(comm, values, ReduceOp::sum);
+}
+
+bool equal_over_ranks(Communicator& comm, std::uint64_t value) {
+  const auto bits = static_cast<index_t>(value);
+  return reduce(comm, {bits}, ReduceOp::min) == reduce(comm, {bits}, ReduceOp::max);
+}
+
+}  // namespace gradcomp

@@ -1,0 +1,64 @@
+#include "gradcomp/comm/volume.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "gradcomp/comm/detail/blocks.hpp"
+
+namespace gradcomp::comm {
+namespace {
+
+/// P-1 blocks out and in, on every rank.
+Volume all_blocks_but_one(int ranks, index_t bytes) {
+  const index_t n = (ranks - 1) * bytes;
+  return {n, n, n, ranks - 1};
+}
+
+}  // namespace
+
+Volume allreduce_volume(int ranks, int rank, index_t count, index_t element) {
+  if (ranks == 1) return {};
+  const auto block = [&](int b) { return element * block_size(count, ranks, b % ranks); };
+  // reduce-scatter: every block but the one that is complete here goes right; allgather: every one but the neighbour's
+  const index_t total = 2 * element * count;
+  Volume volume;
+  volume.sent = total - block(rank + 1) - block(rank + 2);
+  volume.received = total - block(rank) - block(rank + 1);
+  for (int r = 0; r < ranks; ++r) volume.busiest = std::max(volume.busiest, total - block(r) - block(r + 1));
+  volume.steps = 2 * (ranks - 1);
+  return volume;
+}
+
+Volume allgather_volume(int ranks, index_t bytes) { return all_blocks_but_one(ranks, bytes); }
+
+Volume allgatherv_volume(int rank, const std::vector<index_t>& sizes) {
+  const int ranks = static_cast<int>(sizes.size());
+  if (ranks == 1) return {};
+  const Volume counts = allgather_volume(ranks, size_of(DType::i64));
+  const index_t total = std::accumulate(sizes.begin(), sizes.end(), index_t{0});
+  Volume volume;
+  volume.sent = counts.sent + total - sizes[static_cast<std::size_t>((rank + 1) % ranks)];
+  volume.received = counts.received + total - sizes[static_cast<std::size_t>(rank)];
+  volume.busiest = counts.busiest + total - *std::min_element(sizes.begin(), sizes.end());
+  volume.steps = counts.steps + ranks - 1;
+  return volume;
+}
+
+Volume alltoall_volume(int ranks, index_t bytes) { return all_blocks_but_one(ranks, bytes); }
+
+Volume reduce_scatter_volume(int ranks, index_t bytes) { return all_blocks_but_one(ranks, bytes); }
+
+Volume broadcast_volume(int ranks, int rank, int root, index_t bytes) {
+  if (ranks == 1) return {};
+  const int place = (rank - root + ranks) % ranks;  // in the chain
+  return {place == ranks - 1 ? 0 : bytes, place == 0 ? 0 : bytes, bytes, ranks - 1};
+}
+
+Volume barrier_volume(int ranks) {
+  Volume volume;
+  volume.steps = static_cast<int>(std::bit_width(static_cast<unsigned>(ranks - 1)));
+  return volume;
+}
+
+}  // namespace gradcomp::comm

@@ -1,0 +1,40 @@
+#pragma once
+// What a collective moves, by the algorithm that is optimal in bandwidth: the figure that counting reports and
+// throttled charges. P ranks; b = bytes of one rank's buffer (of one block where a call has blocks); a link is full
+// duplex.
+//
+//   operation       algorithm                      sent by a rank              steps
+//   allreduce       ring (16 bit: all-to-all +     2 (P-1)/P b                 2 (P-1)
+//                   allgather, the same volume)
+//   allgather       ring                           (P-1) b                     P-1
+//   allgatherv      ring, after an allgather of    all blocks but the right    2 (P-1)
+//                   the sizes (8 bytes each)       neighbour's, + 8 (P-1)
+//   alltoall        pairwise                       (P-1) b                     P-1
+//   reduce_scatter  ring                           (P-1) b                     P-1
+//   broadcast       pipelined chain from the root  b, the last rank 0          P-1
+//   send, receive                                  b                           1
+//   barrier         dissemination                  0                           ceil(log2 P)
+//
+// MPI libraries choose other algorithms for small messages, which send up to log2(P) b instead of 2 (P-1)/P b.
+#include <vector>
+
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp::comm {
+
+struct Volume {
+  index_t sent = 0, received = 0;  ///< of this rank
+  index_t busiest = 0;             ///< most bytes in one direction on any rank: what the time of an equal link follows
+  int steps = 0;                   ///< messages that follow each other: what the latency is multiplied by
+};
+
+/// `count` elements of `element` bytes; uneven blocks are counted as they are.
+Volume allreduce_volume(int ranks, int rank, index_t count, index_t element);
+Volume allgather_volume(int ranks, index_t bytes);
+Volume allgatherv_volume(int rank, const std::vector<index_t>& sizes);
+Volume alltoall_volume(int ranks, index_t bytes);
+Volume reduce_scatter_volume(int ranks, index_t bytes);
+Volume broadcast_volume(int ranks, int rank, int root, index_t bytes);
+Volume barrier_volume(int ranks);
+
+}  // namespace gradcomp::comm

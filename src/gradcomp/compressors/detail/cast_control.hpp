@@ -1,0 +1,116 @@
+#pragma once
+// The 16-bit dense controls (fp16, bf16): one summable round of n 16-bit values, summed by an allreduce.
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "gradcomp/core/registry.hpp"
+#include "gradcomp/kernels/casts.hpp"
+#include "gradcomp/kernels/source_rows.hpp"
+#include "gradcomp/kernels/tiles.hpp"
+
+namespace gradcomp::compressors {
+
+/// Buffers of one bucket: own values and their sum, n 16-bit words each. Nothing persists between steps.
+struct CastState final : State {
+  explicit CastState(const Layout& bucket)
+      : State(bucket),
+        sent("gradcomp::compressors::cast::sent", static_cast<std::size_t>(bucket.count())),
+        sum("gradcomp::compressors::cast::sum", static_cast<std::size_t>(bucket.count())) {}
+  index_t scratch_bytes() const override { return 4 * layout.count(); }
+
+  Vector<std::uint16_t> sent, sum;
+  float ranks = 1;
+};
+
+/// sent[i] = a[i] / ranks in Format, `limit` at most; what the cast lost stays in the memory of the source. An element
+/// whose gradient is not finite travels as NaN, and so marks the sum on every rank.
+template <class Format>
+void cast_gradient(const Exec& exec, const Source& source, float ranks, const Vector<std::uint16_t>& sent) {
+  // W ranks at round_down(largest / W) add up to at most `largest`: finite gradients never make an infinite mean.
+  const float limit = kernels::round_down<Format>(Format::largest / ranks);
+  const index_t n = source.count;
+  kernels::for_warps(
+      "gradcomp::compressors::cast_gradient", exec, (n + kernels::tile_size - 1) / kernels::tile_size,
+      KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
+        const index_t end = (t + 1) * kernels::tile_size < n ? (t + 1) * kernels::tile_size : n;
+        for (index_t i = t * kernels::tile_size; i < end; i += kernels::warp_lanes) {
+          const int active = static_cast<int>(end - i < kernels::warp_lanes ? end - i : kernels::warp_lanes);
+          kernels::Lanes<float> a, decoded;
+          kernels::Lanes<std::int32_t> bad;
+          kernels::Lanes<std::uint16_t> codes;
+          warp.each([&](int l) { bad[l] = 0; });
+          kernels::first_row(warp, source, i, active, a, bad);
+          warp.each([&](int l) {
+            const float share = a[l] / ranks;
+            const float bounded = share > limit ? limit : share < -limit ? -limit : share;
+            const std::uint16_t code = Format::encode(bounded);
+            decoded[l] = bad[l] != 0 ? 0.0f : ranks * Format::decode(code);
+            codes[l] = bad[l] != 0 ? Format::nan : code;
+          });
+          kernels::sent_row(warp, source, i, active, a, decoded);
+          kernels::store_row(warp, &sent(i), active, codes);
+        }
+      });
+}
+
+/// out = sum as float. False when any element is not finite.
+template <class Format>
+bool widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const Span<float>& out) {
+  std::uint32_t bad = 0;  // an integer counter: the loop vectorises, and the order of the additions does not matter
+  Kokkos::parallel_reduce(
+      "gradcomp::compressors::widen_sum", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(sum.size())),
+      KOKKOS_LAMBDA(const index_t i, std::uint32_t& count) {
+        const float value = Format::decode(sum(i));
+        out(i) = value;
+        count += Source::is_finite(value) ? 0u : 1u;
+      },
+      bad);
+  return bad == 0;
+}
+
+/// memory[i] += what element i sent.
+template <class Format>
+void return_cast(const Exec& exec, const Source& source, float ranks, const Vector<std::uint16_t>& sent) {
+  Kokkos::parallel_for(
+      "gradcomp::compressors::return_cast", Kokkos::RangePolicy<Exec>(exec, 0, source.count),
+      KOKKOS_LAMBDA(const index_t i) {
+        const float share = Format::decode(sent(i));
+        source.memory[i] += Source::is_finite(share) ? ranks * share : 0.0f;  // NaN: nothing had been taken
+      });
+}
+
+template <class Format>
+class CastControl final : public Compressor {
+ public:
+  using Compressor::Compressor;
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override { return std::make_unique<CastState>(layout); }
+  index_t payload_capacity(const Layout&) const override { return 0; }
+  index_t payload_bytes(const Layout& layout, index_t) const override { return 2 * layout.count(); }
+
+  void produce(const Exec& exec, int, const Source& source, State& state, const Context& context,
+               Message& message) const override {
+    auto& own = static_cast<CastState&>(state);
+    own.ranks = static_cast<float>(context.ranks);
+    cast_gradient<Format>(exec, source, own.ranks, own.sent);
+    message.kind = MessageKind::summable;
+    message.dtype = Format::dtype;
+    message.op = ReduceOp::sum;
+    message.count = source.count;
+    message.data = own.sent.data();
+    message.result = own.sum.data();
+  }
+
+  bool finish(const Exec& exec, const Source&, State& state, const Context&, const Span<float>& out) const override {
+    return widen_sum<Format>(exec, static_cast<CastState&>(state).sum, out);
+  }
+
+  void give_back(const Exec& exec, const Source& source, State& state, const Message&,
+                 const Span<const float>&) const override {
+    const auto& own = static_cast<CastState&>(state);
+    if (source.has_memory()) return_cast<Format>(exec, source, own.ranks, own.sent);
+  }
+};
+
+}  // namespace gradcomp::compressors

@@ -1,0 +1,21 @@
+#include "gradcomp/compressors/fp16.hpp"
+
+#include "gradcomp/compressors/detail/cast_control.hpp"
+
+namespace gradcomp::compressors {
+
+Entry fp16() {
+  Info info;
+  info.name = "fp16";
+  info.summary = "dense allreduce in IEEE half precision, divided by the ranks before the cast, saturating at 65504";
+  info.paper = "Micikevicius et al., Mixed precision training, ICLR 2018";
+  info.family = Info::Family::control;
+  info.property = Info::Property::rounding;
+  info.rounds = {MessageKind::summable};
+  info.reducers = {"allreduce"};
+  info.bytes_formula = "2 n";
+  info.passes = 1.5;
+  return make_entry<CastControl<kernels::Half>>(info);
+}
+
+}  // namespace gradcomp::compressors

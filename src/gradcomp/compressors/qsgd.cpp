@@ -1,0 +1,126 @@
+// QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic, NeurIPS 2017, section 3.1), with codes of fixed width.
+//
+// Per bucket of a tensor: v = ||a||_2 (or max|a|), q = round(s |a| / v) stochastically. E[decoded] = a, and the
+// variance of an element is (v / s)^2 f (1 - f), f the fraction of s |a| / v. Sections: header, one f32 v per bucket,
+// codes.
+#include "gradcomp/compressors/qsgd.hpp"
+
+#include <string>
+
+#include "gradcomp/kernels/quantise.hpp"
+
+namespace gradcomp::compressors {
+namespace {
+
+kernels::QuantiseSpec quantise_spec(const Options& options) {
+  kernels::QuantiseSpec spec;
+  const index_t levels = options.integer("levels");
+  spec.levels = static_cast<int>(levels > 0 ? levels : (index_t{1} << (options.integer("bits") - 1)) - 1);
+  spec.bucket = options.integer("bucket");
+  spec.max_norm = options.text("norm") == "max";
+  return spec;
+}
+
+struct QsgdState final : State {
+  QsgdState(const Layout& bucket, const kernels::QuantiseSpec& spec)
+      : State(bucket),
+        plan(bucket, spec),
+        payload("gradcomp::compressors::qsgd::payload", static_cast<std::size_t>(payload_header_bytes + plan.bytes())) {
+    for (const auto& segment : bucket.segments) kept.push_back(segment.count);
+    target.assign(kept.size(), 0);
+  }
+  index_t scratch_bytes() const override { return plan.scratch_bytes() + static_cast<index_t>(payload.size()); }
+
+  kernels::QuantisePlan plan;
+  Vector<std::byte> payload;
+};
+
+class Qsgd final : public Compressor {
+ public:
+  Qsgd(Info info, Options options)
+      : Compressor(std::move(info), std::move(options)), m_spec(quantise_spec(this->options())) {}
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override {
+    return std::make_unique<QsgdState>(layout, m_spec);
+  }
+
+  index_t payload_capacity(const Layout& layout) const override {
+    return payload_header_bytes + payload_bytes(layout, layout.count());
+  }
+
+  index_t payload_bytes(const Layout& layout, index_t) const override {
+    index_t bytes = 0;
+    for (const auto& segment : layout.segments) {
+      bytes += 4 * ((segment.count + m_spec.bucket - 1) / m_spec.bucket) + (segment.count * m_spec.bits() + 7) / 8;
+    }
+    return bytes;
+  }
+
+  void produce(const Exec& exec, int, const Source& source, State& state, const Context& context,
+               Message& message) const override {
+    auto& own = static_cast<QsgdState&>(state);
+    std::byte* const sections = own.payload.data() + payload_header_bytes;
+    const kernels::QuantiseStream stream{context.seed, context.step, static_cast<std::uint32_t>(context.rank)};
+    const bool flagged = own.plan.encode(exec, source, stream, sections) > 0;
+    PayloadHeader head = header(source.count, source.count);
+    message.kind = MessageKind::bytes;
+    message.payload = own.payload;
+    message.size = static_cast<index_t>(own.payload.size());
+    if (flagged) {
+      head.flags |= PayloadHeader::flag_skip;
+      head.kept = 0;
+      message.size = payload_header_bytes;
+      // nothing will be sent: what the pass above took out of the memory returns to it
+      if (source.has_memory()) {
+        own.plan.decode_add(exec, sections, 1.0f, Span<float>(source.memory, static_cast<std::size_t>(source.count)));
+      }
+    }
+    write_header(exec, head, message.payload);
+  }
+
+  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
+                  const Span<float>& out) const override {
+    auto& own = static_cast<QsgdState&>(state);
+    const index_t count = own.layout.count();
+    const PayloadHeader head = read_header(exec, payload, header(count, count));
+    const index_t expected = head.skip() ? 0 : own.plan.bytes();
+    require(static_cast<index_t>(payload.size()) == payload_header_bytes + expected &&
+                head.kept == (head.skip() ? 0 : head.elements),
+            "qsgd: payload of {} bytes for {} entries, expected {} bytes", payload.size(), head.kept,
+            payload_header_bytes + expected);
+    require(static_cast<index_t>(out.size()) == count, "qsgd: output of {} elements, expected {}", out.size(), count);
+    if (head.skip()) return;
+    require(reinterpret_cast<std::uintptr_t>(payload.data()) % 4 == 0, "qsgd: payload is not aligned to 4 bytes");
+    require(own.plan.decode_add(exec, payload.data() + payload_header_bytes, weight, out),
+            "qsgd: payload holds a code or a norm out of range");
+  }
+
+ private:
+  kernels::QuantiseSpec m_spec;
+};
+
+}  // namespace
+
+Entry qsgd() {
+  Info info;
+  info.name = "qsgd";
+  info.summary = "unbiased stochastic rounding to s levels of a bucket's norm, packed to ceil(log2(2s + 1)) bits";
+  info.paper = "Alistarh et al., QSGD, NeurIPS 2017";
+  info.family = Info::Family::quantiser;
+  info.property = Info::Property::unbiased;
+  info.rounds = {MessageKind::bytes};
+  info.reducers = {"allgather"};
+  info.granule = 8192;  // a multiple of every bucket
+  info.parameters = {
+      Parameter::choice("bits", "4", {"2", "4", "8"}, "bits per element; s = 2^(bits - 1) - 1"),
+      Parameter::integer("levels", "0", 0, 127, "s; 0: what bits says"),
+      Parameter::choice("bucket", "512", {"64", "128", "256", "512", "1024", "2048", "4096", "8192"},
+                        "elements that share a norm"),
+      Parameter::choice("norm", "l2", {"l2", "max"}, "v of a bucket"),
+  };
+  info.bytes_formula = "sum over tensors of 4 ceil(n / bucket) + ceil(n b / 8), b = ceil(log2(2 s + 1))";
+  info.passes = 1.25;
+  return make_entry<Qsgd>(info);
+}
+
+}  // namespace gradcomp::compressors

@@ -1,0 +1,116 @@
+#pragma once
+// The contract of a gradient compressor.
+//
+// One step of one bucket:
+//   for round in 0 .. rounds-1:   produce(round) -> Message;  the exchange carries it;  consume(round)
+//   finish() -> out, the estimate of the mean gradient
+// A method of one bytes round is carried by the exchange itself: out = mean over ranks of decode_add(payload), and
+// neither consume() nor finish() is called.
+//
+// Rules, checked by tests/conformance for every registered method:
+//  - Nothing is allocated after prepare(). Same inputs, same bytes, for any thread count.
+//  - All segments of the layout are treated in batched launches; nothing fences globally.
+//  - Non-finite gradient elements never enter a message or a memory: the message is flagged (NaN in element 0 of a
+//    summable one, PayloadHeader::flag_skip in a bytes one, whose sections then are empty), all ranks skip the step,
+//    and give_back() returns to the memory what had been sent.
+//  - decode_add() trusts no byte: a wrong length, index or count throws Error, and `out` is never written outside.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gradcomp/core/info.hpp"
+#include "gradcomp/core/layout.hpp"
+#include "gradcomp/core/message.hpp"
+#include "gradcomp/core/payload.hpp"
+#include "gradcomp/core/source.hpp"
+
+namespace gradcomp {
+
+/// Where a step happens: the key material of random streams.
+struct Context {
+  std::uint64_t seed = 0;
+  std::int64_t step = 0;
+  int rank = 0;
+  int ranks = 1;
+};
+
+/// A named piece of a State that must survive a restart (device or host memory).
+struct StateView {
+  std::string name;
+  void* data = nullptr;
+  index_t bytes = 0;
+  bool on_host = false;
+};
+
+/// All that a compressor remembers between steps (persistent()) or needs as work space (the rest). One per bucket.
+class State {
+ public:
+  explicit State(Layout bucket) : layout(std::move(bucket)) {}
+  virtual ~State() = default;
+  /// Warm-started factors, stage counts, thresholds: checkpointed, and reported as state bytes.
+  virtual std::vector<StateView> persistent() { return {}; }
+  /// Work space, for the report of memory.
+  virtual index_t scratch_bytes() const { return 0; }
+
+  Layout layout;  ///< what prepare() was given
+
+  /// Entries that the last produce() kept, and what the method was asked for (0: it has no target). For the quality
+  /// monitor: one value per segment.
+  std::vector<index_t> kept;
+  std::vector<index_t> target;
+};
+
+class Compressor {
+ public:
+  Compressor(Info info, Options options);
+  virtual ~Compressor() = default;
+  Compressor(const Compressor&) = delete;
+  Compressor& operator=(const Compressor&) = delete;
+
+  const Info& info() const { return m_info; }
+  const Options& options() const { return m_options; }
+  int rounds() const { return static_cast<int>(m_info.rounds.size()); }
+
+  /// Allocates everything that a bucket of this layout needs.
+  virtual std::unique_ptr<State> prepare(const Layout& layout) const = 0;
+
+  /// Most bytes of a bytes message for this layout, header included (0 for summable methods).
+  virtual index_t payload_capacity(const Layout& layout) const = 0;
+
+  /// The card's formula: bytes of one step's messages with `kept` entries in all, header excluded. `kept` is ignored
+  /// where the size is fixed.
+  virtual index_t payload_bytes(const Layout& layout, index_t kept) const = 0;
+
+  /// Makes the message of `round` from the source. After the call the source's memory holds what was not sent.
+  virtual void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
+                       Message& message) const = 0;
+
+  /// Takes the reduced message of a summable round; out and memory wait for finish().
+  virtual void consume(const Exec&, int /*round*/, const Message&, State&, const Context&) const {}
+
+  /// Summable methods: writes the estimate of the mean gradient to `out` and what is missing from it to the memory.
+  /// Returns false, with `out` unspecified, when some rank flagged the step.
+  virtual bool finish(const Exec& exec, const Source& source, State& state, const Context& context,
+                      const Span<float>& out) const;
+
+  /// Bytes methods: out += weight * decoded. Throws Error, with `out` unspecified but nothing outside written, when the
+  /// bytes are not a payload of this method for this layout. A flagged payload adds nothing.
+  virtual void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
+                          const Span<float>& out) const;
+
+  /// After a skipped step: returns to the memory of `source` what the last step took out of it. `out` is what finish()
+  /// wrote, where it was called. Default: bytes methods decode their own payload into the memory.
+  virtual void give_back(const Exec& exec, const Source& source, State& state, const Message& message,
+                         const Span<const float>& out) const;
+
+ protected:
+  /// The header of this method's payloads.
+  PayloadHeader header(index_t elements, index_t kept) const;
+
+ private:
+  Info m_info;
+  Options m_options;
+};
+
+}  // namespace gradcomp

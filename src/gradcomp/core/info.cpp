@@ -1,0 +1,33 @@
+#include "gradcomp/core/info.hpp"
+
+namespace gradcomp {
+
+std::string to_string(Info::Family family) {
+  switch (family) {
+    case Info::Family::control:
+      return "control";
+    case Info::Family::sparsifier:
+      return "sparsifier";
+    case Info::Family::quantiser:
+      return "quantiser";
+    case Info::Family::low_rank:
+      return "low rank";
+  }
+  return "?";
+}
+
+std::string to_string(Info::Property property) {
+  switch (property) {
+    case Info::Property::exact:
+      return "exact";
+    case Info::Property::unbiased:
+      return "unbiased";
+    case Info::Property::contraction:
+      return "contraction";
+    case Info::Property::rounding:
+      return "rounding";
+  }
+  return "?";
+}
+
+}  // namespace gradcomp

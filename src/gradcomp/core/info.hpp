@@ -1,0 +1,34 @@
+#pragma once
+// info(): what a method says of itself. Lists, docs, tests and roofline figures all come from here.
+#include <string>
+#include <vector>
+
+#include "gradcomp/core/message.hpp"
+#include "gradcomp/core/options.hpp"
+
+namespace gradcomp {
+
+struct Info {
+  enum class Family { control, sparsifier, quantiser, low_rank };
+  enum class Property { exact, unbiased, contraction, rounding };
+
+  std::string name;     ///< registry name, equal to the file's name
+  std::string summary;  ///< one line
+  std::string paper;    ///< authors, venue, year
+  Family family = Family::control;
+  Property property = Property::contraction;
+  std::vector<MessageKind> rounds;     ///< message kind of each round, one to three
+  std::vector<std::string> reducers;   ///< valid reducers, the default first
+  std::string feedback = "none";       ///< default feedback
+  std::string granularity = "bucket";  ///< default granularity: bucket or tensor
+  index_t granule = 1;                 ///< elements that must stay together when a gradient is cut
+  double learning_rate_scale = 1;      ///< default lr = the job's lr x this
+  std::vector<Parameter> parameters;   ///< of the method itself
+  std::string bytes_formula;           ///< payload bytes, header apart, as text for the docs
+  double passes = 0;                   ///< declared reads + writes of n floats in compress, with the default feedback
+};
+
+std::string to_string(Info::Family family);
+std::string to_string(Info::Property property);
+
+}  // namespace gradcomp

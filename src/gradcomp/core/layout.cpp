@@ -1,0 +1,41 @@
+#include "gradcomp/core/layout.hpp"
+
+#include <functional>
+#include <numeric>
+#include <utility>
+
+namespace gradcomp {
+
+Layout& Layout::add(std::string name, std::vector<index_t> shape) {
+  Segment segment;
+  segment.id = static_cast<index_t>(segments.size());
+  segment.name = std::move(name);
+  segment.count = std::accumulate(shape.begin(), shape.end(), index_t{1}, std::multiplies<>{});
+  segment.shape = std::move(shape);
+  segment.offset = count();
+  segments.push_back(std::move(segment));
+  return *this;
+}
+
+Layout Layout::slice(std::size_t first, std::size_t last) const {
+  Layout part;
+  for (std::size_t i = first; i < last; ++i) {
+    part.segments.push_back(segments[i]);
+    part.segments.back().offset -= segments[first].offset;
+  }
+  return part;
+}
+
+Layout Layout::fused() const {
+  Layout one = flat(count(), "bucket");
+  if (!segments.empty()) one.segments[0].id = segments[0].id;
+  return one;
+}
+
+Layout Layout::flat(index_t count, std::string name) {
+  Layout layout;
+  layout.add(std::move(name), {count});
+  return layout;
+}
+
+}  // namespace gradcomp

@@ -1,0 +1,43 @@
+#pragma once
+// How a flat gradient is cut: a bucket is contiguous, its segments are the tensors inside it.
+#include <string>
+#include <vector>
+
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp {
+
+/// One tensor (or one whole bucket, at granularity=bucket) of a flat gradient.
+struct Segment {
+  index_t id = 0;              ///< key of its random streams; equal on all ranks, unique in the model
+  std::string name;            ///< as the model calls it, e.g. "stage1.block0.conv1.weight"
+  std::vector<index_t> shape;  ///< extents, slowest first
+  index_t offset = 0;          ///< first element inside the bucket
+  index_t count = 0;           ///< product of the extents
+
+  /// Matrix view of low-rank methods: all extents but the last x the last. Vectors (and scalars) are no matrix.
+  bool is_matrix() const { return shape.size() >= 2; }
+  index_t columns() const { return shape.empty() ? 1 : shape.back(); }
+  index_t rows() const { return columns() == 0 ? 0 : count / columns(); }
+};
+
+/// A flat gradient with its segments, which cover it without gaps, in order.
+struct Layout {
+  std::vector<Segment> segments;
+
+  index_t count() const { return segments.empty() ? 0 : segments.back().offset + segments.back().count; }
+
+  /// Appends a tensor behind the last one.
+  Layout& add(std::string name, std::vector<index_t> shape);
+
+  /// Segments [first, last) as a bucket of their own; offsets start at 0, ids stay.
+  Layout slice(std::size_t first, std::size_t last) const;
+
+  /// The same elements as one segment (granularity=bucket); its id is the first segment's.
+  Layout fused() const;
+
+  /// One vector of `count` elements: what benches and tests use.
+  static Layout flat(index_t count, std::string name = "flat");
+};
+
+}  // namespace gradcomp

@@ -1,0 +1,31 @@
+#pragma once
+// What one round of a compressor hands to the exchange.
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp {
+
+/// A message is either summable (equal count and meaning on all ranks; the exchange adds or maximises it element by
+/// element) or bytes (a Payload with its header; the exchange only carries it).
+enum class MessageKind : std::uint8_t { summable, bytes };
+
+struct Message {
+  MessageKind kind = MessageKind::summable;
+
+  // summable: set by produce(); the exchange reads `data` and writes the reduction over ranks to `result`. Both belong
+  // to the compressor's State (or to the source) and may be the same array. A rank that must skip the step (non-finite
+  // gradient) sends NaN in element 0: then every rank sees it in the sum.
+  DType dtype = DType::f32;
+  ReduceOp op = ReduceOp::sum;
+  index_t count = 0;
+  const void* data = nullptr;
+  void* result = nullptr;
+
+  // bytes: `payload` is the State's buffer of payload_capacity() bytes, of which produce() filled `size`.
+  Span<std::byte> payload;
+  index_t size = 0;
+
+  /// Bytes handed to the exchange.
+  index_t bytes() const { return kind == MessageKind::summable ? count * size_of(dtype) : size; }
+};
+
+}  // namespace gradcomp

@@ -1,0 +1,102 @@
+#include "gradcomp/core/options.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "gradcomp/core/error.hpp"
+
+namespace gradcomp {
+namespace {
+
+/// The whole of `text` as a number, or false: std::from_chars knows no locale and takes no trailing text.
+template <class T>
+bool parse(const std::string& text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+bool in_range(const Parameter& p, double value) {
+  return std::isfinite(value) && value <= p.high && (p.open_low ? value > p.low : value >= p.low);
+}
+
+}  // namespace
+
+Parameter Parameter::real(std::string name, std::string value, double low, double high, std::string help,
+                          bool open_low) {
+  return {std::move(name), Type::real, std::move(value), low, high, open_low, {}, std::move(help)};
+}
+
+Parameter Parameter::integer(std::string name, std::string value, double low, double high, std::string help) {
+  return {std::move(name), Type::integer, std::move(value), low, high, false, {}, std::move(help)};
+}
+
+Parameter Parameter::choice(std::string name, std::string value, std::vector<std::string> choices, std::string help) {
+  return {std::move(name), Type::choice, std::move(value), 0, 0, false, std::move(choices), std::move(help)};
+}
+
+std::string Parameter::allowed() const {
+  if (type == Type::choice) return fmt::format("one of {}", fmt::join(choices, ", "));
+  return fmt::format("{} in {}{}, {}]", type == Type::real ? "a number" : "an integer", open_low ? '(' : '[', low,
+                     high);
+}
+
+void Parameter::check(const std::string& owner, const std::string& text) const {
+  bool good = false;
+  if (type == Type::choice) {
+    good = std::find(choices.begin(), choices.end(), text) != choices.end();
+  } else if (type == Type::integer) {
+    index_t value = 0;
+    good = parse(text, value) && in_range(*this, static_cast<double>(value));
+  } else {
+    double value = 0;
+    good = parse(text, value) && in_range(*this, value);
+  }
+  require(good, "{}: {}={} is not allowed; {} is {}", owner, name, text, name, allowed());
+}
+
+Options::Options(const std::string& owner, const std::vector<Parameter>& declared,
+                 const std::map<std::string, std::string>& given) {
+  std::vector<std::string> names;
+  for (const auto& p : declared) {
+    m_order.push_back(p.name);
+    m_values[p.name] = p.default_value;
+    names.push_back(p.name);
+  }
+  for (const auto& [key, value] : given) {
+    const auto p = std::find_if(declared.begin(), declared.end(), [&](const Parameter& d) { return d.name == key; });
+    require(p != declared.end(), "{}: unknown option '{}'; allowed: {}", owner, key,
+            names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+    p->check(owner, value);
+    m_values[key] = value;
+  }
+}
+
+double Options::real(const std::string& name) const {
+  double value = 0;
+  require(parse(text(name), value), "option {} holds no number: '{}'", name, text(name));
+  return value;
+}
+
+index_t Options::integer(const std::string& name) const {
+  index_t value = 0;
+  require(parse(text(name), value), "option {} holds no integer: '{}'", name, text(name));
+  return value;
+}
+
+const std::string& Options::text(const std::string& name) const {
+  const auto found = m_values.find(name);
+  require(found != m_values.end(), "option {} was never declared", name);
+  return found->second;
+}
+
+std::string Options::canonical() const {
+  std::vector<std::string> parts;
+  for (const auto& name : m_order) parts.push_back(name + "=" + m_values.at(name));
+  return fmt::format("{}", fmt::join(parts, ":"));
+}
+
+}  // namespace gradcomp

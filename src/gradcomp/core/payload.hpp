@@ -1,0 +1,41 @@
+#pragma once
+// The fixed header of every bytes message: little endian, followed by the sections of the method's card.
+#include <type_traits>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp {
+
+struct PayloadHeader {
+  static constexpr std::uint32_t magic_value = 0x50434721;  // "!GCP"
+  static constexpr std::uint16_t version_value = 1;
+  static constexpr std::uint32_t flag_skip = 1;  ///< the sender saw a non-finite gradient: all ranks skip the step
+
+  std::uint32_t magic = magic_value;
+  std::uint16_t version = version_value;
+  std::uint16_t method = 0;    ///< method_id() of the sender's method
+  std::uint64_t elements = 0;  ///< of the bucket
+  std::uint64_t kept = 0;      ///< entries that follow; = elements for dense codings
+  std::uint32_t flags = 0;
+  std::uint32_t spec = 0;  ///< method_id-like hash of the canonical spec: a peer with other options is refused
+
+  bool skip() const { return (flags & flag_skip) != 0; }
+};
+static_assert(sizeof(PayloadHeader) == 32 && std::is_trivially_copyable_v<PayloadHeader>);
+inline constexpr index_t payload_header_bytes = sizeof(PayloadHeader);
+
+/// FNV-1a of `text`, folded to 32 bits: identifies methods and specs in headers and start-up handshakes.
+std::uint32_t text_hash(const char* text);
+
+/// Writes `header` to the first bytes of `payload` (device), ordered on exec.
+void write_header(const Exec& exec, const PayloadHeader& header, const Span<std::byte>& payload);
+
+/// Copies the header to the host. Throws Error unless `payload` is long enough and magic and version fit.
+/// Waits for exec.
+PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload);
+
+/// read_header(), and throws Error unless method, spec and element count are the expected ones.
+PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected);
+
+}  // namespace gradcomp

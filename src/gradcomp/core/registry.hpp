@@ -1,0 +1,30 @@
+#pragma once
+// Every method of compressors/, found by CMake (cmake/Registry.cmake): adding a method is adding its file pair.
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gradcomp/core/compressor.hpp"
+
+namespace gradcomp {
+
+/// What compressors/<name>.cpp defines: `Entry gradcomp::compressors::<name>()`.
+struct Entry {
+  Info info;
+  std::function<std::unique_ptr<Compressor>(const Options&)> make;
+};
+
+/// Entry of a class constructed from (Info, Options).
+template <class Method>
+Entry make_entry(Info info) {
+  return {info, [info](const Options& options) { return std::make_unique<Method>(info, options); }};
+}
+
+/// The entry called `name`; throws Error that lists all names when there is none.
+const Entry& find_entry(const std::string& name);
+
+/// All entries, sorted by name, made once. Defined, as find_entry(), in the generated source of the compressors layer.
+const std::vector<Entry>& all_entries();
+
+}  // namespace gradcomp

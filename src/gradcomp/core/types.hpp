@@ -1,0 +1,58 @@
+#pragma once
+// The vocabulary every layer shares: one build, one device (docs/concepts.md).
+#include <Kokkos_Core.hpp>
+#include <cstddef>
+#include <cstdint>
+
+namespace gradcomp {
+
+/// The execution space of this build. Every function that launches takes an instance of it first.
+using Exec = Kokkos::DefaultExecutionSpace;
+using Memory = Exec::memory_space;
+using HostExec = Kokkos::DefaultHostExecutionSpace;
+
+/// Owning one-dimensional device array. Allocate once, in `prepare` or a constructor.
+template <class T>
+using Vector = Kokkos::View<T*, Memory>;
+
+/// Non-owning one-dimensional device array: the type of every gradient argument.
+template <class T>
+using Span = Kokkos::View<T*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+/// Non-owning one-dimensional host array.
+template <class T>
+using HostSpan = Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+/// True where device memory can be read on the host (every host-only build).
+inline constexpr bool device_is_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible;
+
+using index_t = std::int64_t;
+
+/// `span` without its first `offset` elements, `count` long.
+template <class T>
+Span<T> subspan(const Span<T>& span, index_t offset, index_t count) {
+  return Span<T>(span.data() + offset, static_cast<std::size_t>(count));
+}
+
+/// Element types that messages and communicators carry.
+enum class DType : std::uint8_t { f32, f16, bf16, i8, i32, i64, u8 };
+
+/// Bytes of one element.
+constexpr index_t size_of(DType type) {
+  switch (type) {
+    case DType::f32:
+    case DType::i32:
+      return 4;
+    case DType::i64:
+      return 8;
+    case DType::f16:
+    case DType::bf16:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+enum class ReduceOp : std::uint8_t { sum, max, min, bor };
+
+}  // namespace gradcomp

@@ -1,0 +1,61 @@
+#include "gradcomp/data/files.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "gradcomp/core/error.hpp"
+
+namespace gradcomp::data {
+namespace {
+
+/// Tables of the slicing-by-8 method (Kounavis and Berry 2005): eight bytes a step instead of one, about 2 GB/s.
+constexpr auto crc_tables = [] {
+  std::array<std::array<std::uint32_t, 256>, 8> table{};
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    std::uint32_t value = i;
+    for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1U) != 0 ? 0xEDB88320U : 0U);
+    table[0][i] = value;
+  }
+  for (std::size_t t = 1; t < 8; ++t) {
+    for (std::size_t i = 0; i < 256; ++i) {
+      table[t][i] = (table[t - 1][i] >> 8) ^ table[0][table[t - 1][i] & 0xFFU];
+    }
+  }
+  return table;
+}();
+
+}  // namespace
+
+std::vector<std::uint8_t> read_file(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  require(std::filesystem::exists(status), "cannot read '{}': there is no such file", path);
+  require(std::filesystem::is_regular_file(status), "cannot read '{}': it is not a regular file", path);
+  const auto size = std::filesystem::file_size(path, error);
+  require(!error, "cannot read '{}': {}", path, error.message());
+  std::ifstream file(path, std::ios::binary);
+  require(file.is_open(), "cannot read '{}': {}", path, std::strerror(errno));
+  std::vector<std::uint8_t> bytes(size);
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
+  require(static_cast<std::uintmax_t>(file.gcount()) == size, "cannot read '{}': {} of {} bytes came", path,
+          file.gcount(), size);
+  return bytes;
+}
+
+std::uint32_t crc32(const std::uint8_t* bytes, std::size_t count, std::uint32_t crc) {
+  const auto& t = crc_tables;
+  crc = ~crc;
+  for (; count >= 8; bytes += 8, count -= 8) {
+    const std::uint32_t low = little_endian_32(bytes) ^ crc;
+    const std::uint32_t high = little_endian_32(bytes + 4);
+    crc = t[7][low & 0xFFU] ^ t[6][low >> 8 & 0xFFU] ^ t[5][low >> 16 & 0xFFU] ^ t[4][low >> 24] ^ t[3][high & 0xFFU] ^
+          t[2][high >> 8 & 0xFFU] ^ t[1][high >> 16 & 0xFFU] ^ t[0][high >> 24];
+  }
+  for (; count > 0; ++bytes, --count) crc = (crc >> 8) ^ t[0][(crc ^ *bytes) & 0xFFU];
+  return ~crc;
+}
+
+}  // namespace gradcomp::data

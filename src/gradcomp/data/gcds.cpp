@@ -1,0 +1,80 @@
+#include "gradcomp/data/gcds.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/data/files.hpp"
+
+namespace gradcomp::data {
+namespace {
+
+constexpr std::size_t header_size = 32, checksum_size = 4;
+constexpr std::uint32_t version = 1;
+
+struct Header {
+  std::uint32_t n_train, n_test, height, width, channels, classes;
+};
+
+Header read_header(const std::string& path, const std::vector<std::uint8_t>& bytes) {
+  require(bytes.size() >= header_size + checksum_size, "'{}' has {} bytes, too few for a GCDS file (at least {})", path,
+          bytes.size(), header_size + checksum_size);
+  require(std::memcmp(bytes.data(), "GCDS", 4) == 0, "'{}' is no GCDS file: it does not begin with 'GCDS'", path);
+  std::array<std::uint32_t, 7> field{};
+  for (std::size_t f = 0; f < field.size(); ++f) field[f] = little_endian_32(bytes.data() + 4 + 4 * f);
+  require(field[0] == version, "'{}' is GCDS version {}, expected {}", path, field[0], version);
+  const Header h{field[1], field[2], field[3], field[4], field[5], field[6]};
+  // Bounds first: with them the size below cannot overflow 64 bits.
+  constexpr std::uint32_t most = 65536;
+  const bool sane = h.n_train >= 1 && h.height >= 1 && h.height <= most && h.width >= 1 && h.width <= most &&
+                    h.channels >= 1 && h.channels <= 16 && h.classes >= 2 && h.classes <= 256;
+  require(sane, "'{}' has impossible extents: {} train images, {} x {} x {}, {} classes", path, h.n_train, h.height,
+          h.width, h.channels, h.classes);
+  return h;
+}
+
+/// Copies `count` records that begin at `bytes` into `set`.
+void copy_records(const std::string& path, const std::uint8_t* bytes, index_t first, index_t count, ImageSet& set) {
+  const index_t size = set.image_size();
+  set.labels.resize(static_cast<std::size_t>(count));
+  set.pixels.resize(static_cast<std::size_t>(count * size));
+  for (index_t i = 0; i < count; ++i) {
+    const std::uint8_t* record = bytes + i * (1 + size);
+    require(record[0] < set.classes, "'{}': image {} has label {}, allowed 0 to {}", path, first + i, record[0],
+            set.classes - 1);
+    set.labels[static_cast<std::size_t>(i)] = record[0];
+    std::copy_n(record + 1, size, set.pixels.data() + i * size);
+  }
+}
+
+}  // namespace
+
+ImageData read_gcds(const std::string& path) {
+  const auto bytes = read_file(path);
+  const Header h = read_header(path, bytes);
+  const std::uint64_t record = 1 + std::uint64_t{h.height} * h.width * h.channels;
+  const std::uint64_t images = std::uint64_t{h.n_train} + h.n_test;
+  // Compared by division: images x record may pass 64 bits in a forged header.
+  const std::uint64_t body = bytes.size() - header_size - checksum_size;
+  require(body / record == images && body % record == 0, "'{}' has {} bytes, expected {:.0f} ({} images of {} bytes)",
+          path, bytes.size(), static_cast<double>(images) * static_cast<double>(record) + 36.0, images, record);
+  const std::uint32_t found = crc32(bytes.data(), bytes.size() - checksum_size);
+  const std::uint32_t stored = little_endian_32(bytes.data() + bytes.size() - checksum_size);
+  require(found == stored, "'{}' is damaged: CRC-32 is {:08x}, the file says {:08x}", path, found, stored);
+
+  ImageData data;
+  data.name = "gcds";
+  for (ImageSet* set : {&data.train, &data.test}) {
+    set->height = h.height;
+    set->width = h.width;
+    set->channels = h.channels;
+    set->classes = h.classes;
+  }
+  const std::uint8_t* first = bytes.data() + header_size;
+  copy_records(path, first, 0, h.n_train, data.train);
+  copy_records(path, first + h.n_train * record, h.n_train, h.n_test, data.test);
+  return data;
+}
+
+}  // namespace gradcomp::data

@@ -1,0 +1,66 @@
+#include "gradcomp/data/loader.hpp"
+
+#include <utility>
+
+namespace gradcomp::data {
+namespace {
+
+Loader::Fill fill_from(const ImageSet& set, Sampler sampler, Transform transform) {
+  return [&set, sampler = std::move(sampler), transform = std::move(transform)](Batch& batch) mutable {
+    sampler.batch(batch.step, batch.indices);
+    batch.epoch = sampler.epoch(batch.step);
+    batch.images.resize(batch.indices.size() * static_cast<std::size_t>(set.image_size()));
+    batch.labels.resize(batch.indices.size());
+    transform.fill(set, batch.indices, batch.epoch, batch.images, batch.labels);
+  };
+}
+
+}  // namespace
+
+Loader::Loader(const ImageSet& set, Sampler sampler, Transform transform, index_t first_step)
+    : Loader(fill_from(set, std::move(sampler), std::move(transform)), first_step) {}
+
+Loader::Loader(Fill fill, index_t first_step)
+    : m_fill(std::move(fill)),
+      m_ready(first_step),
+      m_taken(first_step),
+      m_thread([this, first_step](const std::stop_token& stop) { run(stop, first_step); }) {}
+
+Loader::~Loader() {
+  m_thread.request_stop();  // wakes the wait below
+  m_thread.join();
+}
+
+void Loader::run(const std::stop_token& stop, index_t first_step) {
+  try {
+    for (index_t step = first_step; !stop.stop_requested(); ++step) {
+      {
+        // Slot step % (depth + 1) was step - depth - 1, which may still be in use when it is the last one taken.
+        std::unique_lock lock(m_mutex);
+        if (!m_changed.wait(lock, stop, [&] { return step <= m_taken - 1 + depth; })) return;
+      }
+      Batch& batch = m_ring[static_cast<std::size_t>(step % (depth + 1))];
+      batch.step = step;
+      m_fill(batch);
+      const std::lock_guard lock(m_mutex);
+      m_ready = step + 1;
+      m_changed.notify_all();
+    }
+  } catch (...) {
+    const std::lock_guard lock(m_mutex);
+    m_error = std::current_exception();
+    m_changed.notify_all();
+  }
+}
+
+const Batch& Loader::next() {
+  std::unique_lock lock(m_mutex);
+  m_changed.wait(lock, [&] { return m_ready > m_taken || m_error; });
+  if (m_ready <= m_taken) std::rethrow_exception(m_error);
+  const Batch& batch = m_ring[static_cast<std::size_t>(m_taken % (depth + 1))];
+  ++m_taken;
+  m_changed.notify_all();  // the batch of the call before is free now
+  return batch;
+}
+
+}  // namespace gradcomp::data

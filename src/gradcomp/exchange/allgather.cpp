@@ -1,0 +1,55 @@
+#include "gradcomp/exchange/allgather.hpp"
+
+namespace gradcomp {
+namespace {
+
+class Allgather final : public Reducer {
+ public:
+  Allgather(const Compressor& compressor, const Layout& layout, Communicator& comm)
+      : Reducer(compressor, layout, comm),
+        m_slot((compressor.payload_capacity(layout) + gather_alignment - 1) / gather_alignment * gather_alignment),
+        m_payloads("gradcomp::exchange::allgather::payloads", static_cast<std::size_t>(m_slot * comm.size())) {}
+
+  index_t buffer_bytes() const override { return static_cast<index_t>(m_payloads.size()); }
+
+ private:
+  RequestPtr exchange(const Exec& exec, const Message& message) override {
+    require(message.size <= m_slot, "{}: a payload of {} bytes exceeds its capacity of {}", m_compressor.info().name,
+            message.size, m_slot);
+    return m_comm.allgatherv(exec, message.payload.data(), message.size, m_payloads.data(), index_t(m_payloads.size()),
+                             m_sizes);
+  }
+
+  bool decompress(const Exec& exec, const Span<float>& out) override {
+    // all headers first: one flagged payload makes the decoding of the others useless
+    bool good = true;
+    for (std::size_t r = 0; r < m_sizes.size.size(); ++r) good = !read_header(exec, payload(r)).skip() && good;
+    if (!good) return false;
+    Kokkos::deep_copy(exec, out, 0.0f);
+    const float weight = 1.0f / static_cast<float>(m_context.ranks);
+    for (std::size_t r = 0; r < m_sizes.size.size(); ++r) {
+      m_compressor.decode_add(exec, payload(r), weight, *m_state, out);
+    }
+    return true;
+  }
+
+  Span<const std::byte> payload(std::size_t rank) const {
+    return Span<const std::byte>(m_payloads.data() + m_sizes.offset[rank],
+                                 static_cast<std::size_t>(m_sizes.size[rank]));
+  }
+
+  index_t m_slot;  ///< bytes that one rank's payload can take in m_payloads
+  Vector<std::byte> m_payloads;
+  GatherSizes m_sizes;
+};
+
+}  // namespace
+
+std::unique_ptr<Reducer> make_allgather(const Compressor& compressor, const Layout& layout, Communicator& comm) {
+  const auto& rounds = compressor.info().rounds;
+  require(rounds.size() == 1 && rounds[0] == MessageKind::bytes,
+          "reducer allgather: it carries one round of bytes, and method {} has other messages", compressor.info().name);
+  return std::make_unique<Allgather>(compressor, layout, comm);
+}
+
+}  // namespace gradcomp

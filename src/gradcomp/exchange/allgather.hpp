@@ -1,0 +1,9 @@
+#pragma once
+// allgather: one bytes round. Every rank receives all payloads and adds them in rank order: out = sum of 1/P decoded.
+#include "gradcomp/exchange/reducer.hpp"
+
+namespace gradcomp {
+
+std::unique_ptr<Reducer> make_allgather(const Compressor& compressor, const Layout& layout, Communicator& comm);
+
+}  // namespace gradcomp

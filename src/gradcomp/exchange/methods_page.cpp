@@ -1,0 +1,95 @@
+#include "gradcomp/exchange/methods_page.hpp"
+
+#include <fmt/ranges.h>
+
+#include <vector>
+
+#include "gradcomp/exchange/spec.hpp"
+
+namespace gradcomp {
+namespace {
+
+std::string rounds_of(const Info& info) {
+  std::vector<std::string> words;
+  for (const MessageKind kind : info.rounds) words.push_back(kind == MessageKind::summable ? "summable" : "bytes");
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// A cell may hold no bar and no line end.
+std::string cell(const std::string& text) {
+  std::string safe;
+  for (const char c : text) safe += c == '|' ? std::string("\\|") : std::string(1, c == '\n' ? ' ' : c);
+  return safe;
+}
+
+std::string parameter_table(const std::vector<Parameter>& parameters) {
+  std::string page = "| option | default | allowed | meaning |\n|---|---|---|---|\n";
+  for (const auto& p : parameters)
+    page += fmt::format("| `{}` | `{}` | {} | {} |\n", p.name, p.default_value, cell(p.allowed()), cell(p.help));
+  return page;
+}
+
+std::string section(const Info& info) {
+  std::string page = fmt::format("\n## {}\n\n{}.\n\n", info.name, cell(info.summary));
+  page += fmt::format("- Source: {}\n", cell(info.paper));
+  page += fmt::format("- Family: {}; error: {}\n", to_string(info.family), to_string(info.property));
+  page += fmt::format("- Rounds: {}; reducers: {} (the first is the default)\n", rounds_of(info),
+                      fmt::join(info.reducers, ", "));
+  page += fmt::format("- Payload bytes, header apart: `{}`; passes over the gradient: {}\n", info.bytes_formula,
+                      info.passes);
+  page += fmt::format("- Defaults: `feedback={}`, `granularity={}`, learning rate x {}\n", info.feedback,
+                      info.granularity, info.learning_rate_scale);
+  return page + (info.parameters.empty() ? "" : "\n" + parameter_table(info.parameters));
+}
+
+/// Only the options that mean the same for every method show their range; what a method declares is in its section.
+std::string common_table() {
+  std::string page = "| option | allowed | meaning |\n|---|---|---|\n";
+  for (const auto& p : common_parameters(all_entries().front().info)) {
+    const std::string allowed = p.name == "reducer" ? "one of the method's reducers" : p.allowed();
+    page += fmt::format("| `{}` | {} | {} |\n", p.name, cell(allowed), cell(p.help));
+  }
+  return page + "| `label` | any words | name in tables instead of the spec |\n";
+}
+
+}  // namespace
+
+std::string default_spec(const Info& info) {
+  const std::string own = Options(info.name, info.parameters, {}).canonical();
+  return info.name + (own.empty() ? "" : ":" + own);
+}
+
+std::string methods_markdown() {
+  std::string page =
+      "# Methods\n\n"
+      "Made by `gradcomp-train --list=markdown` from what every method says of itself; do not edit. In the formulas, n "
+      "is\n"
+      "the number of elements and k the number kept. How to read a method spec: "
+      "[concepts](concepts.md#method-spec).\n\n"
+      "| method | family | rounds | payload bytes | feedback | summary |\n|---|---|---|---|---|---|\n";
+  for (const auto& [info, make] : all_entries()) {
+    page += fmt::format("| [`{}`](#{}) | {} | {} | `{}` | {} | {} |\n", default_spec(info), info.name,
+                        to_string(info.family), rounds_of(info), cell(info.bytes_formula), info.feedback,
+                        cell(info.summary));
+  }
+  for (const auto& entry : all_entries()) page += section(entry.info);
+  page += "\n## Options of every method\n\nDefaults that a method declares itself are in its section above.\n\n";
+  return page + common_table();
+}
+
+std::string methods_text() {
+  std::string page;
+  for (const auto& [info, make] : all_entries()) {
+    page += fmt::format("{}\n    {}\n", default_spec(info), info.summary);
+    for (const auto& p : info.parameters)
+      page += fmt::format("    {:<20} {} (default {}; {})\n", p.name, p.help, p.default_value, p.allowed());
+  }
+  page += "Options of every method\n";
+  for (const auto& p : common_parameters(all_entries().front().info)) {
+    const std::string allowed = p.name == "reducer" ? "one of the method's reducers" : p.allowed();
+    page += fmt::format("    {:<20} {} ({})\n", p.name, p.help, allowed);
+  }
+  return page + fmt::format("    {:<20} {}\n", "label", "name in tables instead of the spec");
+}
+
+}  // namespace gradcomp

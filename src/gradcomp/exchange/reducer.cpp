@@ -1,0 +1,89 @@
+#include "gradcomp/exchange/reducer.hpp"
+
+#include <fmt/ranges.h>
+
+#include <array>
+
+#include "gradcomp/exchange/allgather.hpp"
+#include "gradcomp/exchange/allreduce.hpp"
+#include "gradcomp/exchange/local.hpp"
+
+namespace gradcomp {
+namespace {
+
+struct ReducerEntry {
+  const char* name;
+  std::unique_ptr<Reducer> (*make)(const Compressor&, const Layout&, Communicator&);
+};
+constexpr std::array<ReducerEntry, 3> reducers = {{
+    {"allreduce", make_allreduce},
+    {"allgather", make_allgather},
+    {"local", make_local},
+}};
+
+/// On the clock of now_seconds().
+double seconds_of(Request::Clock::time_point time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
+}  // namespace
+
+Reducer::Reducer(const Compressor& compressor, const Layout& layout, Communicator& comm)
+    : m_compressor(compressor), m_comm(comm), m_state(compressor.prepare(layout)) {}
+
+void Reducer::begin(const Source& source, const Context& context, Timeline* timeline) {
+  m_source = source;
+  m_context = context;
+  m_timeline = timeline;
+  m_bytes = {};
+}
+
+void Reducer::launch(const Exec& exec, int round) {
+  m_message = Message{};
+  {
+    const StageScope stage(m_timeline, Stage::compress);
+    m_compressor.produce(exec, round, m_source, *m_state, m_context, m_message);
+  }
+  const bool has_header = m_message.kind == MessageKind::bytes;
+  m_bytes.header += has_header ? payload_header_bytes : 0;
+  m_bytes.payload += m_message.bytes() - (has_header ? payload_header_bytes : 0);
+  const WaitScope exposed(m_timeline);
+  m_request = exchange(exec, m_message);
+}
+
+void Reducer::complete(const Exec& exec, int round) {
+  {
+    const WaitScope exposed(m_timeline);
+    m_request->wait(exec);
+  }
+  if (m_timeline != nullptr) {
+    m_timeline->add(Stage::exchange, seconds_of(m_request->started), seconds_of(m_request->finished));
+  }
+  const StageScope stage(m_timeline, Stage::decompress);
+  consume(exec, round, m_message);
+}
+
+bool Reducer::finish(const Exec& exec, const Span<float>& out) {
+  const StageScope stage(m_timeline, Stage::decompress);
+  return decompress(exec, out);
+}
+
+void Reducer::give_back(const Exec& exec, const Span<float>& out) {
+  m_compressor.give_back(exec, m_source, *m_state, m_message, out);
+}
+
+std::vector<std::string> reducer_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : reducers) names.emplace_back(entry.name);
+  return names;
+}
+
+std::unique_ptr<Reducer> make_reducer(const std::string& name, const Compressor& compressor, const Layout& layout,
+                                      Communicator& comm) {
+  for (const auto& entry : reducers) {
+    if (name == entry.name) return entry.make(compressor, layout, comm);
+  }
+  throw Error(fmt::format("unknown reducer '{}'; allowed: {}", name, fmt::join(reducer_names(), ", ")));
+}
+
+}  // namespace gradcomp

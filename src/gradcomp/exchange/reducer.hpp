@@ -1,0 +1,72 @@
+#pragma once
+// The contract of a reducer: how the messages of one bucket travel, round by round, until `out` holds the estimate of
+// the mean gradient, with the same bits on every rank.
+//
+// A schedule drives it:  begin, then launch(0) complete(0) .. launch(R-1) complete(R-1), then finish.
+// Between launch and complete other buckets may launch: with a queued communicator their exchanges overlap with the
+// computation. All ranks must make the calls in the same order.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gradcomp/comm/communicator.hpp"
+#include "gradcomp/core/compressor.hpp"
+#include "gradcomp/measure/timeline.hpp"
+
+namespace gradcomp {
+
+/// Bytes of the messages that one step handed to the exchange.
+struct MessageBytes {
+  index_t payload = 0, header = 0;
+};
+
+class Reducer {
+ public:
+  /// Prepares the compressor's state for `layout`; compressor and comm must outlive the reducer.
+  Reducer(const Compressor& compressor, const Layout& layout, Communicator& comm);
+  virtual ~Reducer() = default;
+  Reducer(const Reducer&) = delete;
+  Reducer& operator=(const Reducer&) = delete;
+
+  int rounds() const { return m_compressor.rounds(); }
+  State& state() { return *m_state; }
+  const MessageBytes& bytes() const { return m_bytes; }  ///< of the step since begin()
+  virtual index_t buffer_bytes() const { return 0; }     ///< of the reducer itself, for the report of memory
+
+  /// A new step. `timeline` may be null.
+  void begin(const Source& source, const Context& context, Timeline* timeline);
+  /// Compresses, and starts the exchange of `round`.
+  void launch(const Exec& exec, int round);
+  /// Waits for the exchange of `round` and takes its result.
+  void complete(const Exec& exec, int round);
+  /// Writes the mean. False, with `out` unspecified, when some rank flagged the step; every rank gets the same answer.
+  bool finish(const Exec& exec, const Span<float>& out);
+  /// After finish(), when the step is skipped: the memory gets back what the step took. `out` as finish() left it.
+  void give_back(const Exec& exec, const Span<float>& out);
+
+ protected:
+  virtual RequestPtr exchange(const Exec& exec, const Message& message) = 0;
+  virtual void consume(const Exec&, int /*round*/, const Message&) {}
+  virtual bool decompress(const Exec& exec, const Span<float>& out) = 0;
+
+  const Compressor& m_compressor;
+  Communicator& m_comm;
+  std::unique_ptr<State> m_state;
+  Source m_source;
+  Context m_context;
+  Message m_message;
+
+ private:
+  RequestPtr m_request;
+  MessageBytes m_bytes;
+  Timeline* m_timeline = nullptr;
+};
+
+/// The reducer called `name`; throws Error that lists all when there is none, and one that says why when it cannot
+/// carry this method's messages.
+std::unique_ptr<Reducer> make_reducer(const std::string& name, const Compressor& compressor, const Layout& layout,
+                                      Communicator& comm);
+
+std::vector<std::string> reducer_names();
+
+}  // namespace gradcomp

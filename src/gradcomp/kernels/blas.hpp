@@ -1,0 +1,42 @@
+#pragma once
+// The one door to dense linear algebra. blas_kokkos_kernels.cpp (KokkosBlas::gemm: cuBLAS, rocBLAS or a host BLAS) when
+// Kokkos Kernels is found, otherwise blas_host.cpp (CBLAS, single-threaded inside each call). Sums are in the vendor's
+// order: results may differ between devices in the last bits, but not between calls on one device.
+#include <string>
+
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp::kernels {
+
+enum class Transpose : std::uint8_t { no, yes };
+
+/// C is rows x columns, op(A) rows x inner, op(B) inner x columns.
+struct GemmShape {
+  index_t rows = 0, columns = 0, inner = 0;
+  double flops() const {
+    return 2.0 * static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(inner);
+  }
+};
+
+/// C = alpha op(A) op(B) + beta C, float, all row-major and contiguous as stored: A is rows x inner, or inner x rows
+/// where transposed; B and C likewise. beta = 0 ignores what C held. Throws Error when an array is shorter than its
+/// shape or an extent exceeds 2^31 - 1 (the range of a BLAS integer). Ordered on `exec`; on a host it has run on
+/// return.
+void gemm(const Exec& exec, Transpose transpose_a, Transpose transpose_b, const GemmShape& shape, float alpha,
+          const Span<const float>& a, const Span<const float>& b, float beta, const Span<float>& c);
+
+/// GFLOP/s of the best float gemm here, the measure beside which reports put a model's speed: on a host every Kokkos
+/// thread runs a single-threaded gemm of its own, on a device one large gemm. Best of a few runs, some 100 ms in all;
+/// allocates.
+double sgemm_peak(const Exec& exec);
+
+/// What does the work: "KokkosBlas", or OpenBLAS' own description with its core type (recorded in results: an OpenBLAS
+/// that takes a new CPU for an old one costs half the speed).
+std::string blas_description();
+
+namespace detail {
+/// Throws Error unless arrays and extents fit `shape`.
+void check_gemm(const GemmShape& shape, std::size_t a, std::size_t b, std::size_t c);
+}  // namespace detail
+
+}  // namespace gradcomp::kernels

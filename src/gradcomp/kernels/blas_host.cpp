@@ -1,0 +1,82 @@
+// CBLAS (OpenBLAS) behind kernels/blas.hpp, for host builds without Kokkos Kernels.
+#ifndef GRADCOMP_HAVE_KOKKOSKERNELS
+#include <cblas.h>
+
+#include <algorithm>
+
+#include "gradcomp/kernels/blas.hpp"
+
+// OpenBLAS only; weak, so that another CBLAS links as well.
+extern "C" {
+void openblas_set_num_threads(int) __attribute__((weak));
+char* openblas_get_config() __attribute__((weak));
+char* openblas_get_corename() __attribute__((weak));
+}
+
+namespace gradcomp::kernels {
+namespace {
+
+/// Threads of OpenBLAS beside those of Kokkos would oversubscribe the cores (spinning costs 20x).
+void use_one_thread() {
+  static const bool done = [] {
+    if (openblas_set_num_threads != nullptr) openblas_set_num_threads(1);
+    return true;
+  }();
+  static_cast<void>(done);
+}
+
+CBLAS_TRANSPOSE flag(Transpose transpose) { return transpose == Transpose::yes ? CblasTrans : CblasNoTrans; }
+
+int extent(index_t value) { return static_cast<int>(std::max<index_t>(value, 1)); }
+
+}  // namespace
+
+void gemm(const Exec& exec, Transpose transpose_a, Transpose transpose_b, const GemmShape& shape, float alpha,
+          const Span<const float>& a, const Span<const float>& b, float beta, const Span<float>& c) {
+  detail::check_gemm(shape, a.size(), b.size(), c.size());
+  if (shape.rows == 0 || shape.columns == 0) return;
+  exec.fence("gradcomp::kernels::gemm");  // the call below is not a Kokkos kernel
+  use_one_thread();
+  const int lda = extent(transpose_a == Transpose::yes ? shape.rows : shape.inner);
+  const int ldb = extent(transpose_b == Transpose::yes ? shape.inner : shape.columns);
+  cblas_sgemm(CblasRowMajor, flag(transpose_a), flag(transpose_b), static_cast<int>(shape.rows),
+              static_cast<int>(shape.columns), static_cast<int>(shape.inner), alpha, a.data(), lda, b.data(), ldb, beta,
+              c.data(), extent(shape.columns));
+}
+
+double sgemm_peak(const Exec& exec) {
+  constexpr index_t n = 384;  // three matrices of 0.6 MB: near a core's second-level cache, far from memory's limit
+  constexpr int products = 4, runs = 8;
+  const index_t threads = exec.concurrency();
+  use_one_thread();
+  const Kokkos::View<float*, Kokkos::HostSpace> work("gradcomp::kernels::sgemm_peak",
+                                                     static_cast<std::size_t>(3 * n * n * threads));
+  Kokkos::deep_copy(exec, work, 1.0f);
+  double best = 0;
+  for (int run = 0; run < runs; ++run) {
+    exec.fence("gradcomp::kernels::sgemm_peak");
+    const Kokkos::Timer clock;
+    Kokkos::parallel_for(
+        "gradcomp::kernels::sgemm_peak",
+        Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Static>>(exec, 0, threads, Kokkos::ChunkSize(1)),
+        [=](const index_t thread) {
+          float* const a = work.data() + 3 * n * n * thread;
+          for (int i = 0; i < products; ++i) {
+            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1.0f, a, n, a + n * n, n, 0.0f,
+                        a + 2 * n * n, n);
+          }
+        });
+    exec.fence("gradcomp::kernels::sgemm_peak");
+    const double flops = GemmShape{n, n, n}.flops() * products * static_cast<double>(threads);
+    best = std::max(best, flops / clock.seconds() * 1e-9);
+  }
+  return best;
+}
+
+std::string blas_description() {
+  if (openblas_get_config == nullptr || openblas_get_corename == nullptr) return "CBLAS";
+  return std::string(openblas_get_config()) + " on " + openblas_get_corename();
+}
+
+}  // namespace gradcomp::kernels
+#endif

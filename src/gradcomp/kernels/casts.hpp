@@ -1,0 +1,73 @@
+#pragma once
+// Conversions between float and the two 16-bit formats, in integer and correctly rounded float arithmetic only: the
+// same bits on every host and device, whatever half type Kokkos or the compiler has. Round to nearest, ties to even.
+// Written without branches that a compiler could not turn into selects, so that loops over them vectorise.
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp::kernels {
+
+/// IEEE binary16: 11 significant bits, largest 65504, smallest 2^-24. |x| >= 65520 becomes infinite, |x| <= 2^-25 zero.
+struct Half {
+  static constexpr DType dtype = DType::f16;
+  static constexpr float largest = 65504.0f;
+  static constexpr std::uint16_t nan = 0x7e00;
+
+  /// Bits of `value`; a NaN stays one (quiet, its leading payload bits kept).
+  KOKKOS_INLINE_FUNCTION static std::uint16_t encode(float value) {
+    const std::uint32_t bits = Kokkos::bit_cast<std::uint32_t>(value);
+    const std::uint32_t magnitude = bits & 0x7fffffffu;
+    // normal results: move the exponent's bias from 127 to 15, add half a unit (less one, plus the odd bit), cut
+    const std::uint32_t normal = (magnitude - (112u << 23) + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
+    // subnormal results: adding 0.5 makes the float unit round at 2^-24, the half's own spacing
+    const float shifted = Kokkos::bit_cast<float>(magnitude) + 0.5f;
+    const std::uint32_t subnormal = Kokkos::bit_cast<std::uint32_t>(shifted) - 0x3f000000u;
+    const std::uint32_t nan = 0x7e00u | ((magnitude >> 13) & 0x1ffu);
+    const std::uint32_t special = magnitude > 0x7f800000u ? nan : 0x7c00u;
+    const std::uint32_t finite = magnitude < (113u << 23) ? subnormal : normal;
+    const std::uint32_t result = magnitude >= (143u << 23) ? special : finite;
+    return static_cast<std::uint16_t>(result | ((bits >> 16) & 0x8000u));
+  }
+
+  /// Value of `half`, always exact.
+  KOKKOS_INLINE_FUNCTION static float decode(std::uint16_t half) {
+    const std::uint32_t magnitude = (half & 0x7fffu) << 13;
+    const std::uint32_t exponent = magnitude & (0x7c00u << 13);
+    const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
+    const std::uint32_t normal = magnitude + (112u << 23);
+    const float small = Kokkos::bit_cast<float>(magnitude + (113u << 23)) - Kokkos::bit_cast<float>(113u << 23);
+    const std::uint32_t subnormal = Kokkos::bit_cast<std::uint32_t>(small);
+    const std::uint32_t special = magnitude + (224u << 23);
+    const std::uint32_t result = exponent == 0 ? subnormal : exponent == (0x7c00u << 13) ? special : normal;
+    return Kokkos::bit_cast<float>(result | sign);
+  }
+};
+
+/// bfloat16: the upper half of a float, 8 significant bits, largest 3.39e38.
+struct Bfloat {
+  static constexpr DType dtype = DType::bf16;
+  static constexpr float largest = 3.3895313892515355e38f;
+  static constexpr std::uint16_t nan = 0x7fc0;
+
+  /// Bits of `value`; a NaN stays one (quiet).
+  KOKKOS_INLINE_FUNCTION static std::uint16_t encode(float value) {
+    const std::uint32_t bits = Kokkos::bit_cast<std::uint32_t>(value);
+    const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
+    return static_cast<std::uint16_t>(nan ? (bits >> 16) | 0x40u : rounded);
+  }
+
+  /// Value of `half`, always exact.
+  KOKKOS_INLINE_FUNCTION static float decode(std::uint16_t half) {
+    return Kokkos::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
+  }
+};
+
+/// Largest value of the format that is not above `bound` (finite, positive).
+template <class Format>
+float round_down(float bound) {
+  const std::uint16_t nearest = Format::encode(bound);
+  const bool above = Format::decode(nearest) > bound;  // also when it became infinite
+  return Format::decode(static_cast<std::uint16_t>(above ? nearest - 1 : nearest));
+}
+
+}  // namespace gradcomp::kernels

@@ -1,0 +1,174 @@
+#pragma once
+// The inner loops of kernels/low_rank.cpp. Ranks are taken 4, 2 or 1 columns at a time, with the columns unrolled: rank
+// 4 then costs one sweep over a row of M, rank 32 eight sweeps over a row that is in L1.
+#include "gradcomp/core/source.hpp"
+#include "gradcomp/kernels/low_rank.hpp"
+#include "gradcomp/kernels/source_rows.hpp"
+
+namespace gradcomp::kernels {
+
+/// Columns of M that one warp sums at a time: on a host 8 KB of sums in L1 at rank 4 and long reads of every row; on a
+/// device a register per lane and rank.
+inline constexpr int panels = lanes_are_threads ? 1 : 16;
+inline constexpr index_t panel_columns = panels * warp_lanes;
+
+/// Columns of the factors to take next, of `left`.
+KOKKOS_FORCEINLINE_FUNCTION constexpr std::int32_t rank_chunk(std::int32_t left) {
+  return left >= 4 ? 4 : left >= 2 ? 2 : 1;
+}
+
+KOKKOS_FORCEINLINE_FUNCTION void add_count(const Warp& warp, const Lanes<std::int32_t>& bad,
+                                           const Vector<index_t>& count) {
+  const std::int32_t total = warp.sum(bad);
+  warp.once([&] {
+    if (total > 0) Kokkos::atomic_add(&count(0), static_cast<index_t>(total));
+  });
+}
+
+/// y += x
+KOKKOS_FORCEINLINE_FUNCTION void add_elements(const Warp& warp, index_t count, const float* x, float* y) {
+  for (index_t i = 0; i < count; i += warp_lanes) {
+    warp.each([&](int l) {
+      if (i + l < count) y[i + l] += x[i + l];
+    });
+  }
+}
+
+/// p[k][row] = sum over columns of a q[k], for Ranks columns k of the factors. `touch`: this is the first touch of a.
+template <int Ranks>
+KOKKOS_FORCEINLINE_FUNCTION void project_row_ranks(const Warp& warp, const Source& source, const Factored& m,
+                                                   std::int32_t row, const float* q, float* p, bool touch,
+                                                   Lanes<std::int32_t>& bad) {
+  Lanes<float> sum[Ranks];
+  for (int k = 0; k < Ranks; ++k) warp.each([&](int l) { sum[k][l] = 0; });
+  const index_t begin = m.first + static_cast<index_t>(row) * m.columns;
+  for (std::int32_t j = 0; j < m.columns; j += warp_lanes) {
+    const int active = m.columns - j;
+    Lanes<float> a;
+    if (touch) {
+      first_row(warp, source, begin + j, active, a, bad);
+    } else {
+      load_row(warp, source.accumulated() + begin + j, active, a);
+    }
+    for (int k = 0; k < Ranks; ++k) {
+      const float* const x = q + static_cast<index_t>(k) * m.columns + j;
+      if (active >= warp_lanes) {
+        warp.each([&](int l) { sum[k][l] += a[l] * x[l]; });
+      } else {
+        warp.each([&](int l) {
+          if (l < active) sum[k][l] += a[l] * x[l];
+        });
+      }
+    }
+  }
+  for (int k = 0; k < Ranks; ++k) {
+    const float total = warp.sum(sum[k]);
+    warp.once([&] { p[static_cast<index_t>(k) * m.rows + row] = total; });
+  }
+}
+
+KOKKOS_FORCEINLINE_FUNCTION void project_row(const Warp& warp, const Source& source, const Factored& m,
+                                             std::int32_t row, const float* q, float* p, Lanes<std::int32_t>& bad) {
+  for (std::int32_t k = 0; k < m.rank; k += rank_chunk(m.rank - k)) {
+    const float* const qk = q + static_cast<index_t>(k) * m.columns;
+    float* const pk = p + static_cast<index_t>(k) * m.rows;
+    const std::int32_t ranks = rank_chunk(m.rank - k);
+    if (ranks == 4) project_row_ranks<4>(warp, source, m, row, qk, pk, k == 0, bad);
+    if (ranks == 2) project_row_ranks<2>(warp, source, m, row, qk, pk, k == 0, bad);
+    if (ranks == 1) project_row_ranks<1>(warp, source, m, row, qk, pk, k == 0, bad);
+  }
+}
+
+/// Sums over the rows of one block: out[k][j] = sum_i a[i][j] factor[k][i], rows in order.
+struct ColumnSums {
+  const float* a;
+  index_t stride;  ///< between rows of a, and between columns of the sums
+  const float* factor;
+  index_t factor_stride;  ///< between columns of the factor
+  std::int32_t rows, columns;
+
+  template <int Ranks>
+  KOKKOS_FORCEINLINE_FUNCTION void run_ranks(const Warp& warp, float* out) const {
+    Lanes<float> sum[Ranks][panels];
+    for (int k = 0; k < Ranks; ++k) {
+      for (int j = 0; j < panels; ++j) warp.each([&](int l) { sum[k][j][l] = 0; });
+    }
+    std::int32_t i = 0;
+    for (; i + 4 <= rows; i += 4) add_rows<Ranks, 4>(warp, i, sum);
+    for (; i < rows; ++i) add_rows<Ranks, 1>(warp, i, sum);
+    for (int k = 0; k < Ranks; ++k) {
+      for (int j = 0; j * warp_lanes < columns; ++j)
+        store_row(warp, out + k * stride + j * warp_lanes, columns - j * warp_lanes, sum[k][j]);
+    }
+  }
+
+  /// Four rows at once load and store the sums a quarter as often; the order of additions is that of one row at a time.
+  template <int Ranks, int Rows>
+  KOKKOS_FORCEINLINE_FUNCTION void add_rows(const Warp& warp, std::int32_t i,
+                                            Lanes<float> (&sum)[Ranks][panels]) const {
+    float f[Ranks][Rows];
+    for (int k = 0; k < Ranks; ++k)
+      for (int r = 0; r < Rows; ++r) f[k][r] = factor[k * factor_stride + i + r];
+    const float* const row = a + i * stride;
+    for (int j = 0; j * warp_lanes < columns; ++j) {
+      Lanes<float> x[Rows];
+      for (int r = 0; r < Rows; ++r) load_row(warp, row + r * stride + j * warp_lanes, columns - j * warp_lanes, x[r]);
+      for (int k = 0; k < Ranks; ++k) {
+        warp.each([&](int l) {
+          float s = sum[k][j][l];
+          for (int r = 0; r < Rows; ++r) s += x[r][l] * f[k][r];
+          sum[k][j][l] = s;
+        });
+      }
+    }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void run(const Warp& warp, std::int32_t ranks, float* out) const {
+    if (ranks == 4) run_ranks<4>(warp, out);
+    if (ranks == 2) run_ranks<2>(warp, out);
+    if (ranks == 1) run_ranks<1>(warp, out);
+  }
+};
+
+/// out (+)= sum over Ranks columns of p[k][row] q[k][j], columns in order.
+template <int Ranks>
+KOKKOS_FORCEINLINE_FUNCTION void expand_row(const Warp& warp, const float* p, index_t p_stride, const float* q,
+                                            index_t q_stride, int active, Lanes<float>& out) {
+  for (int k = 0; k < Ranks; ++k) {
+    const float factor = p[k * p_stride];
+    const float* const x = q + k * q_stride;
+    if (active >= warp_lanes) {
+      warp.each([&](int l) { out[l] += factor * x[l]; });
+    } else {
+      warp.each([&](int l) {
+        if (l < active) out[l] += factor * x[l];
+      });
+    }
+  }
+}
+
+/// Row of out = P Q^T; memory = a - out.
+KOKKOS_FORCEINLINE_FUNCTION void reconstruct_row(const Warp& warp, const Source& source, const Factored& m,
+                                                 std::int32_t row, const float* p, const float* q, float* out) {
+  const index_t begin = m.first + static_cast<index_t>(row) * m.columns;
+  for (std::int32_t j = 0; j < m.columns; j += warp_lanes) {
+    const int active = m.columns - j;
+    Lanes<float> sum;
+    warp.each([&](int l) { sum[l] = 0; });
+    for (std::int32_t k = 0; k < m.rank; k += rank_chunk(m.rank - k)) {
+      const float* const pk = p + static_cast<index_t>(k) * m.rows + row;
+      const float* const qk = q + static_cast<index_t>(k) * m.columns + j;
+      const std::int32_t ranks = rank_chunk(m.rank - k);
+      if (ranks == 4) expand_row<4>(warp, pk, m.rows, qk, m.columns, active, sum);
+      if (ranks == 2) expand_row<2>(warp, pk, m.rows, qk, m.columns, active, sum);
+      if (ranks == 1) expand_row<1>(warp, pk, m.rows, qk, m.columns, active, sum);
+    }
+    store_row(warp, out + begin + j, active, sum);
+    if (source.memory == nullptr) continue;
+    Lanes<float> a;
+    load_row(warp, source.accumulated() + begin + j, active, a);
+    sent_row(warp, source, begin + j, active, a, sum);
+  }
+}
+
+}  // namespace gradcomp::kernels

@@ -1,0 +1,181 @@
+#include "gradcomp/kernels/quantise.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "gradcomp/kernels/quantise_lanes.hpp"
+
+namespace gradcomp::kernels {
+namespace {
+
+template <class T>
+Vector<T> upload(const std::string& label, const std::vector<T>& list) {
+  const Vector<T> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), list.size());
+  Kokkos::deep_copy(device, Kokkos::View<const T*, Kokkos::HostSpace>(list.data(), list.size()));
+  return device;
+}
+
+index_t read_count(const Exec& exec, const Vector<index_t>& count) {
+  index_t value = 0;
+  Kokkos::deep_copy(exec, Kokkos::View<index_t, Kokkos::HostSpace>(&value), Kokkos::subview(count, 0));
+  exec.fence("gradcomp::kernels::quantise");
+  return value;
+}
+
+}  // namespace
+
+int QuantiseSpec::bits() const {
+  int bits = 1;
+  while ((1 << bits) < 2 * levels + 1) ++bits;
+  return bits;
+}
+
+QuantisePlan::QuantisePlan(const Layout& layout, const QuantiseSpec& spec) : m_spec(spec) {
+  const CodeBlock block(spec.bits());
+  // all three are powers of two: a piece is whole in buckets, blocks and draws, and only the last one holds a tail
+  const index_t most = std::max<index_t>({spec.bucket, block.codes(), tile_size});
+  std::vector<Piece> pieces;
+  std::vector<Tail> tails;
+  index_t tail_codes = 0;
+  for (const auto& segment : layout.segments) {
+    const index_t whole = block.whole(segment.count);
+    for (index_t e = 0; e < segment.count; e += most) {
+      const index_t count = std::min(most, segment.count - e);
+      const index_t inside = std::clamp<index_t>(whole - e, 0, count);
+      pieces.push_back({segment.offset + e, e, segment.id, m_norms + e / spec.bucket, m_words + block.word_count(e),
+                        tail_codes, m_tail_bytes, static_cast<std::int32_t>(count), static_cast<std::int32_t>(inside)});
+    }
+    if (segment.count > whole) tails.push_back({tail_codes, segment.count - whole, m_tail_bytes});
+    m_norms += (segment.count + spec.bucket - 1) / spec.bucket;
+    m_words += block.word_count(segment.count);
+    m_tail_bytes += block.tail_bytes(segment.count);
+    tail_codes += segment.count - whole;
+  }
+  m_pieces = upload("gradcomp::kernels::quantise_pieces", pieces);
+  m_tails = upload("gradcomp::kernels::quantise_tails", tails);
+  m_tail_codes = Vector<std::uint8_t>("gradcomp::kernels::quantise_tail_codes", static_cast<std::size_t>(tail_codes));
+  m_count = Vector<index_t>("gradcomp::kernels::quantise_count", 1);
+}
+
+index_t QuantisePlan::scratch_bytes() const {
+  return static_cast<index_t>(m_pieces.size() * sizeof(Piece) + m_tails.size() * sizeof(Tail) + m_tail_codes.size());
+}
+
+index_t QuantisePlan::encode(const Exec& exec, const Source& source, const QuantiseStream& stream,
+                             std::byte* out) const {
+  auto* const norms = reinterpret_cast<float*>(out);
+  auto* const words = reinterpret_cast<std::uint32_t*>(out + 4 * m_norms);
+  auto* const tail_bytes = reinterpret_cast<std::uint8_t*>(out + 4 * (m_norms + m_words));
+  const auto pieces = m_pieces;
+  const auto tails = m_tails;
+  const auto tail_codes = m_tail_codes;
+  const auto non_finite = m_count;
+  const auto spec = m_spec;
+  const int bits = m_spec.bits();
+  Kokkos::deep_copy(exec, non_finite, index_t{0});
+  for_warps(
+      "gradcomp::kernels::quantise_encode", exec, static_cast<index_t>(pieces.size()),
+      KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+        const Piece piece = pieces(p);
+        const Array4 key = stream_key(stream.seed, piece.segment_id, stream.step, stream.rank);
+        const index_t unit = spec.bucket > draw_elements ? spec.bucket : draw_elements;
+        RowPacker packer{words + piece.word, bits};
+        Lanes<std::int32_t> bad;
+        warp.each([&](int l) { bad[l] = 0; });
+        for (index_t at = 0; at < piece.count; at += unit) {
+          const index_t end = at + unit < piece.count ? at + unit : piece.count;
+          RowSteps steps(spec.bucket);
+          for (index_t b = at, i = 0; b < end; b += spec.bucket, ++i) {
+            const index_t size = b + spec.bucket < end ? spec.bucket : end - b;
+            const float norm = bucket_norm(warp, source, piece.first + b, size, spec.max_norm, bad);
+            steps.set(static_cast<int>(i), norm / static_cast<float>(spec.levels));
+            warp.once([&] { norms[piece.norm + b / spec.bucket] = norm; });
+          }
+          for (index_t group = at; group < end; group += draw_elements) {
+            Lanes<std::uint32_t> code[draw_rows];
+            const index_t size = group + draw_elements < end ? draw_elements : end - group;
+            round_group(warp, source.accumulated() + piece.first + group, size, steps, spec.levels, key,
+                        piece.element + group, code);
+            leave_group(warp, source, piece.first + group, size, steps, code);
+            for (int row = 0; row < draw_rows; ++row) {
+              const index_t e = group + row * warp_lanes;
+              if (e < piece.whole) {
+                packer.push(warp, code[row]);
+              } else {
+                warp.each([&](int l) {
+                  if (e + l < end)
+                    tail_codes(piece.tail_code + e + l - piece.whole) = static_cast<std::uint8_t>(code[row][l]);
+                });
+              }
+            }
+          }
+        }
+        const std::int32_t total = warp.sum(bad);
+        warp.once([&] {
+          if (total > 0) Kokkos::atomic_add(&non_finite(0), static_cast<index_t>(total));
+        });
+      });
+  for_warps(
+      "gradcomp::kernels::quantise_tails", exec, static_cast<index_t>(tails.size()),
+      KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+        const Tail tail = tails(t);
+        warp.each([&](int l) {
+          for (index_t j = l; j < (tail.count * bits + 7) / 8; j += warp_lanes)
+            tail_bytes[tail.byte + j] = tail_byte(tail_codes.data() + tail.code, tail.count, bits, j);
+        });
+      });
+  return read_count(exec, non_finite);
+}
+
+bool QuantisePlan::decode_add(const Exec& exec, const std::byte* in, float weight, const Span<float>& out) const {
+  const auto* const norms = reinterpret_cast<const float*>(in);
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(in + 4 * m_norms);
+  const auto* const tail_bytes = reinterpret_cast<const std::uint8_t*>(in + 4 * (m_norms + m_words));
+  const auto pieces = m_pieces;
+  const auto bad_codes = m_count;
+  const auto spec = m_spec;
+  const int bits = m_spec.bits();
+  Kokkos::deep_copy(exec, bad_codes, index_t{0});
+  for_warps(
+      "gradcomp::kernels::quantise_decode", exec, static_cast<index_t>(pieces.size()),
+      KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+        const Piece piece = pieces(p);
+        const std::uint32_t most = 2u * static_cast<std::uint32_t>(spec.levels);
+        RowUnpacker unpacker{words + piece.word, bits};
+        Lanes<std::int32_t> bad;
+        warp.each([&](int l) { bad[l] = 0; });
+        for (index_t b = 0; b < piece.count; b += spec.bucket) {
+          const index_t end = b + spec.bucket < piece.count ? b + spec.bucket : piece.count;
+          const float norm = norms[piece.norm + b / spec.bucket];
+          const bool good = norm >= 0 && norm <= largest_norm;
+          const float step = norm / static_cast<float>(spec.levels);
+          warp.each([&](int l) { bad[l] += good ? 0 : 1; });
+          for (index_t e = b; e < end; e += warp_lanes) {
+            Lanes<std::uint32_t> code;
+            float* const target = out.data() + piece.first + e;
+            if (e < piece.whole) {
+              unpacker.pull(warp, code);
+              warp.each([&](int l) {
+                bad[l] += code[l] > most ? 1 : 0;
+                target[l] += weight * decoded_value(code[l], step);
+              });
+            } else {
+              const std::uint8_t* const bytes = tail_bytes + piece.tail_byte;
+              warp.each([&](int l) {
+                if (e + l >= end) return;
+                const std::uint32_t last = tail_code(bytes, bits, e + l - piece.whole);
+                bad[l] += last > most ? 1 : 0;
+                target[l] += weight * decoded_value(last, step);
+              });
+            }
+          }
+        }
+        const std::int32_t total = warp.sum(bad);
+        warp.once([&] {
+          if (total > 0) Kokkos::atomic_add(&bad_codes(0), static_cast<index_t>(total));
+        });
+      });
+  return read_count(exec, bad_codes) == 0;
+}
+
+}  // namespace gradcomp::kernels

@@ -1,0 +1,56 @@
+#include "gradcomp/kernels/random_subset.hpp"
+
+#include "gradcomp/kernels/lanes.hpp"
+
+namespace gradcomp::kernels {
+
+Subset draw_subset(const Segment& segment, index_t count, index_t entry, std::uint64_t seed, std::int64_t step) {
+  Subset subset{segment.offset, segment.count, count, entry, stream_key(seed, segment.id, step, every_rank), 0};
+  const Array4 bits = threefry4x32_12(subset.key, stream_counter(0, random_stream::selection, 1));
+  subset.shift = random_below(bits.x0, bits.x1, segment.count);
+  return subset;
+}
+
+void gather_subsets(const Exec& exec, const Tiles& entries, const Vector<Subset>& subsets, const Source& source,
+                    const Span<float>& values) {
+  const auto tile = entries.tile;
+  for_warps(
+      "gradcomp::kernels::gather_subsets", exec, entries.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+        const Tile here = tile(t);
+        const Subset subset = subsets(here.segment);
+        for (std::int32_t row = 0; row < here.count; row += warp_lanes) {
+          Lanes<index_t> index;
+          const index_t entry = here.first + row;
+          warp.each(
+              [&](int l) { index[l] = row + l < here.count ? subset_index(subset, entry + l - subset.entry) : -1; });
+          warp.each([&](int l) {
+            if (index[l] < 0) return;
+            const float a = source.load(index[l]);
+            values(entry + l) = a;
+            source.sent(index[l], a, a);
+          });
+        }
+      });
+}
+
+void scatter_subsets(const Exec& exec, const Tiles& entries, const Vector<Subset>& subsets,
+                     const Vector<float>& weights, const Span<const float>& values, const Span<float>& out) {
+  const auto tile = entries.tile;
+  for_warps(
+      "gradcomp::kernels::scatter_subsets", exec, entries.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+        const Tile here = tile(t);
+        const Subset subset = subsets(here.segment);
+        const float weight = weights(here.segment);
+        for (std::int32_t row = 0; row < here.count; row += warp_lanes) {
+          Lanes<index_t> index;
+          const index_t entry = here.first + row;
+          warp.each(
+              [&](int l) { index[l] = row + l < here.count ? subset_index(subset, entry + l - subset.entry) : -1; });
+          warp.each([&](int l) {
+            if (index[l] >= 0) out(index[l]) += weight * values(entry + l);
+          });
+        }
+      });
+}
+
+}  // namespace gradcomp::kernels

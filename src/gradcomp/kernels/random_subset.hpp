@@ -1,0 +1,55 @@
+#pragma once
+// k distinct elements of each segment, drawn alike on every rank, without an array of n.
+//
+// Entry j of k comes from stratum j, elements [floor(j n / k), floor((j + 1) n / k)), and the whole choice is turned
+// round the segment by a random shift. So the indices are distinct, and every element is chosen with probability
+// exactly k / n, although strata differ in size by one; neighbours are chosen together more rarely than in a uniform
+// subset, which the expectation and E ||C(x) - x||^2 of a scaled C do not see: both are sums over single elements.
+#include <vector>
+
+#include "gradcomp/core/source.hpp"
+#include "gradcomp/kernels/threefry.hpp"
+#include "gradcomp/kernels/tiles.hpp"
+
+namespace gradcomp::kernels {
+
+/// The draw of one segment in one step.
+struct Subset {
+  index_t first = 0;     ///< first element of the segment in the bucket
+  index_t elements = 0;  ///< n, below 2^32
+  index_t count = 0;     ///< k <= n
+  index_t entry = 0;     ///< place of its first entry in the message
+  Array4 key;            ///< of (seed, segment, step)
+  index_t shift = 0;     ///< turn, in [0, n)
+};
+
+/// A number in [0, range), range < 2^32, of 64 random bits: each value's probability is off by less than 2^-32 of
+/// itself.
+KOKKOS_INLINE_FUNCTION constexpr index_t random_below(std::uint32_t high, std::uint32_t low, index_t range) {
+  const auto r = static_cast<std::uint64_t>(range);
+  return static_cast<index_t>((high * r + (low * r >> 32)) >> 32);
+}
+
+/// Bucket-relative index of entry j in [0, count).
+KOKKOS_INLINE_FUNCTION constexpr index_t subset_index(const Subset& subset, index_t j) {
+  const auto n = static_cast<std::uint64_t>(subset.elements), k = static_cast<std::uint64_t>(subset.count);
+  const auto low = static_cast<index_t>(static_cast<std::uint64_t>(j) * n / k);
+  const auto high = static_cast<index_t>(static_cast<std::uint64_t>(j + 1) * n / k);
+  const Array4 bits = threefry4x32_12(subset.key, stream_counter(j, random_stream::selection, 0));
+  const index_t at = low + random_below(bits.x0, bits.x1, high - low) + subset.shift;
+  return subset.first + (at < subset.elements ? at : at - subset.elements);
+}
+
+/// The subset of a segment, its key and shift filled in.
+Subset draw_subset(const Segment& segment, index_t count, index_t entry, std::uint64_t seed, std::int64_t step);
+
+/// values[entry] = a of each entry; tells the source that it was sent exactly. `entries` tiles the message: segment s
+/// has subsets(s).count elements.
+void gather_subsets(const Exec& exec, const Tiles& entries, const Vector<Subset>& subsets, const Source& source,
+                    const Span<float>& values);
+
+/// out[index] += weights(segment) * values[entry] for every entry; a message of other ranks' sum, or one's own.
+void scatter_subsets(const Exec& exec, const Tiles& entries, const Vector<Subset>& subsets,
+                     const Vector<float>& weights, const Span<const float>& values, const Span<float>& out);
+
+}  // namespace gradcomp::kernels

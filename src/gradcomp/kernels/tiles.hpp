@@ -1,0 +1,36 @@
+#pragma once
+// Segments cut into tiles of 4096 floats: the unit of work of every batched kernel, 16 KiB so that it stays in L1.
+#include <vector>
+
+#include "gradcomp/core/layout.hpp"
+
+namespace gradcomp::kernels {
+
+inline constexpr int tile_size = 4096;
+
+/// Elements [first, first + count) of the bucket; the last tile of a segment may be shorter. Never empty.
+struct Tile {
+  index_t first;
+  std::int32_t count;
+  std::int32_t segment;
+};
+
+/// All tiles of a layout, in order. Made once, in prepare().
+struct Tiles {
+  explicit Tiles(const Layout& layout);
+
+  index_t count() const { return static_cast<index_t>(tile.size()); }
+  index_t segments() const { return static_cast<index_t>(elements.size()); }
+  index_t bytes() const;
+
+  Vector<Tile> tile;              ///< [count]
+  Vector<index_t> begin;          ///< [segments + 1] first tile of each segment
+  std::vector<index_t> elements;  ///< [segments] on the host
+};
+
+/// Magnitude of a float as the 31 low bits: monotone in |value|, exact for denormals, NaN above infinity.
+KOKKOS_FORCEINLINE_FUNCTION std::int32_t magnitude(float value) {
+  return static_cast<std::int32_t>(Kokkos::bit_cast<std::uint32_t>(value) & 0x7fffffffu);
+}
+
+}  // namespace gradcomp::kernels

@@ -1,0 +1,62 @@
+#pragma once
+// Choosing the entries of every segment of a bucket: those above a threshold, or exactly the k largest.
+//
+// Exact: a sample (FirstPass) gives a bound that is almost certainly below the k-th magnitude; one read collects what
+// lies above it; radix passes over these candidates give the k-th magnitude and how many of its ties are taken. When
+// the bound was too high, the segment is done again without one. A threshold that lets too many through is replaced by
+// the same search. Same entries for any thread count and device.
+#include <vector>
+
+#include "gradcomp/kernels/candidates.hpp"
+#include "gradcomp/kernels/moments.hpp"
+#include "gradcomp/kernels/radix.hpp"
+
+namespace gradcomp::kernels {
+
+/// What one segment asks for.
+struct Request {
+  index_t k = 0;               ///< entries wanted, at most the segment's elements; 0: none at all
+  bool exact = true;           ///< exactly k, zeros included; false: all above `threshold`
+  std::int32_t threshold = 0;  ///< magnitude()
+  index_t capacity = 0;        ///< with a threshold: past so many (>= k), exactly the k largest instead
+};
+
+/// Entries chosen in one segment.
+struct Chosen {
+  index_t kept = 0;   ///< entries that emit() writes
+  index_t above = 0;  ///< with a threshold: entries above it, before the capacity was applied
+};
+
+class Selector {
+ public:
+  /// `density`: the share of elements usually kept; only speed depends on it.
+  Selector(const Tiles& tiles, double density);
+
+  /// Decides, for a = source.accumulated() right after `first` ran over the same source. Waits for exec.
+  void choose(const Exec& exec, const Tiles& tiles, const Source& source, const FirstPass& first,
+              const std::vector<Request>& requests);
+
+  /// [segments] and in all, of the last choose().
+  const std::vector<Chosen>& chosen() const { return m_chosen; }
+  index_t kept() const;
+
+  /// Writes kept() bucket-relative indices, ascending, and their values; reports each to the source as sent exactly.
+  void emit(const Exec& exec, const Tiles& tiles, const Source& source, std::uint32_t* indices, float* values);
+
+  index_t bytes() const;
+
+ private:
+  bool repair(const std::vector<Request>& requests, const FirstPass& first);
+  void upload(const Exec& exec);
+  void download(const Exec& exec);
+
+  Candidates m_candidates;
+  Radix m_radix;
+  Vector<Goal> m_goals;
+  Vector<index_t> m_totals;
+  std::vector<Goal> m_host_goals;
+  std::vector<index_t> m_host_totals, m_elements, m_sampled;
+  std::vector<Chosen> m_chosen;
+};
+
+}  // namespace gradcomp::kernels

@@ -1,0 +1,84 @@
+#include "gradcomp/measure/machine.hpp"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <sstream>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp {
+namespace {
+
+/// The first "model name" of /proc/cpuinfo (x86), or the CPU fields that ARM kernels give instead.
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string arm;
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::string key = line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1);
+    const auto begin = line.find_first_not_of(' ', colon + 1);
+    const std::string value = begin == std::string::npos ? "" : line.substr(begin);
+    if (key == "model name") return value;
+    if (arm.empty() && key == "CPU implementer") arm = "ARM implementer " + value;
+    if (!arm.empty() && key == "CPU part") return arm + " part " + value;
+  }
+  return arm;
+}
+
+/// Processors that this process is bound to: a launcher often gives each rank a few.
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return CPU_COUNT(&set);
+  return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/// OpenBLAS' own word, looked up at run time: the BLAS that is loaded may be another one.
+std::string openblas_core() {
+  using CoreName = char* (*)();
+  // POSIX promises that a symbol's address from dlsym converts to a function pointer.
+  const auto core_name = reinterpret_cast<CoreName>(dlsym(RTLD_DEFAULT, "openblas_get_corename"));
+  const char* name = core_name != nullptr ? core_name() : nullptr;
+  return name != nullptr ? name : "";
+}
+
+std::string device_name(const std::string& cpu) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  return Exec().cuda_device_prop().name;
+#elif defined(KOKKOS_ENABLE_HIP)
+  return Exec().hip_device_prop().name;
+#else
+  return cpu;
+#endif
+}
+
+}  // namespace
+
+Machine machine_info(bool with_host_name) {
+  Machine machine;
+  machine.cpu_model = cpu_model();
+  machine.cores = usable_cores();
+  machine.cores_online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  machine.threads = HostExec().concurrency();
+  machine.kokkos_version =
+      fmt::format("{}.{}.{}", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100);
+  machine.kokkos_backend = Exec::name();
+  machine.device = device_name(machine.cpu_model);
+  std::ostringstream text;
+  Kokkos::print_configuration(text);
+  machine.kokkos_configuration = text.str();
+  machine.openblas_core = openblas_core();
+  if (with_host_name) {
+    std::array<char, 256> name{};
+    if (gethostname(name.data(), name.size() - 1) == 0) machine.host_name = name.data();
+  }
+  return machine;
+}
+
+}  // namespace gradcomp

@@ -1,0 +1,24 @@
+#pragma once
+// What shaped a measurement on the machine's side, for the context of result files. No host name unless asked for:
+// records are made to be shared.
+#include <string>
+
+namespace gradcomp {
+
+struct Machine {
+  std::string cpu_model;             ///< as the operating system calls it; empty where it does not say
+  int cores = 0;                     ///< logical processors that this process may use
+  int cores_online = 0;              ///< logical processors of the machine
+  int threads = 0;                   ///< of Kokkos' host execution space in this process
+  std::string kokkos_version;        ///< "5.2.2"
+  std::string kokkos_backend;        ///< "OpenMP", "Cuda", ...
+  std::string device;                ///< the accelerator's name; the CPU model in a host-only build
+  std::string kokkos_configuration;  ///< the text of Kokkos::print_configuration
+  std::string openblas_core;  ///< the kernels OpenBLAS chose ("Haswell", "SkylakeX", ...); empty without OpenBLAS
+  std::string host_name;      ///< empty unless asked for
+};
+
+/// Call after Kokkos was initialised.
+Machine machine_info(bool with_host_name = false);
+
+}  // namespace gradcomp

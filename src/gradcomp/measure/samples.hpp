@@ -1,0 +1,43 @@
+#pragma once
+// Raw samples of one measured quantity and their order statistics. Results keep the raw values too.
+#include <string>
+#include <vector>
+
+#include "gradcomp/comm/communicator.hpp"
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp {
+
+class Samples {
+ public:
+  Samples() = default;
+  explicit Samples(std::vector<double> values) : m_values(std::move(values)) {}
+
+  void add(double value) { m_values.push_back(value); }
+  void reserve(index_t count) { m_values.reserve(static_cast<std::size_t>(count)); }
+  void clear() { m_values.clear(); }
+
+  index_t count() const { return static_cast<index_t>(m_values.size()); }
+  const std::vector<double>& values() const { return m_values; }
+
+  /// The quantile q in [0, 1] with linear interpolation between order statistics, at position q (count - 1): NumPy's
+  /// default. Like all below, NaN (null in a result file) without samples.
+  double quantile(double q) const;
+  double median() const { return quantile(0.5); }
+  double p5() const { return quantile(0.05); }
+  double p95() const { return quantile(0.95); }
+  double minimum() const { return quantile(0.0); }
+  double maximum() const { return quantile(1.0); }
+  double mean() const;
+  double sum() const;
+
+ private:
+  std::vector<double> m_values;
+};
+
+/// Sample by sample the maximum over the ranks of `comm`, the same on all of them: what is reported. Collective; values
+/// are seconds and travel as whole nanoseconds (communicators carry no double). Throws Error on all ranks when counts
+/// differ. Call it outside the timed region.
+Samples max_over_ranks(const Exec& exec, Communicator& comm, const Samples& seconds);
+
+}  // namespace gradcomp

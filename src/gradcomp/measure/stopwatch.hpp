@@ -1,0 +1,45 @@
+#pragma once
+// The one clock of whole steps and micro-benchmarks: fence, barrier, clock, work, fence, barrier, clock. The barriers
+// make every rank's time the time of the slowest, and are left out when there is no communicator.
+#include <chrono>
+
+#include "gradcomp/comm/communicator.hpp"
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp {
+
+/// Seconds of a monotonic clock with an arbitrary origin: the timestamps of timeline.hpp.
+inline double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+class Stopwatch {
+ public:
+  /// Times the work of `exec`; with `comm`, of all its ranks (start and stop are then collective).
+  explicit Stopwatch(const Exec& exec, Communicator* comm = nullptr) : m_exec(exec), m_comm(comm) {}
+
+  void start() {
+    settle("gradcomp::measure::Stopwatch::start");
+    m_start = Clock::now();
+  }
+
+  /// Seconds since start().
+  double stop() {
+    settle("gradcomp::measure::Stopwatch::stop");
+    return std::chrono::duration<double>(Clock::now() - m_start).count();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void settle(const char* label) {
+    m_exec.fence(label);
+    if (m_comm != nullptr) m_comm->barrier();
+  }
+
+  Exec m_exec;
+  Communicator* m_comm;
+  Clock::time_point m_start{};
+};
+
+}  // namespace gradcomp

@@ -1,0 +1,90 @@
+#include "gradcomp/measure/timeline.hpp"
+
+#include <algorithm>
+
+#include "gradcomp/measure/stopwatch.hpp"
+
+namespace gradcomp {
+
+double covered(std::vector<Interval> intervals) {
+  std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  double total = 0, reached = -1e300;
+  for (const auto& i : intervals) {
+    const double from = std::max(i.start, reached);
+    if (i.end > from) {
+      total += i.end - from;
+      reached = i.end;
+    }
+  }
+  return total;
+}
+
+void Timeline::begin_step() { begin_step(now_seconds()); }
+void Timeline::begin_step(double time) { m_begin = time; }
+
+void Timeline::add(Stage stage, double start, double end) {
+  const std::lock_guard lock(m_mutex);
+  m_open[static_cast<std::size_t>(stage)].push_back({start, end});
+}
+
+void Timeline::add_wait(double start, double end) {
+  const std::lock_guard lock(m_mutex);
+  m_open_waits.push_back({start, end});
+}
+
+void Timeline::end_step() { end_step(now_seconds()); }
+
+void Timeline::end_step(double time) {
+  const std::lock_guard lock(m_mutex);
+  m_step.add(time - m_begin);
+  for (std::size_t s = 0; s < stage_count; ++s) {
+    m_stages[s].add(covered(m_open[s]));
+    std::swap(m_last[s], m_open[s]);  // both keep their capacity: nothing is allocated in the steady state
+    m_open[s].clear();
+    for (auto& i : m_last[s]) i = {i.start - m_begin, i.end - m_begin};
+  }
+  m_exposed.add(covered(m_open_waits));
+  m_open_waits.clear();
+}
+
+void Timeline::clear() {
+  const std::lock_guard lock(m_mutex);
+  m_step.clear();
+  m_exposed.clear();
+  m_open_waits.clear();
+  for (std::size_t s = 0; s < stage_count; ++s) {
+    m_stages[s].clear();
+    m_open[s].clear();
+    m_last[s].clear();
+  }
+}
+
+Samples Timeline::hidden_seconds() const {
+  Samples hidden;
+  const auto& all = communication_seconds().values();
+  for (std::size_t i = 0; i < all.size(); ++i) hidden.add(std::max(0.0, all[i] - m_exposed.values()[i]));
+  return hidden;
+}
+
+std::map<std::string, double> Timeline::medians_ms() const {
+  std::map<std::string, double> medians;
+  if (m_step.count() == 0) return medians;
+  for (std::size_t s = 0; s < stage_count; ++s) medians[stage_names[s]] = 1e3 * m_stages[s].median();
+  medians["exposed"] = 1e3 * m_exposed.median();
+  return medians;
+}
+
+StageScope::StageScope(Timeline* timeline, Stage stage)
+    : m_region(name_of(stage)), m_timeline(timeline), m_stage(stage), m_start(now_seconds()) {}
+
+StageScope::~StageScope() {
+  if (m_timeline != nullptr) m_timeline->add(m_stage, m_start, now_seconds());
+}
+
+WaitScope::WaitScope(Timeline* timeline) : m_timeline(timeline), m_start(now_seconds()) {}
+
+WaitScope::~WaitScope() {
+  if (m_timeline != nullptr) m_timeline->add_wait(m_start, now_seconds());
+}
+
+}  // namespace gradcomp

@@ -1,0 +1,105 @@
+#pragma once
+// Where the time of a step goes: intervals per stage with host timestamps, taken without barriers or extra fences, so
+// that overlap is measured and not destroyed. On host builds kernels are synchronous and the intervals are the stages;
+// on a device a StageScope around launches covers the launches only.
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+#include <array>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "gradcomp/core/types.hpp"
+#include "gradcomp/measure/samples.hpp"
+
+namespace gradcomp {
+
+/// The stages of a step, in order; names are used in code, profiling regions, results and plots.
+enum class Stage : std::uint8_t { data, forward, backward, compress, exchange, decompress, update };
+
+inline constexpr std::size_t stage_count = 7;
+inline constexpr std::array<const char*, stage_count> stage_names = {"data",     "forward",    "backward", "compress",
+                                                                     "exchange", "decompress", "update"};
+constexpr const char* name_of(Stage stage) { return stage_names[static_cast<std::size_t>(stage)]; }
+
+/// Seconds of now_seconds().
+struct Interval {
+  double start = 0, end = 0;
+};
+
+/// Time covered by at least one of `intervals`; those with end <= start count nothing.
+double covered(std::vector<Interval> intervals);
+
+class Timeline {
+ public:
+  /// Steps run on the main thread; add() and add_wait() may be called from any thread, but all before end_step().
+  void begin_step();
+  void begin_step(double time);
+
+  /// `stage` ran from start to end. Where intervals of a stage overlap, the time counts once.
+  void add(Stage stage, double start, double end);
+  /// The main thread waited for communication from start to end: the exposed part, which overlap did not hide. A
+  /// synchronous exchange on the main thread is exchange and wait at once.
+  void add_wait(double start, double end);
+
+  /// Turns the intervals since the step before into one sample of everything below.
+  void end_step();
+  void end_step(double time);
+
+  /// Forgets all steps (after the warm-up), keeps the capacity.
+  void clear();
+
+  const Samples& step_seconds() const { return m_step; }
+  const Samples& stage_seconds(Stage stage) const { return m_stages[static_cast<std::size_t>(stage)]; }
+  const Samples& communication_seconds() const { return stage_seconds(Stage::exchange); }
+  const Samples& exposed_seconds() const { return m_exposed; }
+  /// Communication that other work hid, per step: communication - exposed, not below 0.
+  Samples hidden_seconds() const;
+
+  /// Median milliseconds per stage name and of "exposed": the column stages_ms of results. Empty without steps.
+  std::map<std::string, double> medians_ms() const;
+
+  /// The intervals of the last ended step per stage, for plots; times relative to its begin.
+  const std::vector<Interval>& last(Stage stage) const { return m_last[static_cast<std::size_t>(stage)]; }
+
+ private:
+  std::mutex m_mutex;  ///< guards the open intervals below; all else is the main thread's
+  std::array<std::vector<Interval>, stage_count> m_open;
+  std::vector<Interval> m_open_waits;
+
+  double m_begin = 0;
+  std::array<std::vector<Interval>, stage_count> m_last;
+  Samples m_step, m_exposed;
+  std::array<Samples, stage_count> m_stages;
+};
+
+/// Times a scope of the main thread as `stage`, inside a Kokkos profiling region of the same name. A communication
+/// thread calls add() instead: profiling tools keep one stack of regions. A null timeline only keeps the region.
+class StageScope {
+ public:
+  StageScope(Timeline* timeline, Stage stage);
+  ~StageScope();
+  StageScope(const StageScope&) = delete;
+  StageScope& operator=(const StageScope&) = delete;
+
+ private:
+  Kokkos::Profiling::ScopedRegion m_region;
+  Timeline* m_timeline;
+  Stage m_stage;
+  double m_start;
+};
+
+/// Times a scope in which the main thread waits for communication. Null: nothing.
+class WaitScope {
+ public:
+  explicit WaitScope(Timeline* timeline);
+  ~WaitScope();
+  WaitScope(const WaitScope&) = delete;
+  WaitScope& operator=(const WaitScope&) = delete;
+
+ private:
+  Timeline* m_timeline;
+  double m_start;
+};
+
+}  // namespace gradcomp

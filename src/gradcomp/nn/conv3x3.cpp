@@ -1,0 +1,69 @@
+#include "gradcomp/nn/conv3x3.hpp"
+
+#include <cassert>
+
+#include "gradcomp/nn/conv3x3_host.hpp"
+#include "gradcomp/nn/conv3x3_portable.hpp"
+
+namespace gradcomp::nn {
+namespace {
+
+constexpr int chunks_of(int images) { return (images + images_per_chunk - 1) / images_per_chunk; }
+
+}  // namespace
+
+template <class T>
+ConvWorkspace<T>::ConvWorkspace(int max_batch, index_t max_weights)
+    : packed("gradcomp::nn::packed_weights", max_weights),
+      partials("gradcomp::nn::weight_partials", chunks_of(max_batch) * max_weights) {}
+
+template <class T>
+void conv3x3_forward(const Exec& exec, const Maps<const T>& x, const Span<const T>& weights, int stride,
+                     const Maps<T>& z, const Span<double>& sums, ConvWorkspace<T>& workspace, Path path) {
+  assert(x.halo == 1 && z.halo == 0 && z.height * stride == x.height && z.width * stride == x.width);
+  if constexpr (device_is_host) {
+    if (path == Path::best && host::covers<T>(z.channels)) {
+      return host::conv3x3_forward<T>(exec, x, weights.data(), stride, z, sums, workspace.packed.data());
+    }
+  }
+  portable::conv3x3_forward<T>(exec, x, weights, stride, z, sums);
+}
+
+template <class T>
+void conv3x3_backward_data(const Exec& exec, const Maps<const T>& dz, const Span<const T>& weights, int stride,
+                           const ReluBackward<T>& behind, const Maps<T>& dx, ConvWorkspace<T>& workspace, Path path) {
+  assert(dz.halo == 1 && dx.halo == 0 && dz.height * stride == dx.height && dz.width * stride == dx.width);
+  if constexpr (device_is_host) {
+    if (path == Path::best && host::covers<T>(dx.channels)) {
+      return host::conv3x3_backward_data<T>(exec, dz, weights.data(), stride, behind, dx, workspace.packed.data());
+    }
+  }
+  portable::conv3x3_backward_data<T>(exec, dz, weights, stride, behind, dx);
+}
+
+template <class T>
+void conv3x3_backward_weights(const Exec& exec, const Maps<const T>& x, const Maps<const T>& dz, int stride,
+                              const Span<T>& gradient, ConvWorkspace<T>& workspace, Path path) {
+  assert(x.halo == 1 && dz.halo == 1 && dz.height * stride == x.height && dz.width * stride == x.width);
+  const int chunks = chunks_of(x.images);
+  if constexpr (device_is_host) {
+    if (path == Path::best && host::covers<T>(dz.channels)) {
+      return host::conv3x3_backward_weights<T>(exec, x, dz, stride, gradient, workspace.partials.data(), chunks);
+    }
+  }
+  portable::conv3x3_backward_weights<T>(exec, x, dz, stride, gradient, workspace.partials, chunks);
+}
+
+#define GRADCOMP_INSTANTIATE(T)                                                                                  \
+  template struct ConvWorkspace<T>;                                                                              \
+  template void conv3x3_forward<T>(const Exec&, const Maps<const T>&, const Span<const T>&, int, const Maps<T>&, \
+                                   const Span<double>&, ConvWorkspace<T>&, Path);                                \
+  template void conv3x3_backward_data<T>(const Exec&, const Maps<const T>&, const Span<const T>&, int,           \
+                                         const ReluBackward<T>&, const Maps<T>&, ConvWorkspace<T>&, Path);       \
+  template void conv3x3_backward_weights<T>(const Exec&, const Maps<const T>&, const Maps<const T>&, int,        \
+                                            const Span<T>&, ConvWorkspace<T>&, Path);
+GRADCOMP_INSTANTIATE(float)
+GRADCOMP_INSTANTIATE(double)
+#undef GRADCOMP_INSTANTIATE
+
+}  // namespace gradcomp::nn

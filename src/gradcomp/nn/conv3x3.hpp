@@ -1,0 +1,46 @@
+#pragma once
+// 3x3 convolution, padding 1, stride 1 or 2, no bias: forward, gradient of the input, gradient of the weights.
+// The sums that batch norm needs of each result are formed where the result is still in registers: a sweep of its own
+// would cost as much as the arithmetic of batch norm itself.
+#include "gradcomp/nn/maps.hpp"
+
+namespace gradcomp::nn {
+
+/// Scratch of the convolutions of one model, allocated once. Calls on one execution-space instance may share it.
+template <class T>
+struct ConvWorkspace {
+  /// For batches of at most `max_batch` images and kernels of at most `max_weights` = 9 ci co elements.
+  ConvWorkspace(int max_batch, index_t max_weights);
+  Vector<T> packed;    ///< weights in the order in which a host kernel reads them
+  Vector<T> partials;  ///< weight gradient of each chunk of images
+};
+
+/// z = conv(x, weights). weights: [3][3][ci][co]. x: halo 1, z: halo 0, height(z) = height(x) / stride.
+/// `sums`, unless empty: [images][2][co], the sums of z and of z^2 over the pixels of each image.
+template <class T>
+void conv3x3_forward(const Exec& exec, const Maps<const T>& x, const Span<const T>& weights, int stride,
+                     const Maps<T>& z, const Span<double>& sums, ConvWorkspace<T>& workspace, Path path);
+
+/// What happens to the gradient of a map that left a batch norm and a ReLU: the gradient of the shortcut is added, the
+/// ReLU's mask applied and the two sums taken from which batch norm's own gradient follows.
+template <class T>
+struct ReluBackward {
+  Maps<const T> activation;  ///< the map itself, after the ReLU; the gradient passes where it is positive
+  Maps<const T> z;           ///< before batch norm, halo 0
+  Span<const T> mean;        ///< [channels], the batch's mean of z
+  Span<double> sums;         ///< out, [images][2][channels]: sum of g and of g (z - mean) over each image
+  Maps<const T> shortcut;    ///< gradient behind an option-A shortcut that started at this map; data = null: none
+  int shortcut_stride = 1;   ///< 1: same shape; 2: half the height and width, channels zero-padded on both sides
+};
+
+/// dx = ReLU'(conv^T(dz, weights) + shortcut^T). dz: halo 1, dx: halo 0, height(dx) = stride height(dz).
+template <class T>
+void conv3x3_backward_data(const Exec& exec, const Maps<const T>& dz, const Span<const T>& weights, int stride,
+                           const ReluBackward<T>& behind, const Maps<T>& dx, ConvWorkspace<T>& workspace, Path path);
+
+/// gradient = sum over images and pixels of x dz, shaped as the weights: [3][3][ci][co]. x, dz: halo 1.
+template <class T>
+void conv3x3_backward_weights(const Exec& exec, const Maps<const T>& x, const Maps<const T>& dz, int stride,
+                              const Span<T>& gradient, ConvWorkspace<T>& workspace, Path path);
+
+}  // namespace gradcomp::nn

@@ -1,0 +1,83 @@
+#include "gradcomp/nn/conv3x3_host.hpp"
+#include "gradcomp/nn/conv_tile_host.hpp"
+
+namespace gradcomp::nn::host {
+namespace {
+
+using PerImage = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
+
+constexpr int all_taps[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+
+/// Stores the result and takes its moments: in float along a row, in double over the rows.
+template <class T, int Vectors>
+struct StoreWithMoments {
+  Maps<T> z;
+  int image;
+  double* sums;  ///< [2][channels] of this image, zero at first; null: no moments wanted
+  Pack<T> sum[Vectors] = {}, squares[Vectors] = {};
+
+  T* out(int row, int column) const { return z.at(image, row, column); }
+  index_t out_step() const { return z.channels; }
+
+  template <int Pixels>
+  [[gnu::always_inline]] void finish(const Pack<T> (&acc)[Pixels][Vectors], int row, int column, int channel) {
+    T* to = out(row, column) + channel;
+    for (int p = 0; p < Pixels; ++p, to += z.channels) {
+      for (int v = 0; v < Vectors; ++v) {
+        store(to + v * Simd<T>::width, acc[p][v]);
+        sum[v] += acc[p][v];
+        squares[v] += acc[p][v] * acc[p][v];
+      }
+    }
+  }
+
+  void end_row(int channel) {
+    constexpr int width = Simd<T>::width;
+    for (int v = 0; v < Vectors; ++v) {
+      for (int i = 0; sums != nullptr && i < width; ++i) {
+        sums[channel + v * width + i] += sum[v][i];
+        sums[z.channels + channel + v * width + i] += squares[v][i];
+      }
+      sum[v] = squares[v] = Pack<T>{};
+    }
+  }
+};
+
+template <class T, int Vectors>
+void forward(const Exec& exec, const Maps<const T>& x, int stride, const Maps<T>& z, const Span<double>& sums,
+             const T* packed) {
+  const Runs runs{3, 3 * x.channels, x.row_stride(), index_t(stride) * x.channels};
+  double* const all_sums = sums.extent(0) > 0 ? sums.data() : nullptr;
+  Kokkos::parallel_for("gradcomp::nn::conv3x3_forward", PerImage(exec, 0, z.images), [=](const int image) {
+    double* of_image = all_sums == nullptr ? nullptr : all_sums + index_t(2) * image * z.channels;
+    if (of_image != nullptr) std::fill(of_image, of_image + 2 * z.channels, 0.0);
+    StoreWithMoments<T, Vectors> epilogue{z, image, of_image};
+    convolve_image<T, Vectors>(x.at(image, -1, -1), stride * x.row_stride(), packed, runs, z.height, z.width,
+                               z.channels, epilogue);
+  });
+}
+
+}  // namespace
+
+template <class T>
+bool covers(int channels) {
+  return vectors_of<T>(channels) > 0;
+}
+
+template <class T>
+void conv3x3_forward(const Exec& exec, const Maps<const T>& x, const T* weights, int stride, const Maps<T>& z,
+                     const Span<double>& sums, T* packed) {
+  pack_weights(exec, weights, x.channels, z.channels, all_taps, 9, false, packed);
+  if (vectors_of<T>(z.channels) == 2) return forward<T, 2>(exec, x, stride, z, sums, packed);
+  forward<T, 1>(exec, x, stride, z, sums, packed);
+}
+
+#define GRADCOMP_INSTANTIATE(T)                                                                      \
+  template bool covers<T>(int);                                                                      \
+  template void conv3x3_forward<T>(const Exec&, const Maps<const T>&, const T*, int, const Maps<T>&, \
+                                   const Span<double>&, T*);
+GRADCOMP_INSTANTIATE(float)
+GRADCOMP_INSTANTIATE(double)
+#undef GRADCOMP_INSTANTIATE
+
+}  // namespace gradcomp::nn::host

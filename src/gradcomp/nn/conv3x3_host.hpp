@@ -1,0 +1,29 @@
+#pragma once
+// The host convolutions behind conv3x3.hpp: direct, register-tiled, parallel over images (or chunks of them), each
+// image worked on by one thread in a fixed order, so the bits do not depend on the number of threads.
+// Direct rather than im2col with a matrix product: im2col multiplies the traffic by 9 for inner products of only 144 to
+// 576 elements. Plain pointers are host memory.
+#include "gradcomp/nn/conv3x3.hpp"
+
+namespace gradcomp::nn::host {
+
+/// True when kernels exist for results of this many channels: a multiple of the vector width.
+template <class T>
+bool covers(int channels);
+
+/// `packed`: 9 ci co elements of scratch.
+template <class T>
+void conv3x3_forward(const Exec& exec, const Maps<const T>& x, const T* weights, int stride, const Maps<T>& z,
+                     const Span<double>& sums, T* packed);
+
+/// `packed`: 9 ci co elements of scratch.
+template <class T>
+void conv3x3_backward_data(const Exec& exec, const Maps<const T>& dz, const T* weights, int stride,
+                           const ReluBackward<T>& behind, const Maps<T>& dx, T* packed);
+
+/// `partials`: chunks x 9 ci co elements of scratch.
+template <class T>
+void conv3x3_backward_weights(const Exec& exec, const Maps<const T>& x, const Maps<const T>& dz, int stride,
+                              const Span<T>& gradient, T* partials, int chunks);
+
+}  // namespace gradcomp::nn::host

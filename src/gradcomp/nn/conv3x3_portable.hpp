@@ -1,0 +1,20 @@
+#pragma once
+// The portable convolutions behind conv3x3.hpp (same arguments): one thread per result, any channel count, any device.
+#include "gradcomp/nn/conv3x3.hpp"
+
+namespace gradcomp::nn::portable {
+
+template <class T>
+void conv3x3_forward(const Exec& exec, const Maps<const T>& x, const Span<const T>& weights, int stride,
+                     const Maps<T>& z, const Span<double>& sums);
+
+template <class T>
+void conv3x3_backward_data(const Exec& exec, const Maps<const T>& dz, const Span<const T>& weights, int stride,
+                           const ReluBackward<T>& behind, const Maps<T>& dx);
+
+/// `partials`: chunks x 9 ci co elements.
+template <class T>
+void conv3x3_backward_weights(const Exec& exec, const Maps<const T>& x, const Maps<const T>& dz, int stride,
+                              const Span<T>& gradient, const Span<T>& partials, int chunks);
+
+}  // namespace gradcomp::nn::portable

@@ -1,0 +1,132 @@
+#pragma once
+// The micro-kernel of the forward and the input-gradient convolutions: a tile of Pixels x Vectors accumulators stays in
+// registers while the taps and input channels pass by; the weights come packed in panels of Vectors vectors.
+#include <algorithm>
+
+#include "gradcomp/nn/maps.hpp"
+#include "gradcomp/nn/simd_host.hpp"
+
+namespace gradcomp::nn::host {
+
+/// Pixels of a large tile: as many accumulators as leave registers for the weights and one broadcast pixel.
+inline constexpr int large_tile = vector_registers == 32 ? 8 : 6;
+inline constexpr int small_tile = 4;
+
+/// A panel larger than this (bytes) is passed over one row of taps at a time, so that it stays in a 32 KiB L1.
+inline constexpr index_t panel_limit = 24 * 1024;
+
+/// Vectors of a panel for this many output channels: 2 where possible, since each broadcast then feeds two products.
+template <class T>
+constexpr int vectors_of(int channels) {
+  return channels % (2 * Simd<T>::width) == 0 ? 2 : channels % Simd<T>::width == 0 ? 1 : 0;
+}
+
+/// The contiguous runs of input under one output pixel.
+struct Runs {
+  int count;          ///< rows of taps
+  int length;         ///< taps of a row x input channels
+  index_t stride;     ///< elements from one row of the input to the next
+  index_t per_pixel;  ///< elements from one output pixel's input to that of its right neighbour
+};
+
+/// acc[p][v] += sum over runs r and k of x[r stride + p per_pixel + k] weights[r length + k][v].
+template <class T, int Pixels, int Vectors>
+[[gnu::always_inline]] inline void accumulate(Pack<T> (&acc)[Pixels][Vectors], const T* x, const T* weights,
+                                              const Runs& runs) {
+  constexpr int width = Simd<T>::width;
+  for (int run = 0; run < runs.count; ++run, x += runs.stride) {
+#pragma GCC unroll 2
+    for (int k = 0; k < runs.length; ++k, weights += Vectors * width) {
+      Pack<T> w[Vectors];
+#pragma GCC unroll 4
+      for (int v = 0; v < Vectors; ++v) w[v] = load(weights + v * width);
+#pragma GCC unroll 8
+      for (int p = 0; p < Pixels; ++p) {
+        const T pixel = x[p * runs.per_pixel + k];
+#pragma GCC unroll 4
+        for (int v = 0; v < Vectors; ++v) acc[p][v] += pixel * w[v];
+      }
+    }
+  }
+}
+
+/// One tile of one output row: result = epilogue(row, column, channel, accumulators), or parked in between passes.
+template <class T, int Pixels, int Vectors, class Epilogue>
+[[gnu::always_inline]] inline void tile(const T* x, const T* weights, const Runs& runs, bool resume, bool finish,
+                                        int row, int column, int channel, Epilogue& epilogue) {
+  constexpr int width = Simd<T>::width;
+  Pack<T> acc[Pixels][Vectors] = {};
+  T* out = epilogue.out(row, column) + channel;
+  const index_t step = epilogue.out_step();
+  if (resume) {
+    for (int p = 0; p < Pixels; ++p) {
+      for (int v = 0; v < Vectors; ++v) acc[p][v] = load(out + p * step + v * width);
+    }
+  }
+  accumulate<T, Pixels, Vectors>(acc, x, weights, runs);
+  if (finish) return epilogue.template finish<Pixels>(acc, row, column, channel);
+  for (int p = 0; p < Pixels; ++p) {
+    for (int v = 0; v < Vectors; ++v) store(out + p * step + v * width, acc[p][v]);
+  }
+}
+
+/// A row of `columns` pixels: large tiles, with as many small ones as make them come out even.
+template <class T, int Vectors, class Epilogue>
+void convolve_row(const T* x, const T* weights, const Runs& runs, bool resume, bool finish, int row, int columns,
+                  int channel, Epilogue& epilogue) {
+  int small = 0;
+  while (small * small_tile <= columns && (columns - small * small_tile) % large_tile != 0) ++small;
+  if (small * small_tile > columns) small = columns / small_tile;  // no even split: single pixels take the rest
+  int column = 0;
+  const auto run = [&]<int Pixels>(int last) {
+    for (; column + Pixels <= last; column += Pixels) {
+      tile<T, Pixels, Vectors>(x + column * runs.per_pixel, weights, runs, resume, finish, row, column, channel,
+                               epilogue);
+    }
+  };
+  run.template operator()<large_tile>(columns - small * small_tile);
+  run.template operator()<small_tile>(columns);
+  run.template operator()<2>(columns);
+  run.template operator()<1>(columns);
+}
+
+/// All rows and channels of one image. `x`: input under output pixel (0, 0); `row_step`: its elements per output row;
+/// `weights`: panels [channels / (Vectors width)][runs.count x runs.length][Vectors x width].
+template <class T, int Vectors, class Epilogue>
+void convolve_image(const T* x, index_t row_step, const T* weights, const Runs& runs, int rows, int columns,
+                    int channels, Epilogue& epilogue) {
+  constexpr int panel = Vectors * Simd<T>::width;
+  const index_t panel_size = index_t(runs.count) * runs.length * panel;
+  const bool split = panel_size * index_t(sizeof(T)) > panel_limit;
+  const int passes = split ? runs.count : 1;
+  const Runs part{split ? 1 : runs.count, runs.length, runs.stride, runs.per_pixel};
+  for (int channel = 0; channel < channels; channel += panel, weights += panel_size) {
+    for (int pass = 0; pass < passes; ++pass) {
+      for (int row = 0; row < rows; ++row) {
+        convolve_row<T, Vectors>(x + row * row_step + pass * runs.stride, weights + pass * (panel_size / passes), part,
+                                 pass > 0, pass + 1 == passes, row, columns, channel, epilogue);
+        if (pass + 1 == passes) epilogue.end_row(channel);
+      }
+    }
+  }
+}
+
+/// Copies the weights of `taps` (3 kh + kw each) into panels: packed[panel][tap][inner][panel width], where outer is co
+/// and inner ci, or the other way round when `transposed`. weights: [3][3][ci][co].
+template <class T>
+void pack_weights(const Exec& exec, const T* weights, int ci, int co, const int* taps, int tap_count, bool transposed,
+                  T* packed) {
+  const int outer = transposed ? ci : co, inner = transposed ? co : ci;
+  const int panel = vectors_of<T>(outer) * Simd<T>::width;
+  Kokkos::parallel_for("gradcomp::nn::pack_weights", Kokkos::RangePolicy<Exec>(exec, 0, tap_count), [=](const int t) {
+    const T* from = weights + index_t(taps[t]) * ci * co;
+    for (int o = 0; o < outer; ++o) {
+      T* to = packed + (index_t(o / panel) * tap_count + t) * inner * panel + o % panel;
+      const T* source = transposed ? from + index_t(o) * co : from + o;
+      const index_t step = transposed ? 1 : co;
+      for (int i = 0; i < inner; ++i) to[index_t(i) * panel] = source[i * step];
+    }
+  });
+}
+
+}  // namespace gradcomp::nn::host

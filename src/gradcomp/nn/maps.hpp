@@ -1,0 +1,55 @@
+#pragma once
+// Feature maps: how every layer of this folder addresses its activations and their gradients.
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp::nn {
+
+/// Non-owning batch of feature maps, [images][height + 2 halo][width + 2 halo][channels] contiguous (NHWC).
+/// A halo of one pixel of zeros is the padding of a 3x3 convolution: its inner loops then need no branches, and the
+/// three taps of a row with all their channels are one contiguous run. Whoever fills a map never writes its halo.
+template <class T>
+struct Maps {
+  T* data = nullptr;
+  int images = 0, height = 0, width = 0, channels = 0;
+  int halo = 0;  ///< 0 or 1
+
+  KOKKOS_INLINE_FUNCTION index_t row_stride() const { return index_t(width + 2 * halo) * channels; }
+  KOKKOS_INLINE_FUNCTION index_t image_stride() const { return (height + 2 * halo) * row_stride(); }
+
+  /// Channel 0 of a pixel; rows and columns count from -halo.
+  KOKKOS_INLINE_FUNCTION T* at(int image, int row, int column) const {
+    return data + image * image_stride() + (row + halo) * row_stride() + index_t(column + halo) * channels;
+  }
+
+  /// Elements without the halo.
+  KOKKOS_INLINE_FUNCTION index_t count() const { return index_t(images) * height * width * channels; }
+
+  /// Elements with the halo: what the buffer behind `data` must hold.
+  index_t storage() const { return images * image_stride(); }
+
+  operator Maps<const T>() const { return {data, images, height, width, channels, halo}; }
+};
+
+/// Where element `i` of a map lies, counted without the halo (what one thread of a portable kernel works on).
+struct Site {
+  int image, row, column, channel;
+
+  template <class T>
+  KOKKOS_INLINE_FUNCTION Site(const Maps<T>& maps, index_t i) {
+    channel = static_cast<int>(i % maps.channels);
+    i /= maps.channels;
+    column = static_cast<int>(i % maps.width);
+    i /= maps.width;
+    row = static_cast<int>(i % maps.height);
+    image = static_cast<int>(i / maps.height);
+  }
+};
+
+/// Which implementation a layer takes. `best` is the register-tiled host kernel where the device is the host and the
+/// channel counts are multiples of the vector width, else `portable`: one Kokkos source for all devices.
+enum class Path { best, portable };
+
+/// Images of one partial sum of weight gradients. Fixed, so that results do not depend on the number of threads.
+inline constexpr int images_per_chunk = 8;
+
+}  // namespace gradcomp::nn

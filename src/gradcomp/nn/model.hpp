@@ -1,0 +1,105 @@
+#pragma once
+// A network as the trainer sees it: flat parameters in, flat gradient out.
+// The model owns its activations only. Parameters, state and gradient belong to the caller, so that the trainers of
+// several methods can take turns on one model object.
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gradcomp/core/layout.hpp"
+#include "gradcomp/nn/maps.hpp"
+
+namespace gradcomp::nn {
+
+/// Images with their classes, both borrowed.
+template <class T>
+struct Batch {
+  Span<const T> images;             ///< [size][height][width][channels] contiguous
+  Span<const std::int32_t> labels;  ///< [size], each in [0, classes)
+
+  index_t size() const { return static_cast<index_t>(labels.extent(0)); }
+};
+
+/// Result over one batch, or the sum over several (operator +=).
+struct Loss {
+  double sum = 0;       ///< of the cross entropy, nats
+  index_t correct = 0;  ///< images whose largest logit is the label's
+  index_t count = 0;    ///< images
+
+  double mean() const { return sum / static_cast<double>(count); }
+  double accuracy() const { return static_cast<double>(correct) / static_cast<double>(count); }
+  Loss& operator+=(const Loss& other);
+};
+
+/// Called in backward with the index of a segment once the gradients of it and of all segments behind it are complete
+/// (on a device: launched on the instance).
+using Ready = std::function<void(std::size_t first_ready_segment)>;
+
+template <class T>
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  virtual const std::string& name() const = 0;
+
+  /// Parameters in forward order. Convolutions are shaped {3, 3, in, out}, linear layers {in, out}.
+  virtual const Layout& layout() const = 0;
+
+  /// Elements of the state: running mean and variance of each batch norm, forward order.
+  virtual index_t state_count() const = 0;
+
+  virtual int max_batch() const = 0;
+  virtual int classes() const = 0;
+
+  /// Elements of one input image.
+  virtual index_t image_size() const = 0;
+
+  /// Floating-point operations (a multiply-add is 2) of the convolutions and linear layers of a training step, per
+  /// image.
+  virtual double step_flops() const = 0;
+
+  /// He initialisation (He et al. 2015), a pure function of `seed`, the same for float and double but for rounding.
+  virtual void initialise(std::uint64_t seed, const HostSpan<T>& parameters, const HostSpan<T>& state) const = 0;
+
+  /// Training mode: normalises with the batch's statistics and moves the running ones in `state`. 1 to max_batch()
+  /// images, else throws Error.
+  virtual void forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& state,
+                       const Batch<T>& batch) = 0;
+
+  /// Gradient of the mean loss of the last forward(), which must have had the same parameters. `ready` may be empty.
+  virtual void backward(const Exec& exec, const Span<const T>& parameters, const Span<T>& gradient,
+                        const Ready& ready) = 0;
+
+  /// Forward with the running statistics, which stay as they are. Overwrites what backward() would need.
+  virtual void infer(const Exec& exec, const Span<const T>& parameters, const Span<const T>& state,
+                     const Batch<T>& batch) = 0;
+
+  /// Loss of the last forward() or infer(). Fences `exec`. Throws Error when a label was no class.
+  virtual Loss loss(const Exec& exec) = 0;
+
+  /// forward, backward, loss.
+  Loss train_step(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch,
+                  const Span<T>& gradient, const Ready& ready = {}) {
+    forward(exec, parameters, state, batch);
+    backward(exec, parameters, gradient, ready);
+    return loss(exec);
+  }
+
+  /// infer, loss.
+  Loss evaluate(const Exec& exec, const Span<const T>& parameters, const Span<const T>& state, const Batch<T>& batch) {
+    infer(exec, parameters, state, batch);
+    return loss(exec);
+  }
+};
+
+/// Names that make_model knows.
+std::vector<std::string> model_names();
+
+/// A model of images with 3 channels and `classes` classes; its activations hold batches up to `max_batch`. Throws
+/// Error for an unknown name (listing the known ones) or a size it cannot take.
+template <class T>
+std::unique_ptr<Model<T>> make_model(const std::string& name, int height, int width, int max_batch, int classes = 10,
+                                     Path path = Path::best);
+
+}  // namespace gradcomp::nn

@@ -1,0 +1,42 @@
+#pragma once
+// Vectors of the native width, for the host kernels. GCC's vector extension rather than intrinsics: one source for SSE,
+// AVX2, AVX-512 and others, float and double. The width must be the native one: 64-byte vectors on AVX2 are emulated
+// through memory and cost a factor of 20.
+#include <cstring>
+
+namespace gradcomp::nn::host {
+
+#if defined(__AVX512F__)
+inline constexpr int vector_bytes = 64;
+inline constexpr int vector_registers = 32;
+#elif defined(__AVX__)
+inline constexpr int vector_bytes = 32;
+inline constexpr int vector_registers = 16;
+#else
+inline constexpr int vector_bytes = 16;
+inline constexpr int vector_registers = 16;
+#endif
+
+template <class T>
+struct Simd {
+  typedef T Pack __attribute__((vector_size(vector_bytes)));
+  static constexpr int width = vector_bytes / sizeof(T);
+};
+
+template <class T>
+using Pack = typename Simd<T>::Pack;
+
+/// From any address: rows of three channels have no alignment.
+template <class T>
+[[gnu::always_inline]] inline Pack<T> load(const T* from) {
+  Pack<T> value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <class T>
+[[gnu::always_inline]] inline void store(T* to, const Pack<T>& value) {
+  std::memcpy(to, &value, sizeof value);
+}
+
+}  // namespace gradcomp::nn::host

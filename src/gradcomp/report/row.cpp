@@ -1,0 +1,108 @@
+#include "gradcomp/report/row.hpp"
+
+#include <cmath>
+
+#include "gradcomp/measure/samples.hpp"
+
+namespace gradcomp::report {
+namespace {
+
+/// null for absent and for non-finite numbers: JSON has no NaN.
+Json number(std::optional<double> value) { return value && std::isfinite(*value) ? Json(*value) : Json(nullptr); }
+
+Json numbers(const std::vector<double>& values) {
+  Json array = Json::array();
+  for (const double value : values) array.push_back(number(value));
+  return array;
+}
+
+}  // namespace
+
+double quantile(const std::vector<double>& samples, double q) { return Samples(samples).quantile(q); }
+
+Json summary(const std::vector<double>& values) {
+  const Samples samples(values);
+  return {{"median", number(samples.median())},   {"p5", number(samples.p5())},     {"p95", number(samples.p95())},
+          {"minimum", number(samples.minimum())}, {"mean", number(samples.mean())}, {"count", samples.count()}};
+}
+
+Row::Row(const std::string& name) {
+  m_json["name"] = name;
+  m_json["run_name"] = name;
+  m_json["run_type"] = "iteration";
+  m_json["repetitions"] = 1;
+  m_json["repetition_index"] = 0;
+  m_json["threads"] = 1;
+}
+
+Row& Row::method(const std::string& text, const std::string& canonical, const std::string& label) {
+  return set("method", text).set("method_canonical", canonical).set("label", label);
+}
+
+Row& Row::bytes(double payload, double header, double wire, double dense) {
+  set("dense_bytes", number(dense)).set("payload_bytes", number(payload));
+  set("header_bytes", number(header)).set("wire_bytes", number(wire));
+  return set("compression_ratio", payload > 0 ? number(dense / payload) : Json(nullptr));
+}
+
+Row& Row::times(const std::string& summary_key, const std::string& raw_key, const std::vector<double>& samples_ms,
+                std::optional<double> cpu_ms) {
+  const Json statistics = summary(samples_ms);
+  m_json["iterations"] = samples_ms.size();
+  m_json["real_time"] = statistics["median"];
+  m_json["cpu_time"] = cpu_ms ? number(cpu_ms) : statistics["median"];
+  m_json["time_unit"] = "ms";
+  m_json[summary_key] = statistics;
+  m_json[raw_key] = numbers(samples_ms);
+  return *this;
+}
+
+Row& Row::step_times(const std::vector<double>& samples_ms, std::optional<double> cpu_ms) {
+  return times("step_time_ms", "step_times_ms", samples_ms, cpu_ms);
+}
+
+Row& Row::stages(const std::map<std::string, double>& milliseconds) {
+  Json stages = Json::object();
+  for (const auto& [stage, value] : milliseconds) stages[stage] = number(value);
+  return set("stages_ms", stages);
+}
+
+Row& Row::quality(double test_accuracy, double test_loss) {
+  return set("test_accuracy", number(test_accuracy)).set("test_loss", number(test_loss));
+}
+
+Row& Row::curve(const Curve& curve) {
+  return set("curve", Json{{"step", curve.step},
+                           {"time_s", numbers(curve.time_s)},
+                           {"wire_bytes", numbers(curve.wire_bytes)},
+                           {"loss", numbers(curve.loss)},
+                           {"accuracy", numbers(curve.accuracy)}});
+}
+
+Row& Row::speedup(std::optional<double> vs_fp32, std::optional<double> vs_best_dense, bool matched) {
+  set("quality_matched", matched);
+  set("speedup_vs_fp32", matched ? number(vs_fp32) : Json(nullptr));
+  return set("speedup_vs_best_dense", matched ? number(vs_best_dense) : Json(nullptr));
+}
+
+Row& Row::density(const std::vector<double>& ratios) {
+  if (ratios.empty()) return set("density_ratio", nullptr);
+  return set("density_ratio", Json{{"p5", number(quantile(ratios, 0.05))},
+                                   {"p50", number(quantile(ratios, 0.5))},
+                                   {"p95", number(quantile(ratios, 0.95))},
+                                   {"max", number(quantile(ratios, 1))}});
+}
+
+Row& Row::reduction(index_t elements, int ranks, const std::vector<double>& samples_ms, index_t wrong) {
+  const double dense = 4.0 * static_cast<double>(elements);
+  times("time_ms", "times_ms", samples_ms);
+  set("elements", elements).set("dense_bytes", dense).set("ranks", ranks);
+  // GB/s of dense gradient: the rate at which a training job sees its gradient reduced, whatever travelled.
+  const double milliseconds = samples_ms.empty() ? 0 : quantile(samples_ms, 0.5);
+  const std::optional<double> rate = milliseconds > 0 ? std::optional(dense / milliseconds * 1e-6) : std::nullopt;
+  set("alg_bw_gb_s", number(rate));
+  set("bus_bw_gb_s", rate ? number(*rate * 2.0 * (ranks - 1) / ranks) : Json(nullptr));
+  return set("wrong", wrong);
+}
+
+}  // namespace gradcomp::report

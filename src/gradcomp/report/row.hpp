@@ -1,0 +1,82 @@
+#pragma once
+// One row of a result file: one method and case. A thin layer over JSON, with the names and units of shared columns in
+// one place (docs/results.schema.json); set() adds any other.
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gradcomp/core/types.hpp"
+#include "gradcomp/report/json.hpp"
+
+namespace gradcomp::report {
+
+/// Order statistics of samples: {median, p5, p95, minimum, mean, count}; null values when there are none.
+Json summary(const std::vector<double>& samples);
+
+/// Samples::quantile of `samples`.
+double quantile(const std::vector<double>& samples, double q);
+
+/// Training progress: one entry per evaluation point in every array.
+struct Curve {
+  std::vector<index_t> step;
+  std::vector<double> time_s;      ///< training time of this method up to here, evaluations excluded
+  std::vector<double> wire_bytes;  ///< sent by one rank up to here
+  std::vector<double> loss;        ///< training loss, mean since the last point
+  std::vector<double> accuracy;    ///< test accuracy, 0 to 1; NaN (null in the file) where not evaluated
+};
+
+class Row {
+ public:
+  /// `name` identifies the case among all files, e.g. "train/resnet20/top_k:ratio=0.01".
+  explicit Row(const std::string& name);
+
+  /// Any column; vectors, maps, strings, numbers and Json are fine. NaN becomes null.
+  template <class Value>
+  Row& set(const std::string& key, Value&& value) {
+    m_json[key] = std::forward<Value>(value);
+    return *this;
+  }
+
+  /// The method as typed, with defaults filled in, and as tables show it.
+  Row& method(const std::string& text, const std::string& canonical, const std::string& label);
+
+  /// Per step and rank: message bytes, their headers, bytes sent by the algorithm's true volume; and the bytes of the
+  /// dense float gradient. Adds compression_ratio = dense / payload (null when nothing is sent).
+  Row& bytes(double payload, double header, double wire, double dense);
+
+  /// Whole-step times in ms, warm-up excluded, maximum over ranks: step_time_ms, step_times_ms (raw) and the columns of
+  /// Google Benchmark. `cpu_ms` is the processor time of a step; without it cpu_time repeats real_time.
+  Row& step_times(const std::vector<double>& samples_ms, std::optional<double> cpu_ms = {});
+
+  /// Median ms per stage (data, forward, backward, compress, exchange, exposed, decompress, update).
+  Row& stages(const std::map<std::string, double>& milliseconds);
+
+  /// Accuracy in 0 to 1 on the test set, and loss there.
+  Row& quality(double test_accuracy, double test_loss);
+
+  Row& curve(const Curve& curve);
+
+  /// Speed-ups in step time over fp32 and over the fastest dense control. They are kept (else null) only when
+  /// `matched`: the method's quality is that of fp32 within the job's tolerance.
+  Row& speedup(std::optional<double> vs_fp32, std::optional<double> vs_best_dense, bool matched);
+
+  /// Achieved / target density over segments and steps: {p5, p50, p95, max}; null for methods without a target.
+  Row& density(const std::vector<double>& ratios);
+
+  /// One allreduce case: dense bytes reduced, times in ms, bus bandwidth factor as in nccl-tests (2 (n - 1) / n), wrong
+  /// elements found by the check. Adds dense_bytes, time_ms, times_ms, alg_bw_gb_s, bus_bw_gb_s, wrong.
+  Row& reduction(index_t elements, int ranks, const std::vector<double>& samples_ms, index_t wrong);
+
+  /// Samples in ms under two keys, statistics and raw, and as the columns of Google Benchmark.
+  Row& times(const std::string& summary_key, const std::string& raw_key, const std::vector<double>& samples_ms,
+             std::optional<double> cpu_ms = {});
+
+  const Json& json() const { return m_json; }
+
+ private:
+  Json m_json;
+};
+
+}  // namespace gradcomp::report

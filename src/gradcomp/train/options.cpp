@@ -1,0 +1,42 @@
+#include "gradcomp/train/options.hpp"
+
+#include "gradcomp/core/error.hpp"
+
+namespace gradcomp::train {
+namespace {
+
+/// True when some spec of the comma-separated `list` is exactly `name`.
+bool lists(const std::string& list, const std::string& name) {
+  return ("," + list + ",").find("," + name + ",") != std::string::npos;
+}
+
+}  // namespace
+
+void Options::check() const {
+  require(steps >= 1, "--steps {} is not allowed; at least 1", steps);
+  require(batch >= 1, "--batch {} is not allowed; at least 1 sample per rank", batch);
+  require(learning_rate > 0, "--lr {} is not allowed; a number above 0", learning_rate);
+  require(momentum >= 0 && momentum < 1, "--momentum {} is not allowed; a number in [0, 1)", momentum);
+  require(!nesterov || momentum > 0, "--nesterov needs --momentum above 0");
+  require(weight_decay >= 0, "--weight-decay {} is not allowed; a number from 0", weight_decay);
+  require(warmup >= 0 && warmup <= steps, "--warmup {} is not allowed; 0 to --steps ({})", warmup, steps);
+  require(bucket_kib >= 1, "--bucket-kib {} is not allowed; at least 1", bucket_kib);
+  require(evaluate_every >= 0, "--evaluate-every {} is not allowed; 0 or more steps", evaluate_every);
+  require(block >= 1, "--block {} is not allowed; at least 1 step", block);
+  require(quality_tolerance >= 0 && quality_tolerance <= 1, "--quality-tolerance {} is not allowed; a number in [0, 1]",
+          quality_tolerance);
+}
+
+std::string Options::method_list() const {
+  std::string list = methods;
+  if (controls) {
+    std::string missing;
+    for (const char* control : {"fp32", "fp16", "bf16", "none"}) {
+      if (!lists(methods, control)) missing += std::string(control) + ",";
+    }
+    list = missing + methods;
+  }
+  return list;
+}
+
+}  // namespace gradcomp::train

@@ -1,0 +1,42 @@
+#pragma once
+// Options of a training comparison, as gradcomp-train takes them from the command line or a TOML file.
+#include <string>
+
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp::train {
+
+struct Options {
+  std::string data = "shapetex10";  ///< spec of data/dataset.hpp
+  std::string model = "resnet20";   ///< name of nn/model.hpp
+  std::string methods = "top_k:ratio=0.01,powersgd:rank=2";
+  bool controls = true;  ///< add fp32, fp16, bf16 and none where the list lacks them
+  index_t steps = 600;
+  index_t batch = 64;  ///< samples per rank and step
+  double learning_rate = 0.05;
+  double momentum = 0.9;
+  bool nesterov = false;
+  double weight_decay = 5e-4;
+  std::string decay = "cosine";  ///< learning-rate schedule: cosine or constant
+  index_t warmup = 0;            ///< steps of linear warm-up
+  bool augment = false;
+  std::uint64_t seed = 1;
+  std::string schedule = "overlapped";
+  index_t bucket_kib = 25 * 1024;
+  index_t evaluate_every = 0;  ///< steps between evaluations on the test set; 0: four in all
+  index_t block = 20;          ///< steps of one method before the next one runs
+  double quality_tolerance = 0.02;
+  std::string link;    ///< emulated link, e.g. 100Mbit/s,50us; empty: the real one
+  std::string output;  ///< result file; empty: none
+
+  /// Steps between evaluations, with the default resolved.
+  index_t evaluation_interval() const { return evaluate_every > 0 ? evaluate_every : (steps + 3) / 4; }
+
+  /// Throws Error naming the option and what is allowed.
+  void check() const;
+
+  /// The methods to run, as one list: the controls first, then --methods without repeating them.
+  std::string method_list() const;
+};
+
+}  // namespace gradcomp::train

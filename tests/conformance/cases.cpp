@@ -1,0 +1,142 @@
+#include "conformance/cases.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "conformance/worker.hpp"
+#include "gradcomp/core/error.hpp"
+
+namespace gradcomp::conformance {
+namespace {
+
+/// Uniform in (0, 1), a function of (seed, i): splitmix64.
+double uniform(std::uint64_t seed, std::uint64_t i) {
+  std::uint64_t z = seed * 0x9e3779b97f4a7c15u + (i + 1) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return (static_cast<double>((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
+}
+
+float laplace(std::uint64_t seed, index_t i) {
+  const double u = uniform(seed, static_cast<std::uint64_t>(i)) - 0.5;
+  return static_cast<float>(std::copysign(std::log(1 - 2 * std::fabs(u)), -u));
+}
+
+NamedData kind(std::string name, std::function<float(index_t, index_t, std::uint64_t)> value) {
+  return {std::move(name), [value](index_t count, std::uint64_t seed) {
+            std::vector<float> values(static_cast<std::size_t>(count));
+            for (index_t i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] = value(i, count, seed);
+            return values;
+          }};
+}
+
+std::vector<std::string> values_of(const Parameter& p) {
+  if (p.type == Parameter::Type::choice) return p.choices;
+  if (p.type == Parameter::Type::integer) return {fmt::format("{:.0f}", p.low), fmt::format("{:.0f}", p.high)};
+  return {fmt::format("{}", p.open_low ? p.low + 1e-3 * (p.high - p.low) : p.low), fmt::format("{}", p.high)};
+}
+
+bool accepted(const std::string& spec) {
+  try {
+    parse_method(spec);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> all_specs() {
+  std::vector<std::string> specs;
+  for (const auto& entry : all_entries()) {
+    specs.push_back(entry.info.name);
+    for (const auto& p : entry.info.parameters) {
+      for (const auto& value : values_of(p)) {
+        const auto spec = fmt::format("{}:{}={}", entry.info.name, p.name, value);
+        if (value != p.default_value && accepted(spec)) specs.push_back(spec);
+      }
+    }
+  }
+  return specs;
+}
+
+const std::vector<NamedLayout>& layouts() {
+  static const std::vector<NamedLayout> list = [] {
+    Layout many;
+    many.add("conv", {3, 3, 8, 16}).add("norm", {16}).add("empty", {0}).add("fc", {40, 10}).add("bias", {10});
+    many.add("empty_matrix", {0, 5}).add("scalar", {}).add("tall", {129, 3}).add("wide", {2, 70}).add("last", {0});
+    return std::vector<NamedLayout>{
+        {"no_segment", Layout{}},
+        {"n0", Layout::flat(0)},
+        {"n1", Layout::flat(1)},
+        {"n2", Layout::flat(2)},
+        {"n31", Layout::flat(31)},
+        {"n1003", Layout::flat(1003)},
+        {"matrix", Layout{}.add("matrix", {33, 65})},
+        {"kernel", Layout{}.add("kernel", {3, 3, 5, 7})},
+        {"many", many},
+    };
+  }();
+  return list;
+}
+
+const NamedLayout& large_layout() {
+  static const NamedLayout large{"n1000003", Layout::flat(1000003)};
+  return large;
+}
+
+const std::vector<NamedData>& data() {
+  static const std::vector<NamedData> list = {
+      kind("zeros", [](index_t i, index_t, std::uint64_t) { return i % 3 == 0 ? -0.0f : 0.0f; }),
+      kind("constant", [](index_t, index_t, std::uint64_t) { return -0.37f; }),
+      kind("laplace", [](index_t i, index_t, std::uint64_t seed) { return 1e-2f * laplace(seed, i); }),
+      kind("ties",
+           [](index_t i, index_t, std::uint64_t seed) {
+             const double u = uniform(seed, static_cast<std::uint64_t>(i));
+             return (u < 0.5 ? -1.0f : 1.0f) * (std::fmod(8 * u, 1) < 0.25 ? 2.0f : 1.0f);
+           }),
+      kind("denormals", [](index_t i, index_t, std::uint64_t seed) { return 1e-41f * laplace(seed, i); }),
+      kind("huge", [](index_t i, index_t, std::uint64_t seed) { return 1e30f * laplace(seed, i); }),
+      kind("one_nonzero", [](index_t i, index_t n, std::uint64_t) { return i == n / 2 ? 3.5f : 0.0f; }),
+  };
+  return list;
+}
+
+std::vector<float> make_data(const std::string& name, index_t count, std::uint64_t seed) {
+  const auto found = std::find_if(data().begin(), data().end(), [&](const NamedData& d) { return d.name == name; });
+  require(found != data().end(), "no data called '{}'", name);
+  return found->make(count, seed);
+}
+
+bool Conformance::takes_residual() const {
+  try {
+    auto workers = make_workers(method("residual"), Layout::flat(40), 1);
+    run_step(workers, 0);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::vector<std::string> Conformance::feedbacks() const {
+  return takes_residual() ? std::vector<std::string>{"none", "residual"} : std::vector<std::string>{"none"};
+}
+
+void for_each_case(const std::function<void(const NamedLayout&, const NamedData&)>& body) {
+  for (const auto& layout : layouts()) {
+    for (const auto& values : data()) {
+      SCOPED_TRACE(layout.name + " " + values.name);
+      body(layout, values);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, Conformance, testing::ValuesIn(all_specs()), [](const auto& param) {
+  std::string name = param.param;
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return fmt::format("{}_{}", param.index, name);
+});
+
+}  // namespace gradcomp::conformance

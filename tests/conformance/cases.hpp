@@ -1,0 +1,56 @@
+#pragma once
+// What the conformance suite runs every method on: specs, layouts and data.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gradcomp/core/layout.hpp"
+#include "gradcomp/exchange/spec.hpp"
+
+namespace gradcomp::conformance {
+
+/// Specs of all registered methods: each with its defaults, and with each parameter in turn at its lowest and highest
+/// value or at each of its choices. Combinations that the method refuses by an Error are left out.
+std::vector<std::string> all_specs();
+
+struct NamedLayout {
+  std::string name;
+  Layout layout;
+};
+
+/// No segment, sizes 0, 1, 2, 31 and 1003, two and four dimensions, and many segments with empty ones between them.
+const std::vector<NamedLayout>& layouts();
+
+/// One vector of 1,000,003 elements.
+const NamedLayout& large_layout();
+
+/// Values of a gradient of `count` elements; other seeds give other values where the kind is random.
+struct NamedData {
+  std::string name;
+  std::function<std::vector<float>(index_t count, std::uint64_t seed)> make;
+};
+
+/// zeros, constant, Laplace, ties, denormals, huge (1e30), one nonzero.
+const std::vector<NamedData>& data();
+
+/// data() by name.
+std::vector<float> make_data(const std::string& name, index_t count, std::uint64_t seed);
+
+/// A test of one spec. TEST_P(Conformance, ...) in any file of this folder runs for all_specs().
+class Conformance : public testing::TestWithParam<std::string> {
+ protected:
+  MethodSpec method(const std::string& feedback) const { return parse_method(GetParam() + ":feedback=" + feedback); }
+  /// False for a variant that refuses a residual by an Error, as one does whose decoded values are scaled up.
+  bool takes_residual() const;
+  /// "none", and "residual" where the method takes one.
+  std::vector<std::string> feedbacks() const;
+  /// Defaults only: where a case is too long for every variant.
+  bool is_default() const { return GetParam().find(':') == std::string::npos; }
+};
+
+/// Calls `body(layout, data)` for every pair, with a trace that names both.
+void for_each_case(const std::function<void(const NamedLayout&, const NamedData&)>& body);
+
+}  // namespace gradcomp::conformance

@@ -1,0 +1,112 @@
+// decode_add() trusts no byte: corrupted payloads are refused or decode inside `out`.
+#include "conformance/cases.hpp"
+#include "conformance/worker.hpp"
+#include "gradcomp/core/error.hpp"
+
+namespace gradcomp::conformance {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+/// Decodes payloads with the receiver's own State, in an allocation of exactly their size.
+struct Receiver {
+  Receiver(const MethodSpec& method, const Layout& layout) : worker(method, layout) {}
+
+  /// True when decoded, false when refused by Error; either way nothing outside `out` may have been written.
+  bool decodes(const Bytes& payload) {
+    Vector<std::byte> copy("gradcomp::conformance::payload", payload.size());
+    to_device(payload, copy.data());
+    worker.out.fill(0);
+    bool good = true;
+    try {
+      const Exec exec;
+      worker.compressor->decode_add(exec, Span<const std::byte>(copy.data(), copy.size()), 1.0f, *worker.state,
+                                    worker.out.span());
+      exec.fence("gradcomp::conformance::decoded");
+    } catch (const Error&) {
+      good = false;
+    }
+    EXPECT_TRUE(worker.out.intact()) << "wrote outside of out";
+    return good;
+  }
+
+  Worker worker;
+};
+
+Bytes with_header(const Bytes& payload, const std::function<void(PayloadHeader&)>& change) {
+  PayloadHeader header;
+  std::memcpy(&header, payload.data(), sizeof(header));
+  change(header);
+  Bytes changed = payload;
+  std::memcpy(changed.data(), &header, sizeof(header));
+  return changed;
+}
+
+void check_refused(Receiver& receiver, const Bytes& payload) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{31}, payload.size() - 1})
+    EXPECT_FALSE(receiver.decodes(Bytes(payload.begin(), payload.begin() + static_cast<std::ptrdiff_t>(size))))
+        << "cut to " << size << " of " << payload.size() << " bytes";
+  Bytes longer = payload;
+  longer.resize(payload.size() + 4);
+  EXPECT_FALSE(receiver.decodes(longer)) << "four bytes too many";
+  const std::vector<std::pair<const char*, std::function<void(PayloadHeader&)>>> changes = {
+      {"magic", [](PayloadHeader& h) { h.magic ^= 1; }},
+      {"version", [](PayloadHeader& h) { ++h.version; }},
+      {"method", [](PayloadHeader& h) { h.method ^= 0x100; }},
+      {"spec", [](PayloadHeader& h) { ++h.spec; }},
+      {"elements + 1", [](PayloadHeader& h) { ++h.elements; }},
+      {"elements 2^40", [](PayloadHeader& h) { h.elements = std::uint64_t{1} << 40; }},
+      {"kept + 1", [](PayloadHeader& h) { ++h.kept; }},
+      {"kept = elements + 1", [](PayloadHeader& h) { h.kept = h.elements + 1; }},
+      {"kept 2^61", [](PayloadHeader& h) { h.kept = std::uint64_t{1} << 61; }},
+      {"kept 2^64 - 1", [](PayloadHeader& h) { h.kept = ~std::uint64_t{0}; }},
+  };
+  for (const auto& [name, change] : changes) EXPECT_FALSE(receiver.decodes(with_header(payload, change))) << name;
+}
+
+void check_fuzzed(Receiver& receiver, const Bytes& payload) {
+  std::uint64_t random = 88172645463325252u;
+  const auto next = [&] {  // xorshift64
+    random ^= random << 13;
+    random ^= random >> 7;
+    return random ^= random << 17;
+  };
+  for (int trial = 0; trial < 150; ++trial) {
+    Bytes changed = payload;
+    if (trial % 3 == 0 &&
+        payload.size() >= payload_header_bytes + 4) {  // a word of the sections all ones: an index, a scale
+      const std::size_t words = (payload.size() - payload_header_bytes) / 4;
+      std::memset(changed.data() + payload_header_bytes + 4 * (next() % words), 0xff, 4);
+    } else {
+      for (std::uint64_t flips = 1 + next() % 4; flips > 0; --flips)
+        changed[next() % changed.size()] ^= static_cast<std::byte>(1u << (next() % 8));
+    }
+    receiver.decodes(changed);
+  }
+  EXPECT_TRUE(receiver.decodes(payload)) << "the receiver's State suffered from what it refused";
+}
+
+}  // namespace
+
+TEST_P(Conformance, CorruptedPayloadsAreRefused) {
+  const MethodSpec spec = method("none");
+  if (spec.compressor->info().rounds.front() != MessageKind::bytes) GTEST_SKIP() << "no bytes message";
+  for (const auto& layout : layouts()) {
+    SCOPED_TRACE(layout.name);
+    auto workers = make_workers(spec, layout.layout, 1);
+    set_gradients(workers, "laplace", 81);
+    const Bytes payload = run_step(workers, 0).messages[0];
+    Receiver receiver(spec, layout.layout);
+    EXPECT_TRUE(receiver.decodes(payload));
+    check_refused(receiver, payload);
+    check_fuzzed(receiver, payload);
+    const auto skipped = with_header(payload, [](PayloadHeader& h) {
+      h.flags |= PayloadHeader::flag_skip;
+      h.kept = 0;
+    });
+    EXPECT_TRUE(receiver.decodes(Bytes(skipped.begin(), skipped.begin() + payload_header_bytes)));
+    for (const float v : receiver.worker.out.values()) ASSERT_EQ(v, 0) << "a flagged payload adds nothing";
+  }
+}
+
+}  // namespace gradcomp::conformance

@@ -1,0 +1,58 @@
+#pragma once
+// Arrays between two guard zones, and copies to and from the host.
+#include <vector>
+
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp::conformance {
+
+template <class T>
+std::vector<T> to_host(const T* device, index_t count) {
+  std::vector<T> host(static_cast<std::size_t>(count));
+  Kokkos::deep_copy(HostSpan<T>(host.data(), host.size()), Span<const T>(device, host.size()));
+  return host;
+}
+
+template <class T>
+void to_device(const std::vector<T>& host, T* device) {
+  Kokkos::deep_copy(Span<T>(device, host.size()), HostSpan<const T>(host.data(), host.size()));
+}
+
+/// `count` elements that must not be written outside.
+template <class T>
+class Guarded {
+ public:
+  explicit Guarded(index_t count)
+      : m_count(count), m_data("gradcomp::conformance::guarded", static_cast<std::size_t>(count + 2 * zone)) {
+    fill(T{});
+  }
+
+  Span<T> span() const { return subspan(Span<T>(m_data.data(), m_data.size()), zone, m_count); }
+
+  /// All elements = value, guard zones = the pattern.
+  void fill(T value) {
+    std::vector<T> host(m_data.size(), pattern);
+    std::fill(host.begin() + zone, host.end() - zone, value);
+    to_device(host, m_data.data());
+  }
+
+  std::vector<T> values() const { return to_host<T>(m_data.data() + zone, m_count); }
+
+  bool intact() const {
+    const auto host = to_host<T>(m_data.data(), m_count + 2 * zone);
+    for (index_t i = 0; i < zone; ++i) {
+      if (host[static_cast<std::size_t>(i)] != pattern ||
+          host[host.size() - 1 - static_cast<std::size_t>(i)] != pattern)
+        return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr index_t zone = 256;
+  static constexpr T pattern = static_cast<T>(-77);
+  index_t m_count;
+  Vector<T> m_data;
+};
+
+}  // namespace gradcomp::conformance

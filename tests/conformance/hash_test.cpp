@@ -1,0 +1,49 @@
+// Same bits for any thread count: every message and result of this run as one line of the file that the environment
+// variable GRADCOMP_CONFORMANCE_HASHES names. CTest compares the files of runs with 1 and 2 threads.
+#include <cstdlib>
+#include <fstream>
+
+#include "conformance/cases.hpp"
+#include "conformance/worker.hpp"
+
+namespace gradcomp::conformance {
+namespace {
+
+std::uint64_t hash(std::uint64_t start, const void* data, std::size_t bytes) {  // FNV-1a
+  const auto* p = static_cast<const unsigned char*>(data);
+  for (std::size_t i = 0; i < bytes; ++i) start = (start ^ p[i]) * 1099511628211u;
+  return start;
+}
+
+std::uint64_t hash_steps(const MethodSpec& method, const Layout& layout, const std::string& values) {
+  std::uint64_t h = 14695981039346656037u;
+  auto workers = make_workers(method, layout, 2);
+  for (int step = 0; step < 2; ++step) {
+    set_gradients(workers, values, 91);
+    const Step done = run_step(workers, step);
+    for (std::size_t w = 0; w < workers.size(); ++w) {
+      h = hash(h, done.messages[w].data(), done.messages[w].size());
+      h = hash(h, done.out[w].data(), done.out[w].size() * sizeof(float));
+      const auto r = workers[w].memory();
+      h = hash(h, r.data(), r.size() * sizeof(float));
+    }
+  }
+  return h;
+}
+
+}  // namespace
+
+TEST_P(Conformance, HashesForTheComparisonOfThreadCounts) {
+  const char* path = std::getenv("GRADCOMP_CONFORMANCE_HASHES");
+  if (path == nullptr) GTEST_SKIP() << "GRADCOMP_CONFORMANCE_HASHES is not set";
+  std::ofstream file(path, std::ios::app);
+  const auto write = [&](const NamedLayout& layout, const std::string& values) {
+    const auto h = hash_steps(method(feedbacks().back()), layout.layout, values);
+    file << fmt::format("{} {} {} {:016x}\n", GetParam(), layout.name, values, h);
+  };
+  for_each_case([&](const NamedLayout& layout, const NamedData& values) { write(layout, values.name); });
+  if (is_default()) write(large_layout(), "laplace");
+  ASSERT_TRUE(file.good()) << path;
+}
+
+}  // namespace gradcomp::conformance

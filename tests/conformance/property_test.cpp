@@ -1,0 +1,88 @@
+// What info() claims of the error: exact, contraction, unbiased; and that a gradient's scale does not matter.
+#include <array>
+#include <cmath>
+
+#include "conformance/cases.hpp"
+#include "conformance/worker.hpp"
+
+namespace gradcomp::conformance {
+namespace {
+
+std::vector<float> compressed_once(const MethodSpec& method, const Layout& layout, const std::vector<float>& values) {
+  auto workers = make_workers(method, layout, 1);
+  workers[0].set_gradient(values);
+  const Step done = run_step(workers, 0);
+  EXPECT_TRUE(done.ok);
+  return done.out[0];
+}
+
+}  // namespace
+
+TEST_P(Conformance, ErrorIsAsDeclared) {
+  const auto property = method("none").compressor->info().property;
+  if (property == Info::Property::unbiased || !takes_residual()) GTEST_SKIP() << "see Unbiased";
+  for_each_case([&](const NamedLayout& layout, const NamedData& values) {
+    const auto a = values.make(layout.layout.count(), 51);
+    const auto c = compressed_once(method("residual"), layout.layout, a);
+    double error = 0, size = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (property == Info::Property::exact) {
+        ASSERT_EQ(a[i], c[i]) << "element " << i;
+      }
+      error += std::pow(static_cast<double>(a[i]) - c[i], 2);
+      size += std::pow(static_cast<double>(a[i]), 2);
+    }
+    EXPECT_LE(error, size * (1 + 1e-6)) << "||a - C(a)||^2 > ||a||^2";
+  });
+}
+
+// C(2^j a) = 2^j C(a): bitwise where no absolute constant enters, which low-rank methods (a small epsilon in the
+// orthogonalisation) and 16-bit formats (a fixed range) cannot promise.
+TEST_P(Conformance, ScalesWithTheGradient) {
+  const auto& info = method("none").compressor->info();
+  const bool exact = info.family != Info::Family::low_rank && info.property != Info::Property::rounding;
+  for (const auto& layout : layouts()) {
+    SCOPED_TRACE(layout.name);
+    const auto a = make_data("laplace", layout.layout.count(), 61);
+    const auto c = compressed_once(method(feedbacks().back()), layout.layout, a);
+    for (const float factor : {0x1p+5f, 0x1p-3f}) {
+      auto scaled = a;
+      for (float& v : scaled) v *= factor;
+      const auto d = compressed_once(method(feedbacks().back()), layout.layout, scaled);
+      for (std::size_t i = 0; i < a.size(); ++i)
+        ASSERT_NEAR(d[i], factor * c[i], exact ? 0 : 1e-3 * factor) << "element " << i << " factor " << factor;
+    }
+  }
+}
+
+// E[C(a)] = a, by the mean of many steps projected on 24 directions (groups of neighbours, and the sum): a sum of many
+// coordinates is close to normal even where one coordinate is kept once in a thousand steps.
+TEST_P(Conformance, Unbiased) {
+  // a variant that refuses a residual does so because it scales values up to be unbiased
+  const bool claimed = method("none").compressor->info().property == Info::Property::unbiased || !takes_residual();
+  if (!claimed) GTEST_SKIP() << "not claimed";
+  constexpr std::size_t n = 192, groups = 24, trials = 1500;
+  const auto a = make_data("laplace", n, 71);
+  auto workers = make_workers(method("none"), Layout::flat(n), 1);
+  workers[0].set_gradient(a);
+  std::array<double, groups + 1> sum{}, square{};
+  for (std::size_t t = 0; t < trials; ++t) {
+    const auto c = run_step(workers, static_cast<std::int64_t>(t)).out[0];
+    std::array<double, groups + 1> error{};
+    for (std::size_t i = 0; i < n; ++i) {
+      const double e = static_cast<double>(c[i]) - a[i];
+      error[i % groups] += e;
+      error[groups] += e * (a[i] < 0 ? -1 : 1);  // a shrinking or growing compressor shows here
+    }
+    for (std::size_t g = 0; g <= groups; ++g) {
+      sum[g] += error[g];
+      square[g] += error[g] * error[g];
+    }
+  }
+  for (std::size_t g = 0; g <= groups; ++g) {
+    const double mean = sum[g] / trials, variance = square[g] / trials - mean * mean;
+    EXPECT_LE(std::fabs(mean), 5 * std::sqrt(variance / trials) + 1e-9) << "direction " << g;
+  }
+}
+
+}  // namespace gradcomp::conformance

@@ -1,0 +1,106 @@
+// What is not sent stays: memory and decoded value add up to the gradient with its feedback.
+#include <algorithm>
+#include <cmath>
+
+#include "conformance/cases.hpp"
+#include "conformance/worker.hpp"
+
+namespace gradcomp::conformance {
+namespace {
+
+using Values = std::vector<std::vector<float>>;
+
+/// memory + decoded == a: bitwise for sparsifiers, which send the value itself; else to the rounding of a - decoded.
+void check_one_rank(const MethodSpec& method, const Layout& layout, const std::string& values) {
+  auto workers = make_workers(method, layout, 1);
+  const bool selects = method.compressor->info().family == Info::Family::sparsifier;
+  for (int step = 0; step < 3; ++step) {
+    set_gradients(workers, values, 11 + static_cast<std::uint64_t>(step));
+    const auto a = workers[0].accumulated();
+    const Step done = run_step(workers, step);
+    ASSERT_TRUE(done.ok);
+    const auto r = workers[0].memory();
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const double decoded = done.out[0][i], kept = r[i];
+      const double tolerance = selects ? 0 : 0x1p-23 * (std::fabs(a[i]) + std::fabs(decoded));
+      ASSERT_TRUE(std::isfinite(kept));
+      ASSERT_LE(std::fabs(kept + decoded - a[i]), tolerance)
+          << "element " << i << " step " << step << ": a " << a[i] << " decoded " << decoded << " kept " << kept;
+    }
+  }
+}
+
+/// mean of memories + out == mean of a, since only the mean enters the model; and the replicas agree bit for bit.
+void check_ranks(const MethodSpec& method, const Layout& layout, const std::string& values, int ranks) {
+  auto workers = make_workers(method, layout, ranks);
+  // a 16-bit sum is rounded once more after the residuals were taken
+  const bool rounds = method.compressor->info().property == Info::Property::rounding;
+  for (int step = 0; step < 2; ++step) {
+    set_gradients(workers, values, 23 + static_cast<std::uint64_t>(step));
+    Values a, r;
+    for (const auto& w : workers) a.push_back(w.accumulated());
+    const Step done = run_step(workers, step);
+    ASSERT_TRUE(done.ok);
+    for (const auto& w : workers) r.push_back(w.memory());
+    for (std::size_t i = 0; i < a[0].size(); ++i) {
+      double expected = 0, kept = 0, size = 0;
+      for (int w = 0; w < ranks; ++w) {
+        const auto k = static_cast<std::size_t>(w);
+        expected += a[k][i] / ranks;
+        kept += r[k][i] / ranks;
+        size += std::fabs(a[k][i]) + std::fabs(r[k][i]);
+      }
+      const double out = done.out[0][i];
+      const double tolerance = 0x1p-21 * (size + std::fabs(out)) + (rounds ? 0x1p-8 * std::fabs(out) + 0x1p-24 : 1e-44);
+      ASSERT_LE(std::fabs(kept + out - expected), tolerance) << "element " << i << " step " << step;
+    }
+    for (std::size_t w = 1; w < done.out.size(); ++w)
+      ASSERT_EQ(0, std::memcmp(done.out[0].data(), done.out[w].data(), done.out[0].size() * sizeof(float)))
+          << "rank " << w;
+  }
+}
+
+}  // namespace
+
+TEST_P(Conformance, ResidualIdentity) {
+  if (!takes_residual()) GTEST_SKIP() << "refuses a residual";
+  for_each_case(
+      [&](const auto& layout, const auto& values) { check_one_rank(method("residual"), layout.layout, values.name); });
+  if (is_default()) check_one_rank(method("residual"), large_layout().layout, "laplace");
+}
+
+TEST_P(Conformance, RanksAgreeAndLoseNothing) {
+  if (method("none").compressor->info().reducers.front() == "local") GTEST_SKIP() << "each rank keeps its own";
+  if (!takes_residual()) GTEST_SKIP() << "refuses a residual";
+  for (const int ranks : {2, 3}) {
+    SCOPED_TRACE(ranks);
+    for_each_case([&](const auto& layout, const auto& values) {
+      check_ranks(method("residual"), layout.layout, values.name, ranks);
+    });
+  }
+  if (is_default()) check_ranks(method("residual"), large_layout().layout, "laplace", 2);
+}
+
+TEST_P(Conformance, GiveBackAfterAStepThatAnotherBucketFlagged) {
+  if (!takes_residual()) GTEST_SKIP() << "refuses a residual";
+  for_each_case([&](const NamedLayout& layout, const NamedData& values) {
+    auto workers = make_workers(method("residual"), layout.layout, 2);
+    set_gradients(workers, values.name, 31);
+    run_step(workers, 0);
+    set_gradients(workers, values.name, 32);
+    Values a;
+    for (const auto& w : workers) a.push_back(w.accumulated());
+    ASSERT_TRUE(run_step(workers, 1).ok);
+    give_back(workers);
+    for (std::size_t w = 0; w < a.size(); ++w) {
+      const auto r = workers[w].memory();
+      float largest = 0;  // what went out and came back may be as large as the largest element
+      for (const float v : a[w]) largest = std::max(largest, std::fabs(v));
+      for (std::size_t i = 0; i < r.size(); ++i)
+        ASSERT_LE(std::fabs(static_cast<double>(r[i]) - a[w][i]), 0x1p-20 * largest + 1e-44)
+            << "rank " << w << " element " << i;
+    }
+  });
+}
+
+}  // namespace gradcomp::conformance

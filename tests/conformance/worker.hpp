@@ -1,0 +1,55 @@
+#pragma once
+// One simulated rank, and a step of several of them inside one process: the exchange of the suite, written apart from
+// src/gradcomp/exchange so that it can disagree with it.
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "conformance/guarded.hpp"
+#include "gradcomp/exchange/spec.hpp"
+#include "gradcomp/feedback/feedback.hpp"
+
+namespace gradcomp::conformance {
+
+struct Worker {
+  Worker(const MethodSpec& method, const Layout& layout);
+
+  void set_gradient(const std::vector<float>& values);
+  Source source() const { return feedback.source(Span<const float>(gradient.data(), gradient.size())); }
+  /// The residual; empty without one.
+  std::vector<float> memory() const;
+  /// a = beta r + gamma g of the next step, for the default beta and gamma.
+  std::vector<float> accumulated() const;
+
+  std::shared_ptr<const Compressor> compressor;
+  index_t count;
+  std::unique_ptr<State> state;
+  Feedback feedback;
+  Vector<float> gradient;
+  Guarded<float> out;
+  Message message;
+};
+
+/// What one step did, per rank.
+struct Step {
+  bool ok = true;                                ///< false: flagged, all ranks skip
+  std::vector<std::vector<float>> out;           ///< the estimates of the mean
+  std::vector<std::vector<std::byte>> messages;  ///< all rounds' messages, one behind the other
+  std::vector<index_t> kept;                     ///< of bytes messages, by their headers
+  int allocations = 0;                           ///< device allocations inside the compressor's functions
+};
+
+/// `ranks` workers of one method.
+std::vector<Worker> make_workers(const MethodSpec& method, const Layout& layout, int ranks);
+
+/// One step of all workers on the gradients they hold.
+Step run_step(std::vector<Worker>& workers, std::int64_t step, std::uint64_t seed = 1);
+
+/// Gives rank r the named data with seed + r, so that ranks differ.
+void set_gradients(std::vector<Worker>& workers, const std::string& data, std::uint64_t seed);
+
+/// give_back() on every worker, as after a step that another bucket flagged.
+void give_back(std::vector<Worker>& workers);
+
+}  // namespace gradcomp::conformance

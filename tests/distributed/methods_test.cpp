@@ -1,0 +1,103 @@
+// Every registered method over both schedules: equal bits on all ranks, equal bits of both schedules, and the identity
+// of error feedback. What a single method does is tested in tests/unit/compressors and tests/conformance.
+#include <atomic>
+
+#include "distributed/training_steps.hpp"
+
+namespace gradcomp::test {
+namespace {
+
+std::vector<std::string> methods() {
+  std::vector<std::string> names;
+  for (const Entry& entry : all_entries()) names.push_back(entry.info.name);
+  return names;
+}
+
+class Methods : public testing::TestWithParam<std::string> {
+ protected:
+  std::unique_ptr<Communicator> comm = world();
+  MethodSpec method = parse_method(GetParam());
+  MethodSpec with_residual = parse_method(GetParam() + ":feedback=residual");
+  bool local = method.common.text("reducer") == "local";
+};
+
+INSTANTIATE_TEST_SUITE_P(Registry, Methods, testing::ValuesIn(methods()), [](const auto& row) { return row.param; });
+
+TEST_P(Methods, SameBitsOnEveryRankAndInBothSchedules) {
+  for (const MethodSpec& spec : {method, with_residual}) {
+    Replica synchronous(spec, *comm, "synchronous"), overlapped(spec, *comm, "overlapped");
+    for (int step = 0; step < 3; ++step) {
+      EXPECT_FALSE(synchronous.step(step).skipped);
+      EXPECT_FALSE(overlapped.step(step).skipped);
+      const auto a = synchronous.mean(), b = overlapped.mean();
+      EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size() * sizeof(float)), 0) << "step " << step;
+      EXPECT_TRUE(local || same_bits(*comm, a)) << "step " << step;
+    }
+    EXPECT_EQ(synchronous.residual(), overlapped.residual());
+  }
+}
+
+TEST_P(Methods, MeanPlusChangeOfResidualsIsTheMeanGradient) {
+  if (local) return;  // reduces nothing
+  Replica run(with_residual, *comm, "overlapped");
+  std::vector<float> before = run.residual();
+  for (int step = 0; step < 3; ++step) {
+    run.step(step);
+    const auto after = run.residual(), gradient = run.own_gradient(step), mean = run.mean();
+    std::vector<float> sent(before.size());
+    for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = before[i] + gradient[i] - after[i];
+    const auto sum = sum_over_all(*comm, sent);
+    // fp16 and bf16 round the reduced sum once more, at most half a unit of 8 bits; nothing remembers that
+    const double rounding = method.compressor->info().property == Info::Property::rounding ? 0x1p-8 : 0;
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      const double expected = sum[i] / comm->size(), error = std::abs(expected - static_cast<double>(mean[i]));
+      EXPECT_LE(error, 2e-5 + rounding * std::abs(expected)) << "step " << step << " element " << i;
+      if (error > 2e-5 + rounding * std::abs(expected)) break;
+    }
+    before = after;
+  }
+}
+
+TEST_P(Methods, ANanOnOneRankSkipsTheStepOnAllAndLosesNothing) {
+  for (const std::string schedule : {"synchronous", "overlapped"}) {
+    Replica run(with_residual, *comm, schedule);
+    run.step(0);
+    const auto before = run.residual();
+    auto gradient = run.own_gradient(1);
+    const bool bad = comm->rank() == comm->size() - 1;
+    if (bad) gradient[500] = std::nanf("");
+    const StepReport report = run.step(1, gradient);
+    EXPECT_EQ(report.skipped, bad || !local);
+    if (!report.skipped) continue;
+    const auto after = run.residual();
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      const float expected = before[i] + (std::isfinite(gradient[i]) ? gradient[i] : 0.0f);
+      EXPECT_NEAR(after[i], expected, 1e-5f) << schedule << " element " << i;
+      if (std::abs(after[i] - expected) > 1e-5f) break;
+    }
+    EXPECT_FALSE(run.step(2).skipped);
+    for (const float x : run.mean()) EXPECT_TRUE(std::isfinite(x));
+    EXPECT_TRUE(local || same_bits(*comm, run.mean()));
+  }
+}
+
+std::atomic<int> allocations{0};
+
+TEST_P(Methods, AllocatesNothingInTheSteadyState) {
+  for (const std::string schedule : {"synchronous", "overlapped"}) {
+    Replica run(with_residual, *comm, schedule);
+    const auto gradient = run.own_gradient(0);
+    run.step(0, gradient);
+    run.step(1, gradient);
+    allocations = 0;
+    Kokkos::Tools::Experimental::set_allocate_data_callback(
+        [](const Kokkos_Profiling_SpaceHandle, const char*, const void*, const uint64_t) { ++allocations; });
+    run.step(2, gradient);
+    run.step(3, gradient);
+    Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+    EXPECT_EQ(allocations.load(), 0) << schedule;
+  }
+}
+
+}  // namespace
+}  // namespace gradcomp::test

@@ -1,0 +1,159 @@
+// Schedules: the dense mean against its reference, the bytes of the report, and what happens when ranks disagree or a
+// payload is broken.
+#include <numeric>
+
+#include "distributed/training_steps.hpp"
+
+namespace gradcomp::test {
+namespace {
+
+using testing::HasSubstr;
+
+const char* const schedules[] = {"synchronous", "overlapped"};
+
+TEST(Dense, MeanIsTheReference) {
+  const auto comm = world();
+  for (const std::string schedule : schedules) {
+    Replica run(parse_method("fp32"), *comm, schedule);
+    EXPECT_GT(run.schedule().buckets().size(), 1u);
+    EXPECT_EQ(run.schedule().name(), schedule);
+    for (int step = 0; step < 2; ++step) {
+      auto gradient = run.own_gradient(step);
+      for (float& g : gradient) g = std::round(g * 1000.0f);  // integers: every order of summation is exact
+      run.step(step, gradient);
+      const auto sum = sum_over_all(*comm, gradient);
+      const auto mean = run.mean();
+      for (std::size_t i = 0; i < mean.size(); ++i) {
+        EXPECT_EQ(mean[i], static_cast<float>(sum[i]) / static_cast<float>(comm->size()));
+      }
+    }
+  }
+}
+
+TEST(Report, CountsPayloadHeaderAndWireBytes) {
+  const auto comm = world();
+  const int ranks = comm->size();
+  for (const std::string schedule : schedules) {
+    Replica dense(parse_method("fp32"), *comm, schedule);
+    const index_t n = dense.layout().count();
+    for (int step = 0; step < 2; ++step) {
+      const StepReport report = dense.step(step);
+      EXPECT_EQ(report.payload_bytes, 4 * n);
+      EXPECT_EQ(report.header_bytes, 0);
+      EXPECT_EQ(sum_over_ranks(*comm, {report.wire_bytes})[0], 2 * (ranks - 1) * 4 * n);
+    }
+    Replica sparse(parse_method("top_k:ratio=0.01"), *comm, schedule);
+    const auto buckets = static_cast<index_t>(sparse.schedule().buckets().size());
+    const StepReport report = sparse.step(0);
+    EXPECT_EQ(report.header_bytes, buckets * payload_header_bytes);
+    const index_t handed = sum_over_ranks(*comm, {report.payload_bytes + report.header_bytes})[0];
+    // each rank's bytes reach all others, and so does its 8-byte size, bucket by bucket
+    EXPECT_EQ(sum_over_ranks(*comm, {report.wire_bytes})[0], (ranks - 1) * (handed + 8 * ranks * buckets));
+    EXPECT_FALSE(report.density_ratio.empty());
+    for (const double ratio : report.density_ratio) EXPECT_NEAR(ratio, 1.0, 0.5);
+  }
+}
+
+/// f throws on every rank the AgreedError with these texts.
+template <class F>
+void expect_agreed_error(F f, const std::vector<std::string>& parts) {
+  try {
+    f();
+    ADD_FAILURE() << "no error on rank " << session().rank();
+  } catch (const AgreedError& error) {
+    for (const auto& part : parts) EXPECT_THAT(error.what(), HasSubstr(part));
+  }
+}
+
+TEST(Handshake, RefusesRanksThatDiffer) {
+  const auto comm = world();
+  if (comm->size() == 1) return;
+  const bool other = comm->rank() == comm->size() - 1;
+  const std::string who = fmt::format("rank {} has", comm->size() - 1);
+  const auto make = [&](const std::string& method, const Layout& layout, const ScheduleOptions& options) {
+    return make_schedule(parse_method(method), layout, *comm, options);
+  };
+  const auto model = small_model();
+  const auto options = small_buckets("overlapped");
+  expect_agreed_error([&] { make(other ? "top_k:ratio=0.02" : "top_k:ratio=0.01", model, options); },
+                      {"ranks disagree on the method", "ratio=0.01", "ratio=0.02", who});
+  expect_agreed_error([&] { make("fp32", other ? Layout::flat(model.count()) : model, options); },
+                      {"ranks disagree on the model's layout", "7 tensors", "1 tensors", who});
+  auto seeded = options;
+  seeded.seed += other ? 1 : 0;
+  expect_agreed_error([&] { make("fp32", model, seeded); }, {"ranks disagree on the schedule", "seed 7", "seed 8"});
+  auto unknown = options;
+  unknown.schedule = "sometimes";
+  expect_agreed_error([&] { make("fp32", model, unknown); },
+                      {"unknown schedule 'sometimes'; allowed: overlapped, synchronous"});
+  EXPECT_NO_THROW(make("fp32", model, options));  // the communicator is as good as before
+}
+
+TEST(Agree, ThrowsTheLineOfTheLowestFailingRankEverywhere) {
+  const auto comm = world();
+  EXPECT_NO_THROW(run_collectively(*comm, [] {}));
+  const int lowest = comm->size() > 2 ? 1 : 0;
+  expect_agreed_error(
+      [&] { run_collectively(*comm, [&] { require(comm->rank() < lowest, "from {}", comm->rank()); }); },
+      {fmt::format("from {}", lowest)});
+  const auto texts = gather_texts(*comm, std::string(static_cast<std::size_t>(comm->rank() * 100), 'x'));
+  for (std::size_t r = 0; r < texts.size(); ++r) EXPECT_EQ(texts[r], std::string(r * 100, 'x'));
+  EXPECT_NO_THROW(require_same_on_all_ranks(*comm, "text", std::string(1000, 'y')));
+  if (comm->size() > 1) {
+    expect_agreed_error([&] { require_same_on_all_ranks(*comm, "text", fmt::format("{}", comm->rank())); },
+                        {"ranks disagree on the text: rank 0 has '0', rank 1 has '1'"});
+  }
+}
+
+/// A method whose payload one rank breaks at one step, by overwriting a byte or by sending too little.
+class Broken final : public Compressor {
+ public:
+  enum class How { magic, count, cut };
+  Broken(std::shared_ptr<const Compressor> inner, How how)
+      : Compressor(inner->info(), inner->options()), m_inner(std::move(inner)), m_how(how) {}
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override { return m_inner->prepare(layout); }
+  index_t payload_capacity(const Layout& layout) const override { return m_inner->payload_capacity(layout); }
+  index_t payload_bytes(const Layout& layout, index_t kept) const override {
+    return m_inner->payload_bytes(layout, kept);
+  }
+  void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
+               Message& message) const override {
+    m_inner->produce(exec, round, source, state, context, message);
+    if (context.step != 1 || context.rank != context.ranks - 1) return;
+    if (m_how == How::cut) {
+      message.size = payload_header_bytes / 2;
+      return;
+    }
+    // magic is the header's first byte, kept starts at its 16th
+    const auto at = static_cast<std::size_t>(m_how == How::magic ? 0 : 16 + 5);
+    Kokkos::deep_copy(exec, Kokkos::subview(message.payload, Kokkos::pair<std::size_t, std::size_t>(at, at + 1)),
+                      std::byte{0x7f});
+  }
+  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
+                  const Span<float>& out) const override {
+    m_inner->decode_add(exec, payload, weight, state, out);
+  }
+
+ private:
+  std::shared_ptr<const Compressor> m_inner;
+  How m_how;
+};
+
+TEST(CorruptedPayload, IsAnErrorOnAllRanks) {
+  const auto comm = world();
+  for (const std::string name : {"top_k:ratio=0.01", "qsgd"}) {
+    for (const auto how : {Broken::How::magic, Broken::How::count, Broken::How::cut}) {
+      for (const std::string schedule : schedules) {
+        MethodSpec method = parse_method(name);
+        method.compressor = std::make_shared<Broken>(method.compressor, how);
+        Replica run(method, *comm, schedule);
+        EXPECT_NO_THROW(run.step(0));
+        EXPECT_THROW(run.step(1), Error) << name << " " << schedule;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gradcomp::test

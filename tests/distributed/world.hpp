@@ -1,0 +1,50 @@
+#pragma once
+// What the distributed tests share. A test body runs on all ranks; between its collective calls it uses EXPECT, never
+// ASSERT: a rank that returned early would leave the others waiting.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gradcomp/comm/agree.hpp"
+#include "gradcomp/comm/mpi.hpp"
+#include "gradcomp/comm/over_ranks.hpp"
+
+namespace gradcomp::test {
+
+/// The session of main.cpp.
+const MpiSession& session();
+
+inline std::unique_ptr<Communicator> world(const MpiOptions& options = {}) {
+  return make_mpi_communicator(session(), options);
+}
+
+/// A device copy of host values.
+template <class T>
+Vector<T> to_device(const std::vector<T>& values) {
+  const Vector<T> device("test", values.size());
+  Kokkos::deep_copy(device, HostSpan<const T>(values.data(), values.size()));
+  return device;
+}
+
+template <class T>
+std::vector<T> to_host(const Vector<T>& device) {
+  std::vector<T> values(device.size());
+  Kokkos::deep_copy(HostSpan<T>(values.data(), values.size()), device);
+  return values;
+}
+
+/// True on all ranks when the values are equal bit for bit on all ranks.
+template <class T>
+bool same_bits(Communicator& comm, const std::vector<T>& values) {
+  std::uint64_t hash = 14695981039346656037u;
+  std::vector<unsigned char> bytes(values.size() * sizeof(T));
+  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  for (const unsigned char c : bytes) hash = (hash ^ c) * 1099511628211u;
+  return equal_over_ranks(comm, hash);
+}
+
+}  // namespace gradcomp::test

@@ -1,0 +1,90 @@
+// Writes what tests/golden/resnet20_numpy.py needs to recompute a training step of ResNet-20 on its own:
+//   nn_dump FOLDER float|double EXTENT BATCH
+// raw native arrays parameters, state, images, labels (int32), gradient, new_state; and layout.txt with one line
+// "name offset extents..." per tensor. Prints the training and the evaluation loss (mean, nats).
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/nn/initialise.hpp"
+#include "gradcomp/nn/model.hpp"
+
+namespace gradcomp::nn {
+namespace {
+
+template <class T>
+void write(const std::string& path, const Vector<T>& values) {
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), values);
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(host.data()), static_cast<std::streamsize>(host.extent(0) * sizeof(T)));
+  require(file.good(), "cannot write {}", path);
+}
+
+/// values += scale x normal numbers of a stream, so that no parameter keeps the special value it starts with.
+template <class T>
+void perturb(const Vector<T>& values, index_t stream, double scale) {
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), values);
+  for (std::size_t i = 0; i < host.extent(0); ++i) {
+    host(i) += static_cast<T>(scale * normal(11, stream, static_cast<index_t>(i)));
+  }
+  Kokkos::deep_copy(values, host);
+}
+
+template <class T>
+void dump(const std::string& folder, int extent, int batch) {
+  const Exec exec;
+  const auto model = make_model<T>("resnet20", extent, extent, batch);
+  const Vector<T> parameters("parameters", model->layout().count()), gradient("gradient", model->layout().count());
+  const Vector<T> state("state", model->state_count()), images("images", batch * model->image_size());
+  const Vector<std::int32_t> labels("labels", batch);
+  {
+    const auto host = Kokkos::create_mirror_view(parameters);
+    const auto host_state = Kokkos::create_mirror_view(state);
+    const auto host_labels = Kokkos::create_mirror_view(labels);
+    model->initialise(3, HostSpan<T>(host.data(), host.extent(0)),
+                      HostSpan<T>(host_state.data(), host_state.extent(0)));
+    for (int i = 0; i < batch; ++i) host_labels(i) = i * 3 % 10;
+    Kokkos::deep_copy(parameters, host);
+    Kokkos::deep_copy(state, host_state);
+    Kokkos::deep_copy(labels, host_labels);
+  }
+  perturb(parameters, 100, 0.05);
+  perturb(state, 101, 0.05);
+  perturb(images, 102, 1.0);
+  write(folder + "/parameters", parameters);
+  write(folder + "/state", state);
+  write(folder + "/images", images);
+  write(folder + "/labels", labels);
+
+  const Batch<T> data{images, labels};
+  const Loss evaluated = model->evaluate(exec, parameters, state, data);
+  const Loss trained = model->train_step(exec, parameters, state, data, gradient);
+  write(folder + "/gradient", gradient);
+  write(folder + "/new_state", state);
+  std::ofstream layout(folder + "/layout.txt");
+  for (const Segment& segment : model->layout().segments) {
+    layout << segment.name << ' ' << segment.offset;
+    for (const index_t extent_of : segment.shape) layout << ' ' << extent_of;
+    layout << '\n';
+  }
+  std::cout << fmt::format("{:.17g} {:.17g}\n", trained.mean(), evaluated.mean());
+}
+
+}  // namespace
+}  // namespace gradcomp::nn
+
+int main(int argc, char** argv) {
+  Kokkos::ScopeGuard kokkos(argc, argv);
+  if (argc != 5) {
+    std::cerr << "usage: nn_dump FOLDER float|double EXTENT BATCH\n";
+    return 2;
+  }
+  const int extent = std::atoi(argv[3]), batch = std::atoi(argv[4]);
+  if (std::string(argv[2]) == "double") {
+    gradcomp::nn::dump<double>(argv[1], extent, batch);
+  } else {
+    gradcomp::nn::dump<float>(argv[1], extent, batch);
+  }
+  return 0;
+}

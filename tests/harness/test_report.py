@@ -1,0 +1,160 @@
+"""tools/report: what it shows, what it refuses."""
+import html.parser
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import example_results
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOL = ROOT / "tools" / "report"
+sys.path.insert(0, str(ROOT / "tools"))
+
+from gradcomp_report import frames, text  # noqa: E402
+from gradcomp_report.load import read_folder  # noqa: E402
+
+
+def report(*arguments):
+    """Runs the tool as a user does."""
+    return subprocess.run([sys.executable, str(TOOL), *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module", name="made")
+def fixture_made(tmp_path_factory):
+    """A folder with every kind of result and its report."""
+    folder = tmp_path_factory.mktemp("results")
+    example_results.write_folder(folder)
+    done = report(folder, "--markdown", folder / "report.md")
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+class Page(html.parser.HTMLParser):
+    """Collects what the tests ask for, and checks that tags are balanced."""
+
+    VOID = ("meta", "img", "br", "link", "hr")
+
+    def __init__(self):
+        super().__init__()
+        self.images, self.links, self.cells, self.open = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "img":
+            self.images.append(dict(attrs))
+        if tag in ("link", "script"):
+            self.links.append(tag)
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in ("td", "th"):
+            self.cells.append(data)
+
+
+def test_page_is_one_static_accessible_file(made):
+    source = (made / "report.html").read_text(encoding="utf-8")
+    page = Page()
+    page.feed(source)
+    assert page.open == []
+    assert page.links == [] and "http" not in source, "nothing is loaded from elsewhere"
+    assert len(page.images) == 2 * 3 + 1
+    assert all(image["src"].startswith("data:image/png;base64,") and image["alt"] for image in page.images)
+    assert '<html lang="en">' in source and "<caption>" in source
+
+
+def test_plots_are_saved_and_linked_from_markdown(made):
+    names = set(re.findall(r"\]\((plots/[^)]+\.png)\)", (made / "report.md").read_text(encoding="utf-8")))
+    assert len(names) == 7
+    for name in names:
+        assert (made / name).read_bytes().startswith(b"\x89PNG")
+    assert {f"plots/{path.name}" for path in (made / "plots").iterdir()} == names
+
+
+def test_table_shows_the_columns_of_the_rows(made):
+    page = Page()
+    page.feed((made / "report.html").read_text(encoding="utf-8"))
+    start = page.cells.index("top_k:ratio=0.01")
+    assert page.cells[start:start + 10] == [
+        "top_k:ratio=0.01", "21.6 kB", "50.0×", "67.0", "69.0", "955", "94.9 %", "✓ yes", "1.37×", "1.17×"]
+
+
+def test_no_speed_up_beside_missed_quality(made, tmp_path):
+    page = Page()
+    page.feed((made / "report.html").read_text(encoding="utf-8"))
+    start = page.cells.index("powersgd:rank=2")
+    assert page.cells[start + 7:start + 10] == ["✕ no", "–", "–"]
+    # ... even when a file claims one.
+    document = example_results.train()
+    for entry in document["benchmarks"]:
+        entry["speedup_vs_fp32"] = 77.7
+        entry["quality_matched"] = entry["label"] != "top_k:ratio=0.01"
+    (tmp_path / "train.json").write_text(json.dumps(document), encoding="utf-8")
+    assert report(tmp_path).returncode == 0
+    page = Page()
+    page.feed((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert page.cells.count("77.7×") == len(document["benchmarks"]) - 1
+
+
+def test_emulated_links_are_labelled(made):
+    source = (made / "report.html").read_text(encoding="utf-8")
+    assert "emulated link, 100Mbit/s,50us" in source and "includes an emulated link" in source
+    markdown = (made / "report.md").read_text(encoding="utf-8")
+    assert markdown.count("**Emulated link**") == 1 and markdown.count("**Includes an emulated link**") == 1
+
+
+def test_text_from_files_is_escaped(made):
+    source = (made / "report.html").read_text(encoding="utf-8")
+    assert "a &lt;fabricated&gt; CPU" in source and "<fabricated>" not in source
+
+
+def test_crossovers(made):
+    records = {record.path.name: record for record in read_folder(made)}
+    found = frames.crossovers(frames.allreduce(records["allreduce.json"]))
+    assert set(found) == {"top_k:ratio=0.01", "powersgd:rank=2"}, "controls have none"
+    assert found["powersgd:rank=2"] is None
+    # 0.5 + 4e-7 n = 0.06 + 3e-6 n at n = 169,231; interpolation between 2^14 and 2^18 is coarse
+    assert 2**16 < found["top_k:ratio=0.01"] < 2**20
+    assert "from about" in text.crossover("x", found["top_k:ratio=0.01"])
+    assert "every size" in text.crossover("x", 0)
+
+
+def test_crossover_is_the_last_one():
+    import numpy as np
+    sizes = np.log(np.array([1.0, 10.0, 100.0, 1000.0]))
+    assert frames._last_crossing(sizes, np.array([-1.0, 1.0, 1.0, -1.0])) == pytest.approx(10**2.5)
+    assert frames._last_crossing(sizes, np.array([-1.0, -1.0, -1.0, -1.0])) == 0
+    assert frames._last_crossing(sizes, np.array([-1.0, -1.0, -1.0, 1.0])) is None
+
+
+def test_numbers():
+    assert text.size(1078888) == "1.08 MB" and text.size(12) == "12 B" and text.size(None) == "–"
+    assert text.number(0.01234) == "0.0123" and text.number(1234.5) == "1,234" and text.number(float("nan")) == "–"
+
+
+@pytest.mark.parametrize("content, reason", [
+    ("{", "not valid JSON"), ("[]", "not a gradcomp result file"), ('{"context": {}, "benchmarks": []}', "no 'gradcomp'"),
+    (json.dumps(example_results.train() | {"benchmarks": []}), "holds no results"),
+    (json.dumps(example_results.train() | {"benchmarks": [{"name": "x", "step_time_ms": {}}]}), "no column"),
+])
+def test_invalid_input_is_one_line(tmp_path, content, reason):
+    (tmp_path / "bad.json").write_text(content, encoding="utf-8")
+    done = report(tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("gradcomp-report: error: ") and done.stderr.count("\n") == 1, done.stderr
+    assert reason in done.stderr
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_missing_input_and_unwritable_output(tmp_path):
+    for arguments in ([tmp_path / "nowhere"], [tmp_path], []):
+        done = report(*arguments)
+        assert done.returncode == 2 and "error: " in done.stderr
+    example_results.write_folder(tmp_path)
+    done = report(tmp_path, "--output", tmp_path / "train.json" / "x.html")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr

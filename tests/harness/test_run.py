@@ -1,0 +1,93 @@
+"""./run: refuses wrong calls in one line, passes exit statuses through, fits ranks x threads to the cores."""
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+RUN = pathlib.Path(__file__).resolve().parents[2] / "run"
+CORES = len(os.sched_getaffinity(0))
+
+
+def run(*arguments, cwd=None, **variables):
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "OMPI_", "PRTE_", "PMIX_"))}
+    # These tests run inside a toolchain already, whichever it is.
+    clean |= {"GRADCOMP_TOOLCHAIN_ACTIVE": os.environ.get("GRADCOMP_TOOLCHAIN_ACTIVE", "debian")} | variables
+    return subprocess.run([RUN, *arguments], capture_output=True, text=True, env=clean, cwd=cwd, check=False)
+
+
+@pytest.mark.parametrize("arguments", [
+    ["nonsense"], ["build", "nonsense"], ["clean", "x"], ["format", "x"], ["shell", "x"], ["exec"], ["exec", "true"],
+    ["exec", "--"], ["exec", "-n", "0", "--", "true"], ["exec", "-n", "x", "--", "true"], ["exec", "-n", "2", "true"],
+])
+def test_wrong_calls(arguments):
+    done = run(*arguments)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith("run: ") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("variables", [
+    {"GRADCOMP_TOOLCHAIN": "x"}, {"GRADCOMP_PRESET": "x"}, {"GRADCOMP_JOBS": "x"}, {"OMP_NUM_THREADS": "x"}])
+def test_wrong_environment(variables):
+    done = run("exec", "--", "true", **variables)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+
+
+def test_help_names_every_verb():
+    text = run("help").stdout
+    assert run().stdout == text
+    for verb in ("demo", "test", "build", "exec", "bench", "shell", "format", "clean", "help"):
+        assert f"\n  {verb} " in text
+
+
+@pytest.mark.parametrize("status", [0, 1, 3, 77])
+def test_exit_status_is_the_commands(status):
+    assert run("exec", "--", "sh", "-c", f"exit {status}").returncode == status
+
+
+def test_unknown_command_is_one_line():
+    done = run("exec", "--", "gradcomp-nonsense")
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "gradcomp-nonsense" in done.stderr
+
+
+def test_working_directory_is_kept(tmp_path):
+    folder = tmp_path / "with a space"
+    folder.mkdir()
+    assert run("exec", "--", "pwd", cwd=folder).stdout.strip() == str(folder)
+
+
+def test_arguments_arrive_as_they_are():
+    done = run("exec", "--", "printf", "%s|", "a b", "*", "$HOME", "--", "")
+    assert done.stdout == "a b|*|$HOME|--||"
+
+
+def test_one_rank_takes_all_cores():
+    done = run("exec", "--", "sh", "-c", "echo $OMP_NUM_THREADS $OMP_PROC_BIND $OMP_PLACES")
+    assert done.stdout.split() == [str(CORES), "spread", "cores"]
+
+
+def test_what_the_user_set_stays():
+    done = run("exec", "--", "sh", "-c", "echo $OMP_NUM_THREADS $OMP_PROC_BIND", OMP_NUM_THREADS="1", OMP_PROC_BIND="close")
+    assert done.stdout.split() == ["1", "close"]
+
+
+def test_spinning_beyond_the_cores_is_refused():
+    done = run("exec", "--", "true", OMP_NUM_THREADS=str(CORES + 1))
+    assert done.returncode == 2 and "OMP_WAIT_POLICY=passive" in done.stderr
+    assert run("exec", "--", "true", OMP_NUM_THREADS=str(CORES + 1), OMP_WAIT_POLICY="passive").returncode == 0
+
+
+@pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun")
+class TestRanks:
+    def test_ranks_share_the_cores(self):
+        done = run("exec", "-n", "2", "--", "sh", "-c", "echo $OMP_NUM_THREADS $OMP_PROC_BIND")
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.splitlines() == [f"{max(1, CORES // 2)} false"] * 2
+
+    def test_more_ranks_than_cores(self):
+        done = run("exec", "-n", str(CORES + 1), "--", "sh", "-c", "echo $OMP_NUM_THREADS")
+        assert done.stdout.split() == ["1"] * (CORES + 1)
+
+    def test_exit_status(self):
+        assert run("exec", "-n", "2", "--", "sh", "-c", "exit 5").returncode == 5

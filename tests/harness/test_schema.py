@@ -1,0 +1,162 @@
+"""Every program: its output against the schema, its help, its answers to bad input.
+
+The programs are found in $GRADCOMP_BIN; without it only the schema and its page are tested.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import example_results
+import jsonschema
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs" / "results.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+PAGE = (ROOT / "docs" / "results-schema.md").read_text(encoding="utf-8")
+BIN = os.environ.get("GRADCOMP_BIN")
+
+PROGRAMS = {
+    "gradcomp-train": "--data shapetex10:train=256:test=64 --steps 3 --batch 8 --methods fp32,top_k:ratio=0.01".split(),
+    "gradcomp-allreduce": "--sizes 1024,65536 --methods fp32,top_k --repetitions 3".split(),
+    "gradcomp-bench": "--quick --methods fp32,top_k --sizes 1024,4099".split(),
+}
+needs_programs = pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
+each_program = pytest.mark.parametrize("program", PROGRAMS)
+
+
+def run(program, *arguments):
+    """One process, alone as one rank, away from any terminal."""
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
+    environment.pop("GRADCOMP_PROGRESS", None)
+    return subprocess.run([str(pathlib.Path(BIN) / program), *map(str, arguments)], capture_output=True, text=True,
+                          timeout=300, env=environment, check=False)
+
+
+def undocumented(rows):
+    """Columns of rows that no definition of the schema knows."""
+    known = {key for definition in SCHEMA["$defs"].values() for key in definition.get("properties", {})}
+    return {key for row in rows for key in row} - known
+
+
+def test_schema_is_valid():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_page_names_every_column_of_the_schema():
+    named = set(re.findall(r"`(\w+)`", PAGE))
+    hidden = {"context", "gradcomp", "benchmarks"}
+    columns = {key for definition in SCHEMA["$defs"].values() for key in definition.get("properties", {})}
+    assert columns - named - hidden == set()
+
+
+@pytest.mark.parametrize("document", [example_results.train(), example_results.allreduce("1Gbit/s,20us"),
+                                      example_results.bench()])
+def test_schema_accepts_good_and_refuses_broken_files(document):
+    VALIDATOR.validate(document)
+    assert not undocumented(document["benchmarks"])
+    program = document["context"]["gradcomp"]["program"]
+    for breakage in (
+            lambda d: d.pop("context"), lambda d: d["benchmarks"].clear(),
+            lambda d: d["benchmarks"][0].pop("real_time"), lambda d: d["context"]["gradcomp"].pop("link"),
+            lambda d: d["context"]["gradcomp"]["environment"].update(SECRET=1),
+            lambda d: d["benchmarks"][0].pop({"gradcomp-train": "stages_ms", "gradcomp-allreduce": "wrong",
+                                              "gradcomp-bench": "operation"}[program])):
+        broken = json.loads(json.dumps(document))
+        breakage(broken)
+        assert not VALIDATOR.is_valid(broken)
+
+
+def test_schema_accepts_described_models():
+    document = example_results.train()
+    document["benchmarks"] = [{"name": "describe/fp32", "run_name": "describe/fp32", "run_type": "iteration",
+                               "repetitions": 1, "method": "fp32", "parameters": 269722, "payload_bytes": 1078888}]
+    VALIDATOR.validate(document)
+
+
+@needs_programs
+@each_program
+def test_output_follows_the_schema(program, tmp_path):
+    output = tmp_path / "F.json"
+    done = run(program, *PROGRAMS[program], "--output", output)
+    assert done.returncode == 0, done.stderr
+    assert "\r" not in done.stderr + done.stdout, "no progress bar away from a terminal"
+    document = json.loads(output.read_text(encoding="utf-8"))
+    errors = [f"{error.json_path}: {error.message[:300]}" for error in VALIDATOR.iter_errors(document)]
+    assert not errors
+    assert document["context"]["gradcomp"]["program"] == program
+    assert not undocumented(document["benchmarks"]), "columns that docs/results.schema.json does not know"
+    assert [path.name for path in tmp_path.iterdir()] == ["F.json"]
+
+
+@needs_programs
+@each_program
+def test_help_version_list(program):
+    for option, expected in (("--help", "--output"), ("--version", "0."), ("--list", "top_k")):
+        done = run(program, option)
+        assert done.returncode == 0, done.stderr
+        assert expected in done.stdout
+        assert done.stderr == ""
+
+
+BAD = {
+    "unknown method": ["--methods", "fp32,no_such_method"],
+    "unknown key": ["--methods", "top_k:no_such_key=1"],
+    "bad ratio": ["--methods", "top_k:ratio=1.5"],
+    "unknown option": ["--no-such-option"],
+}
+
+
+@needs_programs
+@each_program
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line(program, case, tmp_path):
+    refused(program, tmp_path, *replaced(PROGRAMS[program], BAD[case]))
+
+
+@needs_programs
+@pytest.mark.parametrize("data", ["digits:no/such/file.bin", "cifar10:no/such/folder", "no_such_kind"])
+def test_missing_data_is_one_line(data, tmp_path):
+    refused("gradcomp-train", tmp_path, *replaced(PROGRAMS["gradcomp-train"], ["--data", data]))
+
+
+@needs_programs
+def test_truncated_data_is_one_line(tmp_path):
+    data = tmp_path / "digits.bin"
+    data.write_bytes(b"\0" * 100)
+    refused("gradcomp-train", tmp_path, *replaced(PROGRAMS["gradcomp-train"], ["--data", f"digits:{data}"]), keep=1)
+
+
+@needs_programs
+@each_program
+@pytest.mark.parametrize("output", ["missing/F.json", "."])
+def test_unwritable_output_is_found_before_the_run(program, output, tmp_path):
+    done = run(program, *PROGRAMS[program], "--output", tmp_path / output)
+    one_line(program, done)
+    assert str(tmp_path) in done.stderr
+    assert list(tmp_path.iterdir()) == []
+    assert done.stdout == "", "refused before anything ran"
+
+
+def replaced(arguments, change):
+    """The arguments with the option in `change` given there only."""
+    kept = list(arguments)
+    if change[0] in kept:
+        at = kept.index(change[0])
+        del kept[at:at + 2]
+    return kept + change
+
+
+def refused(program, folder, *arguments, keep=0):
+    """Checks that the program refuses and leaves no file."""
+    one_line(program, run(program, *arguments, "--output", folder / "F.json"))
+    assert len(list(folder.iterdir())) == keep
+
+
+def one_line(program, done):
+    """Non-zero status and exactly one line on stderr."""
+    assert done.returncode != 0
+    assert done.stderr.startswith(f"{program}: error: "), done.stderr
+    assert done.stderr.count("\n") == 1 and done.stderr.endswith("\n"), done.stderr

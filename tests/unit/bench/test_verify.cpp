@@ -1,0 +1,60 @@
+// The check of gradcomp-bench: right answers pass, and every broken one is found.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/exchange/reduction.hpp"
+#include "gradient.hpp"
+#include "verify.hpp"
+
+namespace gradcomp::bench {
+namespace {
+
+constexpr index_t count = 1000;
+
+Span<const float> view(const Vector<float>& vector) { return Span<const float>(vector.data(), vector.size()); }
+
+void set(const Vector<float>& vector, index_t i, float value) {
+  Kokkos::deep_copy(Kokkos::subview(vector, static_cast<std::size_t>(i)), value);
+}
+
+TEST(Verify, IdentityFindsOneBrokenElement) {
+  const Exec exec;
+  const auto gradient = laplace_gradient(exec, count, 1);
+  const Vector<float> memory("memory", count);
+  EXPECT_NO_THROW(verify_identity(exec, view(gradient), view(gradient), view(memory)));
+  for (const float broken : {1e-4f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    set(memory, 777, broken);
+    try {
+      verify_identity(exec, view(gradient), view(gradient), view(memory));
+      ADD_FAILURE() << broken << " was not found";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("element 777"), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(Verify, EveryMethodPassesAndAChangedAnswerFails) {
+  const Exec exec;
+  const auto gradient = laplace_gradient(exec, count, 1);
+  const auto layout = layer_like(count);
+  for (const auto& entry : all_entries()) {
+    const auto method = parse_method(entry.info.name);
+    Loop loop(method, layout, 1);
+    loop.reset(exec);
+    loop.compress(exec, view(gradient));
+    loop.decompress(exec);
+    EXPECT_NO_THROW(verify(exec, loop, method, layout, view(gradient), 1)) << entry.info.name;
+    set(loop.out(), count - 1, 0.125f);            // no method decodes that from gradients of scale 1e-3
+    if (loop.has_memory() || !loop.has_state()) {  // otherwise only the second loop is checked element by element
+      EXPECT_THROW(verify(exec, loop, method, layout, view(gradient), 1), Error) << entry.info.name;
+    }
+    Kokkos::deep_copy(loop.out(), 0.0f);
+    EXPECT_THROW(verify(exec, loop, method, layout, view(gradient), 1), Error)
+        << entry.info.name << ": nothing decoded";
+  }
+}
+
+}  // namespace
+}  // namespace gradcomp::bench

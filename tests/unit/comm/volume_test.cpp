@@ -1,0 +1,94 @@
+// The table of volume.hpp, against rings simulated block by block.
+#include "gradcomp/comm/volume.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "gradcomp/comm/detail/blocks.hpp"
+
+namespace gradcomp::comm {
+namespace {
+
+TEST(Blocks, CoverTheRangeEvenly) {
+  for (const index_t count : {0, 1, 5, 12, 1001}) {
+    for (int parts = 1; parts <= 5; ++parts) {
+      index_t end = 0;
+      for (int b = 0; b < parts; ++b) {
+        EXPECT_EQ(block_offset(count, parts, b), end);
+        EXPECT_LE(block_size(count, parts, 0) - block_size(count, parts, b), 1);
+        end += block_size(count, parts, b);
+      }
+      EXPECT_EQ(end, count);
+    }
+  }
+}
+
+/// Bytes that each rank sends in a ring reduce-scatter (block b starts at rank b, moves right P-1 times) and allgather.
+std::vector<index_t> simulate_ring_allreduce(int ranks, index_t count, index_t element) {
+  std::vector<index_t> sent(static_cast<std::size_t>(ranks), 0);
+  for (int phase = 0; phase < 2; ++phase) {
+    for (int step = 0; step < ranks - 1; ++step) {
+      for (int r = 0; r < ranks; ++r) {
+        // phase 0: rank r sends block r - step; after it rank r owns block r + 1, and sends that first in phase 1
+        const int block = (r + phase - step + 2 * ranks) % ranks;
+        sent[static_cast<std::size_t>(r)] += element * block_size(count, ranks, block);
+      }
+    }
+  }
+  return sent;
+}
+
+TEST(Volume, AllreduceIsTheRing) {
+  for (const index_t count : {0, 1, 7, 1000, 1001}) {
+    for (int ranks = 1; ranks <= 5; ++ranks) {
+      const auto sent = simulate_ring_allreduce(ranks, count, 4);
+      index_t all_sent = 0, all_received = 0;
+      for (int r = 0; r < ranks; ++r) {
+        const Volume volume = allreduce_volume(ranks, r, count, 4);
+        EXPECT_EQ(volume.sent, sent[static_cast<std::size_t>(r)]) << ranks << " ranks, rank " << r;
+        EXPECT_LE(volume.received, volume.busiest);
+        EXPECT_EQ(volume.steps, 2 * (ranks - 1));
+        all_sent += volume.sent;
+        all_received += volume.received;
+      }
+      EXPECT_EQ(all_sent, 2 * (ranks - 1) * count * 4);
+      EXPECT_EQ(all_sent, all_received);
+    }
+  }
+  EXPECT_EQ(allreduce_volume(4, 2, 1000, 4).sent, 2 * 3 * 1000 * 4 / 4);
+}
+
+TEST(Volume, AllgathervCountsSizesAndUnevenBlocks) {
+  const std::vector<index_t> sizes = {10, 0, 7};
+  index_t sent = 0, received = 0;
+  for (int r = 0; r < 3; ++r) {
+    const Volume volume = allgatherv_volume(r, sizes);
+    sent += volume.sent;
+    received += volume.received;
+    EXPECT_EQ(volume.received, 2 * 8 + 17 - sizes[static_cast<std::size_t>(r)]);
+    EXPECT_EQ(volume.busiest, 2 * 8 + 17);
+    EXPECT_EQ(volume.steps, 4);
+  }
+  EXPECT_EQ(sent, 2 * 17 + 3 * 2 * 8);
+  EXPECT_EQ(received, sent);
+  EXPECT_EQ(allgatherv_volume(0, {100}).sent, 0);
+}
+
+TEST(Volume, TheOthers) {
+  EXPECT_EQ(allgather_volume(4, 10).sent, 30);
+  EXPECT_EQ(alltoall_volume(4, 10).received, 30);
+  EXPECT_EQ(reduce_scatter_volume(4, 10).steps, 3);
+  EXPECT_EQ(broadcast_volume(3, 1, 1, 10).sent, 10);
+  EXPECT_EQ(broadcast_volume(3, 1, 1, 10).received, 0);
+  EXPECT_EQ(broadcast_volume(3, 0, 1, 10).sent, 0);
+  EXPECT_EQ(broadcast_volume(3, 0, 1, 10).received, 10);
+  const int steps[] = {0, 0, 1, 2, 2, 3, 3, 3, 3, 4};
+  for (int ranks = 1; ranks < 10; ++ranks) EXPECT_EQ(barrier_volume(ranks).steps, steps[ranks]) << ranks;
+  for (const Volume& alone : {allgather_volume(1, 10), alltoall_volume(1, 10), broadcast_volume(1, 0, 0, 10)}) {
+    EXPECT_EQ(alone.sent + alone.received + alone.busiest + alone.steps, 0);
+  }
+}
+
+}  // namespace
+}  // namespace gradcomp::comm

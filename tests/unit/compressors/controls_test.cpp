@@ -1,0 +1,87 @@
+// The dense controls against values worked out by hand: division before the cast, saturation, one rounding of the sum.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "gradcomp/core/registry.hpp"
+#include "gradcomp/feedback/feedback.hpp"
+#include "gradcomp/kernels/casts.hpp"
+
+namespace gradcomp {
+namespace {
+
+/// What one rank of `ranks` puts into its 16-bit message for `gradient`, decoded.
+template <class Format>
+std::vector<float> sent(const std::string& name, const std::vector<float>& gradient, int ranks) {
+  const Entry& entry = find_entry(name);
+  const auto compressor = entry.make(Options(name, entry.info.parameters, {}));
+  const auto n = gradient.size();
+  const Vector<float> device("gradcomp::tests::gradient", n);
+  Kokkos::deep_copy(device, HostSpan<const float>(gradient.data(), n));
+  const auto state = compressor->prepare(Layout::flat(static_cast<index_t>(n)));
+  Source source;
+  source.count = static_cast<index_t>(n);
+  source.gradient = device.data();
+  Message message;
+  const Exec exec;
+  compressor->produce(exec, 0, source, *state, Context{1, 0, 0, ranks}, message);
+  EXPECT_EQ(message.dtype, Format::dtype);
+  std::vector<std::uint16_t> codes(n);
+  Kokkos::deep_copy(exec, HostSpan<std::uint16_t>(codes.data(), n),
+                    Span<const std::uint16_t>(static_cast<const std::uint16_t*>(message.data), n));
+  exec.fence();
+  std::vector<float> values;
+  for (const auto code : codes) values.push_back(Format::decode(code));
+  return values;
+}
+
+}  // namespace
+
+TEST(Controls, HalfDividesBeforeTheCast) {
+  // 60000 on each of 4 ranks: the sum 240000 would be infinite, the mean is not
+  EXPECT_EQ(sent<kernels::Half>("fp16", {60000.0f, 1.0f, -3.0f}, 4), (std::vector<float>{15000, 0.25f, -0.75f}));
+}
+
+TEST(Controls, HalfSaturatesSoThatNoSumOverflows) {
+  for (const int ranks : {1, 2, 3, 7, 16, 100}) {
+    const auto value = sent<kernels::Half>("fp16", {1e30f, -65504.0f, -3e38f}, ranks);
+    for (const float v : value) {
+      const float sum = std::fabs(v) * static_cast<float>(ranks);
+      EXPECT_LE(sum, 65504.0f) << ranks;
+      EXPECT_GT(sum, 65504.0f * (1 - 0x1p-9f)) << ranks;
+      EXPECT_LT(kernels::Half::encode(sum), 0x7c00) << "the communicator's rounding must not make it infinite";
+    }
+  }
+}
+
+TEST(Controls, BfloatKeepsTheRangeOfFloat) {
+  const auto value = sent<kernels::Bfloat>("bf16", {1e30f, 3.4028235e38f, 1e-38f, -2.5f}, 2);
+  EXPECT_NEAR(value[0] / 5e29, 1, 0x1p-8);
+  EXPECT_TRUE(std::isfinite(value[1] * 2));
+  EXPECT_NEAR(value[2] / 5e-39, 1, 0x1p-6);  // a denormal
+  EXPECT_EQ(value[3], -1.25f);
+}
+
+TEST(Controls, NonFiniteElementsTravelAsNaN) {
+  const auto half = sent<kernels::Half>("fp16", {1, INFINITY, -INFINITY, NAN}, 2);
+  const auto bfloat = sent<kernels::Bfloat>("bf16", {1, INFINITY, -INFINITY, NAN}, 2);
+  EXPECT_EQ(half[0], 0.5f);
+  for (std::size_t i = 1; i < 4; ++i) EXPECT_TRUE(std::isnan(half[i]) && std::isnan(bfloat[i])) << i;
+}
+
+TEST(Controls, DenseMessageIsTheGradientItself) {
+  const Entry entry = find_entry("fp32");
+  const auto compressor = entry.make(Options("fp32", entry.info.parameters, {}));
+  const Vector<float> gradient("gradcomp::tests::gradient", 5);
+  const auto state = compressor->prepare(Layout::flat(5));
+  Source source;
+  source.count = 5;
+  source.gradient = gradient.data();
+  Message message;
+  compressor->produce(Exec{}, 0, source, *state, Context{}, message);
+  EXPECT_EQ(message.data, gradient.data()) << "copying the gradient would handicap the control";
+  EXPECT_EQ(message.bytes(), 20);
+}
+
+}  // namespace gradcomp

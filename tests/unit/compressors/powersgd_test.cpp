@@ -1,0 +1,395 @@
+// PowerSGD: bytes of the card's tables, agreement with a serial reference in double, and the card's tests (rank, energy
+// identity, Eckart-Young under warm start, workers = one worker on the mean, revival of dead columns, skipping).
+#include "gradcomp/compressors/powersgd.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "gradcomp/core/error.hpp"
+
+namespace gradcomp {
+namespace {
+
+using Floats = std::vector<float>;
+
+Span<float> span(Floats& v) { return Span<float>(v.data(), v.size()); }
+
+Floats normal_values(index_t n, unsigned seed, float scale = 1) {
+  std::mt19937 engine(seed);
+  std::normal_distribution<float> normal(0, scale);
+  Floats values(static_cast<std::size_t>(n));
+  for (float& v : values) v = normal(engine);
+  return values;
+}
+
+/// W workers in one process; messages are summed in rank order.
+struct Workers {
+  Workers(const Layout& layout, int rank, int workers, bool feedback = true)
+      : bucket(layout), ranks(workers), memory(static_cast<std::size_t>(workers)) {
+    const Entry entry = compressors::powersgd();
+    method = entry.make(Options("powersgd", entry.info.parameters, {{"rank", std::to_string(rank)}}));
+    for (int w = 0; w < workers; ++w) {
+      states.push_back(method->prepare(layout));
+      if (feedback) memory[static_cast<std::size_t>(w)].assign(static_cast<std::size_t>(layout.count()), 0);
+    }
+  }
+
+  Source source(int w, const Floats& gradient) {
+    Floats& r = memory[static_cast<std::size_t>(w)];
+    return {r.empty() ? Source::Kind::none : Source::Kind::residual,
+            bucket.count(),
+            gradient.data(),
+            r.empty() ? nullptr : r.data(),
+            1,
+            1};
+  }
+
+  /// One step; the result of every worker's finish(). `out` and `messages` of worker 0 stay.
+  bool step(const std::vector<Floats>& gradients) {
+    const Exec exec;
+    for (int round = 0; round < 2; ++round) {
+      std::vector<Message> sent(static_cast<std::size_t>(ranks));
+      for (int w = 0; w < ranks; ++w) {
+        const auto i = static_cast<std::size_t>(w);
+        method->produce(exec, round, source(w, gradients[i]), *states[i], context(w), sent[i]);
+      }
+      exec.fence();
+      Floats sum(static_cast<std::size_t>(sent[0].count), 0);
+      bytes = round == 0 ? sent[0].bytes() : bytes + sent[0].bytes();
+      for (const auto& m : sent) {
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<const float*>(m.data)[i];
+      }
+      if (round == 0) poisoned = !sum.empty() && std::isnan(sum[0]);
+      for (int w = 0; w < ranks; ++w) {
+        const auto i = static_cast<std::size_t>(w);
+        std::copy(sum.begin(), sum.end(), static_cast<float*>(sent[i].result));
+        method->consume(exec, round, sent[i], *states[i], context(w));
+        message = sent[i];
+      }
+    }
+    bool good = true;
+    std::vector<Floats> results(static_cast<std::size_t>(ranks), Floats(static_cast<std::size_t>(bucket.count()), -1));
+    for (int w = 0; w < ranks; ++w) {
+      const auto i = static_cast<std::size_t>(w);
+      const bool ok = method->finish(exec, source(w, gradients[i]), *states[i], context(w), span(results[i]));
+      exec.fence();
+      EXPECT_TRUE(w == 0 || ok == good);
+      good = ok;
+      if (ok) {
+        EXPECT_EQ(results[i], results[0]);
+      }
+    }
+    out = results[0];
+    ++number;
+    return good;
+  }
+  Context context(int w) const { return {17, number, w, ranks}; }
+
+  Layout bucket;
+  int ranks;
+  std::int64_t number = 0;
+  std::unique_ptr<Compressor> method;
+  std::vector<std::unique_ptr<State>> states;
+  std::vector<Floats> memory;
+  Floats out;
+  Message message;
+  index_t bytes = 0;
+  bool poisoned = false;
+};
+
+double squared(const Floats& x) {
+  double sum = 0;
+  for (const float v : x) sum += static_cast<double>(v) * v;
+  return sum;
+}
+double squared_distance(const Floats& x, const Floats& y) {
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    sum += (static_cast<double>(x[i]) - y[i]) * (static_cast<double>(x[i]) - y[i]);
+  return sum;
+}
+
+Layout matrix(index_t rows, index_t columns) {
+  Layout layout;
+  layout.add("m", {rows, columns});
+  return layout;
+}
+
+/// rows x columns of rank r, with singular values near 1, d, d^2, ...
+Floats low_rank_matrix(index_t rows, index_t columns, int r, double decay, unsigned seed) {
+  const Floats u = normal_values(rows * r, seed), v = normal_values(columns * r, seed + 1);
+  Floats m(static_cast<std::size_t>(rows * columns), 0);
+  for (index_t i = 0; i < rows; ++i) {
+    for (index_t j = 0; j < columns; ++j) {
+      double sum = 0;
+      for (int k = 0; k < r; ++k) {
+        sum += std::pow(decay, k) * u[static_cast<std::size_t>(i * r + k)] * v[static_cast<std::size_t>(j * r + k)];
+      }
+      m[static_cast<std::size_t>(i * columns + j)] = static_cast<float>(sum);
+    }
+  }
+  return m;
+}
+
+Layout resnet20() {
+  Layout layout;
+  const auto conv = [&](index_t in, index_t out) {
+    layout.add("conv", {3, 3, in, out}).add("scale", {out}).add("shift", {out});
+  };
+  conv(3, 16);
+  for (int i = 0; i < 6; ++i) conv(16, 16);
+  conv(16, 32);
+  for (int i = 0; i < 5; ++i) conv(32, 32);
+  conv(32, 64);
+  for (int i = 0; i < 5; ++i) conv(64, 64);
+  layout.add("linear", {64, 10}).add("bias", {10});
+  return layout;
+}
+
+void add_matrices(Layout& layout, int count, index_t rows, index_t columns) {
+  for (int i = 0; i < count; ++i) layout.add("m", {rows, columns});
+}
+
+index_t bytes_of(const Layout& layout, int rank) {
+  const Entry entry = compressors::powersgd();
+  return entry.make(Options("powersgd", entry.info.parameters, {{"rank", std::to_string(rank)}}))
+      ->payload_bytes(layout, 0);
+}
+
+TEST(PowerSgd, BytesAreThoseOfTheCardsTables) {
+  EXPECT_EQ(resnet20().count(), 269722);
+  EXPECT_EQ(bytes_of(resnet20(), 1), 31164);
+  EXPECT_EQ(bytes_of(resnet20(), 2), 56784);
+  EXPECT_EQ(bytes_of(resnet20(), 4), 108024);
+
+  Layout resnet18;  // rows x columns of this layout = the card's columns x rows
+  add_matrices(resnet18, 1, 27, 64);
+  add_matrices(resnet18, 4, 576, 64);
+  add_matrices(resnet18, 1, 576, 128);
+  add_matrices(resnet18, 3, 1152, 128);
+  add_matrices(resnet18, 1, 64, 128);
+  add_matrices(resnet18, 1, 1152, 256);
+  add_matrices(resnet18, 3, 2304, 256);
+  add_matrices(resnet18, 1, 128, 256);
+  add_matrices(resnet18, 1, 2304, 512);
+  add_matrices(resnet18, 3, 4608, 512);
+  add_matrices(resnet18, 1, 256, 512);
+  add_matrices(resnet18, 1, 512, 10);
+  resnet18.add("vectors", {9610});
+  EXPECT_EQ(resnet18.count(), 11173962);
+  EXPECT_EQ(bytes_of(resnet18, 1), 183740);
+  EXPECT_EQ(bytes_of(resnet18, 2), 329040);
+  EXPECT_EQ(bytes_of(resnet18, 4), 619640);
+
+  Layout lstm;
+  add_matrices(lstm, 1, 28869, 650);
+  add_matrices(lstm, 6, 2600, 650);
+  lstm.add("vectors", {44469});
+  EXPECT_EQ(lstm.count(), 28949319);
+  EXPECT_EQ(bytes_of(lstm, 1), 373952);
+  EXPECT_EQ(bytes_of(lstm, 2), 570028);
+  EXPECT_EQ(bytes_of(lstm, 4), 962180);
+
+  EXPECT_EQ(bytes_of(matrix(5, 3), 4), 60);             // factors would not be smaller: dense
+  EXPECT_EQ(bytes_of(resnet20().fused(), 4), 1078888);  // granularity=bucket: one vector
+}
+
+TEST(PowerSgd, MessagesHaveTheBytesOfTheFormula) {
+  for (const int rank : {1, 3, 4, 32}) {
+    Workers w(resnet20(), rank, 1);
+    EXPECT_TRUE(w.step({normal_values(269722, 1)}));
+    EXPECT_EQ(w.bytes, bytes_of(resnet20(), rank));
+  }
+  Workers none(Layout::flat(0), 4, 1);
+  EXPECT_TRUE(none.step({{}}));
+}
+
+TEST(PowerSgd, LowRankMatricesAndVectorsArriveExactly) {
+  for (const int rank : {1, 2, 3, 4, 7, 16}) {
+    Layout layout;
+    layout.add("m", {9, 17, 150}).add("v", {301}).add("n", {100, 65});
+    Floats g = low_rank_matrix(153, 150, rank, 0.7, 3);
+    const Floats v = normal_values(301, 4), n = low_rank_matrix(100, 65, rank, 0.7, 5);
+    g.insert(g.end(), v.begin(), v.end());
+    g.insert(g.end(), n.begin(), n.end());
+    Workers w(layout, rank, 1);
+    ASSERT_TRUE(w.step({g}));
+    EXPECT_LT(std::sqrt(squared_distance(w.out, g) / squared(g)), 3e-6) << rank;
+    for (std::size_t i = 153 * 150; i < 153 * 150 + 301; ++i) {
+      ASSERT_EQ(w.out[i], g[i]);
+      ASSERT_EQ(w.memory[0][i], 0.0f);
+    }
+  }
+}
+
+// One step against double arithmetic: any starting Q gives out = P P^T M, P the orthonormal basis of M Q.
+TEST(PowerSgd, IsAProjectionSoTheErrorNeverGrows) {
+  for (const int rank : {1, 2, 4, 5, 32}) {
+    const Layout layout = matrix(300, 130);
+    const Floats g = normal_values(layout.count(), 6);
+    Workers w(layout, rank, 1);
+    ASSERT_TRUE(w.step({g}));
+    // out is a projection of g: |g - out|^2 = |g|^2 - |out|^2
+    EXPECT_NEAR(squared_distance(g, w.out) / squared(g), 1 - squared(w.out) / squared(g), 1e-5);
+    EXPECT_LT(squared_distance(g, w.out), squared(g));
+    for (std::size_t i = 0; i < g.size(); ++i) ASSERT_EQ(w.memory[0][i], g[i] - w.out[i]);
+  }
+}
+
+TEST(PowerSgd, WarmStartReachesTheBestApproximation) {
+  const int rank = 3;
+  const Layout layout = matrix(120, 70);
+  Floats g = low_rank_matrix(120, 70, rank, 0.8, 7);
+  const Floats noise = normal_values(layout.count(), 8, 0.05f);
+  for (std::size_t i = 0; i < g.size(); ++i) g[i] += noise[i];
+  Workers warm(layout, rank, 1, false);
+  double first = 0, last = 0;
+  for (int step = 0; step < 30; ++step) {
+    ASSERT_TRUE(warm.step({g}));
+    last = squared_distance(g, warm.out);
+    if (step == 0) first = last;
+  }
+  // converged subspace iteration keeps the best |out|; a long run in another seed agrees
+  Workers other(matrix(120, 70), rank, 1, false);
+  other.number = 1000;
+  for (int step = 0; step < 60; ++step) ASSERT_TRUE(other.step({g}));
+  EXPECT_LT(last, first * 0.999);
+  EXPECT_NEAR(last, squared_distance(g, other.out), 1e-5 * squared(g));
+  // noise of variance 0.0025 on a rank-3 matrix: the residue of the best rank-3 fit is (120 - 3)(70 - 3) of its cells
+  EXPECT_NEAR(last, 117 * 67 * 0.0025, 0.05 * 117 * 67 * 0.0025);
+}
+
+TEST(PowerSgd, WorkersEqualOneWorkerOnTheMeanGradient) {
+  Layout layout;
+  layout.add("m", {90, 40}).add("v", {33}).add("n", {64, 128});
+  const auto n = layout.count();
+  Workers four(layout, 2, 4), one(layout, 2, 1);
+  for (int step = 0; step < 8; ++step) {
+    std::vector<Floats> gradients;
+    Floats mean(static_cast<std::size_t>(n), 0);
+    const Floats common = normal_values(n, static_cast<unsigned>(100 + step));
+    for (unsigned w = 0; w < 4; ++w) {
+      gradients.push_back(normal_values(n, static_cast<unsigned>(10 * step) + w));
+      for (std::size_t i = 0; i < mean.size(); ++i) {
+        gradients.back()[i] += common[i];
+        mean[i] += gradients.back()[i] / 4;
+      }
+    }
+    ASSERT_TRUE(four.step(gradients));
+    ASSERT_TRUE(one.step({mean}));
+    EXPECT_LT(std::sqrt(squared_distance(four.out, one.out) / squared(one.out)), 2e-4) << step;
+  }
+  Floats mean_memory(static_cast<std::size_t>(n), 0);
+  for (const auto& m : four.memory) {
+    for (std::size_t i = 0; i < m.size(); ++i) mean_memory[i] += m[i] / 4;
+  }
+  EXPECT_LT(std::sqrt(squared_distance(mean_memory, one.memory[0]) / squared(one.memory[0])), 2e-4);
+}
+
+TEST(PowerSgd, ErrorFeedbackTelescopes) {
+  const Layout layout = resnet20();
+  Workers w(layout, 4, 1);
+  Floats received(static_cast<std::size_t>(layout.count()), 0), total(received);
+  for (unsigned step = 0; step < 10; ++step) {
+    const Floats g = normal_values(layout.count(), step, 1e-3f);
+    ASSERT_TRUE(w.step({g}));
+    for (std::size_t i = 0; i < g.size(); ++i) {
+      received[i] += w.out[i];
+      total[i] += g[i];
+    }
+  }
+  for (std::size_t i = 0; i < total.size(); ++i) ASSERT_NEAR(received[i] + w.memory[0][i], total[i], 1e-7);
+}
+
+TEST(PowerSgd, ColumnsThatDiedLiveAgain) {
+  const Layout layout = matrix(80, 60);
+  Workers w(layout, 3, 1, false);
+  const Floats zero(static_cast<std::size_t>(layout.count()), 0), thin = low_rank_matrix(80, 60, 1, 1, 9);
+  const Floats full = low_rank_matrix(80, 60, 3, 0.9, 10);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(w.step({zero}));
+    EXPECT_EQ(squared(w.out), 0);
+  }
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(w.step({thin}));
+    EXPECT_LT(std::sqrt(squared_distance(w.out, thin) / squared(thin)), 1e-5);
+  }
+  ASSERT_TRUE(w.step({full}));
+  EXPECT_LT(std::sqrt(squared_distance(w.out, full) / squared(full)), 1e-5);
+}
+
+TEST(PowerSgd, ScaleOfTheGradientDoesNotMatter) {
+  const Layout layout = matrix(80, 60);
+  const Floats g = normal_values(layout.count(), 11);
+  Workers unit(layout, 2, 1, false);
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(unit.step({g}));
+  for (const float scale : {0x1p-100f, 0x1p-30f, 0x1p60f, 0x1p110f}) {
+    Floats scaled = g;
+    for (float& v : scaled) v *= scale;
+    Workers w(layout, 2, 1, false);
+    for (int i = 0; i < 5; ++i) ASSERT_TRUE(w.step({scaled}));
+    double difference = 0;
+    for (std::size_t i = 0; i < g.size(); ++i)
+      difference += std::pow(static_cast<double>(w.out[i] / scale) - unit.out[i], 2);
+    EXPECT_LT(std::sqrt(difference / squared(unit.out)), 1e-5) << scale;
+  }
+}
+
+TEST(PowerSgd, SkipsOnAllRanksKeepsMemoryAndQ) {
+  Layout layout;
+  layout.add("v", {20}).add("m", {50, 40});
+  const auto n = layout.count();
+  for (const std::size_t at : {std::size_t{3}, std::size_t{20}, std::size_t{2019}}) {
+    for (const float poison : {NAN, INFINITY}) {
+      Workers w(layout, 2, 3), clean(layout, 2, 3);
+      std::vector<Floats> gradients, next;
+      for (unsigned i = 0; i < 3; ++i) {
+        gradients.push_back(normal_values(n, i));
+        next.push_back(normal_values(n, 10 + i));
+      }
+      ASSERT_TRUE(w.step(gradients));
+      ASSERT_TRUE(clean.step(gradients));
+      const auto before = w.memory;
+      auto bad = next;
+      bad[1][at] = poison;
+      EXPECT_FALSE(w.step(bad));
+      EXPECT_TRUE(w.poisoned);
+      Exec exec;
+      for (std::size_t r = 0; r < 3; ++r) {
+        w.method->give_back(exec, w.source(static_cast<int>(r), bad[r]), *w.states[r], w.message, span(w.out));
+        for (std::size_t i = 0; i < before[r].size(); ++i) {
+          const bool lost = r == 1 && i == at;
+          ASSERT_EQ(w.memory[r][i], lost ? before[r][i] : before[r][i] + next[r][i]);
+        }
+      }
+      // Q stayed: the next step equals that of a clean run with the same memory
+      clean.memory = w.memory;
+      clean.number = w.number;
+      ASSERT_TRUE(w.step(gradients));
+      ASSERT_TRUE(clean.step(gradients));
+      EXPECT_EQ(w.out, clean.out);
+    }
+  }
+}
+
+TEST(PowerSgd, SkipsWhenTheSumOverflows) {
+  Workers w(matrix(50, 40), 2, 2);
+  EXPECT_FALSE(w.step({Floats(2000, 3e38f), Floats(2000, 3e38f)}));
+}
+
+TEST(PowerSgd, GiveBackUndoesAFinishedStep) {
+  Layout layout;
+  layout.add("m", {50, 40}).add("v", {20});
+  Workers w(layout, 2, 1);
+  const Floats g = normal_values(layout.count(), 12);
+  ASSERT_TRUE(w.step({g}));
+  w.method->give_back(Exec(), w.source(0, g), *w.states[0], w.message, span(w.out));
+  Exec().fence();
+  for (std::size_t i = 0; i < g.size(); ++i) ASSERT_NEAR(w.memory[0][i], g[i], 1e-6);
+}
+
+}  // namespace
+}  // namespace gradcomp

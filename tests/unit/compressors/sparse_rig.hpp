@@ -1,0 +1,119 @@
+#pragma once
+// One rank of a sparse method with its feedback, as the exchange would drive it.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+
+#include "gradcomp/compressors/sidco.hpp"
+#include "gradcomp/compressors/top_k.hpp"
+#include "gradcomp/core/registry.hpp"
+#include "unit/sparse_inputs.hpp"
+
+namespace sparse_test {
+
+using namespace gradcomp;
+
+inline std::vector<float> to_host(const float* data, std::size_t n) {
+  std::vector<float> host(n);
+  Kokkos::deep_copy(HostSpan<float>(host.data(), n), Span<const float>(data, n));
+  return host;
+}
+
+inline void to_device(const std::vector<float>& host, const Vector<float>& device) {
+  Kokkos::deep_copy(device, Kokkos::View<const float*, Kokkos::HostSpace>(host.data(), host.size()));
+}
+
+/// A payload on the host.
+struct Decoded {
+  PayloadHeader header;
+  std::vector<std::uint32_t> indices;
+  std::vector<float> values;
+};
+
+struct Rig {
+  Rig(const Entry& entry, const std::map<std::string, std::string>& options, const Layout& bucket, bool residual)
+      : layout(bucket),
+        method(entry.make(Options(entry.info.name, entry.info.parameters, options))),
+        state(method->prepare(layout)),
+        gradient("gradient", static_cast<std::size_t>(layout.count())),
+        memory("memory", static_cast<std::size_t>(residual ? layout.count() : 0)) {
+    source.count = layout.count();
+    source.gradient = gradient.data();
+    if (residual) {
+      source.kind = Source::Kind::residual;
+      source.memory = memory.data();
+    }
+  }
+
+  /// One step: produce() from g.
+  void produce(const std::vector<float>& g, std::int64_t step = 0) {
+    to_device(g, gradient);
+    context.step = step;
+    method->produce(Exec(), 0, source, *state, context, message);
+  }
+
+  Decoded decoded() const {
+    Decoded d;
+    std::vector<std::byte> bytes(static_cast<std::size_t>(message.size));
+    Kokkos::deep_copy(HostSpan<std::byte>(bytes.data(), bytes.size()), subspan(message.payload, 0, message.size));
+    std::memcpy(&d.header, bytes.data(), sizeof d.header);
+    const auto kept = static_cast<std::size_t>(d.header.kept);
+    EXPECT_EQ(bytes.size(), 32 + 8 * kept);
+    d.indices.resize(kept);
+    d.values.resize(kept);
+    std::memcpy(d.indices.data(), bytes.data() + 32, 4 * kept);
+    std::memcpy(d.values.data(), bytes.data() + 32 + 4 * kept, 4 * kept);
+    return d;
+  }
+
+  std::vector<float> residual() const { return to_host(memory.data(), memory.size()); }
+
+  /// decode_add() of the message's bytes into an array that starts as `start`.
+  std::vector<float> decode(float weight, const std::vector<float>& start) {
+    const Vector<float> out("out", start.size());
+    to_device(start, out);
+    const Span<const std::byte> payload(message.payload.data(), static_cast<std::size_t>(message.size));
+    const Exec exec;
+    method->decode_add(exec, payload, weight, *state, out);
+    exec.fence();
+    return to_host(out.data(), start.size());
+  }
+
+  Layout layout;
+  std::unique_ptr<Compressor> method;
+  std::unique_ptr<State> state;
+  Vector<float> gradient, memory;
+  Source source;
+  Context context;
+  Message message;
+};
+
+/// I1 and I2 of the card: what was sent plus what stays is a, bit for bit; indices ascend below n; kept adds up.
+inline void expect_conservation(const Rig& rig, const std::vector<float>& a) {
+  const Decoded d = rig.decoded();
+  std::vector<float> sum = rig.residual();
+  ASSERT_EQ(sum.size(), a.size());
+  for (std::size_t j = 0; j < d.indices.size(); ++j) {
+    ASSERT_LT(d.indices[j], a.size());
+    if (j > 0) {
+      ASSERT_LT(d.indices[j - 1], d.indices[j]);
+    }
+    ASSERT_EQ(sum[d.indices[j]], 0);
+    sum[d.indices[j]] = d.values[j];
+  }
+  ASSERT_EQ(first_difference(sum, a), -1);
+  index_t kept = 0;
+  for (const index_t k : rig.state->kept) kept += k;
+  ASSERT_EQ(kept, static_cast<index_t>(d.indices.size()));
+  ASSERT_EQ(rig.message.size, payload_header_bytes + rig.method->payload_bytes(rig.layout, kept));
+  ASSERT_LE(rig.message.size, rig.method->payload_capacity(rig.layout));
+}
+
+inline double squares(const std::vector<float>& x) {
+  double sum = 0;
+  for (const float v : x) sum += static_cast<double>(v) * static_cast<double>(v);
+  return sum;
+}
+
+}  // namespace sparse_test

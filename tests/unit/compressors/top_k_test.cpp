@@ -1,0 +1,195 @@
+#include "gradcomp/compressors/top_k.hpp"
+
+#include "gradcomp/compressors/detail/sparse_state.hpp"
+#include "unit/compressors/sparse_rig.hpp"
+
+namespace sparse_test {
+namespace {
+
+Rig rig_of(const Layout& layout, const std::string& ratio, bool residual = true) {
+  return Rig(compressors::top_k(), {{"ratio", ratio}}, layout, residual);
+}
+
+TEST(TopKMethod, SendsTheKLargestOfEachSegmentAndKeepsTheRest) {
+  for (const index_t n : {0, 1, 2, 31, 5001, 100000}) {
+    const Layout layout = mixed_layout(n);
+    for (const auto& name : input_names()) {
+      for (const double ratio : {0.001, 0.01, 0.25, 1.0}) {
+        SCOPED_TRACE(name + " n=" + std::to_string(n) + " ratio=" + std::to_string(ratio));
+        const auto a = make_input(name, layout.count());
+        Rig rig = rig_of(layout, std::to_string(ratio));
+        rig.produce(a);
+        std::vector<std::uint32_t> expected;
+        for (std::size_t s = 0; s < layout.segments.size(); ++s) {
+          const auto& segment = layout.segments[s];
+          const index_t k = compressors::target_kept(ratio, segment.count);
+          ASSERT_EQ(rig.state->kept[s], k);
+          ASSERT_EQ(rig.state->target[s], k);
+          const auto part = top_k_indices(a, segment.offset, segment.count, k);
+          expected.insert(expected.end(), part.begin(), part.end());
+        }
+        ASSERT_EQ(rig.decoded().indices, expected);
+        std::vector<float> accumulated(a);  // 1 * 0 + 1 * a: -0 becomes 0
+        for (float& v : accumulated) v += 0.0f;
+        expect_conservation(rig, accumulated);
+      }
+    }
+  }
+}
+
+TEST(TopKMethod, ContractionBound) {  // I5, equality for constants
+  const index_t n = 200000;
+  for (const auto& name : {"laplace", "gauss", "heavy", "constant", "levels"}) {
+    const auto a = make_input(name, n);
+    Rig rig = rig_of(Layout::flat(n), "0.01");
+    rig.produce(a);
+    const double rest = squares(rig.residual()), bound = (1 - 0.01) * squares(a);
+    EXPECT_LE(rest, bound * (1 + 1e-12)) << name;
+    if (std::string(name) == "constant") {
+      EXPECT_NEAR(rest, bound, 1e-9 * bound);
+    }
+  }
+}
+
+TEST(TopKMethod, LargestOfTheRestIsNotAboveTheSmallestSent) {  // I3
+  const index_t n = 1000003;
+  const auto a = make_input("laplace", n);
+  Rig rig = rig_of(Layout::flat(n), "0.01");
+  rig.produce(a);
+  std::int32_t least = 0x7fffffff, most = 0;
+  for (const float v : rig.decoded().values) least = std::min(least, bits_of(v));
+  for (const float v : rig.residual()) most = std::max(most, bits_of(v));
+  EXPECT_GE(least, most);
+}
+
+TEST(TopKMethod, SignFlipsAndPowersOfTwoKeepTheSet) {  // I4
+  const index_t n = 100001;
+  const auto a = make_input("gauss", n);
+  Rig rig = rig_of(Layout::flat(n), "0.01");
+  rig.produce(a);
+  const auto reference = rig.decoded();
+  for (const float factor : {-1.0f, 0x1p20f, -0x1p-30f}) {
+    std::vector<float> scaled(a);
+    for (float& v : scaled) v *= factor;
+    Rig other = rig_of(Layout::flat(n), "0.01");
+    other.produce(scaled);
+    const auto d = other.decoded();
+    ASSERT_EQ(d.indices, reference.indices);
+    for (std::size_t j = 0; j < d.values.size(); ++j) ASSERT_EQ(d.values[j], factor * reference.values[j]);
+  }
+}
+
+TEST(TopKMethod, ManyStepsLoseNothing) {  // I8
+  const index_t n = 20000;
+  Rig rig = rig_of(Layout::flat(n), "0.01");
+  std::vector<double> sent(static_cast<std::size_t>(n)), total(static_cast<std::size_t>(n));
+  for (int step = 0; step < 50; ++step) {
+    const auto g = make_input("gauss", n, static_cast<std::uint32_t>(step));
+    rig.produce(g, step);
+    const auto d = rig.decoded();
+    for (std::size_t j = 0; j < d.indices.size(); ++j) sent[d.indices[j]] += static_cast<double>(d.values[j]);
+    for (std::size_t i = 0; i < g.size(); ++i) total[i] += static_cast<double>(g[i]);
+  }
+  const auto rest = rig.residual();
+  for (std::size_t i = 0; i < rest.size(); ++i)
+    ASSERT_NEAR(sent[i] + static_cast<double>(rest[i]), total[i], 50 * 20 * 0x1p-24);
+}
+
+TEST(TopKMethod, WithoutFeedbackTheGradientIsSentAsItIs) {
+  const auto g = make_input("laplace", 5000);
+  Rig rig = rig_of(Layout::flat(5000), "0.1", false);
+  rig.produce(g);
+  const auto d = rig.decoded();
+  ASSERT_EQ(d.indices, top_k_indices(g, 0, 5000, 500));
+  for (std::size_t j = 0; j < d.indices.size(); ++j) ASSERT_TRUE(same_bits(d.values[j], g[d.indices[j]]));
+  EXPECT_EQ(to_host(rig.gradient.data(), 5000), g);
+}
+
+TEST(TopKMethod, NonFiniteGradientIsFlaggedAndStaysOut) {
+  for (const float bad : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+                          std::numeric_limits<float>::quiet_NaN()}) {
+    Rig rig = rig_of(mixed_layout(5000), "0.01");
+    auto g = make_input("gauss", rig.layout.count());
+    rig.produce(g);
+    const auto before = rig.residual();
+    const auto clean = g;
+    g[700] = bad;
+    rig.produce(g, 1);
+    const auto d = rig.decoded();
+    EXPECT_TRUE(d.header.skip());
+    EXPECT_EQ(d.header.kept, 0u);
+    const auto after = rig.residual();
+    for (std::size_t i = 0; i < after.size(); ++i) ASSERT_EQ(after[i], i == 700 ? before[i] : before[i] + clean[i]);
+    const std::vector<float> ones(after.size(), 1.0f);
+    EXPECT_EQ(rig.decode(1, ones), ones);
+    rig.method->give_back(Exec(), rig.source, *rig.state, rig.message, Span<const float>());
+    EXPECT_EQ(rig.residual(), after);
+  }
+}
+
+TEST(TopKMethod, GiveBackRestoresTheMemory) {
+  Rig rig = rig_of(mixed_layout(5000), "0.05");
+  const auto a = make_input("gauss", rig.layout.count());
+  rig.produce(a);
+  const Exec exec;
+  rig.method->give_back(exec, rig.source, *rig.state, rig.message, Span<const float>());
+  exec.fence();
+  EXPECT_EQ(rig.residual(), a);
+}
+
+TEST(TopKMethod, DecodeAddsTheWeightedEntries) {
+  Rig rig = rig_of(mixed_layout(5000), "0.01");
+  const auto a = make_input("gauss", rig.layout.count());
+  rig.produce(a);
+  std::vector<float> expected(a.size(), 3.0f);
+  const auto d = rig.decoded();
+  for (std::size_t j = 0; j < d.indices.size(); ++j) expected[d.indices[j]] += 0.25f * d.values[j];
+  EXPECT_EQ(rig.decode(0.25f, std::vector<float>(a.size(), 3.0f)), expected);
+}
+
+/// decode_add() of changed bytes must throw and leave `out` alone.
+void expect_refused(Rig& rig, const std::vector<std::byte>& bytes, const char* what) {
+  const Vector<std::byte> device("payload", bytes.size());
+  Kokkos::deep_copy(device, Kokkos::View<const std::byte*, Kokkos::HostSpace>(bytes.data(), bytes.size()));
+  const Vector<float> out("out", static_cast<std::size_t>(rig.layout.count()));
+  EXPECT_THROW(rig.method->decode_add(Exec(), device, 1, *rig.state, out), Error) << what;
+  for (const float v : to_host(out.data(), out.size())) ASSERT_EQ(v, 0) << what;
+}
+
+TEST(TopKMethod, CorruptPayloadsAreRefused) {
+  Rig rig = rig_of(Layout::flat(1000), "0.01");
+  rig.produce(make_input("gauss", 1000));
+  std::vector<std::byte> good(static_cast<std::size_t>(rig.message.size));
+  Kokkos::deep_copy(HostSpan<std::byte>(good.data(), good.size()), subspan(rig.message.payload, 0, rig.message.size));
+  const auto with = [&](std::size_t at, auto value) {
+    auto bytes = good;
+    std::memcpy(bytes.data() + at, &value, sizeof value);
+    return bytes;
+  };
+  const auto cut = [&](std::size_t size) {
+    return std::vector<std::byte>(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
+  };
+  for (std::size_t size : {0ul, 1ul, 31ul, 32ul, good.size() - 1}) expect_refused(rig, cut(size), "truncated");
+  auto longer = good;
+  longer.push_back(std::byte{});
+  expect_refused(rig, longer, "too long");
+  expect_refused(rig, with(8, std::uint64_t{1001}), "elements");
+  expect_refused(rig, with(16, std::uint64_t{9}), "fewer kept than bytes");
+  expect_refused(rig, with(16, ~std::uint64_t{0}), "huge kept");
+  expect_refused(rig, with(16, std::uint64_t{1} << 61), "kept whose size overflows");
+  expect_refused(rig, with(24, PayloadHeader::flag_skip), "flag with entries");
+  expect_refused(rig, with(28, std::uint32_t{1}), "other options");
+  expect_refused(rig, with(32 + 4 * 9, std::uint32_t{1000}), "index n");
+  expect_refused(rig, with(32 + 4 * 9, ~std::uint32_t{0}), "index far out");
+  expect_refused(rig, with(32 + 4 * 1, std::uint32_t{0}), "indices not ascending");
+  expect_refused(rig, with(32 + 4 * 10, std::numeric_limits<float>::infinity()), "infinite value");
+}
+
+TEST(TopKMethod, RefusesBadRatios) {
+  const Entry entry = compressors::top_k();
+  for (const char* ratio : {"0", "-1", "1.5", "nan", "x"})
+    EXPECT_THROW(Options("top_k", entry.info.parameters, {{"ratio", ratio}}), Error) << ratio;
+}
+
+}  // namespace
+}  // namespace sparse_test

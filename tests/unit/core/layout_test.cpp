@@ -1,0 +1,58 @@
+#include "gradcomp/core/layout.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gradcomp {
+namespace {
+
+Layout example() {
+  return Layout{}.add("conv", {3, 3, 4, 8}).add("bias", {8}).add("empty", {0, 7}).add("scalar", {}).add("fc", {5, 2});
+}
+
+}  // namespace
+
+TEST(Layout, SegmentsCoverTheGradientInOrder) {
+  const Layout layout = example();
+  EXPECT_EQ(layout.count(), 288 + 8 + 0 + 1 + 10);
+  index_t offset = 0;
+  for (std::size_t i = 0; i < layout.segments.size(); ++i) {
+    EXPECT_EQ(layout.segments[i].id, static_cast<index_t>(i));
+    EXPECT_EQ(layout.segments[i].offset, offset);
+    offset += layout.segments[i].count;
+  }
+  EXPECT_EQ(offset, layout.count());
+}
+
+TEST(Layout, MatrixViewTakesTheLastExtentAsColumns) {
+  const Layout layout = example();
+  EXPECT_TRUE(layout.segments[0].is_matrix());
+  EXPECT_EQ(layout.segments[0].rows(), 36);
+  EXPECT_EQ(layout.segments[0].columns(), 8);
+  EXPECT_FALSE(layout.segments[1].is_matrix());
+  EXPECT_FALSE(layout.segments[3].is_matrix());
+  EXPECT_EQ(layout.segments[2].rows(), 0);
+  EXPECT_EQ((Layout{}.add("none", {4, 0}).segments[0].rows()), 0);
+}
+
+TEST(Layout, SliceKeepsIdsAndMovesOffsets) {
+  const Layout part = example().slice(1, 4);
+  ASSERT_EQ(part.segments.size(), 3u);
+  EXPECT_EQ(part.segments[0].id, 1);
+  EXPECT_EQ(part.segments[0].offset, 0);
+  EXPECT_EQ(part.segments[2].name, "scalar");
+  EXPECT_EQ(part.segments[2].offset, 8);
+  EXPECT_EQ(part.count(), 9);
+  EXPECT_EQ(example().slice(2, 2).count(), 0);
+}
+
+TEST(Layout, FusedIsOneVectorWithTheFirstId) {
+  const Layout bucket = example().slice(3, 5).fused();
+  ASSERT_EQ(bucket.segments.size(), 1u);
+  EXPECT_EQ(bucket.segments[0].id, 3);
+  EXPECT_EQ(bucket.segments[0].shape, std::vector<index_t>{11});
+  EXPECT_EQ(bucket.count(), 11);
+  EXPECT_EQ(Layout{}.fused().count(), 0);
+  EXPECT_EQ(Layout::flat(0).count(), 0);
+}
+
+}  // namespace gradcomp

@@ -1,0 +1,184 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/data/cifar.hpp"
+#include "gradcomp/data/files.hpp"
+#include "gradcomp/data/gcds.hpp"
+#include "unit/data/temp_dir.hpp"
+
+namespace gradcomp::data {
+namespace {
+
+using ::testing::AllOf;
+using testing::Bytes;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::TempDir;
+
+/// The line of the Error that `call` must throw.
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), Not(HasSubstr("\n")));
+    return error.what();
+  }
+  ADD_FAILURE() << "no Error was thrown";
+  return "";
+}
+
+/// A pixel that says where it is.
+std::uint8_t pixel(int image, int y, int x, int c) {
+  return static_cast<std::uint8_t>((image * 31 + y * 7 + x * 3 + c * 101) % 256);
+}
+
+constexpr int records = 3;
+
+/// `records` records of the published format; labels 0, 1, 2 + first.
+Bytes cifar_file(int first) {
+  Bytes bytes;
+  for (int r = 0; r < records; ++r) {
+    bytes.push_back(static_cast<std::uint8_t>((first + r) % 10));
+    for (int c = 0; c < 3; ++c)
+      for (int y = 0; y < 32; ++y)
+        for (int x = 0; x < 32; ++x) bytes.push_back(pixel(first + r, y, x, c));
+  }
+  return bytes;
+}
+
+void write_cifar(const TempDir& dir, const std::string& folder = "") {
+  for (int b = 1; b <= 5; ++b) dir.write(folder + "data_batch_" + std::to_string(b) + ".bin", cifar_file(records * b));
+  dir.write(folder + "test_batch.bin", cifar_file(0));
+}
+
+TEST(Crc32, KnownAnswer) {
+  const std::string text = "123456789";
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  EXPECT_EQ(crc32(bytes, 9), 0xCBF43926U);  // the check value of the CRC catalogue
+  EXPECT_EQ(crc32(bytes + 4, 5, crc32(bytes, 4)), 0xCBF43926U);
+  EXPECT_EQ(crc32(bytes, 0), 0U);
+}
+
+TEST(Cifar, ReadsAllFilesAndTurnsToHwc) {
+  for (const std::string folder : {"", "cifar-10-batches-bin/"}) {
+    const TempDir dir;
+    write_cifar(dir, folder);
+    const ImageData data = read_cifar10(dir.path(), records);
+    ASSERT_EQ(data.train.count(), 5 * records);
+    ASSERT_EQ(data.test.count(), records);
+    EXPECT_EQ(data.train.classes, 10);
+    for (int i = 0; i < 5 * records; ++i) {
+      EXPECT_EQ(data.train.labels[static_cast<std::size_t>(i)], (records + i) % 10);
+      for (int y = 0; y < 32; ++y)
+        for (int x = 0; x < 32; ++x)
+          for (int c = 0; c < 3; ++c) ASSERT_EQ(data.train.image(i)[(y * 32 + x) * 3 + c], pixel(records + i, y, x, c));
+    }
+    EXPECT_EQ(data.test.image(2)[0], pixel(2, 0, 0, 0));
+  }
+}
+
+TEST(Cifar, MissingFolderOrFile) {
+  const TempDir dir;
+  EXPECT_THAT(error_of([&] { read_cifar10(dir.path() + "/absent"); }), HasSubstr("absent"));
+  write_cifar(dir);
+  std::filesystem::remove(dir.path() + "/data_batch_4.bin");
+  EXPECT_THAT(error_of([&] { read_cifar10(dir.path(), records); }), HasSubstr("data_batch_4.bin"));
+}
+
+TEST(Cifar, TruncatedFileSaysBothSizes) {
+  const TempDir dir;
+  write_cifar(dir);
+  Bytes bytes = cifar_file(0);
+  bytes.pop_back();
+  dir.write("data_batch_2.bin", bytes);
+  EXPECT_THAT(error_of([&] { read_cifar10(dir.path(), records); }),
+              AllOf(HasSubstr("data_batch_2.bin"), HasSubstr("9218 bytes"), HasSubstr("expected 9219")));
+  // The published size is asked for by default.
+  EXPECT_THAT(error_of([&] { read_cifar10(dir.path()); }), HasSubstr("expected 30730000"));
+}
+
+TEST(Cifar, LabelOutOfRange) {
+  const TempDir dir;
+  write_cifar(dir);
+  Bytes bytes = cifar_file(0);
+  bytes[3073] = 10;
+  dir.write("test_batch.bin", bytes);
+  EXPECT_THAT(error_of([&] { read_cifar10(dir.path(), records); }),
+              AllOf(HasSubstr("test_batch.bin"), HasSubstr("record 1"), HasSubstr("label 10")));
+}
+
+void put32(Bytes& bytes, std::uint32_t value) {
+  for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<std::uint8_t>(value >> shift & 0xFFU));
+}
+
+/// A GCDS file of 3 training and 2 test images, 2 x 4 grey, 5 classes, labels 0 to 4; `change` is applied before the
+/// checksum.
+Bytes gcds_file(const std::function<void(Bytes&)>& change = {}) {
+  Bytes bytes = {'G', 'C', 'D', 'S'};
+  for (const std::uint32_t field : {1U, 3U, 2U, 2U, 4U, 1U, 5U}) put32(bytes, field);
+  for (std::uint8_t i = 0; i < 5; ++i) {
+    bytes.push_back(i);
+    for (std::uint8_t p = 0; p < 8; ++p) bytes.push_back(static_cast<std::uint8_t>(10 * i + p));
+  }
+  if (change) change(bytes);
+  put32(bytes, crc32(bytes.data(), bytes.size()));
+  return bytes;
+}
+
+TEST(Gcds, ReadsBothSets) {
+  const TempDir dir;
+  const ImageData data = read_gcds(dir.write("a.gcds", gcds_file()));
+  EXPECT_EQ(data.train.count(), 3);
+  EXPECT_EQ(data.test.count(), 2);
+  EXPECT_EQ(data.train.height, 2);
+  EXPECT_EQ(data.train.width, 4);
+  EXPECT_EQ(data.train.channels, 1);
+  EXPECT_EQ(data.train.classes, 5);
+  EXPECT_EQ(data.test.labels, (Bytes{3, 4}));
+  EXPECT_EQ(data.train.image(2)[7], 27);
+  EXPECT_EQ(data.test.image(1)[0], 40);
+}
+
+TEST(Gcds, RefusesWhatIsWrong) {
+  struct Case {
+    std::string expected;
+    std::function<void(Bytes&)> change;
+  };
+  const std::vector<Case> cases = {
+      {"no GCDS file", [](Bytes& b) { b[0] = 'X'; }},
+      {"version 2", [](Bytes& b) { b[4] = 2; }},
+      {"expected 81 (5 images of 9 bytes)", [](Bytes& b) { b.pop_back(); }},
+      {"expected 81", [](Bytes& b) { b.push_back(0); }},
+      {"expected", [](Bytes& b) { b[8] = 4; }},
+      {"expected", [](Bytes& b) { b[11] = 0xFF; }},
+      {"impossible extents", [](Bytes& b) { b[16] = 0; }},
+      {"impossible extents", [](Bytes& b) { b[18] = 0xFF; }},
+      {"image 4 has label 5", [](Bytes& b) { b[32 + 36] = 5; }},
+  };
+  const TempDir dir;
+  for (const auto& c : cases) {
+    const auto path = dir.write("bad.gcds", gcds_file(c.change));
+    EXPECT_THAT(error_of([&] { read_gcds(path); }), AllOf(HasSubstr("bad.gcds"), HasSubstr(c.expected)));
+  }
+}
+
+TEST(Gcds, RefusesDamageAnywhere) {
+  const TempDir dir;
+  const Bytes good = gcds_file();
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    Bytes bad = good;
+    bad[i] ^= 0x40U;
+    EXPECT_THROW(read_gcds(dir.write("bad.gcds", bad)), Error) << "byte " << i;
+  }
+  for (std::size_t size = 0; size < good.size(); ++size) {
+    EXPECT_THROW(read_gcds(dir.write("bad.gcds", Bytes(good.begin(), good.begin() + static_cast<long>(size)))), Error);
+  }
+  EXPECT_THAT(error_of([&] { read_gcds(dir.path()); }), HasSubstr("not a regular file"));
+  EXPECT_THAT(error_of([&] { read_gcds(dir.path() + "/none"); }), HasSubstr("no such file"));
+}
+
+}  // namespace
+}  // namespace gradcomp::data

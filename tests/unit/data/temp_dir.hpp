@@ -1,0 +1,45 @@
+#pragma once
+// A folder that lives as long as a test, and files in it.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace gradcomp::testing {
+
+using Bytes = std::vector<std::uint8_t>;
+
+class TempDir {
+ public:
+  /// Named after the process and the test: the runs with 1 and 2 threads go side by side.
+  TempDir()
+      : m_path(std::filesystem::temp_directory_path() /
+               ("gradcomp." + std::to_string(::getpid()) + "." +
+                ::testing::UnitTest::GetInstance()->current_test_info()->name())) {
+    std::filesystem::create_directories(m_path);
+  }
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+  ~TempDir() {
+    std::error_code ignored;
+    std::filesystem::remove_all(m_path, ignored);
+  }
+
+  std::string path() const { return m_path.string(); }
+  std::string write(const std::string& name, const Bytes& bytes) const {
+    const auto file = m_path / name;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream out(file, std::ios::binary);
+    out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    return file.string();
+  }
+
+ private:
+  std::filesystem::path m_path;
+};
+
+}  // namespace gradcomp::testing

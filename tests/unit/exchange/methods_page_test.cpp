@@ -1,0 +1,30 @@
+#include "gradcomp/exchange/methods_page.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "gradcomp/core/registry.hpp"
+
+namespace gradcomp {
+
+TEST(MethodsPage, CommittedPageIsTheGeneratedOne) {
+  std::ifstream file(GRADCOMP_SOURCE_DIR "/docs/methods.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  const std::string made = methods_markdown();
+  // not EXPECT_EQ: two long pages in one message would hide the remedy
+  EXPECT_TRUE(page == made) << "docs/methods.md is out of date; regenerate it with\n"
+                               "  ./run exec -- gradcomp-train --list=markdown > docs/methods.md";
+}
+
+TEST(MethodsPage, ListsEveryMethodAndParameter) {
+  const std::string markdown = methods_markdown(), text = methods_text();
+  for (const auto& entry : all_entries()) {
+    EXPECT_THAT(markdown, testing::HasSubstr("\n## " + entry.info.name + "\n"));
+    EXPECT_THAT(text, testing::HasSubstr(default_spec(entry.info) + "\n"));
+    for (const auto& p : entry.info.parameters) EXPECT_THAT(text, testing::HasSubstr("    " + p.name + " "));
+  }
+}
+
+}  // namespace gradcomp

@@ -1,0 +1,72 @@
+// Reducers: which exist, which methods they refuse, granularity.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gradcomp/exchange/reducer.hpp"
+#include "gradcomp/exchange/spec.hpp"
+#include "unit/comm/fake_communicator.hpp"
+#include "unit/exchange/two_rounds.hpp"
+
+namespace gradcomp {
+namespace {
+
+using testing::HasSubstr;
+
+std::string refusal(const std::string& name, const Compressor& compressor) {
+  test::FakeCommunicator comm;
+  try {
+    make_reducer(name, compressor, Layout::flat(10), comm);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Reducers, AreChosenByName) {
+  const test::TwoRounds sums;
+  EXPECT_EQ(refusal("allreduce", sums), "");
+  EXPECT_EQ(refusal("local", sums), "");
+  EXPECT_THAT(refusal("parameter_server", sums),
+              HasSubstr("unknown reducer 'parameter_server'; allowed: allreduce, allgather, local"));
+  EXPECT_THAT(refusal("allgather", sums), HasSubstr("two_rounds"));
+}
+
+TEST(Reducers, EveryMethodsReducersExistAndTakeIt) {
+  for (const Entry& entry : all_entries()) {
+    const MethodSpec spec = parse_method(entry.info.name);
+    for (const std::string& name : entry.info.reducers) {
+      EXPECT_EQ(refusal(name, *spec.compressor), "") << entry.info.name;
+      const bool bytes = entry.info.rounds[0] == MessageKind::bytes;
+      EXPECT_NE(refusal(bytes ? "allreduce" : "allgather", *spec.compressor), "") << entry.info.name;
+    }
+  }
+}
+
+// a flag in any payload skips the step, and the bytes of the message are the report's
+TEST(Reducers, AllgatherAddsPayloadsWithEqualWeight) {
+  test::FakeCommunicator comm(3);
+  const MethodSpec spec = parse_method("top_k:ratio=0.5");
+  const auto reducer = make_reducer("allgather", *spec.compressor, Layout::flat(100), comm);
+  Vector<float> gradient("gradient", 100), out("out", 100);
+  for (std::size_t i = 0; i < 100; ++i) gradient(i) = static_cast<float>(i);
+  Source source;
+  source.count = 100;
+  source.gradient = gradient.data();
+  const Exec exec;
+  for (const bool flagged : {false, true, false}) {
+    gradient(3) = flagged ? Kokkos::Experimental::infinity_v<float> : 3.0f;
+    reducer->begin(source, {1, 0, 0, 3}, nullptr);
+    reducer->launch(exec, 0);
+    reducer->complete(exec, 0);
+    EXPECT_EQ(reducer->finish(exec, out), !flagged);
+    EXPECT_EQ(reducer->bytes().header, payload_header_bytes);
+    if (flagged) continue;
+    EXPECT_EQ(reducer->bytes().payload, spec.compressor->payload_bytes(Layout::flat(100), 50));
+    for (std::size_t i = 50; i < 100; ++i) EXPECT_NEAR(out(i), gradient(i), 1e-5f);
+    for (std::size_t i = 0; i < 50; ++i) EXPECT_EQ(out(i), 0.0f);
+  }
+  EXPECT_GT(reducer->buffer_bytes(), 0);
+}
+
+}  // namespace
+}  // namespace gradcomp

@@ -1,0 +1,80 @@
+#include "gradcomp/exchange/spec.hpp"
+
+#include <gmock/gmock.h>
+
+#include "gradcomp/core/error.hpp"
+
+namespace gradcomp {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// The text of the Error that parsing `list` throws; empty when it throws none.
+std::string error_of(const std::string& list) {
+  try {
+    parse_methods(list);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST(Spec, CanonicalFormFillsInTheDefaults) {
+  const MethodSpec spec = parse_method("fp16:feedback=residual:lr=0.5");
+  EXPECT_EQ(spec.text, "fp16:feedback=residual:lr=0.5");
+  EXPECT_EQ(spec.label, spec.text);
+  EXPECT_EQ(spec.canonical,
+            "fp16:feedback=residual:feedback.beta=1:feedback.gamma=1:reducer=allreduce:schedule=job:granularity=bucket:"
+            "lr=0.5");
+  EXPECT_EQ(parse_method(spec.canonical).canonical, spec.canonical);
+  EXPECT_EQ(spec.compressor->info().name, "fp16");
+}
+
+TEST(Spec, OrderOfOptionsDoesNotMatter) {
+  EXPECT_EQ(parse_method("fp32:lr=2:feedback=none").canonical, parse_method("fp32:feedback=none:lr=2").canonical);
+}
+
+TEST(Spec, LabelNamesTheMethodAndIsNoPartOfTheCanonicalForm) {
+  const MethodSpec spec = parse_method("fp32:label=dense");
+  EXPECT_EQ(spec.label, "dense");
+  EXPECT_EQ(spec.canonical, parse_method("fp32").canonical);
+}
+
+TEST(Spec, LearningRateIsTheJobsUnlessGiven) {
+  EXPECT_DOUBLE_EQ(parse_method("fp32").learning_rate(0.1), 0.1);
+  EXPECT_DOUBLE_EQ(parse_method("fp32:lr=0.25").learning_rate(0.1), 0.25);
+}
+
+TEST(Spec, ErrorsNameTheSpecThePartAndWhatIsAllowed) {
+  EXPECT_THAT(error_of("nonesuch"), AllOf(HasSubstr("'nonesuch'"), HasSubstr("allowed: "), HasSubstr("fp32")));
+  EXPECT_THAT(error_of("fp32:speed=3"),
+              AllOf(HasSubstr("fp32:speed=3"), HasSubstr("'speed'"), HasSubstr("feedback"), HasSubstr("lr")));
+  EXPECT_THAT(error_of("fp32:feedback=magic"), AllOf(HasSubstr("feedback=magic"), HasSubstr("one of none, residual")));
+  EXPECT_THAT(error_of("fp32:reducer=gather"), AllOf(HasSubstr("reducer=gather"), HasSubstr("one of allreduce")));
+  EXPECT_THAT(error_of("fp32:feedback.beta=2"), AllOf(HasSubstr("feedback.beta=2"), HasSubstr("[0, 1]")));
+  EXPECT_THAT(error_of("fp32:lr=fast"), AllOf(HasSubstr("lr=fast"), HasSubstr("a number in")));
+  for (const auto* number : {"nan", "inf", "-1", "1e-3x", " 1", "0x1p3", ""})
+    EXPECT_THAT(error_of(std::string("fp32:lr=") + number), HasSubstr("lr=")) << number;
+}
+
+TEST(Spec, MalformedTextIsRefused) {
+  EXPECT_THAT(error_of(""), HasSubstr("empty"));
+  EXPECT_THAT(error_of(":lr=1"), HasSubstr("name is missing"));
+  EXPECT_THAT(error_of("fp32:lr"), HasSubstr("'lr' is not key=value"));
+  EXPECT_THAT(error_of("fp32:=1"), HasSubstr("'=1' is not key=value"));
+  EXPECT_THAT(error_of("fp32:lr=1:lr=2"), HasSubstr("lr is given twice"));
+  EXPECT_THAT(error_of("fp32:label="), HasSubstr("label is empty"));
+  EXPECT_THAT(error_of("fp32,,fp16"), HasSubstr("name is missing"));
+}
+
+TEST(Spec, TwiceTheSameMethodNeedsALabel) {
+  EXPECT_THAT(error_of("fp32,fp16,fp32"), HasSubstr("are the same"));
+  const auto specs = parse_methods("fp32,fp32:label=again");
+  ASSERT_EQ(specs.size(), 2u);
+  EXPECT_EQ(specs[1].label, "again");
+}
+
+}  // namespace gradcomp

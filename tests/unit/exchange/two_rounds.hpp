@@ -1,0 +1,56 @@
+#pragma once
+// A test-only method of two summable rounds: round 0 sums one number per bucket, round 1 the gradient.
+#include "gradcomp/core/registry.hpp"
+
+namespace gradcomp::test {
+
+struct TwoRoundsState final : State {
+  using State::State;
+  float norm[1] = {0};
+  std::vector<float> sum;
+};
+
+class TwoRounds final : public Compressor {
+ public:
+  TwoRounds() : Compressor(make_info(), Options()) {}
+
+  static Info make_info() {
+    Info info;
+    info.name = "two_rounds";
+    info.rounds = {MessageKind::summable, MessageKind::summable};
+    info.reducers = {"allreduce"};
+    return info;
+  }
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override {
+    auto state = std::make_unique<TwoRoundsState>(layout);
+    state->sum.resize(static_cast<std::size_t>(layout.count()));
+    state->kept = {1};
+    state->target = {2};
+    return state;
+  }
+  index_t payload_capacity(const Layout&) const override { return 0; }
+  index_t payload_bytes(const Layout& layout, index_t) const override { return 4 + 4 * layout.count(); }
+
+  void produce(const Exec&, int round, const Source& source, State& state, const Context&,
+               Message& message) const override {
+    auto& own = static_cast<TwoRoundsState&>(state);
+    if (round == 0) own.norm[0] = source.gradient[0];
+    message.count = round == 0 ? 1 : source.count;
+    message.data = round == 0 ? own.norm : source.gradient;
+    message.result = round == 0 ? own.norm : own.sum.data();
+  }
+  bool finish(const Exec&, const Source& source, State& state, const Context& context,
+              const Span<float>& out) const override {
+    const auto& own = static_cast<TwoRoundsState&>(state);
+    for (index_t i = 0; i < source.count; ++i) {
+      out(static_cast<std::size_t>(i)) = own.sum[static_cast<std::size_t>(i)] / static_cast<float>(context.ranks);
+    }
+    return own.norm[0] == own.norm[0];
+  }
+  void give_back(const Exec&, const Source&, State& state, const Message&, const Span<const float>&) const override {
+    static_cast<TwoRoundsState&>(state).kept = {0};  // seen in the report of the skipped step
+  }
+};
+
+}  // namespace gradcomp::test

@@ -1,0 +1,94 @@
+#include "gradcomp/kernels/casts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace gradcomp::kernels {
+namespace {
+
+/// Value by the definition of a format of `mantissa` bits and exponent bias `bias`.
+double value_of(std::uint32_t bits, int mantissa, int bias) {
+  const std::uint32_t magnitude = bits & 0x7fffu;
+  const int exponent = static_cast<int>(magnitude >> mantissa);
+  const double fraction = static_cast<double>(magnitude & ((1u << mantissa) - 1)) / (1u << mantissa);
+  const double size = exponent == 0 ? std::ldexp(fraction, 1 - bias) : std::ldexp(1 + fraction, exponent - bias);
+  return (bits & 0x8000u) != 0 ? -size : size;
+}
+
+template <class Format>
+void check_all_codes(int mantissa, int bias) {
+  const std::uint32_t infinity = ((1u << (15 - mantissa)) - 1) << mantissa;
+  for (std::uint32_t code = 0; code < 0x10000; ++code) {
+    const auto half = static_cast<std::uint16_t>(code);
+    const float value = Format::decode(half);
+    if ((code & 0x7fff) > infinity) {
+      ASSERT_TRUE(std::isnan(value)) << code;
+      ASSERT_TRUE(std::isnan(Format::decode(Format::encode(value)))) << code;
+      continue;
+    }
+    ASSERT_EQ(Format::encode(value), half) << code;
+    if ((code & 0x7fff) == infinity) {
+      ASSERT_TRUE(std::isinf(value));
+    } else {
+      ASSERT_EQ(static_cast<double>(value), value_of(code, mantissa, bias)) << code;
+    }
+  }
+}
+
+/// Between any two neighbouring codes: the middle goes to the even one, what is next to the middle to the nearer one.
+template <class Format>
+void check_rounding(std::uint16_t largest) {
+  for (std::uint32_t code = 0; code < largest; ++code) {
+    const auto low = static_cast<std::uint16_t>(code), high = static_cast<std::uint16_t>(code + 1);
+    const float middle = Format::decode(low) + (Format::decode(high) - Format::decode(low)) / 2;
+    ASSERT_EQ(Format::encode(middle), (code & 1) == 0 ? low : high) << code;
+    ASSERT_EQ(Format::encode(-middle), ((code & 1) == 0 ? low : high) | 0x8000) << code;
+    ASSERT_EQ(Format::encode(std::nextafter(middle, 0.0f)), low) << code;
+    ASSERT_EQ(Format::encode(std::nextafter(middle, 1e38f)), high) << code;
+  }
+}
+
+}  // namespace
+
+TEST(Casts, EveryHalfDecodesAndEncodesToItself) { check_all_codes<Half>(10, 15); }
+TEST(Casts, EveryBfloatDecodesAndEncodesToItself) { check_all_codes<Bfloat>(7, 127); }
+TEST(Casts, HalfRoundsToNearestEven) { check_rounding<Half>(0x7bff); }
+TEST(Casts, BfloatRoundsToNearestEven) { check_rounding<Bfloat>(0x7e00); }
+
+TEST(Casts, EndsOfTheRange) {
+  EXPECT_EQ(Half::encode(65504.0f), 0x7bff);
+  EXPECT_EQ(Half::encode(std::nextafter(65520.0f, 0.0f)), 0x7bff);
+  EXPECT_EQ(Half::encode(65520.0f), 0x7c00);
+  EXPECT_EQ(Half::encode(-1e30f), 0xfc00);
+  EXPECT_EQ(Half::encode(0x1p-25f), 0);
+  EXPECT_EQ(Half::encode(std::nextafter(0x1p-25f, 1.0f)), 1);
+  EXPECT_EQ(Half::encode(std::numeric_limits<float>::denorm_min()), 0);
+  EXPECT_EQ(Bfloat::encode(std::numeric_limits<float>::max()), 0x7f80);
+  EXPECT_EQ(Bfloat::decode(0x7f7f), Bfloat::largest);
+  EXPECT_EQ(Half::decode(0x7bff), Half::largest);
+}
+
+TEST(Casts, RoundDownNeverExceedsItsBound) {
+  for (int ranks = 1; ranks <= 300; ++ranks) {
+    const auto count = static_cast<float>(ranks);
+    const double half = round_down<Half>(Half::largest / count), bfloat = round_down<Bfloat>(Bfloat::largest / count);
+    EXPECT_LE(half * ranks, static_cast<double>(Half::largest) * (1 + 1e-7));
+    EXPECT_LE(bfloat * ranks, static_cast<double>(Bfloat::largest) * (1 + 1e-7));
+    EXPECT_GT(half * ranks, 65504.0 * (1 - 0x1p-9));
+  }
+}
+
+#ifdef __FLT16_MAX__
+// The compiler's own conversion as an independent oracle, over a stride that meets all exponents and low bits.
+TEST(Casts, HalfAgreesWithTheCompiler) {
+  for (std::uint64_t bits = 0; bits < 0x100000000u; bits += 997) {
+    const float value = Kokkos::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    if (std::isnan(value)) continue;
+    ASSERT_EQ(Half::encode(value), Kokkos::bit_cast<std::uint16_t>(static_cast<_Float16>(value))) << value;
+  }
+}
+#endif
+
+}  // namespace gradcomp::kernels

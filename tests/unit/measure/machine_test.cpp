@@ -1,0 +1,38 @@
+#include "gradcomp/measure/machine.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp {
+namespace {
+
+TEST(Machine, SaysWhatShapesAMeasurement) {
+  const Machine machine = machine_info();
+  EXPECT_GE(machine.cores, 1);
+  EXPECT_GE(machine.cores_online, machine.cores);
+  EXPECT_EQ(machine.threads, HostExec().concurrency());
+  EXPECT_EQ(machine.kokkos_backend, Exec::name());
+  EXPECT_NE(machine.kokkos_configuration.find("Kokkos"), std::string::npos);
+  EXPECT_EQ(std::count(machine.kokkos_version.begin(), machine.kokkos_version.end(), '.'), 2);
+#if defined(__x86_64__)
+  EXPECT_FALSE(machine.cpu_model.empty());
+#endif
+}
+
+TEST(Machine, NamesTheHostOnlyWhenAsked) {
+  std::array<char, 256> host{};
+  ASSERT_EQ(gethostname(host.data(), host.size() - 1), 0);
+  EXPECT_EQ(machine_info().host_name, "");
+  EXPECT_EQ(machine_info(true).host_name, host.data());
+  const std::string name = host.data();
+  EXPECT_TRUE(name.empty() || machine_info().kokkos_configuration.find(name) == std::string::npos);
+}
+
+}  // namespace
+}  // namespace gradcomp

@@ -1,0 +1,77 @@
+#include "gradcomp/measure/read_limit.hpp"
+
+#include <gtest/gtest.h>
+
+#include "gradcomp/core/error.hpp"
+
+namespace gradcomp {
+namespace {
+
+/// 0, 1, .. 6, 0, 1, ..: sums of these are exact in float.
+Vector<float> ramp(index_t count) {
+  Vector<float> data("ramp", static_cast<std::size_t>(count));
+  const auto host = Kokkos::create_mirror_view(data);
+  for (index_t i = 0; i < count; ++i) host(static_cast<std::size_t>(i)) = static_cast<float>(i % 7);
+  Kokkos::deep_copy(data, host);
+  return data;
+}
+
+double ramp_sum(index_t count) {
+  double sum = 0;
+  for (index_t i = 0; i < count; ++i) sum += static_cast<double>(i % 7);
+  return sum;
+}
+
+TEST(ReadLimit, ReadsEveryElement) {
+  const Exec exec;
+  for (const index_t count : {index_t{0}, index_t{1}, index_t{31}, index_t{4096}, index_t{4097}, index_t{1'000'003}}) {
+    const auto data = ramp(count);
+    ReadProbe probe(count);
+    EXPECT_GT(probe.seconds(exec, data), 0);
+    EXPECT_DOUBLE_EQ(probe.sum(), ramp_sum(count)) << count;
+  }
+}
+
+TEST(ReadLimit, SeesAChangeOfAnyElement) {
+  const Exec exec;
+  const index_t count = 3 * 4096 + 45;
+  const auto data = ramp(count);
+  ReadProbe probe(count);
+  for (const index_t i : {index_t{0}, index_t{4095}, index_t{4096}, index_t{3 * 4096 + 31}, count - 1}) {
+    const Span<float> one = subspan(Span<float>(data), i, 1);
+    Kokkos::deep_copy(exec, one, static_cast<float>(i % 7 + 1));
+    probe.seconds(exec, data);
+    EXPECT_DOUBLE_EQ(probe.sum(), ramp_sum(count) + 1) << i;
+    Kokkos::deep_copy(exec, one, static_cast<float>(i % 7));
+  }
+}
+
+TEST(ReadLimit, RefusesLongerArraysAndNoRepetitions) {
+  const Exec exec;
+  const auto data = ramp(5000);
+  ReadProbe probe(100);
+  EXPECT_THROW(probe.seconds(exec, data), Error);
+  EXPECT_THROW(read_limit_seconds(exec, data, 0), Error);
+}
+
+TEST(ReadLimit, LimitsArePositiveAndOrdered) {
+  const Exec exec;
+  const index_t count = 4'000'000;
+  const Vector<float> a("a", static_cast<std::size_t>(count));
+  const auto b = ramp(count), c = ramp(count);
+  const double read = read_limit_seconds(exec, b);
+  const double copy = copy_limit_seconds(exec, b, a);
+  EXPECT_FLOAT_EQ(Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, a)(10), 3.0F);
+  const double triad = triad_limit_seconds(exec, a, b, c, 2.0F);
+  EXPECT_FLOAT_EQ(Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, a)(10), 9.0F);
+  EXPECT_GT(read, 0);
+  EXPECT_GT(copy, 0);
+  EXPECT_GT(triad, 0);
+  const double bytes = 4e-9 * static_cast<double>(count);
+  RecordProperty("read_gb_s", std::to_string(bytes / read));
+  std::printf("read %.1f GB/s, copy %.1f, triad %.1f\n", bytes / read, 2 * bytes / copy, 3 * bytes / triad);
+  EXPECT_THROW(copy_limit_seconds(exec, b, subspan(Span<float>(a), 0, 5)), Error);
+}
+
+}  // namespace
+}  // namespace gradcomp

@@ -1,0 +1,141 @@
+#include "gradcomp/nn/batch_norm.hpp"
+
+#include "unit/nn/support.hpp"
+
+namespace gradcomp::nn {
+namespace {
+
+using test::OwnedMaps;
+using test::random_vector;
+
+/// A batch norm with a shortcut that halves the maps and doubles the channels, or none.
+template <class T>
+struct Problem {
+  static constexpr int images = 3, height = 4, width = 5;
+
+  Problem(int channels, bool with_shortcut)
+      : z(images, height, width, channels, 0),
+        out(images, height, width, channels, 1),
+        weight(images, height, width, channels, 0),
+        g(images, height, width, channels, 0),
+        dz(images, height, width, channels, 1),
+        source(images, 2 * height, 2 * width, channels / 2, 1),
+        gamma(random_vector<T>(channels, 1)),
+        beta(random_vector<T>(channels, 2)),
+        mean("", channels),
+        inverse("", channels),
+        running_mean("", channels),
+        running_variance("", channels),
+        gamma_gradient("", channels),
+        beta_gradient("", channels),
+        sums("", 2 * images * channels) {
+    z.random(3);
+    weight.random(4);
+    source.random(5);
+    if (with_shortcut) shortcut = {source.maps, 2};
+  }
+
+  void forward(Path path) {
+    Kokkos::deep_copy(sums, 0.0);
+    for (index_t i = 0; i < z.maps.count(); ++i) add_sums(i, z(i), double(z(i)) * z(i));
+    batch_norm_statistics<T>(Exec(), sums, images, height * width, running_mean, running_variance, statistics());
+    batch_norm_apply<T>(Exec(), z.maps, statistics(), gamma, beta, shortcut, out.maps, path);
+    Exec().fence();
+  }
+
+  /// Of the loss sum(weight out).
+  void backward(Path path) {
+    Kokkos::deep_copy(sums, 0.0);
+    for (index_t i = 0; i < z.maps.count(); ++i) {
+      g(i) = out(i) > 0 ? weight(i) : T(0);
+      add_sums(i, g(i), g(i) * (double(z(i)) - mean(Site(z.maps, i).channel)));
+    }
+    batch_norm_parameter_gradients<T>(Exec(), sums, images, statistics(), gamma_gradient, beta_gradient);
+    batch_norm_backward<T>(Exec(), g.maps, z.maps, statistics(), gamma, gamma_gradient, beta_gradient, dz.maps, path);
+    Exec().fence();
+  }
+
+  void add_sums(index_t i, double first, double second) {
+    const Site site(z.maps, i);
+    sums(2 * site.image * z.maps.channels + site.channel) += first;
+    sums((2 * site.image + 1) * z.maps.channels + site.channel) += second;
+  }
+
+  Statistics<T> statistics() const { return {mean, inverse}; }
+
+  OwnedMaps<T> z, out, weight, g, dz, source;
+  Vector<T> gamma, beta, mean, inverse, running_mean, running_variance, gamma_gradient, beta_gradient;
+  Vector<double> sums;
+  Shortcut<T> shortcut;
+};
+
+TEST(BatchNorm, GradientsAgreeWithDifferences) {
+  for (const int channels : {6, 16, 32}) {
+    for (const bool with_shortcut : {false, true}) {
+      for (const Path path : {Path::best, Path::portable}) {
+        Problem<double> p(channels, with_shortcut);
+        const auto loss = [&] {
+          p.forward(path);
+          return test::dot(p.out, p.weight, p.out.maps.count());
+        };
+        loss();
+        p.backward(path);
+        test::expect_gradient(p.gamma, p.gamma_gradient, channels, loss, "gamma");
+        test::expect_gradient(p.beta, p.beta_gradient, channels, loss, "beta");
+        test::expect_gradient(p.z, p.dz, p.z.maps.count(), loss, "z");
+      }
+    }
+  }
+}
+
+TEST(BatchNorm, ShortcutIsOptionA) {
+  for (const Path path : {Path::best, Path::portable}) {
+    Problem<double> p(8, true);
+    Kokkos::deep_copy(p.gamma, 0.0);
+    Kokkos::deep_copy(p.beta, 100.0);  // behind the ReLU all that is left is 100 + shortcut
+    p.forward(path);
+    for (index_t i = 0; i < p.out.maps.count(); ++i) {
+      const Site site(p.out.maps, i);
+      const bool padding = site.channel < 2 || site.channel >= 6;
+      const double source = padding ? 0 : p.source.maps.at(site.image, 2 * site.row, 2 * site.column)[site.channel - 2];
+      EXPECT_DOUBLE_EQ(p.out(i), 100 + source);
+    }
+  }
+}
+
+TEST(BatchNorm, HostSweepsAgreeWithPortableOnes) {
+  for (const int channels : {6, 16, 64}) {
+    Problem<float> host(channels, true), portable(channels, true);
+    host.forward(Path::best);
+    host.backward(Path::best);
+    portable.forward(Path::portable);
+    portable.backward(Path::portable);
+    EXPECT_LT(test::relative_difference(host.out, portable.out, host.out.maps.count()), 1e-5);
+    EXPECT_LT(test::relative_difference(host.dz, portable.dz, host.dz.maps.count()), 1e-5);
+  }
+}
+
+TEST(BatchNorm, RunningStatisticsMoveByTheMomentum) {
+  Problem<double> p(4, false);
+  Kokkos::deep_copy(p.running_mean, 2.0);
+  Kokkos::deep_copy(p.running_variance, 3.0);
+  p.forward(Path::best);
+  const int count = p.images * p.height * p.width;
+  for (int c = 0; c < 4; ++c) {
+    double mean = 0, variance = 0;
+    for (int i = c; i < 4 * count; i += 4) mean += p.z(i) / count;
+    for (int i = c; i < 4 * count; i += 4) variance += (p.z(i) - mean) * (p.z(i) - mean) / (count - 1);
+    EXPECT_NEAR(p.mean(c), mean, 1e-12);
+    EXPECT_NEAR(p.running_mean(c), 0.9 * 2 + 0.1 * mean, 1e-12);
+    EXPECT_NEAR(p.running_variance(c), 0.9 * 3 + 0.1 * variance, 1e-12);
+  }
+  batch_norm_running<double>(Exec(), p.running_mean, p.running_variance, p.statistics());
+  Exec().fence();
+  for (int c = 0; c < 4; ++c) {
+    EXPECT_DOUBLE_EQ(p.mean(c), p.running_mean(c));
+    EXPECT_NEAR(p.inverse(c), 1 / std::sqrt(p.running_variance(c) + 1e-5), 1e-14);
+  }
+}
+
+}  // namespace
+}  // namespace gradcomp::nn

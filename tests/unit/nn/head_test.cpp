@@ -1,0 +1,98 @@
+// Pooling, the linear layer and the loss.
+#include "gradcomp/nn/linear.hpp"
+#include "gradcomp/nn/pool.hpp"
+#include "gradcomp/nn/softmax.hpp"
+#include "unit/nn/support.hpp"
+
+namespace gradcomp::nn {
+namespace {
+
+using test::OwnedMaps;
+using test::random_vector;
+
+TEST(GlobalAveragePool, GradientAgreesWithDifferences) {
+  const int images = 2, channels = 5;
+  OwnedMaps<double> x(images, 3, 4, channels, 1), z(images, 3, 4, channels, 0), dx(images, 3, 4, channels, 0);
+  x.random(1);
+  z.random(2);
+  const auto weight = random_vector<double>(images * channels, 3), mean = random_vector<double>(channels, 4);
+  const Vector<double> pooled("", images * channels), sums("", 2 * images * channels);
+  const auto loss = [&] {
+    global_average_pool<double>(Exec(), x.maps, pooled);
+    Exec().fence();
+    return test::dot(pooled, weight, pooled.extent(0));
+  };
+  global_average_pool_backward<double>(Exec(), weight, {x.maps, z.maps, mean, sums, {}, 1}, dx.maps);
+  Exec().fence();
+  Vector<double> expected_sums("", sums.extent(0));
+  for (index_t i = 0; i < dx.maps.count(); ++i) {
+    const Site site(dx.maps, i);
+    EXPECT_NEAR(dx(i), x(i) > 0 ? test::central_difference(x(i), loss) : 0.0, 1e-8);
+    expected_sums(2 * site.image * channels + site.channel) += dx(i);
+    expected_sums((2 * site.image + 1) * channels + site.channel) += dx(i) * (z(i) - mean(site.channel));
+  }
+  EXPECT_LT(test::relative_difference(sums, expected_sums, sums.extent(0)), 1e-12);
+}
+
+TEST(Linear, GradientsAgreeWithDifferences) {
+  const LinearShape shape{4, 6, 3};
+  const auto x = random_vector<double>(24, 1), w = random_vector<double>(18, 2), b = random_vector<double>(3, 3);
+  const auto weight = random_vector<double>(12, 4);
+  const Vector<double> y("", 12), dx("", 24), dw("", 18), db("", 3);
+  const auto loss = [&] {
+    linear_forward<double>(Exec(), shape, x, w, b, y);
+    Exec().fence();
+    return test::dot(y, weight, 12);
+  };
+  linear_backward_data<double>(Exec(), shape, weight, w, dx);
+  linear_backward_weights<double>(Exec(), shape, x, weight, dw, db);
+  Exec().fence();
+  test::expect_gradient(x, dx, 24, loss, "x");
+  test::expect_gradient(w, dw, 18, loss, "w");
+  test::expect_gradient(b, db, 3, loss, "b");
+}
+
+TEST(SoftmaxCrossEntropy, GradientAgreesWithDifferences) {
+  const int batch = 5, classes = 4;
+  const auto logits = random_vector<double>(batch * classes, 1);
+  const Vector<double> losses("", batch), gradient("", batch * classes);
+  const Vector<Hit> hits("", batch);
+  const Vector<std::int32_t> labels("", batch);
+  for (int i = 0; i < batch; ++i) labels(i) = i % classes;
+  const auto loss = [&] {
+    softmax_cross_entropy<double>(Exec(), classes, logits, labels, losses, hits, gradient);
+    Exec().fence();
+    double sum = 0;
+    for (int i = 0; i < batch; ++i) sum += losses(i) / batch;
+    return sum;
+  };
+  loss();
+  const auto before = Kokkos::create_mirror(gradient);
+  Kokkos::deep_copy(before, gradient);
+  test::expect_gradient(logits, before, batch * classes, loss, "logit");
+}
+
+TEST(SoftmaxCrossEntropy, CountsHitsAndFlagsBadLabels) {
+  const Vector<float> logits("", 12), gradient("", 12);
+  const Vector<double> losses("", 4);
+  const Vector<Hit> hits("", 4);
+  const Vector<std::int32_t> labels("", 4);
+  logits(1) = 1;  // image 0: class 1
+  labels(0) = 1;
+  labels(1) = 2;     // image 1: all equal, so class 0 is the prediction
+  logits(8) = 3000;  // image 2: no overflow
+  labels(2) = 2;
+  labels(3) = 3;  // no class
+  softmax_cross_entropy<float>(Exec(), 3, logits, labels, losses, hits, gradient);
+  Exec().fence();
+  EXPECT_EQ(hits(0), Hit::right);
+  EXPECT_EQ(hits(1), Hit::wrong);
+  EXPECT_NEAR(losses(1), std::log(3.0), 1e-12);
+  EXPECT_EQ(hits(2), Hit::right);
+  EXPECT_EQ(losses(2), 0);
+  EXPECT_EQ(hits(3), Hit::bad_label);
+  EXPECT_EQ(gradient(9), 0);
+}
+
+}  // namespace
+}  // namespace gradcomp::nn

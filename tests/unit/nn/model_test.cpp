@@ -1,0 +1,190 @@
+#include "gradcomp/nn/model.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/nn/sgd.hpp"
+#include "unit/nn/support.hpp"
+
+namespace gradcomp::nn {
+namespace {
+
+using test::random_vector;
+
+/// A model with parameters, state, gradient and a random batch of `size` images.
+template <class T>
+struct Problem {
+  Problem(const std::string& name, int extent, int size, int max_batch, Path path = Path::best)
+      : model(make_model<T>(name, extent, extent, max_batch, 10, path)),
+        parameters("", model->layout().count()),
+        state("", model->state_count()),
+        gradient("", model->layout().count()),
+        images(random_vector<T>(size * model->image_size(), 1)),
+        labels("", size) {
+    model->initialise(1, HostSpan<T>(parameters.data(), parameters.extent(0)),
+                      HostSpan<T>(state.data(), state.extent(0)));
+    for (int i = 0; i < size; ++i) labels(i) = i * 7 % 10;
+  }
+
+  Batch<T> batch() const { return {images, labels}; }
+  Loss train(const Ready& ready = {}) { return model->train_step(Exec(), parameters, state, batch(), gradient, ready); }
+
+  std::unique_ptr<Model<T>> model;
+  Vector<T> parameters, state, gradient, images;
+  Vector<std::int32_t> labels;
+};
+
+template <class T>
+bool same_bits(const Vector<T>& a, const Vector<T>& b) {
+  return a.extent(0) == b.extent(0) && std::memcmp(a.data(), b.data(), a.extent(0) * sizeof(T)) == 0;
+}
+
+TEST(ResNet20, HasTheParametersOfThePaper) {
+  for (const int extent : {32, 8}) {
+    const auto model = make_model<float>("resnet20", extent, extent, 1);
+    index_t vectors = 0, rows = 0, columns = 0;
+    for (const Segment& segment : model->layout().segments) {
+      if (segment.is_matrix()) {
+        rows += segment.rows();
+        columns += segment.columns();
+      } else {
+        vectors += segment.count;
+      }
+    }
+    EXPECT_EQ(model->layout().count(), 269722);
+    EXPECT_EQ(vectors, 1386);
+    EXPECT_EQ(rows, 5707);
+    EXPECT_EQ(columns, 698);
+    EXPECT_EQ(4 * (1 * (rows + columns) + vectors), 31164);  // PowerSGD's bytes at rank 1
+    EXPECT_EQ(model->state_count(), 1376);
+  }
+  EXPECT_NEAR(make_model<float>("resnet20", 32, 32, 1)->step_flops() * 128, 31.0e9, 0.1e9);
+}
+
+TEST(ResNet20, NamesItsTensors) {
+  const auto model = make_model<float>("resnet20", 8, 8, 1);
+  const auto& segments = model->layout().segments;
+  ASSERT_EQ(segments.size(), 59u);
+  EXPECT_EQ(segments[0].name, "conv1.weight");
+  EXPECT_EQ(segments[0].shape, (std::vector<index_t>{3, 3, 3, 16}));
+  EXPECT_EQ(segments[1].name, "bn1.weight");
+  EXPECT_EQ(segments[3].name, "stage1.block0.conv1.weight");
+  EXPECT_EQ(segments[56].name, "stage3.block2.bn2.bias");
+  EXPECT_EQ(segments[57].name, "linear.weight");
+  EXPECT_EQ(segments[57].shape, (std::vector<index_t>{64, 10}));
+}
+
+TEST(MakeModel, RefusesWhatItCannotBuild) {
+  try {
+    make_model<float>("resnet21", 32, 32, 1);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "unknown model 'resnet21': allowed are resnet8, resnet20, resnet32, resnet44, resnet56");
+  }
+  EXPECT_THROW(make_model<float>("resnet20", 30, 32, 1), Error);
+  EXPECT_THROW(make_model<float>("resnet20", 32, 32, 0), Error);
+}
+
+TEST(Model, InitialisesFromTheSeedAlone) {
+  Problem<float> a("resnet20", 8, 1, 1);
+  Problem<double> b("resnet20", 8, 1, 1);
+  double sum = 0, squares = 0;
+  const Segment& segment = a.model->layout().segments[54];  // 3 x 3 x 64 x 64
+  ASSERT_EQ(segment.count, 36864);
+  for (index_t i = segment.offset; i < segment.offset + segment.count; ++i) {
+    EXPECT_EQ(a.parameters(i), static_cast<float>(b.parameters(i)));
+    sum += b.parameters(i);
+    squares += b.parameters(i) * b.parameters(i);
+  }
+  const double deviation = std::sqrt(2.0 / 576);
+  EXPECT_NEAR(sum / 36864, 0, 4 * deviation / 192);
+  EXPECT_NEAR(squares / 36864, 2.0 / 576, 0.05 * 2 / 576);
+  Problem<float> c("resnet20", 8, 1, 1);
+  EXPECT_TRUE(same_bits(a.parameters, c.parameters));
+}
+
+TEST(Model, SmallBatchesDoNotSeeTheRestOfTheWorkspace) {
+  Problem<float> exact("resnet8", 8, 3, 3), roomy("resnet8", 8, 3, 11);
+  Problem<float> big("resnet8", 8, 11, 11);
+  roomy.model->forward(Exec(), big.parameters, big.state, big.batch());  // leaves 11 images behind
+  const Loss a = exact.train(), b = roomy.train();
+  EXPECT_EQ(a.sum, b.sum);
+  EXPECT_EQ(b.count, 3);
+  EXPECT_TRUE(same_bits(exact.gradient, roomy.gradient));
+  EXPECT_TRUE(same_bits(exact.state, roomy.state));
+  const Loss c = exact.model->evaluate(Exec(), exact.parameters, exact.state, exact.batch());
+  const Loss d = roomy.model->evaluate(Exec(), roomy.parameters, roomy.state, roomy.batch());
+  EXPECT_EQ(c.sum, d.sum);
+  EXPECT_EQ(c.correct, d.correct);
+}
+
+TEST(Model, RefusesBatchesThatDoNotFit) {
+  Problem<float> p("resnet8", 8, 3, 2);
+  EXPECT_THROW(p.train(), Error);
+  Problem<float> q("resnet8", 8, 2, 2);
+  q.labels(1) = 10;
+  EXPECT_THROW(q.train(), Error);
+  q.labels(1) = 9;
+  EXPECT_NO_THROW(q.train());
+}
+
+TEST(Model, ReportsGradientsAsTheyComplete) {
+  Problem<float> p("resnet20", 8, 4, 4), whole("resnet20", 8, 4, 4);
+  whole.train();
+  std::vector<std::size_t> calls;
+  const auto& segments = p.model->layout().segments;
+  p.train([&](std::size_t first) {
+    Exec().fence();
+    const index_t offset = segments[first].offset;
+    EXPECT_EQ(std::memcmp(p.gradient.data() + offset, whole.gradient.data() + offset,
+                          (p.gradient.extent(0) - offset) * sizeof(float)),
+              0);
+    calls.push_back(first);
+  });
+  EXPECT_EQ(calls.size(), 20u);  // the classifier and 19 convolutions
+  EXPECT_TRUE(std::is_sorted(calls.rbegin(), calls.rend()));
+  EXPECT_EQ(calls.front(), 57u);
+  EXPECT_EQ(calls.back(), 0u);
+}
+
+TEST(Model, PathsAgreeInDouble) {
+  for (const int extent : {8, 16}) {
+    Problem<double> host("resnet20", extent, 9, 9), portable("resnet20", extent, 9, 9, Path::portable);
+    const Loss a = host.train(), b = portable.train();
+    EXPECT_NEAR(a.sum, b.sum, 1e-11 * b.sum);
+    EXPECT_LT(test::relative_difference(host.gradient, portable.gradient, host.gradient.extent(0)), 1e-9);
+    EXPECT_LT(test::relative_difference(host.state, portable.state, host.state.extent(0)), 1e-11);
+  }
+}
+
+TEST(Model, EvaluationReadsTheRunningStatistics) {
+  Problem<double> p("resnet8", 8, 5, 5);
+  for (int step = 0; step < 250; ++step) p.model->forward(Exec(), p.parameters, p.state, p.batch());
+  const Loss training = p.model->loss(Exec());
+  Vector<double> before("", p.state.extent(0));
+  Kokkos::deep_copy(before, p.state);
+  const Loss evaluated = p.model->evaluate(Exec(), p.parameters, p.state, p.batch());
+  EXPECT_TRUE(same_bits(before, p.state));
+  // the same batch over and over: running and batch statistics differ by the unbiased variance's n / (n - 1) alone
+  EXPECT_NEAR(evaluated.sum, training.sum, 0.15 * training.sum);
+  Kokkos::deep_copy(p.state, 1.0);
+  EXPECT_NE(p.model->evaluate(Exec(), p.parameters, p.state, p.batch()).sum, evaluated.sum);
+}
+
+TEST(Model, TrainsASmallProblem) {
+  Problem<float> p("resnet20", 8, 16, 16);
+  Sgd<float> sgd(p.model->layout(), {});
+  const double first = p.train().mean();
+  for (int step = 0; step < 40; ++step) {
+    sgd.step(Exec(), 0.05, p.parameters, p.gradient);
+    p.train();
+  }
+  const Loss last = p.model->loss(Exec());
+  EXPECT_GT(first, 1.5);
+  EXPECT_LT(last.mean(), 0.1);
+  EXPECT_EQ(last.correct, 16);
+}
+
+}  // namespace
+}  // namespace gradcomp::nn

@@ -1,0 +1,80 @@
+// Columns of a row: names, units and what happens to values that do not exist.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "gradcomp/report/row.hpp"
+
+namespace gradcomp::report {
+namespace {
+
+TEST(Row, StatisticsAreNumPysQuantiles) {
+  // numpy.percentile([4, 1, 3, 2], [5, 50, 95]) = 1.15, 2.5, 3.85
+  const auto s = summary({4, 1, 3, 2});
+  EXPECT_NEAR(s["p5"].get<double>(), 1.15, 1e-12);
+  EXPECT_NEAR(s["median"].get<double>(), 2.5, 1e-12);
+  EXPECT_NEAR(s["p95"].get<double>(), 3.85, 1e-12);
+  EXPECT_EQ(s["minimum"], 1.0);
+  EXPECT_EQ(s["mean"], 2.5);
+  EXPECT_EQ(s["count"], 4);
+}
+
+TEST(Row, NoSamplesAreNull) {
+  const auto s = summary({});
+  EXPECT_TRUE(s["median"].is_null() && s["p95"].is_null() && s["mean"].is_null());
+  EXPECT_EQ(s["count"], 0);
+}
+
+TEST(Row, CarriesGoogleBenchmarksColumns) {
+  const auto row = Row("train/a").step_times({3, 1, 2}, 5.0).json();
+  EXPECT_EQ(row["name"], "train/a");
+  EXPECT_EQ(row["run_type"], "iteration");
+  EXPECT_EQ(row["real_time"], 2.0);
+  EXPECT_EQ(row["cpu_time"], 5.0);
+  EXPECT_EQ(row["time_unit"], "ms");
+  EXPECT_EQ(row["iterations"], 3);
+  EXPECT_EQ(row["step_time_ms"]["median"], 2.0);
+  EXPECT_EQ(row["step_times_ms"], (Json{3.0, 1.0, 2.0})) << "raw samples keep their order";
+}
+
+TEST(Row, CompressionRatioIsDenseOverPayload) {
+  const auto row = Row("x").bytes(100, 32, 150, 4000).json();
+  EXPECT_EQ(row["compression_ratio"], 40.0);
+  EXPECT_EQ(row["header_bytes"], 32.0);
+  EXPECT_TRUE(Row("none").bytes(0, 0, 0, 4000).json()["compression_ratio"].is_null());
+}
+
+TEST(Row, NoSpeedUpWithoutMatchedQuality) {
+  const auto missed = Row("x").speedup(2.0, 1.5, false).json();
+  EXPECT_TRUE(missed["speedup_vs_fp32"].is_null() && missed["speedup_vs_best_dense"].is_null());
+  EXPECT_EQ(missed["quality_matched"], false);
+  const auto matched = Row("x").speedup(2.0, {}, true).json();
+  EXPECT_EQ(matched["speedup_vs_fp32"], 2.0);
+  EXPECT_TRUE(matched["speedup_vs_best_dense"].is_null());
+}
+
+TEST(Row, NaNBecomesNull) {
+  const auto row = Row("x").quality(0.5, std::nan("")).curve({{0}, {0.1}, {8}, {2.3}, {std::nan("")}}).json();
+  EXPECT_TRUE(row["test_loss"].is_null());
+  EXPECT_TRUE(row["curve"]["accuracy"][0].is_null());
+  EXPECT_EQ(row["curve"]["step"][0], 0);
+}
+
+TEST(Row, DensityOfMethodsWithoutTargetIsNull) {
+  EXPECT_TRUE(Row("x").density({}).json()["density_ratio"].is_null());
+  const auto density = Row("x").density({1.0, 2.0, 3.0}).json()["density_ratio"];
+  EXPECT_EQ(density["p50"], 2.0);
+  EXPECT_EQ(density["max"], 3.0);
+}
+
+TEST(Row, BandwidthsFollowNcclTests) {
+  // 1e6 floats in 2 ms: 2 GB/s; four ranks: x 2 * 3 / 4
+  const auto row = Row("allreduce").reduction(1000000, 4, {2.0}, 0).json();
+  EXPECT_NEAR(row["alg_bw_gb_s"].get<double>(), 2.0, 1e-12);
+  EXPECT_NEAR(row["bus_bw_gb_s"].get<double>(), 3.0, 1e-12);
+  EXPECT_EQ(row["dense_bytes"], 4e6);
+  EXPECT_EQ(row["wrong"], 0);
+}
+
+}  // namespace
+}  // namespace gradcomp::report

@@ -1,0 +1,1 @@
+"""Reports on gradcomp result files: load, tabulate, plot, render."""

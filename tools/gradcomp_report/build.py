@@ -1,0 +1,125 @@
+"""Puts a report together: sections with tables and plots, independent of the output format."""
+import dataclasses
+import io
+import pathlib
+
+import matplotlib.pyplot as plt
+
+from . import frames, plots, tables, text
+from .load import of_program
+
+
+@dataclasses.dataclass
+class Plot:
+    """A drawn figure: its file name, PNG bytes, alternative text and caption."""
+
+    name: str
+    png: bytes
+    alternative: str
+    caption: str
+
+
+@dataclasses.dataclass
+class Section:
+    """A part of the report. `tables` holds (caption, (header, rows)); `notes` are sentences."""
+
+    title: str
+    badge: str = ""
+    notes: list = dataclasses.field(default_factory=list)
+    tables: list = dataclasses.field(default_factory=list)
+    plots: list = dataclasses.field(default_factory=list)
+
+
+def _plot(name, drawn, caption):
+    figure, alternative = drawn
+    buffer = io.BytesIO()
+    # No dates or versions inside: the same results give the same bytes.
+    figure.savefig(buffer, format="png", metadata={"Software": None})
+    plt.close(figure)
+    return Plot(f"{name}.png", buffer.getvalue(), alternative, caption)
+
+
+def sections(records):
+    """All sections of the report on `records`."""
+    trained = [(record, frame) for record in of_program(records, "gradcomp-train")
+               if (frame := frames.training(record)) is not None]
+    reduced = [(record, frames.allreduce(record)) for record in of_program(records, "gradcomp-allreduce")]
+    everything = [frame for _, frame in trained + reduced]
+    style = plots.styles([pair for frame in everything for pair in zip(frame["label"], frame["registry"])])
+    out = [_training(record, frame, style) for record, frame in trained]
+    if reduced:
+        out.append(_reduction(reduced, style))
+    out += [_bench(record) for record in of_program(records, "gradcomp-bench")]
+    return out
+
+
+def _training(record, frame, style):
+    known = record.gradcomp["options"] | record.rows[0]
+    what = " on ".join(str(known[key]) for key in ("model", "data") if key in known)
+    section = Section(f"Training{' ' + what if what else ''}: {record.link}",
+                      "emulated link" if record.emulated else "")
+    section.notes = tables.findings(record, frame)
+    section.tables = [
+        ("Methods. Speed-ups compare median step times and are shown at matched quality only", tables.methods(frame)),
+        ("Break-down of a step: median of each stage. Exposed is the part of the exchange that overlap did not hide",
+         tables.breakdown(frame))]
+    stem = record.path.stem
+    section.plots = [
+        _plot(f"{stem}_curves", plots.curves(frame, style, record.link),
+              "Left: against training time. Right: against bytes sent. Higher accuracy further left is better."),
+        _plot(f"{stem}_stages", plots.stages(frame, record.link),
+              "Where the time of a step goes. The mark is the median of whole steps."),
+        _plot(f"{stem}_quality", plots.quality(frame, style, record.link),
+              "Accuracy against traffic. Hollow: the quality of fp32 was missed.")]
+    return section
+
+
+def _reduction(reduced, style):
+    emulated = any(record.emulated for record, _ in reduced)
+    section = Section("The reduction alone", "includes an emulated link" if emulated else "")
+    for record, frame in reduced:
+        found = frames.crossovers(frame)
+        section.notes += [f"{record.link}: {text.crossover(label, at)}." for label, at in found.items()]
+        section.tables.append((f"Median time of compress, exchange and decompress, {record.link}. Star: fastest of the size",
+                               tables.reductions(frame)))
+    panels = [(record.link, frame) for record, frame in reduced]
+    section.plots.append(_plot("allreduce", plots.allreduce(panels, style),
+                               "Throughput only: these times say nothing of quality. Rings mark crossovers."))
+    return section
+
+
+def _bench(record):
+    section = Section("Kernels against the memory limit")
+    frame = frames.bench(record)
+    if len(frame):
+        section.tables.append(("Time over the time to read the gradient once (1\N{MULTIPLICATION SIGN} is the limit)",
+                               tables.kernels(frame)))
+    return section
+
+
+def context(records):
+    """What shaped the runs: (header, rows), a column per file."""
+    names = [record.path.name for record in records]
+    keys = [("program", lambda r: r.program), ("date", lambda r: r.context["date"]), ("link", lambda r: r.link),
+            ("ranks x threads", lambda r: f"{r.gradcomp['ranks']} x {r.gradcomp['threads']}"),
+            ("processor", lambda r: f"{r.gradcomp['cpu_model']}, {r.context['num_cpus']} CPUs"),
+            ("device", lambda r: f"{r.gradcomp['device']} ({r.gradcomp['kokkos_backend']})"),
+            ("version", lambda r: f"{r.gradcomp['version']}, {r.gradcomp['git_hash']}"
+                                  f"{' + changes' if r.gradcomp['git_dirty'] else ''}"),
+            ("compiler", lambda r: f"{r.gradcomp['compiler']}, {r.gradcomp['build_type']}"
+                                   f"{', native' if r.gradcomp['native_arch'] else ''}"),
+            ("Kokkos", lambda r: r.gradcomp["kokkos_version"]), ("MPI", lambda r: r.gradcomp["mpi"]),
+            ("OpenBLAS core", lambda r: r.gradcomp["openblas_core"] or text.DASH),
+            ("seeds", lambda r: ", ".join(map(str, r.gradcomp["seeds"])) or text.DASH),
+            ("options", lambda r: ", ".join(f"{key}={value}" for key, value in r.gradcomp["options"].items())),
+            ("environment", lambda r: ", ".join(f"{k}={v}" for k, v in r.gradcomp["environment"].items()) or text.DASH)]
+    return ["", *names], [[name, *(get(record) for record in records)] for name, get in keys]
+
+
+def save_plots(parts, folder):
+    """Writes every plot as a PNG file."""
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in parts:
+        for plot in part.plots:
+            (folder / plot.name).write_bytes(plot.png)

@@ -1,0 +1,78 @@
+"""Reads result files (docs/results-schema.md). Bad input is a ReportError with one line, never a traceback."""
+import dataclasses
+import json
+import pathlib
+
+PROGRAMS = ("gradcomp-train", "gradcomp-allreduce", "gradcomp-bench")
+
+
+class ReportError(Exception):
+    """One line for the user."""
+
+
+@dataclasses.dataclass
+class Record:
+    """One result file."""
+
+    path: pathlib.Path
+    context: dict
+    rows: list
+
+    @property
+    def gradcomp(self):
+        return self.context["gradcomp"]
+
+    @property
+    def program(self):
+        return self.gradcomp["program"]
+
+    @property
+    def emulated(self):
+        return self.gradcomp["link"]["kind"] == "emulated"
+
+    @property
+    def link(self):
+        """The link in words; an emulated one always says so."""
+        link = self.gradcomp["link"]
+        ranks = self.gradcomp["ranks"]
+        words = "real link" if link["kind"] == "real" else f"{link['kind']} link, {link['text']}"
+        return f"{words} ({ranks} rank{'s' if ranks != 1 else ''})"
+
+
+def read_record(path):
+    """One file, checked for what the report relies on."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ReportError(f"cannot read '{path}': {error.strerror}") from error
+    except ValueError as error:
+        raise ReportError(f"'{path}' is not valid JSON: {error}") from error
+    try:
+        record = Record(path, document["context"], document["benchmarks"])
+        known = record.program in PROGRAMS and record.gradcomp["schema_version"] == 1
+        record.link  # noqa: B018 (a missing column must show here, not in a plot)
+        names = [row["name"] for row in record.rows]
+    except (KeyError, TypeError) as error:
+        raise ReportError(f"'{path}' is not a gradcomp result file: no {error}") from error
+    if not known:
+        raise ReportError(f"'{path}': program or schema_version unknown to this report")
+    if not names:
+        raise ReportError(f"'{path}' holds no results")
+    return record
+
+
+def read_folder(folder):
+    """All result files of `folder`, by name: real links before emulated ones."""
+    folder = pathlib.Path(folder)
+    if not folder.is_dir():
+        raise ReportError(f"'{folder}' is not a directory")
+    paths = sorted(folder.glob("*.json"))
+    if not paths:
+        raise ReportError(f"no *.json in '{folder}'")
+    records = [read_record(path) for path in paths]
+    return sorted(records, key=lambda record: (record.emulated, record.path.name))
+
+
+def of_program(records, program):
+    """The records of one program."""
+    return [record for record in records if record.program == program]

@@ -1,0 +1,49 @@
+"""Numbers and sentences, as the tables and captions show them."""
+import math
+
+DASH = "\N{EN DASH}"
+
+
+def missing(value):
+    """None and NaN are the same here: no value."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def number(value, digits=3):
+    """`digits` significant digits without exponent."""
+    if missing(value):
+        return DASH
+    if value == 0:
+        return "0"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{decimals}f}"
+
+
+def size(count):
+    """Bytes with a decimal prefix."""
+    if missing(count):
+        return DASH
+    for unit in ("B", "kB", "MB", "GB"):
+        if abs(count) < 999.5 or unit == "GB":
+            break
+        count /= 1000
+    return f"{count:.0f} {unit}" if unit == "B" else f"{number(count)} {unit}"
+
+
+def percent(fraction):
+    """A fraction as per cent."""
+    return DASH if missing(fraction) else f"{100 * fraction:.1f} %"
+
+
+def ratio(value):
+    """A factor."""
+    return DASH if missing(value) else f"{number(value)}\N{MULTIPLICATION SIGN}"
+
+
+def crossover(label, at):
+    """A sentence on where a method starts to pay."""
+    if at is None:
+        return f"{label} does not beat the best dense control at the largest size measured"
+    if at == 0:
+        return f"{label} beats the best dense control at every size measured"
+    return f"{label} beats the best dense control from about {size(at)} of gradient on"

@@ -1,0 +1,34 @@
+# Sourced by run: refuses a wrong call in one line, before minutes of set-up rather than after.
+is_preset() {
+  local preset
+  for preset in "${presets[@]}"; do [ "$preset" != "$1" ] || return 0; done
+  return 1
+}
+
+check_arguments() {
+  local verb=$1
+  shift
+  case $verb in
+    help | --help | -h | demo | test | bench) ;;
+    shell) [ $# = 0 ] || usage_error "shell takes no arguments" ;;
+    format) [ "$*" = '' ] || [ "$*" = --check ] || usage_error "format takes --check or nothing, not '$*'" ;;
+    clean) [ "$*" = '' ] || [ "$*" = --all ] || usage_error "clean takes --all or nothing, not '$*'" ;;
+    build) is_preset "${1:-openmp}" || usage_error "no preset '$1': there are ${presets[*]}" ;;
+    exec)
+      if [ "${1:-}" = -n ]; then
+        [[ ${2:-} =~ ^[1-9][0-9]{0,5}$ ]] || usage_error "exec -n needs a number of ranks, not '${2:-}'"
+        shift 2
+      fi
+      [ "${1:-}" = -- ] || usage_error "exec needs -- before its command: ./run exec [-n RANKS] -- COMMAND..."
+      [ $# -ge 2 ] || usage_error "exec needs a command after --"
+      ;;
+    *) usage_error "unknown verb '$verb'" ;;
+  esac
+  is_preset "${GRADCOMP_PRESET:-openmp}" || usage_error "no preset '$GRADCOMP_PRESET': there are ${presets[*]}"
+  [[ ${GRADCOMP_JOBS:-1} =~ ^[1-9][0-9]*$ ]] || usage_error "GRADCOMP_JOBS must be a number, not '$GRADCOMP_JOBS'"
+  [[ ${OMP_NUM_THREADS:-1} =~ ^[1-9][0-9]*$ ]] || usage_error "OMP_NUM_THREADS must be one number, not '$OMP_NUM_THREADS'"
+  case ${GRADCOMP_TOOLCHAIN:-auto} in
+    auto | system | debian) ;;
+    *) usage_error "GRADCOMP_TOOLCHAIN must be auto, system or debian, not '$GRADCOMP_TOOLCHAIN'" ;;
+  esac
+}

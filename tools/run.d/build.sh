@@ -1,0 +1,32 @@
+# Sourced by run: configures and builds a preset.
+cores() { env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc; } # nproc would answer with OMP_NUM_THREADS
+
+configure() { # configure PRESET: only when something that shapes the configuration changed
+  local preset=$1 directory=$project/build/$1 options=() wanted
+  case $preset in
+    openmp) options+=(-DGRADCOMP_NATIVE_ARCH=ON) ;; # built where it runs; the other presets stay portable
+    serial-kk) [ ! -d /opt/trilinos/usr ] || options+=(-DCMAKE_PREFIX_PATH=/opt/trilinos/usr) ;;
+  esac
+  if [ "${GRADCOMP_WERROR:-0}" = 1 ]; then options+=(-DGRADCOMP_ENABLE_WERROR=ON); fi
+  if command -v ccache >/dev/null; then
+    options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+  fi
+  wanted="$GRADCOMP_TOOLCHAIN_ACTIVE ${options[*]} $(cksum <"$project/CMakePresets.json")"
+  if [ -e "$directory/build.ninja" ] && [ "$(cat "$directory/.configured" 2>/dev/null)" = "$wanted" ]; then return; fi
+  cd "$project"
+  cmake --preset "$preset" --fresh "${options[@]}" >"$cache/configure.log" 2>&1 ||
+    { sed -n '/CMake Error/,$p' "$cache/configure.log" >&2 && die "CMake cannot configure $preset"; }
+  printf %s "$wanted" >"$directory/.configured"
+}
+
+build() ( # build PRESET [TARGET...]
+  preset=$1
+  shift
+  # A precompiled header has the time of its making in it, and another clone has another path: neither changes a result.
+  export CCACHE_DIR=${CCACHE_DIR:-$cache/ccache} CCACHE_BASEDIR=$project CCACHE_NOHASHDIR=1 \
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-2G} \
+    NINJA_STATUS=${NINJA_STATUS:-"[$preset %f/%t, %es] "}
+  mkdir -p "$cache"
+  configure "$preset"
+  exec cmake --build "$project/build/$preset" -j "${GRADCOMP_JOBS:-$(cores)}" ${1:+--target "$@"}
+)

@@ -1,0 +1,40 @@
+# Sourced by run: chooses the machine's own toolchain or the Debian root, and moves into the latter.
+# GRADCOMP_TOOLCHAIN_ACTIVE says that the choice is made (and, for a Debian root, that we are in it).
+cache=${XDG_CACHE_HOME:-${HOME:?HOME is not set}/.cache}/gradcomp
+
+probe_system() { # configures a project that only looks for the dependencies
+  { command -v cmake && command -v ninja; } >/dev/null || { echo "no cmake or no ninja on PATH" >"$cache/probe.log" && return 1; }
+  local scratch status=0
+  scratch=$(mktemp -d)
+  cmake -G Ninja -S "$project/tools/run.d/probe" -B "$scratch" >"$cache/probe.log" 2>&1 || status=1
+  rm -rf "$scratch"
+  return $status
+}
+
+system_is_complete() { # the probe costs seconds: its answer is kept for as long as what it depends on stays the same
+  local key answer
+  mkdir -p "$cache"
+  key=$({
+    env | grep -E '^(PATH|CMAKE_PREFIX_PATH|CC|CXX|LOADEDMODULES|SPACK_ENV|.*_(ROOT|DIR))=' | sort || true
+    cat "$project/cmake/Dependencies.cmake"
+    stat -c %Y /var/lib/dpkg/status 2>/dev/null || true
+  } | sha256sum)
+  answer=$cache/probe-${key:0:12}
+  if [ ! -e "$answer" ]; then
+    if probe_system; then echo yes; else echo no; fi >"$answer.$$"
+    mv "$answer.$$" "$answer"
+  fi
+  [ "$(cat "$answer")" = yes ]
+}
+
+enter_toolchain() {
+  [ -z "${GRADCOMP_TOOLCHAIN_ACTIVE:-}" ] || return 0
+  local wish=${GRADCOMP_TOOLCHAIN:-auto}
+  if [ "$wish" != debian ] && system_is_complete; then
+    export GRADCOMP_TOOLCHAIN_ACTIVE=system
+    return
+  fi
+  if [ "$wish" = system ]; then die "CMake does not find every dependency on this machine: see $cache/probe.log and docs/dependencies.md"; fi
+  export GRADCOMP_TOOLCHAIN_ACTIVE=debian
+  exec "$project/tools/toolchain" exec -- "$project/run" "$@"
+}

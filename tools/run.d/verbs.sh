@@ -1,0 +1,73 @@
+# Sourced by run inside the toolchain: one function a verb.
+verb_build() {
+  local preset=${1:-openmp}
+  [ $# = 0 ] || shift
+  build "$preset" "$@"
+}
+
+verb_exec() {
+  local ranks=''
+  if [ "$1" = -n ]; then ranks=$2 && shift 2; fi
+  shift # --
+  thread_environment "${ranks:-1}"
+  if [ -n "$ranks" ]; then exec mpirun -n "$ranks" "$@"; fi
+  command -v "$1" >/dev/null || die "no command '$1': is it built? (./run build ${GRADCOMP_PRESET:-openmp})"
+  exec "$@"
+}
+
+verb_shell() {
+  thread_environment 1
+  PS1='gradcomp:\w\$ ' exec bash --noprofile --norc
+}
+
+verb_bench() {
+  build "${GRADCOMP_PRESET:-openmp}" gradcomp-bench
+  mkdir -p "$project/results/bench"
+  thread_environment 1
+  exec gradcomp-bench --output "$project/results/bench/bench.json" "$@"
+}
+
+verb_demo() {
+  build openmp programs
+  local digits=$project/build/data/digits.gcds
+  mkdir -p "$project/build/data"
+  if [ ! -e "$digits" ]; then "$project/tools/datasets" digits "$digits"; fi
+  mpi_environment "$(cores)"
+  "$project/tools/demo" --data "$digits" "$@"
+}
+
+# docs/methods.md is made from the methods themselves: adding one needs no edit elsewhere.
+refresh_docs() {
+  local page=$project/docs/methods.md
+  OMP_NUM_THREADS=1 OMP_PROC_BIND=false "$project/build/openmp/bin/gradcomp-train" --list=markdown >"$project/build/methods.md"
+  cmp -s "$project/build/methods.md" "$page" || cp "$project/build/methods.md" "$page"
+}
+
+# Every build has a ctest run of its own: in one run, tests of the same name would share their properties.
+verb_test() {
+  local tested=(openmp) preset status=0
+  if [ -d /opt/trilinos/usr ]; then tested+=(serial-kk); fi
+  for preset in "${tested[@]}"; do
+    build "$preset"
+    [ "$preset" != openmp ] || refresh_docs
+  done
+  mpi_environment $(($(cores) + 1)) # four ranks on two cores are among the tests: idle ranks yield
+  export OMP_PROC_BIND=false
+  for preset in "${tested[@]}"; do
+    echo "run: tests of build/$preset"
+    ctest --test-dir "$project/build/$preset" --output-on-failure "$@" || status=$?
+  done
+  return "$status"
+}
+
+verb_format() {
+  local formatter=clang-format-19 mode=(-i)
+  if ! command -v $formatter >/dev/null; then
+    formatter=clang-format
+    [[ $(clang-format --version 2>/dev/null) == *' 19.'* ]] || die "format needs clang-format 19"
+  fi
+  if [ "${1:-}" = --check ]; then mode=(--dry-run --Werror); fi
+  cd "$project"
+  find src miniapps bench tests \( -name '*.hpp' -o -name '*.cpp' \) -print0 | xargs -0 -r -n 16 $formatter "${mode[@]}" ||
+    die "not formatted as .clang-format says: ./run format"
+}
