@@ -11,7 +11,10 @@ mpi_environment() { # mpi_environment PROCESSES: PROCESSES compute at once, rank
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
       OMPI_MCA_pml=${OMPI_MCA_pml:-ob1} OMPI_MCA_btl=${OMPI_MCA_btl:-self,sm}
   fi
-  if [ "$1" -gt "$(cores)" ]; then export OMPI_MCA_mpi_yield_when_idle=${OMPI_MCA_mpi_yield_when_idle:-1}; fi
+  if [ "$1" -gt "$(cores)" ]; then # wanted, so Kokkos need not warn of it; idle ranks leave the core to the others
+    export OMPI_MCA_mpi_yield_when_idle=${OMPI_MCA_mpi_yield_when_idle:-1} \
+      KOKKOS_DISABLE_WARNINGS=${KOKKOS_DISABLE_WARNINGS:-1}
+  fi
 }
 
 thread_environment() { # thread_environment RANKS: ranks x threads fit the cores

@@ -24,7 +24,10 @@ verb_bench() {
   build "${GRADCOMP_PRESET:-openmp}" gradcomp-bench
   mkdir -p "$project/results/bench"
   thread_environment 1
-  exec gradcomp-bench --output "$project/results/bench/bench.json" "$@"
+  case " $* " in
+    *' --output'*) exec gradcomp-bench "$@" ;;
+    *) exec gradcomp-bench --output "$project/results/bench/bench.json" "$@" ;;
+  esac
 }
 
 verb_demo() {
