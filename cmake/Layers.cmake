@@ -2,7 +2,7 @@
 # So an inclusion that points upwards does not link, and one that skips a declared dependency does not compile.
 
 # -fno-trapping-math changes no value: it lets gcc compute both sides of a choice, without which loops with one in them
-# (half-precision casts, 8x) are not vectorised.
+# (half-precision casts) are not vectorised.
 add_library(gradcomp_options INTERFACE)
 target_compile_options(gradcomp_options INTERFACE -Wall -Wextra -Wshadow -Wno-unknown-pragmas -fno-trapping-math
                        $<$<BOOL:${GRADCOMP_ENABLE_WERROR}>:-Werror>
