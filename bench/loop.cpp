@@ -6,7 +6,8 @@ namespace gradcomp::bench {
 namespace {
 
 Options feedback_options(const MethodSpec& method, bool force_residual) {
-  return force_residual ? Options("gradcomp-bench", feedback_parameters("residual"), {}) : method.common;
+  if (!force_residual) return method.common;
+  return {"gradcomp-bench", feedback_parameters(method.compressor->info()), {{"feedback", "residual"}}};
 }
 
 }  // namespace
@@ -47,7 +48,7 @@ void Loop::reduce_alone(const Exec& exec) const {
 }
 
 void Loop::compress(const Exec& exec, const Span<const float>& gradient) {
-  m_source = m_feedback.source(gradient);
+  m_source = m_feedback.source(exec, gradient, 1);
   m_bytes = 0;
   const int last = m_compressor->rounds() - 1;
   for (int round = 0; round <= last; ++round) {

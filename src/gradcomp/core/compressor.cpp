@@ -18,7 +18,8 @@ void Compressor::give_back(const Exec& exec, const Source& source, State& state,
                            const Span<const float>&) const {
   if (!source.has_memory() || message.kind != MessageKind::bytes) return;
   const Span<const std::byte> payload(message.payload.data(), static_cast<std::size_t>(message.size));
-  decode_add(exec, payload, 1.0f, state, Span<float>(source.memory, static_cast<std::size_t>(source.count)));
+  decode_add(exec, payload, source.returning(), state,
+             Span<float>(source.memory, static_cast<std::size_t>(source.count)));
 }
 
 PayloadHeader Compressor::header(index_t elements, index_t kept) const {

@@ -79,8 +79,12 @@ class Compressor {
   virtual index_t payload_capacity(const Layout& layout) const = 0;
 
   /// The card's formula: bytes of one step's messages with `kept` entries in all, header excluded. `kept` is ignored
-  /// where the size is fixed.
+  /// where the size is fixed. Where it depends on the data too (has_fixed_bytes() is false): the most they can be.
   virtual index_t payload_bytes(const Layout& layout, index_t kept) const = 0;
+  virtual bool has_fixed_bytes() const { return true; }
+
+  /// Most entries of a message that offers Message::sparse for this layout; 0: its messages are not sparse.
+  virtual index_t most_kept(const Layout& /*layout*/) const { return 0; }
 
   /// Makes the message of `round` from the source. After the call the source's memory holds what was not sent.
   virtual void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
@@ -100,7 +104,8 @@ class Compressor {
                           const Span<float>& out) const;
 
   /// After a skipped step: returns to the memory of `source` what the last step took out of it. `out` is what finish()
-  /// wrote, where it was called. Default: bytes methods decode their own payload into the memory.
+  /// wrote, where it was called. Default: bytes methods decode their own payload into the memory. A velocity that the
+  /// step masked stays masked.
   virtual void give_back(const Exec& exec, const Source& source, State& state, const Message& message,
                          const Span<const float>& out) const;
 

@@ -17,15 +17,16 @@ struct Info {
   std::string paper;    ///< authors, venue, year
   Family family = Family::control;
   Property property = Property::contraction;
-  std::vector<MessageKind> rounds;     ///< message kind of each round, one to three
-  std::vector<std::string> reducers;   ///< valid reducers, the default first
-  std::string feedback = "none";       ///< default feedback
-  std::string granularity = "bucket";  ///< default granularity: bucket or tensor
-  index_t granule = 1;                 ///< elements that must stay together when a gradient is cut
-  double learning_rate_scale = 1;      ///< default lr = the job's lr x this
-  std::vector<Parameter> parameters;   ///< of the method itself
-  std::string bytes_formula;           ///< payload bytes, header apart, as text for the docs
-  double passes = 0;                   ///< declared reads + writes of n floats in compress, with the default feedback
+  std::vector<MessageKind> rounds;                            ///< message kind of each round, one to three
+  std::vector<std::string> reducers;                          ///< valid reducers, the default first
+  std::string feedback = "none";                              ///< default feedback
+  std::vector<std::string> feedbacks = {"none", "residual"};  ///< kinds that the method can work with
+  std::string granularity = "bucket";                         ///< default granularity: bucket or tensor
+  index_t granule = 1;                ///< elements that must stay together when a gradient is cut
+  double learning_rate_scale = 1;     ///< default lr = the job's lr x this
+  std::vector<Parameter> parameters;  ///< of the method itself
+  std::string bytes_formula;          ///< payload bytes, header apart, as text for the docs
+  double passes = 0;                  ///< declared reads + writes of n floats in compress, with the default feedback
 };
 
 std::string to_string(Info::Family family);

@@ -8,6 +8,13 @@ namespace gradcomp {
 /// element) or bytes (a Payload with its header; the exchange only carries it).
 enum class MessageKind : std::uint8_t { summable, bytes };
 
+/// Entries of a bytes message: ascending indices of the bucket and the values that receivers decode.
+struct SparseView {
+  const std::uint32_t* indices = nullptr;
+  const float* values = nullptr;
+  index_t kept = 0;
+};
+
 struct Message {
   MessageKind kind = MessageKind::summable;
 
@@ -23,6 +30,7 @@ struct Message {
   // bytes: `payload` is the State's buffer of payload_capacity() bytes, of which produce() filled `size`.
   Span<std::byte> payload;
   index_t size = 0;
+  SparseView sparse;  ///< of methods with most_kept() > 0, for reducers that merge entries; lives as long as the State
 
   /// Bytes handed to the exchange.
   index_t bytes() const { return kind == MessageKind::summable ? count * size_of(dtype) : size; }

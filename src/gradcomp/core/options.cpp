@@ -63,7 +63,7 @@ Options::Options(const std::string& owner, const std::vector<Parameter>& declare
   std::vector<std::string> names;
   for (const auto& p : declared) {
     m_order.push_back(p.name);
-    m_values[p.name] = p.default_value;
+    m_values[p.name] = m_defaults[p.name] = p.default_value;
     names.push_back(p.name);
   }
   for (const auto& [key, value] : given) {
@@ -95,7 +95,10 @@ const std::string& Options::text(const std::string& name) const {
 
 std::string Options::canonical() const {
   std::vector<std::string> parts;
-  for (const auto& name : m_order) parts.push_back(name + "=" + m_values.at(name));
+  for (const auto& name : m_order) {
+    if (name.find('.') == std::string::npos || m_values.at(name) != m_defaults.at(name))
+      parts.push_back(name + "=" + m_values.at(name));
+  }
   return fmt::format("{}", fmt::join(parts, ":"));
 }
 

@@ -41,12 +41,13 @@ class Options {
   double real(const std::string& name) const;
   index_t integer(const std::string& name) const;
   const std::string& text(const std::string& name) const;
-  /// All values in the declared order, as "key=value:key=value".
+  /// All values in the declared order, as "key=value:key=value"; dotted sub-options only where they are not the
+  /// default.
   std::string canonical() const;
 
  private:
   std::vector<std::string> m_order;
-  std::map<std::string, std::string> m_values;
+  std::map<std::string, std::string> m_values, m_defaults;
 };
 
 }  // namespace gradcomp

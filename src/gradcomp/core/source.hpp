@@ -10,16 +10,29 @@
 namespace gradcomp {
 
 struct Source {
-  /// none: a = g, nothing is remembered. residual (Seide 2014; Stich 2018): a = beta r + gamma g, leaves a - decoded.
-  enum class Kind : std::uint8_t { none, residual };
+  enum class Kind : std::uint8_t {
+    none,                 ///< a = g, nothing is remembered
+    residual,             ///< a = beta r + gamma g, leaves r = a - decoded (Seide 2014; Stich 2018)
+    momentum_correction,  ///< u = m u + gamma g, a = v + u, leaves v = a - decoded (DGC; Lin et al., ICLR 2018)
+    ef21,                 ///< a = gamma g - h, leaves h + decoded (Richtarik et al., NeurIPS 2021)
+  };
 
   Kind kind = Kind::none;
   index_t count = 0;
   const float* gradient = nullptr;  ///< g, `count` elements
-  float* memory = nullptr;          ///< r of kind residual, `count` elements; null without a memory
+  float* memory = nullptr;          ///< r, v or h, `count` elements; null without a memory
   float beta = 1, gamma = 1;
 
+  float* velocity = nullptr;  ///< u; of ef21 the running mean of gradients, or null without one
+  float* work = nullptr;      ///< a of ef21
+  float momentum = 0;         ///< m; of ef21 the share of the old mean: mean = m mean + (1 - m) g
+  bool nesterov = false;      ///< u = m (u + gamma g), a = v + u + gamma g
+  bool masking = false;       ///< of momentum_correction: u = 0 where an element was sent
+
   bool has_memory() const { return memory != nullptr; }
+
+  /// What decoded values are multiplied with when a message is taken back into `memory`.
+  float returning() const { return kind == Kind::ef21 ? -1.0f : 1.0f; }
 
   /// True unless `value` is infinite or not a number; looks at bits, so that no fast-math flag can break it.
   KOKKOS_INLINE_FUNCTION static bool is_finite(float value) {
@@ -27,30 +40,57 @@ struct Source {
   }
 
   /// First touch of element i in a step. Where the gradient is not finite, or its sum with the memory overflows, `good`
-  /// is set to false (never to true) and the memory stays as it was (a = r, or 0 without a memory); the compressor must
-  /// then produce a flagged message.
+  /// is set to false (never to true) and the memories stay as they were (a = r or v, or 0); the compressor must then
+  /// produce a flagged message.
   KOKKOS_INLINE_FUNCTION float first(index_t i, bool& good) const {
     const float g = gradient[i];
     if (kind == Kind::none) {
       good = good && is_finite(g);
       return is_finite(g) ? g : 0.0f;
     }
-    const float sum = beta * memory[i] + gamma * g;
-    good = good && is_finite(sum);
-    const float a = is_finite(sum) ? sum : memory[i];
-    memory[i] = a;
-    return a;
+    const float v = velocity == nullptr ? 0.0f : velocity[i];
+    const Sum sum = add(gamma * g, memory[i], v);
+    const bool fine = is_finite(sum.a);
+    good = good && fine;
+    if (velocity != nullptr && fine) velocity[i] = sum.velocity;
+    if (kind == Kind::ef21) return work[i] = fine ? sum.a : 0.0f;
+    if (fine) memory[i] = sum.a;
+    return memory[i];
   }
 
   /// Where first() left a: the array that later passes read (contiguous, `count` elements).
-  KOKKOS_INLINE_FUNCTION const float* accumulated() const { return kind == Kind::none ? gradient : memory; }
+  KOKKOS_INLINE_FUNCTION const float* accumulated() const {
+    return kind == Kind::none ? gradient : kind == Kind::ef21 ? work : memory;
+  }
 
   /// a again, in any later touch of the same step.
   KOKKOS_INLINE_FUNCTION float load(index_t i) const { return accumulated()[i]; }
 
   /// Element i was sent and receivers decode `decoded` for it.
   KOKKOS_INLINE_FUNCTION void sent(index_t i, float a, float decoded) const {
-    if (kind == Kind::residual) memory[i] = a - decoded;
+    if (kind == Kind::none) return;
+    memory[i] = kind == Kind::ef21 ? memory[i] + decoded : a - decoded;
+    if (masking) velocity[i] = 0;
+  }
+
+  /// `decoded` of element i, already reported as sent, did not take part in the mean: the exchange dropped it.
+  KOKKOS_INLINE_FUNCTION void returned(index_t i, float decoded) const {
+    if (kind != Kind::none) memory[i] += kind == Kind::ef21 ? -decoded : decoded;
+  }
+
+  /// a and the new velocity of an element with a memory; g is gamma times the gradient. Where one is not finite, a is
+  /// not.
+  struct Sum {
+    float a, velocity;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Sum add(float g, float r, float u) const {
+    if (kind == Kind::residual) return {beta * r + g, 0};
+    if (kind == Kind::momentum_correction) {
+      const float next = nesterov ? momentum * (u + g) : momentum * u + g;
+      return {nesterov ? r + (next + g) : r + next, next};
+    }
+    const float mean = momentum * u + (1 - momentum) * g;  // momentum 0 without a velocity
+    return {mean - r, mean};
   }
 };
 

@@ -45,7 +45,8 @@ class Allgather final : public Reducer {
 
 }  // namespace
 
-std::unique_ptr<Reducer> make_allgather(const Compressor& compressor, const Layout& layout, Communicator& comm) {
+std::unique_ptr<Reducer> make_allgather(const Options&, const Compressor& compressor, const Layout& layout,
+                                        Communicator& comm) {
   const auto& rounds = compressor.info().rounds;
   require(rounds.size() == 1 && rounds[0] == MessageKind::bytes,
           "reducer allgather: it carries one round of bytes, and method {} has other messages", compressor.info().name);

@@ -4,6 +4,7 @@
 
 namespace gradcomp {
 
-std::unique_ptr<Reducer> make_allgather(const Compressor& compressor, const Layout& layout, Communicator& comm);
+std::unique_ptr<Reducer> make_allgather(const Options& common, const Compressor& compressor, const Layout& layout,
+                                        Communicator& comm);
 
 }  // namespace gradcomp

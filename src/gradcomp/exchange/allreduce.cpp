@@ -24,7 +24,8 @@ class Allreduce final : public Reducer {
 
 }  // namespace
 
-std::unique_ptr<Reducer> make_allreduce(const Compressor& compressor, const Layout& layout, Communicator& comm) {
+std::unique_ptr<Reducer> make_allreduce(const Options&, const Compressor& compressor, const Layout& layout,
+                                        Communicator& comm) {
   const auto& rounds = compressor.info().rounds;
   require(std::all_of(rounds.begin(), rounds.end(), [](MessageKind kind) { return kind == MessageKind::summable; }),
           "reducer allreduce: method {} sends bytes, which cannot be summed", compressor.info().name);

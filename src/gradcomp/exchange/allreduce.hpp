@@ -4,6 +4,7 @@
 
 namespace gradcomp {
 
-std::unique_ptr<Reducer> make_allreduce(const Compressor& compressor, const Layout& layout, Communicator& comm);
+std::unique_ptr<Reducer> make_allreduce(const Options& common, const Compressor& compressor, const Layout& layout,
+                                        Communicator& comm);
 
 }  // namespace gradcomp

@@ -6,36 +6,42 @@ namespace gradcomp {
 
 BucketSchedule::BucketSchedule(const MethodSpec& method, const Layout& layout,
                                std::unique_ptr<CountingCommunicator> comm, const ScheduleOptions& options)
-    : m_rounds(method.compressor->rounds()),
-      m_compressor(method.compressor),
-      m_comm(std::move(comm)),
-      m_seed(options.seed),
-      m_count(layout.count()) {
+    : m_compressor(method.compressor), m_comm(std::move(comm)), m_seed(options.seed), m_count(layout.count()) {
   const bool fuse = method.common.text("granularity") == "bucket";
   for (const BucketRange& range : cut_buckets(layout, options.bucket_bytes)) {
     const Layout tensors = layout.slice(range.first, range.last);
-    m_buckets.push_back(
-        {range, Feedback(method.common, range.count),
-         make_reducer(method.common.text("reducer"), *m_compressor, fuse ? tensors.fused() : tensors, *m_comm)});
+    m_buckets.push_back({range, Feedback(method.common, range.count),
+                         make_reducer(method.common, *m_compressor, fuse ? tensors.fused() : tensors, *m_comm)});
+    m_rounds = m_buckets.back().reducer->rounds();
   }
 }
 
 void BucketSchedule::begin_step(const Exec&, const Span<const float>& gradient, std::int64_t step, Timeline* timeline) {
   require(static_cast<index_t>(gradient.size()) == m_count, "begin_step: a gradient of {} elements, expected {}",
           gradient.size(), m_count);
-  const Context context{m_seed, step, m_comm->rank(), m_comm->size()};
-  for (auto& bucket : m_buckets) {
-    bucket.reducer->begin(bucket.feedback.source(subspan(gradient, bucket.range.offset, bucket.range.count)), context,
-                          timeline);
-  }
+  m_gradient = gradient;
+  m_context = {m_seed, step, m_comm->rank(), m_comm->size()};
+  m_timeline = timeline;
   m_sent_before = m_comm->total().sent;
+}
+
+void BucketSchedule::launch(const Exec& exec, Bucket& bucket, int round) {
+  if (round == 0) {
+    const auto gradient = subspan(m_gradient, bucket.range.offset, bucket.range.count);
+    bucket.reducer->begin(bucket.feedback.source(exec, gradient, m_context.ranks), m_context, m_timeline);
+  }
+  bucket.reducer->launch(exec, round);
 }
 
 StepReport BucketSchedule::close(const Exec& exec, const Span<float>& mean, bool flagged) {
   StepReport report;
   report.skipped = flagged;
   for (auto& bucket : m_buckets) {
-    if (flagged) bucket.reducer->give_back(exec, part(bucket, mean));
+    if (flagged) {
+      bucket.reducer->give_back(exec, part(bucket, mean));
+    } else {
+      bucket.feedback.settle(exec, part(bucket, mean));
+    }
     report.payload_bytes += bucket.reducer->bytes().payload;
     report.header_bytes += bucket.reducer->bytes().header;
     const State& state = bucket.reducer->state();
@@ -63,7 +69,9 @@ std::vector<StateView> BucketSchedule::persistent() {
 
 index_t BucketSchedule::work_bytes() {
   index_t sum = 0;
-  for (auto& bucket : m_buckets) sum += bucket.reducer->state().scratch_bytes() + bucket.reducer->buffer_bytes();
+  for (auto& bucket : m_buckets) {
+    sum += bucket.reducer->state().scratch_bytes() + bucket.reducer->buffer_bytes() + bucket.feedback.scratch_bytes();
+  }
   return sum;
 }
 

@@ -30,6 +30,9 @@ class BucketSchedule : public Schedule {
     std::unique_ptr<Reducer> reducer;
   };
 
+  /// Reducer::launch(), with the bucket's source made before round 0: its gradient is complete only now.
+  void launch(const Exec& exec, Bucket& bucket, int round);
+
   /// The part of the model's gradient that belongs to `bucket`.
   static Span<float> part(const Bucket& bucket, const Span<float>& mean) {
     return subspan(mean, bucket.range.offset, bucket.range.count);
@@ -38,13 +41,16 @@ class BucketSchedule : public Schedule {
   /// Ends the step once all buckets are finished: gives all of them back when one was flagged, and reports.
   StepReport close(const Exec& exec, const Span<float>& mean, bool flagged);
 
-  int m_rounds = 1;
+  int m_rounds = 1;               ///< of every reducer
   std::vector<Bucket> m_buckets;  ///< in the order in which backward completes them
 
  private:
   std::shared_ptr<const Compressor> m_compressor;
   std::unique_ptr<CountingCommunicator> m_comm;
   std::uint64_t m_seed = 1;
+  Span<const float> m_gradient;  ///< of this step, and its context
+  Context m_context;
+  Timeline* m_timeline = nullptr;
   index_t m_count = 0;        ///< elements of the model
   index_t m_sent_before = 0;  ///< wire bytes before this step
 };

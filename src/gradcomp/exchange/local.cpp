@@ -30,7 +30,8 @@ class Local final : public Reducer {
 
 }  // namespace
 
-std::unique_ptr<Reducer> make_local(const Compressor& compressor, const Layout& layout, Communicator& comm) {
+std::unique_ptr<Reducer> make_local(const Options&, const Compressor& compressor, const Layout& layout,
+                                    Communicator& comm) {
   const auto& rounds = compressor.info().rounds;
   require(std::all_of(rounds.begin(), rounds.end(), [](MessageKind kind) { return kind == MessageKind::summable; }),
           "reducer local: method {} sends bytes", compressor.info().name);

@@ -5,6 +5,7 @@
 
 namespace gradcomp {
 
-std::unique_ptr<Reducer> make_local(const Compressor& compressor, const Layout& layout, Communicator& comm);
+std::unique_ptr<Reducer> make_local(const Options& common, const Compressor& compressor, const Layout& layout,
+                                    Communicator& comm);
 
 }  // namespace gradcomp

@@ -20,7 +20,7 @@ class Overlapped final : public BucketSchedule {
 
   void on_ready(const Exec& exec, std::size_t first_segment) override {
     while (m_launched < m_buckets.size() && m_buckets[m_launched].range.first >= first_segment) {
-      m_buckets[m_launched++].reducer->launch(exec, 0);
+      launch(exec, m_buckets[m_launched++], 0);
     }
   }
 
@@ -31,7 +31,7 @@ class Overlapped final : public BucketSchedule {
       for (auto& bucket : m_buckets) {
         bucket.reducer->complete(exec, round);
         if (round + 1 < m_rounds) {
-          bucket.reducer->launch(exec, round + 1);
+          launch(exec, bucket, round + 1);
         } else {
           flagged = !bucket.reducer->finish(exec, part(bucket, mean)) || flagged;
         }

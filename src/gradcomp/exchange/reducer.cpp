@@ -13,7 +13,7 @@ namespace {
 
 struct ReducerEntry {
   const char* name;
-  std::unique_ptr<Reducer> (*make)(const Compressor&, const Layout&, Communicator&);
+  std::unique_ptr<Reducer> (*make)(const Options&, const Compressor&, const Layout&, Communicator&);
 };
 constexpr std::array<ReducerEntry, 3> reducers = {{
     {"allreduce", make_allreduce},
@@ -42,9 +42,9 @@ void Reducer::launch(const Exec& exec, int round) {
   m_message = Message{};
   {
     const StageScope stage(m_timeline, Stage::compress);
-    m_compressor.produce(exec, round, m_source, *m_state, m_context, m_message);
+    produce(exec, round);
   }
-  const bool has_header = m_message.kind == MessageKind::bytes;
+  const bool has_header = m_message.kind == MessageKind::bytes && m_message.size > 0;
   m_bytes.header += has_header ? payload_header_bytes : 0;
   m_bytes.payload += m_message.bytes() - (has_header ? payload_header_bytes : 0);
   const WaitScope exposed(m_timeline);
@@ -63,6 +63,10 @@ void Reducer::complete(const Exec& exec, int round) {
   consume(exec, round, m_message);
 }
 
+void Reducer::produce(const Exec& exec, int round) {
+  m_compressor.produce(exec, round, m_source, *m_state, m_context, m_message);
+}
+
 bool Reducer::finish(const Exec& exec, const Span<float>& out) {
   const StageScope stage(m_timeline, Stage::decompress);
   return decompress(exec, out);
@@ -78,10 +82,15 @@ std::vector<std::string> reducer_names() {
   return names;
 }
 
-std::unique_ptr<Reducer> make_reducer(const std::string& name, const Compressor& compressor, const Layout& layout,
+std::vector<Parameter> reducer_parameters(const Info& info) {
+  return {Parameter::choice("reducer", info.reducers.front(), info.reducers, "how messages travel")};
+}
+
+std::unique_ptr<Reducer> make_reducer(const Options& common, const Compressor& compressor, const Layout& layout,
                                       Communicator& comm) {
+  const std::string& name = common.text("reducer");
   for (const auto& entry : reducers) {
-    if (name == entry.name) return entry.make(compressor, layout, comm);
+    if (name == entry.name) return entry.make(common, compressor, layout, comm);
   }
   throw Error(fmt::format("unknown reducer '{}'; allowed: {}", name, fmt::join(reducer_names(), ", ")));
 }

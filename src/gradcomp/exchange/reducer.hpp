@@ -28,14 +28,15 @@ class Reducer {
   Reducer(const Reducer&) = delete;
   Reducer& operator=(const Reducer&) = delete;
 
-  int rounds() const { return m_compressor.rounds(); }
+  /// Exchanges of one step, the same number on every rank; the compressor's, unless messages take several hops.
+  virtual int rounds() const { return m_compressor.rounds(); }
   State& state() { return *m_state; }
   const MessageBytes& bytes() const { return m_bytes; }  ///< of the step since begin()
   virtual index_t buffer_bytes() const { return 0; }     ///< of the reducer itself, for the report of memory
 
   /// A new step. `timeline` may be null.
   void begin(const Source& source, const Context& context, Timeline* timeline);
-  /// Compresses, and starts the exchange of `round`.
+  /// Compresses (later rounds of messages with several hops: merges), and starts the exchange of `round`.
   void launch(const Exec& exec, int round);
   /// Waits for the exchange of `round` and takes its result.
   void complete(const Exec& exec, int round);
@@ -45,6 +46,9 @@ class Reducer {
   void give_back(const Exec& exec, const Span<float>& out);
 
  protected:
+  /// Fills m_message for `round`.
+  virtual void produce(const Exec& exec, int round);
+  /// Starts the exchange of m_message.
   virtual RequestPtr exchange(const Exec& exec, const Message& message) = 0;
   virtual void consume(const Exec&, int /*round*/, const Message&) {}
   virtual bool decompress(const Exec& exec, const Span<float>& out) = 0;
@@ -62,10 +66,13 @@ class Reducer {
   Timeline* m_timeline = nullptr;
 };
 
-/// The reducer called `name`; throws Error that lists all when there is none, and one that says why when it cannot
+/// The reducer that `common` names, with its options (reducer_parameters()); throws Error that says why when it cannot
 /// carry this method's messages.
-std::unique_ptr<Reducer> make_reducer(const std::string& name, const Compressor& compressor, const Layout& layout,
+std::unique_ptr<Reducer> make_reducer(const Options& common, const Compressor& compressor, const Layout& layout,
                                       Communicator& comm);
+
+/// Options of the reducers, shared by all methods: those that `info` allows, its default first.
+std::vector<Parameter> reducer_parameters(const Info& info);
 
 std::vector<std::string> reducer_names();
 

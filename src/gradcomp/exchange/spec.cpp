@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/exchange/reducer.hpp"
 #include "gradcomp/feedback/feedback.hpp"
 
 namespace gradcomp {
@@ -24,8 +25,8 @@ bool contains(const std::vector<Parameter>& list, const std::string& name) {
 }  // namespace
 
 std::vector<Parameter> common_parameters(const Info& info) {
-  auto list = feedback_parameters(info.feedback);
-  list.push_back(Parameter::choice("reducer", info.reducers.front(), info.reducers, "how messages travel"));
+  auto list = feedback_parameters(info);
+  for (auto& parameter : reducer_parameters(info)) list.push_back(std::move(parameter));
   list.push_back(
       Parameter::choice("schedule", "job", {"job", "synchronous", "overlapped"}, "job: what --schedule says"));
   list.push_back(Parameter::choice("granularity", info.granularity, {"tensor", "bucket"}, "what one segment is"));
@@ -65,8 +66,8 @@ MethodSpec parse_method(const std::string& text) {
     Options(owner, listed, own);
   }
   const Options options(owner, entry.info.parameters, own);
-  spec.common = Options(owner, shared, common);
   spec.compressor = entry.make(options);
+  spec.common = Options(owner, common_parameters(spec.compressor->info()), common);  // options may have narrowed it
   const std::string own_canonical = options.canonical();
   spec.canonical = parts[0] + (own_canonical.empty() ? "" : ":" + own_canonical) + ":" + spec.common.canonical();
   return spec;

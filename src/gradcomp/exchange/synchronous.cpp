@@ -15,7 +15,7 @@ class Synchronous final : public BucketSchedule {
     bool flagged = false;
     for (auto& bucket : m_buckets) {
       for (int round = 0; round < m_rounds; ++round) {
-        bucket.reducer->launch(exec, round);
+        launch(exec, bucket, round);
         bucket.reducer->complete(exec, round);
       }
       flagged = !bucket.reducer->finish(exec, part(bucket, mean)) || flagged;

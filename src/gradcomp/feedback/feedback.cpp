@@ -1,39 +1,119 @@
 #include "gradcomp/feedback/feedback.hpp"
 
-namespace gradcomp {
+#include <array>
+#include <cmath>
 
-std::vector<Parameter> feedback_parameters(const std::string& default_kind) {
+namespace gradcomp {
+namespace {
+
+struct Kind {
+  const char* name;
+  Source::Kind kind;
+  const char* memory;    ///< name of Source::memory in checkpoints
+  const char* velocity;  ///< of Source::velocity
+};
+constexpr std::array<Kind, 4> kinds = {{
+    {"none", Source::Kind::none, "", ""},
+    {"residual", Source::Kind::residual, "residual", ""},
+    {"momentum_correction", Source::Kind::momentum_correction, "velocity_sum", "velocity"},
+    {"ef21", Source::Kind::ef21, "ef21_sent", "ef21_gradient_mean"},
+}};
+
+const Kind& kind_of(const Options& common) {
+  for (const Kind& k : kinds) {
+    if (common.text("feedback") == k.name) return k;
+  }
+  throw Error("feedback '" + common.text("feedback") + "' is unknown");
+}
+
+double norm_of(const Exec& exec, const Span<const float>& x) {
+  double sum = 0;
+  Kokkos::parallel_reduce(
+      "gradcomp::feedback::norm", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(x.size())),
+      KOKKOS_LAMBDA(const index_t i, double& s) { s += static_cast<double>(x(i)) * static_cast<double>(x(i)); }, sum);
+  return std::sqrt(sum);
+}
+
+StateView view(const char* name, const Vector<float>& memory) {
+  return {name, memory.data(), static_cast<index_t>(memory.size()) * size_of(DType::f32), false};
+}
+
+}  // namespace
+
+std::vector<Parameter> feedback_parameters(const Info& info) {
   return {
-      Parameter::choice("feedback", default_kind, {"none", "residual"}, "error feedback"),
-      Parameter::real("feedback.beta", "1", 0, 1, "weight of the residual in a = beta r + gamma g"),
-      Parameter::real("feedback.gamma", "1", 0, 1e6, "weight of the gradient in a = beta r + gamma g"),
+      Parameter::choice("feedback", info.feedback, info.feedbacks, "error feedback"),
+      Parameter::real("feedback.beta", "1", 0, 1, "residual: weight of the residual in a = beta r + gamma g"),
+      Parameter::real("feedback.gamma", "1", 0, 1e6, "weight of the gradient, of every kind but none"),
+      Parameter::real("feedback.momentum", "0.9", 0, 0.9999,
+                      "momentum_correction: m of u = m u + g, in place of the optimiser's"),
+      Parameter::choice("feedback.nesterov", "off", {"off", "on"}, "momentum_correction: u = m (u + g), a = v + u + g"),
+      Parameter::choice("feedback.masking", "on", {"on", "off"}, "momentum_correction: u = 0 where an entry was sent"),
+      Parameter::real("feedback.clip", "0", 0, 1e30,
+                      "L2 norm to which each rank's bucket is clipped, times ranks^-1/2; 0: not clipped"),
+      Parameter::real("feedback.eta", "1", 0, 1,
+                      "ef21: share of the new gradient in the running mean that is followed (EF21-SGDM); 1: no mean",
+                      true),
   };
 }
 
-Feedback::Feedback(const Options& common, index_t count)
-    : m_beta(static_cast<float>(common.real("feedback.beta"))),
-      m_gamma(static_cast<float>(common.real("feedback.gamma"))),
-      m_count(count) {
-  if (common.text("feedback") == "residual") {
-    m_kind = Source::Kind::residual;
-    m_residual = Vector<float>("gradcomp::feedback::residual", static_cast<std::size_t>(count));
+bool holds_momentum(const Options& common) { return common.text("feedback") == "momentum_correction"; }
+
+Feedback::Feedback(const Options& common, index_t count) : m_clip(common.real("feedback.clip")) {
+  m_rule.kind = kind_of(common).kind;
+  m_rule.count = count;
+  require(m_rule.kind != Source::Kind::none || m_clip == 0,
+          "feedback.clip={} with feedback=none: clipping is a part of the feedback; allowed: 0", m_clip);
+  m_rule.beta = static_cast<float>(common.real("feedback.beta"));
+  m_rule.gamma = static_cast<float>(common.real("feedback.gamma"));
+  const auto make = [&](Vector<float>& array) {
+    array = Vector<float>("gradcomp::feedback::memory", static_cast<std::size_t>(count));
+  };
+  if (m_rule.kind != Source::Kind::none) make(m_memory);
+  if (m_rule.kind == Source::Kind::momentum_correction) {
+    m_rule.momentum = static_cast<float>(common.real("feedback.momentum"));
+    m_rule.nesterov = common.text("feedback.nesterov") == "on";
+    m_rule.masking = common.text("feedback.masking") == "on";
+    make(m_velocity);
+  }
+  if (m_rule.kind == Source::Kind::ef21) {
+    m_rule.momentum = 1 - static_cast<float>(common.real("feedback.eta"));
+    if (m_rule.momentum > 0) make(m_velocity);
+    make(m_work);
+    make(m_estimate);
   }
 }
 
-Source Feedback::source(const Span<const float>& gradient) const {
-  Source source;
-  source.kind = m_kind;
-  source.count = m_count;
+Source Feedback::source(const Exec& exec, const Span<const float>& gradient, int ranks) const {
+  Source source = m_rule;
   source.gradient = gradient.data();
-  source.memory = m_residual.data();
-  source.beta = m_beta;
-  source.gamma = m_gamma;
+  source.memory = m_memory.data();
+  source.velocity = m_velocity.data();
+  source.work = m_work.data();
+  if (m_clip > 0) {
+    const double most = m_clip / std::sqrt(static_cast<double>(ranks)), norm = norm_of(exec, gradient);
+    if (std::isfinite(norm) && norm > most) source.gamma *= static_cast<float>(most / norm);
+  }
   return source;
 }
 
+void Feedback::settle(const Exec& exec, const Span<float>& out) const {
+  if (m_rule.kind != Source::Kind::ef21) return;
+  const auto estimate = m_estimate;
+  Kokkos::parallel_for(
+      "gradcomp::feedback::settle", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(out.size())),
+      KOKKOS_LAMBDA(const index_t i) { out(i) = estimate(i) += out(i); });
+}
+
 std::vector<StateView> Feedback::persistent() const {
-  if (m_kind == Source::Kind::none) return {};
-  return {{"residual", m_residual.data(), m_count * size_of(DType::f32), false}};
+  std::vector<StateView> views;
+  for (const Kind& k : kinds) {
+    if (k.kind != m_rule.kind) continue;
+    if (m_memory.data() != nullptr) views.push_back(view(k.memory, m_memory));
+    if (m_velocity.data() != nullptr) views.push_back(view(k.velocity, m_velocity));
+  }
+  if (m_estimate.data() != nullptr) views.push_back(view("ef21_estimate", m_estimate));
+  return views;
 }
 
 }  // namespace gradcomp

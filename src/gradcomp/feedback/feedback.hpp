@@ -1,6 +1,6 @@
 #pragma once
-// Feedback: what a worker remembers of the gradient that it did not send. Owns the memory of one bucket and builds the
-// Source that a compressor reads through.
+// Feedback: what a worker remembers of the gradient that it did not send. Owns the memories of one bucket and builds
+// the Source that a compressor reads through.
 #include <string>
 #include <vector>
 
@@ -8,25 +8,35 @@
 
 namespace gradcomp {
 
-/// Options of the feedback, shared by all methods; `default_kind` is what the method's info() declares.
-std::vector<Parameter> feedback_parameters(const std::string& default_kind);
+/// Options of the feedback, shared by all methods: the kinds and the default that `info` declares.
+std::vector<Parameter> feedback_parameters(const Info& info);
+
+/// True when the feedback applies the momentum, and the optimiser's must be off. `common`: as Feedback's.
+bool holds_momentum(const Options& common);
 
 class Feedback {
  public:
-  /// Memory, all zero, for `count` elements. `common` holds the values of feedback_parameters().
+  /// Memories, all zero, for `count` elements. `common` holds the values of feedback_parameters(). Throws Error for
+  /// options that do not go together.
   Feedback(const Options& common, index_t count);
 
-  /// The source of one step. `gradient` has `count` elements and outlives the step.
-  Source source(const Span<const float>& gradient) const;
+  /// The source of one step. `gradient` has `count` elements, is complete, and outlives the step. With feedback.clip,
+  /// its norm is computed (1 read, waits for exec) and the gradient scaled to at most clip / sqrt(ranks).
+  Source source(const Exec& exec, const Span<const float>& gradient, int ranks) const;
 
-  /// Named memories, for checkpoints and the report of state bytes.
+  /// After a step that no rank skipped. `out`: the mean of what the ranks' messages decode to; of kind ef21 it becomes
+  /// the estimate of the mean gradient, the sum of all such means.
+  void settle(const Exec& exec, const Span<float>& out) const;
+
+  /// Named memories, for checkpoints and the report of state bytes. The first one is Source::memory.
   std::vector<StateView> persistent() const;
+  /// Work space that is no memory.
+  index_t scratch_bytes() const { return static_cast<index_t>(m_work.size()) * size_of(DType::f32); }
 
  private:
-  Source::Kind m_kind = Source::Kind::none;
-  float m_beta = 1, m_gamma = 1;
-  index_t m_count = 0;
-  Vector<float> m_residual;
+  Source m_rule;  ///< kind and weights, without arrays
+  double m_clip = 0;
+  Vector<float> m_memory, m_velocity, m_work, m_estimate;
 };
 
 }  // namespace gradcomp

@@ -26,6 +26,26 @@ KOKKOS_FORCEINLINE_FUNCTION void store_row(const Warp& warp, T* data, int active
   }
 }
 
+namespace detail {
+/// The part of first_row() for sources with a memory.
+template <Source::Kind kind>
+KOKKOS_FORCEINLINE_FUNCTION void add_row(const Warp& warp, const Source& source, index_t i, int active,
+                                         const Lanes<float>& g, const Lanes<float>& r, Lanes<float>& u, Lanes<float>& a,
+                                         Lanes<std::int32_t>& bad) {
+  Source rule = source;  // a local with a constant kind: its choices are made by the compiler
+  rule.kind = kind;
+  warp.each([&](int l) {
+    const Source::Sum sum = rule.add(rule.gamma * g[l], r[l], u[l]);
+    const bool good = Source::is_finite(sum.a);
+    a[l] = good ? sum.a : kind == Source::Kind::ef21 ? 0.0f : r[l];
+    u[l] = good ? sum.velocity : u[l];
+    bad[l] += good ? 0 : 1;
+  });
+  if (kind != Source::Kind::residual && source.velocity != nullptr) store_row(warp, source.velocity + i, active, u);
+  store_row(warp, (kind == Source::Kind::ef21 ? source.work : source.memory) + i, active, a);
+}
+}  // namespace detail
+
 /// Source::first() of elements i .. i + active - 1, bit for bit. bad[l] grows by one where the new value was not finite
 /// and the memory therefore stayed as it was. Lanes beyond `active` hold 0.
 KOKKOS_FORCEINLINE_FUNCTION void first_row(const Warp& warp, const Source& source, index_t i, int active,
@@ -40,16 +60,22 @@ KOKKOS_FORCEINLINE_FUNCTION void first_row(const Warp& warp, const Source& sourc
     });
     return;
   }
-  const float beta = source.beta, gamma = source.gamma;
-  Lanes<float> r;
+  Lanes<float> r, u;
   load_row(warp, source.memory + i, active, r);
-  warp.each([&](int l) {
-    const float sum = beta * r[l] + gamma * g[l];
-    const bool good = Source::is_finite(sum);
-    a[l] = good ? sum : r[l];
-    bad[l] += good ? 0 : 1;
-  });
-  store_row(warp, source.memory + i, active, a);
+  const bool moving = source.velocity != nullptr;
+  if (moving) {
+    load_row(warp, source.velocity + i, active, u);
+  } else {
+    warp.each([&](int l) { u[l] = 0; });
+  }
+  switch (source.kind) {  // outside of the loops over lanes, which then vectorise
+    case Source::Kind::residual:
+      return detail::add_row<Source::Kind::residual>(warp, source, i, active, g, r, u, a, bad);
+    case Source::Kind::momentum_correction:
+      return detail::add_row<Source::Kind::momentum_correction>(warp, source, i, active, g, r, u, a, bad);
+    default:
+      return detail::add_row<Source::Kind::ef21>(warp, source, i, active, g, r, u, a, bad);
+  }
 }
 
 /// Source::sent() of elements i .. i + active - 1: what stays of a when receivers decode `decoded`.
@@ -57,8 +83,18 @@ KOKKOS_FORCEINLINE_FUNCTION void sent_row(const Warp& warp, const Source& source
                                           const Lanes<float>& a, const Lanes<float>& decoded) {
   if (source.kind == Source::Kind::none) return;
   Lanes<float> rest;
-  warp.each([&](int l) { rest[l] = a[l] - decoded[l]; });
+  if (source.kind == Source::Kind::ef21) {
+    Lanes<float> h;
+    load_row(warp, source.memory + i, active, h);
+    warp.each([&](int l) { rest[l] = h[l] + decoded[l]; });
+  } else {
+    warp.each([&](int l) { rest[l] = a[l] - decoded[l]; });
+  }
   store_row(warp, source.memory + i, active, rest);
+  if (!source.masking) return;
+  Lanes<float> zero;
+  warp.each([&](int l) { zero[l] = 0; });
+  store_row(warp, source.velocity + i, active, zero);
 }
 
 }  // namespace gradcomp::kernels

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gradcomp/comm/over_ranks.hpp"
+#include "gradcomp/feedback/feedback.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
 #include "gradcomp/train/evaluation.hpp"
 
@@ -17,6 +18,12 @@ ScheduleOptions schedule_options(const Options& options) {
   schedule.bucket_bytes = options.bucket_kib * 1024;
   schedule.seed = options.seed;
   return schedule;
+}
+
+/// Momentum is applied once: by the feedback where it holds it, otherwise by the optimiser.
+auto sgd_options(const Options& options, const MethodSpec& method) {
+  const bool momentum = !holds_momentum(method.common);
+  return nn::SgdOptions{momentum ? options.momentum : 0, momentum && options.nesterov, options.weight_decay};
 }
 
 nn::Schedule rate_schedule(const Options& options, double rate) {
@@ -42,7 +49,7 @@ Trainer::Trainer(const Job& job, const MethodSpec& method)
       m_gradient(zeros("gradcomp::train::gradient", job.model.layout().count())),
       m_mean(zeros("gradcomp::train::mean", job.model.layout().count())),
       m_state(zeros("gradcomp::train::state", job.model.state_count())),
-      m_sgd(job.model.layout(), {job.options.momentum, job.options.nesterov, job.options.weight_decay}),
+      m_sgd(job.model.layout(), sgd_options(job.options, method)),
       m_schedule(make_schedule(method, job.model.layout(), job.link, schedule_options(job.options))),
       m_batch(job.data.train, job.options.batch),
       m_loader(job.data.train, make_sampler(job.options, job.data, job.control),

@@ -12,10 +12,17 @@ namespace {
 
 using testing::HasSubstr;
 
+/// Options that name a reducer, whether or not the method declares it.
+Options reducer_called(const std::string& name) {
+  Info info;
+  info.reducers = {name};
+  return {"test", reducer_parameters(info), {}};
+}
+
 std::string refusal(const std::string& name, const Compressor& compressor) {
   test::FakeCommunicator comm;
   try {
-    make_reducer(name, compressor, Layout::flat(10), comm);
+    make_reducer(reducer_called(name), compressor, Layout::flat(10), comm);
   } catch (const Error& error) {
     return error.what();
   }
@@ -46,7 +53,7 @@ TEST(Reducers, EveryMethodsReducersExistAndTakeIt) {
 TEST(Reducers, AllgatherAddsPayloadsWithEqualWeight) {
   test::FakeCommunicator comm(3);
   const MethodSpec spec = parse_method("top_k:ratio=0.5");
-  const auto reducer = make_reducer("allgather", *spec.compressor, Layout::flat(100), comm);
+  const auto reducer = make_reducer(spec.common, *spec.compressor, Layout::flat(100), comm);
   Vector<float> gradient("gradient", 100), out("out", 100);
   for (std::size_t i = 0; i < 100; ++i) gradient(i) = static_cast<float>(i);
   Source source;

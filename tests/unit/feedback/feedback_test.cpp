@@ -1,21 +1,73 @@
-// Feedback builds the source that its options describe, over a memory that starts at zero and persists.
+// Feedback builds the source that its options describe, over memories that start at zero and persist.
 #include "gradcomp/feedback/feedback.hpp"
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/kernels/source_rows.hpp"
 
 namespace gradcomp {
 namespace {
 
+using Values = std::vector<float>;
+
 Options options(const std::map<std::string, std::string>& given, const std::string& default_kind = "none") {
-  return Options("test", feedback_parameters(default_kind), given);
+  Info info;
+  info.feedback = default_kind;
+  info.feedbacks = {"none", "residual", "momentum_correction", "ef21"};
+  return Options("test", feedback_parameters(info), given);
+}
+
+Values to_host(const float* data, index_t count) {
+  Values values(static_cast<std::size_t>(count));
+  Kokkos::deep_copy(HostSpan<float>(values.data(), values.size()), Span<const float>(data, values.size()));
+  return values;
+}
+
+/// One step that sends `sent[i]` for the elements where it is not NaN; returns a. `rows`: through the row functions.
+Values step(const Feedback& feedback, const Values& gradient, const Values& sent, bool rows) {
+  const auto n = static_cast<index_t>(gradient.size());
+  const Vector<float> g("gradient", gradient.size()), decoded("decoded", gradient.size()), seen("a", gradient.size());
+  Kokkos::deep_copy(g, HostSpan<const float>(gradient.data(), gradient.size()));
+  Kokkos::deep_copy(decoded, HostSpan<const float>(sent.data(), sent.size()));
+  const Source source = feedback.source(Exec(), g, 1);
+  if (rows) {
+    kernels::for_warps(
+        "first", Exec(), 1, KOKKOS_LAMBDA(const kernels::Warp& warp, index_t) {
+          kernels::Lanes<float> a;
+          kernels::Lanes<std::int32_t> bad;
+          warp.each([&](int l) { bad[l] = 0; });
+          kernels::first_row(warp, source, 0, static_cast<int>(n), a, bad);
+          kernels::store_row(warp, seen.data(), static_cast<int>(n), a);
+        });
+  } else {
+    Kokkos::parallel_for(
+        "first", Kokkos::RangePolicy<Exec>(0, n), KOKKOS_LAMBDA(const index_t i) {
+          bool good = true;
+          seen(i) = source.first(i, good);
+        });
+  }
+  Kokkos::parallel_for(
+      "sent", Kokkos::RangePolicy<Exec>(0, n), KOKKOS_LAMBDA(const index_t i) {
+        if (Source::is_finite(decoded(i))) source.sent(i, source.load(i), decoded(i));
+      });
+  return to_host(seen.data(), n);
+}
+
+constexpr float none = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+Values memory_of(const Feedback& feedback, std::size_t which) {
+  const StateView view = feedback.persistent().at(which);
+  return to_host(static_cast<const float*>(view.data), view.bytes / 4);
 }
 
 TEST(Feedback, NoneHasNoMemory) {
   const Feedback feedback(options({}), 4);
   const Vector<float> gradient("gradient", 4);
-  const Source source = feedback.source(gradient);
+  const Source source = feedback.source(Exec(), gradient, 1);
   EXPECT_EQ(source.kind, Source::Kind::none);
   EXPECT_FALSE(source.has_memory());
   EXPECT_EQ(source.count, 4);
@@ -23,33 +75,101 @@ TEST(Feedback, NoneHasNoMemory) {
 }
 
 TEST(Feedback, ResidualKeepsWhatWasNotSent) {
-  const Feedback feedback(options({{"feedback.beta", "0.5"}, {"feedback.gamma", "2"}}, "residual"), 2);
-  const Vector<float> gradient("gradient", 2);
-  const Vector<float> seen("seen", 2);
-  Kokkos::deep_copy(gradient, 3.0f);
-  for (int step = 0; step < 2; ++step) {  // element 0: decoded as 4 every time; element 1: never sent
-    const Source source = feedback.source(gradient);
-    Kokkos::parallel_for(
-        "step", Kokkos::RangePolicy<Exec>(0, 2), KOKKOS_LAMBDA(const index_t i) {
-          bool good = true;
-          seen(i) = source.first(i, good);
-          if (i == 0) source.sent(i, source.load(i), 4.0f);
-        });
+  for (const bool rows : {false, true}) {
+    const Feedback feedback(options({{"feedback.beta", "0.5"}, {"feedback.gamma", "2"}}, "residual"), 2);
+    EXPECT_EQ(step(feedback, {3, 3}, {4, none}, rows), (Values{6, 6}));
+    EXPECT_EQ(memory_of(feedback, 0), (Values{2, 6}));
+    EXPECT_EQ(step(feedback, {3, 3}, {none, none}, rows), (Values{0.5f * 2 + 6, 0.5f * 6 + 6}));
+    const auto views = feedback.persistent();
+    ASSERT_EQ(views.size(), 1u);
+    EXPECT_EQ(views[0].name, "residual");
+    EXPECT_EQ(views[0].bytes, 8);
+    EXPECT_FALSE(views[0].on_host);
   }
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), seen);
-  EXPECT_EQ(host(0), 0.5f * (6.0f - 4.0f) + 6.0f);
-  EXPECT_EQ(host(1), 0.5f * 6.0f + 6.0f);
-  const auto views = feedback.persistent();
-  ASSERT_EQ(views.size(), 1u);
-  EXPECT_EQ(views[0].name, "residual");
-  EXPECT_EQ(views[0].bytes, 8);
-  EXPECT_FALSE(views[0].on_host);
-  EXPECT_EQ(views[0].data, feedback.source(gradient).memory);
 }
 
-TEST(Feedback, RefusesUnknownKinds) {
+// by hand, m = 0.5: u = m u + g; a = v + u; v = a - decoded; masked: u = 0
+TEST(Feedback, MomentumCorrectionOfDgc) {
+  for (const bool rows : {false, true}) {
+    const Feedback feedback(options({{"feedback", "momentum_correction"}, {"feedback.momentum", "0.5"}}), 3);
+    EXPECT_EQ(step(feedback, {8, 8, infinity}, {8, none, none}, rows), (Values{8, 8, 0}));
+    EXPECT_EQ(memory_of(feedback, 0), (Values{0, 8, 0}));
+    EXPECT_EQ(memory_of(feedback, 1), (Values{0, 8, 0}));  // masked where sent
+    EXPECT_EQ(step(feedback, {8, 8, 2}, {none, none, none}, rows), (Values{8, 8 + (4 + 8), 2}));
+    EXPECT_EQ(step(feedback, {infinity, 0, 0}, {none, 26, none}, rows), (Values{8, 20 + 6, 2 + 1}));
+    EXPECT_EQ(memory_of(feedback, 0), (Values{8, 0, 3}));
+    EXPECT_EQ(memory_of(feedback, 1), (Values{8, 0, 1}));  // a bad gradient leaves both memories as they were
+  }
+}
+
+TEST(Feedback, NesterovMomentumWithoutMasking) {
+  for (const bool rows : {false, true}) {
+    const Feedback feedback(options({{"feedback", "momentum_correction"},
+                                     {"feedback.momentum", "0.5"},
+                                     {"feedback.nesterov", "on"},
+                                     {"feedback.masking", "off"}}),
+                            1);
+    EXPECT_EQ(step(feedback, {8}, {12}, rows), (Values{4 + 8}));  // u = 0.5 (0 + 8), a = 0 + u + g
+    EXPECT_EQ(memory_of(feedback, 1), (Values{4}));
+    EXPECT_EQ(step(feedback, {8}, {none}, rows), (Values{6 + 8}));
+  }
+}
+
+// h follows the gradient by what was sent, and the estimate is the sum of all means
+TEST(Feedback, Ef21SendsDifferences) {
+  for (const bool rows : {false, true}) {
+    const Feedback feedback(options({{"feedback", "ef21"}}), 3);
+    EXPECT_EQ(step(feedback, {4, 1, 2}, {3, none, none}, rows), (Values{4, 1, 2}));
+    EXPECT_EQ(step(feedback, {4, 5, infinity}, {none, 5, none}, rows), (Values{1, 5, 0}));
+    EXPECT_EQ(memory_of(feedback, 0), (Values{3, 5, 0}));
+    const Vector<float> out("out", 3);
+    for (const float mean : {3.0f, -1.0f}) {
+      Kokkos::deep_copy(out, mean);
+      feedback.settle(Exec(), out);
+    }
+    EXPECT_EQ(to_host(out.data(), 3), (Values{2, 2, 2}));
+  }
+}
+
+TEST(Feedback, Ef21FollowsARunningMean) {
+  for (const bool rows : {false, true}) {
+    const Feedback feedback(options({{"feedback", "ef21"}, {"feedback.eta", "0.5"}}), 1);
+    EXPECT_EQ(step(feedback, {8}, {4}, rows), (Values{4}));     // mean 4
+    EXPECT_EQ(step(feedback, {8}, {none}, rows), (Values{2}));  // mean 6, h 4
+  }
+}
+
+TEST(Feedback, ReturnsWhatTheExchangeDropped) {
+  for (const auto& [kind, expected] : std::array<std::pair<const char*, float>, 3>{
+           {{"residual", 7.0f}, {"momentum_correction", 7.0f}, {"ef21", 0.0f}}}) {
+    const Feedback feedback(options({{"feedback", kind}}), 1);
+    step(feedback, {7}, {7}, false);
+    const Vector<float> gradient("gradient", 1);
+    const Source source = feedback.source(Exec(), gradient, 1);
+    Kokkos::parallel_for(
+        "returned", Kokkos::RangePolicy<Exec>(0, 1), KOKKOS_LAMBDA(const index_t i) { source.returned(i, 7.0f); });
+    EXPECT_EQ(memory_of(feedback, 0), Values{expected}) << kind;
+  }
+}
+
+TEST(Feedback, ClipsToTheNormSharedByTheRanks) {
+  const Feedback feedback(options({{"feedback", "residual"}, {"feedback.clip", "10"}}), 2);
+  const Vector<float> gradient("gradient", 2);
+  const auto factor = [&](float x, int ranks) {
+    Kokkos::deep_copy(gradient, x);
+    return feedback.source(Exec(), gradient, ranks).gamma;
+  };
+  EXPECT_EQ(factor(5, 1), 1);  // norm 7.07
+  EXPECT_NEAR(factor(10, 1), 10 / std::sqrt(200.0), 1e-6);
+  EXPECT_NEAR(factor(10, 4), 5 / std::sqrt(200.0), 1e-6);
+  EXPECT_EQ(factor(infinity, 4), 1);
+  EXPECT_EQ(factor(0, 4), 1);
+}
+
+TEST(Feedback, RefusesWhatDoesNotGoTogether) {
   EXPECT_THROW(options({{"feedback", "hope"}}), Error);
   EXPECT_THROW(options({{"feedback.beta", "2"}}), Error);
+  EXPECT_THROW(Feedback(options({{"feedback.clip", "1"}}), 1), Error);
 }
 
 }  // namespace
