@@ -25,7 +25,8 @@ kokkos_shadow(${shadow} CUDA SERIAL KOKKOS_ARCH_HOPPER KOKKOS_ARCH_HOPPER90)
 
 set(layers kernels coders compressors feedback nn data measure exchange)
 foreach(layer ${layers})
-  file(GLOB candidates CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/gradcomp/${layer}/*.cpp)
+  file(GLOB candidates CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/gradcomp/${layer}/*.cpp
+       ${CMAKE_SOURCE_DIR}/src/gradcomp/${layer}/detail/*.cpp)
   list(FILTER candidates EXCLUDE REGEX "_host\\.cpp$")
   set(sources "")
   if(layer MATCHES "kernels|coders|compressors")

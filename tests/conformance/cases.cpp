@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "conformance/worker.hpp"
 #include "gradcomp/core/error.hpp"
@@ -49,9 +50,11 @@ bool accepted(const std::string& spec) {
 
 std::vector<std::string> all_specs() {
   std::vector<std::string> specs;
+  std::set<std::string> seen;
   for (const auto& entry : all_entries()) {
     specs.push_back(entry.info.name);
     for (const auto& p : entry.info.parameters) {
+      if (p.shared && !seen.insert(p.name).second) continue;
       for (const auto& value : values_of(p)) {
         const auto spec = fmt::format("{}:{}={}", entry.info.name, p.name, value);
         if (value != p.default_value && accepted(spec)) specs.push_back(spec);

@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
-#include "gradcomp/compressors/detail/sparse_state.hpp"
+#include "gradcomp/compressors/detail/sparsifier.hpp"
 #include "gradcomp/kernels/random_subset.hpp"
+#include "gradcomp/kernels/scatter.hpp"
 
 namespace gradcomp::compressors {
 namespace {
@@ -19,6 +21,9 @@ Layout entries_of(const Layout& layout, double ratio) {
   return entries;
 }
 
+/// Header, u32 rank and the values; without the rank's own seed only the values travel.
+constexpr index_t before_values = payload_header_bytes + 4;
+
 /// Work space of one bucket: 8 k bytes of values beside the tables. Nothing persists: the choice follows from the step.
 struct RandomKState final : State {
   RandomKState(const Layout& bucket, double ratio)
@@ -27,7 +32,10 @@ struct RandomKState final : State {
         tiles(layout),
         entries(message_layout),
         first(tiles),
-        sent("gradcomp::compressors::random_k::sent", static_cast<std::size_t>(message_layout.count())),
+        payload("gradcomp::compressors::random_k::payload",
+                static_cast<std::size_t>(before_values + 4 * message_layout.count())),
+        sent(reinterpret_cast<float*>(payload.data() + before_values),
+             static_cast<std::size_t>(message_layout.count())),
         sum("gradcomp::compressors::random_k::sum", static_cast<std::size_t>(message_layout.count())),
         subsets("gradcomp::compressors::random_k::subsets", layout.segments.size()),
         weights("gradcomp::compressors::random_k::weights", layout.segments.size()),
@@ -42,17 +50,18 @@ struct RandomKState final : State {
            static_cast<index_t>(subsets.size() * (sizeof(kernels::Subset) + sizeof(float)));
   }
 
-  /// Draws the entries of this step.
-  void draw(const Exec& exec, const Context& context) {
+  /// Draws the entries of this step, every rank's or one's.
+  void draw(const Exec& exec, const Context& context, std::uint32_t rank) {
     for (std::size_t s = 0; s < host_subsets.size(); ++s) {
       const auto& there = message_layout.segments[s];
-      host_subsets[s] = kernels::draw_subset(layout.segments[s], there.count, there.offset, context.seed, context.step);
+      host_subsets[s] =
+          kernels::draw_subset(layout.segments[s], there.count, there.offset, context.seed, context.step, rank);
     }
     Kokkos::deep_copy(exec, subsets, HostSpan<kernels::Subset>(host_subsets.data(), host_subsets.size()));
   }
 
   /// out += weight (times n / k) * values at this step's entries.
-  void scatter(const Exec& exec, const Vector<float>& values, float weight, bool unbiased, const Span<float>& out) {
+  void scatter(const Exec& exec, const Span<const float>& values, float weight, bool unbiased, const Span<float>& out) {
     for (std::size_t s = 0; s < host_weights.size(); ++s) {
       const auto& subset = host_subsets[s];
       const double scale =
@@ -66,41 +75,66 @@ struct RandomKState final : State {
   Layout message_layout;  ///< k elements for each segment of the bucket
   kernels::Tiles tiles, entries;
   kernels::FirstPass first;
-  Vector<float> sent, sum;
+  Vector<std::byte> payload;
+  Span<float> sent;  ///< in the payload
+  Vector<float> sum;
   Vector<kernels::Subset> subsets;
   Vector<float> weights;
   std::vector<kernels::Subset> host_subsets;
   std::vector<float> host_weights;
+  Context step;          ///< of the last produce()
   bool flagged = false;  ///< this rank's last gradient was not finite: nothing left the memory
 };
 
 }  // namespace
 
+/// With the rank's own seed the message is bytes, since sums need common places.
+Info with_seed(Info info, const Options& options) {
+  if (options.text("seed") == "private") {
+    info.rounds = {MessageKind::bytes};
+    info.reducers = {"allgather"};
+  }
+  return info;
+}
+
 class RandomK final : public Compressor {
  public:
   RandomK(Info info, Options options)
-      : Compressor(std::move(info), std::move(options)),
-        m_ratio(this->options().real("ratio")),
-        m_unbiased(this->options().text("scale") == "unbiased") {}
+      : Compressor(with_seed(std::move(info), options), options),
+        m_ratio(options.real("ratio")),
+        m_unbiased(options.text("scale") == "unbiased"),
+        m_private(options.text("seed") == "private") {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<RandomKState>(layout, m_ratio);
   }
-  index_t payload_capacity(const Layout&) const override { return 0; }
-  index_t payload_bytes(const Layout& layout, index_t) const override { return 4 * target_kept(m_ratio, layout); }
+  index_t payload_capacity(const Layout& layout) const override {
+    return m_private ? payload_header_bytes + payload_bytes(layout, 0) : 0;
+  }
+  index_t payload_bytes(const Layout& layout, index_t) const override {
+    return 4 * target_kept(m_ratio, layout) + (m_private ? 4 : 0);
+  }
 
   void produce(const Exec& exec, int, const Source& source, State& state, const Context& context,
                Message& message) const override {
     require(!(m_unbiased && source.has_memory()),
-            "random_k: scale=unbiased with feedback=residual diverges; allowed: scale=none or feedback=none");
+            "random_k: scale=unbiased with a feedback diverges; allowed: scale=none or feedback=none");
     auto& own = static_cast<RandomKState&>(state);
     own.first.run(exec, own.tiles, source);
     own.flagged = own.first.non_finite() > 0;
-    own.draw(exec, context);
+    own.step = context;
+    own.kept = own.target;
+    if (own.flagged && m_private) return send_flag(exec, own, header(source.count, 0), own.payload, message);
+    const auto rank = static_cast<std::uint32_t>(context.rank);
+    own.draw(exec, context, m_private ? rank : every_rank);
     if (own.flagged) {
       Kokkos::deep_copy(exec, own.sent, std::numeric_limits<float>::quiet_NaN());
     } else {
       kernels::gather_subsets(exec, own.entries, own.subsets, source, own.sent);
+    }
+    if (m_private) {
+      send_bytes(exec, own, rank, message);
+      return;
     }
     message.kind = MessageKind::summable;
     message.dtype = DType::f32;
@@ -122,22 +156,59 @@ class RandomK final : public Compressor {
     return true;
   }
 
+  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
+                  const Span<float>& out) const override {
+    auto& own = static_cast<RandomKState&>(state);
+    const index_t k = own.message_layout.count();
+    const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), k));
+    const index_t entries = head.skip() ? 0 : k;
+    const index_t bytes = head.skip() ? payload_header_bytes : payload_capacity(own.layout);
+    require(head.kept == static_cast<std::uint64_t>(entries) && static_cast<index_t>(payload.size()) == bytes,
+            "random_k: payload of {} entries and {} bytes, expected {} and {}", head.kept, payload.size(), entries,
+            bytes);
+    if (head.skip()) return;
+    std::uint32_t rank = 0;
+    Kokkos::deep_copy(exec, HostSpan<std::byte>(reinterpret_cast<std::byte*>(&rank), 4),
+                      subspan(payload, payload_header_bytes, 4));
+    exec.fence("gradcomp::compressors::random_k::decode_add");
+    require(rank < static_cast<std::uint32_t>(own.step.ranks), "random_k: payload of rank {}, there are {}", rank,
+            own.step.ranks);
+    const Span<const float> values(reinterpret_cast<const float*>(payload.data() + before_values),
+                                   static_cast<std::size_t>(k));
+    const index_t bad = kernels::count_non_finite(exec, values);
+    require(bad == 0, "random_k: {} of {} values are not finite", bad, k);
+    own.draw(exec, own.step, rank);
+    own.scatter(exec, values, weight, m_unbiased, out);
+  }
+
   void give_back(const Exec& exec, const Source& source, State& state, const Message&,
                  const Span<const float>&) const override {
     auto& own = static_cast<RandomKState&>(state);
     if (!source.has_memory() || own.flagged) return;
-    own.scatter(exec, own.sent, 1.0f, false, Span<float>(source.memory, static_cast<std::size_t>(source.count)));
+    own.draw(exec, own.step, m_private ? static_cast<std::uint32_t>(own.step.rank) : every_rank);
+    own.scatter(exec, own.sent, source.returning(), false,
+                Span<float>(source.memory, static_cast<std::size_t>(source.count)));
   }
 
  private:
+  void send_bytes(const Exec& exec, RandomKState& own, std::uint32_t rank, Message& message) const {
+    message.kind = MessageKind::bytes;
+    message.payload = own.payload;
+    message.size = static_cast<index_t>(own.payload.size());
+    write_header(exec, header(own.layout.count(), own.message_layout.count()), message.payload);
+    Kokkos::deep_copy(
+        exec, Span<std::uint32_t>(reinterpret_cast<std::uint32_t*>(own.payload.data() + payload_header_bytes), 1),
+        rank);
+  }
+
   double m_ratio;
-  bool m_unbiased;
+  bool m_unbiased, m_private;
 };
 
 Entry random_k() {
   Info info;
   info.name = "random_k";
-  info.summary = "k random entries, the same on all ranks: values only, summed";
+  info.summary = "k random entries: values only, indices follow from the seed";
   info.paper = "Stich, Cordonnier & Jaggi, Sparsified SGD with memory, NeurIPS 2018";
   info.family = Info::Family::sparsifier;
   info.property = Info::Property::contraction;
@@ -145,11 +216,14 @@ Entry random_k() {
   info.reducers = {"allreduce"};
   info.feedback = "residual";
   info.parameters = {
-      Parameter::real("ratio", "0.01", 0, 1, "target density: kept / n of each segment", true),
+      ratio_parameter(),
+      Parameter::choice("seed", "shared", {"shared", "private"},
+                        "shared: the same entries on all ranks, summed; private: each rank draws its own, gathered"),
       Parameter::choice("scale", "none", {"none", "unbiased"},
                         "unbiased: values times n/k, for feedback=none only (with a residual it diverges)"),
   };
-  info.bytes_formula = "4 k, k = sum over segments of max(1, floor(ratio n))";
+  info.feedbacks = {"none", "residual", "momentum_correction", "ef21"};
+  info.bytes_formula = "4 k (seed=private: 4 k + 4), k = sum over segments of max(1, floor(ratio n))";
   info.passes = 3;
   return make_entry<RandomK>(info);
 }

@@ -3,13 +3,13 @@
 // efficient statistical-based gradient compression technique, MLSys 2021).
 //
 // A sparsity-inducing distribution is fitted to |a| and its (1 - ratio) quantile taken as threshold, refined in stages
-// on the survivors (detail/sidco_stages.hpp). stages=adaptive (the authors' code defaults to one fixed stage, which
+// on the survivors (detail/sidco_stages.hpp): sid=exponential is the paper's SIDCo-E, gamma its SIDCo-GP (later stages:
+// generalised Pareto), pareto its SIDCo-P. stages=adaptive (the authors' code defaults to one fixed stage, which
 // starves under error feedback) looks every `interval` calls whether the mean of kept / k left 1 +- tolerance and then
-// takes one stage more; the number is remembered per segment.
-// Guards: at most k nonzeros are sent as they are; segments below max(1024, 2 / ratio), and selections past 2 k, are
-// cut to the exact top k. Segments from 2^20 elements on fit later stages on a sample (kernels/tail_sums.hpp). Payload:
-// as top_k's, 8 kept bytes. Passes: 2 reads and 1 write with the residual, 1 read to choose, and for each stage beyond
-// the first up to 1 read, 1/20 in large segments.
+// changes the number of stages, which is remembered per segment. Guards: at most k nonzeros are sent as they are;
+// segments below max(1024, 2 / ratio), and selections past 2 k, are cut to the exact top k. Segments from 2^20 elements
+// on fit later stages on a sample (kernels/tail_sums.hpp). Payload: as top_k's. Passes: 2 reads and 1 write with the
+// residual, 1 read to choose, and for each stage beyond the first up to 1 read, 1/20 in large segments.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

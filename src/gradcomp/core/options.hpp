@@ -18,6 +18,13 @@ struct Parameter {
   bool open_low = false;             ///< `low` itself is refused, as for a ratio
   std::vector<std::string> choices;  ///< allowed words of a choice
   std::string help;
+  bool shared = false;  ///< the same in several methods: tests vary it on one of them
+
+  Parameter as_shared() const {
+    Parameter copy = *this;
+    copy.shared = true;
+    return copy;
+  }
 
   static Parameter real(std::string name, std::string value, double low, double high, std::string help,
                         bool open_low = false);

@@ -6,8 +6,48 @@ namespace gradcomp::kernels {
 
 using detail::TileMoments;
 
-FirstPass::FirstPass(const Tiles& tiles)
-    : m_partial(Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::kernels::moments_partial"),
+namespace {
+
+/// ln of products of magnitudes without a logarithm per factor: significands in [2^-1/2, 2^1/2) are multiplied, which
+/// 128 of them (a lane's part of a tile) can neither overflow nor underflow, and exponents are added.
+struct LogLanes {
+  Lanes<float> product;
+  Lanes<std::int32_t> exponent;
+
+  KOKKOS_FORCEINLINE_FUNCTION explicit LogLanes(const Warp& warp) {
+    warp.each([&](int l) {
+      product[l] = 1;
+      exponent[l] = 0;
+    });
+  }
+
+  /// Takes in |a| of each lane, denormals too; zeros count as 1.
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(const Warp& warp, const Lanes<float>& a) {
+    warp.each([&](int l) {
+      const float x = Kokkos::bit_cast<float>(magnitude(a[l]));
+      const bool tiny = x < 0x1p-100f, zero = x == 0;
+      const float scaled = tiny ? x * 0x1p64f : x;
+      const auto bits = Kokkos::bit_cast<std::int32_t>(zero ? 1.0f : scaled);
+      const std::int32_t power = (bits - 0x3f3504f3) >> 23;  // the bits of 2^-1/2
+      product[l] *= Kokkos::bit_cast<float>(bits - power * 0x800000);
+      exponent[l] += power - (tiny && !zero ? 64 : 0);
+    });
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION double sum(const Warp& warp) const {
+    Lanes<double> logs;
+    warp.each([&](int l) {
+      logs[l] = Kokkos::log(static_cast<double>(product[l])) + Kokkos::numbers::ln2_v<double> * exponent[l];
+    });
+    return warp.sum(logs);
+  }
+};
+
+}  // namespace
+
+FirstPass::FirstPass(const Tiles& tiles, bool logs)
+    : m_logs(logs),
+      m_partial(Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::kernels::moments_partial"),
                 static_cast<std::size_t>(tiles.count())),
       m_moments("gradcomp::kernels::moments", static_cast<std::size_t>(tiles.segments())),
       m_sample("gradcomp::kernels::sample", static_cast<std::size_t>(tiles.count() * warp_lanes)),
@@ -19,15 +59,17 @@ void FirstPass::run(const Exec& exec, const Tiles& tiles, const Source& source) 
   const auto partial = m_partial;
   const auto moments = m_moments;
   const auto sample = m_sample;
+  const bool with_logs = m_logs;
 
   for_warps(
       "gradcomp::kernels::first_pass", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Tile here = tile(t);
         const SampleRow sampled = sample_row(t, here.count);
-        Lanes<float> sum, squares;
+        Lanes<float> sum, sum_abs, squares;
         Lanes<std::int32_t> nonzeros, bad, most;
+        LogLanes logs(warp);
         warp.each([&](int l) {
-          sum[l] = squares[l] = 0;
+          sum[l] = sum_abs[l] = squares[l] = 0;
           nonzeros[l] = bad[l] = most[l] = 0;
         });
         for (std::int32_t row = 0; row < here.count; row += warp_lanes) {
@@ -36,36 +78,47 @@ void FirstPass::run(const Exec& exec, const Tiles& tiles, const Source& source) 
           warp.each([&](int l) {
             const std::int32_t bits = magnitude(a[l]);
             const float x = Kokkos::bit_cast<float>(bits);
-            sum[l] += x;
+            sum[l] += a[l];
+            sum_abs[l] += x;
             squares[l] += x * x;
             nonzeros[l] += bits != 0 ? 1 : 0;
             most[l] = bits > most[l] ? bits : most[l];
           });
+          if (with_logs) logs.multiply(warp, a);
           if (row == sampled.first) store_row(warp, &sample(t * warp_lanes), sampled.size, a);
         }
-        const TileMoments result{warp.sum(sum), warp.sum(squares), warp.sum(nonzeros), warp.sum(bad), warp.max(most)};
+        const TileMoments result{warp.sum(sum),
+                                 warp.sum(sum_abs),
+                                 warp.sum(squares),
+                                 warp.sum(nonzeros),
+                                 warp.sum(bad),
+                                 warp.max(most),
+                                 with_logs ? logs.sum(warp) : 0.0};
         warp.once([&] { partial(t) = result; });
       });
 
   for_warps(
       "gradcomp::kernels::combine_moments", exec, tiles.segments(), KOKKOS_LAMBDA(const Warp& warp, index_t s) {
-        Lanes<double> sum, squares;
+        Lanes<double> sum, sum_abs, squares, logs;
         Lanes<index_t> nonzeros, bad;
         Lanes<std::int32_t> most;
         warp.each([&](int l) {
-          sum[l] = squares[l] = 0;
+          sum[l] = sum_abs[l] = squares[l] = logs[l] = 0;
           nonzeros[l] = bad[l] = 0;
           most[l] = 0;
           for (index_t t = begin(s) + l; t < begin(s + 1); t += warp_lanes) {
             const TileMoments& p = partial(t);
-            sum[l] += static_cast<double>(p.sum_abs);
+            sum[l] += static_cast<double>(p.sum);
+            sum_abs[l] += static_cast<double>(p.sum_abs);
             squares[l] += static_cast<double>(p.sum_squares);
             nonzeros[l] += p.nonzeros;
             bad[l] += p.non_finite;
             most[l] = p.max_bits > most[l] ? p.max_bits : most[l];
+            logs[l] += p.sum_logs;
           }
         });
-        const Moments result{warp.sum(sum), warp.sum(squares), warp.sum(nonzeros), warp.sum(bad), warp.max(most)};
+        const Moments result{warp.sum(sum), warp.sum(sum_abs), warp.sum(squares), warp.sum(nonzeros),
+                             warp.sum(bad), warp.max(most),    warp.sum(logs)};
         warp.once([&] { moments(s) = result; });
       });
 

@@ -8,27 +8,31 @@
 
 namespace gradcomp::kernels {
 
-/// Statistics of |a|, a = Source::first(). Sums: float lanes in a tile, then tiles in order in double.
+/// Statistics of a = Source::first(). Sums: float lanes in a tile, then tiles in order in double.
 struct Moments {
+  double sum = 0;  ///< of a with its sign; the others are of |a|
   double sum_abs = 0;
   double sum_squares = 0;  ///< overflows (underflows) from |a| = 1e19 (1e-19) on; sum_abs does not
   index_t nonzeros = 0;
   index_t non_finite = 0;     ///< gradient elements that were not finite (or overflowed their memory)
   std::int32_t max_bits = 0;  ///< magnitude() of the largest
+  double sum_logs = 0;        ///< of ln |a| over the nonzeros; 0 unless asked for
 };
 
 namespace detail {
 /// Statistics of one tile.
 struct TileMoments {
-  float sum_abs, sum_squares;
+  float sum, sum_abs, sum_squares;
   std::int32_t nonzeros, non_finite, max_bits;
+  double sum_logs;
 };
 }  // namespace detail
 
 /// The pass and its work space, made in prepare().
 class FirstPass {
  public:
-  explicit FirstPass(const Tiles& tiles);
+  /// `logs`: whether Moments::sum_logs is wanted.
+  explicit FirstPass(const Tiles& tiles, bool logs = false);
 
   /// Forms a for the whole source and its statistics. Waits for exec: the host steers what follows.
   void run(const Exec& exec, const Tiles& tiles, const Source& source);
@@ -45,6 +49,7 @@ class FirstPass {
   index_t bytes() const;
 
  private:
+  bool m_logs;
   Vector<detail::TileMoments> m_partial;
   Vector<Moments> m_moments;
   Vector<float> m_sample;

@@ -4,8 +4,9 @@
 
 namespace gradcomp::kernels {
 
-Subset draw_subset(const Segment& segment, index_t count, index_t entry, std::uint64_t seed, std::int64_t step) {
-  Subset subset{segment.offset, segment.count, count, entry, stream_key(seed, segment.id, step, every_rank), 0};
+Subset draw_subset(const Segment& segment, index_t count, index_t entry, std::uint64_t seed, std::int64_t step,
+                   std::uint32_t rank) {
+  Subset subset{segment.offset, segment.count, count, entry, stream_key(seed, segment.id, step, rank), 0};
   const Array4 bits = threefry4x32_12(subset.key, stream_counter(0, random_stream::selection, 1));
   subset.shift = random_below(bits.x0, bits.x1, segment.count);
   return subset;

@@ -1,5 +1,5 @@
 #pragma once
-// k distinct elements of each segment, drawn alike on every rank, without an array of n.
+// k distinct elements of each segment, drawn without an array of n, alike on every rank or for one rank.
 //
 // Entry j of k comes from stratum j, elements [floor(j n / k), floor((j + 1) n / k)), and the whole choice is turned
 // round the segment by a random shift. So the indices are distinct, and every element is chosen with probability
@@ -40,8 +40,9 @@ KOKKOS_INLINE_FUNCTION constexpr index_t subset_index(const Subset& subset, inde
   return subset.first + (at < subset.elements ? at : at - subset.elements);
 }
 
-/// The subset of a segment, its key and shift filled in.
-Subset draw_subset(const Segment& segment, index_t count, index_t entry, std::uint64_t seed, std::int64_t step);
+/// The subset of a segment, its key and shift filled in. `rank`: whose draw it is, or every_rank's.
+Subset draw_subset(const Segment& segment, index_t count, index_t entry, std::uint64_t seed, std::int64_t step,
+                   std::uint32_t rank = every_rank);
 
 /// values[entry] = a of each entry; tells the source that it was sent exactly. `entries` tiles the message: segment s
 /// has subsets(s).count elements.

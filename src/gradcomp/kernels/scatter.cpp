@@ -21,6 +21,15 @@ index_t count_bad_entries(const Exec& exec, const std::uint32_t* indices, const 
   return bad;
 }
 
+index_t count_non_finite(const Exec& exec, const Span<const float>& values) {
+  index_t bad = 0;
+  Kokkos::parallel_reduce(
+      "gradcomp::kernels::count_non_finite", Entries(exec, 0, static_cast<index_t>(values.size())),
+      KOKKOS_LAMBDA(index_t i, index_t & sum) { sum += Source::is_finite(values(i)) ? 0 : 1; }, bad);
+  exec.fence("gradcomp::kernels::count_non_finite");
+  return bad;
+}
+
 void scatter_add(const Exec& exec, const std::uint32_t* indices, const float* values, index_t count, float weight,
                  const Span<float>& out) {
   Kokkos::parallel_for(

@@ -9,6 +9,9 @@ namespace gradcomp::kernels {
 index_t count_bad_entries(const Exec& exec, const std::uint32_t* indices, const float* values, index_t count,
                           index_t n);
 
+/// Values that are infinite or not a number. Waits for exec.
+index_t count_non_finite(const Exec& exec, const Span<const float>& values);
+
 /// out[indices[i]] += weight * values[i]; indices unique and in range.
 void scatter_add(const Exec& exec, const std::uint32_t* indices, const float* values, index_t count, float weight,
                  const Span<float>& out);

@@ -36,10 +36,10 @@ const std::vector<Tail>& TailSums::run(const Exec& exec, const Tiles& tiles, con
         const index_t stride = row_stride(begin(here.segment + 1) - begin(here.segment));
         const auto hash = static_cast<std::uint32_t>(t) * 0x9e3779b1u >> 16;
         const auto step = static_cast<std::int32_t>(stride * warp_lanes);
-        Lanes<float> excess;
+        Lanes<float> excess, squares;
         Lanes<std::int32_t> count;
         warp.each([&](int l) {
-          excess[l] = 0;
+          excess[l] = squares[l] = 0;
           count[l] = 0;
         });
         std::int32_t seen = 0;
@@ -49,30 +49,34 @@ const std::vector<Tail>& TailSums::run(const Exec& exec, const Tiles& tiles, con
           load_row(warp, a + here.first + row, active, x);  // absent lanes hold 0, which is above no threshold
           warp.each([&](int l) {
             const float over = Kokkos::abs(x[l]) - limit;
-            excess[l] += over > 0 ? over : 0.0f;
+            const float above = over > 0 ? over : 0.0f;
+            excess[l] += above;
+            squares[l] += above * above;
             count[l] += over > 0 ? 1 : 0;
           });
           seen += active < warp_lanes ? active : warp_lanes;
         }
-        const Tail sum{seen, warp.sum(count), static_cast<double>(warp.sum(excess))};
+        const Tail sum{seen, warp.sum(count), static_cast<double>(warp.sum(excess)),
+                       static_cast<double>(warp.sum(squares))};
         warp.once([&] { partial(t) = sum; });
       });
 
   for_warps(
       "gradcomp::kernels::combine_tails", exec, tiles.segments(), KOKKOS_LAMBDA(const Warp& warp, index_t s) {
-        Lanes<double> excess;
+        Lanes<double> excess, squares;
         Lanes<index_t> seen, count;
         warp.each([&](int l) {
-          excess[l] = 0;
+          excess[l] = squares[l] = 0;
           seen[l] = count[l] = 0;
           if (limits(s) < 0) return;
           for (index_t t = begin(s) + l; t < begin(s + 1); t += warp_lanes) {
             seen[l] += partial(t).seen;
             count[l] += partial(t).count;
             excess[l] += partial(t).excess;
+            squares[l] += partial(t).squares;
           }
         });
-        const Tail sum{warp.sum(seen), warp.sum(count), warp.sum(excess)};
+        const Tail sum{warp.sum(seen), warp.sum(count), warp.sum(excess), warp.sum(squares)};
         warp.once([&] { result(s) = sum; });
       });
 

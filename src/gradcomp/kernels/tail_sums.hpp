@@ -8,9 +8,10 @@ namespace gradcomp::kernels {
 
 /// Of the elements of a segment that were looked at.
 struct Tail {
-  index_t seen = 0;   ///< elements looked at
-  index_t count = 0;  ///< of these, magnitude above the threshold
-  double excess = 0;  ///< sum of |a| - threshold over them
+  index_t seen = 0;    ///< elements looked at
+  index_t count = 0;   ///< of these, magnitude above the threshold
+  double excess = 0;   ///< sum of |a| - threshold over them
+  double squares = 0;  ///< sum of (|a| - threshold)^2
 };
 
 /// Segments below 2^20 elements are read in full. Larger ones every s-th row of 32, s = tiles / 128 up to 32, which

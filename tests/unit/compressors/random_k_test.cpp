@@ -1,6 +1,6 @@
 #include "gradcomp/compressors/random_k.hpp"
 
-#include "gradcomp/compressors/detail/sparse_state.hpp"
+#include "gradcomp/compressors/detail/sparsifier.hpp"
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {

@@ -1,7 +1,7 @@
 #include "gradcomp/compressors/sidco.hpp"
 
 #include "gradcomp/compressors/detail/sidco_stages.hpp"
-#include "gradcomp/compressors/detail/sparse_state.hpp"
+#include "gradcomp/compressors/detail/sparsifier.hpp"
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {
@@ -191,7 +191,7 @@ TEST(SidcoMethod, OneFixedStageStarvesUnderFeedback) {
 TEST(SidcoHistory, StagesGrowUntilTheRatioHolds) {
   compressors::SidcoHistory h;
   const auto feed = [&](double ratio, int calls) {
-    for (int i = 0; i < calls; ++i) h.record(ratio, 5, 0.2, 5);
+    for (int i = 0; i < calls; ++i) h.record(ratio, 5, 0.2, 5, false);
   };
   feed(0.7, 4);
   EXPECT_EQ(h.stages, 1);
@@ -201,7 +201,7 @@ TEST(SidcoHistory, StagesGrowUntilTheRatioHolds) {
   EXPECT_EQ(h.stages, 2);  // within the tolerance
   feed(1.5, 5);
   EXPECT_EQ(h.stages, 3);
-  for (int i = 0; i < 5; ++i) h.record(i % 2 == 0 ? 0.1 : 2.4, 5, 0.2, 5);  // mean 1.02
+  for (int i = 0; i < 5; ++i) h.record(i % 2 == 0 ? 0.1 : 2.4, 5, 0.2, 5, false);  // mean 1.02
   EXPECT_EQ(h.stages, 4);
   feed(0.1, 100);
   EXPECT_EQ(h.stages, 5);  // no further

@@ -1,0 +1,34 @@
+#pragma once
+// The sparsity-inducing distributions of SIDCo, fitted by moments. Host arithmetic, in double.
+#include <string>
+
+namespace gradcomp::compressors {
+
+/// Means over the fitted values, which are positive.
+struct SampleMeans {
+  double value = 0;   ///< y
+  double square = 0;  ///< y^2
+  double log = 0;     ///< ln y
+};
+
+enum class Distribution { exponential, gamma, pareto };
+
+/// "exponential", "gamma", "pareto".
+Distribution distribution_from_name(const std::string& name);
+
+/// The value that a share q of the fitted distribution exceeds, 0 < q < 1 (Abdelmoniem et al., MLSys 2021,
+/// section 2.3).
+///   exponential  beta = mean (maximum likelihood); beta ln(1 / q)
+///   gamma        shape by the closed form of Ye & Chen and two Newton steps to the maximum likelihood (without them
+///                1 % off); the exact quantile. Where the mean logarithm is no such (constants): exponential.
+///   pareto       generalised, by two moments: xi = (1 - mean^2 / variance) / 2, beta = mean (1 + mean^2 / variance) /
+///   2;
+///                beta (q^-xi - 1) / xi. Where squares overflowed or underflowed, or nothing varies: exponential.
+double tail_quantile(Distribution distribution, const SampleMeans& means, double q);
+
+/// What the paper writes for gamma: the closed-form shape alpha alone and the approximation -beta (ln q + ln
+/// Gamma(alpha)), which drops x^(alpha - 1): for alpha = .5 and q = .001 it leaves .37 of the target, and it is
+/// negative when Gamma(alpha) > 1 / q.
+double paper_gamma_quantile(const SampleMeans& means, double q);
+
+}  // namespace gradcomp::compressors

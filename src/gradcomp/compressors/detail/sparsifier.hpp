@@ -1,0 +1,81 @@
+#pragma once
+// What all methods that send chosen entries share: everything but the choice. A method says, segment by segment, which
+// entries it wants (exactly the k largest, or all above a threshold that it searches); feedback, statistics, guards,
+// selection, payload, flags and decoding are here.
+#include <memory>
+#include <vector>
+
+#include "gradcomp/coders/sparse_payload.hpp"
+#include "gradcomp/compressors/detail/density.hpp"
+#include "gradcomp/core/registry.hpp"
+#include "gradcomp/kernels/top_k.hpp"
+
+namespace gradcomp::compressors {
+
+/// Work space of one bucket: about 6 (3 ratio + 0.02) n bytes for candidates, 0.03 n for the sample, the payload.
+struct SparseState : State {
+  /// `density`: what is usually kept; `most`: entries that a message may have.
+  SparseState(const Layout& bucket, double density, index_t most, bool logs = false);
+
+  index_t scratch_bytes() const override;
+
+  kernels::Tiles tiles;
+  kernels::FirstPass first;
+  kernels::Selector selector;
+  std::vector<kernels::Request> requests;  ///< [segments] of this step
+  std::vector<char> open;                  ///< [segments] 1: search() is to replace the request by its own
+  double density = 0;                      ///< target of this step
+  Vector<std::byte> payload;               ///< [payload_capacity()]
+};
+
+class Sparsifier : public Compressor {
+ public:
+  Sparsifier(Info info, Options options);
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override;
+  index_t payload_capacity(const Layout& layout) const override;
+  index_t payload_bytes(const Layout& layout, index_t kept) const override;
+  index_t most_kept(const Layout& layout) const final;
+  void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
+               Message& message) const override;
+  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
+                  const Span<float>& out) const override;
+
+ protected:
+  const Density& density() const { return m_density; }
+
+  /// Most entries that a segment of n elements can send. Default: the target of the densest step.
+  virtual index_t most_entries(index_t n) const { return target_kept(m_density.most(), n); }
+  /// A state with what the method remembers besides.
+  virtual std::unique_ptr<SparseState> make_state(const Layout& layout) const;
+  /// For the segments with state.open[s]: which entries to choose, in state.requests[s]. There a = source.accumulated()
+  /// is formed and has more than k nonzeros, and the segment is not small; the others are settled (exact top-k, or all
+  /// nonzeros). The request is an exact top-k until it is replaced.
+  virtual void search(const Exec& exec, const Source& source, SparseState& state, const Context& context) const = 0;
+  /// After the choice: state.selector.chosen() says what became of the requests.
+  virtual void record(SparseState& /*state*/) const {}
+
+ private:
+  void begin(SparseState& state, std::int64_t step) const;
+
+  Density m_density;
+};
+
+/// `variant`: the authors' algorithm, or ours (the default), which `fixed` describes.
+Parameter variant_parameter(const std::string& fixed);
+
+/// Most entries that a method with an estimated threshold may send where k are wanted: 2 k, past which the exact top k
+/// is sent. The authors' algorithms have no bound.
+index_t most_sent(index_t k, index_t n, bool paper);
+
+/// Makes the request one for all entries above `threshold` >= 0.
+void choose_above(kernels::Request& request, float threshold);
+
+/// Info of a sparsifier with the parameters that all have in common, behind `own` ones.
+Info sparsifier_info(const std::string& name, const std::string& summary, const std::string& paper,
+                     std::vector<Parameter> own);
+
+/// A message that makes all ranks skip the step.
+void send_flag(const Exec& exec, State& state, PayloadHeader header, const Span<std::byte>& payload, Message& message);
+
+}  // namespace gradcomp::compressors
