@@ -66,8 +66,8 @@ class Sidco final : public Sparsifier {
     for (std::size_t s = 0; s < own.fits.size(); ++s) {
       own.fits[s].reset();
       if (own.open[s] == 0) continue;
-      own.fits[s].emplace(m_rule, own.target[s], own.first.moments()[s], own.layout.segments[s].count,
-                          own.history[s].stages);
+      const index_t k = own.history[s].aim(own.target[s], own.first.moments()[s].nonzeros);
+      own.fits[s].emplace(m_rule, k, own.first.moments()[s], own.layout.segments[s].count, own.history[s].stages);
     }
     while (next_thresholds(own)) {
       const auto& tails = own.tails.run(exec, own.tiles, source.accumulated(), own.thresholds);

@@ -207,6 +207,36 @@ TEST(SidcoHistory, StagesGrowUntilTheRatioHolds) {
   EXPECT_EQ(h.stages, 5);  // no further
 }
 
+TEST(SidcoHistory, AimsOffByTheBiasThatIsLeft) {
+  compressors::SidcoHistory h;
+  EXPECT_EQ(h.aim(1000, 100000), 1000);
+  double asked = 1000;
+  for (int i = 0; i < 100; ++i) {  // a fit that leaves 15 % too many
+    asked = static_cast<double>(h.aim(1000, 100000));
+    h.record(1.15 * asked / 1000, 5, 0.2, 5, false);
+  }
+  EXPECT_NEAR(1.15 * asked, 1000, 5);
+  for (int i = 0; i < 100; ++i) h.record(0, 5, 0.2, 5, false);
+  EXPECT_NEAR(static_cast<double>(h.aim(1000, 100000)), 2014, 1);  // bounded
+  EXPECT_EQ(h.aim(10, 11), 10);
+}
+
+TEST(SidcoHistory, ThePapersRuleGoesBack) {
+  compressors::SidcoHistory h;
+  const auto feed = [&](double ratio) {
+    for (int i = 0; i < 5; ++i) h.record(ratio, 5, 0.2, 3, true);
+    return h.stages;
+  };
+  EXPECT_EQ(feed(0.7), 2);
+  EXPECT_EQ(feed(1.1), 2);
+  EXPECT_EQ(feed(0.7), 3);
+  EXPECT_EQ(feed(0.7), 3);
+  EXPECT_EQ(feed(1.3), 2);
+  EXPECT_EQ(feed(9), 1);
+  EXPECT_EQ(feed(9), 1);
+  EXPECT_EQ(h.aim(1000, 100000), 1000);
+}
+
 TEST(SidcoMethod, HistoryIsPersistentAndPerSegment) {
   Layout layout;
   layout.add("light", {20000}).add("heavy", {20000});

@@ -60,6 +60,7 @@ void SidcoStages::correct(double survivors) {
 
 void SidcoHistory::record(double ratio, int interval, double tolerance, int most_stages, bool paper) {
   ratio_sum += ratio;
+  if (!paper) bias = std::clamp(bias + 0.1 * std::clamp(std::log(std::max(ratio, 1e-3)), -0.5, 0.5), -0.7, 0.7);
   wild_calls += ratio < 0.5 || ratio > 2 ? 1 : 0;
   if (++calls < interval) return;
   const double mean = ratio_sum / calls;
@@ -71,6 +72,10 @@ void SidcoHistory::record(double ratio, int interval, double tolerance, int most
   }
   calls = wild_calls = 0;
   ratio_sum = 0;
+}
+
+index_t SidcoHistory::aim(index_t k, index_t nonzeros) const {
+  return std::clamp<index_t>(std::llround(static_cast<double>(k) * std::exp(-bias)), 1, nonzeros - 1);
 }
 
 }  // namespace gradcomp::compressors

@@ -1,0 +1,102 @@
+// The kinds of feedback beyond the residual, for every method that takes them: what is remembered follows from what
+// the receivers decode.
+#include <algorithm>
+#include <cmath>
+
+#include "conformance/cases.hpp"
+#include "conformance/worker.hpp"
+
+namespace gradcomp::conformance {
+namespace {
+
+using Values = std::vector<float>;
+
+bool takes(const MethodSpec& method, const std::string& kind) {
+  const auto& kinds = method.compressor->info().feedbacks;
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
+/// |x - y| within rounding of sums of their size.
+void expect_close(const Values& x, const Values& y, const Values& size) {
+  ASSERT_EQ(x.size(), y.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    ASSERT_LE(std::fabs(static_cast<double>(x[i]) - y[i]), 0x1p-20 * std::fabs(size[i]) + 1e-44) << "element " << i;
+  }
+}
+
+}  // namespace
+
+// u = m u + g; a = v + u; v = a - decoded, u = 0 where something was decoded
+TEST_P(Conformance, MomentumCorrectionKeepsWhatWasNotSent) {
+  if (!takes(method("none"), "momentum_correction") || !takes_residual()) GTEST_SKIP() << "refuses the kind";
+  for_each_case([&](const NamedLayout& layout, const NamedData& values) {
+    auto workers = make_workers(method("momentum_correction"), layout.layout, 1);
+    Values u(static_cast<std::size_t>(workers[0].count)), v(u);
+    for (int step = 0; step < 3; ++step) {
+      const auto g = values.make(workers[0].count, 11 + static_cast<std::uint64_t>(step));
+      workers[0].set_gradient(g);
+      const Step done = run_step(workers, step);
+      ASSERT_TRUE(done.ok);
+      for (std::size_t i = 0; i < u.size(); ++i) {
+        u[i] = 0.9f * u[i] + g[i];
+        const float a = v[i] + u[i], decoded = done.out[0][i];
+        v[i] = a - decoded;
+        if (decoded != 0) u[i] = 0;  // sent zeros were and stay zero
+      }
+      Values size(v);
+      for (std::size_t i = 0; i < v.size(); ++i) size[i] = std::fabs(v[i]) + std::fabs(g[i]) + std::fabs(u[i]);
+      ASSERT_NO_FATAL_FAILURE(expect_close(workers[0].memory(), v, size)) << "step " << step;
+    }
+  });
+}
+
+// every rank's h grows by what it decodes to, so the mean of h is the sum of all means
+TEST_P(Conformance, Ef21FollowsTheGradients) {
+  if (!takes(method("none"), "ef21") || !takes_residual()) GTEST_SKIP() << "refuses the kind";
+  for_each_case([&](const NamedLayout& layout, const NamedData& values) {
+    auto workers = make_workers(method("ef21"), layout.layout, 2);
+    Values estimate(static_cast<std::size_t>(workers[0].count));
+    for (int step = 0; step < 4; ++step) {
+      set_gradients(workers, values.name, 17 + static_cast<std::uint64_t>(step));
+      const Step done = run_step(workers, step);
+      ASSERT_TRUE(done.ok);
+      const Values h[] = {workers[0].memory(), workers[1].memory()};
+      Values mean(estimate), size(estimate);
+      for (std::size_t i = 0; i < mean.size(); ++i) {
+        estimate[i] += done.out[0][i];
+        mean[i] = h[0][i] / 2 + h[1][i] / 2;
+        size[i] = std::fabs(h[0][i]) + std::fabs(h[1][i]) + std::fabs(done.out[0][i]) + std::fabs(estimate[i]);
+      }
+      ASSERT_NO_FATAL_FAILURE(expect_close(estimate, mean, size)) << "step " << step;
+    }
+  });
+}
+
+TEST_P(Conformance, EveryKindTakesBackASkippedStep) {
+  for (const char* kind : {"momentum_correction", "ef21"}) {
+    if (!takes(method("none"), kind) || !takes_residual()) continue;
+    SCOPED_TRACE(kind);
+    for_each_case([&](const NamedLayout& layout, const NamedData& values) {
+      auto workers = make_workers(method(kind), layout.layout, 1);
+      set_gradients(workers, values.name, 31);
+      ASSERT_TRUE(run_step(workers, 0).ok);
+      auto before = workers[0].memory();
+      set_gradients(workers, values.name, 32);
+      const Step done = run_step(workers, 1);
+      ASSERT_TRUE(done.ok);
+      const bool differences = workers[0].source().kind == Source::Kind::ef21;
+      const auto after = workers[0].memory();
+      give_back(workers);
+      // ef21: h as it was; otherwise: all of a is back, which is what is there plus what was decoded
+      if (!differences) {
+        for (std::size_t i = 0; i < before.size(); ++i) before[i] = after[i] + done.out[0][i];
+      }
+      float largest = 0;
+      for (std::size_t i = 0; i < after.size(); ++i)
+        largest = std::max({largest, std::fabs(after[i]), std::fabs(done.out[0][i])});
+      ASSERT_NO_FATAL_FAILURE(expect_close(workers[0].memory(), before, Values(before.size(), largest)));
+    });
+  }
+}
+
+}  // namespace gradcomp::conformance
