@@ -1,37 +1,93 @@
 #pragma once
-// Sections of a sparse payload (W8 of the sparsifiers): header, then `kept` u32 indices relative to the bucket,
-// strictly ascending, then `kept` f32 values.
+// Sparse payloads: header, then the section of the indices (relative to the bucket, strictly ascending), then that of
+// the values. The header's flags say how both are coded: IndexCoding in bits 8 to 11, ValueCoding in bits 12 to 15.
+#include <vector>
+
+#include "gradcomp/coders/index_coder.hpp"
+#include "gradcomp/coders/value_coder.hpp"
+#include "gradcomp/core/options.hpp"
 #include "gradcomp/core/payload.hpp"
 
 namespace gradcomp::coders {
 
-/// Bytes of the sections, header apart.
-constexpr index_t sparse_bytes(index_t kept) { return 8 * kept; }
+struct SparseCoding {
+  IndexChoice index;
+  ValueCoding values = ValueCoding::f32;
+};
 
-template <class Byte>
-struct SparseSections;
-template <>
-struct SparseSections<std::byte> {
+/// The parameters `index` and `values` of methods that send sparse payloads, and what their texts ask for.
+std::vector<Parameter> sparse_coding_parameters();
+SparseCoding sparse_coding(const Options& options);
+
+/// Where a sender puts its entries.
+struct SparseTarget {
   std::uint32_t* indices;
   float* values;
 };
-template <>
-struct SparseSections<const std::byte> {
-  const std::uint32_t* indices;
-  const float* values;
+
+/// The entries of a payload, `kept` of each.
+struct SparseView {
+  const std::uint32_t* indices = nullptr;
+  const float* values = nullptr;
+  index_t kept = 0;
+  bool skip = false;  ///< flagged: no entries, and all ranks skip the step
 };
 
-/// Where the sections of a payload with `kept` entries lie; the payload is long enough.
+/// Bytes of the sections with u32 indices and f32 values, header apart.
+constexpr index_t sparse_bytes(index_t kept) { return 8 * kept; }
+
+/// Where these sections lie in a payload that is long enough: what SparseCoder::target() returns for u32 and f32.
 template <class Byte>
-SparseSections<Byte> sparse_sections(const Span<Byte>& payload, index_t kept) {
+SparseTarget sparse_sections(const Span<Byte>& payload, index_t kept) {
   auto* const start = payload.data() + payload_header_bytes;
-  return {reinterpret_cast<decltype(SparseSections<Byte>::indices)>(start),
-          reinterpret_cast<decltype(SparseSections<Byte>::values)>(start + 4 * kept)};
+  return {reinterpret_cast<std::uint32_t*>(start), reinterpret_cast<float*>(start + 4 * kept)};
 }
 
-/// out += weight * decoded. Throws Error, with `out` untouched, unless the payload has the expected header, at most
-/// `capacity` entries, exactly their length, indices ascending below out's size and finite values. A flagged payload
-/// has no entries and adds nothing.
+/// Writes and reads the sparse payloads of one bucket. Owns 4 bytes an entry for coded indices and 4 for coded values;
+/// with u32 and f32 nothing at all, and nothing is copied: entries are written to, and read in, the payload.
+class SparseCoder {
+ public:
+  /// Up to `capacity` entries of a bucket of `elements`. Throws Error unless capacity <= elements <= 2^32 - 1.
+  SparseCoder(const SparseCoding& coding, index_t elements, index_t capacity);
+
+  /// Most bytes of a payload, header included.
+  static index_t payload_capacity(const SparseCoding& coding, index_t elements, index_t capacity);
+  index_t payload_capacity() const { return payload_capacity(m_coding, m_index.elements(), m_index.capacity()); }
+  const SparseCoding& coding() const { return m_coding; }
+
+  /// Room for `kept` entries: for what can be, in `payload` itself, otherwise in arrays of the coder that the next
+  /// encode() reads and the next decode() overwrites.
+  SparseTarget target(const Span<std::byte>& payload, index_t kept) const;
+
+  /// Writes header and sections to `payload` (payload_capacity() bytes, aligned to 4); sets kept and the codings in the
+  /// header. The arrays are those of target(), or the caller's own. `values` becomes what receivers decode. Returns the
+  /// size of the payload. Waits for exec.
+  index_t encode(const Exec& exec, PayloadHeader header, const std::uint32_t* indices, float* values, index_t kept,
+                 const Span<std::byte>& payload) const;
+
+  /// A message that makes all ranks skip the step; returns its size.
+  static index_t encode_skip(const Exec& exec, PayloadHeader header, const Span<std::byte>& payload);
+
+  /// Entries of a payload, in it or in arrays of the coder: valid until either changes. Throws Error unless the payload
+  /// has the expected header, at most `capacity` entries, exactly their length, codings that are ours, ascending
+  /// indices in range and finite values. Waits for exec.
+  SparseView decode(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected) const;
+
+  /// Bytes of work space.
+  index_t bytes() const;
+
+ private:
+  SparseCoding m_coding;
+  IndexCoder m_index;
+  Vector<std::uint32_t> m_indices;  ///< [capacity], unless all indices are u32
+  Vector<float> m_values;           ///< [capacity], unless values can always lie in the payload
+};
+
+/// out += weight * decoded. Throws as decode() does, with `out` untouched. A flagged payload adds nothing.
+void decode_sparse(const Exec& exec, const SparseCoder& coder, const Span<const std::byte>& payload,
+                   const PayloadHeader& expected, float weight, const Span<float>& out);
+
+/// The same for u32 indices and f32 values, up to `capacity` of them.
 void decode_sparse(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected,
                    index_t capacity, float weight, const Span<float>& out);
 

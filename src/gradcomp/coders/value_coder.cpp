@@ -1,0 +1,188 @@
+#include "gradcomp/coders/value_coder.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/core/source.hpp"
+#include "gradcomp/kernels/casts.hpp"
+#include "gradcomp/kernels/source_rows.hpp"
+#include "gradcomp/kernels/tiles.hpp"
+
+namespace gradcomp::coders {
+
+using kernels::Lanes;
+using kernels::Warp;
+using kernels::warp_lanes;
+using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
+
+namespace {
+
+constexpr const char* names[value_codings] = {"f32", "f16", "bf16", "int8"};
+
+constexpr float levels = 127;
+/// Largest scale: 127 of it are just below the largest float, so that every decoded value is finite.
+constexpr float largest_scale = 0x1.0204p121f;
+
+index_t block_count(index_t kept) { return (kept + value_block - 1) / value_block; }
+
+void copy_values(const Exec& exec, const float* from, index_t kept, float* to) {
+  const auto count = static_cast<std::size_t>(kept);
+  if (from != to) Kokkos::deep_copy(exec, Span<float>(to, count), Span<const float>(from, count));
+}
+
+template <class Format>
+void encode_halves(const Exec& exec, const float* values, index_t kept, std::uint16_t* out, float* decoded) {
+  const index_t padded = value_bytes(ValueCoding::f16, kept) / 2;
+  Kokkos::parallel_for(
+      "gradcomp::coders::encode_halves", Range(exec, 0, padded), KOKKOS_LAMBDA(index_t i) {
+        std::uint16_t bits = 0;
+        if (i < kept) {
+          const float largest = Format::largest;
+          bits = Format::encode(Kokkos::min(Kokkos::max(values[i], -largest), largest));
+          decoded[i] = Format::decode(bits);
+        }
+        out[i] = bits;
+      });
+}
+
+template <class Format>
+index_t decode_halves(const Exec& exec, const std::uint16_t* in, index_t kept, float* values) {
+  const index_t padded = value_bytes(ValueCoding::f16, kept) / 2;
+  index_t bad = 0;
+  Kokkos::parallel_reduce(
+      "gradcomp::coders::decode_halves", Range(exec, 0, padded),
+      KOKKOS_LAMBDA(index_t i, index_t & sum) {
+        const float value = Format::decode(in[i]);
+        sum += Source::is_finite(value) && (i < kept || in[i] == 0) ? 0 : 1;
+        if (i < kept) values[i] = value;
+      },
+      bad);
+  return bad;
+}
+
+/// x to the nearest integer, ties to even, for |x| < 2^22: the sum has no fractional bits left.
+KOKKOS_FORCEINLINE_FUNCTION float nearest_integer(float x) { return (x + 0x1.8p23f) - 0x1.8p23f; }
+
+void encode_bytes(const Exec& exec, const float* values, index_t kept, float* scales, std::int8_t* out,
+                  float* decoded) {
+  const index_t blocks = block_count(kept), padded = (kept + 3) / 4 * 4;
+  kernels::for_warps(
+      "gradcomp::coders::encode_bytes", exec, blocks, KOKKOS_LAMBDA(const Warp& warp, index_t b) {
+        const index_t first = b * value_block, end = Kokkos::min(kept, first + value_block);
+        Lanes<std::int32_t> most;
+        warp.each([&](int l) { most[l] = 0; });
+        for (index_t row = first; row < end; row += warp_lanes) {
+          Lanes<float> x;
+          kernels::load_row(warp, values + row, static_cast<int>(end - row), x);
+          warp.each([&](int l) {
+            const std::int32_t bits = kernels::magnitude(x[l]);
+            most[l] = bits > most[l] ? bits : most[l];
+          });
+        }
+        const float largest = Kokkos::bit_cast<float>(static_cast<std::uint32_t>(warp.max(most)));
+        const float scale = Kokkos::min(largest / levels, largest_scale);
+        const float divisor = scale > 0 ? scale : 1;  // v / 1 of values this small is zero
+        warp.once([&] { scales[b] = scale; });
+        for (index_t row = first; row < end; row += warp_lanes) {
+          const int active = static_cast<int>(Kokkos::min<index_t>(end - row, warp_lanes));
+          const int room = static_cast<int>(Kokkos::min<index_t>(padded - row, warp_lanes));
+          Lanes<float> x, back;
+          Lanes<std::int8_t> code;
+          kernels::load_row(warp, values + row, active, x);
+          warp.each([&](int l) {
+            // a scale among the denormals is rounded coarsely: the quotient may exceed 127
+            const float q = Kokkos::min(Kokkos::max(nearest_integer(x[l] / divisor), -levels), levels);
+            code[l] = static_cast<std::int8_t>(static_cast<std::int32_t>(q));
+            back[l] = static_cast<float>(static_cast<std::int32_t>(q)) * scale;
+          });
+          kernels::store_row(warp, out + row, room, code);
+          kernels::store_row(warp, decoded + row, active, back);
+        }
+      });
+}
+
+index_t decode_bytes(const Exec& exec, const float* scales, const std::int8_t* in, index_t kept, float* values) {
+  const index_t padded = (kept + 3) / 4 * 4;
+  index_t bad = 0;
+  Kokkos::parallel_reduce(
+      "gradcomp::coders::decode_bytes", Range(exec, 0, padded),
+      KOKKOS_LAMBDA(index_t i, index_t & sum) {
+        if (i >= kept) {
+          sum += in[i] == 0 ? 0 : 1;
+          return;
+        }
+        const float scale = scales[i / value_block];
+        const float value = static_cast<float>(in[i]) * scale;
+        const bool good =
+            (Kokkos::bit_cast<std::uint32_t>(scale) >> 31) == 0 && Source::is_finite(scale) && Source::is_finite(value);
+        sum += good ? 0 : 1;
+        values[i] = value;
+      },
+      bad);
+  return bad;
+}
+
+index_t check_floats(const Exec& exec, const float* in, index_t kept) {
+  index_t bad = 0;
+  Kokkos::parallel_reduce(
+      "gradcomp::coders::check_floats", Range(exec, 0, kept),
+      KOKKOS_LAMBDA(index_t i, index_t & sum) { sum += Source::is_finite(in[i]) ? 0 : 1; }, bad);
+  return bad;
+}
+
+}  // namespace
+
+std::string to_string(ValueCoding coding) { return names[static_cast<int>(coding)]; }
+
+ValueCoding value_coding(const std::string& name) {
+  const auto found = std::find(std::begin(names), std::end(names), name);
+  require(found != std::end(names), "value coding '{}' is unknown; allowed: f32, f16, bf16, int8", name);
+  return static_cast<ValueCoding>(found - std::begin(names));
+}
+
+void encode_values(const Exec& exec, ValueCoding coding, const float* values, index_t kept, std::byte* out,
+                   float* decoded) {
+  switch (coding) {
+    case ValueCoding::f32:
+      copy_values(exec, values, kept, reinterpret_cast<float*>(out));
+      copy_values(exec, values, kept, decoded);
+      return;
+    case ValueCoding::f16:
+      return encode_halves<kernels::Half>(exec, values, kept, reinterpret_cast<std::uint16_t*>(out), decoded);
+    case ValueCoding::bf16:
+      return encode_halves<kernels::Bfloat>(exec, values, kept, reinterpret_cast<std::uint16_t*>(out), decoded);
+    case ValueCoding::int8:
+      encode_bytes(exec, values, kept, reinterpret_cast<float*>(out),
+                   reinterpret_cast<std::int8_t*>(out + 4 * block_count(kept)), decoded);
+  }
+}
+
+const float* decode_values(const Exec& exec, ValueCoding coding, const Span<const std::byte>& section, index_t kept,
+                           float* values) {
+  require(static_cast<index_t>(section.size()) == value_bytes(coding, kept),
+          "value section: {} bytes, expected {} for {} entries in {}", section.size(), value_bytes(coding, kept), kept,
+          to_string(coding));
+  const std::byte* const in = section.data();
+  index_t bad = 0;
+  switch (coding) {
+    case ValueCoding::f32:
+      bad = check_floats(exec, reinterpret_cast<const float*>(in), kept);
+      break;
+    case ValueCoding::f16:
+      bad = decode_halves<kernels::Half>(exec, reinterpret_cast<const std::uint16_t*>(in), kept, values);
+      break;
+    case ValueCoding::bf16:
+      bad = decode_halves<kernels::Bfloat>(exec, reinterpret_cast<const std::uint16_t*>(in), kept, values);
+      break;
+    case ValueCoding::int8:
+      bad = decode_bytes(exec, reinterpret_cast<const float*>(in),
+                         reinterpret_cast<const std::int8_t*>(in + 4 * block_count(kept)), kept, values);
+  }
+  exec.fence("gradcomp::coders::decode_values");
+  require(bad == 0, "value section: {} of {} values in {} are not finite, or scales or padding wrong", bad, kept,
+          to_string(coding));
+  return coding == ValueCoding::f32 ? reinterpret_cast<const float*>(in) : values;
+}
+
+}  // namespace gradcomp::coders

@@ -1,0 +1,211 @@
+#include "gradcomp/coders/index_coder.hpp"
+
+#include <gtest/gtest.h>
+
+#include "gradcomp/core/error.hpp"
+#include "unit/coders/support.hpp"
+
+namespace gradcomp::coders {
+namespace {
+
+using coders_test::Bytes;
+using coders_test::Guarded;
+using coders_test::Indices;
+
+const char* const names[] = {"u32", "packed", "bitmap", "delta", "rice", "elias_fano", "auto"};
+
+struct Section {
+  IndexCoding coding;
+  Bytes bytes;
+};
+
+Section encode(const IndexCoder& coder, const Indices& indices) {
+  const Exec exec;
+  const Guarded<std::uint32_t> in(indices);
+  const Guarded<std::byte> out(static_cast<std::size_t>(coder.capacity_bytes()));
+  const Encoded encoded = coder.encode(exec, in.data(), static_cast<index_t>(indices.size()), out.data());
+  exec.fence();
+  EXPECT_TRUE(out.intact());
+  EXPECT_LE(encoded.bytes, coder.capacity_bytes());
+  EXPECT_EQ(encoded.bytes % 4, 0);
+  return {encoded.coding, out.host(static_cast<std::size_t>(encoded.bytes))};
+}
+
+/// Decodes in an allocation of exactly the section's size; false when refused.
+bool decode(const IndexCoder& coder, const Section& section, index_t kept, Indices& indices) {
+  const Guarded<std::byte> in(section.bytes);
+  const Guarded<std::uint32_t> out(static_cast<std::size_t>(kept));
+  bool good = true;
+  try {
+    const std::uint32_t* const found =
+        coder.decode(Exec(), section.coding, Span<const std::byte>(in.data(), section.bytes.size()), kept, out.data());
+    indices.resize(static_cast<std::size_t>(kept));
+    Kokkos::deep_copy(HostSpan<std::uint32_t>(indices.data(), indices.size()),
+                      Span<const std::uint32_t>(found, indices.size()));
+  } catch (const Error&) {
+    good = false;
+  }
+  EXPECT_TRUE(out.intact()) << "wrote outside of the indices";
+  return good;
+}
+
+bool are_ascending_below(const Indices& indices, index_t elements) {
+  return std::adjacent_find(indices.begin(), indices.end(), std::greater_equal<>()) == indices.end() &&
+         (indices.empty() || static_cast<index_t>(indices.back()) < elements);
+}
+
+class IndexCoders : public testing::TestWithParam<const char*> {};
+
+TEST_P(IndexCoders, BytesAreTheReferencesAndComeBack) {
+  for (const auto& one : coders_test::cases()) {
+    const IndexChoice choice = index_choice(GetParam());
+    const auto kept = static_cast<index_t>(one.indices.size());
+    if (one.elements > 1 << 30 && index_capacity_bytes(choice, one.elements, kept) > 1 << 20) continue;  // a bitmap
+    SCOPED_TRACE(one.name + " of " + std::to_string(one.elements));
+    const IndexCoder coder(choice, one.elements, kept);
+    const Section section = encode(coder, one.indices);
+    EXPECT_TRUE(section.bytes == coders_test::reference(section.coding, one.indices, one.elements));
+    if (is_closed_form(section.coding)) {
+      EXPECT_EQ(static_cast<index_t>(section.bytes.size()), index_bytes(section.coding, one.elements, kept));
+    }
+    Indices back;
+    ASSERT_TRUE(decode(coder, section, kept, back));
+    EXPECT_TRUE(back == one.indices);
+  }
+}
+
+// A coder prepared for all entries also takes few, in any order of calls.
+TEST_P(IndexCoders, WorkSpaceIsReused) {
+  const index_t n = 100000;
+  const IndexCoder coder(index_choice(GetParam()), n, n);
+  for (const double density : {0.9, 0.0001, 0.3, 0.01, 0.6}) {
+    const Indices indices = coders_test::random_indices(n, density);
+    Indices back;
+    EXPECT_TRUE(decode(coder, encode(coder, indices), static_cast<index_t>(indices.size()), back));
+    EXPECT_TRUE(back == indices) << density;
+  }
+}
+
+TEST_P(IndexCoders, OtherLengthsAndCountsAreRefused) {
+  for (const double density : {0.004, 0.1, 0.6}) {
+    const index_t n = 1200;
+    const Indices indices = coders_test::random_indices(n, density);
+    const auto kept = static_cast<index_t>(indices.size());
+    const IndexCoder coder(index_choice(GetParam()), n, n);
+    const Section section = encode(coder, indices);
+    Indices back;
+    ASSERT_TRUE(decode(coder, section, kept, back));
+    for (std::size_t size = 0; size < section.bytes.size(); ++size)
+      EXPECT_FALSE(
+          decode(coder, {section.coding, Bytes(section.bytes.begin(), section.bytes.begin() + size)}, kept, back))
+          << "cut to " << size << " of " << section.bytes.size();
+    Section longer = section;
+    longer.bytes.resize(section.bytes.size() + 4);
+    EXPECT_FALSE(decode(coder, longer, kept, back));
+    EXPECT_FALSE(decode(coder, section, 0, back));
+    EXPECT_FALSE(decode(coder, section, n + 1, back));
+    for (const index_t other : {kept - 1, kept + 1})
+      EXPECT_TRUE(!decode(coder, section, other, back) || are_ascending_below(back, n));
+    IndexCoding wrong = section.coding == IndexCoding::u32 ? IndexCoding::packed : IndexCoding::u32;
+    EXPECT_FALSE(decode(coder, {wrong, section.bytes}, kept, back));
+  }
+}
+
+// What is accepted is the only encoding of what it decodes to: encoding that again gives the same bytes.
+TEST_P(IndexCoders, FlippedBitsAreRefusedOrValid) {
+  std::mt19937 random(5);
+  int refused = 0;
+  for (const double density : {0.005, 0.1, 0.5}) {
+    const index_t n = 3001;
+    const Indices indices = coders_test::random_indices(n, density);
+    const auto kept = static_cast<index_t>(indices.size());
+    const IndexCoder coder(index_choice(GetParam()), n, kept);
+    const Section section = encode(coder, indices);
+    for (int trial = 0; trial < 200; ++trial) {
+      Section changed = section;
+      if (trial % 4 == 0) {
+        for (auto& byte : changed.bytes) byte = static_cast<std::byte>(random());
+      } else if (trial % 4 == 1) {
+        std::memset(&changed.bytes[random() % (changed.bytes.size() / 4) * 4], trial % 8 == 1 ? 0xff : 0, 4);
+      } else {
+        for (int flips = trial % 3; flips >= 0; --flips)
+          changed.bytes[random() % changed.bytes.size()] ^= static_cast<std::byte>(1u << random() % 8);
+      }
+      Indices back;
+      if (!decode(coder, changed, kept, back)) {
+        ++refused;
+        continue;
+      }
+      EXPECT_TRUE(are_ascending_below(back, n));
+      EXPECT_TRUE(coders_test::reference(section.coding, back, n) == changed.bytes);
+    }
+  }
+  EXPECT_GT(refused, 100);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, IndexCoders, testing::ValuesIn(names),
+                         [](const auto& test) { return std::string(test.param); });
+
+void expect_refused(const char* name, index_t n, const std::vector<std::uint8_t>& bytes, index_t kept) {
+  Section section{index_choice(name).coding, Bytes(bytes.size())};
+  std::memcpy(section.bytes.data(), bytes.data(), bytes.size());
+  Indices back;
+  EXPECT_FALSE(decode(IndexCoder(index_choice(name), n, n), section, kept, back)) << name;
+}
+
+TEST(IndexCoder, HandmadeMistakesAreRefused) {
+  expect_refused("u32", 10, {3, 0, 0, 0, 3, 0, 0, 0}, 2);
+  expect_refused("u32", 10, {10, 0, 0, 0}, 1);
+  expect_refused("packed", 10, {0x21, 1, 0, 0}, 2);                           // a stray bit behind 1, 2
+  expect_refused("packed", 10, {0x12, 0, 0, 0}, 2);                           // 2, 1
+  expect_refused("bitmap", 10, {0, 4, 0, 0}, 1);                              // index 10
+  expect_refused("bitmap", 10, {3, 0, 0, 0}, 1);                              // two
+  expect_refused("delta", 1000, {0x80, 0, 0, 0}, 1);                          // zero in two bytes
+  expect_refused("delta", 1000, {1, 1, 0, 0}, 1);                             // padding of 1
+  expect_refused("delta", 1000, {1, 0, 0, 0x80}, 1);                          // padding that does not end
+  expect_refused("delta", 1000, {0xff, 0xff, 0xff, 0xff, 0x1f, 0, 0, 0}, 1);  // 33 bits
+  expect_refused("delta", 1000, {0xff, 0xff, 0xff, 0xff, 0x8f, 0, 0, 0}, 1);  // 6 bytes
+  expect_refused("delta", 1000, {0xff, 0xff, 0xff, 0xff}, 0);
+  expect_refused("rice", 4, {2, 0, 0, 0, 0, 0, 0, 0}, 1);  // width 1: no one
+  expect_refused("rice", 4, {0, 0, 0, 0, 4, 0, 0, 0}, 1);  // quotient 2, index 4
+  expect_refused("elias_fano", 10, {0, 4, 0, 0}, 1);       // width 0: index 10
+  expect_refused("elias_fano", 10, {3, 0, 0, 0}, 1);       // two
+}
+
+TEST(IndexCoder, AutomaticTakesTheShortest) {
+  for (const auto& one : coders_test::cases()) {
+    const auto kept = static_cast<index_t>(one.indices.size());
+    const Section section = encode(IndexCoder(index_choice("auto"), one.elements, kept), one.indices);
+    std::size_t least = SIZE_MAX;
+    for (int c = 0; c < index_codings; ++c) {
+      const auto coding = static_cast<IndexCoding>(c);
+      if (coding == IndexCoding::bitmap && one.elements > 1 << 30 && kept > 0) continue;  // 512 MB
+      least = std::min(least, coders_test::reference(coding, one.indices, one.elements).size());
+    }
+    EXPECT_EQ(section.bytes.size(), least) << one.name << " of " << one.elements;
+  }
+}
+
+TEST(IndexCoder, RandomPositionsComeNearTheEntropy) {
+  const index_t n = 1000000;
+  for (const double density : {0.001, 0.01}) {
+    const Indices indices = coders_test::random_indices(n, density, 7);
+    const auto kept = static_cast<index_t>(indices.size());
+    const double bound = entropy_bits(n, kept) * static_cast<double>(kept) / 8;
+    for (const char* name : {"elias_fano", "rice", "auto"}) {
+      const auto bytes = static_cast<double>(encode(IndexCoder(index_choice(name), n, kept), indices).bytes.size());
+      EXPECT_LE(bytes, bound * (name == std::string("elias_fano") ? 1.08 : 1.05)) << name << " " << density;
+      EXPECT_GE(bytes, bound * 0.99) << name << " " << density;  // or the test measures something else
+    }
+  }
+}
+
+TEST(IndexCoder, OwnsNothingForFieldsOfFixedWidth) {
+  EXPECT_EQ(IndexCoder(index_choice("u32"), 1000000, 10000).bytes(), 0);
+  EXPECT_EQ(IndexCoder(index_choice("packed"), 1000000, 10000).bytes(), 0);
+  EXPECT_THROW(IndexCoder(index_choice("u32"), 10, 11), Error);
+  EXPECT_THROW(IndexCoder(index_choice("u32"), index_t{1} << 32, 1), Error);
+}
+
+}  // namespace
+}  // namespace gradcomp::coders
