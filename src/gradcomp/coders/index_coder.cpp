@@ -3,55 +3,20 @@
 #include <algorithm>
 
 #include "gradcomp/coders/gaps.hpp"
+#include "gradcomp/coders/positions.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/kernels/bit_vector.hpp"
 
 namespace gradcomp::coders {
 
-using kernels::BitFields;
 using kernels::BitString;
-using kernels::entries_per_chunk;
-using kernels::field_words;
 using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
 
 namespace {
 
-/// Index i itself: what packed and Elias-Fano write the low bits of.
-struct Plain {
-  const std::uint32_t* indices;
-  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t operator()(index_t i) const { return indices[i]; }
-};
-
 void copy_indices(const Exec& exec, const std::uint32_t* from, index_t kept, std::uint32_t* to) {
   const auto count = static_cast<std::size_t>(kept);
   if (from != to) Kokkos::deep_copy(exec, Span<std::uint32_t>(to, count), Span<const std::uint32_t>(from, count));
-}
-
-/// Entry i sets bit (index >> shift) + i rank, of `count` words: bitmap with shift 0 and rank 0, Elias-Fano with
-/// rank 1.
-void write_ones(const Exec& exec, const std::uint32_t* indices, index_t kept, int shift, index_t rank, index_t count,
-                std::uint32_t* words) {
-  Kokkos::deep_copy(exec, Span<std::uint32_t>(words, static_cast<std::size_t>(count)), 0u);
-  Kokkos::parallel_for(
-      "gradcomp::coders::write_ones", Range(exec, 0, kernels::entry_chunks(kept)), KOKKOS_LAMBDA(index_t c) {
-        const index_t end = Kokkos::min(kept, (c + 1) * entries_per_chunk);
-        kernels::BitWriter writer(words);
-        for (index_t i = c * entries_per_chunk; i < end; ++i)
-          writer.set(static_cast<std::uint64_t>((indices[i] >> shift) + i * rank));
-        writer.finish();
-      });
-}
-
-void read_fields(const Exec& exec, const BitFields& fields, index_t kept, std::uint32_t* indices) {
-  Kokkos::parallel_for(
-      "gradcomp::coders::read_fields", Range(exec, 0, kept), KOKKOS_LAMBDA(index_t i) { indices[i] = fields(i); });
-}
-
-/// indices[i], so far the upper bits, becomes the whole index.
-void add_low_bits(const Exec& exec, const BitFields& low, index_t kept, std::uint32_t* indices) {
-  Kokkos::parallel_for(
-      "gradcomp::coders::add_low_bits", Range(exec, 0, kept),
-      KOKKOS_LAMBDA(index_t i) { indices[i] = (indices[i] << low.width) | low(i); });
 }
 
 /// Indices not below `elements` or not above the one before, and stray bits behind either bit string.
@@ -68,6 +33,20 @@ index_t count_bad(const Exec& exec, const std::uint32_t* indices, index_t kept, 
       bad);
   exec.fence("gradcomp::coders::count_bad_indices");
   return bad;
+}
+
+/// The coding of fewest bytes, of equal ones the first.
+Encoded shortest(const Exec& exec, const std::uint32_t* indices, index_t elements, index_t kept) {
+  const GapSizes sizes = gap_sizes(exec, indices, elements, kept);
+  Encoded best{IndexCoding::u32, index_bytes(IndexCoding::u32, elements, kept)};
+  for (int c = 1; c < index_codings; ++c) {
+    const auto coding = static_cast<IndexCoding>(c);
+    const index_t bytes = coding == IndexCoding::delta  ? sizes.delta
+                          : coding == IndexCoding::rice ? sizes.rice
+                                                        : index_bytes(coding, elements, kept);
+    if (bytes < best.bytes) best = {coding, bytes};
+  }
+  return best;
 }
 
 /// The chunks that a coding's sections can have: of words (of all of them, for simplicity) and of entries.
@@ -96,28 +75,18 @@ IndexCoder::IndexCoder(const IndexChoice& choice, index_t elements, index_t capa
 Encoded IndexCoder::encode(const Exec& exec, const std::uint32_t* indices, index_t kept, std::byte* out) const {
   require(kept <= m_capacity, "index coder: {} entries, prepared for at most {}", kept, m_capacity);
   if (kept == 0) return {m_choice.coding, 0};
-  Encoded encoded{m_choice.coding, index_bytes(m_choice.coding, m_elements, kept)};
-  if (m_choice.automatic) {
-    const GapSizes sizes = gap_sizes(exec, indices, m_elements, kept);
-    for (int c = 1; c < index_codings; ++c) {
-      const auto coding = static_cast<IndexCoding>(c);
-      const index_t bytes = coding == IndexCoding::delta  ? sizes.delta
-                            : coding == IndexCoding::rice ? sizes.rice
-                                                          : index_bytes(coding, m_elements, kept);
-      if (bytes < encoded.bytes) encoded = {coding, bytes};
-    }
-  }
+  Encoded encoded = m_choice.automatic ? shortest(exec, indices, m_elements, kept)
+                                       : Encoded{m_choice.coding, index_bytes(m_choice.coding, m_elements, kept)};
   auto* const words = reinterpret_cast<std::uint32_t*>(out);
   switch (encoded.coding) {
     case IndexCoding::u32:
       copy_indices(exec, indices, kept, words);
       break;
     case IndexCoding::packed:
-      kernels::write_fields("gradcomp::coders::write_packed", exec, Plain{indices}, kept, packed_width(m_elements),
-                            words);
+      encode_packed(exec, indices, m_elements, kept, words);
       break;
     case IndexCoding::bitmap:
-      write_ones(exec, indices, kept, 0, 0, encoded.bytes / 4, words);
+      encode_bitmap(exec, indices, m_elements, kept, words);
       break;
     case IndexCoding::delta:
       encoded.bytes = encode_delta(exec, indices, kept, m_starts, reinterpret_cast<std::uint8_t*>(out));
@@ -125,13 +94,9 @@ Encoded IndexCoder::encode(const Exec& exec, const std::uint32_t* indices, index
     case IndexCoding::rice:
       encoded.bytes = encode_rice(exec, indices, m_elements, kept, m_starts, words);
       break;
-    case IndexCoding::elias_fano: {
-      const int width = elias_fano_width(m_elements, kept);
-      const index_t low = field_words(kept, width);
-      kernels::write_fields("gradcomp::coders::write_low_bits", exec, Plain{indices}, kept, width, words);
-      write_ones(exec, indices, kept, width, 1, encoded.bytes / 4 - low, words + low);
+    case IndexCoding::elias_fano:
+      encode_elias_fano(exec, indices, m_elements, kept, words);
       break;
-    }
   }
   return encoded;
 }
@@ -152,40 +117,29 @@ const std::uint32_t* IndexCoder::decode(const Exec& exec, IndexCoding coding, co
   if (kept == 0) return indices;
 
   const auto* const words = reinterpret_cast<const std::uint32_t*>(section.data());
-  bool good = true;
-  BitString first, second;  // of which the padding must be zero
+  Positions found;
   switch (coding) {
     case IndexCoding::u32:
       break;
     case IndexCoding::packed:
-      first = {words, kept * packed_width(m_elements)};
-      read_fields(exec, {words, packed_width(m_elements)}, kept, indices);
+      found = decode_packed(exec, words, m_elements, kept, indices);
       break;
     case IndexCoding::bitmap:
-      good = kernels::count_ones(exec, words, size / 4, m_starts) == kept;
-      if (good) kernels::find_ones(exec, words, size / 4, m_starts, kept, kernels::OneIs::position, indices);
+      found = decode_bitmap(exec, words, m_elements, kept, m_starts, indices);
       break;
     case IndexCoding::delta:
-      good = decode_delta(exec, section, kept, m_starts, indices);
+      found.good = decode_delta(exec, section, kept, m_starts, indices);
       break;
     case IndexCoding::rice:
-      good = decode_rice(exec, section, m_elements, kept, m_starts, indices);
+      found.good = decode_rice(exec, section, m_elements, kept, m_starts, indices);
       break;
-    case IndexCoding::elias_fano: {
-      const int width = elias_fano_width(m_elements, kept);
-      const index_t low = field_words(kept, width);
-      first = {words, kept * width};
-      second = {words + low, elias_fano_upper_bits(m_elements, kept, width)};
-      good = kernels::count_ones(exec, second.words, size / 4 - low, m_starts) == kept;
-      if (!good) break;
-      kernels::find_ones(exec, second.words, size / 4 - low, m_starts, kept, kernels::OneIs::zeros_before, indices);
-      add_low_bits(exec, {words, width}, kept, indices);
+    case IndexCoding::elias_fano:
+      found = decode_elias_fano(exec, words, m_elements, kept, m_starts, indices);
       break;
-    }
   }
-  require(good, "index section: {} bytes are no {} entries in {}", size, kept, name);
+  require(found.good, "index section: {} bytes are no {} entries in {}", size, kept, name);
   const std::uint32_t* const decoded = coding == IndexCoding::u32 ? words : indices;
-  const index_t bad = count_bad(exec, decoded, kept, m_elements, first, second);
+  const index_t bad = count_bad(exec, decoded, kept, m_elements, found.first, found.second);
   require(bad == 0, "index section: {} of {} entries in {} are out of range or order", bad, kept, name);
   return decoded;
 }

@@ -1,0 +1,86 @@
+#include "gradcomp/coders/int8_blocks.hpp"
+
+#include "gradcomp/core/source.hpp"
+#include "gradcomp/kernels/source_rows.hpp"
+#include "gradcomp/kernels/tiles.hpp"
+
+namespace gradcomp::coders {
+
+using kernels::Lanes;
+using kernels::Warp;
+using kernels::warp_lanes;
+using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
+
+namespace {
+
+constexpr float levels = 127;
+/// Largest scale: 127 of it are just below the largest float, so that every decoded value is finite.
+constexpr float largest_scale = 0x1.0204p121f;
+
+/// x to the nearest integer, ties to even, for |x| < 2^22: the sum has no fractional bits left.
+KOKKOS_FORCEINLINE_FUNCTION float nearest_integer(float x) { return (x + 0x1.8p23f) - 0x1.8p23f; }
+
+}  // namespace
+
+void encode_int8(const Exec& exec, const float* values, index_t kept, float* scales, std::int8_t* codes,
+                 float* decoded) {
+  const index_t blocks = block_count(kept), padded = (kept + 3) / 4 * 4;
+  kernels::for_warps(
+      "gradcomp::coders::encode_int8", exec, blocks, KOKKOS_LAMBDA(const Warp& warp, index_t b) {
+        const index_t first = b * value_block, end = Kokkos::min(kept, first + value_block);
+        Lanes<std::int32_t> most;
+        warp.each([&](int l) { most[l] = 0; });
+        for (index_t row = first; row < end; row += warp_lanes) {
+          Lanes<float> x;
+          kernels::load_row(warp, values + row, static_cast<int>(end - row), x);
+          warp.each([&](int l) {
+            const std::int32_t bits = kernels::magnitude(x[l]);
+            most[l] = bits > most[l] ? bits : most[l];
+          });
+        }
+        const float largest = Kokkos::bit_cast<float>(static_cast<std::uint32_t>(warp.max(most)));
+        const float limit = levels, scale_limit = largest_scale;  // min() needs addresses, which devices have not
+        const float scale = Kokkos::min(largest / limit, scale_limit);
+        const float divisor = scale > 0 ? scale : 1;  // v / 1 of values this small is zero
+        warp.once([&] { scales[b] = scale; });
+        for (index_t row = first; row < end; row += warp_lanes) {
+          const int active = static_cast<int>(Kokkos::min<index_t>(end - row, warp_lanes));
+          const int room = static_cast<int>(Kokkos::min<index_t>(padded - row, warp_lanes));
+          Lanes<float> x, back;
+          Lanes<std::int8_t> code;
+          kernels::load_row(warp, values + row, active, x);
+          warp.each([&](int l) {
+            // a scale among the denormals is rounded coarsely: the quotient may exceed 127
+            const float q = Kokkos::min(Kokkos::max(nearest_integer(x[l] / divisor), -limit), limit);
+            code[l] = static_cast<std::int8_t>(static_cast<std::int32_t>(q));
+            back[l] = static_cast<float>(static_cast<std::int32_t>(q)) * scale;
+          });
+          kernels::store_row(warp, codes + row, room, code);
+          kernels::store_row(warp, decoded + row, active, back);
+        }
+      });
+}
+
+index_t decode_int8(const Exec& exec, const float* scales, const std::int8_t* codes, index_t kept, float* values) {
+  const index_t padded = (kept + 3) / 4 * 4;
+  index_t bad = 0;
+  Kokkos::parallel_reduce(
+      "gradcomp::coders::decode_int8", Range(exec, 0, padded),
+      KOKKOS_LAMBDA(index_t i, index_t & sum) {
+        if (i >= kept) {
+          sum += codes[i] == 0 ? 0 : 1;
+          return;
+        }
+        const float scale = scales[i / value_block];
+        const float value = static_cast<float>(codes[i]) * scale;
+        const bool good =
+            (Kokkos::bit_cast<std::uint32_t>(scale) >> 31) == 0 && Source::is_finite(scale) && Source::is_finite(value);
+        sum += good ? 0 : 1;
+        values[i] = value;
+      },
+      bad);
+  exec.fence("gradcomp::coders::decode_int8");
+  return bad;
+}
+
+}  // namespace gradcomp::coders
