@@ -11,6 +11,7 @@ namespace {
 using coders_test::Bytes;
 using coders_test::Guarded;
 using coders_test::Indices;
+using coders_test::Received;
 
 const char* const names[] = {"u32", "packed", "bitmap", "delta", "rice", "elias_fano", "auto"};
 
@@ -31,14 +32,13 @@ Section encode(const IndexCoder& coder, const Indices& indices) {
   return {encoded.coding, out.host(static_cast<std::size_t>(encoded.bytes))};
 }
 
-/// Decodes in an allocation of exactly the section's size; false when refused.
+/// False when refused.
 bool decode(const IndexCoder& coder, const Section& section, index_t kept, Indices& indices) {
-  const Guarded<std::byte> in(section.bytes);
+  const Received in(section.bytes);
   const Guarded<std::uint32_t> out(static_cast<std::size_t>(kept));
   bool good = true;
   try {
-    const std::uint32_t* const found =
-        coder.decode(Exec(), section.coding, Span<const std::byte>(in.data(), section.bytes.size()), kept, out.data());
+    const std::uint32_t* const found = coder.decode(Exec(), section.coding, in.span(), kept, out.data());
     indices.resize(static_cast<std::size_t>(kept));
     Kokkos::deep_copy(HostSpan<std::uint32_t>(indices.data(), indices.size()),
                       Span<const std::uint32_t>(found, indices.size()));

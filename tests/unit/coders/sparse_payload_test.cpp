@@ -12,6 +12,7 @@ namespace {
 using coders_test::Bytes;
 using coders_test::Guarded;
 using coders_test::Indices;
+using coders_test::Received;
 using Values = std::vector<float>;
 
 constexpr index_t n = 2000;
@@ -74,11 +75,11 @@ Sent send(const SparseCoder& coder, const Indices& indices, const Values& values
 /// out = half of the decoded payload; false when refused, with out untouched.
 bool receive(const SparseCoder& coder, const Bytes& payload, Values& out) {
   const Exec exec;
-  const Guarded<std::byte> in(payload);
+  const Received in(payload);
   const Guarded<float> dense(Values(n, 0.0f));
   bool good = true;
   try {
-    decode_sparse(exec, coder, Span<const std::byte>(in.data(), payload.size()), header(), 0.5f, dense.span());
+    decode_sparse(exec, coder, in.span(), header(), 0.5f, dense.span());
   } catch (const Error&) {
     good = false;
   }
@@ -139,10 +140,10 @@ TEST(SparsePayload, PlainEntriesLieInThePayload) {
   ASSERT_EQ(sent.size(), 32 + sizeof words);
   EXPECT_EQ(0, std::memcmp(sent.data() + 32, words, sizeof words));
   EXPECT_EQ(header_of(sent).flags, 0u);
-  const Guarded<std::byte> in(sent);
-  const SparseView view = coder.decode(Exec(), Span<const std::byte>(in.data(), sent.size()), header());
-  EXPECT_EQ(static_cast<const void*>(view.indices), in.data() + 32);
-  EXPECT_EQ(static_cast<const void*>(view.values), in.data() + 32 + 12);
+  const Received in(sent);
+  const SparseView view = coder.decode(Exec(), in.span(), header());
+  EXPECT_EQ(static_cast<const void*>(view.indices), in.span().data() + 32);
+  EXPECT_EQ(static_cast<const void*>(view.values), in.span().data() + 32 + 12);
   EXPECT_EQ(view.kept, 3);
 }
 

@@ -55,6 +55,18 @@ class Guarded {
   gradcomp::Vector<std::byte> m_data;
 };
 
+/// A payload in an allocation of exactly its size, so that tools see a read behind its end.
+class Received {
+ public:
+  explicit Received(const Bytes& bytes) : m_data("gradcomp::tests::received", bytes.size()) {
+    Kokkos::deep_copy(m_data, Kokkos::View<const std::byte*, Kokkos::HostSpace>(bytes.data(), bytes.size()));
+  }
+  Span<const std::byte> span() const { return Span<const std::byte>(m_data.data(), m_data.size()); }
+
+ private:
+  gradcomp::Vector<std::byte> m_data;
+};
+
 /// Each index with probability `density`.
 inline Indices random_indices(index_t n, double density, std::uint32_t seed = 1) {
   std::mt19937_64 random(seed);

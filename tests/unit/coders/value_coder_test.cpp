@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <limits>
 
 #include "gradcomp/core/error.hpp"
@@ -12,6 +13,7 @@ namespace {
 
 using coders_test::Bytes;
 using coders_test::Guarded;
+using coders_test::Received;
 using Values = std::vector<float>;
 
 constexpr ValueCoding codings[] = {ValueCoding::f32, ValueCoding::f16, ValueCoding::bf16, ValueCoding::int8};
@@ -41,13 +43,12 @@ Section encode(ValueCoding coding, const Values& values) {
 }
 
 bool decode(ValueCoding coding, const Bytes& bytes, index_t kept, Values& values) {
-  const Guarded<std::byte> in(bytes);
+  const Received in(bytes);
   const Guarded<float> out(static_cast<std::size_t>(kept));
   values.resize(static_cast<std::size_t>(kept));
   bool good = true;
   try {
-    const float* const found =
-        decode_values(Exec(), coding, Span<const std::byte>(in.data(), bytes.size()), kept, out.data());
+    const float* const found = decode_values(Exec(), coding, in.span(), kept, out.data());
     Kokkos::deep_copy(HostSpan<float>(values.data(), values.size()), Span<const float>(found, values.size()));
   } catch (const Error&) {
     good = false;
@@ -61,7 +62,9 @@ Values round_trip(ValueCoding coding, const Values& values) {
   const Section section = encode(coding, values);
   Values back;
   EXPECT_TRUE(decode(coding, section.bytes, static_cast<index_t>(values.size()), back));
-  EXPECT_EQ(0, std::memcmp(back.data(), section.decoded.data(), 4 * back.size()));
+  EXPECT_TRUE(std::equal(back.begin(), back.end(), section.decoded.begin(), [](float a, float b) {
+    return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+  }));
   return back;
 }
 
