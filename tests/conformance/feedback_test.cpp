@@ -29,6 +29,7 @@ void expect_close(const Values& x, const Values& y, const Values& size) {
 // u = m u + g; a = v + u; v = a - decoded, u = 0 where something was decoded
 TEST_P(Conformance, MomentumCorrectionKeepsWhatWasNotSent) {
   if (!takes(method("none"), "momentum_correction") || !takes_residual()) GTEST_SKIP() << "refuses the kind";
+  if (!method("none").compressor->info().sends_values) GTEST_SKIP() << "what decodes to zero may have been sent";
   for_each_case([&](const NamedLayout& layout, const NamedData& values) {
     auto workers = make_workers(method("momentum_correction"), layout.layout, 1);
     Values u(static_cast<std::size_t>(workers[0].count)), v(u);

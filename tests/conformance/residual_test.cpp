@@ -10,10 +10,11 @@ namespace {
 
 using Values = std::vector<std::vector<float>>;
 
-/// memory + decoded == a: bitwise for sparsifiers, which send the value itself; else to the rounding of a - decoded.
+/// memory + decoded == a: bitwise for sparsifiers that send the value itself; else to the rounding of a - decoded.
 void check_one_rank(const MethodSpec& method, const Layout& layout, const std::string& values) {
   auto workers = make_workers(method, layout, 1);
-  const bool selects = method.compressor->info().family == Info::Family::sparsifier;
+  const Info& info = method.compressor->info();
+  const bool selects = info.family == Info::Family::sparsifier && info.sends_values;
   for (int step = 0; step < 3; ++step) {
     set_gradients(workers, values, 11 + static_cast<std::uint64_t>(step));
     const auto a = workers[0].accumulated();

@@ -41,9 +41,11 @@ void read_codings(const PayloadHeader& header, IndexCoding& index, ValueCoding& 
 
 std::vector<Parameter> sparse_coding_parameters() {
   return {Parameter::choice("index", "u32", {"u32", "packed", "bitmap", "delta", "rice", "elias_fano", "auto"},
-                            "coding of the kept indices; auto: the shortest for the entries at hand"),
+                            "coding of the kept indices; auto: the shortest for the entries at hand")
+              .as_shared(),
           Parameter::choice("values", "f32", {"f32", "f16", "bf16", "int8"},
-                            "coding of the kept values; int8: blocks of 256 with one scale")};
+                            "coding of the kept values; int8: blocks of 256 with one scale")
+              .as_shared()};
 }
 
 SparseCoding sparse_coding(const Options& options) {
@@ -94,14 +96,14 @@ index_t SparseCoder::encode_skip(const Exec& exec, PayloadHeader header, const S
   return payload_header_bytes;
 }
 
-SparseView SparseCoder::decode(const Exec& exec, const Span<const std::byte>& payload,
-                               const PayloadHeader& expected) const {
+DecodedEntries SparseCoder::decode(const Exec& exec, const Span<const std::byte>& payload,
+                                   const PayloadHeader& expected) const {
   const PayloadHeader header = read_header(exec, payload, expected);
   require(header.elements == static_cast<std::uint64_t>(m_index.elements()), "payload: for {} elements, expected {}",
           header.elements, m_index.elements());
   require(header.kept <= static_cast<std::uint64_t>(m_index.capacity()), "payload: {} entries, at most {} are possible",
           header.kept, m_index.capacity());
-  SparseView view;
+  DecodedEntries view;
   view.kept = static_cast<index_t>(header.kept);
   view.skip = header.skip();
   require(!view.skip || view.kept == 0, "payload: flagged to be skipped, yet with {} entries", view.kept);
@@ -143,14 +145,8 @@ void decode_sparse(const Exec& exec, const SparseCoder& coder, const Span<const 
                    const PayloadHeader& expected, float weight, const Span<float>& out) {
   require(static_cast<std::uint64_t>(out.size()) == expected.elements, "payload: decoded to {} elements, expected {}",
           out.size(), expected.elements);
-  const SparseView entries = coder.decode(exec, payload, expected);
+  const DecodedEntries entries = coder.decode(exec, payload, expected);
   kernels::scatter_add(exec, entries.indices, entries.values, entries.kept, weight, out);
-}
-
-void decode_sparse(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected,
-                   index_t capacity, float weight, const Span<float>& out) {
-  const SparseCoder coder({}, static_cast<index_t>(out.size()), capacity);  // allocates nothing
-  decode_sparse(exec, coder, payload, expected, weight, out);
 }
 
 }  // namespace gradcomp::coders

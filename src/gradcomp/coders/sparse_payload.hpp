@@ -5,6 +5,7 @@
 
 #include "gradcomp/coders/index_coder.hpp"
 #include "gradcomp/coders/value_coder.hpp"
+#include "gradcomp/core/message.hpp"
 #include "gradcomp/core/options.hpp"
 #include "gradcomp/core/payload.hpp"
 
@@ -25,23 +26,10 @@ struct SparseTarget {
   float* values;
 };
 
-/// The entries of a payload, `kept` of each.
-struct SparseView {
-  const std::uint32_t* indices = nullptr;
-  const float* values = nullptr;
-  index_t kept = 0;
+/// The entries of a payload.
+struct DecodedEntries : SparseView {
   bool skip = false;  ///< flagged: no entries, and all ranks skip the step
 };
-
-/// Bytes of the sections with u32 indices and f32 values, header apart.
-constexpr index_t sparse_bytes(index_t kept) { return 8 * kept; }
-
-/// Where these sections lie in a payload that is long enough: what SparseCoder::target() returns for u32 and f32.
-template <class Byte>
-SparseTarget sparse_sections(const Span<Byte>& payload, index_t kept) {
-  auto* const start = payload.data() + payload_header_bytes;
-  return {reinterpret_cast<std::uint32_t*>(start), reinterpret_cast<float*>(start + 4 * kept)};
-}
 
 /// Writes and reads the sparse payloads of one bucket. Owns 4 bytes an entry for coded indices and 4 for coded values;
 /// with u32 and f32 nothing at all, and nothing is copied: entries are written to, and read in, the payload.
@@ -71,7 +59,7 @@ class SparseCoder {
   /// Entries of a payload, in it or in arrays of the coder: valid until either changes. Throws Error unless the payload
   /// has the expected header, at most `capacity` entries, exactly their length, codings that are ours, ascending
   /// indices in range and finite values. Waits for exec.
-  SparseView decode(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected) const;
+  DecodedEntries decode(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected) const;
 
   /// Bytes of work space.
   index_t bytes() const;
@@ -86,9 +74,5 @@ class SparseCoder {
 /// out += weight * decoded. Throws as decode() does, with `out` untouched. A flagged payload adds nothing.
 void decode_sparse(const Exec& exec, const SparseCoder& coder, const Span<const std::byte>& payload,
                    const PayloadHeader& expected, float weight, const Span<float>& out);
-
-/// The same for u32 indices and f32 values, up to `capacity` of them.
-void decode_sparse(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected,
-                   index_t capacity, float weight, const Span<float>& out);
 
 }  // namespace gradcomp::coders

@@ -9,8 +9,9 @@ namespace gradcomp::compressors {
 namespace {
 
 struct SidcoState final : SparseState {
-  SidcoState(const Layout& bucket, double usual, index_t most, bool logs, int stages)
-      : SparseState(bucket, usual, most, logs),
+  SidcoState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding, bool logs,
+             int stages)
+      : SparseState(bucket, usual, most, coding, logs),
         tails(tiles),
         history(layout.segments.size()),
         fits(layout.segments.size()),
@@ -57,7 +58,7 @@ class Sidco final : public Sparsifier {
   }
 
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {
-    return std::make_unique<SidcoState>(layout, density().ratio(), most_kept(layout),
+    return std::make_unique<SidcoState>(layout, density().ratio(), most_kept(layout), coding(),
                                         m_rule.first == Distribution::gamma, m_stages);
   }
 

@@ -17,6 +17,9 @@ struct Info {
   std::string paper;    ///< authors, venue, year
   Family family = Family::control;
   Property property = Property::contraction;
+  bool sends_values =
+      true;                ///< of sparsifiers: receivers get a chosen entry as it is; false: a mean or a quantum of it
+  bool scale_free = true;  ///< C(2^j a) = 2^j C(a); false: the method has a constant in the gradient's own units
   std::vector<MessageKind> rounds;                            ///< message kind of each round, one to three
   std::vector<std::string> reducers;                          ///< valid reducers, the default first
   std::string feedback = "none";                              ///< default feedback

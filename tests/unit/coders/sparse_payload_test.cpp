@@ -130,7 +130,7 @@ TEST(SparsePayload, SectionsAndFlagsAreWhereTheyBelong) {
 TEST(SparsePayload, PlainEntriesLieInThePayload) {
   const SparseCoder coder(coding_of("u32", "f32"), n, 100);
   EXPECT_EQ(coder.bytes(), 0);
-  EXPECT_EQ(coder.payload_capacity(), 32 + sparse_bytes(100));
+  EXPECT_EQ(coder.payload_capacity(), 32 + 800);
   const Guarded<std::byte> payload(static_cast<std::size_t>(coder.payload_capacity()));
   const SparseTarget target = coder.target(payload.span(), 3);
   EXPECT_EQ(static_cast<void*>(target.indices), payload.data() + 32);
@@ -141,7 +141,7 @@ TEST(SparsePayload, PlainEntriesLieInThePayload) {
   EXPECT_EQ(0, std::memcmp(sent.data() + 32, words, sizeof words));
   EXPECT_EQ(header_of(sent).flags, 0u);
   const Received in(sent);
-  const SparseView view = coder.decode(Exec(), in.span(), header());
+  const DecodedEntries view = coder.decode(Exec(), in.span(), header());
   EXPECT_EQ(static_cast<const void*>(view.indices), in.span().data() + 32);
   EXPECT_EQ(static_cast<const void*>(view.values), in.span().data() + 32 + 12);
   EXPECT_EQ(view.kept, 3);
@@ -202,7 +202,7 @@ TEST(SparsePayload, FlaggedPayloadsAddNothing) {
     const Exec exec;
     const index_t size = SparseCoder::encode_skip(exec, header(), payload.span());
     EXPECT_EQ(size, payload_header_bytes);
-    const SparseView view = coder.decode(exec, subspan<const std::byte>(payload.span(), 0, size), header());
+    const DecodedEntries view = coder.decode(exec, subspan<const std::byte>(payload.span(), 0, size), header());
     EXPECT_TRUE(view.skip);
     EXPECT_EQ(view.kept, 0);
   }

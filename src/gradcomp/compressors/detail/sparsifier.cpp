@@ -5,28 +5,53 @@
 
 namespace gradcomp::compressors {
 
-SparseState::SparseState(const Layout& bucket, double usual, index_t most, bool logs)
+namespace {
+
+/// What coded values change in what the method promises.
+Info with_coding(Info info, const Options& options) {
+  const bool plain = coders::sparse_coding(options).values == coders::ValueCoding::f32;
+  info.sends_values = info.sends_values && plain;
+  info.scale_free = info.scale_free && plain;  // formats have a range, scales underflow
+  return info;
+}
+
+/// Reports the entries with the values that receivers decode.
+void report_sent(const Exec& exec, const Source& source, const SparseView& entries) {
+  Kokkos::parallel_for(
+      "gradcomp::compressors::report_sent", Kokkos::RangePolicy<Exec>(exec, 0, entries.kept),
+      KOKKOS_LAMBDA(const index_t j) {
+        const index_t i = entries.indices[j];
+        source.sent(i, source.load(i), entries.values[j]);
+      });
+}
+
+}  // namespace
+
+SparseState::SparseState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding,
+                         bool logs)
     : State(indexable(bucket)),
       tiles(layout),
       first(tiles, logs),
       selector(tiles, usual),
       requests(layout.segments.size()),
       open(layout.segments.size()),
-      payload("gradcomp::compressors::payload",
-              static_cast<std::size_t>(payload_header_bytes + coders::sparse_bytes(most))) {
+      coder(coding, layout.count(), most),
+      payload("gradcomp::compressors::payload", static_cast<std::size_t>(coder.payload_capacity())) {
   kept.assign(layout.segments.size(), 0);
   target.assign(layout.segments.size(), 0);
 }
 
 index_t SparseState::scratch_bytes() const {
-  return tiles.bytes() + first.bytes() + selector.bytes() + static_cast<index_t>(payload.size());
+  return tiles.bytes() + first.bytes() + selector.bytes() + coder.bytes() + static_cast<index_t>(payload.size());
 }
 
-Sparsifier::Sparsifier(Info info, Options options)
-    : Compressor(std::move(info), std::move(options)), m_density(this->options()) {}
+Sparsifier::Sparsifier(Info info, const Options& options)
+    : Compressor(with_coding(std::move(info), options), options),
+      m_density(options),
+      m_coding(coders::sparse_coding(options)) {}
 
 std::unique_ptr<SparseState> Sparsifier::make_state(const Layout& layout) const {
-  return std::make_unique<SparseState>(layout, m_density.ratio(), most_kept(layout));
+  return std::make_unique<SparseState>(layout, m_density.ratio(), most_kept(layout), m_coding);
 }
 
 std::unique_ptr<State> Sparsifier::prepare(const Layout& layout) const { return make_state(layout); }
@@ -38,10 +63,18 @@ index_t Sparsifier::most_kept(const Layout& layout) const {
 }
 
 index_t Sparsifier::payload_capacity(const Layout& layout) const {
-  return payload_header_bytes + coders::sparse_bytes(most_kept(layout));
+  return coders::SparseCoder::payload_capacity(m_coding, layout.count(), most_kept(layout));
 }
 
-index_t Sparsifier::payload_bytes(const Layout&, index_t kept) const { return coders::sparse_bytes(kept); }
+index_t Sparsifier::payload_bytes(const Layout& layout, index_t kept) const {
+  const index_t indices = has_fixed_bytes() ? coders::index_bytes(m_coding.index.coding, layout.count(), kept)
+                                            : coders::index_capacity_bytes(m_coding.index, layout.count(), kept);
+  return indices + coders::value_bytes(m_coding.values, kept);
+}
+
+bool Sparsifier::has_fixed_bytes() const {
+  return !m_coding.index.automatic && coders::is_closed_form(m_coding.index.coding);
+}
 
 /// Targets of this step, and the requests that need no search.
 void Sparsifier::begin(SparseState& state, std::int64_t step) const {
@@ -61,27 +94,35 @@ void Sparsifier::produce(const Exec& exec, int, const Source& source, State& sta
                          Message& message) const {
   auto& own = static_cast<SparseState&>(state);
   own.first.run(exec, own.tiles, source);
-  PayloadHeader head = header(source.count, 0);
-  if (own.first.non_finite() > 0) return send_flag(exec, own, head, own.payload, message);
+  if (own.first.non_finite() > 0) return send_flag(exec, own, header(source.count, 0), own.payload, message);
   begin(own, context.step);
   search(exec, source, own, context);
   own.selector.choose(exec, own.tiles, source, own.first, own.requests);
   for (std::size_t s = 0; s < own.kept.size(); ++s) own.kept[s] = own.selector.chosen()[s].kept;
-  const index_t kept = own.selector.kept();
-  head.kept = static_cast<std::uint64_t>(kept);
-  message.kind = MessageKind::bytes;
-  message.payload = own.payload;
-  message.size = payload_header_bytes + coders::sparse_bytes(kept);
-  const auto sections = coders::sparse_sections<std::byte>(message.payload, kept);
-  own.selector.emit(exec, own.tiles, source, sections.indices, sections.values);
-  write_header(exec, head, message.payload);
-  message.sparse = {sections.indices, sections.values, kept};
+  emit(exec, source, own, message);
   record(own);
+}
+
+/// Writes the payload of what the selector chose; what receivers decode for it is reported as sent.
+void Sparsifier::emit(const Exec& exec, const Source& source, SparseState& state, Message& message) const {
+  const index_t kept = state.selector.kept();
+  const bool exact = m_coding.values == coders::ValueCoding::f32;
+  Source silent = source;
+  silent.kind = Source::Kind::none;  // remembers nothing; the selector reads its own candidates
+  message.kind = MessageKind::bytes;
+  message.payload = state.payload;
+  const coders::SparseTarget target = state.coder.target(message.payload, kept);
+  state.selector.emit(exec, state.tiles, exact ? source : silent, target.indices, target.values);
+  message.size = state.coder.encode(exec, header(state.layout.count(), kept), target.indices, target.values, kept,
+                                    message.payload);
+  message.sparse = {target.indices, target.values, kept};
+  if (!exact) report_sent(exec, source, message.sparse);
 }
 
 void Sparsifier::decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
                             const Span<float>& out) const {
-  coders::decode_sparse(exec, payload, header(state.layout.count(), 0), most_kept(state.layout), weight, out);
+  coders::decode_sparse(exec, static_cast<SparseState&>(state).coder, payload, header(state.layout.count(), 0), weight,
+                        out);
 }
 
 Parameter variant_parameter(const std::string& fixed) {
@@ -108,25 +149,24 @@ Info sparsifier_info(const std::string& name, const std::string& summary, const 
   info.feedback = "residual";
   info.feedbacks = {"none", "residual", "momentum_correction", "ef21"};
   info.parameters = std::move(own);
-  for (auto& parameter : warmup_parameters()) {
+  auto common = warmup_parameters();
+  for (auto& parameter : coders::sparse_coding_parameters()) common.push_back(std::move(parameter));
+  for (auto& parameter : common) {
     const bool declared = std::any_of(info.parameters.begin(), info.parameters.end(),
                                       [&](const Parameter& p) { return p.name == parameter.name; });
     if (!declared) info.parameters.push_back(std::move(parameter));
   }
-  info.bytes_formula = "8 kept";
+  info.bytes_formula = "8 kept; other codings: coders/index_coding.hpp, coders/value_coder.hpp";
   info.passes = 4;
   return info;
 }
 
 void send_flag(const Exec& exec, State& state, PayloadHeader header, const Span<std::byte>& payload, Message& message) {
   std::fill(state.kept.begin(), state.kept.end(), 0);
-  header.kept = 0;
-  header.flags |= PayloadHeader::flag_skip;
   message.kind = MessageKind::bytes;
   message.payload = payload;
-  message.size = payload_header_bytes;
+  message.size = coders::SparseCoder::encode_skip(exec, header, payload);
   message.sparse = {};
-  write_header(exec, header, message.payload);
 }
 
 }  // namespace gradcomp::compressors

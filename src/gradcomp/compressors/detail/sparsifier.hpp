@@ -14,8 +14,8 @@ namespace gradcomp::compressors {
 
 /// Work space of one bucket: about 6 (3 ratio + 0.02) n bytes for candidates, 0.03 n for the sample, the payload.
 struct SparseState : State {
-  /// `density`: what is usually kept; `most`: entries that a message may have.
-  SparseState(const Layout& bucket, double density, index_t most, bool logs = false);
+  /// `usual`: density that is usually kept; `most`: entries that a message may have; `logs`: as FirstPass's.
+  SparseState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding, bool logs = false);
 
   index_t scratch_bytes() const override;
 
@@ -25,16 +25,18 @@ struct SparseState : State {
   std::vector<kernels::Request> requests;  ///< [segments] of this step
   std::vector<char> open;                  ///< [segments] 1: search() is to replace the request by its own
   double density = 0;                      ///< target of this step
-  Vector<std::byte> payload;               ///< [payload_capacity()]
+  coders::SparseCoder coder;
+  Vector<std::byte> payload;  ///< [payload_capacity()]
 };
 
 class Sparsifier : public Compressor {
  public:
-  Sparsifier(Info info, Options options);
+  Sparsifier(Info info, const Options& options);
 
   std::unique_ptr<State> prepare(const Layout& layout) const override;
   index_t payload_capacity(const Layout& layout) const override;
   index_t payload_bytes(const Layout& layout, index_t kept) const override;
+  bool has_fixed_bytes() const override;
   index_t most_kept(const Layout& layout) const final;
   void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
                Message& message) const override;
@@ -43,6 +45,7 @@ class Sparsifier : public Compressor {
 
  protected:
   const Density& density() const { return m_density; }
+  const coders::SparseCoding& coding() const { return m_coding; }
 
   /// Most entries that a segment of n elements can send. Default: the target of the densest step.
   virtual index_t most_entries(index_t n) const { return target_kept(m_density.most(), n); }
@@ -58,7 +61,10 @@ class Sparsifier : public Compressor {
  private:
   void begin(SparseState& state, std::int64_t step) const;
 
+  void emit(const Exec& exec, const Source& source, SparseState& state, Message& message) const;
+
   Density m_density;
+  coders::SparseCoding m_coding;
 };
 
 /// `variant`: the authors' algorithm, or ours (the default), which `fixed` describes.
