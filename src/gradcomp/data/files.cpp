@@ -1,5 +1,7 @@
 #include "gradcomp/data/files.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -43,6 +45,47 @@ std::vector<std::uint8_t> read_file(const std::string& path) {
   require(static_cast<std::uintmax_t>(file.gcount()) == size, "cannot read '{}': {} of {} bytes came", path,
           file.gcount(), size);
   return bytes;
+}
+
+void replace_file(const std::string& path, std::string_view head, std::span<const std::byte> body) {
+  namespace fs = std::filesystem;
+  const fs::path target(path);
+  const fs::path temporary =
+      target.parent_path() / fmt::format(".{}.{}.tmp", target.filename().string(), static_cast<long>(::getpid()));
+  std::error_code error;
+  require(!fs::is_directory(target, error), "cannot write '{}': it is a directory", path);
+  errno = 0;
+  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+  require(file.is_open(), "cannot write '{}': {}", path, std::strerror(errno));
+  file.write(head.data(), static_cast<std::streamsize>(head.size()));
+  file.write(reinterpret_cast<const char*>(body.data()), static_cast<std::streamsize>(body.size()));
+  file.close();  // sets failbit when the last bytes do not arrive
+  const bool written = file.good();
+  const int reason = errno;
+  if (written) fs::rename(temporary, target, error);
+  if (written && !error) return;
+  std::error_code ignored;
+  fs::remove(temporary, ignored);
+  throw Error(fmt::format("cannot write '{}': {}", path, written ? error.message() : std::strerror(reason)));
+}
+
+void require_writable_folder(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::create_directories(path, error);
+  require(!error, "cannot make the folder '{}': {}", path, error.message());
+  require(fs::is_directory(path, error), "cannot write to '{}': it is not a folder", path);
+  require(::access(path.c_str(), W_OK | X_OK) == 0, "cannot write to the folder '{}': {}", path, std::strerror(errno));
+}
+
+std::string file_name_part(const std::string& text) {
+  constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._=+-";
+  std::string part = text.empty() ? std::string("_") : text;
+  for (char& c : part) {
+    if (allowed.find(c) == std::string_view::npos) c = '_';
+  }
+  if (part.front() == '.') part.front() = '_';  // no hidden files, no ".."
+  return part;
 }
 
 std::uint32_t crc32(const std::uint8_t* bytes, std::size_t count, std::uint32_t crc) {

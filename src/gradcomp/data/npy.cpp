@@ -1,0 +1,140 @@
+#include "gradcomp/data/npy.hpp"
+
+#include <fmt/ranges.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/data/detail/npy_header.hpp"
+#include "gradcomp/data/files.hpp"
+
+namespace gradcomp::data {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the arrays are copied as they lie in memory");
+
+constexpr std::string_view magic("\x93NUMPY", 6);
+
+/// IEEE 754 binary16, exact in float.
+float from_half(std::uint16_t code) {
+  const int exponent = code >> 10 & 0x1F, fraction = code & 0x3FF;
+  const float sign = (code & 0x8000U) != 0 ? -1.0F : 1.0F;
+  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
+  if (exponent == 31) return fraction == 0 ? sign * INFINITY : NAN;
+  return sign * std::ldexp(static_cast<float>(1024 + fraction), exponent - 25);
+}
+
+template <class T>
+T load(const std::uint8_t* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+float element(const std::uint8_t* bytes, std::size_t size) {
+  if (size == 2) return from_half(load<std::uint16_t>(bytes));
+  return size == 4 ? load<float>(bytes) : static_cast<float>(load<double>(bytes));
+}
+
+/// Bytes of an element of type `descr`, e.g. "<f4".
+std::size_t element_size(const std::string& path, const std::string& descr) {
+  constexpr const char* allowed = "allowed: little-endian floats ('<f2', '<f4', '<f8')";
+  require(descr.empty() || descr[0] != '>', "'{}' holds big-endian elements '{}'; {}", path, descr, allowed);
+  require(descr == "<f2" || descr == "<f4" || descr == "<f8", "'{}' holds elements of type '{}'; {}", path, descr,
+          allowed);
+  return static_cast<std::size_t>(descr[2] - '0');
+}
+
+/// Where header and data begin. Checks magic, version and length.
+std::pair<std::size_t, std::size_t> sections(const std::string& path, const std::vector<std::uint8_t>& bytes) {
+  const bool known = bytes.size() >= 8 && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
+  require(known, "'{}' is no .npy file: it does not begin with \\x93NUMPY", path);
+  const int major = bytes[6];
+  require(major >= 1 && major <= 3 && bytes[7] == 0, "'{}' is .npy version {}.{}; allowed: 1.0, 2.0, 3.0", path, major,
+          bytes[7]);
+  const std::size_t start = major == 1 ? 10 : 12;
+  require(bytes.size() >= start, "'{}' ends inside its header", path);
+  const std::size_t length = major == 1 ? load<std::uint16_t>(bytes.data() + 8) : load<std::uint32_t>(bytes.data() + 8);
+  require(bytes.size() - start >= length, "'{}' ends inside its header: {} of {} bytes", path, bytes.size() - start,
+          length);
+  return {start, start + length};
+}
+
+/// Product of the extents. Throws Error unless exactly `bytes` bytes hold that many elements of `size` bytes.
+std::size_t element_count(const std::string& path, const std::vector<index_t>& shape, std::size_t bytes,
+                          std::size_t size) {
+  std::size_t count = 1;
+  for (const index_t extent : shape) {
+    if (extent == 0) count = 0;
+  }
+  for (const index_t extent : shape) {  // compared by division: a forged product may pass 64 bits
+    if (count == 0) break;
+    const auto e = static_cast<std::size_t>(extent);
+    require(e <= bytes / size / count, "'{}' is truncated: {} bytes of data cannot hold {} elements of {} bytes", path,
+            bytes, fmt::join(shape, " x "), size);
+    count *= e;
+  }
+  require(bytes >= count * size, "'{}' is truncated: {} bytes of data, expected {}", path, bytes, count * size);
+  require(bytes == count * size, "'{}' has {} bytes of data, expected {}", path, bytes, count * size);
+  return count;
+}
+
+/// Fortran order (first extent fastest) to C order.
+std::vector<float> transposed(const std::vector<float>& values, const std::vector<index_t>& shape) {
+  std::vector<float> result(values.size());
+  std::vector<index_t> index(shape.size(), 0);
+  std::vector<std::size_t> stride(shape.size(), 1);
+  for (std::size_t d = shape.size(); d-- > 1;) stride[d - 1] = stride[d] * static_cast<std::size_t>(shape[d]);
+  std::size_t to = 0;
+  for (const float value : values) {
+    result[to] = value;
+    for (std::size_t d = 0; d < shape.size(); ++d) {  // next index, first extent fastest
+      to += stride[d];
+      if (++index[d] < shape[d]) break;
+      to -= stride[d] * static_cast<std::size_t>(shape[d]);
+      index[d] = 0;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+NpyArray read_npy(const std::string& path) {
+  const auto bytes = read_file(path);
+  const auto [start, data] = sections(path, bytes);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + start, data - start);
+  detail::NpyHeader header = detail::parse_npy_header(path, text);
+  const std::size_t size = element_size(path, header.descr);
+  NpyArray array;
+  array.shape = std::move(header.shape);
+  array.values.resize(element_count(path, array.shape, bytes.size() - data, size));
+  for (std::size_t i = 0; i < array.values.size(); ++i) array.values[i] = element(bytes.data() + data + i * size, size);
+  if (header.fortran_order && array.shape.size() > 1) array.values = transposed(array.values, array.shape);
+  return array;
+}
+
+void write_npy(const std::string& path, std::span<const float> values, const std::vector<index_t>& shape) {
+  std::size_t count = 1;
+  for (const index_t extent : shape) count *= static_cast<std::size_t>(extent);
+  require(count == values.size(), "cannot write '{}': a shape of {} elements for {} values", path, count,
+          values.size());
+  std::string text = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}{}), }}",
+                                 fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+  constexpr std::size_t start = 10, alignment = 64;  // as NumPy aligns the data
+  text.append(alignment - (start + text.size() + 1) % alignment, ' ');
+  text += '\n';
+  require(text.size() <= 0xFFFF, "cannot write '{}': an array of {} dimensions", path, shape.size());
+  std::string head(magic);
+  head += {'\1', '\0', static_cast<char>(text.size() & 0xFF), static_cast<char>(text.size() >> 8)};
+  replace_file(path, head + text, {reinterpret_cast<const std::byte*>(values.data()), values.size_bytes()});
+}
+
+void write_npy(const std::string& path, std::span<const float> values) {
+  write_npy(path, values, {static_cast<index_t>(values.size())});
+}
+
+}  // namespace gradcomp::data
