@@ -8,6 +8,7 @@
 #include "gradcomp/core/version_config.hpp"
 #include "gradcomp/exchange/methods_page.hpp"
 #include "gradcomp/exchange/reduction.hpp"
+#include "gradcomp/measure/density.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/progress.hpp"
 #include "gradcomp/report/result_file.hpp"
@@ -22,6 +23,7 @@ struct CommandLine {
       "fp32,fp16,bf16,top_k:ratio=0.01,random_k:ratio=0.01,sidco:ratio=0.01,qsgd:bits=4,powersgd:rank=4";
   std::vector<index_t> sizes = {1 << 10, 1 << 14, 1 << 18, 1 << 22};
   ReductionOptions reduction;
+  double density_tolerance = 0;
   std::string link, output;
   bool list = false;
 };
@@ -43,6 +45,9 @@ CommandLine parse(int argc, char** argv, int rank, int& exit_status) {
       ->check(CLI::Range(index_t{1}, index_t{1000000}));
   app.add_option("--warmup", line.reduction.warmup, "repetitions before the timed ones")
       ->check(CLI::Range(index_t{0}, index_t{1000000}));
+  app.add_option("--density-tolerance", line.density_tolerance,
+                 "fail when a method's median of achieved / target density leaves 1 +- this; 0: off")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--seed", line.reduction.seed, "of the gradients and random compressors");
   app.add_option("--link", line.link, "emulate a link, e.g. 100Mbit/s,50us; default: the real one");
   app.add_option("--output", line.output, "result file (JSON)");
@@ -69,6 +74,7 @@ void record(const MethodSpec& spec, index_t elements, int ranks, const Reduction
       .bytes(static_cast<double>(r.report.payload_bytes), static_cast<double>(r.report.header_bytes),
              static_cast<double>(r.report.wire_bytes), dense)
       .reduction(elements, ranks, r.times_ms, r.wrong)
+      .density(r.density_ratio)
       .set("relative_error", r.relative_error);
   file.add(row);
   const auto& json = row.json();
@@ -87,6 +93,7 @@ int run(const CommandLine& line, const MpiSession& session) {
                           {"sizes", line.sizes},
                           {"repetitions", line.reduction.repetitions},
                           {"warmup", line.reduction.warmup},
+                          {"density_tolerance", line.density_tolerance},
                           {"link", line.link}};
   require_same_on_all_ranks(*control, "options", options.dump());
   std::vector<MethodSpec> methods;
@@ -110,11 +117,15 @@ int run(const CommandLine& line, const MpiSession& session) {
   report::ProgressBar bar(session.rank() == 0);
   bar.phase("reduce", static_cast<index_t>(methods.size() * line.sizes.size()));
   index_t wrong = 0;
+  std::vector<std::string> failures;
   for (const index_t elements : line.sizes) {
     for (const auto& method : methods) {
       const auto result = measure_reduction(exec, method.text, elements, *carrier, *control, line.reduction);
       wrong += result.wrong;
       record(method, elements, session.size(), result, *file, table);
+      const auto failure = density_failure(fmt::format("{}, {} elements", method.label, elements),
+                                           density_median(*control, result.density_ratio), line.density_tolerance);
+      if (failure) failures.push_back(*failure);
       bar.advance();
     }
   }
@@ -122,13 +133,15 @@ int run(const CommandLine& line, const MpiSession& session) {
   if (session.rank() == 0) {
     fmt::print("{} ranks over {}\n", session.size(), carrier->name());
     table.print();
+    for (const auto& failure : failures) file->fail(failure);
     if (wrong == 0) {
       file->write();
+      for (const auto& failure : failures) fmt::print(stderr, "gradcomp-allreduce: error: {}\n", failure);
     } else {
       fmt::print(stderr, "gradcomp-allreduce: error: {} elements are wrong; no result file is written\n", wrong);
     }
   }
-  return wrong == 0 ? 0 : 1;
+  return wrong == 0 && failures.empty() ? 0 : 1;
 }
 
 }  // namespace

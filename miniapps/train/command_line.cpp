@@ -34,6 +34,12 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.add_option("--evaluate-every", o.evaluate_every, "steps between evaluations; 0: four in all");
   app.add_option("--block", o.block, "steps of one method before the next one runs");
   app.add_option("--quality-tolerance", o.quality_tolerance, "accuracy below fp32 that still counts as matched");
+  app.add_option("--density-tolerance", o.density_tolerance,
+                 "fail when a method's median of achieved / target density leaves 1 +- this; 0: off");
+  app.add_option("--dump-gradients", o.dump_folder,
+                 "folder for rank 0's own gradient at the steps of --at: LABEL_stepSTEP_gradient.npy, and with "
+                 "feedback=residual what the compressor sees, gradient and memory, as LABEL_stepSTEP_accumulated.npy");
+  app.add_option("--at", o.dump_steps, "steps, from 0, at which --dump-gradients writes")->delimiter(',');
   app.add_option("--link", o.link, "emulate a link, e.g. 100Mbit/s,50us; default: the real one");
   app.add_option("--output", o.output, "result file (JSON)");
   app.add_flag("--describe", line.describe, "print tensors, buckets and payload bytes per step, without training");

@@ -8,10 +8,12 @@
 #include "gradcomp/comm/throttled.hpp"
 #include "gradcomp/core/arguments.hpp"
 #include "gradcomp/exchange/methods_page.hpp"
+#include "gradcomp/measure/density.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/progress.hpp"
 #include "gradcomp/report/result_file.hpp"
 #include "gradcomp/train/comparison.hpp"
+#include "gradcomp/train/gradient_dump.hpp"
 
 using namespace gradcomp;
 
@@ -45,6 +47,8 @@ report::Json to_json(const train::Options& o) {
           {"evaluate_every", o.evaluation_interval()},
           {"block", o.block},
           {"quality_tolerance", o.quality_tolerance},
+          {"density_tolerance", o.density_tolerance},
+          {"dump_steps", o.dump_steps},
           {"link", o.link}};
 }
 
@@ -56,6 +60,7 @@ Prepared prepare(const CommandLine& line, const MpiSession& session, Communicato
   run_collectively(control, [&] {
     if (session.rank() == 0) report::check_writable(o.output);
     p.methods = parse_methods(o.method_list());
+    train::check_dumps(o, p.methods, session.rank());
     report::LinkInfo link;
     if (!o.link.empty()) {
       const Link emulated = parse_link(o.link);
@@ -103,6 +108,11 @@ int run(const CommandLine& line, const MpiSession& session) {
   const auto verdicts = train::judge(results, o.quality_tolerance);
   for (std::size_t i = 0; i < results.size(); ++i) p.file->add(train::to_row(results[i], verdicts[i], o, p.data.name));
 
+  std::vector<std::string> failures;
+  for (const auto& r : results) {
+    const auto failure = density_failure(r.spec.label, density_median(*control, r.density_ratio), o.density_tolerance);
+    if (failure) failures.push_back(*failure);
+  }
   const bool diverged = std::any_of(results.begin(), results.end(), [](const auto& r) { return !r.replicas_equal; });
   if (first) {
     fmt::print("{} on {}, {} ranks x batch {}, {} steps, over {}\n", o.model, p.data.name, session.size(), o.batch,
@@ -110,10 +120,12 @@ int run(const CommandLine& line, const MpiSession& session) {
     train::to_table(results, verdicts).print();
     fmt::print("Speed-ups only where the accuracy is at least fp32's - {:.3g}; 'none' exchanges nothing: a bound.\n",
                o.quality_tolerance);
+    for (const auto& failure : failures) p.file->fail(failure);
     p.file->write();
+    for (const auto& failure : failures) fmt::print(stderr, "gradcomp-train: error: {}\n", failure);
     if (diverged) fmt::print(stderr, "gradcomp-train: error: replicas differ between ranks; see replica_hash_equal\n");
   }
-  return diverged ? 1 : 0;
+  return diverged || !failures.empty() ? 1 : 0;
 }
 
 }  // namespace

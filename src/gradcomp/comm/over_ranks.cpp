@@ -17,15 +17,23 @@ std::vector<index_t> reduce(Communicator& comm, std::vector<index_t> values, Red
   return values;
 }
 
+std::vector<double> reduce_reals(Communicator& comm, const std::vector<double>& values, ReduceOp op) {
+  std::vector<index_t> bits(values.size());  // doubles >= 0 are ordered as their bits are
+  std::transform(values.begin(), values.end(), bits.begin(), [](double v) { return std::bit_cast<index_t>(v); });
+  bits = reduce(comm, bits, op);
+  std::vector<double> extreme(values.size());
+  std::transform(bits.begin(), bits.end(), extreme.begin(), [](index_t b) { return std::bit_cast<double>(b); });
+  return extreme;
+}
+
 }  // namespace
 
 std::vector<double> max_over_ranks(Communicator& comm, const std::vector<double>& values) {
-  std::vector<index_t> bits(values.size());  // doubles >= 0 are ordered as their bits are
-  std::transform(values.begin(), values.end(), bits.begin(), [](double v) { return std::bit_cast<index_t>(v); });
-  bits = reduce(comm, bits, ReduceOp::max);
-  std::vector<double> largest(values.size());
-  std::transform(bits.begin(), bits.end(), largest.begin(), [](index_t b) { return std::bit_cast<double>(b); });
-  return largest;
+  return reduce_reals(comm, values, ReduceOp::max);
+}
+
+std::vector<double> min_over_ranks(Communicator& comm, const std::vector<double>& values) {
+  return reduce_reals(comm, values, ReduceOp::min);
 }
 
 std::vector<index_t> sum_over_ranks(Communicator& comm, const std::vector<index_t>& values) {

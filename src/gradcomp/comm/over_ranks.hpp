@@ -9,6 +9,9 @@ namespace gradcomp {
 /// The largest of each entry over ranks. All entries must be >= 0 (times, bytes), and the length equal on all ranks.
 std::vector<double> max_over_ranks(Communicator& comm, const std::vector<double>& values);
 
+/// The smallest of each entry over ranks; the same rules.
+std::vector<double> min_over_ranks(Communicator& comm, const std::vector<double>& values);
+
 /// The sum of each entry over ranks.
 std::vector<index_t> sum_over_ranks(Communicator& comm, const std::vector<index_t>& values);
 

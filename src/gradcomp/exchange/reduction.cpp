@@ -112,7 +112,10 @@ void time_it(Case& c, Schedule& schedule, const ReductionOptions& options, Reduc
     result.report = c.reduce(schedule, i);
     const double seconds = watch.stop();
     require(!result.report.skipped, "a repetition was skipped although all gradients are finite");
-    if (i >= options.warmup) result.times_ms.push_back(1e3 * seconds);
+    if (i < options.warmup) continue;
+    result.times_ms.push_back(1e3 * seconds);
+    const auto& ratios = result.report.density_ratio;
+    result.density_ratio.insert(result.density_ratio.end(), ratios.begin(), ratios.end());
   }
   result.times_ms = max_over_ranks(c.control, result.times_ms);
 }

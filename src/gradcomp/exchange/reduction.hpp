@@ -17,9 +17,10 @@ struct ReductionOptions {
 };
 
 struct ReductionResult {
-  std::vector<double> times_ms;  ///< one per repetition: the maximum over ranks
-  StepReport report;             ///< bytes of one step
-  double relative_error = 0;     ///< ||out - mean gradient|| / ||mean gradient|| of a first step
+  std::vector<double> times_ms;       ///< one per repetition: the maximum over ranks
+  StepReport report;                  ///< bytes of one step
+  std::vector<double> density_ratio;  ///< achieved / target density, all segments and timed repetitions of this rank
+  double relative_error = 0;          ///< ||out - mean gradient|| / ||mean gradient|| of a first step
 
   /// Elements, over all ranks, where a first step breaks the identity that every method must satisfy, whatever it drops
   /// or rounds: out = mean over ranks of (gradient - residual), when it feeds its error back from an empty memory.

@@ -93,6 +93,11 @@ ResultFile& ResultFile::add(const Row& row) {
   return *this;
 }
 
+ResultFile& ResultFile::fail(const std::string& line) {
+  m_context["gradcomp"]["failures"].push_back(line);
+  return *this;
+}
+
 Json ResultFile::document() const { return Json{{"context", m_context}, {"benchmarks", m_rows}}; }
 
 void ResultFile::write() const {

@@ -23,13 +23,16 @@ class ResultFile {
   /// Appends one row: one method and case.
   ResultFile& add(const Row& row);
 
+  /// Marks the file as that of a failed run: `line` is added to context.gradcomp.failures, which good files lack.
+  ResultFile& fail(const std::string& line);
+
   bool wanted() const { return !m_path.empty(); }
   const std::string& path() const { return m_path; }
 
   /// The whole document, context first.
   Json document() const;
 
-  /// Writes it atomically; call on rank 0 only, when all checks of the run have held.
+  /// Writes it atomically; call on rank 0 only, when all answers of the run were right.
   void write() const;
 
  private:

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "gradcomp/measure/density.hpp"
 #include "gradcomp/measure/samples.hpp"
 
 namespace gradcomp::report {
@@ -87,10 +88,19 @@ Row& Row::speedup(std::optional<double> vs_fp32, std::optional<double> vs_best_d
 
 Row& Row::density(const std::vector<double>& ratios) {
   if (ratios.empty()) return set("density_ratio", nullptr);
-  return set("density_ratio", Json{{"p5", number(quantile(ratios, 0.05))},
-                                   {"p50", number(quantile(ratios, 0.5))},
-                                   {"p95", number(quantile(ratios, 0.95))},
-                                   {"max", number(quantile(ratios, 1))}});
+  const DensityStatistics s(ratios);
+  set("density_ratio",
+      Json{{"p5", number(s.p5)}, {"p50", number(s.p50)}, {"p95", number(s.p95)}, {"max", number(s.max)}});
+  return density_columns("", ratios);
+}
+
+Row& Row::density_columns(const std::string& infix, const std::vector<double>& ratios) {
+  if (ratios.empty()) return *this;
+  const DensityStatistics s(ratios);
+  const std::string name = "density_ratio" + infix;
+  set(name + "_mean", number(s.mean)).set(name + "_std", number(s.std)).set(name + "_rms", number(s.rms));
+  set(name + "_p5", number(s.p5)).set(name + "_p50", number(s.p50)).set(name + "_p95", number(s.p95));
+  return set(name + "_max", number(s.max));
 }
 
 Row& Row::reduction(index_t elements, int ranks, const std::vector<double>& samples_ms, index_t wrong) {

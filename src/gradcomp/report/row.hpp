@@ -62,8 +62,12 @@ class Row {
   /// `matched`: the method's quality is that of fp32 within the job's tolerance.
   Row& speedup(std::optional<double> vs_fp32, std::optional<double> vs_best_dense, bool matched);
 
-  /// Achieved / target density over segments and steps: {p5, p50, p95, max}; null for methods without a target.
+  /// Achieved / target density over segments and steps: density_ratio = {p5, p50, p95, max}, null for methods without
+  /// a target, and density_ratio_mean, _std, _rms, _p5, _p50, _p95 and _max, left out for them.
   Row& density(const std::vector<double>& ratios);
+
+  /// The columns density_ratio<infix>_mean to _max; left out without samples.
+  Row& density_columns(const std::string& infix, const std::vector<double>& ratios);
 
   /// One allreduce case: dense bytes reduced, times in ms, bus bandwidth factor as in nccl-tests (2 (n - 1) / n), wrong
   /// elements found by the check. Adds dense_bytes, time_ms, times_ms, alg_bw_gb_s, bus_bw_gb_s, wrong.

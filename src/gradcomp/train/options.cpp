@@ -25,6 +25,12 @@ void Options::check() const {
   require(block >= 1, "--block {} is not allowed; at least 1 step", block);
   require(quality_tolerance >= 0 && quality_tolerance <= 1, "--quality-tolerance {} is not allowed; a number in [0, 1]",
           quality_tolerance);
+  require(density_tolerance >= 0, "--density-tolerance {} is not allowed; a number from 0", density_tolerance);
+  require(dump_folder.empty() == dump_steps.empty(), "--dump-gradients needs --at, and --at needs --dump-gradients");
+  for (const index_t step : dump_steps) {
+    require(step >= 0 && step < steps, "--at {} is not allowed; 0 to {}, the last of --steps {}", step, steps - 1,
+            steps);
+  }
 }
 
 std::string Options::method_list() const {

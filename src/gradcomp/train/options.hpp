@@ -1,6 +1,7 @@
 #pragma once
 // Options of a training comparison, as gradcomp-train takes them from the command line or a TOML file.
 #include <string>
+#include <vector>
 
 #include "gradcomp/core/types.hpp"
 
@@ -26,6 +27,9 @@ struct Options {
   index_t evaluate_every = 0;  ///< steps between evaluations on the test set; 0: four in all
   index_t block = 20;          ///< steps of one method before the next one runs
   double quality_tolerance = 0.02;
+  double density_tolerance = 0;  ///< of the median of achieved / target density; 0: no limit
+  std::string dump_folder;       ///< where gradients go as .npy files; empty: none are written
+  std::vector<index_t> dump_steps;
   std::string link;    ///< emulated link, e.g. 100Mbit/s,50us; empty: the real one
   std::string output;  ///< result file; empty: none
 

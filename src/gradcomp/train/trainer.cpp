@@ -51,6 +51,7 @@ Trainer::Trainer(const Job& job, const MethodSpec& method)
       m_state(zeros("gradcomp::train::state", job.model.state_count())),
       m_sgd(job.model.layout(), sgd_options(job.options, method)),
       m_schedule(make_schedule(method, job.model.layout(), job.link, schedule_options(job.options))),
+      m_dump(job.options, method, job.control.rank()),
       m_batch(job.data.train, job.options.batch),
       m_loader(job.data.train, make_sampler(job.options, job.data, job.control),
                data::Transform(job.data, {job.options.augment, 4, job.options.seed})) {
@@ -97,6 +98,7 @@ StepReport Trainer::train(const Exec& exec, Timeline* timeline) {
 }
 
 void Trainer::step(const Exec& exec, bool warmup) {
+  if (m_dump.wanted(m_step)) m_dump.keep_memories(exec, *m_schedule, m_gradient.size());
   exec.fence("gradcomp::train::step");
   m_job.control.barrier();
   Stopwatch watch(exec);  // no barrier at its end: the slowest rank's time is found in finish()
@@ -113,6 +115,7 @@ void Trainer::step(const Exec& exec, bool warmup) {
   m_result.skipped_steps += report.skipped ? 1 : 0;
   m_result.density_ratio.insert(m_result.density_ratio.end(), report.density_ratio.begin(), report.density_ratio.end());
   m_loss += m_job.model.loss(exec);
+  if (m_dump.wanted(m_step)) m_dump.write(exec, m_gradient, m_step);
   ++m_step;
 }
 

@@ -10,6 +10,7 @@
 #include "gradcomp/nn/schedule.hpp"
 #include "gradcomp/nn/sgd.hpp"
 #include "gradcomp/train/evaluation.hpp"
+#include "gradcomp/train/gradient_dump.hpp"
 #include "gradcomp/train/job.hpp"
 #include "gradcomp/train/result.hpp"
 
@@ -42,6 +43,7 @@ class Trainer {
   Vector<float> m_parameters, m_gradient, m_mean, m_state;
   nn::Sgd<float> m_sgd;
   std::unique_ptr<Schedule> m_schedule;
+  GradientDump m_dump;
   DeviceBatch m_batch;
   data::Loader m_loader;
   Timeline m_timeline;

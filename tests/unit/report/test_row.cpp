@@ -61,10 +61,19 @@ TEST(Row, NaNBecomesNull) {
 }
 
 TEST(Row, DensityOfMethodsWithoutTargetIsNull) {
-  EXPECT_TRUE(Row("x").density({}).json()["density_ratio"].is_null());
-  const auto density = Row("x").density({1.0, 2.0, 3.0}).json()["density_ratio"];
-  EXPECT_EQ(density["p50"], 2.0);
-  EXPECT_EQ(density["max"], 3.0);
+  const auto none = Row("x").density({}).json();
+  EXPECT_TRUE(none["density_ratio"].is_null());
+  EXPECT_FALSE(none.contains("density_ratio_mean"));
+  const auto row = Row("x").density({1.0, 2.0, 6.0}).json();
+  EXPECT_EQ(row["density_ratio"]["p50"], 2.0);
+  EXPECT_EQ(row["density_ratio"]["max"], 6.0);
+  EXPECT_EQ(row["density_ratio_mean"], 3.0);
+  EXPECT_EQ(row["density_ratio_p50"], 2.0);
+  EXPECT_NEAR(row["density_ratio_p5"].get<double>(), 1.1, 1e-12);
+  EXPECT_NEAR(row["density_ratio_p95"].get<double>(), 5.6, 1e-12);
+  EXPECT_EQ(row["density_ratio_max"], 6.0);
+  EXPECT_NEAR(row["density_ratio_std"].get<double>(), std::sqrt(14.0 / 3), 1e-12);
+  EXPECT_NEAR(row["density_ratio_rms"].get<double>(), std::sqrt(26.0 / 3), 1e-12);
 }
 
 TEST(Row, BandwidthsFollowNcclTests) {

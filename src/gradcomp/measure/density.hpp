@@ -1,0 +1,39 @@
+#pragma once
+// The quality monitor of methods with a target density: what they kept of what they were asked for, over all segments
+// and steps.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gradcomp/comm/communicator.hpp"
+
+namespace gradcomp {
+
+/// Statistics of achieved / target density. NaN without samples.
+struct DensityStatistics {
+  explicit DensityStatistics(const std::vector<double>& ratios);
+
+  index_t count = 0;
+  double mean, std;  ///< std: of the population
+  double rms;        ///< root mean square of (ratio - 1): bias and spread together
+  double p5, p50, p95, max;
+};
+
+/// Median and sample count over all ranks, or of the only one.
+struct DensityMedian {
+  double lowest, highest;  ///< over ranks
+  index_t samples;         ///< of this rank
+};
+
+/// The median of `ratios`, which are none on all ranks or on no rank. Collective.
+DensityMedian density_median(Communicator& comm, const std::vector<double>& ratios);
+
+/// Empty where `median` lies in [1 - tolerance, 1 + tolerance], where tolerance is 0 (off), or without samples;
+/// otherwise one line that names the method, the statistic and what is allowed.
+std::optional<std::string> density_failure(const std::string& method, const DensityMedian& median, double tolerance);
+
+/// The same for the ratios of the only rank.
+std::optional<std::string> density_failure(const std::string& method, const std::vector<double>& ratios,
+                                           double tolerance);
+
+}  // namespace gradcomp
