@@ -45,6 +45,15 @@ def row(name, times, label):
             "label": label}
 
 
+def density(label, infix=""):
+    """The quality monitor of a method."""
+    if not label.startswith("top_k"):
+        return {"density_ratio": None}
+    values = {"mean": 1.02, "std": 0.1, "rms": 0.11, "p5": 0.9, "p50": 1.0, "p95": 1.1, "max": 1.3}
+    return ({"density_ratio": {name: values[name] for name in ("p5", "p50", "p95", "max")}}
+            | {f"density_ratio{infix}_{name}": value for name, value in values.items()})
+
+
 def train(link=None):
     """A training of all METHODS."""
     slow = 1 if link is None else 4
@@ -66,8 +75,8 @@ def train(link=None):
             "quality_matched": matched,
             "speedup_vs_fp32": (62 + 30 * slow) / (62 + compress + exposed) if matched else None,
             "speedup_vs_best_dense": (62.5 + 16 * slow) / (62 + compress + exposed) if matched else None,
-            "density_ratio": {"p5": 0.9, "p50": 1.0, "p95": 1.1, "max": 1.3} if label.startswith("top_k") else None,
-            "state_bytes": 1078888, "replica_hash_equal": None if label == "none" else True, "skipped_steps": 0})
+            "state_bytes": 1078888, "replica_hash_equal": None if label == "none" else True, "skipped_steps": 0}
+            | density(label))
     return {"context": context("gradcomp-train", link), "benchmarks": rows}
 
 
@@ -81,7 +90,7 @@ def allreduce(link=None):
             rows.append(row(f"allreduce/{label}/{elements}", times, label) | {
                 "elements": elements, "ranks": 2, "dense_bytes": 4 * elements, "payload_bytes": elements,
                 "header_bytes": 0, "wire_bytes": elements, "compression_ratio": 4.0, "time_ms": summary(times),
-                "times_ms": times, "alg_bw_gb_s": 1.0, "bus_bw_gb_s": 1.0, "wrong": 0})
+                "times_ms": times, "alg_bw_gb_s": 1.0, "bus_bw_gb_s": 1.0, "wrong": 0} | density(label))
     return {"context": context("gradcomp-allreduce", link), "benchmarks": rows}
 
 
@@ -95,6 +104,20 @@ def bench():
                 del item[key]
         rows.append(item | {"operation": operation, "elements": 1024, "gb_per_second": 3.0, "read_limit_ratio": 2.5})
     return {"context": context("gradcomp-bench"), "benchmarks": rows}
+
+
+def evaluate(stream="laplace", loop="open", methods=("fp32", "top_k:ratio=0.01"), bias=1.0):
+    """Two methods on one stream."""
+    rows = []
+    for label in methods:
+        sparse = {"target_density": 0.01, "achieved_density": 0.01, "payload_bits_per_kept": 64.0,
+                  "entropy_bits_per_kept": 8.1} if label.startswith("top_k") else {}
+        rows.append(row(f"evaluate/{stream}/{label}", [0.2, 0.3], label) | sparse | density(label) | {
+            "stream": stream, "loop": loop, "elements": 1024, "steps": 2, "dense_bytes": 4096, "payload_bytes": 80,
+            "header_bytes": 32, "compression_ratio": 51.2, "relative_l2_error": 0.9 * bias, "cosine": 0.4,
+            "time_ms": summary([0.2, 0.3]), "times_ms": [0.2, 0.3], "compress_ms": 0.25, "decompress_ms": 0.1,
+            "read_limit_ms": 0.05, "read_limit_ratio": 5.0, "verified": True})
+    return {"context": context("gradcomp-evaluate"), "benchmarks": rows}
 
 
 def write_folder(folder):

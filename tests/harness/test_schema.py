@@ -21,6 +21,8 @@ BIN = os.environ.get("GRADCOMP_BIN")
 PROGRAMS = {
     "gradcomp-train": "--data shapetex10:train=256:test=64 --steps 3 --batch 8 --methods fp32,top_k:ratio=0.01".split(),
     "gradcomp-allreduce": "--sizes 1024,65536 --methods fp32,top_k --repetitions 3".split(),
+    "gradcomp-evaluate": "--data laplace,pareto:0.1+zeros:0.2 --size 4099 --residual-steps 3 "
+                         "--methods fp32,top_k,random_k:feedback=none".split(),
     "gradcomp-bench": "--quick --methods fp32,top_k --sizes 1024,4099".split(),
 }
 needs_programs = pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
@@ -53,7 +55,7 @@ def test_page_names_every_column_of_the_schema():
 
 
 @pytest.mark.parametrize("document", [example_results.train(), example_results.allreduce("1Gbit/s,20us"),
-                                      example_results.bench()])
+                                      example_results.bench(), example_results.evaluate()])
 def test_schema_accepts_good_and_refuses_broken_files(document):
     VALIDATOR.validate(document)
     assert not undocumented(document["benchmarks"])
@@ -63,7 +65,8 @@ def test_schema_accepts_good_and_refuses_broken_files(document):
             lambda d: d["benchmarks"][0].pop("real_time"), lambda d: d["context"]["gradcomp"].pop("link"),
             lambda d: d["context"]["gradcomp"]["environment"].update(SECRET=1),
             lambda d: d["benchmarks"][0].pop({"gradcomp-train": "stages_ms", "gradcomp-allreduce": "wrong",
-                                              "gradcomp-bench": "operation"}[program])):
+                                              "gradcomp-bench": "operation",
+                                              "gradcomp-evaluate": "verified"}[program])):
         broken = json.loads(json.dumps(document))
         breakage(broken)
         assert not VALIDATOR.is_valid(broken)

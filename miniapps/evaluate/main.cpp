@@ -1,0 +1,76 @@
+// gradcomp-evaluate: every compressor on gradients from files, distributions or a training, on one rank.
+#include <exception>
+
+#include "command_line.hpp"
+#include "gradcomp/core/arguments.hpp"
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/evaluate/evaluation.hpp"
+#include "gradcomp/evaluate/record.hpp"
+#include "gradcomp/exchange/methods_page.hpp"
+#include "gradcomp/report/context.hpp"
+#include "gradcomp/report/progress.hpp"
+
+using namespace gradcomp;
+
+namespace {
+
+report::Json to_json(const evaluate::Options& o) {
+  return {{"methods", o.method_list()},
+          {"files", o.input.size()},
+          {"data", o.data},
+          {"size", o.size},
+          {"repeats", o.repeats},
+          {"residual_steps", o.residual_steps},
+          {"train", o.training.model},
+          {"steps", o.training.steps},
+          {"batch", o.training.batch},
+          {"lr", o.training.learning_rate},
+          {"at", o.at},
+          {"timings", o.timings},
+          {"seed", o.seed},
+          {"density_tolerance", o.density_tolerance}};
+}
+
+int run(const evaluate::Options& o) {
+  const Exec exec;
+  parse_methods(o.method_list());  // refused before files and data sets are read
+  report::RunInfo info;
+  info.program = "gradcomp-evaluate";
+  info.options = to_json(o);
+  info.seeds = {o.seed};
+  report::ResultFile file(o.output, report::make_context(info));
+  const auto jobs = evaluate::make_jobs(o);
+  report::ProgressBar bar(true);
+  const auto findings =
+      evaluate::evaluate(exec, o, jobs, file, [&](const std::string& name, index_t done, index_t all) {
+        if (done == 1) bar.phase(name, all);
+        bar.update(done);
+      });
+  bar.clear();
+  findings.table.print();
+  for (const auto& line : findings.wrong) fmt::print(stderr, "gradcomp-evaluate: error: {}\n", line);
+  if (!findings.wrong.empty()) return 1;
+  for (const auto& line : findings.failures) file.fail(line);
+  file.write();
+  for (const auto& line : findings.failures) fmt::print(stderr, "gradcomp-evaluate: error: {}\n", line);
+  return findings.failures.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    Arguments arguments(argc, argv);
+    const Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
+    CommandLine line;
+    if (const auto status = parse_command_line(arguments.own_argc, arguments.own_argv(), line)) return *status;
+    if (!line.list.empty()) {
+      fmt::print("{}", line.list == "json" ? evaluate::methods_json().dump(1) + "\n" : methods_text());
+      return 0;
+    }
+    return run(line.evaluate);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "gradcomp-evaluate: error: {}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,99 @@
+#include "gradcomp/evaluate/evaluation.hpp"
+
+#include <algorithm>
+
+#include "gradcomp/data/files.hpp"
+#include "gradcomp/data/npy.hpp"
+#include "gradcomp/evaluate/record.hpp"
+#include "gradcomp/measure/density.hpp"
+
+namespace gradcomp::evaluate {
+namespace {
+
+/// FOLDER/STREAM_LABEL[_stepSTEP].bin and _decoded.npy: the last step's message and what is decoded from it.
+void dump(const Options& options, const Job& job, const Probe& probe, index_t step) {
+  const std::string name = data::file_name_part(job.stream->name() + "_" + probe.spec().label);
+  const std::string stem = options.dump_folder + "/" + name + (job.steps > 1 ? fmt::format("_step{}", step) : "");
+  data::replace_file(stem + ".bin", "", probe.message());
+  data::write_npy(stem + "_decoded.npy", probe.decoded());
+}
+
+/// True for the steps that are dumped: those of --at, otherwise the last.
+bool dumped(const Options& options, const Job& job, index_t step) {
+  if (options.dump_folder.empty()) return false;
+  if (job.loop != "training" || options.at.empty()) return step + 1 == job.steps;
+  return std::find(options.at.begin(), options.at.end(), step) != options.at.end();
+}
+
+std::vector<Probe> make_probes(const Options& options, const Job& job) {
+  ProbeOptions probe;
+  probe.closed = job.loop != "open";
+  probe.seed = options.seed;
+  probe.timings = options.timings;
+  probe.keep_bytes = !options.dump_folder.empty();
+  std::vector<Probe> probes;
+  for (const auto& spec : parse_methods(options.method_list())) {
+    probes.emplace_back(spec.text, job.stream->layout(), probe);
+  }
+  return probes;
+}
+
+}  // namespace
+
+std::vector<Job> make_jobs(const Options& options) {
+  options.check();
+  const bool closed = options.residual_steps > 0;
+  std::vector<Job> jobs;
+  if (closed && !options.input.empty()) {
+    jobs.push_back({make_file_stream(options.input), options.residual_steps, "closed"});
+  } else {
+    for (const auto& path : options.input) jobs.push_back({make_file_stream({path}), 1, "open"});
+  }
+  for (const auto& name : options.data) {
+    auto stream = make_synthetic_stream(name, options.size, options.seed);
+    jobs.push_back({std::move(stream), closed ? options.residual_steps : options.repeats, closed ? "closed" : "open"});
+  }
+  if (!options.training.model.empty()) {
+    jobs.push_back({make_training_stream(options.training), options.training.steps, "training"});
+  }
+  if (!options.dump_folder.empty()) data::require_writable_folder(options.dump_folder);
+  return jobs;
+}
+
+Findings evaluate(const Exec& exec, const Options& options, const std::vector<Job>& jobs, report::ResultFile& file,
+                  const std::function<void(const std::string&, index_t, index_t)>& progress) {
+  Findings findings{make_table(), {}, {}};
+  for (const Job& job : jobs) {
+    const index_t elements = job.stream->layout().count();
+    std::vector<Probe> probes = make_probes(options, job);
+    ReadProbe read(elements);
+    const index_t total = job.steps * static_cast<index_t>(probes.size());
+    index_t done = 0;
+    for (index_t step = 0; step < job.steps; ++step) {
+      const Span<const float> gradient = job.stream->next(exec);
+      for (auto& probe : probes) {
+        probe.step(exec, gradient, read);
+        if (dumped(options, job, step)) dump(options, job, probe, step);
+        progress(job.stream->name(), ++done, total);
+      }
+    }
+    const Case what{job.stream->name(), job.loop, elements,
+                    job.loop == "training" ? options.at : std::vector<index_t>{}};
+    for (const auto& probe : probes) {
+      const report::Row row = to_row(what, probe);
+      file.add(row);
+      add_line(findings.table, what, row);
+      const auto& m = probe.measurements();
+      const std::string who = probe.spec().label + "' on '" + what.stream;
+      if (!m.verified.value_or(true)) {
+        findings.wrong.push_back(fmt::format("method '{}': decoded and memory are not the gradient", who));
+      }
+      const auto all = ratios(m, 0, m.density_ratio.size());
+      if (const auto failure = density_failure(who, all, options.density_tolerance))
+        findings.failures.push_back(*failure);
+    }
+  }
+  return findings;
+}
+
+}  // namespace gradcomp::evaluate

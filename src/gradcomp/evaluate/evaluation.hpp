@@ -1,0 +1,34 @@
+#pragma once
+// An evaluation: every method on every stream of gradients.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gradcomp/evaluate/options.hpp"
+#include "gradcomp/report/result_file.hpp"
+#include "gradcomp/report/table.hpp"
+
+namespace gradcomp::evaluate {
+
+struct Findings {
+  report::Table table;
+  std::vector<std::string> wrong;     ///< answers that failed their check: no file may be written
+  std::vector<std::string> failures;  ///< of the quality monitor (--density-tolerance)
+};
+
+/// Gradients of one stream, how many, and in which loop.
+struct Job {
+  std::unique_ptr<Stream> stream;
+  index_t steps = 1;
+  std::string loop;
+};
+
+/// Opens everything that the options name: files are read here, data sets too. Throws Error.
+std::vector<Job> make_jobs(const Options& options);
+
+/// Hands each gradient to all methods in turn and adds one row per stream and method to `file`. `progress` is called
+/// with the name of the stream, the methods' steps done of it, and their total.
+Findings evaluate(const Exec& exec, const Options& options, const std::vector<Job>& jobs, report::ResultFile& file,
+                  const std::function<void(const std::string&, index_t, index_t)>& progress);
+
+}  // namespace gradcomp::evaluate

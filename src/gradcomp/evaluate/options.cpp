@@ -1,0 +1,30 @@
+#include "gradcomp/evaluate/options.hpp"
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/core/registry.hpp"
+
+namespace gradcomp::evaluate {
+
+void Options::check() const {
+  require(!input.empty() || !data.empty() || !training.model.empty(),
+          "nothing to evaluate: give --input, --data or --train");
+  require(size >= 1, "--size {} is not allowed; at least 1 element", size);
+  require(repeats >= 1, "--repeats {} is not allowed; at least 1 draw", repeats);
+  require(residual_steps >= 0, "--residual-steps {} is not allowed; 0 or more", residual_steps);
+  require(timings >= 1, "--timings {} is not allowed; at least 1", timings);
+  require(density_tolerance >= 0, "--density-tolerance {} is not allowed; a number from 0", density_tolerance);
+  require(at.empty() || !training.model.empty(), "--at names steps of --train, which is not given");
+  for (const index_t step : at) {
+    require(step >= 0 && step < training.steps, "--at {} is not allowed; 0 to {}, the last of --steps {}", step,
+            training.steps - 1, training.steps);
+  }
+}
+
+std::string Options::method_list() const {
+  if (methods != "all") return methods;
+  std::string list;
+  for (const auto& entry : all_entries()) list += (list.empty() ? "" : ",") + entry.info.name;
+  return list;
+}
+
+}  // namespace gradcomp::evaluate

@@ -1,0 +1,31 @@
+#pragma once
+// Options of gradcomp-evaluate, as its command line or a TOML file gives them.
+#include <string>
+#include <vector>
+
+#include "gradcomp/evaluate/stream.hpp"
+
+namespace gradcomp::evaluate {
+
+struct Options {
+  std::string methods = "all";     ///< list of specs, or all: every registered method with its defaults
+  std::vector<std::string> input;  ///< .npy files
+  std::vector<std::string> data;   ///< distributions of data/synthetic.hpp
+  index_t size = 1 << 20;          ///< elements of a synthetic gradient
+  index_t repeats = 1;             ///< fresh draws of a synthetic gradient, without --residual-steps
+  index_t residual_steps = 0;      ///< steps with feedback on files and synthetic data; 0: one gradient, none
+  TrainingOptions training;        ///< of the stream; no model: none
+  std::vector<index_t> at;         ///< steps of the stream that are recorded apart
+  index_t timings = 3;
+  std::uint64_t seed = 1;
+  double density_tolerance = 0;  ///< of the median of achieved / target density; 0: no limit
+  std::string dump_folder;       ///< where payloads and decoded gradients go; empty: nowhere
+  std::string output;
+
+  /// Throws Error naming the option and what is allowed.
+  void check() const;
+  /// --methods with "all" written out.
+  std::string method_list() const;
+};
+
+}  // namespace gradcomp::evaluate

@@ -1,0 +1,73 @@
+#pragma once
+// One method on a stream of gradients, on one rank and without communication: what it keeps, sends and loses, how long
+// it takes, and whether its answer is right.
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gradcomp/evaluate/probe_run.hpp"
+#include "gradcomp/measure/read_limit.hpp"
+
+namespace gradcomp::evaluate {
+
+struct ProbeOptions {
+  bool closed = false;  ///< feed the error back, and keep state between steps; otherwise every gradient is the first
+  std::uint64_t seed = 1;
+  index_t timings = 3;  ///< timed repetitions of an open-loop gradient; a closed loop times every step but the first
+  bool keep_bytes = false;  ///< keep the message of the last step, for dumps
+};
+
+/// What was measured, one entry per step unless it says otherwise.
+struct Measurements {
+  std::vector<std::vector<double>> density_ratio;  ///< achieved / target, per step one value per segment with a target
+  std::vector<double> kept;                        ///< entries sent; empty for methods that are not sparse
+  std::vector<double> target;                      ///< entries asked for; empty for methods without a target
+  std::vector<double> payload_bytes, header_bytes;
+  std::vector<double> entropy_bits;  ///< log2 C(n, kept): what any code of the indices needs on average
+  std::vector<double> l2_error;      ///< ||a - decoded|| / ||a||, a: what the compressor saw
+  std::vector<double> cosine;        ///< of a and decoded; NaN where one is zero
+  std::vector<double> compress_ms, decompress_ms, read_ms;  ///< one per timing
+  std::optional<bool> verified;  ///< decoded + memory = a in every step; empty where the method allows no such check
+};
+
+/// True when decoded + rest is what the compressor saw, element by element: within a few units of the last place of the
+/// three, and `slack` more.
+bool adds_up(std::span<const float> seen, std::span<const float> decoded, std::span<const float> rest, double slack);
+
+class Probe {
+ public:
+  /// Throws Error for a wrong spec. A closed loop has the feedback of the spec, which is the method's default unless it
+  /// says otherwise; an open one has none.
+  Probe(const std::string& spec, const Layout& layout, const ProbeOptions& options);
+
+  /// One gradient. `read` measures the read limit in turn with the method. Throws Error when the method flags the step.
+  void step(const Exec& exec, const Span<const float>& gradient, ReadProbe& read);
+
+  const MethodSpec& spec() const { return m_spec; }
+  const Measurements& measurements() const { return m_result; }
+  /// The messages of the last step's rounds, headers included (keep_bytes), and what was decoded from them.
+  const std::vector<std::byte>& message() const { return m_message; }
+  std::vector<float> decoded() const;
+
+ private:
+  void remember(const Source& source, const Span<const float>& gradient);
+  void describe();
+  void compare(const float* memory, bool known);
+  void check(const Exec& exec, const Span<const float>& gradient);
+  void time(const Exec& exec, const Span<const float>& gradient, ReadProbe& read);
+  Context context() const { return {m_options.seed, m_step, 0, 1}; }
+
+  ProbeOptions m_options;
+  MethodSpec m_spec;
+  std::optional<MethodSpec> m_checked;  ///< the same with feedback=residual, whose memory says what was not sent
+  Layout m_layout;                      ///< as the method sees it
+  std::unique_ptr<ProbeRun> m_run, m_check;
+  std::vector<float> m_accumulated;  ///< what the compressor saw in this step
+  std::vector<std::byte> m_message;
+  Measurements m_result;
+  index_t m_step = 0;
+};
+
+}  // namespace gradcomp::evaluate

@@ -1,0 +1,33 @@
+#pragma once
+// How an evaluation is shown: a row of the result file and a line of the table.
+#include <string>
+
+#include "gradcomp/evaluate/probe.hpp"
+#include "gradcomp/report/json.hpp"
+#include "gradcomp/report/row.hpp"
+#include "gradcomp/report/table.hpp"
+
+namespace gradcomp::evaluate {
+
+/// Steps of a stream, and what a row says of them.
+struct Case {
+  std::string stream;  ///< Stream::name()
+  std::string loop;    ///< "open", "closed" (files, synthetic data) or "training"
+  index_t elements = 0;
+  std::vector<index_t> at;  ///< steps that are recorded apart
+};
+
+/// All density ratios of steps [first, last) in one list.
+std::vector<double> ratios(const Measurements& m, std::size_t first, std::size_t last);
+
+/// The row "evaluate/<stream>/<label>". What a method has not (a target, entries) is left out.
+report::Row to_row(const Case& what, const Probe& probe);
+
+/// The table that the program prints, and its line for one row.
+report::Table make_table();
+void add_line(report::Table& table, const Case& what, const report::Row& row);
+
+/// The registered methods as JSON: name, family, summary, feedback, has_target, parameters with default and range.
+report::Json methods_json();
+
+}  // namespace gradcomp::evaluate

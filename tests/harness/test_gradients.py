@@ -1,0 +1,188 @@
+"""Gradients in files: what gradcomp-train dumps, what gradcomp-evaluate reads and writes, and the quality monitor.
+
+The programs are found in $GRADCOMP_BIN; without it all is left out.
+"""
+import json
+
+import numpy as np
+import pytest
+from test_schema import BIN, VALIDATOR, one_line, run
+
+pytestmark = pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
+
+TRAIN = "--data shapetex10:train=64:test=16 --steps 6 --batch 8 --no-controls".split()
+TOP_K = "top_k:ratio=0.01:label=a/b c"
+
+
+@pytest.fixture(scope="module", name="dumped")
+def fixture_dumped(tmp_path_factory):
+    """A folder with the gradients of a short training."""
+    folder = tmp_path_factory.mktemp("dumped") / "new"
+    done = run("gradcomp-train", *TRAIN, "--methods", f"fp32,{TOP_K}", "--dump-gradients", folder, "--at", "0,1,5")
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_dump_names_and_shapes(dumped):
+    names = {f"fp32_step{step}_gradient.npy" for step in (0, 1, 5)}
+    names |= {f"a_b_c_step{step}_{kind}.npy" for step in (0, 1, 5) for kind in ("gradient", "accumulated")}
+    assert {path.name for path in dumped.iterdir()} == names
+    for path in dumped.iterdir():
+        array = np.load(path)
+        assert array.dtype == np.float32 and array.shape == (269722,) and np.isfinite(array).all() and array.any()
+
+
+def test_dump_is_gradient_and_memory(dumped):
+    load = {(step, kind): np.load(dumped / f"a_b_c_step{step}_{kind}.npy")
+            for step in (0, 1, 5) for kind in ("gradient", "accumulated")}
+    np.testing.assert_array_equal(load[0, "gradient"], np.load(dumped / "fp32_step0_gradient.npy"))
+    np.testing.assert_array_equal(load[0, "accumulated"], load[0, "gradient"], "the memory starts empty")
+    # What was not sent of step 0 is the memory of step 1: all but the 1 % that was.
+    seen = load[0, "gradient"]
+    residual = load[1, "accumulated"] - load[1, "gradient"]
+    sent = np.abs(residual) < 1e-6 * np.abs(seen)
+    nonzero = seen != 0
+    assert abs((sent & nonzero).mean() / 0.01 - 1) < 0.01
+    np.testing.assert_allclose(residual[~sent], seen[~sent], rtol=1e-3, atol=1e-6 * np.abs(seen).max())
+    assert not np.array_equal(load[5, "accumulated"], load[5, "gradient"])
+
+
+@pytest.mark.parametrize("change, reason", [
+    (["--at", "6"], "--at 6"), (["--at", "-1"], "--at"), ([], "needs --at"),
+    (["--at", "1", "--methods", "top_k:label=a,sidco:label=a"], "the same files"),
+])
+def test_wrong_dumps_are_one_line(change, reason, tmp_path):
+    done = run("gradcomp-train", *TRAIN, "--dump-gradients", tmp_path / "d", *change)
+    one_line("gradcomp-train", done)
+    assert reason in done.stderr and done.stdout == "" and not (tmp_path / "d").exists()
+
+
+def test_bad_dump_folder_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "file", tmp_path / "file" / "x"):
+        done = run("gradcomp-train", *TRAIN, "--dump-gradients", folder, "--at", "1")
+        one_line("gradcomp-train", done)
+        assert str(folder) in done.stderr and done.stdout == ""
+
+
+def evaluate(tmp_path, *arguments):
+    """The rows of a run, valid by the schema."""
+    done = run("gradcomp-evaluate", *arguments, "--output", tmp_path / "F.json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads((tmp_path / "F.json").read_text(encoding="utf-8"))
+    VALIDATOR.validate(document)
+    return document["benchmarks"]
+
+
+def test_evaluate_top_k_against_numpy(dumped, tmp_path):
+    path = dumped / "fp32_step5_gradient.npy"
+    (tmp_path / "out").mkdir()
+    row, = evaluate(tmp_path, "--input", path, "--methods", "top_k:ratio=0.01", "--dump", tmp_path / "out")
+    gradient = np.load(path).astype(np.float64)
+    k = int(0.01 * gradient.size)
+    rest = gradient.copy()
+    rest[np.argsort(-np.abs(gradient))[:k]] = 0
+    assert row["target_density"] == row["achieved_density"] == k / gradient.size
+    assert row["relative_l2_error"] == pytest.approx(np.linalg.norm(rest) / np.linalg.norm(gradient), rel=1e-6)
+    assert row["payload_bytes"] == 8 * k and row["payload_bits_per_kept"] == 64 and row["verified"] is True
+    decoded = np.load(tmp_path / "out" / "fp32_step5_gradient_top_k_ratio=0.01_decoded.npy")
+    assert np.count_nonzero(decoded) == k
+    np.testing.assert_array_equal(decoded[decoded != 0], gradient[decoded != 0])
+    payload = (tmp_path / "out" / "fp32_step5_gradient_top_k_ratio=0.01.bin").read_bytes()
+    assert payload[:4] == b"!GCP" and len(payload) == 32 + 8 * k
+    indices = np.frombuffer(payload, "<u4", k, 32)
+    np.testing.assert_array_equal(indices, np.flatnonzero(decoded))
+
+
+def test_evaluate_takes_any_shape_and_cycles(tmp_path):
+    random = np.random.default_rng(1)
+    paths = []
+    for step in range(3):
+        paths.append(tmp_path / f"g{step}.npy")
+        np.save(paths[-1], np.asfortranarray(random.laplace(size=(40, 30)).astype("<f8")))
+    rows = evaluate(tmp_path, "--input", *paths, "--methods", "all", "--residual-steps", 7)
+    assert {row["steps"] for row in rows} == {7} and {row["stream"] for row in rows} == {"g0+g1+g2"}
+    assert {row["loop"] for row in rows} == {"closed"}
+    rows = evaluate(tmp_path, "--input", *paths, "--methods", "fp32,powersgd:rank=2")
+    assert len(rows) == 6 and rows[1]["compression_ratio"] > 4
+
+
+def test_evaluate_stream_of_a_training(tmp_path):
+    rows = evaluate(tmp_path, "--train", "resnet20", "--dataset", "shapetex10:train=32:test=16", "--steps", 4,
+                    "--batch", 4, "--at", "0,3", "--methods", "fp32,top_k:ratio=0.001,top_k:granularity=tensor")
+    assert [row["steps"] for row in rows] == [4, 4, 4]
+    assert rows[0]["relative_l2_error"] == 0 and "target_density" not in rows[0]
+    assert rows[1]["density_ratio_mean"] == rows[1]["density_ratio_late_mean"] == 1
+    assert rows[1]["points"]["step"] == [0, 3]
+    assert rows[1]["points"]["relative_l2_error"][1] > rows[1]["points"]["relative_l2_error"][0], "errors accumulate"
+
+
+def test_seeds_and_runs_agree(tmp_path):
+    arguments = ["--data", "gamma+zeros:0.3", "--size", 20000, "--repeats", 3, "--methods", "sidco,random_k"]
+    drop = ("time", "ms", "read", "decompress")
+    keep = [{key: value for key, value in row.items() if not any(word in key for word in drop)}
+            for row in evaluate(tmp_path, *arguments)]
+    again = [{key: value for key, value in row.items() if key in keep[0]} for row in evaluate(tmp_path, *arguments)]
+    other = evaluate(tmp_path, *arguments, "--seed", 2)
+    assert keep == again
+    assert keep[0]["relative_l2_error"] != other[0]["relative_l2_error"]
+
+
+@pytest.mark.parametrize("arguments, reason", [
+    ([], "nothing to evaluate"), (["--data", "normal"], "allowed: laplace"), (["--data", "laplace", "--size", "0"], "--size"),
+    (["--data", "laplace", "--at", "1"], "--train"), (["--train", "no_such"], "no_such"),
+    (["--train", "resnet20", "--steps", "3", "--at", "3"], "--at 3"), (["--input", "no/such.npy"], "no/such.npy"),
+    (["--data", "laplace", "--repeats", "0"], "--repeats"), (["--data", "laplace", "--methods", "nonsense"], "nonsense"),
+    (["--data", "laplace", "--dump", "/dev/null"], "/dev/null"),
+])
+def test_wrong_evaluations_are_one_line(arguments, reason, tmp_path):
+    done = run("gradcomp-evaluate", *arguments, "--output", tmp_path / "F.json")
+    one_line("gradcomp-evaluate", done)
+    assert reason in done.stderr and list(tmp_path.iterdir()) == []
+
+
+def test_bad_files_are_one_line(tmp_path):
+    np.save(tmp_path / "nan.npy", np.array([1, np.nan], np.float32))
+    np.save(tmp_path / "int.npy", np.arange(3))
+    np.save(tmp_path / "empty.npy", np.zeros((0, 3), np.float32))
+    (tmp_path / "cut.npy").write_bytes((tmp_path / "nan.npy").read_bytes()[:-1])
+    for name, reason in (("nan", "not finite"), ("int", "'<i8'"), ("empty", "no elements"), ("cut", "truncated")):
+        done = run("gradcomp-evaluate", "--input", tmp_path / f"{name}.npy", "--methods", "fp32")
+        one_line("gradcomp-evaluate", done)
+        assert reason in done.stderr and name in done.stderr
+
+
+MISSES = "sidco:ratio=0.01:stages=1"  # a fitted threshold never keeps the target to the last entry
+
+
+def test_density_tolerance_fails_evaluate(tmp_path):
+    arguments = ["--data", "gauss", "--size", 100000, "--methods", f"top_k:ratio=0.01,{MISSES}"]
+    evaluate(tmp_path, *arguments)
+    done = run("gradcomp-evaluate", *arguments, "--density-tolerance", "0.000001", "--output", tmp_path / "F.json")
+    failed("gradcomp-evaluate", done, tmp_path / "F.json")
+    assert "'gauss'" in done.stderr
+
+
+@pytest.mark.parametrize("program, arguments", [
+    ("gradcomp-train", [*TRAIN, "--methods", "top_k:ratio=0.01,sidco:ratio=0.01:stages=1"]),
+    ("gradcomp-allreduce", ["--sizes", "65536", "--repetitions", "3", "--methods", "top_k,sidco:stages=1:delta1=0.5"]),
+])
+def test_density_tolerance_of_other_programs(program, arguments, tmp_path):
+    done = run(program, *arguments, "--density-tolerance", "100", "--output", tmp_path / "F.json")
+    assert done.returncode == 0, done.stderr
+    assert "failures" not in json.loads((tmp_path / "F.json").read_text(encoding="utf-8"))["context"]["gradcomp"]
+    done = run(program, *arguments, "--density-tolerance", "0.000001", "--output", tmp_path / "G.json")
+    failed(program, done, tmp_path / "G.json")
+    assert "top_k" not in done.stderr, "exact methods stay in any limit"
+
+
+def failed(program, done, path):
+    """A non-zero status and one line that says what and what is allowed, the same in the file."""
+    assert done.returncode == 1
+    line = done.stderr.strip()
+    assert line.startswith(f"{program}: error: method 'sidco") and "tensor-steps" in line and "allowed: " in line
+    assert line.count("\n") == 0
+    document = json.loads(path.read_text(encoding="utf-8"))
+    VALIDATOR.validate(document)
+    failures = document["context"]["gradcomp"]["failures"]
+    assert [f"{program}: error: {failure}" for failure in failures] == [line]

@@ -1,0 +1,175 @@
+// One method on one gradient, against plain host arithmetic.
+#include "gradcomp/evaluate/probe.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "gradcomp/data/synthetic.hpp"
+#include "gradcomp/exchange/reduction.hpp"
+
+namespace gradcomp::evaluate {
+namespace {
+
+constexpr index_t n = 20011;
+
+/// A draw of the Laplace distribution on the device.
+Vector<float> gradient(std::uint64_t number = 0) {
+  std::vector<float> host(n);
+  data::fill(data::Distribution::parse("laplace"), 3, number, host);
+  Vector<float> device("gradient", n);
+  Kokkos::deep_copy(device, HostSpan<const float>(host.data(), host.size()));
+  return device;
+}
+
+std::vector<float> host(const Vector<float>& x) {
+  const auto mirror = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
+  return {mirror.data(), mirror.data() + mirror.size()};
+}
+
+ProbeOptions loop(bool closed, bool keep_bytes = false) {
+  ProbeOptions options;
+  options.closed = closed;
+  options.timings = 1;
+  options.keep_bytes = keep_bytes;
+  return options;
+}
+
+double norm(const std::vector<float>& x) {
+  double sum = 0;
+  for (const double v : x) sum += v * v;
+  return std::sqrt(sum);
+}
+
+TEST(Probe, TopKOpenLoopAgainstAPlainSort) {
+  const Exec exec;
+  const auto g = gradient();
+  Probe probe("top_k:ratio=0.01", Layout::flat(n), loop(false, true));
+  ReadProbe read(n);
+  probe.step(exec, g, read);
+  const index_t k = 200;  // floor(0.01 x 20011)
+  auto rest = host(g);
+  std::sort(rest.begin(), rest.end(), [](float a, float b) { return std::fabs(a) > std::fabs(b); });
+  rest.erase(rest.begin(), rest.begin() + k);
+  const Measurements& m = probe.measurements();
+  EXPECT_EQ(m.density_ratio, (std::vector<std::vector<double>>{{1.0}}));
+  EXPECT_EQ(m.kept, (std::vector<double>{k}));
+  EXPECT_EQ(m.payload_bytes[0], 8.0 * k);
+  EXPECT_EQ(m.header_bytes[0], 32.0);
+  EXPECT_EQ(probe.message().size(), 32u + 8 * k);
+  const double error = norm(rest) / norm(host(g));
+  EXPECT_NEAR(m.l2_error[0], error, 1e-9);
+  EXPECT_NEAR(m.cosine[0], std::sqrt(1 - error * error), 1e-9) << "a selection is orthogonal to its rest";
+  EXPECT_EQ(m.verified, true);
+  double bits = 0;  // log2 of n! / (k! (n - k)!), factor by factor
+  for (index_t i = 0; i < k; ++i) bits += std::log2(static_cast<double>(n - i) / static_cast<double>(k - i));
+  EXPECT_NEAR(m.entropy_bits[0], bits, 1e-6 * bits);
+  EXPECT_EQ(m.compress_ms.size(), 1u);
+  EXPECT_GT(m.read_ms[0], 0);
+}
+
+TEST(Probe, ClosedLoopCarriesTheErrorOpenLoopDoesNot) {
+  const Exec exec;
+  const auto g = gradient();
+  ReadProbe read(n);
+  Probe closed("top_k:ratio=0.01", Layout::flat(n), loop(true)), open("top_k:ratio=0.01", Layout::flat(n), loop(false));
+  std::vector<float> sum(n, 0.0f), residual = host(g);
+  for (int step = 0; step < 3; ++step) {
+    closed.step(exec, g, read);
+    open.step(exec, g, read);
+    const auto decoded = closed.decoded();
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += decoded[i];
+    if (step == 0) {
+      EXPECT_EQ(decoded, open.decoded());
+    } else {
+      EXPECT_NE(decoded, open.decoded());
+    }
+  }
+  const auto& m = closed.measurements();
+  EXPECT_EQ(m.verified, true);
+  EXPECT_EQ(open.measurements().l2_error[0], open.measurements().l2_error[2]) << "no memory";
+  EXPECT_NE(m.l2_error[0], m.l2_error[2]);
+  EXPECT_EQ(m.compress_ms.size(), 2u) << "the first step is a warm-up";
+  EXPECT_EQ(open.measurements().compress_ms.size(), 3u);
+  // what was sent plus what is left is three times the gradient: the last step's rest is known from its error
+  std::vector<float> left(n);
+  const auto gradients = host(g);
+  for (std::size_t i = 0; i < left.size(); ++i) left[i] = 3 * gradients[i] - sum[i];
+  std::vector<float> seen(n);
+  const auto decoded = closed.decoded();
+  for (std::size_t i = 0; i < seen.size(); ++i) seen[i] = left[i] + decoded[i];
+  EXPECT_NEAR(m.l2_error[2], norm(left) / norm(seen), 1e-5);
+}
+
+TEST(Probe, EveryMethodIsVerifiedOrSaysThatItCannotBe) {
+  const Exec exec;
+  const auto g = gradient();
+  ReadProbe read(n);
+  for (const auto& entry : all_entries()) {
+    for (const bool closed : {false, true}) {
+      Probe probe(entry.info.name, Layout::flat(n), loop(closed));
+      for (int step = 0; step < 2; ++step) probe.step(exec, g, read);
+      EXPECT_NE(probe.measurements().verified, false) << entry.info.name << (closed ? " closed" : " open");
+      EXPECT_EQ(probe.measurements().l2_error.size(), 2u);
+    }
+  }
+}
+
+TEST(Probe, OptionsThatForbidFeedbackAreNotVerified) {
+  const Exec exec;
+  const auto g = gradient();
+  ReadProbe read(n);
+  Probe probe("random_k:scale=unbiased", Layout::flat(n), loop(false));
+  probe.step(exec, g, read);
+  EXPECT_EQ(probe.measurements().verified, std::nullopt);
+}
+
+TEST(Probe, TensorsHaveRatiosOfTheirOwn) {
+  const Exec exec;
+  const auto g = gradient();
+  ReadProbe read(n);
+  Layout layout;
+  layout.add("a", {100, 100}).add("b", {n - 10000});
+  Probe tensors("top_k:ratio=0.01:granularity=tensor", layout, loop(false));
+  Probe bucket("top_k:ratio=0.01:granularity=bucket", layout, loop(false));
+  tensors.step(exec, g, read);
+  bucket.step(exec, g, read);
+  EXPECT_EQ(tensors.measurements().density_ratio[0].size(), 2u);
+  EXPECT_EQ(bucket.measurements().density_ratio[0].size(), 1u);
+}
+
+TEST(Probe, NonFiniteGradientsAreAnError) {
+  const Exec exec;
+  auto values = host(gradient());
+  values[7] = NAN;
+  Vector<float> g("gradient", n);
+  Kokkos::deep_copy(g, HostSpan<const float>(values.data(), values.size()));
+  ReadProbe read(n);
+  for (const char* name : {"top_k", "fp32"}) {
+    Probe probe(name, Layout::flat(n), loop(false));
+    EXPECT_THROW(probe.step(exec, g, read), Error) << name;
+  }
+}
+
+TEST(Probe, ZerosHaveNoErrorAndNoDirection) {
+  const Exec exec;
+  const Vector<float> g("gradient", n);
+  ReadProbe read(n);
+  Probe probe("sidco", Layout::flat(n), loop(false));
+  probe.step(exec, g, read);
+  EXPECT_EQ(probe.measurements().l2_error[0], 0);
+  EXPECT_TRUE(std::isnan(probe.measurements().cosine[0]));
+}
+
+TEST(AddsUp, FindsOneWrongElement) {
+  const std::vector<float> seen = {1.0f, -2.0f, 1e-20f}, decoded = {1.0f, 0.0f, 0.0f};
+  EXPECT_TRUE(adds_up(seen, decoded, std::vector<float>{0.0f, -2.0f, 1e-20f}, 0));
+  EXPECT_FALSE(adds_up(seen, decoded, std::vector<float>{0.0f, -2.0001f, 1e-20f}, 0));
+  EXPECT_TRUE(adds_up(seen, decoded, std::vector<float>{0.0f, -2.0001f, 1e-20f}, 1e-3));
+  EXPECT_FALSE(adds_up(seen, decoded, std::vector<float>{0.0f, -2.0f, 0.0f}, 0)) << "small values count too";
+  EXPECT_FALSE(adds_up(seen, decoded, std::vector<float>{NAN, -2.0f, 1e-20f}, 1));
+}
+
+}  // namespace
+}  // namespace gradcomp::evaluate

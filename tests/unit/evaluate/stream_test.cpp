@@ -1,0 +1,90 @@
+// Where gradients come from: files in turn, fresh draws, a training; and what is refused.
+#include "gradcomp/evaluate/stream.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/data/npy.hpp"
+#include "unit/data/temp_dir.hpp"
+
+namespace gradcomp::evaluate {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<float> host(const Span<const float>& x) {
+  std::vector<float> values(x.size());
+  Kokkos::deep_copy(HostSpan<float>(values.data(), values.size()), x);
+  return values;
+}
+
+template <class F>
+std::string refusal(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(FileStream, CyclesAndKeepsTheShape) {
+  const gradcomp::testing::TempDir dir;
+  const std::string a = dir.path() + "/a.npy", b = dir.path() + "/b.npy";
+  data::write_npy(a, std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
+  data::write_npy(b, std::vector<float>{7, 8, 9, 10, 11, 12});
+  const auto stream = make_file_stream({a, b});
+  EXPECT_EQ(stream->name(), "a+b");
+  EXPECT_EQ(stream->layout().segments[0].shape, (std::vector<index_t>{2, 3}));
+  const Exec exec;
+  for (int turn = 0; turn < 2; ++turn) {
+    EXPECT_EQ(host(stream->next(exec)), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(host(stream->next(exec)), (std::vector<float>{7, 8, 9, 10, 11, 12}));
+  }
+}
+
+TEST(FileStream, Refusals) {
+  const gradcomp::testing::TempDir dir;
+  const std::string a = dir.path() + "/a.npy", b = dir.path() + "/b.npy", c = dir.path() + "/c.npy";
+  data::write_npy(a, std::vector<float>{1, 2});
+  data::write_npy(b, std::vector<float>{1, 2, 3});
+  EXPECT_THAT(refusal([&] { make_file_stream({a, b}); }), HasSubstr("holds 3 elements"));
+  data::write_npy(c, std::vector<float>{1, NAN});
+  EXPECT_THAT(refusal([&] { make_file_stream({c}); }), HasSubstr("1 values that are not finite"));
+  data::write_npy(c, std::vector<float>{});
+  EXPECT_THAT(refusal([&] { make_file_stream({c}); }), HasSubstr("holds no elements"));
+  EXPECT_THAT(refusal([&] { make_file_stream({dir.path() + "/none.npy"}); }), HasSubstr("there is no such file"));
+}
+
+TEST(SyntheticStream, DrawsAreFreshAndReproducible) {
+  const Exec exec;
+  const auto first = make_synthetic_stream("gamma", 1000, 5), second = make_synthetic_stream("gamma", 1000, 5);
+  const auto a = host(first->next(exec)), b = host(first->next(exec));
+  EXPECT_NE(a, b);
+  EXPECT_EQ(host(second->next(exec)), a);
+  EXPECT_EQ(host(second->next(exec)), b);
+  EXPECT_THAT(refusal([&] { make_synthetic_stream("gamma", 0, 5); }), HasSubstr("--size 0"));
+}
+
+TEST(TrainingStream, GradientsFollowTheParameters) {
+  TrainingOptions options;
+  options.model = "resnet20";
+  options.dataset = "shapetex10:train=32:test=16";
+  options.steps = 3;
+  options.batch = 4;
+  const Exec exec;
+  const auto stream = make_training_stream(options), again = make_training_stream(options);
+  EXPECT_EQ(stream->name(), "resnet20");
+  EXPECT_GT(stream->layout().segments.size(), 20u);
+  const auto a = host(stream->next(exec)), b = host(stream->next(exec));
+  EXPECT_NE(a, b);
+  EXPECT_EQ(host(again->next(exec)), a);
+  EXPECT_EQ(host(again->next(exec)), b);
+  options.model = "no_such_model";
+  EXPECT_THAT(refusal([&] { make_training_stream(options); }), HasSubstr("no_such_model"));
+}
+
+}  // namespace
+}  // namespace gradcomp::evaluate
