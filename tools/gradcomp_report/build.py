@@ -5,18 +5,22 @@ import pathlib
 
 import matplotlib.pyplot as plt
 
-from . import frames, plots, tables, text
+from . import frames, gradients, plots, tables, text
 from .load import of_program
 
 
 @dataclasses.dataclass
 class Plot:
-    """A drawn figure: its file name, PNG bytes, alternative text and caption."""
+    """A drawn figure: its file name, bytes (PNG or SVG, by the name), alternative text and caption."""
 
     name: str
-    png: bytes
+    image: bytes
     alternative: str
     caption: str
+
+    @property
+    def mime(self):
+        return "image/svg+xml" if self.name.endswith(".svg") else "image/png"
 
 
 @dataclasses.dataclass
@@ -30,13 +34,13 @@ class Section:
     plots: list = dataclasses.field(default_factory=list)
 
 
-def _plot(name, drawn, caption):
+def _plot(name, drawn, caption, kind="png"):
     figure, alternative = drawn
     buffer = io.BytesIO()
     # No dates or versions inside: the same results give the same bytes.
-    figure.savefig(buffer, format="png", metadata={"Software": None})
+    figure.savefig(buffer, format=kind, metadata={"Software": None} if kind == "png" else {"Date": None, "Creator": None})
     plt.close(figure)
-    return Plot(f"{name}.png", buffer.getvalue(), alternative, caption)
+    return Plot(f"{name}.{kind}", buffer.getvalue(), alternative, caption)
 
 
 def sections(records):
@@ -49,8 +53,29 @@ def sections(records):
     out = [_training(record, frame, style) for record, frame in trained]
     if reduced:
         out.append(_reduction(reduced, style))
+    out += [_evaluation(record) for record in of_program(records, "gradcomp-evaluate")]
     out += [_bench(record) for record in of_program(records, "gradcomp-bench")]
     return out
+
+
+def gradient_section(found):
+    """The distributions of gradients.groups()."""
+    section = Section("Distributions of gradients")
+    section.tables = [("Kolmogorov-Smirnov distance of the nonzeros' magnitudes to each fit (0: the same, 1: apart). Star: "
+                       "the closest", gradients.table(found))]
+    for title, members in found.items():
+        section.plots.append(_plot(f"{title}_distribution", plots.distributions(title, members, gradients.KINDS),
+                                   "Upper: density. Lower: tail, whose height is the density that a threshold there "
+                                   "keeps. Dots: measured. Lines: fits, with their Kolmogorov-Smirnov distance.", "svg"))
+    return section
+
+
+def _evaluation(record):
+    section = Section("Compressors on gradients")
+    section.tables = [("Each method on each gradient. Achieved / target density over tensors and steps; bits of the payload "
+                       "per entry kept, beside what the indices alone need; time to compress over one read of the gradient",
+                       tables.evaluations(record.rows))]
+    return section
 
 
 def _training(record, frame, style):
@@ -112,14 +137,15 @@ def context(records):
             ("OpenBLAS core", lambda r: r.gradcomp["openblas_core"] or text.DASH),
             ("seeds", lambda r: ", ".join(map(str, r.gradcomp["seeds"])) or text.DASH),
             ("options", lambda r: ", ".join(f"{key}={value}" for key, value in r.gradcomp["options"].items())),
+            ("failures", lambda r: "; ".join(r.gradcomp.get("failures", [])) or text.DASH),
             ("environment", lambda r: ", ".join(f"{k}={v}" for k, v in r.gradcomp["environment"].items()) or text.DASH)]
     return ["", *names], [[name, *(get(record) for record in records)] for name, get in keys]
 
 
 def save_plots(parts, folder):
-    """Writes every plot as a PNG file."""
+    """Writes every plot as a file."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for part in parts:
         for plot in part.plots:
-            (folder / plot.name).write_bytes(plot.png)
+            (folder / plot.name).write_bytes(plot.image)

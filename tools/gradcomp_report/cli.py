@@ -5,7 +5,7 @@ import pathlib
 import sys
 import tempfile
 
-from . import build, render
+from . import build, gradients, render
 from .load import ReportError, read_folder
 
 TITLE = "gradcomp report"
@@ -30,21 +30,26 @@ def main(arguments=None):
     """Returns the exit status: 0, or 2 with one line on stderr for bad input."""
     parser = argparse.ArgumentParser(
         prog="gradcomp-report", description="Write one static HTML page with tables and plots on the result files "
-        "(*.json) of a folder, and the plots as PNG files beside it.")
+        "(*.json) of a folder, and the plots as files beside it.")
     parser.add_argument("folder", help="folder with result files; also where report.html and plots/ go")
     parser.add_argument("--output", metavar="FILE.html", help="the page (default: FOLDER/report.html)")
     parser.add_argument("--markdown", metavar="FILE.md", help="also write the report as Markdown")
+    parser.add_argument("--gradients", metavar="FILE.npy", nargs="+", default=[],
+                        help="gradients whose distributions are drawn beside fitted ones, *_gradient.npy and "
+                        "*_accumulated.npy of a step side by side; the folder may then lack result files")
     parser.add_argument("--title", default=TITLE)
     options = parser.parse_args(arguments)
     folder = pathlib.Path(options.folder)
     page = pathlib.Path(options.output) if options.output else folder / "report.html"
     try:
-        records = read_folder(folder)
+        records = read_folder(folder, may_lack=bool(options.gradients))
         parts = build.sections(records)
+        if options.gradients:
+            parts.append(build.gradient_section(gradients.groups(options.gradients)))
         if not parts:
             raise ReportError(f"no results to report in '{folder}'")
         plots = page.parent / "plots"
-        context = build.context(records)
+        context = build.context(records) if records else None
         try:
             build.save_plots(parts, plots)
         except OSError as error:

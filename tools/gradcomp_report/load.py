@@ -3,7 +3,7 @@ import dataclasses
 import json
 import pathlib
 
-PROGRAMS = ("gradcomp-train", "gradcomp-allreduce", "gradcomp-bench")
+PROGRAMS = ("gradcomp-train", "gradcomp-allreduce", "gradcomp-evaluate", "gradcomp-bench")
 
 
 class ReportError(Exception):
@@ -61,13 +61,13 @@ def read_record(path):
     return record
 
 
-def read_folder(folder):
-    """All result files of `folder`, by name: real links before emulated ones."""
+def read_folder(folder, may_lack=False):
+    """All result files of `folder`, by name: real links before emulated ones. `may_lack`: none is no error."""
     folder = pathlib.Path(folder)
     if not folder.is_dir():
         raise ReportError(f"'{folder}' is not a directory")
     paths = sorted(folder.glob("*.json"))
-    if not paths:
+    if not paths and not may_lack:
         raise ReportError(f"no *.json in '{folder}'")
     records = [read_record(path) for path in paths]
     return sorted(records, key=lambda record: (record.emulated, record.path.name))

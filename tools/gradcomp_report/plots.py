@@ -25,6 +25,7 @@ STAGE_COLOURS = {
 }
 plt.rcParams.update({
     "font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#E6E6E6",
+    "svg.hashsalt": "gradcomp",  # the same results give the same bytes
     "axes.axisbelow": True, "legend.frameon": False, "figure.dpi": 100, "savefig.dpi": 150, "axes.titlesize": 11,
 })
 
@@ -144,3 +145,56 @@ def quality(frame, style, title):
     handles, labels = axis.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right upper", fontsize=9)
     return figure, f"{title}: test accuracy against payload bytes per step, a point per method"
+
+
+FIT_STYLE = (("#D55E00", "--"), ("#009E73", "-."), ("#CC79A7", ":"))
+
+
+def distributions(title, gradients, kinds):
+    """Density and complementary distribution function of |g| beside the fits; a column per gradient."""
+    figure, axes = plt.subplots(2, len(gradients), figsize=(5 * len(gradients) + 0.6, 7.6), squeeze=False, sharex="col",
+                                sharey="row", layout="constrained")
+    for column, gradient in enumerate(gradients):
+        density, tail = axes[0][column], axes[1][column]
+        a = gradient.magnitudes
+        # Ranks, not values, set the range: a stray denormal must not squeeze the rest into a corner.
+        low, high = a[int(0.002 * len(a))], a[-1]
+        edges = np.geomspace(low, high * 1.001, 61) if high > low else np.array([0.5, 2]) * high
+        counts, _ = np.histogram(a, edges)
+        middle, width = np.sqrt(edges[1:] * edges[:-1]), np.diff(edges)
+        filled = counts > 0
+        density.plot(middle[filled], counts[filled] / width[filled] / len(a), ".", color="black", markersize=4)
+        left = np.unique(np.geomspace(1, len(a), 120).astype(int))  # how many are at least as large
+        tail.plot(a[len(a) - left], left / len(a), ".", color="black", markersize=4, label="measured")
+        for fit, (colour, line) in zip(gradient.fits, FIT_STYLE):
+            if fit.frozen is None:
+                continue
+            x = np.geomspace(edges[0], edges[-1], 120)
+            label = f"{fit.name}, KS {text.number(fit.distance)}"
+            density.plot(x, _positive(fit.frozen.pdf(x)), line, color=colour, linewidth=1.4)
+            tail.plot(x, _positive(fit.frozen.sf(x)), line, color=colour, linewidth=1.4, label=label)
+        density.set_ylim(_decades(counts[filled] / width[filled] / len(a)))
+        tail.set_ylim(0.3 / len(a), 1.5)
+        for axis in (density, tail):
+            axis.set_xscale("log")
+            axis.set_yscale("log")
+            axis.minorticks_off()
+            axis.set_xlim(edges[0] / 1.2, edges[-1] * 1.3)
+        density.set_title(kinds[gradient.kind])
+        tail.set_xlabel("|g|, nonzeros")
+        tail.legend(fontsize=8, loc="lower left")
+    axes[0][0].set_ylabel("probability density")
+    axes[1][0].set_ylabel("share that is larger (1 - CDF)")
+    figure.suptitle(title)
+    names = " and ".join(kinds[gradient.kind] for gradient in gradients)
+    return figure, f"{title}: density and tail of the magnitudes ({names}) beside three fitted distributions"
+
+
+def _positive(values):
+    """Zeros and what is below the plots left out: logarithmic axes."""
+    return np.where(values > 1e-300, values, np.nan)
+
+
+def _decades(values):
+    """Limits one decade around values, so that a fit with a pole at zero does not flatten them."""
+    return values.min() / 10, values.max() * 10

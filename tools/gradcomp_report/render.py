@@ -22,13 +22,13 @@ def _cell(value):
     return str(value).replace("|", "\\|").replace("\n", " ")
 
 
-def _markdown_table(header, rows):
+def markdown_table(header, rows):
     lines = ["| " + " | ".join(map(_cell, header)) + " |", "|---" + "|---:" * (len(header) - 1) + "|"]
     return lines + ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]
 
 
 def markdown(title, lead, parts, context, plots):
-    """The report as Markdown; `plots` is the folder of the PNG files, relative to the Markdown file."""
+    """The report as Markdown; `plots` is the folder of the figures, relative to the Markdown file."""
     lines = [f"# {title}", "", lead, ""]
     for part in parts:
         lines += [f"## {part.title}", ""]
@@ -36,8 +36,9 @@ def markdown(title, lead, parts, context, plots):
             lines += [f"**{part.badge.capitalize()}**: such times of the exchange are those of a link that the program imitates.", ""]
         lines += [f"- {note}" for note in part.notes] + [""]
         for caption, (header, rows) in part.tables:
-            lines += [f"{caption}:", ""] + _markdown_table(header, rows) + [""]
+            lines += [f"{caption}:", ""] + markdown_table(header, rows) + [""]
         for plot in part.plots:
             lines += [f"![{plot.alternative}]({os.path.join(plots, plot.name)})", "", plot.caption, ""]
-    lines += ["## What shaped these runs", ""] + _markdown_table(*context)
+    if context:
+        lines += ["## What shaped these runs", ""] + markdown_table(*context)
     return "\n".join(lines) + "\n"

@@ -55,6 +55,21 @@ def kernels(frame):
     return header, [[label] + [text.ratio(lookup.get((label, *case))) for case in cases] for label in labels]
 
 
+def evaluations(rows):
+    """What each method kept, sent and lost on each gradient, and how long it took."""
+    header = ["method", "gradient", "steps", "target density", "achieved / target", "std", "rms of - 1", "payload per step",
+              "bits per entry", "index entropy", "relative error", "compress / read"]
+    shown = []
+    for row in rows:
+        cells = [text.number(row.get(column)) for column in (
+            "target_density", "density_ratio_mean", "density_ratio_std", "density_ratio_rms")]
+        loop = "" if row["loop"] == "open" else ", with feedback"
+        shown.append([row["label"], row["stream"] + loop, str(row["steps"]), *cells, text.size(row["payload_bytes"]),
+                      text.number(row.get("payload_bits_per_kept")), text.number(row.get("entropy_bits_per_kept")),
+                      text.number(row["relative_l2_error"]), text.ratio(row["read_limit_ratio"])])
+    return header, shown
+
+
 def findings(record, frame):
     """Sentences that answer the question of the run, from its figures."""
     compressing = frame[~frame["registry"].isin(frames.CONTROLS)]
