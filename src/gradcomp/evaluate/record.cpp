@@ -107,8 +107,11 @@ report::Json methods_json() {
   for (const auto& entry : all_entries()) {
     report::Json parameters = report::Json::array();
     for (const auto& p : entry.info.parameters) {
-      parameters.push_back(
-          {{"name", p.name}, {"default", p.default_value}, {"allowed", p.allowed()}, {"help", p.help}});
+      parameters.push_back({{"name", p.name},
+                            {"default", p.default_value},
+                            {"allowed", p.allowed()},
+                            {"choices", p.choices},
+                            {"help", p.help}});
     }
     const auto state = parse_method(entry.info.name).compressor->prepare(Layout::flat(4096));
     const bool has_target = std::any_of(state->target.begin(), state->target.end(), [](index_t t) { return t > 0; });

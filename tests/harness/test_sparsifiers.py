@@ -1,0 +1,65 @@
+"""tools/sparsifiers: the quick version makes a whole page; what is refused."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+from test_schema import BIN, VALIDATOR, run
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOL = ROOT / "tools" / "sparsifiers"
+
+
+def tool(*arguments, path=None):
+    """Runs the tool with the programs on PATH."""
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
+    environment["PATH"] = f"{pathlib.Path(BIN).resolve()}:{environment['PATH']}" if path is None else path
+    return subprocess.run([sys.executable, str(TOOL), *map(str, arguments)], capture_output=True, text=True, check=False,
+                          env=environment)
+
+
+@pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
+def test_quick_page(tmp_path):
+    page, images, folder = tmp_path / "pages" / "p.md", tmp_path / "images", tmp_path / "results"
+    done = tool("--quick", "--folder", folder, "--output", page, "--images", images)
+    assert done.returncode == 0, done.stderr
+    source = page.read_text(encoding="utf-8")
+    listed = json.loads(run("gradcomp-evaluate", "--list=json").stdout)
+    sparse = [method["name"] for method in listed if method["family"] == "sparsifier"]
+    assert {"top_k", "random_k", "sidco"} <= set(sparse)
+    for name in sparse:
+        assert re.search(rf"^\| `{name}[:`]", source, re.M), f"{name} has no line"
+    assert "fp32`" not in source.split("## Achieved")[1], "sparsifiers only"
+    for path in folder.glob("*.json"):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        VALIDATOR.validate(document)
+        assert {row["loop"] for row in document["benchmarks"]} == {"open", "training"}
+    figures = re.findall(r"\]\((\.\./images/[^)]+\.svg)\)", source)
+    assert len(figures) == 3 and all((page.parent / figure).is_file() for figure in figures)
+    assert {(page.parent / figure).resolve() for figure in figures} == {path.resolve() for path in images.iterdir()}
+    widths = set()
+    for table in re.findall(r"(?:^\|.*\n)+", source, re.M):
+        widths.add(len({line.replace("\\|", "").count("|") for line in table.splitlines()}))
+    assert widths == {1}, "every line of a table has as many cells"
+    commands = [line for line in source.splitlines() if line.startswith("./run exec -- gradcomp-")]
+    assert len(commands) >= 3 and "gradcomp-train" in commands[0] and "--dump-gradients" in commands[0]
+    cells = re.search(r"^\| `top_k` \|(.*)\|$", source, re.M).group(1).split("|")
+    assert len(cells) == 9 and all(cell.strip().startswith("1.00") for cell in cells), "top_k keeps its target"
+
+
+def test_missing_programs_are_one_line(tmp_path):
+    done = tool("--quick", "--folder", tmp_path, "--output", tmp_path / "p.md", path="/nonexistent")
+    assert done.returncode == 1
+    assert done.stderr.startswith("sparsifiers: error: ") and done.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
+def test_unwritable_page_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = tool("--quick", "--folder", tmp_path, "--output", tmp_path / "file" / "p.md")
+    assert done.returncode == 1
+    assert done.stderr.startswith("sparsifiers: error: ") and done.stderr.count("\n") == 1
