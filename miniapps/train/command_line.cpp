@@ -38,7 +38,7 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
                  "fail when a method's median of achieved / target density leaves 1 +- this; 0: off");
   app.add_option("--dump-gradients", o.dump_folder,
                  "folder for rank 0's own gradient at the steps of --at: LABEL_stepSTEP_gradient.npy, and with "
-                 "feedback=residual what the compressor sees, gradient and memory, as LABEL_stepSTEP_accumulated.npy");
+                 "feedback what the compressor sees, gradient and memory, as LABEL_stepSTEP_accumulated.npy");
   app.add_option("--at", o.dump_steps, "steps, from 0, at which --dump-gradients writes")->delimiter(',');
   app.add_option("--link", o.link, "emulate a link, e.g. 100Mbit/s,50us; default: the real one");
   app.add_option("--output", o.output, "result file (JSON)");

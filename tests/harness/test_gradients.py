@@ -47,6 +47,22 @@ def test_dump_is_gradient_and_memory(dumped):
     assert not np.array_equal(load[5, "accumulated"], load[5, "gradient"])
 
 
+def test_dump_of_momentum_correction(tmp_path):
+    spec = "top_k:ratio=0.5:feedback=momentum_correction:feedback.momentum=0.5:feedback.masking=off:label=m"
+    done = run("gradcomp-train", *TRAIN, "--methods", spec, "--dump-gradients", tmp_path, "--at", "0,1,2")
+    assert done.returncode == 0, done.stderr
+    g, a = ([np.load(tmp_path / f"m_step{step}_{kind}.npy").astype(np.float64) for step in range(3)]
+            for kind in ("gradient", "accumulated"))
+    np.testing.assert_array_equal(a[0], g[0])
+    velocity = [g[0], 0.5 * g[0] + g[1]]
+    velocity.append(0.5 * velocity[1] + g[2])
+    for step in (1, 2):  # an entry was sent, and only the velocity is left, or its sum goes on
+        kept, sent = np.abs(a[step] - (a[step - 1] + velocity[step])), np.abs(a[step] - velocity[step])
+        tolerance = 1e-5 * np.abs(a[step]).max()
+        assert (np.minimum(kept, sent) <= tolerance).all()
+        assert (kept > tolerance).any() and (sent > tolerance).any()
+
+
 @pytest.mark.parametrize("change, reason", [
     (["--at", "6"], "--at 6"), (["--at", "-1"], "--at"), ([], "needs --at"),
     (["--at", "1", "--methods", "top_k:label=a,sidco:label=a"], "the same files"),

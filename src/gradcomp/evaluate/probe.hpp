@@ -52,9 +52,9 @@ class Probe {
   std::vector<float> decoded() const;
 
  private:
-  void remember(const Source& source, const Span<const float>& gradient);
   void describe();
-  void compare(const float* memory, bool known);
+  void compare();
+  void verify(const std::vector<float>& whole, const std::vector<float>& rest);
   void check(const Exec& exec, const Span<const float>& gradient);
   void time(const Exec& exec, const Span<const float>& gradient, ReadProbe& read);
   Context context() const { return {m_options.seed, m_step, 0, 1}; }
@@ -64,7 +64,8 @@ class Probe {
   std::optional<MethodSpec> m_checked;  ///< the same with feedback=residual, whose memory says what was not sent
   Layout m_layout;                      ///< as the method sees it
   std::unique_ptr<ProbeRun> m_run, m_check;
-  std::vector<float> m_accumulated;  ///< what the compressor saw in this step
+  std::vector<float> m_seen;    ///< what the compressor saw in this step
+  std::vector<float> m_before;  ///< of ef21: its memory before the step
   std::vector<std::byte> m_message;
   Measurements m_result;
   index_t m_step = 0;

@@ -25,19 +25,29 @@ void append(const Exec& exec, const Message& message, std::vector<std::byte>& by
 
 }  // namespace
 
+std::vector<float> copied(const float* device, std::size_t count) {
+  std::vector<float> host(count);
+  Kokkos::deep_copy(HostSpan<float>(host.data(), count), Span<const float>(device, count));
+  return host;
+}
+
 ProbeRun::ProbeRun(const MethodSpec& spec, const Layout& layout)
     : compressor(spec.compressor),
       feedback(spec.common, layout.count()),
       state(compressor->prepare(layout)),
       out("gradcomp::evaluate::out", static_cast<std::size_t>(layout.count())) {}
 
-void ProbeRun::step(const Exec& exec, const Source& source, const Context& context, std::vector<std::byte>* bytes) {
+void ProbeRun::step(const Exec& exec, const Span<const float>& gradient, const Context& context,
+                    std::vector<std::byte>* bytes) {
   const Compressor& method = *compressor;
   const bool gathered = method.rounds() == 1 && method.info().rounds[0] == MessageKind::bytes;
   payload_bytes = header_bytes = 0;
-  compress_ms = decompress_ms = 0;
+  decompress_ms = 0;
   if (bytes != nullptr) bytes->clear();
   Stopwatch watch(exec);
+  watch.start();
+  const Source source = feedback.source(exec, gradient, context.ranks);
+  compress_ms = 1e3 * watch.stop();
   Message message;
   for (int round = 0; round < method.rounds(); ++round) {
     message = Message{};

@@ -4,12 +4,16 @@
 
 #include "gradcomp/data/files.hpp"
 #include "gradcomp/data/npy.hpp"
+#include "gradcomp/feedback/seen.hpp"
 
 namespace gradcomp::train {
 namespace {
 
-void to_host(const Exec& exec, const float* device, std::size_t count, float* host) {
-  Kokkos::deep_copy(exec, HostSpan<float>(host, count), Span<const float>(device, count));
+/// One memory to the same memory of another Feedback.
+void copy_floats(const Exec& exec, const StateView& from, const StateView& to) {
+  const auto count = static_cast<std::size_t>(to.bytes / size_of(DType::f32));
+  Kokkos::deep_copy(exec, Span<float>(static_cast<float*>(to.data), count),
+                    Span<const float>(static_cast<const float*>(from.data), count));
   exec.fence("gradcomp::train::gradient_dump");
 }
 
@@ -27,39 +31,46 @@ void check_dumps(const Options& options, const std::vector<MethodSpec>& methods,
   if (rank == 0) data::require_writable_folder(options.dump_folder);
 }
 
-GradientDump::GradientDump(const Options& options, const MethodSpec& method, int rank) {
+GradientDump::GradientDump(const Options& options, const MethodSpec& method, int rank, int ranks)
+    : m_common(method.common), m_ranks(ranks) {
   if (options.dump_folder.empty() || rank != 0) return;
   m_stem = options.dump_folder + "/" + data::file_name_part(method.label);
   m_steps = options.dump_steps;
-  m_has_residual = method.common.text("feedback") == "residual";
-  m_beta = static_cast<float>(method.common.real("feedback.beta"));
-  m_gamma = static_cast<float>(method.common.real("feedback.gamma"));
 }
 
 bool GradientDump::wanted(index_t step) const {
   return !m_stem.empty() && std::find(m_steps.begin(), m_steps.end(), step) != m_steps.end();
 }
 
-void GradientDump::keep_memories(const Exec& exec, Schedule& schedule, std::size_t count) {
-  if (!m_has_residual) return;
-  m_residual.assign(count, 0.0F);
-  const auto buckets = schedule.buckets();
-  for (const StateView& view : schedule.persistent()) {
-    for (std::size_t b = 0; b < buckets.size(); ++b) {
-      if (view.name != fmt::format("bucket{}/residual", b)) continue;
-      to_host(exec, static_cast<const float*>(view.data), static_cast<std::size_t>(buckets[b].count),
-              m_residual.data() + buckets[b].offset);
+void GradientDump::keep_memories(const Exec& exec, Schedule& schedule) {
+  m_before.clear();
+  if (m_common.text("feedback") == "none") return;
+  const auto views = schedule.persistent();
+  for (const BucketRange& range : schedule.buckets()) {
+    const std::string bucket = fmt::format("bucket{}/", m_before.size());
+    Feedback copy(m_common, range.count);
+    for (const StateView& to : copy.persistent()) {
+      for (const StateView& from : views) {
+        if (from.name == bucket + to.name) copy_floats(exec, from, to);
+      }
     }
+    m_before.emplace_back(range, std::move(copy));
   }
 }
 
 void GradientDump::write(const Exec& exec, const Span<const float>& gradient, index_t step) const {
-  std::vector<float> values(gradient.size());
-  to_host(exec, gradient.data(), values.size(), values.data());
+  Source plain;
+  plain.gradient = gradient.data();
+  plain.count = static_cast<index_t>(gradient.size());
+  auto values = seen_by_compressor(exec, plain);
   const std::string stem = fmt::format("{}_step{}", m_stem, step);
   data::write_npy(stem + "_gradient.npy", values);
-  if (!m_has_residual) return;
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = m_beta * m_residual[i] + m_gamma * values[i];
+  if (m_before.empty()) return;
+  for (const auto& [range, feedback] : m_before) {
+    const auto part = subspan(gradient, range.offset, range.count);
+    const auto seen = seen_by_compressor(exec, feedback.source(exec, part, m_ranks));
+    std::copy(seen.begin(), seen.end(), values.begin() + range.offset);
+  }
   data::write_npy(stem + "_accumulated.npy", values);
 }
 

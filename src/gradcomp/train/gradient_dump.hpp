@@ -2,9 +2,11 @@
 // Gradients of a training run as .npy files (--dump-gradients): what rank 0 computed, and what its compressor saw of
 // it.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gradcomp/exchange/schedule.hpp"
+#include "gradcomp/feedback/feedback.hpp"
 #include "gradcomp/train/options.hpp"
 
 namespace gradcomp::train {
@@ -16,24 +18,24 @@ void check_dumps(const Options& options, const std::vector<MethodSpec>& methods,
 /// The files of one method. Does nothing on other ranks than 0.
 class GradientDump {
  public:
-  GradientDump(const Options& options, const MethodSpec& method, int rank);
+  GradientDump(const Options& options, const MethodSpec& method, int rank, int ranks);
 
   /// True when this rank writes at `step`.
   bool wanted(index_t step) const;
 
-  /// Before the step: copies the residuals of all buckets, where the feedback has them. `count`: elements of the model.
-  void keep_memories(const Exec& exec, Schedule& schedule, std::size_t count);
+  /// Before the step: copies the memories of all buckets.
+  void keep_memories(const Exec& exec, Schedule& schedule);
 
-  /// After it: FOLDER/LABEL_stepSTEP_gradient.npy, and FOLDER/LABEL_stepSTEP_accumulated.npy = beta residual + gamma
-  /// gradient with feedback=residual. Fences `exec`.
+  /// After it: FOLDER/LABEL_stepSTEP_gradient.npy, and where the method has feedback what its compressor saw (with
+  /// feedback=residual beta residual + gamma gradient) as FOLDER/LABEL_stepSTEP_accumulated.npy. Waits for `exec`.
   void write(const Exec& exec, const Span<const float>& gradient, index_t step) const;
 
  private:
   std::string m_stem;  ///< folder and label; empty: nothing is written
   std::vector<index_t> m_steps;
-  bool m_has_residual = false;
-  float m_beta = 1, m_gamma = 1;
-  std::vector<float> m_residual;  ///< of all buckets, in the order of the model
+  gradcomp::Options m_common;  ///< of the method
+  int m_ranks = 1;
+  std::vector<std::pair<BucketRange, Feedback>> m_before;  ///< buckets as they were before the step
 };
 
 }  // namespace gradcomp::train

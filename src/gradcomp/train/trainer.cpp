@@ -51,7 +51,7 @@ Trainer::Trainer(const Job& job, const MethodSpec& method)
       m_state(zeros("gradcomp::train::state", job.model.state_count())),
       m_sgd(job.model.layout(), sgd_options(job.options, method)),
       m_schedule(make_schedule(method, job.model.layout(), job.link, schedule_options(job.options))),
-      m_dump(job.options, method, job.control.rank()),
+      m_dump(job.options, method, job.control.rank(), job.control.size()),
       m_batch(job.data.train, job.options.batch),
       m_loader(job.data.train, make_sampler(job.options, job.data, job.control),
                data::Transform(job.data, {job.options.augment, 4, job.options.seed})) {
@@ -98,7 +98,7 @@ StepReport Trainer::train(const Exec& exec, Timeline* timeline) {
 }
 
 void Trainer::step(const Exec& exec, bool warmup) {
-  if (m_dump.wanted(m_step)) m_dump.keep_memories(exec, *m_schedule, m_gradient.size());
+  if (m_dump.wanted(m_step)) m_dump.keep_memories(exec, *m_schedule);
   exec.fence("gradcomp::train::step");
   m_job.control.barrier();
   Stopwatch watch(exec);  // no barrier at its end: the slowest rank's time is found in finish()

@@ -116,6 +116,21 @@ TEST(Probe, EveryMethodIsVerifiedOrSaysThatItCannotBe) {
   }
 }
 
+TEST(Probe, EveryKindOfFeedbackIsVerified) {
+  const Exec exec;
+  ReadProbe read(n);
+  for (const char* feedback :
+       {"none", "residual", "residual:feedback.beta=0.5:feedback.gamma=2:feedback.clip=10", "momentum_correction",
+        "momentum_correction:feedback.nesterov=on", "ef21", "ef21:feedback.eta=0.3"}) {
+    for (const char* name : {"top_k", "sidco"}) {
+      Probe probe(std::string(name) + ":feedback=" + feedback, Layout::flat(n), loop(true));
+      for (std::uint64_t step = 0; step < 4; ++step) probe.step(exec, gradient(step), read);
+      EXPECT_EQ(probe.measurements().verified, true) << name << " " << feedback;
+      for (const double error : probe.measurements().l2_error) EXPECT_TRUE(error > 0 && error < 1) << feedback;
+    }
+  }
+}
+
 TEST(Probe, OptionsThatForbidFeedbackAreNotVerified) {
   const Exec exec;
   const auto g = gradient();

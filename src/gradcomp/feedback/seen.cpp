@@ -1,0 +1,28 @@
+#include "gradcomp/feedback/seen.hpp"
+
+namespace gradcomp {
+namespace {
+
+/// The array on the host, zeros where there is none.
+std::vector<float> on_host(const Exec& exec, const float* device, index_t count) {
+  std::vector<float> host(static_cast<std::size_t>(count));
+  if (device == nullptr) return host;
+  Kokkos::deep_copy(exec, HostSpan<float>(host.data(), host.size()), Span<const float>(device, host.size()));
+  exec.fence("gradcomp::feedback::seen_by_compressor");
+  return host;
+}
+
+}  // namespace
+
+std::vector<float> seen_by_compressor(const Exec& exec, const Source& source) {
+  std::vector<float> seen = on_host(exec, source.gradient, source.count);
+  if (source.kind == Source::Kind::none) return seen;
+  const auto memory = on_host(exec, source.memory, source.count);
+  const auto velocity = on_host(exec, source.velocity, source.count);
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    seen[i] = source.add(source.gamma * seen[i], memory[i], velocity[i]).a;
+  }
+  return seen;
+}
+
+}  // namespace gradcomp

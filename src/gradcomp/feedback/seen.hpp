@@ -1,0 +1,13 @@
+#pragma once
+// What a compressor is about to see, for records: gradients in files, checks of answers.
+#include <vector>
+
+#include "gradcomp/core/source.hpp"
+
+namespace gradcomp {
+
+/// a of every element as Source::first() will form it (finite gradients), on the host; the memories stay as they are.
+/// Waits for `exec`.
+std::vector<float> seen_by_compressor(const Exec& exec, const Source& source);
+
+}  // namespace gradcomp
