@@ -30,6 +30,8 @@ std::vector<Parameter> warmup_parameters(const std::string& default_kind = "none
 ///   dense      1 (Aji & Heafield, EMNLP 2017, as in Marian)
 class Density {
  public:
+  /// Of a method without a target: 1 in every step, whatever is worth sending.
+  Density() = default;
   /// Reads ratio, warmup and warmup.steps; an absent one means none.
   explicit Density(const Options& options);
 
@@ -39,9 +41,9 @@ class Density {
   double most() const { return at(0); }
 
  private:
-  double m_ratio;
-  std::string m_kind;
-  std::int64_t m_steps;
+  double m_ratio = 1;
+  std::string m_kind = "none";
+  std::int64_t m_steps = 0;
 };
 
 }  // namespace gradcomp::compressors

@@ -45,9 +45,11 @@ index_t SparseState::scratch_bytes() const {
   return tiles.bytes() + first.bytes() + selector.bytes() + coder.bytes() + static_cast<index_t>(payload.size());
 }
 
-Sparsifier::Sparsifier(Info info, const Options& options)
+Sparsifier::Sparsifier(Info info, const Options& options) : Sparsifier(std::move(info), options, Density(options)) {}
+
+Sparsifier::Sparsifier(Info info, const Options& options, Density density)
     : Compressor(with_coding(std::move(info), options), options),
-      m_density(options),
+      m_density(std::move(density)),
       m_coding(coders::sparse_coding(options)) {}
 
 std::unique_ptr<SparseState> Sparsifier::make_state(const Layout& layout) const {

@@ -32,6 +32,8 @@ struct SparseState : State {
 class Sparsifier : public Compressor {
  public:
   Sparsifier(Info info, const Options& options);
+  /// Of a method that declares no `ratio`.
+  Sparsifier(Info info, const Options& options, Density density);
 
   std::unique_ptr<State> prepare(const Layout& layout) const override;
   index_t payload_capacity(const Layout& layout) const override;

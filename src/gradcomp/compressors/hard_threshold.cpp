@@ -1,0 +1,58 @@
+#include "gradcomp/compressors/hard_threshold.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "gradcomp/compressors/detail/sparsifier.hpp"
+
+namespace gradcomp::compressors {
+namespace {
+
+/// The smallest magnitude that is sent, above zero.
+float lambda_of(const Options& options) {
+  const auto k = static_cast<double>(options.integer("k_ref"));
+  const double lambda = k > 0 ? 0.5 / std::sqrt(k) : options.real("lambda");
+  return std::max(static_cast<float>(lambda), std::numeric_limits<float>::denorm_min());
+}
+
+}  // namespace
+
+class HardThreshold final : public Sparsifier {
+ public:
+  HardThreshold(Info info, const Options& options)
+      : Sparsifier(std::move(info), options, Density()), m_lambda(lambda_of(options)) {}
+
+ private:
+  std::unique_ptr<SparseState> make_state(const Layout& layout) const override {
+    constexpr double usual = 0.05;  // for the room of candidates alone: denser tiles are read again
+    return std::make_unique<SparseState>(layout, usual, most_kept(layout), coding());
+  }
+
+  void search(const Exec&, const Source&, SparseState& state, const Context&) const override {
+    for (auto& request : state.requests) {
+      choose_above(request, m_lambda);
+      --request.threshold;  // lambda itself is sent too
+    }
+    std::fill(state.target.begin(), state.target.end(), 0);
+  }
+
+  float m_lambda;
+};
+
+Entry hard_threshold() {
+  Info info = sparsifier_info("hard_threshold", "all entries of magnitude lambda or more, one constant for all tensors",
+                              "Sahu, Dutta, Abdelmoniem, Banerjee, Canini & Kalnis, NeurIPS 2021",
+                              {
+      Parameter::real("lambda", "0.01", 0, 1000, "smallest magnitude that is sent, in units of the gradient", true),
+      Parameter::integer("k_ref", "0", 0, 1000000000,
+                         "above 0: lambda = 1 / (2 sqrt(k_ref)), k_ref the entries of a comparable top-k"),
+                              });
+  std::erase_if(info.parameters, [](const Parameter& p) { return p.name.starts_with("warmup"); });  // no target
+  info.scale_free = false;
+  info.bytes_formula = "8 kept, kept <= n";
+  return make_entry<HardThreshold>(info);
+}
+
+}  // namespace gradcomp::compressors
