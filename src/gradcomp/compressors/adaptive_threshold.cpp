@@ -1,0 +1,97 @@
+#include "gradcomp/compressors/adaptive_threshold.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "gradcomp/compressors/detail/quanta.hpp"
+
+namespace gradcomp::compressors {
+namespace {
+
+using Limits = std::numeric_limits<float>;
+constexpr double decay = 0.96593632892484560;  // 2^(-1/20)
+
+struct AdaptiveState final : QuantaState {
+  AdaptiveState(const Layout& bucket, index_t count, bool counts)
+      : QuantaState(bucket, count, counts), taus(layout.segments.size()) {}
+
+  std::vector<StateView> persistent() override {
+    return {{"thresholds", taus.data(), static_cast<index_t>(taus.size() * sizeof(float)), true}};
+  }
+
+  std::vector<float> taus;  ///< [segments] of the next step; 0: none yet
+};
+
+float positive(double tau) { return static_cast<float>(std::clamp<double>(tau, Limits::denorm_min(), Limits::max())); }
+
+/// Where about k of the nonzeros lie above, of a double exponential distribution.
+float fitted(const kernels::Moments& moments, double k) {
+  const auto nonzeros = static_cast<double>(moments.nonzeros);
+  const auto most = static_cast<double>(Kokkos::bit_cast<float>(moments.max_bits));
+  const double mean = std::isfinite(moments.sum_abs) ? moments.sum_abs / nonzeros : most;
+  return positive(mean * std::max(0.5, std::log(nonzeros / k)));  // half the mean where all may be sent
+}
+
+/// A first threshold in the gradient's own units makes C depend on the gradient's scale.
+Info with_initial(Info info, const Options& options) {
+  info.scale_free = options.real("initial") == 0;
+  return info;
+}
+
+}  // namespace
+
+class AdaptiveThreshold final : public QuantaMethod {
+ public:
+  AdaptiveThreshold(Info info, Options options)
+      : QuantaMethod(with_initial(std::move(info), options), options, true),
+        m_low(options.real("ratio_min")),
+        m_high(options.real("ratio_max")),
+        m_initial(options.real("initial")) {
+    require(m_low <= m_high, "adaptive_threshold: ratio_min={} above ratio_max={}", m_low, m_high);
+  }
+
+ private:
+  std::unique_ptr<QuantaState> make_state(const Layout& layout) const override {
+    return std::make_unique<AdaptiveState>(layout, taus(layout), counts());
+  }
+
+  void choose_thresholds(QuantaState& state) const override {
+    auto& own = static_cast<AdaptiveState&>(state);
+    for (std::size_t s = 0; s < own.taus.size(); ++s) {
+      const kernels::Moments& moments = own.first.moments()[s];
+      if (own.taus[s] == 0 && moments.nonzeros > 0) {
+        const auto n = static_cast<double>(own.layout.segments[s].count);
+        own.taus[s] =
+            m_initial > 0 ? positive(m_initial) : fitted(moments, std::max(1.0, n * std::sqrt(m_low * m_high)));
+      }
+    }
+    own.thresholds = own.taus;
+  }
+
+  void record(QuantaState& state) const override {
+    auto& own = static_cast<AdaptiveState&>(state);
+    for (std::size_t s = 0; s < own.taus.size(); ++s) {
+      if (own.first.moments()[s].nonzeros == 0) continue;
+      const auto n = static_cast<double>(own.layout.segments[s].count), kept = static_cast<double>(own.kept[s]);
+      if (kept > std::max(1.0, m_high * n)) own.taus[s] = positive(static_cast<double>(own.taus[s]) / decay);
+      if (kept < m_low * n) own.taus[s] = positive(static_cast<double>(own.taus[s]) * decay);
+    }
+  }
+
+  double m_low, m_high, m_initial;
+};
+
+Entry adaptive_threshold() {
+  Info info = quanta_info(
+      "adaptive_threshold", "threshold quanta whose threshold keeps the density between two bounds",
+      "Deeplearning4j, AdaptiveThresholdAlgorithm; Strom, INTERSPEECH 2015",
+      {Parameter::real("ratio_min", "0.0001", 0, 1, "density below which the threshold falls", true),
+       Parameter::real("ratio_max", "0.01", 0, 1, "density above which the threshold rises", true),
+       Parameter::real("initial", "0", 0, 1000, "first threshold, in units of the gradient; 0: fitted to the first")});
+  info.bytes_formula = "4 segments + 4 kept (quanta=multi: + 2 kept, padded to 4), kept <= n";
+  return make_entry<AdaptiveThreshold>(info);
+}
+
+}  // namespace gradcomp::compressors
