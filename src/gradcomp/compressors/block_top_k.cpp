@@ -1,0 +1,235 @@
+#include "gradcomp/compressors/block_top_k.hpp"
+
+#include <limits>
+#include <utility>
+
+#include "gradcomp/compressors/detail/blocks.hpp"
+#include "gradcomp/compressors/detail/sparsifier.hpp"
+#include "gradcomp/kernels/scatter.hpp"
+
+namespace gradcomp::compressors {
+namespace {
+
+Vector<float> floats(const char* label, index_t count) { return {label, static_cast<std::size_t>(count)}; }
+
+/// Work space of one bucket: 8 (ratio n + blocks) bytes beside the tables. Nothing persists.
+struct BlockState final : State {
+  BlockState(const Layout& bucket, index_t block, double ratio)
+      : State(indexable(bucket)),
+        plan(layout, block, ratio),
+        tiles(plan.scores),
+        first(tiles),
+        selector(tiles, ratio),
+        payload("gradcomp::compressors::block_top_k::payload",
+                static_cast<std::size_t>(payload_header_bytes + 4 * (plan.chosen + plan.values))),
+        chosen(reinterpret_cast<std::uint32_t*>(payload.data() + payload_header_bytes),
+               static_cast<std::size_t>(plan.chosen)),
+        values(reinterpret_cast<float*>(payload.data() + payload_header_bytes + 4 * plan.chosen),
+               static_cast<std::size_t>(plan.values)),
+        value_sum(floats("gradcomp::compressors::block_top_k::value_sum", plan.values)),
+        scores(floats("gradcomp::compressors::block_top_k::scores", plan.blocks())),
+        score_sum(floats("gradcomp::compressors::block_top_k::score_sum", plan.blocks())),
+        chosen_scores(floats("gradcomp::compressors::block_top_k::chosen_scores", plan.chosen)),
+        bad("gradcomp::compressors::block_top_k::bad", 1) {
+    for (const auto& s : plan.on_host) {
+      requests.push_back({s.chosen, true, 0, s.chosen});
+      target.push_back(std::min(s.elements, s.chosen * s.length));
+    }
+    kept = target;
+  }
+
+  index_t scratch_bytes() const override {
+    return tiles.bytes() + first.bytes() + selector.bytes() + static_cast<index_t>(payload.size()) +
+           4 * (plan.values + 2 * plan.blocks() + plan.chosen) +
+           static_cast<index_t>(plan.segments.size() * sizeof(SegmentBlocks));
+  }
+
+  /// The blocks of the highest scores. False: some rank flagged the step.
+  bool choose(const Exec& exec, const Vector<float>& from) {
+    Source source;  // of scores, not of a gradient
+    source.count = plan.blocks();
+    source.gradient = from.data();
+    first.run(exec, tiles, source);
+    if (first.non_finite() > 0) return false;
+    selector.choose(exec, tiles, source, first, requests);
+    selector.emit(exec, tiles, source, chosen.data(), chosen_scores.data());
+    return true;
+  }
+
+  BlockPlan plan;
+  kernels::Tiles tiles;  ///< of the scores
+  kernels::FirstPass first;
+  kernels::Selector selector;
+  std::vector<kernels::Request> requests;
+  Vector<std::byte> payload;   ///< header, chosen, values; the message of mask=private
+  Span<std::uint32_t> chosen;  ///< [plan.chosen] in the payload
+  Span<float> values;          ///< [plan.values] in the payload
+  Vector<float> value_sum;
+  Vector<float> scores, score_sum, chosen_scores;
+  Vector<index_t> bad;
+  bool flagged = false;  ///< some rank's last gradient was not finite
+  bool taken = false;    ///< the values left the memory of the source
+};
+
+/// With the rank's own mask the message is bytes, since sums need common places.
+Info with_mask(Info info, const Options& options) {
+  if (options.text("mask") == "private") {
+    info.rounds = {MessageKind::bytes};
+    info.reducers = {"allgather"};
+  }
+  return info;
+}
+
+BlockScore score_of(const Options& options) {
+  const std::string& name = options.text("score");
+  return name == "l2" ? BlockScore::l2 : name == "l1" ? BlockScore::l1 : BlockScore::max;
+}
+
+void set_summable(Message& message, const Span<float>& data, const Vector<float>& result) {
+  message = Message{};
+  message.count = static_cast<index_t>(data.size());
+  message.data = data.data();
+  message.result = result.data();
+}
+
+}  // namespace
+
+class BlockTopK final : public Compressor {
+ public:
+  BlockTopK(Info info, Options options)
+      : Compressor(with_mask(std::move(info), options), options),
+        m_ratio(options.real("ratio")),
+        m_block(options.integer("block")),
+        m_score(score_of(options)),
+        m_private(options.text("mask") == "private") {}
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override {
+    return std::make_unique<BlockState>(layout, m_block, m_ratio);
+  }
+  index_t payload_capacity(const Layout& layout) const override {
+    return m_private ? payload_header_bytes + payload_bytes(layout, 0) : 0;
+  }
+  index_t payload_bytes(const Layout& layout, index_t) const override {
+    index_t words = 0;
+    for (const auto& segment : layout.segments) {
+      const index_t length = std::min(m_block, segment.count);
+      if (length == 0) continue;
+      const index_t blocks = (segment.count + length - 1) / length, chosen = target_kept(m_ratio, blocks);
+      words += chosen * length + (m_private ? chosen : blocks);
+    }
+    return 4 * words;
+  }
+
+  void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
+               Message& message) const override {
+    auto& own = static_cast<BlockState&>(state);
+    if (round == 1) return send_values(exec, own, source, message);
+    own.taken = false;
+    own.kept = own.target;
+    const float limit =
+        0.5f * std::numeric_limits<float>::max() / static_cast<float>(context.ranks);  // sums are finite
+    score_blocks(exec, own.plan, source, m_score, limit, own.bad, own.scores);
+    if (!m_private) return set_summable(message, own.scores, own.score_sum);
+    const PayloadHeader head = header(source.count, kept_of(own));
+    if (!own.choose(exec, own.scores)) return send_flag(exec, own, head, own.payload, message);
+    gather_blocks(exec, own.plan, own.chosen, source, own.values);
+    message = Message{};
+    message.kind = MessageKind::bytes;
+    message.payload = own.payload;
+    message.size = static_cast<index_t>(own.payload.size());
+    write_header(exec, head, message.payload);
+  }
+
+  void consume(const Exec& exec, int round, const Message&, State& state, const Context&) const override {
+    auto& own = static_cast<BlockState&>(state);
+    if (round == 0) own.flagged = !own.choose(exec, own.score_sum);
+  }
+
+  bool finish(const Exec& exec, const Source&, State& state, const Context& context,
+              const Span<float>& out) const override {
+    auto& own = static_cast<BlockState&>(state);
+    if (own.flagged || kernels::count_non_finite(exec, own.value_sum) > 0) return false;  // or finite values overflowed
+    Kokkos::deep_copy(exec, out, 0.0f);
+    scatter_blocks(exec, own.plan, own.chosen, own.value_sum, 1.0f / static_cast<float>(context.ranks), out);
+    return true;
+  }
+
+  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
+                  const Span<float>& out) const override {
+    const auto& own = static_cast<const BlockState&>(state);
+    const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
+    const index_t kept = head.skip() ? 0 : kept_of(own);
+    const index_t bytes = head.skip() ? payload_header_bytes : payload_capacity(own.layout);
+    require(head.kept == static_cast<std::uint64_t>(kept) && static_cast<index_t>(payload.size()) == bytes,
+            "block_top_k: payload of {} entries and {} bytes, expected {} and {}", head.kept, payload.size(), kept,
+            bytes);
+    require(reinterpret_cast<std::uintptr_t>(payload.data()) % alignof(float) == 0,
+            "payload: starts at an address that is no multiple of {}", alignof(float));
+    if (head.skip()) return;
+    const auto* const start = payload.data() + payload_header_bytes;
+    const Span<const std::uint32_t> chosen(reinterpret_cast<const std::uint32_t*>(start), own.chosen.size());
+    const Span<const float> values(reinterpret_cast<const float*>(start + 4 * own.plan.chosen), own.values.size());
+    const index_t bad = count_bad_blocks(exec, own.plan, chosen) + kernels::count_non_finite(exec, values);
+    require(bad == 0, "block_top_k: {} blocks out of range or order, or values that are not finite", bad);
+    scatter_blocks(exec, own.plan, chosen, values, weight, out);
+  }
+
+  void give_back(const Exec& exec, const Source& source, State& state, const Message& message,
+                 const Span<const float>& out) const override {
+    if (m_private) return Compressor::give_back(exec, source, state, message, out);
+    auto& own = static_cast<BlockState&>(state);
+    if (!std::exchange(own.taken, false) || !source.has_memory()) return;
+    scatter_blocks(exec, own.plan, own.chosen, own.values, source.returning(),
+                   Span<float>(source.memory, static_cast<std::size_t>(source.count)));
+  }
+
+ private:
+  static index_t kept_of(const BlockState& own) {
+    index_t kept = 0;
+    for (const index_t k : own.target) kept += k;
+    return kept;
+  }
+
+  /// The second round of mask=shared. After a flag all ranks send, and none reads, NaN.
+  static void send_values(const Exec& exec, BlockState& own, const Source& source, Message& message) {
+    if (own.flagged) {
+      Kokkos::deep_copy(exec, own.values, std::numeric_limits<float>::quiet_NaN());
+    } else {
+      gather_blocks(exec, own.plan, own.chosen, source, own.values);
+      own.taken = true;
+    }
+    set_summable(message, own.values, own.value_sum);
+  }
+
+  double m_ratio;
+  index_t m_block;
+  BlockScore m_score;
+  bool m_private;
+};
+
+Entry block_top_k() {
+  Info info;
+  info.name = "block_top_k";
+  info.summary = "the blocks of highest score, whole; by default the same on all ranks and summed";
+  info.paper = "Fei, Ho, Sahu, Canini & Sapio, OmniReduce, SIGCOMM 2021; Sun et al., arXiv 1902.06855";
+  info.family = Info::Family::sparsifier;
+  info.property = Info::Property::contraction;
+  info.rounds = {MessageKind::summable, MessageKind::summable};
+  info.reducers = {"allreduce"};
+  info.feedback = "residual";
+  info.feedbacks = {"none", "residual", "momentum_correction", "ef21"};
+  info.parameters = {
+      Parameter::real("ratio", "0.01", 0, 1, "target density: blocks sent / blocks of each segment", true),
+      Parameter::integer("block", "256", 1, 1048576, "elements of a block"),
+      Parameter::choice("score", "l2", {"l2", "l1", "max"}, "norm of a block by which it is chosen"),
+      Parameter::choice("mask", "shared", {"shared", "private"},
+                        "shared: by scores summed over ranks, values summed; private: each rank its own, gathered"),
+  };
+  info.bytes_formula =
+      "4 B + 4 b k, B = blocks of b elements, k = sum over segments of max(1, floor(ratio B)) (mask=private: 4 (b + 1) "
+      "k); segments shorter than b are one block of their length";
+  info.passes = 3;
+  return make_entry<BlockTopK>(info);
+}
+
+}  // namespace gradcomp::compressors
