@@ -160,6 +160,7 @@ void Candidates::emit(const Exec& exec, const Tiles& tiles, const Source& source
           load_row(warp, run.values + row, active, x);
           const std::uint32_t mask = taken(warp, x, active, goal.high, quota);
           warp.for_set(mask, [&](int l, int rank) {
+            if (at + rank >= goal.end) return;
             const index_t i = here.first + (run.offsets == nullptr ? row + l : run.offsets[row + l]);
             indices[at + rank] = static_cast<std::uint32_t>(i);
             values[at + rank] = x[l];

@@ -18,6 +18,7 @@ struct Goal {
   index_t sample_rank = 0;  ///< the same among the sample, to find `low`; 0: `low` is known
   index_t out = 0;          ///< place of the segment's first entry in the message
   std::int32_t open = 1;    ///< 0: its candidates are collected, stage() leaves them alone
+  index_t end = 0;          ///< place behind its last entry: what is taken beyond is neither written nor sent
 };
 
 /// Consecutive values to look through, of one tile. `offsets` (null: the tile's own order) places them in the tile.
@@ -30,14 +31,15 @@ struct Run {
 /// Where the values of each tile are; a small value type that kernels capture.
 struct Runs {
   const Tile* tile = nullptr;
-  const float* values = nullptr;           ///< [tiles][stride]
+  const float* values = nullptr;           ///< [tiles][stride]; null: the tiles of `a`
   const std::uint16_t* offsets = nullptr;  ///< [tiles][stride]
   const std::int32_t* staged = nullptr;    ///< [tiles] candidates; null: `slots` of each tile, or all it has
-  const float* a = nullptr;                ///< the bucket, for dense tiles
+  const float* a = nullptr;                ///< the whole array, for dense tiles
   std::int32_t slots = 0, stride = 0;
 
   KOKKOS_INLINE_FUNCTION Run operator()(index_t t) const {
     const Tile here = tile[t];
+    if (values == nullptr) return {a + here.first, nullptr, here.count};
     if (staged == nullptr) return {values + t * stride, nullptr, here.count < slots ? here.count : slots};
     if (staged[t] > slots) return {a + here.first, nullptr, here.count};
     return {values + t * stride, offsets + t * stride, staged[t]};

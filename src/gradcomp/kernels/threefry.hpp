@@ -18,6 +18,7 @@ inline constexpr std::uint32_t rounding = 0;   ///< stochastic rounding
 inline constexpr std::uint32_t selection = 1;  ///< random-k
 inline constexpr std::uint32_t low_rank = 2;   ///< starting factors of PowerSGD
 inline constexpr std::uint32_t sampling = 3;   ///< stratified samples of thresholds
+inline constexpr std::uint32_t threshold = 4;  ///< where a sampled threshold starts to look
 }  // namespace random_stream
 
 /// The rank of streams that must be equal on all ranks (random-k, low rank, sketch).

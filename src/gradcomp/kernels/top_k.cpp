@@ -20,6 +20,10 @@ Goal first_goal(const Request& request, const Moments& moments, index_t elements
     goal.high = 0;
     goal.above = moments.nonzeros;
     goal.rank = k;
+  } else if (request.low >= 0) {
+    goal.low = request.low;
+    goal.high = moments.max_bits;
+    goal.rank = k;
   } else {
     // The rank in the sample has a standard deviation of sqrt(expected); neighbours resemble each other, hence 6 of
     // them.
@@ -70,12 +74,14 @@ bool Selector::repair(const std::vector<Request>& requests, const FirstPass& fir
     Goal& goal = m_host_goals[s];
     const index_t found = m_host_totals[s];
     if (goal.open == 0) continue;
-    m_chosen[s].above = std::max(m_chosen[s].above, found);
-    if (goal.rank == 0 && requests[s].k > 0 && found > requests[s].capacity) {
+    if (goal.rank == 0) m_chosen[s].above = found;
+    const bool misses = found > requests[s].capacity || found < requests[s].least;
+    if (goal.rank == 0 && requests[s].k > 0 && misses) {
       Request exact = requests[s];
       exact.exact = true;
+      exact.low = -1;
       goal = first_goal(exact, first.moments()[s], m_elements[s], m_sampled[s]);
-    } else if (goal.sample_rank > 0 && found < goal.rank) {
+    } else if (goal.rank > 0 && goal.low >= 0 && found < goal.rank) {
       goal.low = -1;
       goal.sample_rank = 0;
     } else {
@@ -118,8 +124,10 @@ void Selector::choose(const Exec& exec, const Tiles& tiles, const Source& source
     }
     goal.out = out;
     exact = exact || goal.rank > 0;
-    m_chosen[s].kept = goal.rank > 0 ? goal.rank : m_host_totals[s];
+    const index_t most = requests[s].cut > 0 ? requests[s].cut : m_elements[s];
+    m_chosen[s].kept = goal.rank > 0 ? goal.rank : std::min(m_host_totals[s], most);
     out += m_chosen[s].kept;
+    goal.end = out;
   }
   upload(exec);
   if (exact) {

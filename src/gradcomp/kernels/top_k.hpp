@@ -4,7 +4,7 @@
 // Exact: a sample (FirstPass) gives a bound that is almost certainly below the k-th magnitude; one read collects what
 // lies above it; radix passes over these candidates give the k-th magnitude and how many of its ties are taken. When
 // the bound was too high, the segment is done again without one. A threshold that lets too many through is replaced by
-// the same search. Same entries for any thread count and device.
+// the same search, and so is one that lets too few through. Same entries for any thread count and device.
 #include <vector>
 
 #include "gradcomp/kernels/candidates.hpp"
@@ -19,12 +19,15 @@ struct Request {
   bool exact = true;           ///< exactly k, zeros included; false: all above `threshold`
   std::int32_t threshold = 0;  ///< magnitude()
   index_t capacity = 0;        ///< with a threshold: past so many (>= k), exactly the k largest instead
+  index_t least = 0;           ///< with a threshold: below so many (<= k), exactly the k largest instead
+  index_t cut = 0;             ///< with a threshold: only the first so many in index order; 0: all
+  std::int32_t low = -1;       ///< exact: k entries are thought to lie above it, which saves the sample; -1: unknown
 };
 
 /// Entries chosen in one segment.
 struct Chosen {
   index_t kept = 0;   ///< entries that emit() writes
-  index_t above = 0;  ///< with a threshold: entries above it, before the capacity was applied
+  index_t above = 0;  ///< with a threshold: entries above it, before capacity, least and cut were applied
 };
 
 class Selector {

@@ -177,5 +177,65 @@ TEST(Threshold, AnotherSegmentsSecondRoundLeavesExactOnesAlone) {
   }
 }
 
+TEST(Threshold, BelowTheLeastTheLargestKRemain) {
+  Layout layout;
+  layout.add("under", {60000}).add("enough", {60000});
+  const auto x = make_input("gauss", layout.count());
+  Request starved{500, false, bits_of(3.5f), 1000};
+  starved.least = 250;
+  Request fine = starved;
+  fine.threshold = bits_of(2.6f);
+  const auto entries = select(layout, x, {starved, fine}, 0.01);
+  EXPECT_LT(entries.chosen[0].above, 250);
+  EXPECT_EQ(entries.chosen[0].kept, 500);
+  EXPECT_EQ(entries.chosen[1].kept, entries.chosen[1].above);
+  const auto expected = top_k_indices(x, 0, 60000, 500);
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), entries.indices.begin()));
+  expect_conservation(x, entries);
+}
+
+TEST(Threshold, ACutSendsTheFirstInIndexOrderAndLeavesTheRest) {
+  for (const index_t n : {1, 31, 5000, 100000}) {
+    const Layout layout = mixed_layout(n);
+    const auto x = make_input("laplace", layout.count());
+    std::vector<Request> requests;
+    std::vector<std::uint32_t> expected;
+    for (const auto& segment : layout.segments) {
+      const index_t k = (segment.count + 19) / 20;
+      requests.push_back({k, false, bits_of(1.0f), segment.count});
+      requests.back().cut = k;
+      index_t left = k;
+      for (index_t i = segment.offset; i < segment.offset + segment.count; ++i) {
+        if (std::fabs(x[static_cast<std::size_t>(i)]) <= 1 || left == 0) continue;
+        expected.push_back(static_cast<std::uint32_t>(i));
+        --left;
+      }
+    }
+    const auto entries = select(layout, x, requests, 0.05);
+    ASSERT_EQ(entries.indices, expected) << n;
+    expect_conservation(x, entries);
+  }
+}
+
+TEST(TopK, AKnownLowerBoundChangesNothingEvenWhenItIsWrong) {
+  const Layout layout = mixed_layout(50000);
+  for (const auto& name : input_names()) {
+    const auto x = make_input(name, layout.count());
+    for (const float bound : {0.0f, 0.5f, 2.0f, 1e30f}) {
+      std::vector<Request> requests;
+      std::vector<std::uint32_t> expected;
+      for (const auto& segment : layout.segments) {
+        requests.push_back({segment.count / 50, true, 0, 0});
+        requests.back().low = bits_of(bound);
+        const auto part = top_k_indices(x, segment.offset, segment.count, segment.count / 50);
+        expected.insert(expected.end(), part.begin(), part.end());
+      }
+      const auto entries = select(layout, x, requests, 0.02);
+      ASSERT_EQ(entries.indices, expected) << name << " bound " << bound;
+      expect_conservation(x, entries);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gradcomp::kernels

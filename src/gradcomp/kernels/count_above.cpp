@@ -1,0 +1,101 @@
+#include "gradcomp/kernels/count_above.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "gradcomp/kernels/source_rows.hpp"
+
+namespace gradcomp::kernels {
+namespace {
+
+using Limits = detail::PerProbe<std::int32_t>;
+using Sums = detail::PerProbe<index_t>;
+
+/// No magnitude lies above it.
+constexpr std::int32_t beyond_all = std::numeric_limits<std::int32_t>::max();
+
+/// The first limit says whether a segment is read: asked ones come first.
+KOKKOS_FORCEINLINE_FUNCTION bool asked(const Limits& limits) { return limits.at[0] != beyond_all; }
+
+void count_tiles(const Exec& exec, const Tiles& tiles, const float* a, const Vector<Limits>& limits,
+                 const Vector<Limits>& partial) {
+  const auto tile = tiles.tile;
+  for_warps(
+      "gradcomp::kernels::count_above", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+        const Tile here = tile(t);
+        const Limits limit = limits(here.segment);
+        if (!asked(limit)) return;
+        Lanes<std::int32_t> above[most_probes];
+        for (int p = 0; p < most_probes; ++p) warp.each([&](int l) { above[p][l] = 0; });
+        for (std::int32_t row = 0; row < here.count; row += warp_lanes) {
+          Lanes<float> x;
+          load_row(warp, a + here.first + row, here.count - row, x);  // absent lanes hold 0, which is above no limit
+          for (int p = 0; p < most_probes; ++p)
+            warp.each([&](int l) { above[p][l] += magnitude(x[l]) > limit.at[p] ? 1 : 0; });
+        }
+        Limits counts;
+        for (int p = 0; p < most_probes; ++p) counts.at[p] = warp.sum(above[p]);
+        warp.once([&] { partial(t) = counts; });
+      });
+}
+
+void combine_tiles(const Exec& exec, const Tiles& tiles, const Vector<Limits>& limits, const Vector<Limits>& partial,
+                   const Vector<Sums>& sums) {
+  const auto begin = tiles.begin;
+  for_warps(
+      "gradcomp::kernels::combine_counts", exec, tiles.segments(), KOKKOS_LAMBDA(const Warp& warp, index_t s) {
+        Sums total;
+        for (int p = 0; p < most_probes; ++p) {
+          Lanes<index_t> count;
+          warp.each([&](int l) {
+            count[l] = 0;
+            if (!asked(limits(s))) return;
+            for (index_t t = begin(s) + l; t < begin(s + 1); t += warp_lanes) count[l] += partial(t).at[p];
+          });
+          total.at[p] = warp.sum(count);
+        }
+        warp.once([&] { sums(s) = total; });
+      });
+}
+
+}  // namespace
+
+CountAbove::CountAbove(const Tiles& tiles)
+    : m_limits("gradcomp::kernels::count_limits", static_cast<std::size_t>(tiles.segments())),
+      m_partial(Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::kernels::count_partial"),
+                static_cast<std::size_t>(tiles.count())),
+      m_sums("gradcomp::kernels::count_sums", static_cast<std::size_t>(tiles.segments())),
+      m_host_limits(m_limits.size()),
+      m_host_sums(m_limits.size()),
+      m_counts(m_limits.size()) {}
+
+const std::vector<Counts>& CountAbove::run(const Exec& exec, const Tiles& tiles, const float* a,
+                                           const std::vector<Probes>& probes) {
+  bool any = false;
+  for (std::size_t s = 0; s < probes.size(); ++s) {
+    int used = 0;
+    for (auto& limit : m_host_limits[s].at) limit = beyond_all;
+    for (const std::int32_t probe : probes[s])
+      if (probe >= 0) m_host_limits[s].at[used++] = probe;
+    any = any || used > 0;
+    m_counts[s].fill(0);
+  }
+  if (!any) return m_counts;
+  Kokkos::deep_copy(exec, m_limits, HostSpan<Limits>(m_host_limits.data(), m_host_limits.size()));
+  count_tiles(exec, tiles, a, m_limits, m_partial);
+  combine_tiles(exec, tiles, m_limits, m_partial, m_sums);
+  Kokkos::deep_copy(exec, HostSpan<Sums>(m_host_sums.data(), m_host_sums.size()), m_sums);
+  exec.fence("gradcomp::kernels::CountAbove::run");
+  for (std::size_t s = 0; s < probes.size(); ++s) {
+    int used = 0;
+    for (std::size_t p = 0; p < most_probes; ++p)
+      if (probes[s][p] >= 0) m_counts[s][p] = m_host_sums[s].at[used++];
+  }
+  return m_counts;
+}
+
+index_t CountAbove::bytes() const {
+  return static_cast<index_t>((m_limits.size() + m_partial.size()) * sizeof(Limits) + m_sums.size() * sizeof(Sums));
+}
+
+}  // namespace gradcomp::kernels
