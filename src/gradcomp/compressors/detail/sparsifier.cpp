@@ -82,7 +82,7 @@ bool Sparsifier::has_fixed_bytes() const {
 void Sparsifier::begin(SparseState& state, std::int64_t step) const {
   state.density = m_density.at(step);
   for (std::size_t s = 0; s < state.requests.size(); ++s) {
-    const index_t n = state.layout.segments[s].count, k = target_kept(state.density, n);
+    const index_t n = state.layout.segments[s].count, k = target(state.density, n);
     state.target[s] = k;
     state.requests[s] = {k, true, 0, most_entries(n)};
     const kernels::Moments& moments = state.first.moments()[s];
@@ -133,9 +133,11 @@ Parameter variant_parameter(const std::string& fixed) {
 
 index_t most_sent(index_t k, index_t n, bool paper) { return paper ? n : std::min(n, 2 * k); }
 
-void choose_above(kernels::Request& request, float threshold) {
+void choose_above(kernels::Request& request, float threshold) { choose_above(request, kernels::magnitude(threshold)); }
+
+void choose_above(kernels::Request& request, std::int32_t threshold) {
   request.exact = false;
-  request.threshold = kernels::magnitude(threshold);
+  request.threshold = threshold;
 }
 
 Info sparsifier_info(const std::string& name, const std::string& summary, const std::string& paper,

@@ -49,8 +49,10 @@ class Sparsifier : public Compressor {
   const Density& density() const { return m_density; }
   const coders::SparseCoding& coding() const { return m_coding; }
 
+  /// Entries wanted of a segment of n elements at this density. Default: max(1, floor(density n)).
+  virtual index_t target(double density, index_t n) const { return target_kept(density, n); }
   /// Most entries that a segment of n elements can send. Default: the target of the densest step.
-  virtual index_t most_entries(index_t n) const { return target_kept(m_density.most(), n); }
+  virtual index_t most_entries(index_t n) const { return target(m_density.most(), n); }
   /// A state with what the method remembers besides.
   virtual std::unique_ptr<SparseState> make_state(const Layout& layout) const;
   /// For the segments with state.open[s]: which entries to choose, in state.requests[s]. There a = source.accumulated()
@@ -76,8 +78,9 @@ Parameter variant_parameter(const std::string& fixed);
 /// is sent. The authors' algorithms have no bound.
 index_t most_sent(index_t k, index_t n, bool paper);
 
-/// Makes the request one for all entries above `threshold` >= 0.
+/// Makes the request one for all entries above `threshold` >= 0, a value or its magnitude().
 void choose_above(kernels::Request& request, float threshold);
+void choose_above(kernels::Request& request, std::int32_t threshold);
 
 /// Info of a sparsifier with the parameters that all have in common, behind `own` ones.
 Info sparsifier_info(const std::string& name, const std::string& summary, const std::string& paper,

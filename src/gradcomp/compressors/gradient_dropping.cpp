@@ -1,0 +1,59 @@
+#include "gradcomp/compressors/gradient_dropping.hpp"
+
+#include "gradcomp/compressors/detail/sampled.hpp"
+
+namespace gradcomp::compressors {
+
+class GradientDropping final : public Sparsifier {
+ public:
+  GradientDropping(Info info, const Options& options)
+      : Sparsifier(std::move(info), options),
+        m_sample(this->options().integer("sample")),
+        m_paper(this->options().text("variant") == "paper") {}
+
+ private:
+  index_t most_entries(index_t n) const override { return most_sent(target_kept(density().most(), n), n, m_paper); }
+
+  std::unique_ptr<SparseState> make_state(const Layout& layout) const override {
+    std::vector<index_t> capacity;
+    for (const auto& segment : layout.segments) capacity.push_back(std::min(m_sample, segment.count));
+    return std::make_unique<SampledState>(layout, density().ratio(), most_kept(layout), coding(), capacity);
+  }
+
+  void search(const Exec& exec, const Source& source, SparseState& state, const Context& context) const override {
+    auto& own = static_cast<SampledState&>(state);
+    for (std::size_t s = 0; s < own.samples.size(); ++s) {
+      own.samples[s] = {};
+      if (own.open[s] == 0) continue;
+      const auto& segment = own.layout.segments[s];
+      const SamplePlan plan = dropping_sample(segment.count, own.density, m_sample, !m_paper);
+      const index_t starts = segment.count - (plan.count - 1) * plan.stride;
+      const index_t start =
+          m_paper ? 0 : kernels::random_start(starts, context.seed, segment.id, context.step, context.rank);
+      own.sample(s, plan, start);
+    }
+    const auto& thresholds = own.sampler.run(exec, source.accumulated(), own.samples);
+    for (std::size_t s = 0; s < own.samples.size(); ++s) {
+      if (own.open[s] == 0) continue;
+      choose_above(own.requests[s], thresholds[s]);
+      if (!m_paper) own.requests[s].least = (own.target[s] + 1) / 2;
+    }
+  }
+
+  index_t m_sample;
+  bool m_paper;
+};
+
+Entry gradient_dropping() {
+  Info info = sparsifier_info("gradient_dropping", "what lies above a threshold taken from a sample",
+                              "Aji & Heafield, EMNLP 2017",
+                              {
+                                  ratio_parameter(),
+                                  Parameter::integer("sample", "100000", 1, 1e9, "most elements of a segment's sample"),
+                                  variant_parameter("random start and odd stride, k / 2 to 2 k entries"),
+                              });
+  info.bytes_formula = "8 kept, kept <= 2 k, k = sum over segments of max(1, floor(ratio n))";
+  return make_entry<GradientDropping>(info);
+}
+
+}  // namespace gradcomp::compressors
