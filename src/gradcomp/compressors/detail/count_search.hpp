@@ -1,0 +1,64 @@
+#pragma once
+// A threshold that leaves about k entries, found by counting: a search on the bit patterns of the threshold, eight
+// candidates at a time, so that each read of the gradient narrows the interval by nine. Needs no distribution, and ends
+// whatever the data are. Host arithmetic.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "gradcomp/kernels/count_above.hpp"
+#include "gradcomp/kernels/moments.hpp"
+
+namespace gradcomp::compressors {
+
+/// What a search is after.
+struct CountGoal {
+  index_t k = 0;      ///< wanted; fewer than there are nonzeros
+  index_t least = 0;  ///< never fewer than this
+  index_t most = 0;   ///< the search ends at a count of least .. most
+  index_t limit = 0;  ///< when the reads are used up, up to so many will do
+  int reads = 0;
+};
+
+class CountSearch {
+ public:
+  CountSearch() = default;
+
+  /// Between max(S - k M, 2^-10 S) / nonzeros, S = sum |a| and M = max |a|, and min(M, S / k): by Markov's inequality
+  /// fewer than k lie above the upper end, and at least k above the first of the lower ones; the second is for heavy
+  /// tails, a k-th magnitude below a thousandth of the mean being left to the exact search. `guess` (a magnitude,
+  /// negative: none): the first read looks at eight places within a factor 2^octaves of it.
+  CountSearch(const CountGoal& goal, const kernels::Moments& moments, std::int32_t guess, double octaves);
+
+  bool done() const;
+  kernels::Probes probes() const;
+  /// Takes the counts above probes().
+  void advance(const kernels::Counts& counts);
+
+  /// The magnitude above which the count nearest to k (by its ratio) of those within the goal was found; none: the k
+  /// largest cannot be told apart from others by a threshold (ties), or the reads did not do.
+  std::optional<std::int32_t> threshold() const { return m_best; }
+
+ private:
+  double distance(index_t count) const;
+
+  CountGoal m_goal;
+  std::int32_t m_low = 0, m_high = 0;  ///< the threshold is above low and not above high
+  std::int32_t m_guess = -1, m_reach = 0;
+  index_t m_count = 0;  ///< above m_best
+  std::optional<std::int32_t> m_best;
+};
+
+/// Counts until all searches are done. Search: done(), probes(), advance(counts). `probes`: [searches] work space.
+template <class Search>
+void search_thresholds(const Exec& exec, kernels::CountAbove& above, const kernels::Tiles& tiles, const float* a,
+                       std::vector<Search>& searches, std::vector<kernels::Probes>& probes) {
+  while (std::any_of(searches.begin(), searches.end(), [](const Search& search) { return !search.done(); })) {
+    for (std::size_t s = 0; s < searches.size(); ++s) probes[s] = searches[s].probes();
+    const auto& counts = above.run(exec, tiles, a, probes);
+    for (std::size_t s = 0; s < searches.size(); ++s)
+      if (!searches[s].done()) searches[s].advance(counts[s]);
+  }
+}
+
+}  // namespace gradcomp::compressors
