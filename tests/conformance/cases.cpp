@@ -126,8 +126,9 @@ std::vector<std::string> Conformance::feedbacks() const {
   return takes_residual() ? std::vector<std::string>{"none", "residual"} : std::vector<std::string>{"none"};
 }
 
-void for_each_case(const std::function<void(const NamedLayout&, const NamedData&)>& body) {
+void Conformance::for_each_case(const std::function<void(const NamedLayout&, const NamedData&)>& body) const {
   for (const auto& layout : layouts()) {
+    if (!is_default() && layout.name != "n1" && layout.name != "n1003" && layout.name != "many") continue;
     for (const auto& values : data()) {
       SCOPED_TRACE(layout.name + " " + values.name);
       body(layout, values);

@@ -48,9 +48,8 @@ class Conformance : public testing::TestWithParam<std::string> {
   std::vector<std::string> feedbacks() const;
   /// Defaults only: where a case is too long for every variant.
   bool is_default() const { return GetParam().find(':') == std::string::npos; }
+  /// Calls `body(layout, data)` for every pair, with a trace that names both; a variant sees three of the layouts.
+  void for_each_case(const std::function<void(const NamedLayout&, const NamedData&)>& body) const;
 };
-
-/// Calls `body(layout, data)` for every pair, with a trace that names both.
-void for_each_case(const std::function<void(const NamedLayout&, const NamedData&)>& body);
 
 }  // namespace gradcomp::conformance

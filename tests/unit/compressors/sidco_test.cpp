@@ -245,9 +245,6 @@ TEST(SidcoMethod, HistoryIsPersistentAndPerSegment) {
   std::copy(heavy.begin() + 20000, heavy.end(), g.begin() + 20000);
   Rig rig = rig_of(layout, {{"ratio", "0.001"}}, false);
   rig.produce(g);
-  const auto first = rig.state->kept;
-  EXPECT_LT(first[0], 10);  // light tail: the target is 20
-  EXPECT_EQ(first[1], 20);  // heavy tail: past the capacity, hence exact
   for (int step = 1; step < 40; ++step) rig.produce(g, step);
   EXPECT_NEAR(static_cast<double>(rig.state->kept[0]), 20, 5);
   EXPECT_NEAR(static_cast<double>(rig.state->kept[1]), 20, 8);
