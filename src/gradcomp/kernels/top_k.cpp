@@ -36,8 +36,9 @@ Goal first_goal(const Request& request, const Moments& moments, index_t elements
   return goal;
 }
 
-/// All nonzeros and the first zeros: nothing is left to search.
-bool settled(const Goal& goal) { return goal.rank > 0 && goal.high == 0; }
+/// All nonzeros and the first zeros: nothing is left to search. (Not by `high`, which a sample of few denormals can
+/// narrow to 0.)
+bool settled(const Goal& goal, const Moments& moments) { return goal.rank > 0 && moments.nonzeros <= goal.rank; }
 
 }  // namespace
 
@@ -118,7 +119,7 @@ void Selector::choose(const Exec& exec, const Tiles& tiles, const Source& source
   index_t out = 0;
   for (std::size_t s = 0; s < segments; ++s) {
     Goal& goal = m_host_goals[s];
-    if (goal.rank > 0 && !settled(goal)) {
+    if (goal.rank > 0 && !settled(goal, first.moments()[s])) {
       goal.high = first.moments()[s].max_bits;
       goal.above = 0;
     }

@@ -37,6 +37,17 @@ TEST(TopKMethod, SendsTheKLargestOfEachSegmentAndKeepsTheRest) {
   }
 }
 
+TEST(TopKMethod, FewDenormalsAmongZeros) {  // fewer nonzeros in the sample than its bound wants
+  for (const index_t n : {4096, 50000}) {
+    auto a = make_input("denormal", n);
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = i % 10 == 3 ? a[i] + 0.0f : 0.0f;
+    Rig rig = rig_of(Layout::flat(n), "0.005");
+    rig.produce(a);
+    ASSERT_EQ(rig.decoded().indices, top_k_indices(a, 0, n, n / 200));
+    expect_conservation(rig, a);
+  }
+}
+
 TEST(TopKMethod, ContractionBound) {  // I5, equality for constants
   const index_t n = 200000;
   for (const auto& name : {"laplace", "gauss", "heavy", "constant", "levels"}) {
