@@ -1,0 +1,241 @@
+#include "gradcomp/compressors/dryden.hpp"
+
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "gradcomp/compressors/detail/sampled_classes.hpp"
+#include "gradcomp/compressors/detail/sign_classes.hpp"
+#include "gradcomp/compressors/detail/sparsifier.hpp"
+
+namespace gradcomp::compressors {
+namespace {
+
+/// Throws Error unless places in two classes of the whole bucket fit in 32 bits.
+const Layout& twice_indexable(const Layout& layout) {
+  constexpr index_t most = 0x7fffffff;
+  require(layout.count() <= most, "a bucket of {} elements: dryden indexes at most {}", layout.count(), most);
+  return layout;
+}
+
+struct DrydenState final : State {
+  DrydenState(const Layout& bucket, double usual, double densest, bool sampled, index_t most, index_t capacity)
+      : State(twice_indexable(bucket)),
+        classes(class_layout(layout)),
+        tiles(layout),
+        class_tiles(classes),
+        first(class_tiles),
+        selector(class_tiles, usual / 2),
+        means(static_cast<index_t>(classes.segments.size())),
+        requests(classes.segments.size()),
+        host_starts(classes.segments.size() + 1),
+        host_table(3 * layout.segments.size()),
+        magnitudes("gradcomp::compressors::dryden::magnitudes", static_cast<std::size_t>(classes.count())),
+        values("gradcomp::compressors::dryden::values", static_cast<std::size_t>(most)),
+        payload("gradcomp::compressors::dryden::payload", static_cast<std::size_t>(capacity)),
+        starts("gradcomp::compressors::dryden::starts", host_starts.size()),
+        ends("gradcomp::compressors::dryden::ends", layout.segments.size()) {
+    if (sampled) sample.emplace(layout, densest);
+    std::vector<index_t> host;
+    for (const auto& segment : layout.segments) host.push_back(segment.offset + segment.count);
+    Kokkos::deep_copy(ends, HostSpan<index_t>(host.data(), host.size()));
+    kept.assign(layout.segments.size(), 0);
+    target.assign(layout.segments.size(), 0);
+  }
+
+  index_t scratch_bytes() const override {
+    return tiles.bytes() + class_tiles.bytes() + first.bytes() + selector.bytes() + means.bytes() +
+           (sample ? sample->bytes() : 0) +
+           static_cast<index_t>(4 * (magnitudes.size() + values.size()) + payload.size() +
+                                8 * (starts.size() + ends.size()));
+  }
+
+  ClassSegments segments() const {
+    return {ends.data(), starts.data(), static_cast<index_t>(layout.segments.size()), layout.count()};
+  }
+  index_t members(std::size_t c) const { return first.moments()[c].nonzeros; }
+
+  /// The magnitudes of both classes as a source of their own, which remembers nothing.
+  Source class_source() const {
+    Source source;
+    source.count = classes.count();
+    source.gradient = magnitudes.data();
+    return source;
+  }
+
+  Layout classes;
+  kernels::Tiles tiles, class_tiles;
+  kernels::FirstPass first;
+  kernels::Selector selector;
+  ClassMeans means;
+  std::optional<SampledClasses> sample;
+  std::vector<kernels::Request> requests;  ///< [classes] of this step
+  std::vector<index_t> host_starts;        ///< [classes + 1] entries before each class; of a decoded payload fewer
+  std::vector<std::uint32_t> host_table;
+  Vector<float> magnitudes;  ///< [2 n]
+  Vector<float> values;      ///< of kept entries
+  Vector<std::byte> payload;
+  Vector<index_t> starts, ends;
+};
+
+template <class Word, class Byte>
+ClassSections<Word> sections_of(Byte* payload, std::size_t segments) {
+  auto* const table = reinterpret_cast<Word*>(payload + payload_header_bytes);
+  return {table, table + 3 * segments};
+}
+
+bool is_size(float mean) { return mean >= 0 && std::isfinite(mean); }
+
+}  // namespace
+
+class Dryden final : public Compressor {
+ public:
+  Dryden(Info info, const Options& options)
+      : Compressor(std::move(info), options), m_density(options), m_paper(options.text("variant") == "paper") {}
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override {
+    return std::make_unique<DrydenState>(layout, m_density.ratio(), m_density.most(), m_paper, most(layout),
+                                         payload_capacity(layout));
+  }
+  index_t payload_capacity(const Layout& layout) const override {
+    return payload_header_bytes + payload_bytes(layout, most(layout));
+  }
+  index_t payload_bytes(const Layout& layout, index_t kept) const override {
+    return 12 * static_cast<index_t>(layout.segments.size()) + 4 * kept;
+  }
+
+  void produce(const Exec& exec, int, const Source& source, State& state, const Context& context,
+               Message& message) const override {
+    auto& own = static_cast<DrydenState&>(state);
+    split_signs(exec, own.tiles, source, own.magnitudes);
+    own.first.run(exec, own.class_tiles, own.class_source());
+    if (own.first.non_finite() > 0) return send_flag(exec, own, header(source.count, 0), own.payload, message);
+    choose(exec, own, context);
+    count(own);
+    const index_t kept = own.host_starts.back(), positives = own.host_starts[own.layout.segments.size()];
+    const auto sections = sections_of<std::uint32_t>(own.payload.data(), own.layout.segments.size());
+    own.selector.emit(exec, own.class_tiles, own.class_source(), sections.indices, own.values.data());
+    Kokkos::deep_copy(exec, own.starts, HostSpan<index_t>(own.host_starts.data(), own.host_starts.size()));
+    own.means.run(exec, own.starts, own.values);
+    encode_classes(exec, own.segments(), source, own.means.means(), positives, kept, sections);
+    message = Message{};
+    message.kind = MessageKind::bytes;
+    message.payload = own.payload;
+    message.size = payload_header_bytes + payload_bytes(own.layout, kept);
+    write_header(exec, header(source.count, kept), message.payload);
+  }
+
+  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
+                  const Span<float>& out) const override {
+    auto& own = static_cast<DrydenState&>(state);
+    const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
+    require(head.kept <= static_cast<std::uint64_t>(most(own.layout)), "payload: {} entries, at most {} are possible",
+            head.kept, most(own.layout));
+    const auto kept = static_cast<index_t>(head.kept);
+    require(!head.skip() || kept == 0, "payload: flagged to be skipped, yet with {} entries", kept);
+    const index_t bytes = payload_header_bytes + (head.skip() ? 0 : payload_bytes(own.layout, kept));
+    require(static_cast<index_t>(payload.size()) == bytes, "payload: {} bytes, expected {} for {} entries",
+            payload.size(), bytes, kept);
+    require(reinterpret_cast<std::uintptr_t>(payload.data()) % alignof(float) == 0,
+            "payload: starts at an address that is no multiple of {}", alignof(float));
+    if (head.skip()) return;
+    const auto sections = sections_of<const std::uint32_t>(payload.data(), own.layout.segments.size());
+    const index_t positives = read_table(exec, own, sections, kept);
+    const index_t bad = count_bad_classes(exec, own.segments(), positives, kept, sections);
+    require(bad == 0, "payload: {} of {} indices out of range or order, or of another segment", bad, kept);
+    decode_classes(exec, own.segments(), positives, kept, sections, weight, out);
+  }
+
+ private:
+  /// Most entries of a message: of both classes of a segment together, at least one each.
+  index_t most(const Layout& layout) const {
+    index_t sum = 0;
+    for (const auto& segment : layout.segments) {
+      const index_t n = segment.count;
+      sum += m_paper ? n : std::min(n, target_kept(m_density.most(), n) + 1);
+    }
+    return sum;
+  }
+
+  void choose(const Exec& exec, DrydenState& own, const Context& context) const {
+    const double density = m_density.at(context.step);
+    for (std::size_t c = 0; c < own.requests.size(); ++c) {
+      const index_t k = target_kept(density, own.members(c));
+      own.requests[c] = {k, true, 0, k};
+    }
+    for (std::size_t s = 0; s < own.target.size(); ++s)
+      own.target[s] = own.requests[s].k + own.requests[own.target.size() + s].k;
+    if (m_paper) return choose_sampled(exec, own, context, density);
+    own.selector.choose(exec, own.class_tiles, own.class_source(), own.first, own.requests);
+  }
+
+  /// The authors' thresholds and their repairs.
+  static void choose_sampled(const Exec& exec, DrydenState& own, const Context& context, double density) {
+    constexpr int repairs = 20;
+    auto thresholds = own.sample->thresholds(exec, own.magnitudes, own.first.moments(), density, context);
+    for (int round = 0; round <= repairs + 1; ++round) {
+      for (std::size_t c = 0; c < own.requests.size(); ++c) {
+        const index_t members = own.members(c);
+        own.requests[c] = {members, false, kernels::magnitude(thresholds[c]), members};
+      }
+      own.selector.choose(exec, own.class_tiles, own.class_source(), own.first, own.requests);
+      bool again = false;
+      for (std::size_t c = 0; c < own.requests.size(); ++c) {
+        const auto kept = static_cast<double>(own.selector.chosen()[c].kept);
+        const double wanted = std::ceil(density * static_cast<double>(own.members(c)));
+        const bool last = round >= repairs;
+        float factor = 1;
+        if (!last && kept > 1.25 * wanted) factor = 1.25f;
+        if (!last && kept < 0.8 * wanted) factor = 0.9f;
+        if (round == repairs && kept < 1 && wanted > 0) factor = 0.8f;
+        thresholds[c] *= factor;
+        again = again || factor != 1;
+      }
+      if (!again) break;
+    }
+  }
+
+  /// Takes over what the selector chose.
+  static void count(DrydenState& own) {
+    const auto& chosen = own.selector.chosen();
+    for (std::size_t c = 0; c < chosen.size(); ++c) own.host_starts[c + 1] = own.host_starts[c] + chosen[c].kept;
+    const std::size_t segments = own.kept.size();
+    for (std::size_t s = 0; s < segments; ++s) own.kept[s] = chosen[s].kept + chosen[segments + s].kept;
+  }
+
+  /// Checks the table and uploads what the kernels need of it; returns the number of positive entries.
+  static index_t read_table(const Exec& exec, DrydenState& own, const ClassSections<const std::uint32_t>& sections,
+                            index_t kept) {
+    auto& table = own.host_table;
+    Kokkos::deep_copy(exec, HostSpan<std::uint32_t>(table.data(), table.size()),
+                      Span<const std::uint32_t>(sections.table, table.size()));
+    exec.fence("gradcomp::compressors::dryden::decode_add");
+    const std::size_t segments = own.layout.segments.size();
+    for (std::size_t s = 0; s < segments; ++s) {
+      const auto positive = Kokkos::bit_cast<float>(table[3 * s]), negative = Kokkos::bit_cast<float>(table[3 * s + 1]);
+      require(is_size(positive) && is_size(-negative), "payload: means {} and {} of segment {}", positive, negative, s);
+      own.host_starts[s + 1] = own.host_starts[s] + table[3 * s + 2];
+    }
+    const index_t positives = own.host_starts[segments];
+    require(positives <= kept, "payload: {} positive entries of {}", positives, kept);
+    Kokkos::deep_copy(exec, own.starts, HostSpan<index_t>(own.host_starts.data(), own.host_starts.size()));
+    return positives;
+  }
+
+  Density m_density;
+  bool m_paper;
+};
+
+Entry dryden() {
+  Info info = sparsifier_info("dryden", "the largest positive and negative entries, each class as its mean",
+                              "Dryden, Moon, Jacobs & Van Essen, MLHPC 2016", {});
+  info.parameters = {ratio_parameter(), variant_parameter("exactly the share of each sign, ties by lowest index")};
+  for (auto& parameter : warmup_parameters()) info.parameters.push_back(std::move(parameter));
+  info.sends_values = false;
+  info.bytes_formula = "12 segments + 4 kept";
+  info.passes = 9;
+  return make_entry<Dryden>(info);
+}
+
+}  // namespace gradcomp::compressors
