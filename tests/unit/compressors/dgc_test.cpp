@@ -176,6 +176,18 @@ TEST(Dgc, TenStepsMatchASerialReference) {
   }
 }
 
+TEST(Dgc, TargetIsKnownBeforeTheFirstStepAndIsTheCeiling) {
+  Layout layout;
+  layout.add("a", {1500}).add("empty", {0}).add("b", {2000}).add("scalar", {1});
+  const std::vector<index_t> expected = {2, 0, 2, 1};
+  Rig rig(entry, {}, layout, true);
+  EXPECT_EQ(rig.state->target, expected);
+  rig.produce(make_input("gauss", layout.count()));
+  EXPECT_EQ(rig.state->target, expected);
+  Rig exact(compressors::top_k(), {{"ratio", "0.001"}}, layout, true);
+  EXPECT_EQ(exact.state->target, (std::vector<index_t>{1, 0, 2, 1}));
+}
+
 TEST(Dgc, RawDeviationFallsWithTheRankOfTheThreshold) {  // the card: .30 at n = 1e6 and d = .001; at least rank 20: .22
   const index_t n = 1000000;
   const Vector<float> a("a", static_cast<std::size_t>(n));

@@ -36,7 +36,10 @@ std::vector<Parameter> warmup_parameters(const std::string& default_kind, const 
 }
 
 Density::Density(const Options& options)
-    : m_ratio(options.real("ratio")), m_kind(options.text("warmup")), m_steps(options.integer("warmup.steps")) {}
+    : m_has_target(true),
+      m_ratio(options.real("ratio")),
+      m_kind(options.text("warmup")),
+      m_steps(options.integer("warmup.steps")) {}
 
 double Density::at(std::int64_t step) const {
   if (m_kind == "none" || step >= m_steps) return m_ratio;

@@ -35,12 +35,14 @@ class Density {
   /// Reads ratio, warmup and warmup.steps; an absent one means none.
   explicit Density(const Options& options);
 
+  bool has_target() const { return m_has_target; }
   double ratio() const { return m_ratio; }
   double at(std::int64_t step) const;
   /// The largest at(), for capacities.
   double most() const { return at(0); }
 
  private:
+  bool m_has_target = false;
   double m_ratio = 1;
   std::string m_kind = "none";
   std::int64_t m_steps = 0;

@@ -56,7 +56,12 @@ std::unique_ptr<SparseState> Sparsifier::make_state(const Layout& layout) const 
   return std::make_unique<SparseState>(layout, m_density.ratio(), most_kept(layout), m_coding);
 }
 
-std::unique_ptr<State> Sparsifier::prepare(const Layout& layout) const { return make_state(layout); }
+std::unique_ptr<State> Sparsifier::prepare(const Layout& layout) const {
+  auto state = make_state(layout);
+  for (std::size_t s = 0; s < state->target.size() && m_density.has_target(); ++s)
+    state->target[s] = target(m_density.ratio(), layout.segments[s].count);  // what formulas of a step's bytes ask for
+  return state;
+}
 
 index_t Sparsifier::most_kept(const Layout& layout) const {
   index_t total = 0;
