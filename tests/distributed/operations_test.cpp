@@ -210,6 +210,53 @@ TEST_P(Operations, AlltoallAndReduceScatter) {
   }
 }
 
+/// Bytes that rank s sends to rank r: some nothing, some nobody.
+index_t part_of(int s, int r, index_t base) { return s == 1 || r == 2 ? 0 : base * r + s; }
+
+TEST_P(Operations, AlltoallvOfUnevenAndEmptyParts) {
+  for (const index_t base : {0, 1, 50, 1000}) {
+    GatherSizes parts;
+    index_t end = 3;  // parts may lie anywhere
+    for (int r = 0; r < ranks; ++r) {
+      parts.size.push_back(part_of(rank, r, base));
+      parts.offset.push_back(end);
+      end += parts.size.back() + 5;
+    }
+    const auto send = to_device(own<std::int8_t>(end));
+    const index_t capacity = ranks * (base * ranks + ranks + gather_alignment);
+    const Vector<std::int8_t> receive("receive", static_cast<std::size_t>(capacity));
+    PartSizes sizes;
+    comm->alltoallv(exec, reinterpret_cast<const std::byte*>(send.data()), parts,
+                    reinterpret_cast<std::byte*>(receive.data()), capacity, sizes)
+        ->wait(exec);
+    const auto result = to_host(receive);
+    for (int s = 0; s < ranks; ++s) {
+      const auto offset = sizes.received.offset[static_cast<std::size_t>(s)];
+      EXPECT_EQ(offset % gather_alignment, 0);
+      EXPECT_EQ(sizes.received.size[static_cast<std::size_t>(s)], part_of(s, rank, base));
+      index_t first = 3;  // where rank s has what it sends here
+      for (int r = 0; r < rank; ++r) first += part_of(s, r, base) + 5;
+      for (index_t i = 0; i < part_of(s, rank, base); ++i)
+        EXPECT_EQ(result[static_cast<std::size_t>(offset + i)], value(s, first + i));
+      for (int r = 0; r < ranks; ++r)
+        EXPECT_EQ(sizes.all[static_cast<std::size_t>(s * ranks + r)], part_of(s, r, base));
+    }
+  }
+}
+
+TEST_P(Operations, AlltoallvThatDoesNotFitThrowsOnEveryRank) {
+  GatherSizes parts;
+  parts.size.assign(static_cast<std::size_t>(ranks), 1);
+  parts.offset.assign(static_cast<std::size_t>(ranks), 0);
+  if (rank == 0) parts.size.back() = 1000;  // for the last rank only
+  const std::vector<std::byte> send(1000);
+  std::vector<std::byte> receive(900);
+  PartSizes sizes;
+  EXPECT_THROW(comm->alltoallv(exec, send.data(), parts, receive.data(), 900, sizes), Error);
+  parts.size.pop_back();
+  EXPECT_THROW(comm->alltoallv(exec, send.data(), parts, receive.data(), 900, sizes), Error);
+}
+
 TEST_P(Operations, ReduceScatterOfHalfFloats) {
   using kernels::Half;
   const index_t count = 9;
@@ -253,6 +300,47 @@ TEST_P(Operations, SendToRankZeroFromAnySource) {
   }
   EXPECT_THROW(comm->send(exec, nullptr, 0, DType::f32, 0, -1), Error);
   EXPECT_THROW(comm->send(exec, nullptr, 0, DType::f32, 0, 40000), Error);
+}
+
+TEST_P(Operations, SizedMessagesFromEveryRankToTheNext) {
+  for (const index_t base : {0, 1, 50, 1000}) {
+    const int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks;
+    if (ranks == 1) return;
+    const auto send = to_device(own<std::int8_t>(base + rank));
+    const Vector<std::int8_t> receive("receive", static_cast<std::size_t>(base + ranks));
+    index_t bytes = -1;
+    const auto give = [&] {
+      comm->send_sized(exec, reinterpret_cast<const std::byte*>(send.data()), base + rank, next, 3)->wait(exec);
+    };
+    if (rank != 0) give();  // rank 0 receives first: no ring of blocked senders
+    comm->receive_sized(exec, reinterpret_cast<std::byte*>(receive.data()), base + ranks, previous, 3, &bytes)
+        ->wait(exec);
+    if (rank == 0) give();
+    EXPECT_EQ(bytes, base + previous);
+    const auto result = to_host(receive);
+    for (index_t i = 0; i < bytes; ++i) EXPECT_EQ(result[static_cast<std::size_t>(i)], value(previous, i));
+  }
+  EXPECT_THROW(comm->send_sized(exec, nullptr, 0, 0, -1), Error);
+  EXPECT_THROW(comm->receive_sized(exec, nullptr, 0, 0, -1, nullptr), Error);
+}
+
+TEST_P(Operations, ASizedMessageThatDoesNotFitIsRefused) {
+  if (ranks == 1) return;
+  const auto part = comm->split(0, rank);  // a message is left behind
+  const std::vector<std::byte> send(8);    // so few that MPI keeps them
+  std::vector<std::byte> receive(5);
+  index_t bytes = 0;
+  if (rank == 0) part->send_sized(exec, send.data(), 6, 1, 0)->wait(exec);
+  if (rank == 1) {
+    EXPECT_THROW(part->receive_sized(exec, receive.data(), 5, 0, 0, &bytes), Error);
+    std::vector<std::byte> rest(8);  // take it, so that the communicator can end
+    for (index_t left = 6; left > 0;) {
+      const index_t chunk = std::min(left, options().chunk_limit);
+      part->receive(exec, rest.data(), chunk, DType::u8, 0, 0)->wait(exec);
+      left -= chunk;
+    }
+  }
+  part->barrier();
 }
 
 TEST_P(Operations, SplitIntoEvenAndOddRanks) {

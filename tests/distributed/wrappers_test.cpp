@@ -37,6 +37,30 @@ TEST(Counting, SumsOverRanksAreTheFormulas) {
                    sizes)
       ->wait(exec);
   EXPECT_EQ(all_ranks_sent(Operation::allgatherv), (p - 1) * (10 * p * (p - 1) / 2 + 8 * p));
+  GatherSizes parts;  // rank s sends s bytes to all
+  parts.size.assign(static_cast<std::size_t>(p), comm->rank());
+  parts.offset.assign(static_cast<std::size_t>(p), 0);
+  PartSizes found;
+  comm->alltoallv(exec, reinterpret_cast<std::byte*>(a.data()), parts, reinterpret_cast<std::byte*>(b.data()),
+                  4 * n * p, found)
+      ->wait(exec);
+  EXPECT_EQ(all_ranks_sent(Operation::alltoallv), (p - 1) * (p * (p - 1) / 2 + 8 * p * p));
+}
+
+TEST(Counting, CountsSizedMessagesOnBothSides) {
+  const auto comm = make_counting(world());
+  if (comm->size() == 1) return;
+  const Exec exec;
+  std::vector<std::byte> data(100);
+  index_t bytes = 0;
+  if (comm->rank() == 0) comm->send_sized(exec, data.data(), 70, 1, 0)->wait(exec);
+  if (comm->rank() == 1) {
+    const auto request = comm->receive_sized(exec, data.data(), 100, 0, 0, &bytes);
+    request->wait(exec);
+    request->wait(exec);
+  }
+  EXPECT_EQ(comm->of(Operation::send).sent, comm->rank() == 0 ? 78 : 0);
+  EXPECT_EQ(comm->of(Operation::receive).received, comm->rank() == 1 ? 78 : 0);
 }
 
 // a lower bound holds however loaded the machine is
@@ -51,6 +75,17 @@ TEST(Throttled, TakesTheTimeOfTheSlowestShareOnEveryRank) {
   request->wait(exec);
   const double taken = std::chrono::duration<double>(Request::Clock::now() - begin).count();
   EXPECT_GE(taken, 2.0 * (p - 1) / p * 0.010 + 2e-3 * (p - 1));
+  // all ranks wait for the one that sends 5000 bytes to its neighbour
+  GatherSizes parts;
+  parts.size.assign(static_cast<std::size_t>(p), 0);
+  parts.offset.assign(static_cast<std::size_t>(p), 0);
+  if (comm->rank() == 0) parts.size.back() = 5000;
+  PartSizes sizes;
+  const auto second = Request::Clock::now();
+  comm->alltoallv(exec, reinterpret_cast<std::byte*>(data.data()), parts, reinterpret_cast<std::byte*>(result.data()),
+                  10000, sizes)
+      ->wait(exec);
+  EXPECT_GE(std::chrono::duration<double>(Request::Clock::now() - second).count(), p > 1 ? 0.005 : 0.0);
 }
 
 // rank 0 sends late: its message cannot arrive before the link has carried it
@@ -86,6 +121,33 @@ TEST(Queued, OverlapsWithMpiCallsOfTheMainThread) {
     EXPECT_EQ(to_host(data[static_cast<std::size_t>(i)])[99], static_cast<float>(p * i + p * (p - 1) / 2));
   }
   EXPECT_EQ(comm->split(0, 0)->size(), p);
+}
+
+TEST(Queued, CarriesPartsAndSizedMessages) {
+  const auto comm = make_queued(world());
+  const int p = comm->size(), rank = comm->rank();
+  const Exec exec;
+  const auto send = to_device(std::vector<std::int8_t>(10, static_cast<std::int8_t>(rank)));
+  const Vector<std::int8_t> receive("receive", static_cast<std::size_t>(p * gather_alignment)), last("last", 10);
+  GatherSizes parts;
+  parts.size.assign(static_cast<std::size_t>(p), 10);
+  parts.offset.assign(static_cast<std::size_t>(p), 0);
+  PartSizes sizes;
+  const auto* const data = reinterpret_cast<const std::byte*>(send.data());
+  const auto first =
+      comm->alltoallv(exec, data, parts, reinterpret_cast<std::byte*>(receive.data()), p * gather_alignment, sizes);
+  index_t bytes = 0;
+  RequestPtr second;
+  if (p > 1 && rank == p - 1) second = comm->send_sized(exec, data, 7, 0, 1);
+  if (p > 1 && rank == 0) {
+    second = comm->receive_sized(exec, reinterpret_cast<std::byte*>(last.data()), 10, p - 1, 1, &bytes);
+  }
+  if (second) second->wait(exec);
+  first->wait(exec);
+  for (int s = 0; s < p; ++s) {
+    EXPECT_EQ(to_host(receive)[static_cast<std::size_t>(sizes.received.offset[static_cast<std::size_t>(s)])], s);
+  }
+  EXPECT_EQ(bytes, p > 1 && rank == 0 ? 7 : 0);
 }
 
 TEST(Session, NamesTheLibrary) {

@@ -32,9 +32,15 @@ struct GatherSizes {
 };
 inline constexpr index_t gather_alignment = 64;
 
-/// All calls but send and receive are collective. They begin after exec's earlier work, take 64-bit counts, and return
-/// a request (never null). Buffers are device memory, stay the caller's and must live until wait().
-/// Failure of a peer or of the library ends the job: Error on the rank that sees it, then MPI_Abort in main.
+/// What an alltoallv moved, in bytes; filled when its request has been waited for.
+struct PartSizes {
+  std::vector<index_t> all;  ///< [sender * ranks + receiver]
+  GatherSizes received;      ///< the parts that came here, by sender
+};
+
+/// All calls but send and receive (and those of any size) are collective. They begin after exec's earlier work, take
+/// 64-bit counts, and return a request (never null). Buffers are device memory, stay the caller's and must live until
+/// wait(). Failure of a peer or of the library ends the job: Error on the rank that sees it, then MPI_Abort in main.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -56,6 +62,12 @@ class Communicator {
                                 index_t capacity, GatherSizes& sizes) = 0;
   /// Block b of send (count elements) goes to rank b; receive holds the blocks of all ranks in rank order.
   virtual RequestPtr alltoall(const Exec& exec, const void* send, void* receive, index_t count, DType type) = 0;
+  /// Like alltoall of bytes with sizes of their own: parts.size[r] bytes at send + parts.offset[r] go to rank r, and
+  /// receive holds what came from all ranks as after an allgatherv. All ranks learn all sizes (8 bytes each, counted).
+  /// Throws Error on all ranks when the aligned parts for some rank exceed `capacity` bytes in sum (capacity is equal
+  /// on all ranks). `parts` must live until wait().
+  virtual RequestPtr alltoallv(const Exec& exec, const std::byte* send, const GatherSizes& parts, std::byte* receive,
+                               index_t capacity, PartSizes& sizes) = 0;
   /// send holds one block of `count` elements per rank; receive = op over ranks of this rank's block.
   virtual RequestPtr reduce_scatter(const Exec& exec, const void* send, void* receive, index_t count, DType type,
                                     ReduceOp op) = 0;
@@ -64,6 +76,11 @@ class Communicator {
   /// from < 0: any source. *source, when given, is the sender once waited for.
   virtual RequestPtr receive(const Exec& exec, void* data, index_t count, DType type, int from, int tag,
                              int* source = nullptr) = 0;
+  /// Like send of bytes to a receive_sized(), which need not know how many: 8 more bytes say so, and are counted.
+  virtual RequestPtr send_sized(const Exec& exec, const std::byte* data, index_t bytes, int to, int tag) = 0;
+  /// *bytes, once waited for, is the size of what came from rank `from`. Throws Error when that exceeds `capacity`.
+  virtual RequestPtr receive_sized(const Exec& exec, std::byte* data, index_t capacity, int from, int tag,
+                                   index_t* bytes) = 0;
   virtual void barrier() = 0;
   /// Ranks of equal color form a communicator, ordered by key. split(0, rank()) is a duplicate.
   virtual std::unique_ptr<Communicator> split(int color, int key) = 0;

@@ -1,5 +1,6 @@
 #include "gradcomp/comm/counting.hpp"
 
+#include <functional>
 #include <utility>
 
 #include "gradcomp/comm/volume.hpp"
@@ -28,12 +29,17 @@ class Counting final : public CountingCommunicator {
   }
   RequestPtr allgatherv(const Exec& exec, const std::byte* send, index_t bytes, std::byte* receive, index_t capacity,
                         GatherSizes& sizes) override {
-    return std::make_unique<CountedGather>(*this, m_inner->allgatherv(exec, send, bytes, receive, capacity, sizes),
-                                           sizes);
+    return counted(m_inner->allgatherv(exec, send, bytes, receive, capacity, sizes), Operation::allgatherv,
+                   [this, &sizes] { return allgatherv_volume(rank(), sizes.size); });
   }
   RequestPtr alltoall(const Exec& exec, const void* send, void* receive, index_t count, DType type) override {
     add(Operation::alltoall, alltoall_volume(size(), count * size_of(type)));
     return m_inner->alltoall(exec, send, receive, count, type);
+  }
+  RequestPtr alltoallv(const Exec& exec, const std::byte* send, const GatherSizes& parts, std::byte* receive,
+                       index_t capacity, PartSizes& sizes) override {
+    return counted(m_inner->alltoallv(exec, send, parts, receive, capacity, sizes), Operation::alltoallv,
+                   [this, &sizes] { return alltoallv_volume(size(), rank(), sizes.all); });
   }
   RequestPtr reduce_scatter(const Exec& exec, const void* send, void* receive, index_t count, DType type,
                             ReduceOp op) override {
@@ -52,6 +58,15 @@ class Counting final : public CountingCommunicator {
     add(Operation::receive, {0, count * size_of(type), 0, 1});
     return m_inner->receive(exec, data, count, type, from, tag, source);
   }
+  RequestPtr send_sized(const Exec& exec, const std::byte* data, index_t bytes, int to, int tag) override {
+    add(Operation::send, {bytes + size_of(DType::i64), 0, 0, 2});
+    return m_inner->send_sized(exec, data, bytes, to, tag);
+  }
+  RequestPtr receive_sized(const Exec& exec, std::byte* data, index_t capacity, int from, int tag,
+                           index_t* bytes) override {
+    return counted(m_inner->receive_sized(exec, data, capacity, from, tag, bytes), Operation::receive,
+                   [bytes] { return Volume{0, *bytes + size_of(DType::i64), 0, 2}; });
+  }
   void barrier() override {
     add(Operation::barrier, barrier_volume(size()));
     m_inner->barrier();
@@ -61,26 +76,29 @@ class Counting final : public CountingCommunicator {
   }
 
  private:
-  /// Only the end of an allgatherv knows its sizes.
-  class CountedGather final : public Request {
+  /// Only the end of a call with sizes of its own knows its volume.
+  class Counted final : public Request {
    public:
-    CountedGather(Counting& owner, RequestPtr inner, const GatherSizes& sizes)
-        : m_owner(owner), m_inner(std::move(inner)), m_sizes(sizes) {}
+    Counted(Counting& owner, RequestPtr inner, Operation operation, std::function<Volume()> volume)
+        : m_owner(owner), m_inner(std::move(inner)), m_operation(operation), m_volume(std::move(volume)) {}
     void wait(const Exec& exec) override {
       m_inner->wait(exec);
       started = m_inner->started;
       finished = m_inner->finished;
-      if (!std::exchange(m_counted, true)) {
-        m_owner.add(Operation::allgatherv, allgatherv_volume(m_owner.rank(), m_sizes.size));
-      }
+      if (!std::exchange(m_counted, true)) m_owner.add(m_operation, m_volume());
     }
 
    private:
     Counting& m_owner;
     RequestPtr m_inner;
-    const GatherSizes& m_sizes;
+    Operation m_operation;
+    std::function<Volume()> m_volume;
     bool m_counted = false;
   };
+
+  RequestPtr counted(RequestPtr inner, Operation operation, std::function<Volume()> volume) {
+    return std::make_unique<Counted>(*this, std::move(inner), operation, std::move(volume));
+  }
 
   void add(Operation operation, const Volume& volume) {
     Traffic& traffic = m_traffic[static_cast<std::size_t>(operation)];
@@ -97,7 +115,8 @@ class Counting final : public CountingCommunicator {
 
 const char* to_string(Operation operation) {
   static constexpr std::array<const char*, operation_count> names = {
-      "allreduce", "allgather", "allgatherv", "alltoall", "reduce_scatter", "broadcast", "send", "receive", "barrier"};
+      "allreduce",      "allgather", "allgatherv", "alltoall", "alltoallv",
+      "reduce_scatter", "broadcast", "send",       "receive",  "barrier"};
   return names[static_cast<std::size_t>(operation)];
 }
 

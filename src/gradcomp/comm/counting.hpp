@@ -18,16 +18,18 @@ enum class Operation : std::uint8_t {
   allgather,
   allgatherv,
   alltoall,
+  alltoallv,
   reduce_scatter,
   broadcast,
   send,
   receive,
   barrier
 };
-inline constexpr std::size_t operation_count = 9;
+inline constexpr std::size_t operation_count = 10;
 const char* to_string(Operation operation);
 
-/// Counts are added when a call is made, those of allgatherv when it has been waited for. Read them on the thread that
+/// Counts are added when a call is made, those of calls that find out sizes when they have been waited for. send_sized
+/// and receive_sized count as send and receive. Read them on the thread that
 /// waits. split() gives a communicator with counts of its own.
 class CountingCommunicator : public Communicator {
  public:

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "gradcomp/comm/detail/mpi_types.hpp"
@@ -69,11 +70,7 @@ class MpiCommunicator final : public Communicator {
     sizes.size.assign(static_cast<std::size_t>(size()), bytes);
     sizes.offset.assign(static_cast<std::size_t>(size()), 0);
     if (!alone()) m_calls.allgather(&bytes, sizes.size.data(), 1, DType::i64);
-    index_t end = 0;
-    for (std::size_t r = 0; r < sizes.size.size(); ++r) {
-      sizes.offset[r] = (end + gather_alignment - 1) / gather_alignment * gather_alignment;
-      end = sizes.offset[r] + sizes.size[r];
-    }
+    const index_t end = place(sizes);
     require(end <= capacity, "allgatherv: {} bytes from {} ranks do not fit {} bytes", end, size(), capacity);
     RequestPtr request;
     if (alone()) {
@@ -97,6 +94,39 @@ class MpiCommunicator final : public Communicator {
       m_calls.alltoallv(static_cast<const std::byte*>(from), sizes.data(), offsets.data(), static_cast<std::byte*>(to),
                         sizes.data(), offsets.data());
     });
+  }
+
+  RequestPtr alltoallv(const Exec& exec, const std::byte* send, const GatherSizes& parts, std::byte* receive,
+                       index_t capacity, PartSizes& sizes) override {
+    const auto begin = Request::Clock::now();
+    const auto ranks = static_cast<std::size_t>(size());
+    require(parts.size.size() == ranks && parts.offset.size() == ranks, "alltoallv: {} sizes and {} offsets, {} ranks",
+            parts.size.size(), parts.offset.size(), ranks);
+    sizes.all.assign(ranks * ranks, parts.size[0]);
+    if (!alone()) m_calls.allgather(parts.size.data(), sizes.all.data(), size(), DType::i64);
+    GatherSizes& received = sizes.received;
+    index_t end = 0;
+    for (std::size_t r = 0; r < ranks; ++r) {  // every rank checks all, so that all throw; this one comes last
+      const std::size_t receiver = (static_cast<std::size_t>(rank()) + 1 + r) % ranks;
+      received.size.assign(ranks, 0);
+      received.offset.assign(ranks, 0);
+      for (std::size_t s = 0; s < ranks; ++s) received.size[s] = sizes.all[s * ranks + receiver];
+      end = place(received);
+      require(end <= capacity, "alltoallv: {} bytes for rank {} do not fit {} bytes", end, receiver, capacity);
+    }
+    index_t send_end = 0;
+    for (std::size_t r = 0; r < ranks; ++r) send_end = std::max(send_end, parts.offset[r] + parts.size[r]);
+    RequestPtr request;
+    if (alone()) {
+      request = copy(exec, send + parts.offset[0], receive, end);
+    } else {
+      request = staged(exec, send, send_end, receive, end, [&](const void* from, void* to) {
+        m_calls.alltoallv(static_cast<const std::byte*>(from), parts.size.data(), parts.offset.data(),
+                          static_cast<std::byte*>(to), received.size.data(), received.offset.data());
+      });
+    }
+    request->started = begin;
+    return request;
   }
 
   RequestPtr reduce_scatter(const Exec& exec, const void* send, void* receive, index_t count, DType type,
@@ -143,6 +173,26 @@ class MpiCommunicator final : public Communicator {
     });
   }
 
+  RequestPtr send_sized(const Exec& exec, const std::byte* data, index_t bytes, int to, int tag) override {
+    check_tag(tag);
+    return timed(exec, [&] {
+      m_calls.send(&bytes, 1, DType::i64, to, tag);
+      m_calls.send(m_staging.in(exec, data, bytes, m_stage), bytes, DType::u8, to, tag);
+    });
+  }
+
+  RequestPtr receive_sized(const Exec& exec, std::byte* data, index_t capacity, int from, int tag,
+                           index_t* bytes) override {
+    check_tag(tag);
+    return timed(exec, [&] {
+      m_calls.receive(bytes, 1, DType::i64, from, tag);
+      require(*bytes >= 0 && *bytes <= capacity, "receive from rank {}: {} bytes do not fit {} bytes", from, *bytes,
+              capacity);
+      m_calls.receive(m_staging.out(data, *bytes, m_stage), *bytes, DType::u8, from, tag);
+      m_staging.put(exec, data, *bytes, m_stage);
+    });
+  }
+
   void barrier() override {
     if (!alone()) check_mpi(MPI_Barrier(m_calls.comm), "MPI_Barrier");
   }
@@ -155,6 +205,16 @@ class MpiCommunicator final : public Communicator {
 
  private:
   bool alone() const { return m_calls.size == 1; }
+
+  /// Fills the offsets for the sizes, aligned; returns the end of the last block.
+  static index_t place(GatherSizes& blocks) {
+    index_t end = 0;
+    for (std::size_t r = 0; r < blocks.size.size(); ++r) {
+      blocks.offset[r] = (end + gather_alignment - 1) / gather_alignment * gather_alignment;
+      end = blocks.offset[r] + blocks.size[r];
+    }
+    return end;
+  }
 
   static void check_tag(int tag) {
     require(tag >= 0 && tag <= max_user_tag, "mpi: tag {} is not in [0, {}]", tag, max_user_tag);

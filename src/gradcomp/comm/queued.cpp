@@ -58,6 +58,12 @@ class Queued final : public Communicator {
   RequestPtr alltoall(const Exec& exec, const void* send, void* receive, index_t count, DType type) override {
     return enqueue(exec, [=, this] { return m_inner->alltoall(m_exec, send, receive, count, type); });
   }
+  RequestPtr alltoallv(const Exec& exec, const std::byte* send, const GatherSizes& parts, std::byte* receive,
+                       index_t capacity, PartSizes& sizes) override {
+    const GatherSizes* given = &parts;
+    PartSizes* found = &sizes;
+    return enqueue(exec, [=, this] { return m_inner->alltoallv(m_exec, send, *given, receive, capacity, *found); });
+  }
   RequestPtr reduce_scatter(const Exec& exec, const void* send, void* receive, index_t count, DType type,
                             ReduceOp op) override {
     return enqueue(exec, [=, this] { return m_inner->reduce_scatter(m_exec, send, receive, count, type, op); });
@@ -70,6 +76,13 @@ class Queued final : public Communicator {
   }
   RequestPtr receive(const Exec& exec, void* data, index_t count, DType type, int from, int tag, int* source) override {
     return enqueue(exec, [=, this] { return m_inner->receive(m_exec, data, count, type, from, tag, source); });
+  }
+  RequestPtr send_sized(const Exec& exec, const std::byte* data, index_t bytes, int to, int tag) override {
+    return enqueue(exec, [=, this] { return m_inner->send_sized(m_exec, data, bytes, to, tag); });
+  }
+  RequestPtr receive_sized(const Exec& exec, std::byte* data, index_t capacity, int from, int tag,
+                           index_t* bytes) override {
+    return enqueue(exec, [=, this] { return m_inner->receive_sized(m_exec, data, capacity, from, tag, bytes); });
   }
   void barrier() override {
     run([this] { m_inner->barrier(); });

@@ -40,6 +40,12 @@ class Throttled final : public Communicator {
         exec, [&] { return m_inner->alltoall(exec, send, receive, count, type); },
         [&] { return alltoall_volume(size(), count * size_of(type)); });
   }
+  RequestPtr alltoallv(const Exec& exec, const std::byte* send, const GatherSizes& parts, std::byte* receive,
+                       index_t capacity, PartSizes& sizes) override {
+    return collective(
+        exec, [&] { return m_inner->alltoallv(exec, send, parts, receive, capacity, sizes); },
+        [&] { return alltoallv_volume(size(), rank(), sizes.all); });
+  }
   RequestPtr reduce_scatter(const Exec& exec, const void* send, void* receive, index_t count, DType type,
                             ReduceOp op) override {
     return collective(
@@ -53,14 +59,17 @@ class Throttled final : public Communicator {
   }
 
   RequestPtr send(const Exec& exec, const void* data, index_t count, DType type, int to, int tag) override {
-    const auto begin = Request::Clock::now();
-    sleep_from(begin, m_link.seconds(count * size_of(type), 1));  // first, so that the receiver waits too
-    RequestPtr request = m_inner->send(exec, data, count, type, to, tag);
-    request->started = begin;
-    return request;
+    return after(count * size_of(type), 1, [&] { return m_inner->send(exec, data, count, type, to, tag); });
   }
   RequestPtr receive(const Exec& exec, void* data, index_t count, DType type, int from, int tag, int* source) override {
     return m_inner->receive(exec, data, count, type, from, tag, source);
+  }
+  RequestPtr send_sized(const Exec& exec, const std::byte* data, index_t bytes, int to, int tag) override {
+    return after(bytes + size_of(DType::i64), 2, [&] { return m_inner->send_sized(exec, data, bytes, to, tag); });
+  }
+  RequestPtr receive_sized(const Exec& exec, std::byte* data, index_t capacity, int from, int tag,
+                           index_t* bytes) override {
+    return m_inner->receive_sized(exec, data, capacity, from, tag, bytes);
   }
   void barrier() override {
     m_inner->barrier();
@@ -74,6 +83,16 @@ class Throttled final : public Communicator {
   static void sleep_from(Request::Clock::time_point begin, double seconds) {
     std::this_thread::sleep_until(
         begin + std::chrono::duration_cast<Request::Clock::duration>(std::chrono::duration<double>(seconds)));
+  }
+
+  /// A send: the link first, so that the receiver waits too.
+  template <class Call>
+  RequestPtr after(index_t bytes, int steps, Call call) {
+    const auto begin = Request::Clock::now();
+    sleep_from(begin, m_link.seconds(bytes, steps));
+    RequestPtr request = call();
+    request->started = begin;
+    return request;
   }
 
   template <class Call, class Charge>

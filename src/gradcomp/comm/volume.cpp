@@ -47,6 +47,26 @@ Volume allgatherv_volume(int rank, const std::vector<index_t>& sizes) {
 
 Volume alltoall_volume(int ranks, index_t bytes) { return all_blocks_but_one(ranks, bytes); }
 
+Volume alltoallv_volume(int ranks, int rank, const std::vector<index_t>& all) {
+  if (ranks == 1) return {};
+  const Volume counts = allgather_volume(ranks, ranks * size_of(DType::i64));
+  Volume volume;
+  index_t most = 0;
+  for (int r = 0; r < ranks; ++r) {
+    index_t sent = 0, received = 0;
+    for (int other = 0; other < ranks; ++other) {
+      if (other == r) continue;
+      sent += all[static_cast<std::size_t>(r * ranks + other)];
+      received += all[static_cast<std::size_t>(other * ranks + r)];
+    }
+    most = std::max({most, sent, received});
+    if (r == rank) volume = {counts.sent + sent, counts.received + received, 0, 0};
+  }
+  volume.busiest = counts.busiest + most;
+  volume.steps = counts.steps + ranks - 1;
+  return volume;
+}
+
 Volume reduce_scatter_volume(int ranks, index_t bytes) { return all_blocks_but_one(ranks, bytes); }
 
 Volume broadcast_volume(int ranks, int rank, int root, index_t bytes) {

@@ -10,9 +10,12 @@
 //   allgatherv      ring, after an allgather of    all blocks but the right    2 (P-1)
 //                   the sizes (8 bytes each)       neighbour's, + 8 (P-1)
 //   alltoall        pairwise                       (P-1) b                     P-1
+//   alltoallv       pairwise, after an allgather   all parts but its own,      2 (P-1)
+//                   of the sizes (8 P bytes each)  + 8 P (P-1)
 //   reduce_scatter  ring                           (P-1) b                     P-1
 //   broadcast       pipelined chain from the root  b, the last rank 0          P-1
 //   send, receive                                  b                           1
+//   send_sized, receive_sized, size first          b + 8                       2
 //   barrier         dissemination                  0                           ceil(log2 P)
 //
 // MPI libraries choose other algorithms for small messages, which send up to log2(P) b instead of 2 (P-1)/P b.
@@ -33,6 +36,8 @@ Volume allreduce_volume(int ranks, int rank, index_t count, index_t element);
 Volume allgather_volume(int ranks, index_t bytes);
 Volume allgatherv_volume(int rank, const std::vector<index_t>& sizes);
 Volume alltoall_volume(int ranks, index_t bytes);
+/// `all` as in PartSizes.
+Volume alltoallv_volume(int ranks, int rank, const std::vector<index_t>& all);
 Volume reduce_scatter_volume(int ranks, index_t bytes);
 Volume broadcast_volume(int ranks, int rank, int root, index_t bytes);
 Volume barrier_volume(int ranks);

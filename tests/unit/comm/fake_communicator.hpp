@@ -1,6 +1,8 @@
 #pragma once
 // A communicator for unit tests, without MPI: it pretends to be one of `size` ranks whose peers all send what it sends,
 // and writes down its calls. (Sums are the value times size, gathers are copies.)
+#include <fmt/ranges.h>
+
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -55,6 +57,23 @@ class FakeCommunicator final : public Communicator {
     note(fmt::format("alltoall {}", count));
     return done();
   }
+  /// Every peer sends here what this rank sends to itself.
+  RequestPtr alltoallv(const Exec&, const std::byte* send, const GatherSizes& parts, std::byte* receive,
+                       index_t capacity, PartSizes& sizes) override {
+    const auto own = static_cast<std::size_t>(m_rank);
+    note(fmt::format("alltoallv {}", fmt::join(parts.size, " ")));
+    const index_t bytes = parts.size[own];
+    const index_t stride = (bytes + gather_alignment - 1) / gather_alignment * gather_alignment;
+    require(stride * (m_size - 1) + bytes <= capacity, "alltoallv: too small");
+    sizes = {};
+    for (int r = 0; r < m_size; ++r) {
+      sizes.all.insert(sizes.all.end(), parts.size.begin(), parts.size.end());
+      sizes.received.size.push_back(bytes);
+      sizes.received.offset.push_back(stride * r);
+    }
+    repeat(send + parts.offset[own], receive, bytes, stride);
+    return done();
+  }
   RequestPtr reduce_scatter(const Exec&, const void*, void*, index_t count, DType, ReduceOp) override {
     note(fmt::format("reduce_scatter {}", count));
     return done();
@@ -69,6 +88,15 @@ class FakeCommunicator final : public Communicator {
   }
   RequestPtr receive(const Exec&, void*, index_t count, DType, int, int, int*) override {
     note(fmt::format("receive {}", count));
+    return done();
+  }
+  RequestPtr send_sized(const Exec&, const std::byte*, index_t bytes, int, int) override {
+    note(fmt::format("send_sized {}", bytes));
+    return done();
+  }
+  RequestPtr receive_sized(const Exec&, std::byte*, index_t capacity, int, int, index_t* bytes) override {
+    note(fmt::format("receive_sized {}", capacity));
+    *bytes = 0;
     return done();
   }
   void barrier() override { note("barrier"); }

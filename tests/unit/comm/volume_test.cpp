@@ -75,6 +75,19 @@ TEST(Volume, AllgathervCountsSizesAndUnevenBlocks) {
   EXPECT_EQ(allgatherv_volume(0, {100}).sent, 0);
 }
 
+TEST(Volume, AlltoallvCountsSizesAndLeavesOutOwnParts) {
+  const std::vector<index_t> all = {100, 1, 2, 3, 200, 4, 0, 30, 300};  // three ranks
+  const index_t sizes = 2 * 3 * 8;
+  EXPECT_EQ(alltoallv_volume(3, 0, all).sent, sizes + 3);
+  EXPECT_EQ(alltoallv_volume(3, 0, all).received, sizes + 3);
+  EXPECT_EQ(alltoallv_volume(3, 1, all).sent, sizes + 7);
+  EXPECT_EQ(alltoallv_volume(3, 1, all).received, sizes + 31);
+  EXPECT_EQ(alltoallv_volume(3, 2, all).sent, sizes + 30);
+  for (int r = 0; r < 3; ++r) EXPECT_EQ(alltoallv_volume(3, r, all).busiest, sizes + 31);
+  EXPECT_EQ(alltoallv_volume(3, 0, all).steps, 4);
+  EXPECT_EQ(alltoallv_volume(1, 0, {5}).sent, 0);
+}
+
 TEST(Volume, TheOthers) {
   EXPECT_EQ(allgather_volume(4, 10).sent, 30);
   EXPECT_EQ(alltoall_volume(4, 10).received, 30);

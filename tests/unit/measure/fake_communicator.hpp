@@ -37,10 +37,15 @@ class FakeCommunicator final : public Communicator {
     return unused();
   }
   RequestPtr alltoall(const Exec&, const void*, void*, index_t, DType) override { return unused(); }
+  RequestPtr alltoallv(const Exec&, const std::byte*, const GatherSizes&, std::byte*, index_t, PartSizes&) override {
+    return unused();
+  }
   RequestPtr reduce_scatter(const Exec&, const void*, void*, index_t, DType, ReduceOp) override { return unused(); }
   RequestPtr broadcast(const Exec&, void*, index_t, DType, int) override { return unused(); }
   RequestPtr send(const Exec&, const void*, index_t, DType, int, int) override { return unused(); }
   RequestPtr receive(const Exec&, void*, index_t, DType, int, int, int*) override { return unused(); }
+  RequestPtr send_sized(const Exec&, const std::byte*, index_t, int, int) override { return unused(); }
+  RequestPtr receive_sized(const Exec&, std::byte*, index_t, int, int, index_t*) override { return unused(); }
   void barrier() override { ++barriers; }
   std::unique_ptr<Communicator> split(int, int) override { return nullptr; }
 
