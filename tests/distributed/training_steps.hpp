@@ -57,12 +57,15 @@ class Replica {
   std::vector<float> mean() const { return to_host(m_mean); }
 
   /// The residual of the whole model; zeros where there is none.
-  std::vector<float> residual() const {
+  std::vector<float> residual() const { return memory("residual"); }
+
+  /// A memory of the feedback, by its name in checkpoints.
+  std::vector<float> memory(const std::string& name) const {
     std::vector<float> all(m_mean.size(), 0.0f);
     const auto buckets = m_schedule->buckets();
     for (const StateView& view : m_schedule->persistent()) {
       for (std::size_t b = 0; b < buckets.size(); ++b) {
-        if (view.name != fmt::format("bucket{}/residual", b)) continue;
+        if (view.name != fmt::format("bucket{}/{}", b, name)) continue;
         const auto n = static_cast<std::size_t>(buckets[b].count);
         Kokkos::deep_copy(HostSpan<float>(all.data() + buckets[b].offset, n),
                           Span<const float>(static_cast<const float*>(view.data), n));

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "gradcomp/exchange/spec.hpp"
@@ -42,10 +43,23 @@ std::string section(const Info& info) {
   return page + (info.parameters.empty() ? "" : "\n" + parameter_table(info.parameters));
 }
 
+/// The common options of all methods together: some are of reducers that not every method allows.
+std::vector<Parameter> all_common_parameters() {
+  std::vector<Parameter> all;
+  for (const auto& entry : all_entries()) {
+    auto behind = all.begin();  // the place after the option that came before, in this method's list
+    for (const auto& p : common_parameters(entry.info)) {
+      const auto found = std::find_if(all.begin(), all.end(), [&](const Parameter& q) { return q.name == p.name; });
+      behind = (found == all.end() ? all.insert(behind, p) : found) + 1;
+    }
+  }
+  return all;
+}
+
 /// Only the options that mean the same for every method show their range; what a method declares is in its section.
 std::string common_table() {
   std::string page = "| option | allowed | meaning |\n|---|---|---|\n";
-  for (const auto& p : common_parameters(all_entries().front().info)) {
+  for (const auto& p : all_common_parameters()) {
     const std::string allowed = p.name == "reducer" ? "one of the method's reducers" : p.allowed();
     page += fmt::format("| `{}` | {} | {} |\n", p.name, cell(allowed), cell(p.help));
   }
@@ -85,7 +99,7 @@ std::string methods_text() {
       page += fmt::format("    {:<20} {} (default {}; {})\n", p.name, p.help, p.default_value, p.allowed());
   }
   page += "Options of every method\n";
-  for (const auto& p : common_parameters(all_entries().front().info)) {
+  for (const auto& p : all_common_parameters()) {
     const std::string allowed = p.name == "reducer" ? "one of the method's reducers" : p.allowed();
     page += fmt::format("    {:<20} {} ({})\n", p.name, p.help, allowed);
   }

@@ -2,10 +2,12 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 
 #include "gradcomp/exchange/allgather.hpp"
 #include "gradcomp/exchange/allreduce.hpp"
+#include "gradcomp/exchange/gtop_k.hpp"
 #include "gradcomp/exchange/local.hpp"
 
 namespace gradcomp {
@@ -15,10 +17,11 @@ struct ReducerEntry {
   const char* name;
   std::unique_ptr<Reducer> (*make)(const Options&, const Compressor&, const Layout&, Communicator&);
 };
-constexpr std::array<ReducerEntry, 3> reducers = {{
+constexpr std::array<ReducerEntry, 4> reducers = {{
     {"allreduce", make_allreduce},
     {"allgather", make_allgather},
     {"local", make_local},
+    {"gtop_k", make_gtop_k},
 }};
 
 /// On the clock of now_seconds().
@@ -83,7 +86,17 @@ std::vector<std::string> reducer_names() {
 }
 
 std::vector<Parameter> reducer_parameters(const Info& info) {
-  return {Parameter::choice("reducer", info.reducers.front(), info.reducers, "how messages travel")};
+  const auto allows = [&](const char* name) {
+    return std::find(info.reducers.begin(), info.reducers.end(), name) != info.reducers.end();
+  };
+  std::vector<Parameter> list = {
+      Parameter::choice("reducer", info.reducers.front(), info.reducers, "how messages travel")};
+  if (allows("gtop_k")) {
+    list.push_back(Parameter::choice("reducer.variant", "fixed", {"fixed", "paper"},
+                                     "gtop_k: fixed: merges return what they drop to the memory; paper: the authors' "
+                                     "rule, which loses gradient that ranks have in common"));
+  }
+  return list;
 }
 
 std::unique_ptr<Reducer> make_reducer(const Options& common, const Compressor& compressor, const Layout& layout,

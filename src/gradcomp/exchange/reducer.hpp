@@ -43,7 +43,7 @@ class Reducer {
   /// Writes the mean. False, with `out` unspecified, when some rank flagged the step; every rank gets the same answer.
   bool finish(const Exec& exec, const Span<float>& out);
   /// After finish(), when the step is skipped: the memory gets back what the step took. `out` as finish() left it.
-  void give_back(const Exec& exec, const Span<float>& out);
+  virtual void give_back(const Exec& exec, const Span<float>& out);
 
  protected:
   /// Fills m_message for `round`.
@@ -71,7 +71,7 @@ class Reducer {
 std::unique_ptr<Reducer> make_reducer(const Options& common, const Compressor& compressor, const Layout& layout,
                                       Communicator& comm);
 
-/// Options of the reducers, shared by all methods: those that `info` allows, its default first.
+/// Options of the reducers, shared by all methods: those that `info` allows, its default first, and their sub-options.
 std::vector<Parameter> reducer_parameters(const Info& info);
 
 std::vector<std::string> reducer_names();

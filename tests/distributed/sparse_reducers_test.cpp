@@ -1,0 +1,259 @@
+// gtop_k and ok_topk on any number of ranks: equal bits everywhere, nothing lost, at most k entries, flags, and plain
+// serial references.
+#include <algorithm>
+#include <map>
+
+#include "distributed/training_steps.hpp"
+
+namespace gradcomp::test {
+namespace {
+
+std::vector<std::string> specs() {
+  std::vector<std::string> list;
+  for (const std::string method : {"top_k:ratio=0.05", "top_k:ratio=0.5", "sidco:ratio=0.05"}) {
+    for (const std::string reducer : {"gtop_k"}) {
+      list.push_back(method + ":reducer=" + reducer);
+    }
+  }
+  return list;
+}
+
+class Reducers : public testing::TestWithParam<std::string> {
+ protected:
+  std::unique_ptr<Communicator> comm = world();
+  int ranks = comm->size();
+  std::string spec = GetParam();
+};
+
+INSTANTIATE_TEST_SUITE_P(Sparse, Reducers, testing::ValuesIn(specs()), [](const auto& row) {
+  std::string name = row.param;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  return name;
+});
+
+/// Gradients that ranks have mostly in common: what real data looks like.
+std::vector<float> correlated(index_t count, int rank, int step) {
+  const auto common = gradient_values(count, 1000, step), own = gradient_values(count, rank, step);
+  std::vector<float> g(common);
+  for (std::size_t i = 0; i < g.size(); ++i) g[i] += 0.3f * own[i];
+  return g;
+}
+
+/// The largest |P mean + sum of changes of the memory - sum of gradients| over `steps` steps, and their sum.
+struct Loss {
+  double most = 0, total = 0;
+};
+Loss lost_mass(Communicator& comm, const std::string& spec, const std::string& memory, bool correlate, int steps) {
+  Replica run(parse_method(spec), comm, "overlapped");
+  std::vector<float> before = run.memory(memory);
+  Loss loss;
+  for (int step = 0; step < steps; ++step) {
+    const auto g = correlate ? correlated(run.layout().count(), comm.rank(), step) : run.own_gradient(step);
+    EXPECT_FALSE(run.step(step, g).skipped);
+    const auto after = run.memory(memory), mean = run.mean();
+    std::vector<float> sent(before.size());
+    for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = before[i] + g[i] - after[i];
+    const auto sum = sum_over_all(comm, sent);
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      const double error = std::abs(sum[i] - comm.size() * static_cast<double>(mean[i]));
+      loss.most = std::max(loss.most, error);
+      loss.total += error;
+    }
+    before = after;
+  }
+  return loss;
+}
+
+TEST_P(Reducers, GiveTheSameBitsOnEveryRankAndInBothSchedules) {
+  Replica synchronous(parse_method(spec), *comm, "synchronous"), overlapped(parse_method(spec), *comm, "overlapped");
+  for (int step = 0; step < 4; ++step) {
+    EXPECT_FALSE(synchronous.step(step).skipped);
+    EXPECT_FALSE(overlapped.step(step).skipped);
+    const auto a = synchronous.mean(), b = overlapped.mean();
+    EXPECT_TRUE(same_bits(*comm, a)) << "step " << step;
+    EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size() * sizeof(float)), 0) << "step " << step;
+    EXPECT_EQ(synchronous.residual(), overlapped.residual());
+  }
+}
+
+TEST_P(Reducers, LoseNothing) {
+  EXPECT_LE(lost_mass(*comm, spec, "residual", false, 5).most, 1e-5 * ranks);
+  EXPECT_LE(lost_mass(*comm, spec, "residual", true, 5).most, 1e-5 * ranks);
+  // without momentum a velocity is the gradient
+  EXPECT_LE(lost_mass(*comm, spec + ":feedback=momentum_correction:feedback.momentum=0", "velocity_sum", true, 5).most,
+            1e-5 * ranks);
+}
+
+TEST_P(Reducers, TheMeanOfWhatRanksSentIsTheEstimateOfEf21) {
+  Replica run(parse_method(spec + ":feedback=ef21"), *comm, "overlapped");
+  for (int step = 0; step < 4; ++step) {
+    run.step(step, correlated(run.layout().count(), comm->rank(), step));
+    const auto sum = sum_over_all(*comm, run.memory("ef21_sent"));
+    const auto estimate = run.mean();
+    EXPECT_EQ(estimate, run.memory("ef21_estimate"));
+    double worst = 0;
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      worst = std::max(worst, std::abs(sum[i] / ranks - static_cast<double>(estimate[i])));
+    }
+    EXPECT_LE(worst, 1e-5) << "step " << step;
+  }
+}
+
+TEST_P(Reducers, OnOneRankAreTheAllgather) {
+  if (ranks > 1) return;
+  const std::string plain = spec.substr(0, spec.find(":reducer"));
+  Replica gather(parse_method(plain), *comm, "synchronous"), run(parse_method(spec), *comm, "synchronous");
+  for (int step = 0; step < 4; ++step) {
+    const StepReport expected = gather.step(step), found = run.step(step);
+    EXPECT_EQ(gather.mean(), run.mean());
+    EXPECT_EQ(gather.residual(), run.residual());
+    EXPECT_EQ(expected.payload_bytes, found.payload_bytes);
+    EXPECT_EQ(found.wire_bytes, 0);
+  }
+}
+
+// the buckets without a NaN have been merged, and entries returned to memories, when the step turns out to be skipped
+TEST_P(Reducers, ASkippedStepRestoresEveryMemory) {
+  for (const std::string schedule : {"synchronous", "overlapped"}) {
+    for (const std::size_t element : {std::size_t{5}, std::size_t{2890}}) {
+      Replica run(parse_method(spec), *comm, schedule);
+      run.step(0);
+      const auto before = run.residual();
+      auto gradient = run.own_gradient(1);
+      if (comm->rank() == ranks / 2) gradient[element] = std::nanf("");
+      EXPECT_TRUE(run.step(1, gradient).skipped);
+      const auto after = run.residual();
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < after.size(); ++i) {
+        wrong += after[i] != before[i] + (std::isfinite(gradient[i]) ? gradient[i] : 0.0f) ? 1 : 0;
+      }
+      EXPECT_EQ(wrong, 0u) << schedule;
+      EXPECT_FALSE(run.step(2).skipped);
+    }
+  }
+}
+
+TEST_P(Reducers, ASumThatOverflowsSkipsTheStepOnAllRanks) {
+  if (ranks == 1) return;
+  Replica run(parse_method(spec), *comm, "overlapped");
+  auto gradient = run.own_gradient(0);
+  gradient[100] = 3e38f;
+  EXPECT_TRUE(run.step(0, gradient).skipped);
+  EXPECT_EQ(run.residual(), gradient);
+}
+
+TEST_P(Reducers, TakeZerosAndConstants) {
+  Replica run(parse_method(spec), *comm, "overlapped");
+  for (const float value : {0.0f, 1.0f, 1.0f}) {
+    EXPECT_FALSE(run.step(0, std::vector<float>(run.mean().size(), value)).skipped);
+    EXPECT_TRUE(same_bits(*comm, run.mean()));
+    if (value == 0) {
+      EXPECT_EQ(run.mean(), run.residual());
+    }
+  }
+  const auto mean = run.mean();
+  EXPECT_GT(std::count_if(mean.begin(), mean.end(), [](float x) { return x != 0; }), 0);
+}
+
+/// Entries of the exact top-k of each tensor of a bucket, as top_k sends them without feedback.
+std::map<index_t, float> top_entries(const Layout& bucket, const float* g, double ratio) {
+  std::map<index_t, float> entries;
+  for (const Segment& segment : bucket.segments) {
+    std::vector<index_t> order(static_cast<std::size_t>(segment.count));
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = segment.offset + static_cast<index_t>(i);
+    std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return std::abs(g[a]) > std::abs(g[b]); });
+    order.resize(std::max<std::size_t>(1, static_cast<std::size_t>(ratio * static_cast<double>(segment.count))));
+    for (const index_t i : order) entries[i] = g[i];
+  }
+  return entries;
+}
+
+std::map<index_t, float> sum_of(std::map<index_t, float> a, const std::map<index_t, float>& b) {
+  for (const auto& [index, value] : b) a[index] += value;
+  return a;
+}
+
+/// The k largest, ties by lowest index.
+std::map<index_t, float> largest(const std::map<index_t, float>& all, std::size_t k) {
+  std::vector<std::pair<index_t, float>> order(all.begin(), all.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& x, const auto& y) { return std::abs(x.second) > std::abs(y.second); });
+  order.resize(std::min(order.size(), k));
+  return {order.begin(), order.end()};
+}
+
+TEST(SparseGTopK, IsTheSerialTree) {
+  const auto comm = world();
+  const int ranks = comm->size();
+  const double ratio = 0.05;
+  Replica run(parse_method("top_k:ratio=0.05:reducer=gtop_k:feedback=none:granularity=tensor"), *comm, "overlapped");
+  for (int step = 0; step < 2; ++step) {
+    EXPECT_FALSE(run.step(step).skipped);
+    const auto mean = run.mean();
+    for (const BucketRange& range : run.schedule().buckets()) {
+      const Layout bucket = run.layout().slice(range.first, range.last);
+      std::vector<std::map<index_t, float>> lists;
+      for (int r = 0; r < ranks; ++r) {
+        const auto g = gradient_values(run.layout().count(), r, step);
+        lists.push_back(top_entries(bucket, g.data() + range.offset, ratio));
+      }
+      const std::size_t k = lists[0].size();
+      for (int stride = 1; stride < ranks; stride *= 2) {
+        for (int r = 0; r + stride < ranks; r += 2 * stride) {
+          auto& list = lists[static_cast<std::size_t>(r)];
+          list = largest(sum_of(list, lists[static_cast<std::size_t>(r + stride)]), k);
+        }
+      }
+      std::vector<float> expected(static_cast<std::size_t>(range.count), 0.0f);
+      for (const auto& [i, v] : lists[0])
+        expected[static_cast<std::size_t>(i)] += v * (1.0f / static_cast<float>(ranks));
+      EXPECT_EQ(std::memcmp(expected.data(), mean.data() + range.offset, expected.size() * sizeof(float)), 0)
+          << "bucket at " << range.offset << ", step " << step;
+      EXPECT_LE(lists[0].size(), k);
+    }
+  }
+}
+
+// an entry that an early merge drops while its index comes through another subtree
+TEST(SparseGTopK, ThePaperLosesWhatRanksHaveInCommon) {
+  const auto comm = world();
+  const std::string spec = "top_k:ratio=0.05:reducer=gtop_k:reducer.variant=";
+  const double paper = lost_mass(*comm, spec + "paper", "residual", true, 5).total;
+  const double fixed = lost_mass(*comm, spec + "fixed", "residual", true, 5).total;
+  EXPECT_LE(fixed, 1e-3 * comm->size());
+  if (comm->size() > 2) {
+    EXPECT_GT(paper, 1.0);
+  } else {
+    EXPECT_LE(paper, 1e-3 * comm->size());  // a pair has no other subtree
+  }
+}
+
+TEST(SparseGTopK, ASkippedStepOfThePaperRestoresMemories) {
+  const auto comm = world();
+  Replica run(parse_method("top_k:ratio=0.05:reducer=gtop_k:reducer.variant=paper"), *comm, "synchronous");
+  auto gradient = run.own_gradient(1);
+  if (comm->rank() == 0) gradient[5] = std::nanf("");  // in the bucket that comes last
+  EXPECT_TRUE(run.step(1, gradient).skipped);
+  auto expected = gradient;
+  if (comm->rank() == 0) expected[5] = 0;
+  EXPECT_EQ(run.residual(), expected);
+}
+
+// what a rank sends over the tree: the leaf at distance 1 its k entries, the root only the result
+TEST(SparseGTopK, SendsTheBytesOfTheTree) {
+  const auto comm = world();
+  const int ranks = comm->size(), rank = comm->rank();
+  Replica run(parse_method("top_k:ratio=0.05:reducer=gtop_k"), *comm, "overlapped");
+  const StepReport report = run.step(0);
+  const auto buckets = static_cast<index_t>(run.schedule().buckets().size());
+  index_t messages = 0;
+  for (int stride = 1; stride < ranks; stride *= 2) {
+    const bool up = rank % (2 * stride) == stride, down = rank % (2 * stride) == 0 && rank + stride < ranks;
+    messages += up || down ? 1 : 0;
+  }
+  EXPECT_EQ(report.wire_bytes, messages * (report.payload_bytes + buckets * (40 + 8)));
+}
+
+}  // namespace
+}  // namespace gradcomp::test
