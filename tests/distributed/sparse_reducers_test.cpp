@@ -11,7 +11,8 @@ namespace {
 std::vector<std::string> specs() {
   std::vector<std::string> list;
   for (const std::string method : {"top_k:ratio=0.05", "top_k:ratio=0.5", "sidco:ratio=0.05"}) {
-    for (const std::string reducer : {"gtop_k"}) {
+    for (const std::string reducer :
+         {"gtop_k", "ok_topk", "ok_topk:reducer.interval=2", "ok_topk:reducer.select=off"}) {
       list.push_back(method + ":reducer=" + reducer);
     }
   }
@@ -211,6 +212,121 @@ TEST(SparseGTopK, IsTheSerialTree) {
       EXPECT_EQ(std::memcmp(expected.data(), mean.data() + range.offset, expected.size() * sizeof(float)), 0)
           << "bucket at " << range.offset << ", step " << step;
       EXPECT_LE(lists[0].size(), k);
+    }
+  }
+}
+
+std::map<index_t, float> sums_of_all(const Layout& bucket, const BucketRange& range, int ranks, int step, double ratio,
+                                     index_t count) {
+  std::map<index_t, float> sums;
+  for (int r = 0; r < ranks; ++r) {
+    sums = sum_of(sums, top_entries(bucket, gradient_values(count, r, step).data() + range.offset, ratio));
+  }
+  return sums;
+}
+
+TEST(SparseOkTopk, WithoutSelectionIsTheExactSum) {
+  const auto comm = world();
+  Replica run(parse_method("top_k:ratio=0.05:reducer=ok_topk:reducer.select=off:reducer.interval=2:feedback=none:"
+                           "granularity=tensor"),
+              *comm, "overlapped");
+  for (int step = 1; step < 4; ++step) {  // the first step has even boundaries
+    EXPECT_FALSE(run.step(step).skipped);
+    const auto mean = run.mean();
+    for (const BucketRange& range : run.schedule().buckets()) {
+      const Layout bucket = run.layout().slice(range.first, range.last);
+      std::vector<float> expected(static_cast<std::size_t>(range.count), 0.0f);
+      for (const auto& [i, v] : sums_of_all(bucket, range, comm->size(), step, 0.05, run.layout().count())) {
+        expected[static_cast<std::size_t>(i)] += v * (1.0f / static_cast<float>(comm->size()));
+      }
+      EXPECT_EQ(std::memcmp(expected.data(), mean.data() + range.offset, expected.size() * sizeof(float)), 0)
+          << "bucket at " << range.offset << ", step " << step;
+    }
+  }
+}
+
+/// The bin of ok_topk's histogram.
+std::uint32_t bin_of(float x) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &x, sizeof bits);
+  return (bits & 0x7fffffffu) >> 19;
+}
+
+TEST(SparseOkTopk, KeepsTheLargestSums) {
+  const auto comm = world();
+  const int ranks = comm->size();
+  Replica run(parse_method("top_k:ratio=0.05:reducer=ok_topk:feedback=none:granularity=tensor"), *comm, "overlapped");
+  for (int step = 0; step < 3; ++step) {
+    run.step(step);
+    const auto mean = run.mean();
+    for (const BucketRange& range : run.schedule().buckets()) {
+      const Layout bucket = run.layout().slice(range.first, range.last);
+      const auto sums = sums_of_all(bucket, range, ranks, step, 0.05, run.layout().count());
+      const std::size_t k = top_entries(bucket, gradient_values(range.count, 0, 0).data(), 0.05).size();
+      std::size_t kept = 0;
+      std::uint32_t least = 4096, most_dropped = 0;
+      for (const auto& [i, v] : sums) {
+        const float found = mean[static_cast<std::size_t>(range.offset + i)];
+        if (found != 0) {
+          EXPECT_EQ(found, v * (1.0f / static_cast<float>(ranks)));
+          ++kept;
+          least = std::min(least, bin_of(v));
+        } else {
+          most_dropped = std::max(most_dropped, bin_of(v));
+        }
+      }
+      EXPECT_LE(kept, k);
+      EXPECT_GE(kept + static_cast<std::size_t>(ranks), std::min(k, sums.size()));
+      EXPECT_GE(least, most_dropped);
+      const auto nonzeros = std::count_if(mean.begin() + range.offset, mean.begin() + range.offset + range.count,
+                                          [](float x) { return x != 0; });
+      EXPECT_EQ(static_cast<std::size_t>(nonzeros), kept);
+    }
+  }
+}
+
+// boundaries of step 0, then all entries in the range of one owner, on some ranks none
+TEST(SparseOkTopk, TakesEntriesThatAllHaveOneOwner) {
+  const auto comm = world();
+  for (const std::string reducer : {"ok_topk", "ok_topk:reducer.interval=1", "gtop_k"}) {
+    Replica run(parse_method("sidco:ratio=0.05:feedback=none:reducer=" + reducer), *comm, "overlapped");
+    run.step(0);
+    for (int step = 1; step < 3; ++step) {
+      std::vector<float> g(run.mean().size(), 0.0f);
+      if (comm->rank() % 2 == 0) std::fill(g.begin() + 500, g.begin() + 510, 1.0f + static_cast<float>(step));
+      EXPECT_FALSE(run.step(step, g).skipped);
+      const auto mean = run.mean();
+      const float expected = static_cast<float>((comm->size() + 1) / 2) * (1.0f + static_cast<float>(step));
+      for (std::size_t i = 0; i < mean.size(); ++i) {
+        EXPECT_NEAR(mean[i] * static_cast<float>(comm->size()), i >= 500 && i < 510 ? expected : 0.0f, 1e-5f)
+            << i << " of " << reducer;
+      }
+    }
+  }
+}
+
+// round 0 moves nothing between two looks at the boundaries, and the histogram only when it is needed
+TEST(SparseOkTopk, BalancesOnlyInSomeSteps) {
+  const auto comm = world();
+  const index_t ranks = comm->size();
+  for (const bool select : {false, true}) {
+    Replica run(
+        parse_method(std::string("sidco:reducer=ok_topk:reducer.interval=3:reducer.select=") + (select ? "on" : "off")),
+        *comm, "overlapped");
+    const auto buckets = static_cast<index_t>(run.schedule().buckets().size());
+    for (int step = 2; step < 7; ++step) {  // without entries: only what does not depend on them
+      const StepReport report = run.step(step, std::vector<float>(run.mean().size(), 0.0f));
+      const index_t lists = (ranks - 1) * (40 + 8 * ranks) + (ranks - 1) * (40 + 8);
+      const index_t histogram = select ? 2 * (ranks - 1) * 4 * 4096 / ranks : 0;
+      const index_t expected = buckets * (lists + histogram), cuts = 2 * (ranks - 1) * 8 * (ranks - 1) / ranks;
+      const index_t extra = report.wire_bytes - expected;
+      if (step % 3 == 0) {
+        EXPECT_NEAR(static_cast<double>(extra), static_cast<double>(buckets * cuts),
+                    32.0 * static_cast<double>(buckets));
+        EXPECT_TRUE(ranks < 3 || extra > 0);
+      } else {
+        EXPECT_NEAR(static_cast<double>(extra), 0.0, select ? 16.0 * static_cast<double>(buckets) : 0.0);
+      }
     }
   }
 }

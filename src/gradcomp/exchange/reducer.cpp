@@ -9,6 +9,7 @@
 #include "gradcomp/exchange/allreduce.hpp"
 #include "gradcomp/exchange/gtop_k.hpp"
 #include "gradcomp/exchange/local.hpp"
+#include "gradcomp/exchange/ok_topk.hpp"
 
 namespace gradcomp {
 namespace {
@@ -17,11 +18,12 @@ struct ReducerEntry {
   const char* name;
   std::unique_ptr<Reducer> (*make)(const Options&, const Compressor&, const Layout&, Communicator&);
 };
-constexpr std::array<ReducerEntry, 4> reducers = {{
+constexpr std::array<ReducerEntry, 5> reducers = {{
     {"allreduce", make_allreduce},
     {"allgather", make_allgather},
     {"local", make_local},
     {"gtop_k", make_gtop_k},
+    {"ok_topk", make_ok_topk},
 }};
 
 /// On the clock of now_seconds().
@@ -95,6 +97,12 @@ std::vector<Parameter> reducer_parameters(const Info& info) {
     list.push_back(Parameter::choice("reducer.variant", "fixed", {"fixed", "paper"},
                                      "gtop_k: fixed: merges return what they drop to the memory; paper: the authors' "
                                      "rule, which loses gradient that ranks have in common"));
+  }
+  if (allows("ok_topk")) {
+    list.push_back(Parameter::integer("reducer.interval", "64", 1, 1000000,
+                                      "ok_topk: steps between two looks at the owners' boundaries"));
+    list.push_back(Parameter::choice("reducer.select", "on", {"on", "off"},
+                                     "ok_topk: on: at most k sums travel on; off: all, an exact sparse allreduce"));
   }
   return list;
 }

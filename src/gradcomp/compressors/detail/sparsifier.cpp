@@ -154,7 +154,7 @@ Info sparsifier_info(const std::string& name, const std::string& summary, const 
   info.family = Info::Family::sparsifier;
   info.property = Info::Property::contraction;
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"allgather", "gtop_k"};
+  info.reducers = {"allgather", "gtop_k", "ok_topk"};
   info.feedback = "residual";
   info.feedbacks = {"none", "residual", "momentum_correction", "ef21"};
   info.parameters = std::move(own);
