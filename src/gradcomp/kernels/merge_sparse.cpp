@@ -31,26 +31,11 @@ KOKKOS_INLINE_FUNCTION bool holds(const SparseView& list, index_t place, std::ui
   return place < list.kept && list.indices[place] == index;
 }
 
-}  // namespace
-
-SparseMerge::SparseMerge(index_t capacity)
-    : m_tiles(Layout::flat(2 * capacity)),
-      m_first(m_tiles),
-      m_selector(m_tiles, 0.5),
-      m_slot_indices(scratch<std::uint32_t>("gradcomp::kernels::merge_indices", 2 * capacity)),
-      m_sums(scratch<float>("gradcomp::kernels::merge_sums", 2 * capacity)),
-      m_rest(scratch<float>("gradcomp::kernels::merge_rest", 2 * capacity)),
-      m_chosen(scratch<std::uint32_t>("gradcomp::kernels::merge_chosen", 2 * capacity)),
-      m_indices(scratch<std::uint32_t>("gradcomp::kernels::merge_kept_indices", 2 * capacity)),
-      m_values(scratch<float>("gradcomp::kernels::merge_kept_values", 2 * capacity)),
-      m_request(1) {}
-
-void SparseMerge::place(const Exec& exec, const SparseView& a, const SparseView& b) {
-  const auto indices = m_slot_indices;
-  const auto sums = m_sums;
+/// Writes the slots of the union; zeros behind it.
+void place(const Exec& exec, const SparseView& a, const SparseView& b, const Vector<std::uint32_t>& indices,
+           const Vector<float>& sums) {
   Kokkos::parallel_for(
-      "gradcomp::kernels::place_sparse", Entries(exec, 0, static_cast<index_t>(m_sums.size())),
-      KOKKOS_LAMBDA(index_t i) {
+      "gradcomp::kernels::place_sparse", Entries(exec, 0, static_cast<index_t>(sums.size())), KOKKOS_LAMBDA(index_t i) {
         if (i < a.kept) {
           const std::uint32_t index = a.indices[i];
           const index_t before = below(b, index);
@@ -70,11 +55,25 @@ void SparseMerge::place(const Exec& exec, const SparseView& a, const SparseView&
       });
 }
 
+}  // namespace
+
+SparseMerge::SparseMerge(index_t capacity)
+    : m_tiles(Layout::flat(2 * capacity)),
+      m_first(m_tiles),
+      m_selector(m_tiles, 0.5),
+      m_slot_indices(scratch<std::uint32_t>("gradcomp::kernels::merge_indices", 2 * capacity)),
+      m_sums(scratch<float>("gradcomp::kernels::merge_sums", 2 * capacity)),
+      m_rest(scratch<float>("gradcomp::kernels::merge_rest", 2 * capacity)),
+      m_chosen(scratch<std::uint32_t>("gradcomp::kernels::merge_chosen", 2 * capacity)),
+      m_indices(scratch<std::uint32_t>("gradcomp::kernels::merge_kept_indices", 2 * capacity)),
+      m_values(scratch<float>("gradcomp::kernels::merge_kept_values", 2 * capacity)),
+      m_request(1) {}
+
 bool SparseMerge::run(const Exec& exec, const SparseView& a, const SparseView& b, index_t most) {
   const auto slots = static_cast<index_t>(m_sums.size());
   require(a.kept + b.kept <= slots, "sparse merge: {} and {} entries, at most {} in all are possible", a.kept, b.kept,
           slots);
-  place(exec, a, b);
+  place(exec, a, b, m_slot_indices, m_sums);
   Source source;  // keeps in `rest` what emit() does not take
   source.kind = Source::Kind::residual;
   source.count = slots;

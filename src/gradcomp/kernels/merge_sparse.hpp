@@ -27,8 +27,6 @@ class SparseMerge {
   index_t bytes() const;
 
  private:
-  void place(const Exec& exec, const SparseView& a, const SparseView& b);
-
   Tiles m_tiles;  ///< of the slots, as one segment
   FirstPass m_first;
   Selector m_selector;
