@@ -88,6 +88,15 @@ TEST_P(Reducers, LoseNothing) {
             1e-5 * ranks);
 }
 
+// lists hold what receivers decode
+TEST(SparseCodings, LoseNothingEither) {
+  const auto comm = world();
+  for (const std::string reducer : {"gtop_k", "ok_topk", "ok_topk:reducer.select=off"}) {
+    const std::string spec = "top_k:ratio=0.05:index=rice:values=bf16:reducer=" + reducer;
+    EXPECT_LE(lost_mass(*comm, spec, "residual", true, 5).most, 1e-5 * comm->size()) << reducer;
+  }
+}
+
 TEST_P(Reducers, TheMeanOfWhatRanksSentIsTheEstimateOfEf21) {
   Replica run(parse_method(spec + ":feedback=ef21"), *comm, "overlapped");
   for (int step = 0; step < 4; ++step) {

@@ -36,6 +36,12 @@ TEST(Reducers, AreChosenByName) {
   EXPECT_THAT(refusal("parameter_server", sums),
               HasSubstr("unknown reducer 'parameter_server'; allowed: allreduce, allgather, local"));
   EXPECT_THAT(refusal("allgather", sums), HasSubstr("two_rounds"));
+  for (const std::string sparse : {"gtop_k", "ok_topk"}) {
+    EXPECT_THAT(refusal(sparse, sums),
+                HasSubstr("reducer " + sparse + ": it merges sparse entries, and method two_rounds"));
+    EXPECT_THAT(refusal(sparse, *parse_method("qsgd").compressor), HasSubstr("qsgd sends none"));
+    EXPECT_EQ(refusal(sparse, *parse_method("top_k").compressor), "");
+  }
 }
 
 TEST(Reducers, EveryMethodsReducersExistAndTakeIt) {
@@ -47,6 +53,15 @@ TEST(Reducers, EveryMethodsReducersExistAndTakeIt) {
       EXPECT_NE(refusal(bytes ? "allreduce" : "allgather", *spec.compressor), "") << entry.info.name;
     }
   }
+}
+
+TEST(Reducers, OptionsAreThoseOfTheReducersThatAMethodAllows) {
+  EXPECT_NO_THROW(parse_method("top_k:reducer=gtop_k:reducer.variant=paper"));
+  EXPECT_NO_THROW(parse_method("top_k:reducer=ok_topk:reducer.interval=5:reducer.select=off"));
+  EXPECT_THROW(parse_method("top_k:reducer.interval=0"), Error);
+  EXPECT_THROW(parse_method("top_k:reducer.variant=other"), Error);
+  EXPECT_THROW(parse_method("qsgd:reducer.variant=paper"), Error);
+  EXPECT_THROW(parse_method("qsgd:reducer=gtop_k"), Error);
 }
 
 // a flag in any payload skips the step, and the bytes of the message are the report's

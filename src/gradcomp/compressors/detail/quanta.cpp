@@ -233,6 +233,7 @@ Info quanta_info(const std::string& name, const std::string& summary, const std:
   info.parameters = std::move(own);
   info.parameters.push_back(quanta_parameter());
   info.sends_values = false;
+  info.reducers = {"allgather"};  // quanta offer no Message::sparse
   return info;
 }
 

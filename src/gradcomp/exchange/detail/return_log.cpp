@@ -19,17 +19,23 @@ void ReturnLog::give(const Exec& exec, const Source& source, const std::uint32_t
   const auto logged = m_indices;
   const auto before = m_before;
   index_t found = 0;
+  constexpr index_t row_size = 32;  // counted in a loop that vectorises: most rows of a wide range are zeros
   Kokkos::parallel_scan(
-      "gradcomp::exchange::give_returned", Entries(exec, 0, count),
-      KOKKOS_LAMBDA(index_t i, index_t & place, bool last) {
-        if (values[i] == 0) return;
-        if (last && place < room) {
+      "gradcomp::exchange::give_returned", Entries(exec, 0, (count + row_size - 1) / row_size),
+      KOKKOS_LAMBDA(index_t r, index_t & place, bool last) {
+        const index_t start = r * row_size, end = Kokkos::min(count, start + row_size);
+        std::int32_t nonzeros = 0;
+        for (index_t i = start; i < end; ++i) nonzeros += values[i] != 0 ? 1 : 0;
+        index_t at = place;
+        place += nonzeros;
+        if (!last || nonzeros == 0) return;
+        for (index_t i = start; i < end; ++i) {
+          if (values[i] == 0 || at >= room) continue;
           const index_t element = indices == nullptr ? first + i : static_cast<index_t>(indices[i]);
-          logged(begin + place) = static_cast<std::uint32_t>(element);
-          before(begin + place) = source.memory[element];
+          logged(begin + at) = static_cast<std::uint32_t>(element);
+          before(begin + at++) = source.memory[element];
           source.returned(element, values[i]);
         }
-        ++place;
       },
       found);
   exec.fence("gradcomp::exchange::give_returned");
