@@ -102,7 +102,7 @@ std::vector<float> masked(const std::vector<float>& a, const std::vector<char>& 
 }
 
 TEST(BlockTopKMethod, MatchesASerialReference) {
-  for (const index_t n : {0, 1, 31, 5001, 40001}) {
+  for (const index_t n : {0, 1, 31, 9001}) {
     const Layout layout = mixed_layout(n);
     for (const auto& name : input_names()) {
       auto a = make_input(name, layout.count());

@@ -81,7 +81,7 @@ double sizes_of(const std::vector<float>& x) {
 }
 
 TEST(DrydenMethod, MatchesASerialReference) {
-  for (const index_t n : {0, 1, 2, 31, 5001, 60001}) {
+  for (const index_t n : {0, 1, 2, 31, 5001, 20001}) {
     const Layout layout = mixed_layout(n);
     for (const auto& name : input_names()) {
       for (const double ratio : {0.01, 0.3, 1.0}) {
@@ -125,8 +125,8 @@ TEST(DrydenMethod, MassIsKeptAndTheRestOfEveryClassSumsToZero) {
   for (const char* variant : {"fixed", "paper"}) {
     for (const char* name : {"laplace", "gauss", "heavy", "sparse", "levels"}) {
       SCOPED_TRACE(std::string(variant) + " " + name);
-      Rig rig = rig_of(Layout::flat(100000), "0.05", variant);
-      const auto a = make_input(name, 100000);
+      Rig rig = rig_of(Layout::flat(30000), "0.05", variant);
+      const auto a = make_input(name, 30000);
       rig.produce(a);
       const auto rest = rig.residual(), sent = rig.decode(1, std::vector<float>(a.size()));
       const double rounding = 0x1p-23 * sizes_of(sent) + 0x1p-24 * sizes_of(a);

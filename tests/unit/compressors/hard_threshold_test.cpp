@@ -16,7 +16,7 @@ float largest(const std::vector<float>& x) {
 }
 
 TEST(HardThresholdMethod, SendsWhatIsNotBelowLambdaAndKeepsTheRest) {
-  for (const index_t n : {0, 1, 2, 31, 5001, 100003}) {
+  for (const index_t n : {0, 1, 2, 31, 5001, 20001}) {
     const Layout layout = mixed_layout(n);
     for (const auto& name : input_names()) {
       for (const float lambda : {0.01f, 0.25f, 1.0f, 3.0f}) {  // 0.25, 1 and 3 are among the values of some inputs
