@@ -41,7 +41,7 @@ struct DrydenState final : State {
     for (const auto& segment : layout.segments) host.push_back(segment.offset + segment.count);
     Kokkos::deep_copy(ends, HostSpan<index_t>(host.data(), host.size()));
     kept.assign(layout.segments.size(), 0);
-    target.assign(layout.segments.size(), 0);
+    for (const auto& segment : layout.segments) target.push_back(target_kept(usual, segment.count));  // until a step
   }
 
   index_t scratch_bytes() const override {

@@ -159,6 +159,11 @@ TEST(DrydenMethod, RepairsBringTheSampledCountNearItsTarget) {
   }
 }
 
+TEST(DrydenMethod, TargetIsKnownBeforeTheFirstStep) {
+  const Layout layout = Layout{}.add("a", {1000}).add("empty", {0}).add("b", {3});
+  EXPECT_EQ(rig_of(layout, "0.01").state->target, (std::vector<index_t>{10, 0, 1}));
+}
+
 TEST(DrydenMethod, SamplesFollowStepAndRank) {
   const auto kept = [](std::int64_t step, int rank) {
     Rig rig = rig_of(Layout::flat(50000), "0.01", "paper");
