@@ -233,6 +233,7 @@ Entry dryden() {
   info.parameters = {ratio_parameter(), variant_parameter("exactly the share of each sign, ties by lowest index")};
   for (auto& parameter : warmup_parameters()) info.parameters.push_back(std::move(parameter));
   info.sends_values = false;
+  info.reducers = {"allgather"};  // means of a class cannot be merged entry by entry
   info.bytes_formula = "12 segments + 4 kept";
   info.passes = 9;
   return make_entry<Dryden>(info);
