@@ -97,6 +97,21 @@ TEST(SparseCodings, LoseNothingEither) {
   }
 }
 
+TEST(SparseMethods, AllLoseNothing) {
+  const auto comm = world();
+  int carried = 0;
+  for (const Entry& entry : all_entries()) {
+    const auto& allowed = entry.info.reducers;
+    if (std::find(allowed.begin(), allowed.end(), "gtop_k") == allowed.end()) continue;
+    ++carried;
+    for (const std::string reducer : {"gtop_k", "ok_topk"}) {
+      const std::string spec = entry.info.name + ":feedback=residual:reducer=" + reducer;
+      EXPECT_LE(lost_mass(*comm, spec, "residual", true, 2).most, 1e-5 * comm->size()) << spec;
+    }
+  }
+  EXPECT_GE(carried, 2);
+}
+
 TEST_P(Reducers, TheMeanOfWhatRanksSentIsTheEstimateOfEf21) {
   Replica run(parse_method(spec + ":feedback=ef21"), *comm, "overlapped");
   for (int step = 0; step < 4; ++step) {
