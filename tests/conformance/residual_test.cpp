@@ -82,6 +82,29 @@ TEST_P(Conformance, RanksAgreeAndLoseNothing) {
   if (is_default()) check_ranks(method("residual"), large_layout().layout, "laplace", 2);
 }
 
+// what was sent over many steps, and what still waits, is what the gradients were: the sums telescope
+TEST_P(Conformance, ManyStepsLoseNothing) {
+  if (!takes_residual()) GTEST_SKIP() << "refuses a residual";
+  auto workers = make_workers(method("residual"), layouts().back().layout, 1);
+  const auto n = static_cast<std::size_t>(workers[0].count);
+  constexpr int steps = 25;
+  std::vector<double> gradients(n), sent(n), size(n);
+  for (int step = 0; step < steps; ++step) {
+    const auto g = make_data("laplace", workers[0].count, 200 + static_cast<std::uint64_t>(step));
+    workers[0].set_gradient(g);
+    const Step done = run_step(workers, step);
+    ASSERT_TRUE(done.ok);
+    for (std::size_t i = 0; i < n; ++i) {
+      gradients[i] += g[i];
+      sent[i] += done.out[0][i];
+      size[i] += std::fabs(g[i]) + std::fabs(done.out[0][i]);
+    }
+  }
+  const auto r = workers[0].memory();
+  for (std::size_t i = 0; i < n; ++i)
+    ASSERT_LE(std::fabs(sent[i] + r[i] - gradients[i]), steps * 0x1p-23 * size[i]) << "element " << i;
+}
+
 TEST_P(Conformance, GiveBackAfterAStepThatAnotherBucketFlagged) {
   if (!takes_residual()) GTEST_SKIP() << "refuses a residual";
   for_each_case([&](const NamedLayout& layout, const NamedData& values) {

@@ -202,5 +202,32 @@ TEST(TopKMethod, RefusesBadRatios) {
     EXPECT_THROW(Options("top_k", entry.info.parameters, {{"ratio", ratio}}), Error) << ratio;
 }
 
+TEST(TopKMethod, GlobalChoiceKeepsMoreEnergyThanOnePerLayer) {
+  Layout layout;
+  layout.add("a", {4000}).add("b", {2000}).add("c", {3000});
+  auto a = make_input("laplace", layout.count());
+  for (std::size_t i = 4000; i < 6000; ++i) a[i] *= 0.1f;  // a layer that a global choice starves
+  const auto kept = [&](const Layout& seen) {
+    Rig rig(compressors::top_k(), {{"ratio", "0.01"}}, seen, false);
+    rig.produce(a);
+    return rig.decoded();
+  };
+  const auto local = kept(layout), global = kept(layout.fused());
+  ASSERT_EQ(local.values.size(), global.values.size());
+  EXPECT_GT(squares(global.values), squares(local.values));
+  const auto in_b = [](const Decoded& d) {
+    return std::count_if(d.indices.begin(), d.indices.end(), [](std::uint32_t i) { return i >= 4000 && i < 6000; });
+  };
+  EXPECT_EQ(in_b(local), 20);
+  EXPECT_EQ(in_b(global), 0);
+}
+
+TEST(TopKMethod, KeepsTheLastOfAscendingValues) {  // GRACE's cut at the (k+1)-th value, in index order, loses the 5
+  Rig rig(compressors::top_k(), {{"ratio", "0.67"}}, Layout::flat(3), false);
+  rig.produce({3, 4, 5});
+  EXPECT_EQ(rig.decoded().indices, (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(rig.decoded().values, (std::vector<float>{4, 5}));
+}
+
 }  // namespace
 }  // namespace sparse_test
