@@ -153,7 +153,7 @@ FIT_STYLE = (("#D55E00", "--"), ("#009E73", "-."), ("#CC79A7", ":"))
 def distributions(title, gradients, kinds):
     """Density and complementary distribution function of |g| beside the fits; a column per gradient."""
     figure, axes = plt.subplots(2, len(gradients), figsize=(5 * len(gradients) + 0.6, 7.6), squeeze=False, sharex="col",
-                                sharey="row", layout="constrained")
+                                layout="constrained")
     for column, gradient in enumerate(gradients):
         density, tail = axes[0][column], axes[1][column]
         a = gradient.magnitudes
