@@ -57,7 +57,8 @@ void verify_identity(const Exec& exec, const Span<const float>& gradient, const 
 void verify(const Exec& exec, const Loop& timed, const MethodSpec& method, const Layout& layout,
             const Span<const float>& gradient, std::uint64_t seed) {
   const Span<const float> decoded(timed.out().data(), timed.out().size());
-  verify_something_decoded(exec, gradient, decoded);
+  // a constant threshold may be above all of a gradient
+  if (method.compressor->info().scale_free) verify_something_decoded(exec, gradient, decoded);
   if (timed.has_memory()) return verify_identity(exec, gradient, decoded, timed.memory());
 
   Loop second(method, layout, seed, true);

@@ -50,6 +50,7 @@ TEST(Verify, EveryMethodPassesAndAChangedAnswerFails) {
     if (loop.has_memory() || !loop.has_state()) {  // otherwise only the second loop is checked element by element
       EXPECT_THROW(verify(exec, loop, method, layout, view(gradient), 1), Error) << entry.info.name;
     }
+    if (!entry.info.scale_free) continue;  // such a method may send nothing
     Kokkos::deep_copy(loop.out(), 0.0f);
     EXPECT_THROW(verify(exec, loop, method, layout, view(gradient), 1), Error)
         << entry.info.name << ": nothing decoded";
