@@ -1,0 +1,237 @@
+// Linear 8-bit quantisation by blocks, as of Dettmers, "8-bit approximations for parallelism in deep learning",
+// ICLR 2016, with absolute-maximum blocks (Dettmers et al., "8-bit optimizers via block-wise quantization", ICLR 2022).
+//
+// Per block of a tensor: s = max|a| / 127, code q = a / s rounded, decoded = q s, so that |a - decoded| <= s / 2
+// (nearest) or < s (stochastic, unbiased) but for rounding. A block whose s underflows to zero (max|a| < 2^-143)
+// decodes to zeros. Sections: f32 s, one per block; one byte q in -127..127 per element.
+#include "gradcomp/compressors/int8_block.hpp"
+
+#include <algorithm>
+
+#include "gradcomp/compressors/detail/dense_bytes.hpp"
+#include "gradcomp/kernels/source_rows.hpp"
+#include "gradcomp/kernels/tiles.hpp"
+#include "gradcomp/kernels/uniform_rows.hpp"
+
+namespace gradcomp::compressors {
+namespace {
+
+using kernels::Lanes;
+using kernels::Warp;
+using kernels::warp_lanes;
+
+/// Largest s: 127 of it are just below the largest float, so that every decoded value is finite.
+constexpr float largest_scale = 0x1.0204p121f;
+
+/// Elements [first, first + count) of the bucket; `element` is the first one's index inside its segment.
+struct Block {
+  index_t first, element, segment;
+  std::int32_t count;
+};
+
+index_t block_count(const Layout& layout, index_t size) {
+  index_t count = 0;
+  for (const auto& segment : layout.segments) count += (segment.count + size - 1) / size;
+  return count;
+}
+
+struct Int8State final : DenseState {
+  Int8State(const Layout& bucket, index_t payload_bytes, index_t size)
+      : DenseState(bucket, payload_bytes),
+        blocks("gradcomp::compressors::int8_block::blocks", static_cast<std::size_t>(block_count(bucket, size))),
+        bad("gradcomp::compressors::int8_block::bad", 1) {
+    std::vector<Block> list;
+    for (const auto& segment : bucket.segments) {
+      for (index_t e = 0; e < segment.count; e += size) {
+        list.push_back(
+            {segment.offset + e, e, segment.id, static_cast<std::int32_t>(std::min(size, segment.count - e))});
+      }
+    }
+    Kokkos::deep_copy(blocks, HostSpan<const Block>(list.data(), list.size()));
+  }
+  index_t scratch_bytes() const override {
+    return static_cast<index_t>(payload.size() + blocks.size() * sizeof(Block));
+  }
+
+  Vector<Block> blocks;
+  Vector<index_t> bad;  ///< [1] non-finite elements or bad codes of the running call
+};
+
+index_t read_count(const Exec& exec, const Vector<index_t>& count) {
+  index_t value = 0;
+  Kokkos::deep_copy(exec, Kokkos::View<index_t, Kokkos::HostSpace>(&value), Kokkos::subview(count, 0));
+  exec.fence("gradcomp::compressors::int8_block");
+  return value;
+}
+
+/// First touch of a block: its s.
+KOKKOS_FORCEINLINE_FUNCTION float block_scale(const Warp& warp, const Source& source, const Block& block,
+                                              Lanes<std::int32_t>& bad) {
+  Lanes<std::int32_t> most;
+  warp.each([&](int l) { most[l] = 0; });
+  for (index_t row = 0; row < block.count; row += warp_lanes) {
+    const index_t left = block.count - row;
+    Lanes<float> a;
+    kernels::first_row(warp, source, block.first + row, static_cast<int>(left < warp_lanes ? left : warp_lanes), a,
+                       bad);
+    warp.each([&](int l) {
+      const std::int32_t bits = kernels::magnitude(a[l]);
+      most[l] = bits > most[l] ? bits : most[l];
+    });
+  }
+  const float scale = Kokkos::bit_cast<float>(warp.max(most)) / 127.0f;
+  return scale < largest_scale ? scale : +largest_scale;
+}
+
+/// q of x = a / s, as a float. Bounded also where a scale among the denormals was rounded coarsely.
+KOKKOS_FORCEINLINE_FUNCTION float nearest_code(float x) {
+  const float q = (x + 0x1.8p23f) - 0x1.8p23f;  // ties to even; the sum has no fractional bits left
+  const float low = q > -127.0f ? q : -127.0f;  // also what is no number
+  return low < 127.0f ? low : 127.0f;
+}
+KOKKOS_FORCEINLINE_FUNCTION float stochastic_code(float x, float u) {
+  const float low = x > -127.0f ? x : -127.0f, bounded = low < 127.0f ? low : 127.0f;
+  const auto whole = static_cast<float>(static_cast<std::int32_t>(bounded));
+  const float rest = bounded < 0 ? whole - bounded : bounded - whole;
+  return u < rest ? whole + (bounded < 0 ? -1.0f : 1.0f) : whole;
+}
+
+/// Writes scales and codes, and returns the number of elements that are not finite. Waits for exec.
+index_t encode_blocks(const Exec& exec, const Source& source, const Int8State& state, const Context& context,
+                      bool stochastic, std::byte* sections) {
+  const auto blocks = state.blocks;
+  const auto non_finite = state.bad;
+  const auto count = static_cast<index_t>(blocks.size());
+  auto* const scales = reinterpret_cast<float*>(sections);
+  auto* const codes = reinterpret_cast<std::int8_t*>(sections + 4 * count);
+  Kokkos::deep_copy(exec, non_finite, index_t{0});
+  kernels::for_warps(
+      "gradcomp::compressors::encode_int8_blocks", exec, count, KOKKOS_LAMBDA(const Warp& warp, index_t b) {
+        const Block block = blocks(b);
+        const Array4 key =
+            stream_key(context.seed, block.segment, context.step, static_cast<std::uint32_t>(context.rank));
+        Lanes<std::int32_t> bad;
+        warp.each([&](int l) { bad[l] = 0; });
+        const float scale = block_scale(warp, source, block, bad);
+        const float divisor = scale > 0 ? scale : 1.0f;  // a / 1 of values this small is zero
+        warp.once([&] { scales[b] = scale; });
+        for (index_t at = 0; at < block.count; at += kernels::uniform_elements) {
+          Lanes<float> u[kernels::uniform_rows];
+          if (stochastic) kernels::draw_uniform(warp, key, block.element + at, u);
+          for (int row = 0; row < kernels::uniform_rows && at + row * warp_lanes < block.count; ++row) {
+            const index_t i = block.first + at + row * warp_lanes, left = block.first + block.count - i;
+            const int active = static_cast<int>(left < warp_lanes ? left : warp_lanes);
+            Lanes<float> a, decoded;
+            Lanes<std::int8_t> code;
+            kernels::load_row(warp, source.accumulated() + i, active, a);
+            warp.each([&](int l) {
+              const float x = a[l] / divisor;
+              const float q = stochastic ? stochastic_code(x, u[row][l]) : nearest_code(x);
+              const auto whole = static_cast<std::int32_t>(q);
+              code[l] = static_cast<std::int8_t>(whole);
+              decoded[l] = static_cast<float>(whole) * scale;
+            });
+            kernels::store_row(warp, codes + i, active, code);
+            kernels::sent_row(warp, source, i, active, a, decoded);
+          }
+        }
+        const std::int32_t total = warp.sum(bad);
+        warp.once([&] {
+          if (total > 0) Kokkos::atomic_add(&non_finite(0), static_cast<index_t>(total));
+        });
+      });
+  return read_count(exec, non_finite);
+}
+
+/// out += weight * decoded. False when a scale or a code is none that encode_blocks() writes. Waits for exec.
+bool decode_blocks(const Exec& exec, const Int8State& state, const std::byte* sections, float weight,
+                   const Span<float>& out) {
+  const auto blocks = state.blocks;
+  const auto bad = state.bad;
+  const auto count = static_cast<index_t>(blocks.size());
+  const auto* const scales = reinterpret_cast<const float*>(sections);
+  const auto* const codes = reinterpret_cast<const std::int8_t*>(sections + 4 * count);
+  Kokkos::deep_copy(exec, bad, index_t{0});
+  kernels::for_warps(
+      "gradcomp::compressors::decode_int8_blocks", exec, count, KOKKOS_LAMBDA(const Warp& warp, index_t b) {
+        const Block block = blocks(b);
+        const float scale = scales[b];
+        const bool good = scale >= 0 && scale <= largest_scale;
+        Lanes<std::int32_t> wrong;
+        warp.each([&](int l) {
+          wrong[l] = good ? 0 : 1;
+          for (index_t i = block.first + l; i < block.first + block.count; i += warp_lanes) {
+            wrong[l] += codes[i] == -128 ? 1 : 0;
+            out(i) += weight * (static_cast<float>(codes[i]) * scale);
+          }
+        });
+        const std::int32_t total = warp.sum(wrong);
+        warp.once([&] {
+          if (total > 0) Kokkos::atomic_add(&bad(0), static_cast<index_t>(total));
+        });
+      });
+  return read_count(exec, bad) == 0;
+}
+
+class Int8Block final : public DenseBytes {
+ public:
+  Int8Block(Info info, const Options& options)
+      : DenseBytes(declared(std::move(info), options), options), m_block(options.integer("block")) {}
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override {
+    return std::make_unique<Int8State>(layout, payload_capacity(layout), m_block);
+  }
+  index_t payload_bytes(const Layout& layout, index_t) const override {
+    return layout.count() + 4 * block_count(layout, m_block);
+  }
+
+ protected:
+  bool encode(const Exec& exec, const Source& source, State& state, const Context& context,
+              std::byte* sections) const override {
+    const auto& own = static_cast<Int8State&>(state);
+    const bool stochastic = info().property == Info::Property::unbiased;
+    if (encode_blocks(exec, source, own, context, stochastic, sections) == 0) return true;
+    if (source.has_memory()) {  // nothing will be sent: what the pass above took out of the memory returns to it
+      decode_blocks(exec, own, sections, source.returning(),
+                    Span<float>(source.memory, static_cast<std::size_t>(source.count)));
+    }
+    return false;
+  }
+  bool decode(const Exec& exec, const std::byte* sections, float weight, State& state,
+              const Span<float>& out) const override {
+    return decode_blocks(exec, static_cast<Int8State&>(state), sections, weight, out);
+  }
+
+ private:
+  static Info declared(Info info, const Options& options) {
+    if (options.text("rounding") == "stochastic") info.property = Info::Property::unbiased;
+    return info;
+  }
+
+  index_t m_block;
+};
+
+}  // namespace
+
+Entry int8_block() {
+  Info info;
+  info.name = "int8_block";
+  info.summary = "one signed byte per element, scaled by the largest magnitude of its block";
+  info.paper = "Dettmers, 8-bit approximations for parallelism in deep learning, ICLR 2016; block-wise: ICLR 2022";
+  info.family = Info::Family::quantiser;
+  info.property = Info::Property::contraction;
+  info.rounds = {MessageKind::bytes};
+  info.reducers = {"allgather"};
+  info.feedback = "residual";
+  info.granule = 2048;  // a multiple of every block
+  info.parameters = {
+      Parameter::choice("block", "256", {"256", "512", "1024", "2048"}, "elements that share a scale"),
+      Parameter::choice("rounding", "nearest", {"nearest", "stochastic"},
+                        "nearest: ties to even; stochastic: unbiased"),
+  };
+  info.bytes_formula = "sum over tensors of n + 4 ceil(n / block)";
+  info.passes = 3.25;
+  return make_entry<Int8Block>(info);
+}
+
+}  // namespace gradcomp::compressors
