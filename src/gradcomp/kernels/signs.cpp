@@ -1,0 +1,88 @@
+#include "gradcomp/kernels/signs.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "gradcomp/kernels/tiles.hpp"
+
+namespace gradcomp::kernels {
+namespace {
+
+template <class T>
+Vector<T> upload(const std::string& label, const std::vector<T>& list) {
+  const Vector<T> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), list.size());
+  Kokkos::deep_copy(device, Kokkos::View<const T*, Kokkos::HostSpace>(list.data(), list.size()));
+  return device;
+}
+
+}  // namespace
+
+SignPieces::SignPieces(const std::vector<SignRun>& runs) : counter("gradcomp::kernels::sign_counter", 1) {
+  std::vector<SignPiece> pieces;
+  std::vector<index_t> begins{0};
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    for (index_t e = 0; e < runs[r].count; e += tile_size) {
+      pieces.push_back({runs[r].first + e, m_words + e / 32,
+                        static_cast<std::int32_t>(std::min<index_t>(tile_size, runs[r].count - e)),
+                        static_cast<std::int32_t>(r)});
+    }
+    m_words += sign_words(runs[r].count);
+    begins.push_back(static_cast<index_t>(pieces.size()));
+  }
+  piece = upload("gradcomp::kernels::sign_pieces", pieces);
+  begin = upload("gradcomp::kernels::sign_begin", begins);
+}
+
+index_t SignPieces::bytes() const {
+  return static_cast<index_t>(piece.size() * sizeof(SignPiece) + begin.size() * sizeof(index_t));
+}
+
+void SignPieces::reset(const Exec& exec) const { Kokkos::deep_copy(exec, counter, index_t{0}); }
+
+index_t SignPieces::read(const Exec& exec) const {
+  index_t value = 0;
+  Kokkos::deep_copy(exec, Kokkos::View<index_t, Kokkos::HostSpace>(&value), Kokkos::subview(counter, 0));
+  exec.fence("gradcomp::kernels::signs");
+  return value;
+}
+
+bool add_signs(const Exec& exec, const SignPieces& pieces, const std::uint32_t* words, const SignLevels& levels,
+               float weight, const Span<float>& out) {
+  const auto piece = pieces.piece;
+  const auto counter = pieces.counter;
+  pieces.reset(exec);
+  for_warps(
+      "gradcomp::kernels::add_signs", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+        const SignPiece here = piece(p);
+        const float lower = levels.lower(here.run), upper = levels.upper(here.run);
+        std::int32_t wrong = Source::is_finite(lower) && Source::is_finite(upper) && lower <= 0 && upper >= 0 ? 0 : 1;
+        const float below = weight * lower, above = weight * upper;
+        for (index_t at = 0; at < here.count; at += sign_block) {
+          const bool vertical = here.count - at >= sign_block;
+          const index_t end = vertical ? at + sign_block : index_t{here.count};
+          const std::uint32_t* const in = words + here.word + at / 32;
+          Lanes<std::uint32_t> word;
+          warp.each([&](int l) { word[l] = vertical ? in[l] : 0; });
+          for (index_t row = at; row < end; row += warp_lanes) {
+            const auto bit = static_cast<std::uint32_t>((row - at) / warp_lanes);
+            float* const target = out.data() + here.first + row;
+            if (vertical) {
+              warp.each([&](int l) { target[l] += ((word[l] >> bit) & 1u) != 0 ? below : above; });
+            } else {
+              const int active = static_cast<int>(end - row < warp_lanes ? end - row : warp_lanes);
+              const std::uint32_t mask = in[bit];
+              wrong += active < warp_lanes && (mask >> active) != 0 ? 1 : 0;
+              warp.each([&](int l) {
+                if (l < active) target[l] += ((mask >> l) & 1u) != 0 ? below : above;
+              });
+            }
+          }
+        }
+        warp.once([&] {
+          if (wrong > 0) Kokkos::atomic_add(&counter(0), index_t{1});
+        });
+      });
+  return pieces.read(exec) == 0;
+}
+
+}  // namespace gradcomp::kernels
