@@ -1,0 +1,160 @@
+// 1-bit SGD against a plain serial reference by columns, and its card: identities, bytes, what travels as it is.
+#include "gradcomp/compressors/one_bit.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "unit/compressors/dense_rig.hpp"
+
+namespace gradcomp {
+namespace {
+
+using namespace dense_test;
+
+/// Matrices with short, long and multi-piece columns, and what is sent as it is.
+Layout many() {
+  Layout layout;
+  layout.add("conv", {3, 3, 5, 16})
+      .add("bias", {16})
+      .add("long", {3, 9000})
+      .add("narrow", {50, 3})
+      .add("empty", {0, 7});
+  return layout.add("scalar", {}).add("fc", {40, 33}).add("block", {2, 1024}).add("last", {5000});
+}
+
+bool travels_raw(const Segment& s) { return s.shape.size() < 2 || s.shape.back() <= 3; }
+
+/// Calls f(first, last) for every column: the elements with equal indices but the last.
+template <class F>
+void for_columns(const Layout& layout, const F& f) {
+  for (const auto& s : layout.segments) {
+    if (travels_raw(s)) continue;
+    for (index_t e = 0; e < s.count; e += s.shape.back())
+      f(static_cast<std::size_t>(s.offset + e), static_cast<std::size_t>(s.offset + e + s.shape.back()));
+  }
+}
+
+TEST(OneBit, DecodesToTheMeansOfBothSignsOfEveryColumn) {
+  const Layout layout = many();
+  Floats x = normal_values(layout.count(), 4);
+  for (std::size_t i = 16; i < 32; ++i) x[i] = std::abs(x[i]);  // a column without negative elements
+  const Floats d = Rig(compressors::one_bit(), layout).round_trip(x);
+  for_columns(layout, [&](std::size_t first, std::size_t last) {
+    double below = 0, above = 0, negative = 0;
+    for (std::size_t i = first; i < last; ++i) {
+      (x[i] < 0 ? below : above) += x[i];
+      negative += x[i] < 0;
+    }
+    const double count = static_cast<double>(last - first);
+    for (std::size_t i = first; i < last; ++i)
+      ASSERT_NEAR(d[i], x[i] < 0 ? below / negative : above / (count - negative), 1e-6) << i;
+  });
+  for (const auto& s : layout.segments) {
+    for (index_t i = s.offset; travels_raw(s) && i < s.offset + s.count; ++i)
+      ASSERT_EQ(d[static_cast<std::size_t>(i)], x[static_cast<std::size_t>(i)]) << s.name;
+  }
+}
+
+TEST(OneBit, ResidualsOfAColumnAddUpToZero) {
+  const Layout layout = many();
+  const Floats x = normal_values(layout.count(), 5);
+  Floats memory(x.size(), 0.0f);
+  Rig rig(compressors::one_bit(), layout);
+  rig.encode(residual_source(x, memory));
+  for_columns(layout, [&](std::size_t first, std::size_t last) {
+    double sum = 0, size = 0;
+    for (std::size_t i = first; i < last; ++i) {
+      sum += memory[i];
+      size += std::abs(static_cast<double>(memory[i]));
+    }
+    ASSERT_GT(size, 0);
+    ASSERT_LE(std::abs(sum), 1e-6 * size) << first;
+  });
+}
+
+TEST(OneBit, ColumnsOfTwoValuesAreExact) {
+  const Layout layout = many();
+  Floats x = normal_values(layout.count(), 6), memory(x.size(), 0.0f);
+  for_columns(layout, [&](std::size_t first, std::size_t last) {
+    const float low = -std::abs(x[first]), high = std::abs(x[first + 1]);
+    for (std::size_t i = first; i < last; ++i) x[i] = x[i] < 0 ? low : high;
+  });
+  Rig rig(compressors::one_bit(), layout);
+  rig.encode(residual_source(x, memory));
+  EXPECT_EQ(memory, Floats(x.size(), 0.0f));
+}
+
+TEST(OneBit, ContractsAtLeastAsOneCommonMagnitudeWould) {
+  Layout layout;
+  layout.add("a", {20, 500});
+  Floats x = normal_values(10000, 7);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] += 0.3f;
+  const Floats d = Rig(compressors::one_bit(), layout).round_trip(x);
+  Floats common(x.size());
+  for_columns(layout, [&](std::size_t first, std::size_t last) {
+    double sum = 0;
+    for (std::size_t i = first; i < last; ++i) sum += std::abs(static_cast<double>(x[i]));
+    for (std::size_t i = first; i < last; ++i)
+      common[i] = static_cast<float>(std::copysign(sum / static_cast<double>(last - first), x[i]));
+  });
+  EXPECT_LT(error_share(x, d), error_share(x, common));
+}
+
+TEST(OneBit, BytesAreTheCardsFormula) {
+  for (const index_t n : card_sizes()) {
+    Layout layout;
+    layout.add("two", {2, n}).add("vector", {n});
+    Rig rig(compressors::one_bit(), layout);
+    const Floats x = normal_values(layout.count(), 3);
+    const Bytes payload = rig.encode(plain_source(x));
+    const index_t column = n <= 3 ? 4 * n : 4 * ((n + 31) / 32) + 8;
+    ASSERT_EQ(static_cast<index_t>(payload.size()), payload_header_bytes + 2 * column + 4 * n);
+    Floats out(x.size(), 0);
+    rig.decode(payload, 1, out);
+    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(out[i] < 0, x[i] < 0) << n << " " << i;
+  }
+  // the card's ResNet-20: 86,700 bytes
+  Layout net;
+  net.add("stem", {3, 3, 3, 16});
+  for (int i = 0; i < 6; ++i) net.add("16", {3, 3, 16, 16});
+  net.add("16_32", {3, 3, 16, 32});
+  for (int i = 0; i < 5; ++i) net.add("32", {3, 3, 32, 32});
+  net.add("32_64", {3, 3, 32, 64});
+  for (int i = 0; i < 5; ++i) net.add("64", {3, 3, 64, 64});
+  net.add("fc", {64, 10}).add("norms and bias", {1386});
+  EXPECT_EQ(net.count(), 269722);
+  EXPECT_EQ(compressors::one_bit().make(Options("one_bit", {}, {}))->payload_bytes(net, 0), 86700);
+}
+
+TEST(OneBit, ZerosConstantsHugeAndDenormalValuesAreExact) {
+  const float huge = std::numeric_limits<float>::max(), tiny = std::numeric_limits<float>::denorm_min();
+  for (const float value : {0.0f, -0.0f, 1.0f, -2.5f, tiny, -1e-40f, 1e30f, -3e38f, huge}) {
+    const Layout layout = many();
+    const Floats x(static_cast<std::size_t>(layout.count()), value);
+    EXPECT_EQ(Rig(compressors::one_bit(), layout).round_trip(x), x) << value;
+  }
+}
+
+TEST(OneBit, TelescopesFlagsAndTrustsNothing) {
+  Layout layout;
+  layout.add("a", {3, 130}).add("b", {33}).add("c", {2, 3});
+  check_telescopes(compressors::one_bit(), {}, layout);
+  check_flagged(compressors::one_bit(), {}, layout);
+  check_hostile(compressors::one_bit(), {}, layout);
+  Rig rig(compressors::one_bit(), layout);
+  const Bytes good = rig.encode(plain_source(normal_values(layout.count(), 11)));
+  const auto set = [&](std::size_t word, float value) {
+    Bytes bad = good;
+    std::memcpy(bad.data() + payload_header_bytes + 4 * word, &value, 4);
+    return bad;
+  };
+  for (const float level : {NAN, -INFINITY, 1.0f}) EXPECT_TRUE(rig.refuses(set(0, level))) << "lower " << level;
+  for (const float level : {NAN, INFINITY, -1.0f}) EXPECT_TRUE(rig.refuses(set(1, level))) << "upper " << level;
+  EXPECT_TRUE(rig.refuses(set(6, NAN))) << "raw";
+  Bytes bad = good;
+  bad.back() = std::byte{0x80};
+  EXPECT_TRUE(rig.refuses(bad)) << "a bit behind the last element";
+}
+
+}  // namespace
+}  // namespace gradcomp
