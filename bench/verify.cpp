@@ -29,6 +29,14 @@ void verify_something_decoded(const Exec& exec, const Span<const float>& gradien
   require(sent != nowhere || given == nowhere, "wrong answer: nothing was decoded");
 }
 
+/// Signs leave no residual that could be added up with.
+void verify_signs(const Exec& exec, const Span<const float>& decoded) {
+  const index_t wrong = first_bad(
+      exec, static_cast<index_t>(decoded.size()),
+      KOKKOS_LAMBDA(const index_t i) { return Kokkos::abs(decoded(i)) != 1.0f; });
+  require(wrong == nowhere, "wrong answer: element {} is not decoded as a sign", wrong);
+}
+
 }  // namespace
 
 void verify_identity(const Exec& exec, const Span<const float>& gradient, const Span<const float>& decoded,
@@ -60,6 +68,7 @@ void verify(const Exec& exec, const Loop& timed, const MethodSpec& method, const
   // a constant threshold may be above all of a gradient
   if (method.compressor->info().scale_free) verify_something_decoded(exec, gradient, decoded);
   if (timed.has_memory()) return verify_identity(exec, gradient, decoded, timed.memory());
+  if (method.compressor->info().property == Info::Property::sign) return verify_signs(exec, decoded);
 
   Loop second(method, layout, seed, true);
   second.compress(exec, gradient);

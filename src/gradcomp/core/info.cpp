@@ -26,6 +26,8 @@ std::string to_string(Info::Property property) {
       return "contraction";
     case Info::Property::rounding:
       return "rounding";
+    case Info::Property::sign:
+      return "sign";
   }
   return "?";
 }

@@ -3,6 +3,13 @@
 namespace gradcomp {
 namespace {
 
+/// sums -> +-1; a tie counts as +.
+void take_signs(const Exec& exec, const Span<float>& sums) {
+  Kokkos::parallel_for(
+      "gradcomp::exchange::take_signs", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(sums.size())),
+      KOKKOS_LAMBDA(const index_t i) { sums(i) = sums(i) < 0 ? -1.0f : 1.0f; });
+}
+
 class Allgather final : public Reducer {
  public:
   Allgather(const Compressor& compressor, const Layout& layout, Communicator& comm)
@@ -26,10 +33,12 @@ class Allgather final : public Reducer {
     for (std::size_t r = 0; r < m_sizes.size.size(); ++r) good = !read_header(exec, payload(r)).skip() && good;
     if (!good) return false;
     Kokkos::deep_copy(exec, out, 0.0f);
-    const float weight = 1.0f / static_cast<float>(m_context.ranks);
+    const bool votes = m_compressor.info().property == Info::Property::sign;
+    const float weight = votes ? 1.0f : 1.0f / static_cast<float>(m_context.ranks);
     for (std::size_t r = 0; r < m_sizes.size.size(); ++r) {
       m_compressor.decode_add(exec, payload(r), weight, *m_state, out);
     }
+    if (votes) take_signs(exec, out);
     return true;
   }
 

@@ -10,6 +10,7 @@
 #include "gradcomp/exchange/gtop_k.hpp"
 #include "gradcomp/exchange/local.hpp"
 #include "gradcomp/exchange/ok_topk.hpp"
+#include "gradcomp/exchange/vote.hpp"
 
 namespace gradcomp {
 namespace {
@@ -18,12 +19,13 @@ struct ReducerEntry {
   const char* name;
   std::unique_ptr<Reducer> (*make)(const Options&, const Compressor&, const Layout&, Communicator&);
 };
-constexpr std::array<ReducerEntry, 5> reducers = {{
+constexpr std::array<ReducerEntry, 6> reducers = {{
     {"allreduce", make_allreduce},
     {"allgather", make_allgather},
     {"local", make_local},
     {"gtop_k", make_gtop_k},
     {"ok_topk", make_ok_topk},
+    {"vote", make_vote},
 }};
 
 /// On the clock of now_seconds().

@@ -35,6 +35,15 @@ index_t count_wrong(const Exec& exec, const Span<const float>& expected, const S
   return wrong;
 }
 
+/// Elements of `out` that are not -1 or +1.
+index_t count_no_signs(const Exec& exec, const Span<const float>& out) {
+  index_t wrong = 0;
+  Kokkos::parallel_reduce(
+      "gradcomp::exchange::count_no_signs", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(out.size())),
+      KOKKOS_LAMBDA(const index_t i, index_t& count) { count += Kokkos::abs(out(i)) == 1.0f ? 0 : 1; }, wrong);
+  return wrong;
+}
+
 /// x = (gradient - residual) / ranks; residual may be null.
 void sent_share(const Exec& exec, const Span<const float>& gradient, const float* residual, int ranks,
                 const Span<float>& x) {
@@ -159,6 +168,10 @@ ReductionResult measure_reduction(const Exec& exec, const std::string& method, i
   ReductionResult result;
   time_it(c, *make_schedule(timed, c.layout, comm, schedule_options), options, result);
   if (timed.common.text("reducer") == "local") return result;  // the bound reduces nothing
+  if (timed.compressor->info().property == Info::Property::sign) {
+    result.wrong = count_no_signs(exec, c.out);  // there is no residual to add up with
+    return result;
+  }
   const MethodSpec checked = parse_method(with_option(method, "feedback", "residual"));
   check_it(c, *make_schedule(checked, c.layout, control, schedule_options), timed.compressor->info().property, result);
   return result;

@@ -20,9 +20,11 @@ ScheduleOptions schedule_options(const Options& options) {
   return schedule;
 }
 
-/// Momentum is applied once: by the feedback where it holds it, otherwise by the optimiser.
+/// Momentum is applied once: by the feedback where it holds it, otherwise by the optimiser. Votes are steps of one size
+/// (signum has its momentum in front of the signs): summed up by a momentum of 0.9 they would be ten times as long.
 auto sgd_options(const Options& options, const MethodSpec& method) {
-  const bool momentum = !holds_momentum(method.common);
+  const bool votes = method.compressor->info().property == Info::Property::sign;
+  const bool momentum = !holds_momentum(method.common) && !votes;
   return nn::SgdOptions{momentum ? options.momentum : 0, momentum && options.nesterov, options.weight_decay};
 }
 

@@ -42,6 +42,8 @@ TEST(Reducers, AreChosenByName) {
     EXPECT_THAT(refusal(sparse, *parse_method("qsgd").compressor), HasSubstr("qsgd sends none"));
     EXPECT_EQ(refusal(sparse, *parse_method("top_k").compressor), "");
   }
+  EXPECT_THAT(refusal("vote", sums), HasSubstr("reducer vote: it counts signs, and method two_rounds"));
+  EXPECT_THAT(refusal("vote", *parse_method("ef_sign").compressor), HasSubstr("ef_sign"));
 }
 
 TEST(Reducers, EveryMethodsReducersExistAndTakeIt) {

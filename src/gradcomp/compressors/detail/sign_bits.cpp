@@ -1,0 +1,29 @@
+#include "gradcomp/compressors/detail/sign_bits.hpp"
+
+namespace gradcomp::compressors {
+
+std::vector<StateView> SignBitsState::persistent() {
+  if (momentum.data() == nullptr) return {};
+  return {{"momentum", momentum.data(), static_cast<index_t>(momentum.size()) * size_of(DType::f32), false}};
+}
+
+bool SignBits::decode(const Exec& exec, const std::byte* sections, float weight, State& state,
+                      const Span<float>& out) const {
+  const auto& own = static_cast<SignBitsState&>(state);
+  return kernels::add_signs(exec, own.pieces, reinterpret_cast<const std::uint32_t*>(sections), {}, weight, out);
+}
+
+Info sign_info() {
+  Info info;
+  info.family = Info::Family::quantiser;
+  info.property = Info::Property::sign;
+  info.rounds = {MessageKind::bytes};
+  info.reducers = {"vote", "allgather"};
+  info.feedbacks = {"none"};
+  info.scale_free = false;  // the scale is lost
+  info.learning_rate_scale = 1e-3;
+  info.bytes_formula = "4 ceil(n / 32)";
+  return info;
+}
+
+}  // namespace gradcomp::compressors

@@ -1,0 +1,43 @@
+// signSGD with majority vote (Bernstein, Wang, Azizzadenesheli, Anandkumar, ICML 2018; Bernstein, Zhao,
+// Azizzadenesheli, Anandkumar, ICLR 2019, algorithm 1 with beta = 0).
+//
+// The bit of an element is a < 0: zeros of both signs count as +. Estimate: -1 where more than half of the ranks have
+// the bit, else +1; a tie counts as +. Sizes are lost, so the learning rate is that of the authors' experiments, about
+// 1e-3 of SGD's, and there is no error feedback: nothing says what was not sent. A contraction needs a size, as ef_sign
+// sends one.
+#include "gradcomp/compressors/sign.hpp"
+
+#include "gradcomp/compressors/detail/sign_bits.hpp"
+
+namespace gradcomp::compressors {
+namespace {
+
+class Sign final : public SignBits {
+ public:
+  using SignBits::SignBits;
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override {
+    return std::make_unique<SignBitsState>(layout, payload_capacity(layout), false);
+  }
+
+ protected:
+  bool encode(const Exec& exec, const Source& source, State& state, const Context&,
+              std::byte* sections) const override {
+    const auto& own = static_cast<SignBitsState&>(state);
+    return kernels::write_signs(exec, own.pieces, kernels::FirstRows{source}, source, {},
+                                reinterpret_cast<std::uint32_t*>(sections)) == 0;
+  }
+};
+
+}  // namespace
+
+Entry sign() {
+  Info info = sign_info();
+  info.name = "sign";
+  info.summary = "one bit per element; the estimate is the sign that most ranks have";
+  info.paper = "Bernstein et al., signSGD, ICML 2018; signSGD with majority vote, ICLR 2019";
+  info.passes = 1.03;
+  return make_entry<Sign>(info);
+}
+
+}  // namespace gradcomp::compressors

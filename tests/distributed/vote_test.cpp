@@ -1,0 +1,117 @@
+// Majority votes on any number of ranks: against counting, with both reducers; ties, minorities, flags.
+#include "distributed/training_steps.hpp"
+#include "gradcomp/exchange/reducer.hpp"
+
+namespace gradcomp::test {
+namespace {
+
+/// One vote over `n` elements, from values that the caller gives for this rank; empty when the step was skipped.
+std::vector<float> vote(Communicator& comm, const std::string& spec, const std::vector<float>& values) {
+  const MethodSpec method = parse_method(spec);
+  const auto n = static_cast<index_t>(values.size());
+  const auto reducer = make_reducer(method.common, *method.compressor, Layout::flat(n), comm);
+  const auto gradient = to_device(values);
+  const Vector<float> out("out", values.size());
+  Source source;
+  source.count = n;
+  source.gradient = gradient.data();
+  reducer->begin(source, {1, 0, comm.rank(), comm.size()}, nullptr);
+  for (int round = 0; round < reducer->rounds(); ++round) {
+    reducer->launch(Exec(), round);
+    reducer->complete(Exec(), round);
+  }
+  EXPECT_EQ(reducer->bytes().header, payload_header_bytes);
+  if (!reducer->finish(Exec(), out)) return {};
+  EXPECT_EQ(reducer->bytes().payload, 4 * ((n + 31) / 32));
+  return to_host(out);
+}
+
+/// Values of rank r: small integers, zeros of both signs among them, so that ties are frequent.
+std::vector<float> ballots(index_t n, int rank) {
+  std::vector<float> values(static_cast<std::size_t>(n));
+  for (index_t i = 0; i < n; ++i) {
+    const auto hash = static_cast<std::uint64_t>(i + 1) * 2654435761u * static_cast<std::uint64_t>(2 * rank + 3);
+    const int value = static_cast<int>((hash >> 13) % 5) - 2;
+    values[static_cast<std::size_t>(i)] = value == 0 && i % 2 == 0 ? -0.0f : static_cast<float>(value);
+  }
+  return values;
+}
+
+class Vote : public testing::TestWithParam<std::string> {
+ protected:
+  std::unique_ptr<Communicator> comm = world();
+  int rank = comm->rank(), ranks = comm->size();
+};
+
+INSTANTIATE_TEST_SUITE_P(Signs, Vote,
+                         testing::Values("sign", "sign:reducer=allgather", "signum", "signum:reducer=allgather"),
+                         [](const auto& row) {
+                           std::string name = row.param;
+                           for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+                           return name;
+                         });
+
+TEST_P(Vote, IsTheSignThatMostRanksHave) {
+  for (const index_t n : {0, 1, 31, 32, 33, 97, 1023, 1024, 1025, 4096, 10007}) {
+    const auto out = vote(*comm, GetParam(), ballots(n, rank));
+    std::vector<int> negative(static_cast<std::size_t>(n), 0);
+    for (int r = 0; r < ranks; ++r) {
+      const auto values = ballots(n, r);
+      for (std::size_t i = 0; i < values.size(); ++i) negative[i] += values[i] < 0;
+    }
+    int wrong = out.size() == negative.size() ? 0 : 1;
+    for (std::size_t i = 0; i < out.size(); ++i) wrong += out[i] != (2 * negative[i] > ranks ? -1.0f : 1.0f);
+    EXPECT_EQ(wrong, 0) << n;
+    EXPECT_TRUE(same_bits(*comm, out)) << n;
+  }
+}
+
+TEST_P(Vote, AMinorityNeverTurnsAUnanimousVote) {
+  const auto truth = gradient_values(3001, 7, 0);
+  for (int flipped = 0; 2 * flipped < ranks; ++flipped) {
+    auto own = truth;
+    if (rank < flipped) {
+      for (float& v : own) v = -v;
+    }
+    const auto out = vote(*comm, GetParam(), own);
+    int wrong = out.size() == truth.size() ? 0 : 1;
+    for (std::size_t i = 0; i < out.size(); ++i) wrong += truth[i] != 0 && out[i] != (truth[i] < 0 ? -1.0f : 1.0f);
+    EXPECT_EQ(wrong, 0) << flipped << " of " << ranks;
+  }
+  if (ranks % 2 != 0) return;
+  const auto tie = vote(*comm, GetParam(), std::vector<float>(100, rank < ranks / 2 ? -1.0f : 1.0f));
+  EXPECT_EQ(tie, std::vector<float>(100, 1.0f)) << "a tie counts as +";
+}
+
+TEST_P(Vote, ANonFiniteElementOnOneRankSkipsTheStepOnAll) {
+  for (int bad = 0; bad < ranks; ++bad) {
+    auto own = ballots(500, rank);
+    if (rank == bad) own[499] = std::nanf("");
+    EXPECT_TRUE(vote(*comm, GetParam(), own).empty());
+  }
+}
+
+TEST(VoteOptions, FeedbackIsRefusedByName) {
+  for (const std::string name : {"sign", "signum"}) {
+    for (const std::string kind : {"residual", "ef21", "momentum_correction"}) {
+      try {
+        parse_method(name + ":feedback=" + kind);
+        ADD_FAILURE() << name << " took feedback=" << kind;
+      } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("feedback"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find(kind), std::string::npos) << error.what();
+      }
+    }
+    EXPECT_DOUBLE_EQ(parse_method(name).learning_rate(0.1), 1e-4);
+  }
+}
+
+TEST(VoteOptions, RanksWithOtherOptionsAreRefused) {
+  const auto comm = world();
+  if (comm->size() == 1) return;
+  const std::string spec = comm->rank() == 0 ? "signum:beta=0.5" : "signum";
+  EXPECT_THROW(vote(*comm, spec, std::vector<float>(100, 1.0f)), Error);
+}
+
+}  // namespace
+}  // namespace gradcomp::test
