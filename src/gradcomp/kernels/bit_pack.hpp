@@ -1,5 +1,5 @@
 #pragma once
-// Codes of 1 to 8 bits, packed without loss: n codes take exactly ceil(n bits / 8) bytes.
+// Codes of 1 to 9 bits, packed without loss: n codes take exactly ceil(n bits / 8) bytes.
 //
 // Whole blocks are "vertical" words: a block is `rows` rows of 32 codes, code (row, lane) sits at bit row * bits of its
 // lane's bit string, and word w of all 32 lanes is stored together. Neither packing nor unpacking then needs an
@@ -78,12 +78,13 @@ struct RowUnpacker {
   }
 };
 
-/// Byte j of the bit string of `count` codes (one per byte of `codes`).
-KOKKOS_INLINE_FUNCTION std::uint8_t tail_byte(const std::uint8_t* codes, index_t count, int bits, index_t j) {
+/// Byte j of the bit string of `count` codes, one per element of `codes`.
+template <class Code>
+KOKKOS_INLINE_FUNCTION std::uint8_t tail_byte(const Code* codes, index_t count, int bits, index_t j) {
   std::uint32_t value = 0;
   for (index_t i = 8 * j / bits; i < count && i * bits < 8 * j + 8; ++i) {
     const index_t shift = i * bits - 8 * j;
-    const std::uint32_t code = codes[i];
+    const auto code = static_cast<std::uint32_t>(codes[i]);
     value |= shift >= 0 ? code << shift : code >> -shift;
   }
   return static_cast<std::uint8_t>(value);

@@ -1,0 +1,78 @@
+#include "gradcomp/kernels/code_plan.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace gradcomp::kernels {
+namespace {
+
+template <class T>
+Vector<T> upload(const std::string& label, const std::vector<T>& list) {
+  const Vector<T> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), list.size());
+  Kokkos::deep_copy(device, Kokkos::View<const T*, Kokkos::HostSpace>(list.data(), list.size()));
+  return device;
+}
+
+}  // namespace
+
+CodePlan::CodePlan(const Layout& layout, index_t bucket_length, int code_bits, int scale_words)
+    : length(bucket_length), bits(code_bits), words_per_bucket(scale_words) {
+  const CodeBlock block(bits);
+  // all three are powers of two: a piece is whole in buckets, blocks and draws, and only the last one holds a tail
+  const index_t most = std::max<index_t>({length, block.codes(), tile_size});
+  std::vector<Piece> list;
+  std::vector<Tail> ends;
+  index_t codes = 0;
+  for (const auto& segment : layout.segments) {
+    const index_t whole = block.whole(segment.count);
+    for (index_t e = 0; e < segment.count; e += most) {
+      const index_t size = std::min(most, segment.count - e);
+      list.push_back({segment.offset + e, e, segment.id, buckets + (length > 0 ? e / length : 0),
+                      words + block.word_count(e), codes, tail_bytes, static_cast<std::int32_t>(size),
+                      static_cast<std::int32_t>(std::clamp<index_t>(whole - e, 0, size))});
+    }
+    if (segment.count > whole) ends.push_back({codes, segment.count - whole, tail_bytes});
+    buckets += length > 0 ? (segment.count + length - 1) / length : segment.count > 0 ? 1 : 0;
+    words += block.word_count(segment.count);
+    tail_bytes += block.tail_bytes(segment.count);
+    codes += segment.count - whole;
+  }
+  pieces = upload("gradcomp::kernels::code_pieces", list);
+  tails = upload("gradcomp::kernels::code_tails", ends);
+  tail_codes = Vector<std::uint16_t>("gradcomp::kernels::tail_codes", static_cast<std::size_t>(codes));
+  count = Vector<index_t>("gradcomp::kernels::code_count", 1);
+}
+
+index_t CodePlan::scratch_bytes() const {
+  return static_cast<index_t>(pieces.size() * sizeof(Piece) + tails.size() * sizeof(Tail) + 2 * tail_codes.size());
+}
+
+index_t coded_bytes(const Layout& layout, index_t length, int bits, int scale_words) {
+  index_t bytes = 4 * scale_words * bucket_count(layout, length);
+  for (const auto& segment : layout.segments) bytes += (segment.count * bits + 7) / 8;
+  return bytes;
+}
+
+void pack_tails(const Exec& exec, const CodePlan& plan, std::uint8_t* bytes) {
+  const auto tails = plan.tails;
+  const auto codes = plan.tail_codes;
+  const int bits = plan.bits;
+  for_warps(
+      "gradcomp::kernels::pack_tails", exec, static_cast<index_t>(tails.size()),
+      KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+        const CodePlan::Tail tail = tails(t);
+        warp.each([&](int l) {
+          for (index_t j = l; j < (tail.count * bits + 7) / 8; j += warp_lanes)
+            bytes[tail.byte + j] = tail_byte(codes.data() + tail.code, tail.count, bits, j);
+        });
+      });
+}
+
+index_t read_count(const Exec& exec, const CodePlan& plan) {
+  index_t value = 0;
+  Kokkos::deep_copy(exec, Kokkos::View<index_t, Kokkos::HostSpace>(&value), Kokkos::subview(plan.count, 0));
+  exec.fence("gradcomp::kernels::code_plan");
+  return value;
+}
+
+}  // namespace gradcomp::kernels

@@ -1,0 +1,99 @@
+#pragma once
+// Stochastic rounding of 256 elements to levels of any spacing, on one warp: the generalisation of round_group() in
+// quantise_lanes.hpp, with the same random numbers.
+//
+// A rule (codecs.hpp) maps an element to a position: level + fraction. It is rounded up when the fraction exceeds a
+// uniform number of 16 bits, 8 of which come from one Threefry draw; where those leave it undecided (once in 2^16), 128
+// further bits are compared with the rest of the fraction, so that no probability is rounded.
+#include "gradcomp/kernels/quantise.hpp"
+#include "gradcomp/kernels/quantise_lanes.hpp"
+#include "gradcomp/kernels/source_rows.hpp"
+
+namespace gradcomp::kernels {
+
+/// level + fraction of an element: `fixed` in units of 2^-16 and, in units of `fixed`, a rest in [0, 1).
+struct Position {
+  std::int32_t fixed = 0;
+  float rest = 0;
+};
+
+/// Level of a position whose 16 bits left it undecided.
+KOKKOS_INLINE_FUNCTION std::int32_t decide_level(const Position& p, const Array4& key, index_t element) {
+  const Array4 more = threefry4x32_12(key, stream_counter(element, random_stream::rounding, 1));
+  const std::uint32_t words[4] = {more.x0, more.x1, more.x2, more.x3};
+  float rest = p.rest;
+  bool up = false;
+  for (const std::uint32_t u : words) {
+    rest *= 0x1p32f;
+    const auto digit = static_cast<std::uint32_t>(rest);
+    if (digit != u) {
+      up = digit > u;
+      break;
+    }
+    rest -= static_cast<float>(digit);
+  }
+  return (p.fixed >> 16) + (up ? 1 : 0);
+}
+
+/// Codes of up to 256 elements at `a`, the first of which is number `element` (a multiple of 256) of its segment; lanes
+/// beyond `size` hold the code of 0.
+template <class Rule>
+KOKKOS_FORCEINLINE_FUNCTION void dither_group(const Warp& warp, const float* a, index_t size, const Rule& rule,
+                                              const Array4& key, index_t element,
+                                              Lanes<std::uint32_t> (&code)[draw_rows]) {
+  Lanes<std::uint32_t> word[draw_rows / 2];
+  Lanes<std::int32_t> undecided;
+  const Array4 counter = stream_counter(element, random_stream::rounding, 0);
+  warp.each([&](int l) {
+    const Array4 own{counter.x0 + static_cast<std::uint32_t>(l), counter.x1, counter.x2, counter.x3};
+    const Array4 draw = threefry4x32_12(key, own);
+    word[0][l] = draw.x0;
+    word[1][l] = draw.x1;
+    word[2][l] = draw.x2;
+    word[3][l] = draw.x3;
+    undecided[l] = 0;
+  });
+  for (int row = 0; row < draw_rows; ++row) {
+    const index_t left = size - row * warp_lanes;
+    Lanes<std::uint32_t>& bits = word[row % 4];
+    Lanes<float> x;
+    load_row(warp, a + row * warp_lanes, static_cast<int>(left < warp_lanes ? left : warp_lanes), x);
+    warp.each([&](int l) {
+      const std::int32_t sum = rule.position(x[l]).fixed + static_cast<std::int32_t>(bits[l] & 0xffffu);
+      bits[l] >>= 16;
+      undecided[l] |= (sum & 0xffff) == 0xffff ? 1 : 0;
+      code[row][l] = rule.code(sum >> 16, x[l]);
+    });
+  }
+  if (warp.max(undecided) == 0) return;
+  warp.each([&](int l) {
+    if (undecided[l] == 0) return;
+    const Array4 draw =
+        threefry4x32_12(key, {counter.x0 + static_cast<std::uint32_t>(l), counter.x1, counter.x2, counter.x3});
+    const std::uint32_t words[4] = {draw.x0, draw.x1, draw.x2, draw.x3};
+    for (int row = 0; row < draw_rows && row * warp_lanes + l < size; ++row) {
+      const float value = a[row * warp_lanes + l];
+      const Position p = rule.position(value);
+      const std::uint32_t u = row < 4 ? words[row] & 0xffffu : words[row - 4] >> 16;
+      if (((static_cast<std::uint32_t>(p.fixed) + u) & 0xffffu) != 0xffffu) continue;
+      code[row][l] = rule.code(decide_level(p, key, element + row * warp_lanes + l), value);
+    }
+  });
+}
+
+/// Tells the source what its receivers decode: rule.value(code).
+template <class Rule>
+KOKKOS_FORCEINLINE_FUNCTION void report_group(const Warp& warp, const Source& source, index_t i, index_t size,
+                                              const Rule& rule, const Lanes<std::uint32_t> (&code)[draw_rows]) {
+  if (source.memory == nullptr) return;
+  for (int row = 0; row < draw_rows && row * warp_lanes < size; ++row) {
+    const index_t left = size - row * warp_lanes;
+    const int active = static_cast<int>(left < warp_lanes ? left : warp_lanes);
+    Lanes<float> a, decoded;
+    load_row(warp, source.accumulated() + i + row * warp_lanes, active, a);
+    warp.each([&](int l) { decoded[l] = rule.value(code[row][l]); });
+    sent_row(warp, source, i + row * warp_lanes, active, a, decoded);
+  }
+}
+
+}  // namespace gradcomp::kernels
