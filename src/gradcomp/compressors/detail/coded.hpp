@@ -1,0 +1,152 @@
+#pragma once
+// What the elementwise quantisers with a bytes message share: one round, carried by an allgather.
+//
+// A method is a Scheme:
+//   using Codec                             levels and codes (kernels/codecs.hpp)
+//   Codec codec; index_t length; int bits;  length of buckets, 0: a scale for each tensor
+//   Scales scales                           device function object: scales(range, own) writes Codec::words words
+//   static constexpr const char* remedy     what a feedback needs where w >= 1 refuses it
+//   double excess(index_t n) const          w of E||C(a) - a||^2 <= w ||a||^2 for a bucket of n elements; device
+//   function
+// With a memory the decoded scales are divided by 1 + w, since an unbiased C with variance w is no contraction:
+// ||a - C(a) / (1 + w)||^2 <= w / (1 + w) ||a||^2 in the mean (Horvath & Richtarik, ICLR 2021). Sections: CodePlan's.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "gradcomp/core/registry.hpp"
+#include "gradcomp/kernels/code_plan.hpp"
+
+namespace gradcomp::compressors {
+
+/// The `bucket` parameter: elements that share a scale.
+inline Parameter bucket_parameter(const std::string& value) {
+  return Parameter::choice("bucket", value, {"tensor", "256", "512", "1024", "2048", "4096", "8192"},
+                           "elements that share a scale; tensor: all of it")
+      .as_shared();
+}
+inline index_t bucket_length(const Options& options) {
+  return options.text("bucket") == "tensor" ? 0 : options.integer("bucket");
+}
+inline Parameter scale_parameter() {
+  return Parameter::choice("scale", "auto", {"auto", "none"},
+                           "auto: with a feedback decoded values are divided by 1 + w, w the bound of the variance; "
+                           "none: they stay unbiased");
+}
+
+/// Payload and scales of one bucket; nothing persists between steps.
+struct CodedState : State {
+  CodedState(const Layout& bucket, index_t length, int bits, int scale_words)
+      : State(bucket),
+        plan(bucket, length, bits, scale_words),
+        ranges(scale_words > 0 ? bucket : Layout{}, length),
+        own("gradcomp::compressors::coded::own", static_cast<std::size_t>(plan.scale_count())),
+        payload("gradcomp::compressors::coded::payload",
+                static_cast<std::size_t>(payload_header_bytes + plan.bytes())) {
+    for (const auto& segment : bucket.segments) kept.push_back(segment.count);
+    target.assign(kept.size(), 0);
+  }
+  index_t scratch_bytes() const override {
+    return plan.scratch_bytes() + ranges.bytes() + static_cast<index_t>(4 * own.size() + payload.size());
+  }
+
+  kernels::CodePlan plan;
+  kernels::BucketRanges ranges;
+  Vector<float> own;  ///< scales that the gradient is measured in
+  Vector<std::byte> payload;
+};
+
+/// own = scales of the ranges; sent = those divided by 1 + w where `shrink`.
+template <class Scheme>
+void write_scales(const Exec& exec, const Scheme& scheme, const Vector<kernels::Range>& ranges, bool shrink,
+                  const Span<float>& own, float* sent) {
+  Kokkos::parallel_for(
+      "gradcomp::compressors::write_scales", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(ranges.size())),
+      KOKKOS_LAMBDA(const index_t b) {
+        constexpr int words = Scheme::Codec::words;
+        scheme.scales(ranges(b), own.data() + words * b);
+        const double factor = shrink ? 1 / (1 + scheme.excess(ranges(b).count)) : 1.0;
+        for (index_t i = words * b; i < words * (b + 1); ++i)
+          sent[i] = static_cast<float>(factor * static_cast<double>(own(i)));
+      });
+}
+
+template <class Scheme>
+class Coded final : public Compressor {
+ public:
+  using Codec = typename Scheme::Codec;
+  Coded(Info info, Options options)
+      : Compressor(std::move(info), std::move(options)), m_scheme(Scheme::from(this->options())) {}
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override {
+    return std::make_unique<CodedState>(layout, m_scheme.length, m_scheme.bits, Codec::words);
+  }
+  index_t payload_capacity(const Layout& layout) const override {
+    return payload_header_bytes + payload_bytes(layout, 0);
+  }
+  index_t payload_bytes(const Layout& layout, index_t) const override {
+    return kernels::coded_bytes(layout, m_scheme.length, m_scheme.bits, Codec::words);
+  }
+
+  void produce(const Exec& exec, int, const Source& source, State& state, const Context& context,
+               Message& message) const override {
+    auto& own = static_cast<CodedState&>(state);
+    check_feedback(source, own.layout);
+    std::byte* const sections = own.payload.data() + payload_header_bytes;
+    constexpr bool form = Codec::words == 0;  // no scale: the first touch of the source encodes
+    index_t bad = form ? 0 : own.ranges.run(exec, source);
+    if (bad == 0) {
+      if constexpr (!form) {
+        write_scales(exec, m_scheme, own.ranges.ranges(), shrinks(source), own.own, reinterpret_cast<float*>(sections));
+      }
+      const kernels::QuantiseStream stream{context.seed, context.step, static_cast<std::uint32_t>(context.rank)};
+      bad = kernels::encode_codes(exec, own.plan, m_scheme.codec, source, stream, own.own.data(), form, sections);
+      if (bad > 0 && source.has_memory()) {  // nothing will be sent: what this took out of the memory returns to it
+        kernels::decode_codes(exec, own.plan, m_scheme.codec, sections, source.returning(),
+                              Span<float>(source.memory, static_cast<std::size_t>(source.count)));
+      }
+    }
+    PayloadHeader head = header(source.count, bad > 0 ? 0 : source.count);
+    head.flags = bad > 0 ? PayloadHeader::flag_skip : 0;
+    message.kind = MessageKind::bytes;
+    message.payload = own.payload;
+    message.size = bad > 0 ? payload_header_bytes : static_cast<index_t>(own.payload.size());
+    write_header(exec, head, message.payload);
+  }
+
+  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
+                  const Span<float>& out) const override {
+    auto& own = static_cast<CodedState&>(state);
+    const std::string& name = info().name;
+    const index_t count = own.layout.count();
+    const PayloadHeader head = read_header(exec, payload, header(count, count));
+    const index_t expected = payload_header_bytes + (head.skip() ? 0 : own.plan.bytes());
+    require(static_cast<index_t>(payload.size()) == expected && head.kept == (head.skip() ? 0 : head.elements),
+            "{}: payload of {} bytes for {} entries, expected {} bytes", name, payload.size(), head.kept, expected);
+    require(static_cast<index_t>(out.size()) == count, "{}: output of {} elements, expected {}", name, out.size(),
+            count);
+    if (head.skip()) return;
+    require(reinterpret_cast<std::uintptr_t>(payload.data()) % 4 == 0, "{}: payload is not aligned to 4 bytes", name);
+    require(kernels::decode_codes(exec, own.plan, m_scheme.codec, payload.data() + payload_header_bytes, weight, out),
+            "{}: payload holds a code or a scale out of range", name);
+  }
+
+ private:
+  bool shrinks(const Source& source) const { return source.has_memory() && m_scheme.shrinks; }
+
+  /// A feedback needs a contraction: w / (1 + w) < 1 when scaled, w < 1 when not.
+  void check_feedback(const Source& source, const Layout& layout) const {
+    if (!source.has_memory() || m_scheme.shrinks) return;
+    index_t longest = m_scheme.length;
+    for (const auto& segment : layout.segments)
+      longest = m_scheme.length > 0 ? longest : std::max(longest, segment.count);
+    const double w = m_scheme.excess(longest);
+    require(w < 1, "{}: an error of up to {:.3g} ||a||^2 may diverge with a feedback; allowed: {} or feedback=none",
+            info().name, w, Scheme::remedy);
+  }
+
+  Scheme m_scheme;
+};
+
+}  // namespace gradcomp::compressors
