@@ -1,0 +1,70 @@
+#include "gradcomp/compressors/max_min.hpp"
+
+#include "gradcomp/compressors/detail/coded.hpp"
+
+namespace gradcomp::compressors {
+namespace {
+
+struct RangeScale {
+  KOKKOS_INLINE_FUNCTION void operator()(const kernels::Range& range, float* own) const {
+    own[0] = range.low + 0.0f;  // -0 becomes +0
+    own[1] = range.high + 0.0f;
+    const bool narrow = range.high > range.low && range.high - range.low < kernels::smallest_norm;
+    if (narrow) own[1] = range.low + kernels::smallest_norm;
+  }
+};
+
+struct MaxMinScheme {
+  using Codec = kernels::UniformCodec;
+  static constexpr const char* remedy = "rounding=stochastic with scale=auto, more bits, smaller buckets";
+  Codec codec;
+  index_t length = 512;
+  int bits = 4;
+  bool shrinks = true;
+  RangeScale scales;
+
+  static MaxMinScheme from(const Options& options) {
+    MaxMinScheme scheme;
+    scheme.bits = static_cast<int>(options.integer("bits"));
+    scheme.codec = {(1 << scheme.bits) - 1, options.text("rounding") == "nearest"};
+    scheme.length = bucket_length(options);
+    scheme.shrinks = !scheme.codec.nearest && options.text("scale") == "auto";
+    return scheme;
+  }
+  KOKKOS_INLINE_FUNCTION double excess(index_t n) const {
+    const auto s = static_cast<double>(codec.levels);
+    return static_cast<double>(n) / (2 * s * s);
+  }
+};
+
+Info with_rounding(Info info, const Options& options) {
+  if (options.text("rounding") == "nearest") info.property = Info::Property::contraction;
+  return info;
+}
+
+}  // namespace
+
+Entry max_min() {
+  Info info;
+  info.name = "max_min";
+  info.summary = "uniform levels between the smallest and the largest element of a bucket";
+  info.paper = "Markov, Ramezanikebrya & Alistarh, CGX, Middleware 2022";
+  info.family = Info::Family::quantiser;
+  info.property = Info::Property::unbiased;
+  info.rounds = {MessageKind::bytes};
+  info.reducers = {"allgather"};
+  info.granule = 8192;  // a multiple of every bucket
+  info.parameters = {
+      Parameter::choice("bits", "4", {"1", "2", "3", "4", "8"}, "bits per element; 2^bits levels"),
+      bucket_parameter("512"),
+      Parameter::choice("rounding", "stochastic", {"stochastic", "nearest"}, "nearest: biased, half the largest error"),
+      scale_parameter(),
+  };
+  info.bytes_formula = "sum over tensors of 8 ceil(n / bucket) + ceil(n bits / 8)";
+  info.passes = 2.125;
+  return {info, [info](const Options& options) -> std::unique_ptr<Compressor> {
+            return std::make_unique<Coded<MaxMinScheme>>(with_rounding(info, options), options);
+          }};
+}
+
+}  // namespace gradcomp::compressors
