@@ -1,0 +1,51 @@
+#pragma once
+// Scales that quantisers take from the statistics of a bucket, and bounds of their variance.
+#include <string>
+#include <vector>
+
+#include "gradcomp/compressors/detail/coded.hpp"
+#include "gradcomp/core/options.hpp"
+#include "gradcomp/kernels/bucket_ranges.hpp"
+#include "gradcomp/kernels/codecs.hpp"
+
+namespace gradcomp::compressors {
+
+/// v = max |a| or ||a||_2, within the bounds of kernels/codecs.hpp, 0 for a bucket of zeros.
+struct NormScale {
+  bool max_norm = true;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const kernels::Range& range, float* own) const {
+    const float most = range.largest();
+    own[0] = kernels::bounded_norm(max_norm ? most : static_cast<float>(Kokkos::sqrt(range.squares)), most);
+  }
+};
+
+/// w of s levels between 0 and v <= ||a||_2, with n elements: each has variance (v/s)^2 f (1 - f), at most (v/s)^2 / 4
+/// and at most |a| v / s.
+KOKKOS_INLINE_FUNCTION double linear_excess(double levels, double n) {
+  const double by_levels = n / (4 * levels * levels), by_sum = Kokkos::sqrt(n) / levels;
+  return by_levels < by_sum ? by_levels : by_sum;
+}
+
+/// Options of the dithering methods.
+inline std::vector<Parameter> dithering_parameters(const std::string& bits, const std::string& levels) {
+  return {
+      Parameter::choice("bits", bits, {"2", "3", "4", "8"}, "bits per element"),
+      Parameter::integer("levels", "0", 0, 127, levels),
+      bucket_parameter("tensor"),
+      Parameter::choice("norm", "max", {"max", "l2"}, "v of a bucket"),
+      scale_parameter(),
+  };
+}
+inline int levels_of(const Options& options) {
+  const index_t levels = options.integer("levels");
+  return static_cast<int>(levels > 0 ? levels : (index_t{1} << (options.integer("bits") - 1)) - 1);
+}
+/// ceil(log2(2 levels + 1))
+inline int bits_of(int levels) {
+  kernels::QuantiseSpec spec;
+  spec.levels = levels;
+  return spec.bits();
+}
+
+}  // namespace gradcomp::compressors
