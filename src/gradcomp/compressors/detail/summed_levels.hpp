@@ -1,0 +1,105 @@
+#pragma once
+// What the quantisers with integer sums share (global_qsgd, terngrad): all ranks measure in the same scales, so that
+// levels can be added on their way.
+//
+// Round 0: f32 maximum of the ranks' scales, one for each bucket. Round 1: i8 sum of the ranks' levels, each -s .. s,
+// with s W <= 127: no sum of any number of ranks on its way can wrap. out = scale / (s W) * sum. A rank whose gradient
+// is not finite sends +infinity as its first scale: the maximum shows it to all ranks, which send zeros and skip the
+// step.
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "gradcomp/compressors/detail/coded.hpp"
+#include "gradcomp/core/registry.hpp"
+#include "gradcomp/kernels/level_codes.hpp"
+
+namespace gradcomp::compressors {
+
+/// Work space of one bucket: 2 bytes per element beside the scales. Nothing persists between steps.
+struct SummedState final : State {
+  SummedState(const Layout& bucket, index_t length);
+  index_t scratch_bytes() const override;
+
+  kernels::CodePlan plan;
+  kernels::BucketRanges ranges;
+  Vector<float> own, offered, shared, sent;  ///< [buckets] of this rank, its message, the maximum, of level s
+  Vector<std::int8_t> codes, sums;           ///< [n]
+  kernels::LinearCodec codec;                ///< of the running step
+  double factor = 1;                         ///< what is decoded of a level: less than 1 where a feedback needs it
+  bool skip = false;                         ///< some rank flagged the running step
+};
+
+/// The steps that do not depend on the method.
+void offer_scales(const Exec& exec, SummedState& state, bool flagged, Message& message);
+/// Looks at the maximum: state.skip where one is no scale. Waits for exec.
+void check_shared(const Exec& exec, SummedState& state);
+void send_levels(const Exec& exec, SummedState& state, const Source& source, const Context& context, Message& message);
+bool finish_levels(const Exec& exec, const SummedState& state, const Context& context, const Span<float>& out);
+void return_levels(const Exec& exec, const SummedState& state, const Source& source);
+
+/// A method is a Scheme:
+///   index_t length; Scales scales            as in detail/coded.hpp, one word
+///   static constexpr int most_levels         s of one rank; of W ranks: min(most_levels, 127 / W)
+///   double excess(levels, n)                 w for n elements; remedy as in detail/coded.hpp
+template <class Scheme>
+class SummedLevels final : public Compressor {
+ public:
+  SummedLevels(Info info, Options options)
+      : Compressor(std::move(info), std::move(options)), m_scheme(Scheme::from(this->options())) {}
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override {
+    return std::make_unique<SummedState>(layout, m_scheme.length);
+  }
+  index_t payload_capacity(const Layout&) const override { return 0; }
+  index_t payload_bytes(const Layout& layout, index_t) const override {
+    return 4 * kernels::bucket_count(layout, m_scheme.length) + layout.count();
+  }
+
+  void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
+               Message& message) const override {
+    auto& own = static_cast<SummedState&>(state);
+    if (round == 0) {
+      require(context.ranks <= 127, "{}: sums of 8 bits hold the levels of 127 ranks at most, there are {}",
+              info().name, context.ranks);
+      own.codec.levels = std::min(Scheme::most_levels, 127 / context.ranks);
+      own.factor = factor(source, own, context);
+      const bool flagged = own.ranges.run(exec, source) > 0;
+      if (!flagged) {
+        write_scales(exec, m_scheme, own.ranges.ranges(), false, Span<float>(own.own), own.offered.data());
+      }
+      return offer_scales(exec, own, flagged, message);
+    }
+    send_levels(exec, own, source, context, message);
+  }
+
+  void consume(const Exec& exec, int round, const Message&, State& state, const Context&) const override {
+    if (round == 0) check_shared(exec, static_cast<SummedState&>(state));
+  }
+  bool finish(const Exec& exec, const Source&, State& state, const Context& context,
+              const Span<float>& out) const override {
+    return finish_levels(exec, static_cast<SummedState&>(state), context, out);
+  }
+  void give_back(const Exec& exec, const Source& source, State& state, const Message&,
+                 const Span<const float>&) const override {
+    return_levels(exec, static_cast<SummedState&>(state), source);
+  }
+
+ private:
+  /// 1 / (1 + w) with a feedback, w of all ranks' elements together, since the scale is at most their common norm.
+  double factor(const Source& source, const SummedState& state, const Context& context) const {
+    if (!source.has_memory()) return 1;
+    index_t longest = m_scheme.length;
+    for (const auto& segment : state.layout.segments)
+      longest = m_scheme.length > 0 ? longest : std::max(longest, segment.count);
+    const double w = m_scheme.excess(state.codec.levels, static_cast<double>(longest) * context.ranks);
+    if (m_scheme.shrinks) return 1 / (1 + w);
+    require(w < 1, "{}: an error of up to {:.3g} ||a||^2 may diverge with a feedback; allowed: {} or feedback=none",
+            info().name, w, Scheme::remedy);
+    return 1;
+  }
+
+  Scheme m_scheme;
+};
+
+}  // namespace gradcomp::compressors

@@ -1,0 +1,50 @@
+#include "gradcomp/compressors/global_qsgd.hpp"
+
+#include "gradcomp/compressors/detail/norms.hpp"
+#include "gradcomp/compressors/detail/summed_levels.hpp"
+
+namespace gradcomp::compressors {
+namespace {
+
+struct GlobalScheme {
+  using Codec = kernels::LinearCodec;
+  static constexpr int most_levels = 127;
+  static constexpr const char* remedy = "scale=auto, smaller buckets";
+  index_t length = 512;
+  bool shrinks = true;
+  NormScale scales;
+
+  static GlobalScheme from(const Options& options) {
+    GlobalScheme scheme;
+    scheme.length = bucket_length(options);
+    scheme.shrinks = options.text("scale") == "auto";
+    scheme.scales.max_norm = options.text("norm") == "max";
+    return scheme;
+  }
+  KOKKOS_INLINE_FUNCTION double excess(index_t) const { return 0; }  // of write_scales(), which does not scale here
+  double excess(int levels, double n) const { return linear_excess(static_cast<double>(levels), n); }
+};
+
+}  // namespace
+
+Entry global_qsgd() {
+  Info info;
+  info.name = "global_qsgd";
+  info.summary = "stochastic rounding to levels of a norm that all ranks share, summed as 8-bit integers";
+  info.paper = "Xin et al., Global-QSGD, EuroMLSys 2023";
+  info.family = Info::Family::quantiser;
+  info.property = Info::Property::unbiased;
+  info.rounds = {MessageKind::summable, MessageKind::summable};
+  info.reducers = {"allreduce"};
+  info.granule = 8192;  // a multiple of every bucket
+  info.parameters = {
+      bucket_parameter("512"),
+      Parameter::choice("norm", "max", {"max", "l2"}, "norm of a bucket, of which the largest rank's is used"),
+      scale_parameter(),
+  };
+  info.bytes_formula = "n + sum over tensors of 4 ceil(n / bucket); bucket=tensor: 4 per tensor that is not empty";
+  info.passes = 2.25;
+  return make_entry<SummedLevels<GlobalScheme>>(info);
+}
+
+}  // namespace gradcomp::compressors

@@ -1,0 +1,125 @@
+// global_qsgd: T1 with the analytic variance of the mean, T5, and the overflow of 8-bit sums for every number of ranks.
+#include "unit/compressors/quantiser_rig.hpp"
+
+namespace gradcomp::quantisers {
+namespace {
+
+double shared_norm(const std::vector<Floats>& x, const std::string& norm) {
+  double most = 0;
+  for (const auto& own : x) most = std::max(most, norm == "max" ? largest_of(own) : norm_of(own));
+  return most;
+}
+
+TEST(GlobalQsgd, IsUnbiasedWithTheAnalyticVariance) {
+  for (const auto& [ranks, norm] : {std::pair{1, "max"}, std::pair{2, "l2"}, std::pair{5, "max"}}) {
+    std::vector<Floats> x;
+    for (int r = 0; r < ranks; ++r)
+      x.push_back(normal_values(300, 30u + static_cast<unsigned>(r), 1.0f / static_cast<float>(r + 1)));
+    const double step = shared_norm(x, norm) / (127 / ranks);
+    Rig rig("global_qsgd", {{"norm", norm}}, Layout::flat(300), ranks);
+    expect_moments(
+        rig, x,
+        [&](std::size_t i) {
+          Expected e{0, 0, 1};
+          for (const auto& own : x) {
+            const double l = std::abs(static_cast<double>(own[i])) / step * (1 - 1e-9), f = l - std::floor(l);
+            e.mean += static_cast<double>(own[i]) / ranks;
+            e.variance += step * step * f * (1 - f) / (ranks * ranks);
+            e.rare = std::min(e.rare, ranks > 1 ? std::max(std::min(f, 1 - f), 0.02) : std::min(f, 1 - f));
+          }
+          return e;
+        },
+        250);
+  }
+}
+
+// all ranks at +M, where scaling to 127 / W and rounding up wraps to -128
+TEST(GlobalQsgd, NoSumWrapsForAnyNumberOfRanks) {
+  std::vector<int> worlds{1, 100, 127};
+  for (int ranks = 2; ranks <= 64; ++ranks) worlds.push_back(ranks);
+  for (const int ranks : worlds) {
+    for (const float sign : {1.0f, -1.0f}) {
+      Rig rig("global_qsgd", {}, Layout::flat(40), ranks);
+      std::vector<Floats> x(static_cast<std::size_t>(ranks), Floats(40, sign * 0.7f));
+      for (std::size_t i = 0; i < 40; i += 2) x[0][i] *= 0.3f;
+      const Floats d = rig.step(x);
+      ASSERT_LE(rig.widest, 127) << ranks;
+      ASSERT_EQ(rig.widest, ranks * (127 / ranks));
+      ASSERT_NEAR(d[1], sign * 0.7f, 1e-6) << ranks;
+      ASSERT_GT(d[0] * sign, 0) << ranks;
+    }
+  }
+  Rig rig("global_qsgd", {}, Layout::flat(9), 128);
+  EXPECT_THROW(rig.step(std::vector<Floats>(128, Floats(9, 1))), Error);
+}
+
+// and with random values, in any order of the additions (Rig looks at every partial sum)
+TEST(GlobalQsgd, RandomSumsStayInRange) {
+  for (const int ranks : {2, 3, 4, 7, 8, 16, 32, 64}) {
+    Rig rig("global_qsgd", {{"bucket", "256"}}, Layout::flat(3000), ranks);
+    std::vector<Floats> x;
+    for (int r = 0; r < ranks; ++r) x.push_back(normal_values(3000, static_cast<unsigned>(r)));
+    for (int step = 0; step < 3; ++step) rig.step(x, step);
+    EXPECT_LE(rig.widest, 127) << ranks;
+  }
+}
+
+TEST(GlobalQsgd, SumsOfCodesAreSumsOfValues) {
+  std::vector<Floats> x;
+  for (unsigned r = 0; r < 4; ++r) x.push_back(normal_values(500, r));
+  Rig rig("global_qsgd", {}, Layout::flat(500), 4);
+  const Floats d = rig.step(x, 3);
+  const double step = shared_norm(x, "max") / 31;
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    double sum = 0;
+    for (std::size_t r = 0; r < 4; ++r) {
+      const int level = static_cast<const std::int8_t*>(rig.messages[r].data)[i];
+      ASSERT_LE(std::abs(level * step - x[r][i]), step * 1.0001);
+      sum += level * step;
+    }
+    ASSERT_NEAR(d[i], sum / 4, 1e-6 * step * 31) << i;
+  }
+}
+
+TEST(GlobalQsgd, SizesAndBytes) {
+  for (const char* bucket : {"tensor", "512"}) {
+    expect_sizes("global_qsgd", {{"bucket", bucket}}, largest_of,
+                 [](double most, double) { return most / 127 * 1.0001; });
+  }
+  const auto bytes = [](const char* bucket, index_t n) {
+    return Rig("global_qsgd", {{"bucket", bucket}}, Layout::flat(1)).method->payload_bytes(Layout::flat(n), 0);
+  };
+  EXPECT_EQ(bytes("tensor", 1001), 1001 + 4);  // the card's n b / 8 + 4
+  EXPECT_EQ(bytes("512", 1025), 1025 + 12);
+}
+
+TEST(GlobalQsgd, ScalesUnderAResidual) {
+  const int ranks = 4;
+  Rig rig("global_qsgd", {}, Layout::flat(512), ranks);
+  for (auto& memory : rig.memories) memory.assign(512, 0);
+  const Floats d = rig.step(std::vector<Floats>(ranks, Floats(512, 0.5f)));
+  const double w = ranks * 512 / (4.0 * 31 * 31);
+  EXPECT_NEAR(d[0], 0.5 / (1 + w), 1e-6);
+  EXPECT_NEAR(rig.memories[2][9], 0.5 - 0.5 / (1 + w), 1e-6);
+  expect_telescoping("global_qsgd", {}, 3);
+  Rig refused("global_qsgd", {{"scale", "none"}, {"bucket", "tensor"}}, Layout::flat(100000), 2);
+  for (auto& memory : refused.memories) memory.assign(100000, 0);
+  EXPECT_THROW(refused.step(std::vector<Floats>(2, Floats(100000, 1))), Error);
+}
+
+TEST(GlobalQsgd, ZerosExtremesAndFlags) {
+  for (const char* norm : {"max", "l2"})
+    expect_extremes("global_qsgd", {{"norm", norm}}, norm[0] == 'm' ? 1.000002 : 30);
+  for (const float poison : {NAN, INFINITY, -INFINITY}) {
+    Rig rig("global_qsgd", {}, Layout::flat(700), 3);
+    std::vector<Floats> x(3, Floats(700, 1));
+    x[2][699] = poison;
+    for (auto& memory : rig.memories) memory.assign(700, 0.5f);
+    EXPECT_TRUE(rig.step(x).empty());
+    for (std::size_t r = 0; r < 3; ++r) EXPECT_EQ(rig.memories[r][0], 1.5f);
+    EXPECT_EQ(rig.memories[2][699], 0.5f);
+  }
+}
+
+}  // namespace
+}  // namespace gradcomp::quantisers
