@@ -1,0 +1,61 @@
+#include "gradcomp/compressors/terngrad.hpp"
+
+#include "gradcomp/compressors/detail/summed_levels.hpp"
+#include "gradcomp/compressors/detail/ternary.hpp"
+
+namespace gradcomp::compressors {
+namespace {
+
+/// Of both Coded (2bit) and SummedLevels (sum).
+struct TernaryScheme {
+  using Codec = kernels::LinearCodec;
+  static constexpr int most_levels = 1;
+  static constexpr const char* remedy = "another method";
+  Codec codec;
+  index_t length = 0;
+  int bits = 2;
+  bool shrinks = false;
+  TernaryScale scales;
+
+  static TernaryScheme from(const Options& options) {
+    TernaryScheme scheme;
+    scheme.scales.clip = options.real("clip");
+    return scheme;
+  }
+  KOKKOS_INLINE_FUNCTION double excess(index_t n) const { return linear_excess(1, static_cast<double>(n)); }
+  double excess(int levels, double n) const { return linear_excess(static_cast<double>(levels), n); }
+};
+
+std::unique_ptr<Compressor> make_terngrad(Info info, const Options& options) {
+  const std::string& code = options.text("code");
+  info.property = options.real("clip") > 0 ? Info::Property::contraction : Info::Property::unbiased;
+  if (code == "sum") return std::make_unique<SummedLevels<TernaryScheme>>(info, options);
+  info.rounds = {MessageKind::bytes};
+  info.reducers = {"allgather"};
+  if (code == "base3") return make_base3_ternary(info, options);
+  return std::make_unique<Coded<TernaryScheme>>(info, options);
+}
+
+}  // namespace
+
+Entry terngrad() {
+  Info info;
+  info.name = "terngrad";
+  info.summary = "-s, 0 or +s per element, of the gradient clipped at 2.5 standard deviations; the scaler s is shared";
+  info.paper = "Wen et al., TernGrad, NeurIPS 2017";
+  info.family = Info::Family::quantiser;
+  info.property = Info::Property::contraction;  // in the mean: E[decoded] = clip(a)
+  info.rounds = {MessageKind::summable, MessageKind::summable};
+  info.reducers = {"allreduce"};
+  info.feedbacks = {"none"};
+  info.parameters = {
+      Parameter::real("clip", "2.5", 0, 100, "standard deviations beyond which elements are cut; 0: off, unbiased"),
+      Parameter::choice("code", "sum", {"sum", "2bit", "base3"},
+                        "sum: shared scaler, integer sums; 2bit, base3: own scaler, gathered, 4 or 5 elements a byte"),
+  };
+  info.bytes_formula = "sum over tensors that are not empty of n + 4 (2bit: ceil(n / 4) + 4, base3: ceil(n / 5) + 4)";
+  info.passes = 2.25;
+  return {info, [info](const Options& options) { return make_terngrad(info, options); }};
+}
+
+}  // namespace gradcomp::compressors

@@ -1,0 +1,36 @@
+#pragma once
+// Ternary codes, five to a byte: sum of (0 zero, 1 negative, 2 positive) 3^k, k = 0 .. 4; 3^5 = 243 of 256 values are
+// used, 1.6 bits per code where log2(3) = 1.585 would do. Every segment starts a byte of its own.
+#include "gradcomp/core/layout.hpp"
+#include "gradcomp/kernels/lanes.hpp"
+
+namespace gradcomp::kernels {
+
+class Base3 {
+ public:
+  explicit Base3(const Layout& layout);
+
+  /// Sum over segments of ceil(n / 5).
+  index_t bytes() const { return m_bytes; }
+  index_t scratch_bytes() const { return static_cast<index_t>(m_runs.size() * sizeof(Run)); }
+
+  /// bytes = codes, each -1, 0 or 1.
+  void pack(const Exec& exec, const Span<const std::int8_t>& codes, std::uint8_t* bytes) const;
+
+  /// out += weight * scale * code; `scales`: [segments that are not empty], any address. False, with `out` unspecified,
+  /// when a byte is above 242 or a scale no norm (codecs.hpp). Waits for exec.
+  bool unpack_add(const Exec& exec, const std::uint8_t* bytes, const float* scales, float weight,
+                  const Span<float>& out) const;
+
+  /// Elements [first, first + count) of the layout, a multiple of 5 unless they end a segment.
+  struct Run {
+    index_t first, count, byte, scale;
+  };
+
+ private:
+  Vector<Run> m_runs;
+  Vector<index_t> m_bad;  ///< [1]
+  index_t m_bytes = 0;
+};
+
+}  // namespace gradcomp::kernels
