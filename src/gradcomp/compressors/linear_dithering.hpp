@@ -1,6 +1,6 @@
 #pragma once
 // linear_dithering: stochastic rounding to the levels 0, v/s, 2v/s .. v of the largest magnitude or the L2 norm v of a
-// whole tensor or bucket (random dithering: Alistarh et al., NeurIPS 2017, section 3.1; as in BytePS, Jiang et al.,
+// whole tensor or bucket (random dithering: Alistarh et al., NeurIPS 2017; as in BytePS, Jiang et al.,
 // OSDI 2020, whose norm covers the whole tensor).
 //
 // q = round(s |a| / v) stochastically; E[decoded] = a, the variance of an element is (v/s)^2 f (1 - f), f the fraction

@@ -1,6 +1,6 @@
 #pragma once
 // natural_dithering: stochastic rounding to the levels 0, 2^(1-k) v .. v/4, v/2, v of the largest magnitude or the L2
-// norm v of a whole tensor or bucket (Horvath et al., MSML 2022, section 3; as in BytePS, Jiang et al., OSDI 2020).
+// norm v of a whole tensor or bucket (Horvath et al., MSML 2022; as in BytePS, Jiang et al., OSDI 2020).
 //
 // |a| between two powers is rounded as by natural (variance at most a^2 / 8); below t = 2^(1-k) v to 0 or t, with
 // variance |a| (t - |a|). Unbiased, w <= 1/8 + min(n 4^-k, sqrt(n) 2^(1-k)) for a bucket of n. k = 2^(bits-1) - 1 or

@@ -6,10 +6,9 @@
 //   Codec codec; index_t length; int bits;  length of buckets, 0: a scale for each tensor
 //   Scales scales                           device function object: scales(range, own) writes Codec::words words
 //   static constexpr const char* remedy     what a feedback needs where w >= 1 refuses it
-//   double excess(index_t n) const          w of E||C(a) - a||^2 <= w ||a||^2 for a bucket of n elements; device
-//   function
+//   double excess(index_t n) const          w of E||C(a) - a||^2 <= w ||a||^2, n elements; device function
 // With a memory the decoded scales are divided by 1 + w, since an unbiased C with variance w is no contraction:
-// ||a - C(a) / (1 + w)||^2 <= w / (1 + w) ||a||^2 in the mean (Horvath & Richtarik, ICLR 2021). Sections: CodePlan's.
+// ||a - C(a) / (1 + w)||^2 <= w / (1 + w) ||a||^2 in the mean (Beznosikov et al., JMLR 2023). Sections: CodePlan's.
 #include <algorithm>
 #include <memory>
 #include <string>
