@@ -1,6 +1,12 @@
 #include "gradcomp/core/info.hpp"
 
+#include <algorithm>
+
 namespace gradcomp {
+
+bool Info::takes(const std::string& feedback_kind) const {
+  return std::find(feedbacks.begin(), feedbacks.end(), feedback_kind) != feedbacks.end();
+}
 
 std::string to_string(Info::Family family) {
   switch (family) {

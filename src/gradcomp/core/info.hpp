@@ -26,6 +26,7 @@ struct Info {
   std::vector<std::string> reducers;                          ///< valid reducers, the default first
   std::string feedback = "none";                              ///< default feedback
   std::vector<std::string> feedbacks = {"none", "residual"};  ///< kinds that the method can work with
+  bool takes(const std::string& feedback_kind) const;         ///< whether it is among them
   std::string granularity = "bucket";                         ///< default granularity: bucket or tensor
   index_t granule = 1;                ///< elements that must stay together when a gradient is cut
   double learning_rate_scale = 1;     ///< default lr = the job's lr x this

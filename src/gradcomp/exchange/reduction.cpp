@@ -5,6 +5,7 @@
 
 #include "gradcomp/comm/over_ranks.hpp"
 #include "gradcomp/exchange/spec.hpp"
+#include "gradcomp/kernels/scatter.hpp"
 #include "gradcomp/kernels/threefry.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
 
@@ -129,6 +130,15 @@ void time_it(Case& c, Schedule& schedule, const ReductionOptions& options, Reduc
   result.times_ms = max_over_ranks(c.control, result.times_ms);
 }
 
+/// ||out - mean gradient|| / ||mean gradient|| of what was reduced last.
+double relative_error(Case& c) {
+  const Vector<float> mean("gradcomp::exchange::mean", c.gradient.size());
+  sent_share(c.exec, c.gradient, nullptr, c.control.size(), mean);
+  c.sum(mean);
+  const auto [difference, norm] = distance(c.exec, c.out, mean);
+  return norm > 0 ? std::sqrt(difference / norm) : 0;
+}
+
 /// Fills `wrong` and `relative_error` from a first step of `schedule`, whose memories are still empty.
 void check_it(Case& c, Schedule& schedule, Info::Property property, ReductionResult& result) {
   // 16-bit sums are rounded once more, behind the residual: half a unit of bf16's last place
@@ -141,17 +151,13 @@ void check_it(Case& c, Schedule& schedule, Info::Property property, ReductionRes
       if (view.name == fmt::format("bucket{}/residual", b)) residual[b] = static_cast<const float*>(view.data);
     }
   }
-  Vector<float> expected("gradcomp::exchange::expected", c.gradient.size()),
-      mean("gradcomp::exchange::mean", c.gradient.size());
-  sent_share(c.exec, c.gradient, nullptr, c.control.size(), mean);
+  Vector<float> expected("gradcomp::exchange::expected", c.gradient.size());
   for (std::size_t b = 0; b < buckets.size(); ++b) {
     sent_share(c.exec, subspan<float>(c.gradient, buckets[b].offset, buckets[b].count), residual[b], c.control.size(),
                subspan<float>(expected, buckets[b].offset, buckets[b].count));
   }
-  c.sum(mean);
   c.sum(expected);
-  const auto [difference, norm] = distance(c.exec, c.out, mean);
-  result.relative_error = norm > 0 ? std::sqrt(difference / norm) : 0;
+  result.relative_error = relative_error(c);
   result.wrong = sum_over_ranks(c.control, {count_wrong(c.exec, expected, c.out, relative)})[0];
 }
 
@@ -168,12 +174,15 @@ ReductionResult measure_reduction(const Exec& exec, const std::string& method, i
   ReductionResult result;
   time_it(c, *make_schedule(timed, c.layout, comm, schedule_options), options, result);
   if (timed.common.text("reducer") == "local") return result;  // the bound reduces nothing
-  if (timed.compressor->info().property == Info::Property::sign) {
-    result.wrong = count_no_signs(exec, c.out);  // there is no residual to add up with
+  const Info& info = timed.compressor->info();
+  if (!info.takes("residual")) {  // nothing to add up with
+    const bool signs = info.property == Info::Property::sign;
+    result.wrong = signs ? count_no_signs(exec, c.out) : kernels::count_non_finite(exec, c.out);
+    result.relative_error = relative_error(c);
     return result;
   }
   const MethodSpec checked = parse_method(with_option(method, "feedback", "residual"));
-  check_it(c, *make_schedule(checked, c.layout, control, schedule_options), timed.compressor->info().property, result);
+  check_it(c, *make_schedule(checked, c.layout, control, schedule_options), info.property, result);
   return result;
 }
 

@@ -24,6 +24,7 @@ struct ReductionResult {
 
   /// Elements, over all ranks, where a first step breaks the identity that every method must satisfy, whatever it drops
   /// or rounds: out = mean over ranks of (gradient - residual), when it feeds its error back from an empty memory.
+  /// Of a method that takes no residual: elements that are not finite, or no signs where it sends those.
   index_t wrong = 0;
 };
 
