@@ -70,9 +70,9 @@ void Probe::step(const Exec& exec, const Span<const float>& gradient, ReadProbe&
   }
   compare();
   if (difference) {  // the memory is what was decoded so far
-    verify(copied(source.memory, gradient.size()), m_before);
+    verify(copied(source.memory, gradient.size()), decoded(), m_before);
   } else if (source.has_memory()) {
-    verify(m_seen, copied(source.memory, gradient.size()));
+    verify(m_seen, decoded(), copied(source.memory, gradient.size()));
   } else {
     check(exec, gradient);
   }

@@ -54,7 +54,7 @@ class Probe {
  private:
   void describe();
   void compare();
-  void verify(const std::vector<float>& whole, const std::vector<float>& rest);
+  void verify(const std::vector<float>& whole, const std::vector<float>& decoded, const std::vector<float>& rest);
   void check(const Exec& exec, const Span<const float>& gradient);
   void time(const Exec& exec, const Span<const float>& gradient, ReadProbe& read);
   Context context() const { return {m_options.seed, m_step, 0, 1}; }

@@ -30,19 +30,19 @@ void Probe::compare() {
   m_result.cosine.push_back(product / std::sqrt(norm * out_norm));
 }
 
-/// `whole` is what was decoded and `rest`.
-void Probe::verify(const std::vector<float>& whole, const std::vector<float>& rest) {
+/// `whole` is `decoded` and `rest`.
+void Probe::verify(const std::vector<float>& whole, const std::vector<float>& decoded, const std::vector<float>& rest) {
   // Selections and quantisers lose a unit of the last place in a - decoded; products are summed in another order.
   const bool products = m_spec.compressor->info().family == Info::Family::low_rank;
   double norm = 0;
   for (const double v : whole) norm += v * v;
   const double slack = products ? 1e-4 * std::sqrt(norm / std::max<double>(1, static_cast<double>(whole.size()))) : 0;
-  const bool good = adds_up(whole, decoded(), rest, slack);
+  const bool good = adds_up(whole, decoded, rest, slack);
   m_result.verified = m_result.verified.value_or(true) && good;
 }
 
 /// Without a memory nobody knows what was not sent: a second run, with feedback from an empty memory, sends the same
-/// and keeps the rest.
+/// (or a scaled copy of it) and keeps the rest.
 void Probe::check(const Exec& exec, const Span<const float>& gradient) {
   if (!m_checked) return;
   try {
@@ -50,7 +50,9 @@ void Probe::check(const Exec& exec, const Span<const float>& gradient) {
     m_check->feedback = Feedback(m_checked->common, m_layout.count());
     m_check->step(exec, gradient, context(), nullptr);
     const Source source = m_check->feedback.source(exec, gradient, 1);
-    if (source.gamma == 1) verify(m_seen, copied(source.memory, gradient.size()));
+    if (source.gamma == 1) {
+      verify(m_seen, copied(m_check->out.data(), m_check->out.size()), copied(source.memory, gradient.size()));
+    }
     if (!m_options.closed) m_check.reset();  // as large as the gradient several times over
   } catch (const Error&) {
     m_checked.reset();  // the method refuses feedback with these options
