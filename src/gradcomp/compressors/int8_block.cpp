@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "gradcomp/compressors/detail/dense_bytes.hpp"
+#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 #include "gradcomp/kernels/tiles.hpp"
 #include "gradcomp/kernels/uniform_rows.hpp"
@@ -56,13 +57,6 @@ struct Int8State final : DenseState {
   Vector<Block> blocks;
   Vector<index_t> bad;  ///< [1] non-finite elements or bad codes of the running call
 };
-
-index_t read_count(const Exec& exec, const Vector<index_t>& count) {
-  index_t value = 0;
-  Kokkos::deep_copy(exec, Kokkos::View<index_t, Kokkos::HostSpace>(&value), Kokkos::subview(count, 0));
-  exec.fence("gradcomp::compressors::int8_block");
-  return value;
-}
 
 /// First touch of a block: its s.
 KOKKOS_FORCEINLINE_FUNCTION float block_scale(const Warp& warp, const Source& source, const Block& block,
@@ -140,7 +134,7 @@ index_t encode_blocks(const Exec& exec, const Source& source, const Int8State& s
           if (total > 0) Kokkos::atomic_add(&non_finite(0), static_cast<index_t>(total));
         });
       });
-  return read_count(exec, non_finite);
+  return kernels::read_count(exec, non_finite);
 }
 
 /// out += weight * decoded. False when a scale or a code is none that encode_blocks() writes. Waits for exec.
@@ -170,7 +164,7 @@ bool decode_blocks(const Exec& exec, const Int8State& state, const std::byte* se
           if (total > 0) Kokkos::atomic_add(&bad(0), static_cast<index_t>(total));
         });
       });
-  return read_count(exec, bad) == 0;
+  return kernels::read_count(exec, bad) == 0;
 }
 
 class Int8Block final : public DenseBytes {

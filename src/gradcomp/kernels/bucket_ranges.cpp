@@ -1,21 +1,14 @@
 #include "gradcomp/kernels/bucket_ranges.hpp"
 
 #include <algorithm>
-#include <string>
 
+#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/quantise_lanes.hpp"
 
 namespace gradcomp::kernels {
 namespace {
 
 constexpr float largest_float = 0x1.fffffep+127f;
-
-template <class T>
-Vector<T> upload(const std::string& label, const std::vector<T>& list) {
-  const Vector<T> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), list.size());
-  Kokkos::deep_copy(device, Kokkos::View<const T*, Kokkos::HostSpace>(list.data(), list.size()));
-  return device;
-}
 
 /// Sums of `size` elements at `a` in double.
 KOKKOS_FORCEINLINE_FUNCTION void sum_exactly(const Warp& warp, const float* a, index_t size, Range& range) {

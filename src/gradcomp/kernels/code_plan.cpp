@@ -1,19 +1,10 @@
 #include "gradcomp/kernels/code_plan.hpp"
 
 #include <algorithm>
-#include <string>
+
+#include "gradcomp/kernels/arrays.hpp"
 
 namespace gradcomp::kernels {
-namespace {
-
-template <class T>
-Vector<T> upload(const std::string& label, const std::vector<T>& list) {
-  const Vector<T> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), list.size());
-  Kokkos::deep_copy(device, Kokkos::View<const T*, Kokkos::HostSpace>(list.data(), list.size()));
-  return device;
-}
-
-}  // namespace
 
 CodePlan::CodePlan(const Layout& layout, index_t bucket_length, int code_bits, int scale_words)
     : length(bucket_length), bits(code_bits), words_per_bucket(scale_words) {
@@ -66,13 +57,6 @@ void pack_tails(const Exec& exec, const CodePlan& plan, std::uint8_t* bytes) {
             bytes[tail.byte + j] = tail_byte(codes.data() + tail.code, tail.count, bits, j);
         });
       });
-}
-
-index_t read_count(const Exec& exec, const CodePlan& plan) {
-  index_t value = 0;
-  Kokkos::deep_copy(exec, Kokkos::View<index_t, Kokkos::HostSpace>(&value), Kokkos::subview(plan.count, 0));
-  exec.fence("gradcomp::kernels::code_plan");
-  return value;
 }
 
 }  // namespace gradcomp::kernels

@@ -6,6 +6,7 @@
 // residual), bits / 32 writes.
 #include <vector>
 
+#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/bucket_ranges.hpp"
 #include "gradcomp/kernels/codecs.hpp"
 
@@ -44,8 +45,6 @@ index_t coded_bytes(const Layout& layout, index_t length, int bits, int scale_wo
 
 /// Packs the codes behind whole blocks; `bytes` is their section.
 void pack_tails(const Exec& exec, const CodePlan& plan, std::uint8_t* bytes);
-/// The value of plan.count. Waits for exec.
-index_t read_count(const Exec& exec, const CodePlan& plan);
 
 /// Writes the codes of a behind the scales that lie at `out` already (what receivers decode with), leaves a - decoded
 /// in the memory. `own`: the scales that a is measured in, plan.scale_count() words. `form`: this is the first touch of
@@ -101,7 +100,7 @@ index_t encode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec,
         });
       });
   pack_tails(exec, plan, reinterpret_cast<std::uint8_t*>(words + plan.words));
-  return form ? read_count(exec, plan) : 0;
+  return form ? read_count(exec, plan.count) : 0;
 }
 
 /// out += weight * decoded, from plan.bytes() bytes at `in` (aligned to 4). Returns false, with `out` unspecified, when
@@ -155,7 +154,7 @@ bool decode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, co
           if (total > 0) Kokkos::atomic_add(&bad_codes(0), static_cast<index_t>(total));
         });
       });
-  return read_count(exec, plan) == 0;
+  return read_count(exec, plan.count) == 0;
 }
 
 }  // namespace gradcomp::kernels

@@ -1,22 +1,15 @@
 #include "gradcomp/kernels/low_rank.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/low_rank_lanes.hpp"
 
 namespace gradcomp::kernels {
 namespace {
 
 constexpr index_t block_rows = 128;  // of one partial sum along columns
-
-template <class T>
-Vector<T> upload(const std::string& label, const std::vector<T>& list) {
-  const Vector<T> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), list.size());
-  Kokkos::deep_copy(device, Kokkos::View<const T*, Kokkos::HostSpace>(list.data(), list.size()));
-  return device;
-}
 
 }  // namespace
 

@@ -1,28 +1,11 @@
 #include "gradcomp/kernels/quantise.hpp"
 
 #include <algorithm>
-#include <string>
 
+#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/quantise_lanes.hpp"
 
 namespace gradcomp::kernels {
-namespace {
-
-template <class T>
-Vector<T> upload(const std::string& label, const std::vector<T>& list) {
-  const Vector<T> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), list.size());
-  Kokkos::deep_copy(device, Kokkos::View<const T*, Kokkos::HostSpace>(list.data(), list.size()));
-  return device;
-}
-
-index_t read_count(const Exec& exec, const Vector<index_t>& count) {
-  index_t value = 0;
-  Kokkos::deep_copy(exec, Kokkos::View<index_t, Kokkos::HostSpace>(&value), Kokkos::subview(count, 0));
-  exec.fence("gradcomp::kernels::quantise");
-  return value;
-}
-
-}  // namespace
 
 int QuantiseSpec::bits() const {
   int bits = 1;

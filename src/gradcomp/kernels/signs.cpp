@@ -1,21 +1,11 @@
 #include "gradcomp/kernels/signs.hpp"
 
 #include <algorithm>
-#include <string>
 
+#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/tiles.hpp"
 
 namespace gradcomp::kernels {
-namespace {
-
-template <class T>
-Vector<T> upload(const std::string& label, const std::vector<T>& list) {
-  const Vector<T> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), list.size());
-  Kokkos::deep_copy(device, Kokkos::View<const T*, Kokkos::HostSpace>(list.data(), list.size()));
-  return device;
-}
-
-}  // namespace
 
 SignPieces::SignPieces(const std::vector<SignRun>& runs) : counter("gradcomp::kernels::sign_counter", 1) {
   std::vector<SignPiece> pieces;

@@ -1,20 +1,10 @@
 #include "gradcomp/kernels/tiles.hpp"
 
 #include <algorithm>
-#include <string>
+
+#include "gradcomp/kernels/arrays.hpp"
 
 namespace gradcomp::kernels {
-namespace {
-
-/// Device copy of a host list.
-template <class T>
-Vector<T> upload(const std::string& label, const std::vector<T>& list) {
-  const Vector<T> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), list.size());
-  Kokkos::deep_copy(device, Kokkos::View<const T*, Kokkos::HostSpace>(list.data(), list.size()));
-  return device;
-}
-
-}  // namespace
 
 Tiles::Tiles(const Layout& layout) {
   std::vector<Tile> tiles;

@@ -48,4 +48,41 @@ inline int bits_of(int levels) {
   return spec.bits();
 }
 
+/// Scheme of Coded for levels of a norm, with the options of dithering_parameters(). Excess::of(levels, n): its w.
+template <class LevelCodec, class Excess>
+struct DitheringScheme {
+  using Codec = LevelCodec;
+  static constexpr const char* remedy = "scale=auto, more bits, smaller buckets";
+  Codec codec;
+  index_t length = 0;
+  int bits = 8;
+  bool shrinks = true;
+  NormScale scales;
+
+  static DitheringScheme from(const Options& options) {
+    DitheringScheme scheme;
+    scheme.codec.levels = levels_of(options);
+    scheme.bits = bits_of(scheme.codec.levels);
+    scheme.length = bucket_length(options);
+    scheme.shrinks = options.text("scale") == "auto";
+    scheme.scales.max_norm = options.text("norm") == "max";
+    return scheme;
+  }
+  KOKKOS_INLINE_FUNCTION double excess(index_t n) const {
+    return Excess::of(static_cast<double>(codec.levels), static_cast<double>(n));
+  }
+};
+
+/// What the dithering methods say alike of themselves.
+inline Info dithering_info(const std::string& bits, const std::string& levels) {
+  Info info;
+  info.family = Info::Family::quantiser;
+  info.property = Info::Property::unbiased;
+  info.rounds = {MessageKind::bytes};
+  info.reducers = {"allgather"};
+  info.granule = 8192;  // a multiple of every bucket
+  info.parameters = dithering_parameters(bits, levels);
+  return info;
+}
+
 }  // namespace gradcomp::compressors
