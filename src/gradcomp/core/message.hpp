@@ -20,7 +20,7 @@ struct Message {
 
   // summable: set by produce(); the exchange reads `data` and writes the reduction over ranks to `result`. Both belong
   // to the compressor's State (or to the source) and may be the same array. A rank that must skip the step (non-finite
-  // gradient) sends NaN in element 0: then every rank sees it in the sum.
+  // gradient) sends NaN in element 0, of a maximum +infinity: then every rank sees it in the result.
   DType dtype = DType::f32;
   ReduceOp op = ReduceOp::sum;
   index_t count = 0;

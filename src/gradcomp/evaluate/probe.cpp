@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "gradcomp/coders/index_coding.hpp"
 #include "gradcomp/exchange/reduction.hpp"
 #include "gradcomp/feedback/seen.hpp"
 
@@ -16,10 +17,6 @@ Layout seen_by(const MethodSpec& spec, const Layout& layout) {
   const bool vector = layout.segments.size() == 1 && !layout.segments[0].is_matrix();
   if (vector && spec.compressor->info().family == Info::Family::low_rank) return layer_like(layout.count());
   return spec.common.text("granularity") == "bucket" ? layout.fused() : layout;
-}
-
-double log2_binomial(double n, double k) {
-  return (std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1)) / std::log(2.0);
 }
 
 double total(const std::vector<index_t>& values) {
@@ -96,7 +93,7 @@ void Probe::describe() {
   if (sparse && !state.kept.empty()) {
     const double kept = total(state.kept);
     m_result.kept.push_back(kept);
-    m_result.entropy_bits.push_back(log2_binomial(static_cast<double>(m_layout.count()), kept));
+    m_result.entropy_bits.push_back(kept * coders::entropy_bits(m_layout.count(), static_cast<index_t>(kept)));
   }
   m_result.density_ratio.push_back(std::move(ratios));
 }
