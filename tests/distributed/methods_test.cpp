@@ -1,6 +1,5 @@
 // Every registered method over both schedules: equal bits on all ranks, equal bits of both schedules, and the identity
 // of error feedback. What a single method does is tested in tests/unit/compressors and tests/conformance.
-#include <algorithm>
 #include <atomic>
 
 #include "distributed/training_steps.hpp"
@@ -16,9 +15,7 @@ std::vector<std::string> methods() {
 
 /// The method with a residual; as it is where it takes none.
 MethodSpec remembering(const MethodSpec& method) {
-  const auto& kinds = method.compressor->info().feedbacks;
-  const bool takes = std::find(kinds.begin(), kinds.end(), "residual") != kinds.end();
-  return takes ? parse_method(method.text + ":feedback=residual") : method;
+  return method.compressor->info().takes("residual") ? parse_method(method.text + ":feedback=residual") : method;
 }
 
 class Methods : public testing::TestWithParam<std::string> {

@@ -216,21 +216,8 @@ TEST(DrydenMethod, SignFlipsSwapTheClasses) {
 }
 
 TEST(DrydenMethod, ManyStepsLoseNothing) {
-  const index_t n = 5000;
-  Rig rig = rig_of(Layout::flat(n), "0.01");
-  std::vector<double> sent(static_cast<std::size_t>(n)), total(static_cast<std::size_t>(n));
-  for (int step = 0; step < 50; ++step) {
-    const auto g = make_input("gauss", n, static_cast<std::uint32_t>(step));
-    rig.produce(g, step);
-    const auto out = rig.decode(1, std::vector<float>(g.size()));
-    for (std::size_t i = 0; i < g.size(); ++i) {
-      sent[i] += static_cast<double>(out[i]);
-      total[i] += static_cast<double>(g[i]);
-    }
-  }
-  const auto rest = rig.residual();
-  for (std::size_t i = 0; i < rest.size(); ++i)
-    ASSERT_NEAR(sent[i] + static_cast<double>(rest[i]), total[i], 100 * 40 * 0x1p-24);
+  Rig rig = rig_of(Layout::flat(5000), "0.01");
+  expect_nothing_lost(rig, 50, 100 * 40 * 0x1p-24);
 }
 
 TEST(DrydenMethod, NonFiniteGradientIsFlaggedAndGiveBackRestores) {

@@ -110,6 +110,24 @@ inline void expect_conservation(const Rig& rig, const std::vector<float>& a) {
   ASSERT_LE(rig.message.size, rig.method->payload_capacity(rig.layout));
 }
 
+/// I8: what was decoded over `steps` steps, and what still waits, is the sum of the gradients.
+inline void expect_nothing_lost(Rig& rig, int steps, double tolerance) {
+  const index_t n = rig.layout.count();
+  std::vector<double> sent(static_cast<std::size_t>(n)), total(sent);
+  for (int step = 0; step < steps; ++step) {
+    const auto g = make_input("gauss", n, static_cast<std::uint32_t>(step));
+    rig.produce(g, step);
+    const auto out = rig.decode(1, std::vector<float>(g.size()));
+    for (std::size_t i = 0; i < g.size(); ++i) {
+      sent[i] += static_cast<double>(out[i]);
+      total[i] += static_cast<double>(g[i]);
+    }
+  }
+  const auto rest = rig.residual();
+  for (std::size_t i = 0; i < rest.size(); ++i)
+    ASSERT_NEAR(sent[i] + static_cast<double>(rest[i]), total[i], tolerance);
+}
+
 inline double squares(const std::vector<float>& x) {
   double sum = 0;
   for (const float v : x) sum += static_cast<double>(v) * static_cast<double>(v);
