@@ -70,7 +70,7 @@ class EfSign final : public DenseBytes {
     }
     auto* const scales = reinterpret_cast<float*>(sections);
     Kokkos::deep_copy(exec, Span<float>(scales, count), HostSpan<const float>(own.scales.data(), count));
-    kernels::write_signs(exec, own.pieces, kernels::LoadRows{source}, source, {scales, 1}, words(sections, own));
+    kernels::write_signs(exec, own.pieces, kernels::SentRows{source}, {scales, 1}, words(sections, own));
     return true;
   }
   bool decode(const Exec& exec, const std::byte* sections, float weight, State& state,

@@ -223,7 +223,7 @@ class OneBit final : public DenseBytes {
     float* const values = levels + 2 * own.columns;
     column_levels(exec, own, levels);
     write_raw(exec, source, own, values);
-    kernels::write_signs(exec, own.pieces, kernels::LoadRows{source}, source, {levels, 2},
+    kernels::write_signs(exec, own.pieces, kernels::SentRows{source}, {levels, 2},
                          reinterpret_cast<std::uint32_t*>(values + own.raw_count));
     return true;
   }

@@ -24,7 +24,7 @@ class Sign final : public SignBits {
   bool encode(const Exec& exec, const Source& source, State& state, const Context&,
               std::byte* sections) const override {
     const auto& own = static_cast<SignBitsState&>(state);
-    return kernels::write_signs(exec, own.pieces, kernels::FirstRows{source}, source, {},
+    return kernels::write_signs(exec, own.pieces, kernels::FirstRows{source}, {},
                                 reinterpret_cast<std::uint32_t*>(sections)) == 0;
   }
 };

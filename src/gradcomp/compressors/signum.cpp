@@ -18,18 +18,33 @@ struct MomentumRows {
   float* momentum;
   float beta;
 
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Warp& warp, index_t i, int active, Lanes<float>& m,
-                                              Lanes<std::int32_t>& bad) const {
-    Lanes<float> g;
-    kernels::load_row(warp, source.gradient + i, active, g);
-    kernels::load_row(warp, momentum + i, active, m);
-    warp.each([&](int l) {
-      const bool good = Source::is_finite(g[l]);
-      const float moved = beta * m[l] + (1 - beta) * g[l];
-      m[l] = good ? moved : m[l];
-      bad[l] += good ? 0 : 1;
-    });
-    kernels::store_row(warp, momentum + i, active, m);
+  template <class Code>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Warp& warp, index_t i, index_t count, Lanes<std::int32_t>& bad,
+                                              const Code& code) const {
+    const float kept = beta, taken = 1 - beta;
+    for (index_t e = 0; e < count; e += kernels::warp_lanes) {
+      const float* const g = source.gradient + i + e;
+      float* const m = momentum + i + e;
+      const int row = static_cast<int>(e / kernels::warp_lanes);
+      const auto move = [&](int l) {
+        const bool good = Source::is_finite(g[l]);
+        const float moved = good ? kept * m[l] + taken * g[l] : m[l];
+        m[l] = moved;
+        bad[l] += good ? 0 : 1;
+        code(l, moved, row);
+      };
+      if (count - e >= kernels::warp_lanes) {
+        warp.each(move);
+      } else {
+        warp.each([&](int l) {
+          if (e + l < count) {
+            move(l);
+          } else {
+            code(l, 0.0f, row);
+          }
+        });
+      }
+    }
   }
 };
 
@@ -46,7 +61,7 @@ class Signum final : public SignBits {
   bool encode(const Exec& exec, const Source& source, State& state, const Context&,
               std::byte* sections) const override {
     const auto& own = static_cast<SignBitsState&>(state);
-    return kernels::write_signs(exec, own.pieces, MomentumRows{source, own.momentum.data(), m_beta}, source, {},
+    return kernels::write_signs(exec, own.pieces, MomentumRows{source, own.momentum.data(), m_beta}, {},
                                 reinterpret_cast<std::uint32_t*>(sections)) == 0;
   }
 

@@ -32,18 +32,13 @@ KOKKOS_FORCEINLINE_FUNCTION Range chunk_range(const Warp& warp, const Source& so
     sum[l] = squares[l] = 0;
     high[l] = negative[l] = -largest_float;
   });
-  for (index_t row = 0; row < size; row += warp_lanes) {
-    const int active = static_cast<int>(size - row < warp_lanes ? size - row : warp_lanes);
-    Lanes<float> a;
-    first_row(warp, source, i + row, active, a, bad);
-    warp.each([&](int l) {
-      sum[l] += a[l];
-      squares[l] += a[l] * a[l];
-      const bool inside = l < active;
-      high[l] = inside && a[l] > high[l] ? a[l] : high[l];
-      negative[l] = inside && -a[l] > negative[l] ? -a[l] : negative[l];
-    });
-  }
+  first_rows(warp, source, i, size, bad, [&](int l, float a, int row) {
+    const bool inside = row * warp_lanes + l < size;
+    sum[l] += a;
+    squares[l] += a * a;
+    high[l] = inside && a > high[l] ? a : high[l];
+    negative[l] = inside && -a > negative[l] ? -a : negative[l];
+  });
   Range range;
   range.count = size;
   range.high = warp.max(high);

@@ -41,30 +41,23 @@ template <class Rule>
 KOKKOS_FORCEINLINE_FUNCTION void dither_group(const Warp& warp, const float* a, index_t size, const Rule& rule,
                                               const Array4& key, index_t element,
                                               Lanes<std::uint32_t> (&code)[draw_rows]) {
-  Lanes<std::uint32_t> word[draw_rows / 2];
   Lanes<std::int32_t> undecided;
   const Array4 counter = stream_counter(element, random_stream::rounding, 0);
-  warp.each([&](int l) {
-    const Array4 own{counter.x0 + static_cast<std::uint32_t>(l), counter.x1, counter.x2, counter.x3};
-    const Array4 draw = threefry4x32_12(key, own);
-    word[0][l] = draw.x0;
-    word[1][l] = draw.x1;
-    word[2][l] = draw.x2;
-    word[3][l] = draw.x3;
+  const bool whole = size >= draw_elements;
+  warp.each([&](int l) {  // all in registers
+    const Array4 drawn =
+        threefry4x32_12(key, {counter.x0 + static_cast<std::uint32_t>(l), counter.x1, counter.x2, counter.x3});
+    const std::uint32_t draw[4] = {drawn.x0, drawn.x1, drawn.x2, drawn.x3};
     undecided[l] = 0;
-  });
-  for (int row = 0; row < draw_rows; ++row) {
-    const index_t left = size - row * warp_lanes;
-    Lanes<std::uint32_t>& bits = word[row % 4];
-    Lanes<float> x;
-    load_row(warp, a + row * warp_lanes, static_cast<int>(left < warp_lanes ? left : warp_lanes), x);
-    warp.each([&](int l) {
-      const std::int32_t sum = rule.position(x[l]).fixed + static_cast<std::int32_t>(bits[l] & 0xffffu);
-      bits[l] >>= 16;
+#pragma GCC unroll 8
+    for (int row = 0; row < draw_rows; ++row) {
+      const float x = whole || row * warp_lanes + l < size ? a[row * warp_lanes + l] : 0.0f;
+      const std::uint32_t u = row < 4 ? draw[row] & 0xffffu : draw[row - 4] >> 16;
+      const std::int32_t sum = rule.position(x).fixed + static_cast<std::int32_t>(u);
       undecided[l] |= (sum & 0xffff) == 0xffff ? 1 : 0;
-      code[row][l] = rule.code(sum >> 16, x[l]);
-    });
-  }
+      code[row][l] = rule.code(sum >> 16, x);
+    }
+  });
   if (warp.max(undecided) == 0) return;
   warp.each([&](int l) {
     if (undecided[l] == 0) return;
@@ -86,14 +79,7 @@ template <class Rule>
 KOKKOS_FORCEINLINE_FUNCTION void report_group(const Warp& warp, const Source& source, index_t i, index_t size,
                                               const Rule& rule, const Lanes<std::uint32_t> (&code)[draw_rows]) {
   if (source.memory == nullptr) return;
-  for (int row = 0; row < draw_rows && row * warp_lanes < size; ++row) {
-    const index_t left = size - row * warp_lanes;
-    const int active = static_cast<int>(left < warp_lanes ? left : warp_lanes);
-    Lanes<float> a, decoded;
-    load_row(warp, source.accumulated() + i + row * warp_lanes, active, a);
-    warp.each([&](int l) { decoded[l] = rule.value(code[row][l]); });
-    sent_row(warp, source, i + row * warp_lanes, active, a, decoded);
-  }
+  send_rows(warp, source, i, size, [&](int l, float, int row) { return rule.value(code[row][l]); });
 }
 
 }  // namespace gradcomp::kernels

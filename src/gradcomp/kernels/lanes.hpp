@@ -31,6 +31,9 @@ struct HostWarp {
   /// f(lane) for all lanes.
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION void each(const F& f) const {
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC ivdep  // lanes do not depend on each other: no check for overlapping arrays in front of every row
+#endif
     for (int l = 0; l < warp_lanes; ++l) f(l);
   }
 

@@ -21,17 +21,15 @@ struct LogLanes {
     });
   }
 
-  /// Takes in |a| of each lane, denormals too; zeros count as 1.
-  KOKKOS_FORCEINLINE_FUNCTION void multiply(const Warp& warp, const Lanes<float>& a) {
-    warp.each([&](int l) {
-      const float x = Kokkos::bit_cast<float>(magnitude(a[l]));
-      const bool tiny = x < 0x1p-100f, zero = x == 0;
-      const float scaled = tiny ? x * 0x1p64f : x;
-      const auto bits = Kokkos::bit_cast<std::int32_t>(zero ? 1.0f : scaled);
-      const std::int32_t power = (bits - 0x3f3504f3) >> 23;  // the bits of 2^-1/2
-      product[l] *= Kokkos::bit_cast<float>(bits - power * 0x800000);
-      exponent[l] += power - (tiny && !zero ? 64 : 0);
-    });
+  /// Takes in a magnitude() of lane l, denormals too; zeros count as 1.
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(int l, std::int32_t magnitude_bits) {
+    const float x = Kokkos::bit_cast<float>(magnitude_bits);
+    const bool tiny = x < 0x1p-100f, zero = x == 0;
+    const float scaled = tiny ? x * 0x1p64f : x;
+    const auto bits = Kokkos::bit_cast<std::int32_t>(zero ? 1.0f : scaled);
+    const std::int32_t power = (bits - 0x3f3504f3) >> 23;  // the bits of 2^-1/2
+    product[l] *= Kokkos::bit_cast<float>(bits - power * 0x800000);
+    exponent[l] += power - (tiny && !zero ? 64 : 0);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION double sum(const Warp& warp) const {
@@ -72,21 +70,19 @@ void FirstPass::run(const Exec& exec, const Tiles& tiles, const Source& source) 
           sum[l] = sum_abs[l] = squares[l] = 0;
           nonzeros[l] = bad[l] = most[l] = 0;
         });
-        for (std::int32_t row = 0; row < here.count; row += warp_lanes) {
-          Lanes<float> a;
-          first_row(warp, source, here.first + row, here.count - row, a, bad);
-          warp.each([&](int l) {
-            const std::int32_t bits = magnitude(a[l]);
-            const float x = Kokkos::bit_cast<float>(bits);
-            sum[l] += a[l];
-            sum_abs[l] += x;
-            squares[l] += x * x;
-            nonzeros[l] += bits != 0 ? 1 : 0;
-            most[l] = bits > most[l] ? bits : most[l];
-          });
-          if (with_logs) logs.multiply(warp, a);
-          if (row == sampled.first) store_row(warp, &sample(t * warp_lanes), sampled.size, a);
-        }
+        first_rows(warp, source, here.first, here.count, bad, [&](int l, float a, int) {
+          const std::int32_t bits = magnitude(a);
+          const float x = Kokkos::bit_cast<float>(bits);
+          sum[l] += a;
+          sum_abs[l] += x;
+          squares[l] += x * x;
+          nonzeros[l] += bits != 0 ? 1 : 0;
+          most[l] = bits > most[l] ? bits : most[l];
+          if (with_logs) logs.multiply(l, bits);
+        });
+        Lanes<float> drawn;
+        load_finite_row(warp, source, here.first + sampled.first, sampled.size, drawn);
+        store_row(warp, &sample(t * warp_lanes), sampled.size, drawn);
         const TileMoments result{warp.sum(sum),
                                  warp.sum(sum_abs),
                                  warp.sum(squares),

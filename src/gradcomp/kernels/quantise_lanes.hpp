@@ -54,26 +54,12 @@ KOKKOS_FORCEINLINE_FUNCTION float bucket_norm(const Warp& warp, const Source& so
     squares[l] = 0;
     most[l] = 0;
   });
-  const bool plain = source.kind == Source::Kind::none;
-  for (index_t row = 0; row < size; row += warp_lanes) {
-    const int active = static_cast<int>(size - row < warp_lanes ? size - row : warp_lanes);
-    Lanes<float> a;
-    if (plain) {
-      load_row(warp, source.gradient + i + row, active, a);  // the maximum tells whether all are finite
-    } else {
-      first_row(warp, source, i + row, active, a, bad);
-    }
-    warp.each([&](int l) {
-      const std::int32_t bits = magnitude(a[l]);
-      most[l] = bits > most[l] ? bits : most[l];
-      squares[l] += a[l] * a[l];
-    });
-  }
+  first_rows(warp, source, i, size, bad, [&](int l, float a, int) {
+    const std::int32_t bits = magnitude(a);
+    most[l] = bits > most[l] ? bits : most[l];
+    squares[l] += a * a;
+  });
   const float largest = Kokkos::bit_cast<float>(warp.max(most));
-  if (!Source::is_finite(largest)) {
-    warp.each([&](int l) { bad[l] += 1; });
-    return 0;
-  }
   if (largest == 0) return 0;
   const float norm = max_norm ? largest : l2_norm(warp, source.accumulated() + i, size, largest, warp.sum(squares));
   return norm < smallest_norm ? smallest_norm : norm > largest_norm ? largest_norm : norm;
@@ -125,33 +111,28 @@ KOKKOS_FORCEINLINE_FUNCTION void round_group(const Warp& warp, const float* a, i
                                              int levels, const Array4& key, index_t element,
                                              Lanes<std::uint32_t> (&code)[draw_rows]) {
   const float most = static_cast<float>(levels) * 0x1p16f;
-  Lanes<std::uint32_t> word[draw_rows / 2];
   Lanes<std::int32_t> undecided;
   const Array4 counter = stream_counter(element, random_stream::rounding, 0);
-  warp.each([&](int l) {
+  const bool whole = size >= draw_elements;
+  const auto round = [&](int l, const std::uint32_t(&draw)[4], int row, float x) {
+    const std::uint32_t u = row < 4 ? draw[row] & 0xffffu : draw[row - 4] >> 16;
+    const auto fixed = static_cast<std::int32_t>(scaled_magnitude(x, steps.scale[row >> steps.shift], most));
+    const std::int32_t sum = fixed + static_cast<std::int32_t>(u);
+    undecided[l] |= (sum & 0xffff) == 0xffff ? 1 : 0;
+    code[row][l] = signed_code(sum >> 16, x);
+  };
+  warp.each([&](int l) {  // all in registers
     // a group starts at a multiple of 256: adding the lane never carries
-    const Array4 own{counter.x0 + static_cast<std::uint32_t>(l), counter.x1, counter.x2, counter.x3};
-    const Array4 draw = threefry4x32_12(key, own);
-    word[0][l] = draw.x0;
-    word[1][l] = draw.x1;
-    word[2][l] = draw.x2;
-    word[3][l] = draw.x3;
+    const Array4 drawn =
+        threefry4x32_12(key, {counter.x0 + static_cast<std::uint32_t>(l), counter.x1, counter.x2, counter.x3});
+    const std::uint32_t draw[4] = {drawn.x0, drawn.x1, drawn.x2, drawn.x3};
     undecided[l] = 0;
+#pragma GCC unroll 8
+    for (int row = 0; row < draw_rows; ++row) {
+      const float x = whole || row * warp_lanes + l < size ? a[row * warp_lanes + l] : 0.0f;
+      round(l, draw, row, x);
+    }
   });
-  for (int row = 0; row < draw_rows; ++row) {
-    const index_t left = size - row * warp_lanes;
-    Lanes<std::uint32_t>& bits = word[row % 4];
-    const float scale = steps.scale[row >> steps.shift];
-    Lanes<float> x;
-    load_row(warp, a + row * warp_lanes, static_cast<int>(left < warp_lanes ? left : warp_lanes), x);
-    warp.each([&](int l) {
-      const auto fixed = static_cast<std::int32_t>(scaled_magnitude(x[l], scale, most));
-      const std::int32_t sum = fixed + static_cast<std::int32_t>(bits[l] & 0xffffu);
-      bits[l] >>= 16;
-      undecided[l] |= (sum & 0xffff) == 0xffff ? 1 : 0;
-      code[row][l] = signed_code(sum >> 16, x[l]);
-    });
-  }
   if (warp.max(undecided) == 0) return;
   warp.each([&](int l) {
     if (undecided[l] == 0) return;
@@ -172,15 +153,8 @@ KOKKOS_FORCEINLINE_FUNCTION void round_group(const Warp& warp, const float* a, i
 KOKKOS_FORCEINLINE_FUNCTION void leave_group(const Warp& warp, const Source& source, index_t i, index_t size,
                                              const RowSteps& steps, const Lanes<std::uint32_t> (&code)[draw_rows]) {
   if (source.memory == nullptr) return;
-  for (int row = 0; row < draw_rows && row * warp_lanes < size; ++row) {
-    const float step = steps.step[row >> steps.shift];
-    const index_t left = size - row * warp_lanes;
-    const int active = static_cast<int>(left < warp_lanes ? left : warp_lanes);
-    Lanes<float> a, decoded;
-    load_row(warp, source.accumulated() + i + row * warp_lanes, active, a);
-    warp.each([&](int l) { decoded[l] = decoded_value(code[row][l], step); });
-    sent_row(warp, source, i + row * warp_lanes, active, a, decoded);
-  }
+  send_rows(warp, source, i, size,
+            [&](int l, float, int row) { return decoded_value(code[row][l], steps.step[row >> steps.shift]); });
 }
 
 }  // namespace gradcomp::kernels

@@ -66,62 +66,59 @@ class SignPieces {
 bool add_signs(const Exec& exec, const SignPieces& pieces, const std::uint32_t* words, const SignLevels& levels,
                float weight, const Span<float>& out);
 
-/// Reads a where Source::first() left it.
-struct LoadRows {
-  Source source;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Warp& warp, index_t i, int active, Lanes<float>& a,
-                                              Lanes<std::int32_t>&) const {
-    load_row(warp, source.accumulated() + i, active, a);
-  }
-};
-
-/// Forms a.
+/// Rows of a source in its first touch; nothing is told to it, so it may have no memory.
 struct FirstRows {
   Source source;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Warp& warp, index_t i, int active, Lanes<float>& a,
-                                              Lanes<std::int32_t>& bad) const {
-    first_row(warp, source, i, active, a, bad);
+  template <class Code>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Warp& warp, index_t i, index_t count, Lanes<std::int32_t>& bad,
+                                              const Code& code) const {
+    first_rows(warp, source, i, count, bad, code);
   }
 };
 
-/// Writes all words, and tells `source` what its receivers decode. read(warp, i, active, a, bad) gives elements
-/// i .. i + active - 1, 0 for the other lanes, and counts in `bad`; returns that count. Waits for exec.
-template <class Read>
-index_t write_signs(const Exec& exec, const SignPieces& pieces, const Read& read, const Source& source,
-                    const SignLevels& levels, std::uint32_t* words) {
+/// Rows of a source in a later touch, which leaves there what `code` does not decode to.
+struct SentRows {
+  Source source;
+  template <class Code>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Warp& warp, index_t i, index_t count, Lanes<std::int32_t>&,
+                                              const Code& code) const {
+    send_rows(warp, source, i, count, code);
+  }
+};
+
+/// Writes all words. rows(warp, i, count, bad, code) calls code(l, a, row), which returns what receivers decode, for
+/// the elements i .. i + count - 1 and 0 behind them, and counts in `bad`; returns that count. Waits for exec.
+template <class Rows>
+index_t write_signs(const Exec& exec, const SignPieces& pieces, const Rows& rows, const SignLevels& levels,
+                    std::uint32_t* words) {
   const auto piece = pieces.piece;
   const auto counter = pieces.counter;
-  const bool tells = source.has_memory();
   pieces.reset(exec);
   for_warps(
       "gradcomp::kernels::write_signs", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const SignPiece here = piece(p);
-        const float lower = tells ? levels.lower(here.run) : -1.0f, upper = tells ? levels.upper(here.run) : 1.0f;
+        const float lower = levels.lower(here.run), upper = levels.upper(here.run);
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
-        for (index_t at = 0; at < here.count; at += sign_block) {
-          const bool vertical = here.count - at >= sign_block;
-          const index_t end = vertical ? at + sign_block : index_t{here.count};
-          std::uint32_t* const out = words + here.word + at / 32;
+        index_t at = 0;
+        for (; at + sign_block <= here.count; at += sign_block) {
           Lanes<std::uint32_t> word;
           warp.each([&](int l) { word[l] = 0; });
-          for (index_t row = at; row < end; row += warp_lanes) {
-            const int active = static_cast<int>(end - row < warp_lanes ? end - row : warp_lanes);
-            const auto bit = static_cast<std::uint32_t>((row - at) / warp_lanes);
-            Lanes<float> a;
-            read(warp, here.first + row, active, a, bad);
-            if (vertical) {
-              warp.each([&](int l) { word[l] |= (a[l] < 0 ? 1u : 0u) << bit; });
-            } else {
-              const std::uint32_t mask = warp.ballot([&](int l) { return a[l] < 0; });
-              warp.once([&] { out[bit] = mask; });
-            }
-            if (!tells) continue;
-            Lanes<float> decoded;
-            warp.each([&](int l) { decoded[l] = a[l] < 0 ? lower : upper; });
-            sent_row(warp, source, here.first + row, active, a, decoded);
-          }
-          if (vertical) store_row(warp, out, warp_lanes, word);
+          rows(warp, here.first + at, sign_block, bad, [&](int l, float a, int row) {
+            word[l] |= (a < 0 ? 1u : 0u) << row;
+            return a < 0 ? lower : upper;
+          });
+          store_row(warp, words + here.word + at / 32, warp_lanes, word);
+        }
+        for (; at < here.count; at += warp_lanes) {
+          Lanes<std::uint32_t> negative;
+          rows(warp, here.first + at, here.count - at < warp_lanes ? here.count - at : warp_lanes, bad,
+               [&](int l, float a, int) {
+                 negative[l] = a < 0 ? 1 : 0;
+                 return a < 0 ? lower : upper;
+               });
+          const std::uint32_t mask = warp.ballot([&](int l) { return negative[l] != 0; });
+          warp.once([&] { words[here.word + at / 32] = mask; });
         }
         const std::int32_t total = warp.sum(bad);
         warp.once([&] {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gradcomp/core/registry.hpp"
+#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/casts.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 #include "gradcomp/kernels/tiles.hpp"
@@ -16,10 +17,12 @@ struct CastState final : State {
   explicit CastState(const Layout& bucket)
       : State(bucket),
         sent("gradcomp::compressors::cast::sent", static_cast<std::size_t>(bucket.count())),
-        sum("gradcomp::compressors::cast::sum", static_cast<std::size_t>(bucket.count())) {}
+        sum("gradcomp::compressors::cast::sum", static_cast<std::size_t>(bucket.count())),
+        bad("gradcomp::compressors::cast::bad", 1) {}
   index_t scratch_bytes() const override { return 4 * layout.count(); }
 
   Vector<std::uint16_t> sent, sum;
+  Vector<index_t> bad;  ///< [1]
   float ranks = 1;
 };
 
@@ -34,39 +37,55 @@ void cast_gradient(const Exec& exec, const Source& source, float ranks, const Ve
       "gradcomp::compressors::cast_gradient", exec, (n + kernels::tile_size - 1) / kernels::tile_size,
       KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
         const index_t end = (t + 1) * kernels::tile_size < n ? (t + 1) * kernels::tile_size : n;
+        kernels::Lanes<std::int32_t> bad;  // not looked at: the codes say it
+        warp.each([&](int l) { bad[l] = 0; });
         for (index_t i = t * kernels::tile_size; i < end; i += kernels::warp_lanes) {
           const int active = static_cast<int>(end - i < kernels::warp_lanes ? end - i : kernels::warp_lanes);
-          kernels::Lanes<float> a, decoded;
-          kernels::Lanes<std::int32_t> bad;
           kernels::Lanes<std::uint16_t> codes;
-          warp.each([&](int l) { bad[l] = 0; });
-          kernels::first_row(warp, source, i, active, a, bad);
-          warp.each([&](int l) {
-            const float share = a[l] / ranks;
+          kernels::touch_row(warp, source, i, active, bad, [&](int l, float a, bool good) {
+            const float share = a / ranks;
             const float bounded = share > limit ? limit : share < -limit ? -limit : share;
             const std::uint16_t code = Format::encode(bounded);
-            decoded[l] = bad[l] != 0 ? 0.0f : ranks * Format::decode(code);
-            codes[l] = bad[l] != 0 ? Format::nan : code;
+            codes[l] = good ? code : Format::nan;
+            return good ? ranks * Format::decode(code) : 0.0f;
           });
-          kernels::sent_row(warp, source, i, active, a, decoded);
           kernels::store_row(warp, &sent(i), active, codes);
         }
       });
 }
 
-/// out = sum as float. False when any element is not finite.
+/// out = sum as float; bad(0) = elements that are not finite.
 template <class Format>
-bool widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const Span<float>& out) {
-  std::uint32_t bad = 0;  // an integer counter: the loop vectorises, and the order of the additions does not matter
-  Kokkos::parallel_reduce(
-      "gradcomp::compressors::widen_sum", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(sum.size())),
-      KOKKOS_LAMBDA(const index_t i, std::uint32_t& count) {
-        const float value = Format::decode(sum(i));
-        out(i) = value;
-        count += Source::is_finite(value) ? 0u : 1u;
-      },
-      bad);
-  return bad == 0;
+void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const Span<float>& out, const Vector<index_t>& bad) {
+  const auto n = static_cast<index_t>(sum.size());
+  Kokkos::deep_copy(exec, bad, index_t{0});
+  kernels::for_warps(
+      "gradcomp::compressors::widen_sum", exec, (n + kernels::tile_size - 1) / kernels::tile_size,
+      KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
+        const index_t end = (t + 1) * kernels::tile_size < n ? (t + 1) * kernels::tile_size : n;
+        kernels::Lanes<std::int32_t> wrong;
+        warp.each([&](int l) { wrong[l] = 0; });
+        for (index_t i = t * kernels::tile_size; i < end; i += kernels::warp_lanes) {
+          const std::uint16_t* const in = &sum(i);
+          float* const target = &out(i);
+          const auto widen = [&](int l) {
+            const float value = Format::decode(in[l]);
+            target[l] = value;
+            wrong[l] += Source::is_finite(value) ? 0 : 1;
+          };
+          if (end - i >= kernels::warp_lanes) {
+            warp.each(widen);
+          } else {
+            warp.each([&](int l) {
+              if (i + l < end) widen(l);
+            });
+          }
+        }
+        const std::int32_t total = warp.sum(wrong);
+        warp.once([&] {
+          if (total > 0) Kokkos::atomic_add(&bad(0), static_cast<index_t>(total));
+        });
+      });
 }
 
 /// memory[i] += what element i sent.
@@ -103,7 +122,9 @@ class CastControl final : public Compressor {
   }
 
   bool finish(const Exec& exec, const Source&, State& state, const Context&, const Span<float>& out) const override {
-    return widen_sum<Format>(exec, static_cast<CastState&>(state).sum, out);
+    const auto& own = static_cast<CastState&>(state);
+    widen_sum<Format>(exec, own.sum, out, own.bad);
+    return kernels::read_count(exec, own.bad) == 0;
   }
 
   void give_back(const Exec& exec, const Source& source, State& state, const Message&,
