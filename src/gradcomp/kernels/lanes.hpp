@@ -53,18 +53,14 @@ struct HostWarp {
 
   /// Sum of all lanes, halving: lane l takes lane l + 16, then + 8, 4, 2, 1. For all lanes.
   template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION T sum(Lanes<T> x) const {
-    for (int half = warp_lanes / 2; half > 0; half /= 2)
-      for (int l = 0; l < half; ++l) x[l] += x[l + half];
-    return x[0];
+  KOKKOS_FORCEINLINE_FUNCTION T sum(const Lanes<T>& x) const {
+    return halve(x, [](T a, T b) { return a + b; });
   }
 
   /// Maximum of all lanes, for all lanes.
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION T max(const Lanes<T>& x) const {
-    T most = x[0];
-    for (int l = 1; l < warp_lanes; ++l) most = x[l] > most ? x[l] : most;
-    return most;
+    return halve(x, [](T a, T b) { return b > a ? b : a; });
   }
 
   /// Replaces x by the sums of the lanes below; returns the sum of all. Integers only.
@@ -101,6 +97,17 @@ struct HostWarp {
     f(Kokkos::countr_zero(mask | last), 1);
     mask &= mask - 1;
     for (int rank = 2; mask != 0; mask &= mask - 1) f(Kokkos::countr_zero(mask), rank++);
+  }
+
+ private:
+  /// One loop per width, of constant length: they become one vector operation each.
+  template <class T, class Join>
+  KOKKOS_FORCEINLINE_FUNCTION T halve(const Lanes<T>& x, const Join& join) const {
+    T a[16], b[8], c[4];
+    for (int l = 0; l < 16; ++l) a[l] = join(x[l], x[l + 16]);
+    for (int l = 0; l < 8; ++l) b[l] = join(a[l], a[l + 8]);
+    for (int l = 0; l < 4; ++l) c[l] = join(b[l], b[l + 4]);
+    return join(join(c[0], c[2]), join(c[1], c[3]));
   }
 };
 

@@ -105,11 +105,10 @@ void LowRankPlan::project(const Exec& exec, const Source& source, const Span<con
         const Dense tile = dense_tiles(t);
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
-        for (std::int32_t i = 0; i < tile.count; i += warp_lanes) {
-          Lanes<float> a;
-          first_row(warp, source, tile.first + i, tile.count - i, a, bad);
-          store_row(warp, dense.data() + tile.position + i, tile.count - i, a);
-        }
+        float* const target = dense.data() + tile.position;
+        first_rows(warp, source, tile.first, tile.count, bad, [&](int l, float a, int row) {
+          if (row * warp_lanes + l < tile.count) target[row * warp_lanes + l] = a;
+        });
         add_count(warp, bad, count);
       });
 }
@@ -173,15 +172,13 @@ void LowRankPlan::reconstruct(const Exec& exec, const Source& source, const Span
       "gradcomp::kernels::low_rank_reconstruct_dense", exec, static_cast<index_t>(dense_tiles.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Dense tile = dense_tiles(t);
-        for (std::int32_t i = 0; i < tile.count; i += warp_lanes) {
-          warp.each([&](int l) {
-            if (i + l >= tile.count) return;
-            const index_t e = tile.first + i + l;
-            const float a = source.load(e);
-            source.sent(e, a, a);  // sent whole: nothing stays
-            out(e) = share * dense(tile.position + i + l);
-          });
-        }
+        const float* const sum = dense.data() + tile.position;
+        float* const target = out.data() + tile.first;
+        send_rows(warp, source, tile.first, tile.count, [&](int l, float a, int row) {
+          const index_t e = row * warp_lanes + l;
+          if (e < tile.count) target[e] = share * sum[e];
+          return a;  // sent whole: nothing stays
+        });
       });
 }
 

@@ -41,25 +41,20 @@ KOKKOS_FORCEINLINE_FUNCTION void project_row_ranks(const Warp& warp, const Sourc
                                                    Lanes<std::int32_t>& bad) {
   Lanes<float> sum[Ranks];
   for (int k = 0; k < Ranks; ++k) warp.each([&](int l) { sum[k][l] = 0; });
-  const index_t begin = m.first + static_cast<index_t>(row) * m.columns;
-  for (std::int32_t j = 0; j < m.columns; j += warp_lanes) {
-    const int active = m.columns - j;
-    Lanes<float> a;
-    if (touch) {
-      first_row(warp, source, begin + j, active, a, bad);
-    } else {
-      load_row(warp, source.accumulated() + begin + j, active, a);
-    }
-    for (int k = 0; k < Ranks; ++k) {
-      const float* const x = q + static_cast<index_t>(k) * m.columns + j;
-      if (active >= warp_lanes) {
-        warp.each([&](int l) { sum[k][l] += a[l] * x[l]; });
-      } else {
-        warp.each([&](int l) {
-          if (l < active) sum[k][l] += a[l] * x[l];
-        });
-      }
-    }
+  const index_t begin = m.first + static_cast<index_t>(row) * m.columns, stride = m.columns;
+  const index_t whole = stride / warp_lanes * warp_lanes;
+  const auto take = [&](int l, float a, int r) {
+    for (int k = 0; k < Ranks; ++k) sum[k][l] += a * q[k * stride + r * warp_lanes + l];
+  };
+  const auto take_rest = [&](int l, float a, int) {
+    for (int k = 0; k < Ranks && whole + l < stride; ++k) sum[k][l] += a * q[k * stride + whole + l];
+  };
+  if (touch) {
+    first_rows<2>(warp, source, begin, whole, bad, take);
+    first_rows<2>(warp, source, begin + whole, stride - whole, bad, take_rest);
+  } else {
+    again_rows<2>(warp, source, begin, whole, take);
+    again_rows<2>(warp, source, begin + whole, stride - whole, take_rest);
   }
   for (int k = 0; k < Ranks; ++k) {
     const float total = warp.sum(sum[k]);
@@ -130,45 +125,62 @@ struct ColumnSums {
   }
 };
 
-/// out (+)= sum over Ranks columns of p[k][row] q[k][j], columns in order.
+/// Sum over Ranks columns k of p[k][row] q[k][j], columns in order.
 template <int Ranks>
-KOKKOS_FORCEINLINE_FUNCTION void expand_row(const Warp& warp, const float* p, index_t p_stride, const float* q,
-                                            index_t q_stride, int active, Lanes<float>& out) {
-  for (int k = 0; k < Ranks; ++k) {
-    const float factor = p[k * p_stride];
-    const float* const x = q + k * q_stride;
-    if (active >= warp_lanes) {
-      warp.each([&](int l) { out[l] += factor * x[l]; });
-    } else {
+struct Expansion {
+  float factor[Ranks];
+  const float* q;
+  index_t stride;
+
+  KOKKOS_FORCEINLINE_FUNCTION Expansion(const float* p, index_t p_stride, const float* columns, index_t q_stride)
+      : q(columns), stride(q_stride) {
+    for (int k = 0; k < Ranks; ++k) factor[k] = p[k * p_stride];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION float at(index_t j) const {
+    float sum = 0;
+    for (int k = 0; k < Ranks; ++k) sum += factor[k] * q[k * stride + j];
+    return sum;
+  }
+};
+
+/// Row of out = P Q^T of rank Ranks; memory = a - out.
+template <int Ranks>
+KOKKOS_FORCEINLINE_FUNCTION void reconstruct_row_ranks(const Warp& warp, const Source& source, const Factored& m,
+                                                       std::int32_t row, const float* p, const float* q, float* out) {
+  const index_t begin = m.first + static_cast<index_t>(row) * m.columns, stride = m.columns;
+  const index_t whole = stride / warp_lanes * warp_lanes;
+  const Expansion<Ranks> expansion(p + row, m.rows, q, stride);
+  float* const target = out + begin;
+  send_rows<2>(warp, source, begin, whole, [&](int l, float, int r) {
+    const index_t j = r * warp_lanes + l;
+    return target[j] = expansion.at(j);
+  });
+  send_rows<2>(warp, source, begin + whole, stride - whole, [&](int l, float, int) {
+    return whole + l < stride ? target[whole + l] = expansion.at(whole + l) : 0.0f;
+  });
+}
+
+/// Row of out = P Q^T; memory = a - out. Ranks above 4 sum in `out` first.
+KOKKOS_FORCEINLINE_FUNCTION void reconstruct_row(const Warp& warp, const Source& source, const Factored& m,
+                                                 std::int32_t row, const float* p, const float* q, float* out) {
+  if (m.rank == 4) return reconstruct_row_ranks<4>(warp, source, m, row, p, q, out);
+  if (m.rank == 2) return reconstruct_row_ranks<2>(warp, source, m, row, p, q, out);
+  if (m.rank == 1) return reconstruct_row_ranks<1>(warp, source, m, row, p, q, out);
+  const index_t begin = m.first + static_cast<index_t>(row) * m.columns, stride = m.columns;
+  float* const target = out + begin;
+  for (std::int32_t k = 0; k < m.rank; ++k) {
+    const float factor = p[static_cast<index_t>(k) * m.rows + row];
+    const float* const x = q + k * stride;
+    for (index_t j = 0; j < stride; j += warp_lanes) {
       warp.each([&](int l) {
-        if (l < active) out[l] += factor * x[l];
+        if (j + l < stride) target[j + l] = (k == 0 ? 0.0f : target[j + l]) + factor * x[j + l];
       });
     }
   }
-}
-
-/// Row of out = P Q^T; memory = a - out.
-KOKKOS_FORCEINLINE_FUNCTION void reconstruct_row(const Warp& warp, const Source& source, const Factored& m,
-                                                 std::int32_t row, const float* p, const float* q, float* out) {
-  const index_t begin = m.first + static_cast<index_t>(row) * m.columns;
-  for (std::int32_t j = 0; j < m.columns; j += warp_lanes) {
-    const int active = m.columns - j;
-    Lanes<float> sum;
-    warp.each([&](int l) { sum[l] = 0; });
-    for (std::int32_t k = 0; k < m.rank; k += rank_chunk(m.rank - k)) {
-      const float* const pk = p + static_cast<index_t>(k) * m.rows + row;
-      const float* const qk = q + static_cast<index_t>(k) * m.columns + j;
-      const std::int32_t ranks = rank_chunk(m.rank - k);
-      if (ranks == 4) expand_row<4>(warp, pk, m.rows, qk, m.columns, active, sum);
-      if (ranks == 2) expand_row<2>(warp, pk, m.rows, qk, m.columns, active, sum);
-      if (ranks == 1) expand_row<1>(warp, pk, m.rows, qk, m.columns, active, sum);
-    }
-    store_row(warp, out + begin + j, active, sum);
-    if (source.memory == nullptr) continue;
-    Lanes<float> a;
-    load_row(warp, source.accumulated() + begin + j, active, a);
-    sent_row(warp, source, begin + j, active, a, sum);
-  }
+  send_rows<2>(warp, source, begin, stride, [&](int l, float, int r) {
+    const index_t j = r * warp_lanes + l;
+    return j < stride ? target[j] : 0.0f;
+  });
 }
 
 }  // namespace gradcomp::kernels

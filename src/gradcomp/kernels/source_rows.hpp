@@ -97,24 +97,24 @@ KOKKOS_FORCEINLINE_FUNCTION void sent_row(const Warp& warp, const Source& source
   store_row(warp, source.velocity + i, active, zero);
 }
 
-/// Rows whose lanes are worked on without storing anything between them; the loops over rows are unrolled.
+/// Rows that are worked on together, in registers; the loops over them are unrolled.
 inline constexpr int group_rows = 8;
-inline constexpr index_t group_elements = group_rows * warp_lanes;
 
 /// Source::first() of elements i .. i + count - 1, and use(l, a, row) for every lane of every row, in order of the
 /// rows; a = 0 beyond the last element. The kinds that matter most do whole groups in registers: through a Lanes<float>
 /// a row costs 5 to 10 times as many cycles on a host.
-template <class Use>
+template <int rows = group_rows, class Use>
 KOKKOS_FORCEINLINE_FUNCTION void first_rows(const Warp& warp, const Source& source, index_t i, index_t count,
                                             Lanes<std::int32_t>& bad, const Use& use) {
+  constexpr index_t together = rows * warp_lanes;
   index_t e = 0;
   if (source.kind == Source::Kind::none) {
-    for (; e + group_elements <= count; e += group_elements) {
+    for (; e + together <= count; e += together) {
       const float* const g = source.gradient + i + e;
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
 #pragma GCC unroll 8
-        for (int r = 0; r < group_rows; ++r) {
+        for (int r = 0; r < rows; ++r) {
           const float x = g[r * warp_lanes + l];
           const bool good = Source::is_finite(x);
           bad[l] += good ? 0 : 1;
@@ -124,13 +124,13 @@ KOKKOS_FORCEINLINE_FUNCTION void first_rows(const Warp& warp, const Source& sour
     }
   } else if (source.kind == Source::Kind::residual) {
     const float beta = source.beta, gamma = source.gamma;
-    for (; e + group_elements <= count; e += group_elements) {
+    for (; e + together <= count; e += together) {
       const float* const g = source.gradient + i + e;
       float* const memory = source.memory + i + e;
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
 #pragma GCC unroll 8
-        for (int r = 0; r < group_rows; ++r) {
+        for (int r = 0; r < rows; ++r) {
           const float old = memory[r * warp_lanes + l], sum = beta * old + gamma * g[r * warp_lanes + l];
           const bool good = Source::is_finite(sum);
           const float a = good ? sum : old;
@@ -156,28 +156,50 @@ KOKKOS_FORCEINLINE_FUNCTION void load_finite_row(const Warp& warp, const Source&
   warp.each([&](int l) { a[l] = Source::is_finite(a[l]) ? a[l] : 0.0f; });
 }
 
+/// Later touch of elements i .. i + count - 1 that changes nothing: use(l, a, row) as first_rows().
+template <int rows = group_rows, class Use>
+KOKKOS_FORCEINLINE_FUNCTION void again_rows(const Warp& warp, const Source& source, index_t i, index_t count,
+                                            const Use& use) {
+  constexpr index_t together = rows * warp_lanes;
+  const float* const a = source.accumulated() + i;
+  index_t e = 0;
+  for (; e + together <= count; e += together) {
+    const int row = static_cast<int>(e / warp_lanes);
+    warp.each([&](int l) {
+#pragma GCC unroll 8
+      for (int r = 0; r < rows; ++r) use(l, a[e + r * warp_lanes + l], row + r);
+    });
+  }
+  for (; e < count; e += warp_lanes) {
+    Lanes<float> x;
+    load_row(warp, a + e, static_cast<int>(count - e < warp_lanes ? count - e : warp_lanes), x);
+    warp.each([&](int l) { use(l, x[l], static_cast<int>(e / warp_lanes)); });
+  }
+}
+
 /// Later touch of elements i .. i + count - 1: receivers decode code(l, a, row), asked for every lane of every row (a =
 /// 0 beyond the last element), and the memory keeps the rest.
-template <class Code>
+template <int rows = group_rows, class Code>
 KOKKOS_FORCEINLINE_FUNCTION void send_rows(const Warp& warp, const Source& source, index_t i, index_t count,
                                            const Code& code) {
+  constexpr index_t together = rows * warp_lanes;
   index_t e = 0;
   if (source.kind == Source::Kind::none) {
-    for (; e + group_elements <= count; e += group_elements) {
+    for (; e + together <= count; e += together) {
       const float* const g = source.gradient + i + e;
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
 #pragma GCC unroll 8
-        for (int r = 0; r < group_rows; ++r) code(l, g[r * warp_lanes + l], row + r);
+        for (int r = 0; r < rows; ++r) code(l, g[r * warp_lanes + l], row + r);
       });
     }
   } else if (source.kind == Source::Kind::residual) {
-    for (; e + group_elements <= count; e += group_elements) {
+    for (; e + together <= count; e += together) {
       float* const memory = source.memory + i + e;
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
 #pragma GCC unroll 8
-        for (int r = 0; r < group_rows; ++r) {
+        for (int r = 0; r < rows; ++r) {
           const float a = memory[r * warp_lanes + l];
           memory[r * warp_lanes + l] = a - code(l, a, row + r);
         }
