@@ -25,14 +25,14 @@ index_t Session::samples(index_t count) const {
 }
 
 CaseTimes sample(benchmark::State& state, Session& session, const Span<const float>& gradient,
-                 const std::function<void()>& before, const std::function<void()>& work) {
+                 const std::function<void()>& before, const std::function<double()>& work) {
   CaseTimes times;
   Stopwatch watch(session.exec);
   const auto once = [&] {
     before();
     watch.start();
-    work();
-    return watch.stop();
+    const double uncounted = work();
+    return watch.stop() - uncounted;
   };
   once();
   session.read_seconds(gradient);

@@ -42,9 +42,10 @@ struct CaseTimes {
   std::vector<double> work, read;
 };
 
-/// Runs the benchmark loop: `before` (untimed), `work` (timed), then the read limit. The first call is a warm-up.
+/// Runs the benchmark loop: `before` (untimed), `work` (timed; returns the seconds of it that do not count), then the
+/// read limit. The first call is a warm-up.
 CaseTimes sample(benchmark::State& state, Session& session, const Span<const float>& gradient,
-                 const std::function<void()>& before, const std::function<void()>& work);
+                 const std::function<void()>& before, const std::function<double()>& work);
 
 /// Fills the shared columns and appends the row. `passes`: reads and writes of the gradient's bytes, 0
 /// when not declared.

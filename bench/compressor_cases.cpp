@@ -24,10 +24,12 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
   const auto before = [&] {
     loop.reset(exec);
     if (operation == "decompress") loop.compress(exec, gradient);
+    loop.take_exchange_seconds();
   };
   const auto work = [&] {
     if (operation != "decompress") loop.compress(exec, gradient);
     if (operation != "compress") loop.decompress(exec);
+    return loop.take_exchange_seconds();
   };
   const auto times = sample(state, session, gradient, before, work);
   if (operation == "compress") loop.decompress(exec);

@@ -1,6 +1,7 @@
 #include "loop.hpp"
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/measure/stopwatch.hpp"
 
 namespace gradcomp::bench {
 namespace {
@@ -39,12 +40,15 @@ index_t Loop::header_bytes() const {
   return headers;
 }
 
-void Loop::reduce_alone(const Exec& exec) const {
+void Loop::reduce_alone(const Exec& exec) {
   if (m_message.kind == MessageKind::bytes || m_message.data == m_message.result) return;
   const auto bytes = static_cast<std::size_t>(m_message.bytes());
   if (bytes == 0) return;
+  Stopwatch watch(exec);
+  watch.start();
   Kokkos::deep_copy(exec, Span<std::byte>(static_cast<std::byte*>(m_message.result), bytes),
                     Span<const std::byte>(static_cast<const std::byte*>(m_message.data), bytes));
+  m_exchange_seconds += watch.stop();
 }
 
 void Loop::compress(const Exec& exec, const Span<const float>& gradient) {

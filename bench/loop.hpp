@@ -1,6 +1,7 @@
 #pragma once
 // One rank that exchanges with itself: what a compressor costs, without any communication.
 #include <memory>
+#include <utility>
 
 #include "gradcomp/exchange/spec.hpp"
 #include "gradcomp/feedback/feedback.hpp"
@@ -24,6 +25,9 @@ class Loop {
   /// finite.
   void decompress(const Exec& exec);
 
+  /// Seconds since the last call that went into copying sums, which an exchange would do: no part of the method.
+  double take_exchange_seconds() { return std::exchange(m_exchange_seconds, 0.0); }
+
   const Vector<float>& out() const { return m_out; }
   bool has_memory() const { return !m_feedback.persistent().empty(); }
   /// The method itself remembers something between steps (warm-started factors, thresholds).
@@ -36,7 +40,7 @@ class Loop {
   index_t header_bytes() const;
 
  private:
-  void reduce_alone(const Exec& exec) const;
+  void reduce_alone(const Exec& exec);
 
   std::shared_ptr<const Compressor> m_compressor;
   Layout m_layout;
@@ -47,6 +51,7 @@ class Loop {
   Message m_message;
   Vector<float> m_out;
   index_t m_bytes = 0;
+  double m_exchange_seconds = 0;
 };
 
 }  // namespace gradcomp::bench

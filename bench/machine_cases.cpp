@@ -33,7 +33,10 @@ index_t count_wrong(const Exec& exec, const Vector<float>& to, const Expected& e
 
 void run_read(benchmark::State& state, Session& session, report::Row row, index_t elements) {
   const auto gradient = session.gradient(elements);
-  const auto work = [&] { session.read_seconds(gradient); };
+  const auto work = [&] {
+    session.read_seconds(gradient);
+    return 0.0;
+  };
   const auto times = sample(state, session, gradient, [] {}, work);
   finish_case(session, std::move(row), "read", elements, 1, times);
 }
@@ -41,7 +44,7 @@ void run_read(benchmark::State& state, Session& session, report::Row row, index_
 void run_copy(benchmark::State& state, Session& session, report::Row row, index_t elements) {
   const auto gradient = session.gradient(elements);
   const Vector<float> to("gradcomp::bench::to", gradient.size());
-  const auto times = sample(state, session, gradient, [] {}, [&] { copy(session.exec, gradient, to); });
+  const auto times = sample(state, session, gradient, [] {}, [&] { return copy(session.exec, gradient, to), 0.0; });
   const index_t wrong = count_wrong(session.exec, to, KOKKOS_LAMBDA(const index_t i) { return gradient(i); });
   require(wrong == 0, "wrong answer: {} elements of the copy differ", wrong);
   finish_case(session, std::move(row), "copy", elements, 2, times);
@@ -51,7 +54,7 @@ void run_triad(benchmark::State& state, Session& session, report::Row row, index
   const auto gradient = session.gradient(elements);
   const Vector<float> c("gradcomp::bench::c", gradient.size()), to("gradcomp::bench::to", gradient.size());
   Kokkos::deep_copy(session.exec, c, 2.0f);  // a power of two: b + 1 is rounded once, with or without contraction
-  const auto times = sample(state, session, gradient, [] {}, [&] { triad(session.exec, gradient, c, to); });
+  const auto times = sample(state, session, gradient, [] {}, [&] { return triad(session.exec, gradient, c, to), 0.0; });
   const index_t wrong =
       count_wrong(session.exec, to, KOKKOS_LAMBDA(const index_t i) { return gradient(i) + 2.0f * triad_scale; });
   require(wrong == 0, "wrong answer: {} elements of the triad differ", wrong);

@@ -63,16 +63,10 @@ KOKKOS_FORCEINLINE_FUNCTION float block_scale(const Warp& warp, const Source& so
                                               Lanes<std::int32_t>& bad) {
   Lanes<std::int32_t> most;
   warp.each([&](int l) { most[l] = 0; });
-  for (index_t row = 0; row < block.count; row += warp_lanes) {
-    const index_t left = block.count - row;
-    Lanes<float> a;
-    kernels::first_row(warp, source, block.first + row, static_cast<int>(left < warp_lanes ? left : warp_lanes), a,
-                       bad);
-    warp.each([&](int l) {
-      const std::int32_t bits = kernels::magnitude(a[l]);
-      most[l] = bits > most[l] ? bits : most[l];
-    });
-  }
+  kernels::first_rows(warp, source, block.first, block.count, bad, [&](int l, float a, int) {
+    const std::int32_t bits = kernels::magnitude(a);
+    most[l] = bits > most[l] ? bits : most[l];
+  });
   const float scale = Kokkos::bit_cast<float>(warp.max(most)) / 127.0f;
   return scale < largest_scale ? scale : +largest_scale;
 }
@@ -112,22 +106,17 @@ index_t encode_blocks(const Exec& exec, const Source& source, const Int8State& s
         for (index_t at = 0; at < block.count; at += kernels::uniform_elements) {
           Lanes<float> u[kernels::uniform_rows];
           if (stochastic) kernels::draw_uniform(warp, key, block.element + at, u);
-          for (int row = 0; row < kernels::uniform_rows && at + row * warp_lanes < block.count; ++row) {
-            const index_t i = block.first + at + row * warp_lanes, left = block.first + block.count - i;
-            const int active = static_cast<int>(left < warp_lanes ? left : warp_lanes);
-            Lanes<float> a, decoded;
-            Lanes<std::int8_t> code;
-            kernels::load_row(warp, source.accumulated() + i, active, a);
-            warp.each([&](int l) {
-              const float x = a[l] / divisor;
-              const float q = stochastic ? stochastic_code(x, u[row][l]) : nearest_code(x);
-              const auto whole = static_cast<std::int32_t>(q);
-              code[l] = static_cast<std::int8_t>(whole);
-              decoded[l] = static_cast<float>(whole) * scale;
-            });
-            kernels::store_row(warp, codes + i, active, code);
-            kernels::sent_row(warp, source, i, active, a, decoded);
-          }
+          const index_t i = block.first + at, left = block.count - at;
+          const index_t size = left < kernels::uniform_elements ? left : kernels::uniform_elements;
+          Lanes<std::int8_t> code[kernels::uniform_rows];
+          kernels::send_rows<kernels::uniform_rows>(warp, source, i, size, [&](int l, float a, int row) {
+            const float x = a / divisor;
+            const float q = stochastic ? stochastic_code(x, u[row][l]) : nearest_code(x);
+            const auto whole = static_cast<std::int32_t>(q);
+            code[row][l] = static_cast<std::int8_t>(whole);
+            return static_cast<float>(whole) * scale;
+          });
+          kernels::store_rows(warp, codes + i, size, code);
         }
         const std::int32_t total = warp.sum(bad);
         warp.once([&] {
@@ -152,12 +141,12 @@ bool decode_blocks(const Exec& exec, const Int8State& state, const std::byte* se
         const float scale = scales[b];
         const bool good = scale >= 0 && scale <= largest_scale;
         Lanes<std::int32_t> wrong;
-        warp.each([&](int l) {
-          wrong[l] = good ? 0 : 1;
-          for (index_t i = block.first + l; i < block.first + block.count; i += warp_lanes) {
-            wrong[l] += codes[i] == -128 ? 1 : 0;
-            out(i) += weight * (static_cast<float>(codes[i]) * scale);
-          }
+        warp.each([&](int l) { wrong[l] = good ? 0 : 1; });
+        const std::int8_t* const code = codes + block.first;
+        float* const target = out.data() + block.first;
+        kernels::each_element(warp, block.count, [&](int l, index_t e) {
+          wrong[l] += code[e] == -128 ? 1 : 0;
+          target[e] += weight * (static_cast<float>(code[e]) * scale);
         });
         const std::int32_t total = warp.sum(wrong);
         warp.once([&] {

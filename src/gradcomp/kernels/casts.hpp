@@ -16,16 +16,21 @@ struct Half {
   KOKKOS_INLINE_FUNCTION static std::uint16_t encode(float value) {
     const std::uint32_t bits = Kokkos::bit_cast<std::uint32_t>(value);
     const std::uint32_t magnitude = bits & 0x7fffffffu;
+    const std::uint32_t nan = 0x7e00u | ((magnitude >> 13) & 0x1ffu);
+    const std::uint32_t special = (magnitude > 0x7f800000u ? nan : 0x7c00u) | ((bits >> 16) & 0x8000u);
+    return magnitude >= (143u << 23) ? static_cast<std::uint16_t>(special) : encode_finite(value);
+  }
+
+  /// encode() of a value within +-largest.
+  KOKKOS_INLINE_FUNCTION static std::uint16_t encode_finite(float value) {
+    const std::uint32_t bits = Kokkos::bit_cast<std::uint32_t>(value);
+    const std::uint32_t magnitude = bits & 0x7fffffffu;
     // normal results: move the exponent's bias from 127 to 15, add half a unit (less one, plus the odd bit), cut
     const std::uint32_t normal = (magnitude - (112u << 23) + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
     // subnormal results: adding 0.5 makes the float unit round at 2^-24, the half's own spacing
     const float shifted = Kokkos::bit_cast<float>(magnitude) + 0.5f;
     const std::uint32_t subnormal = Kokkos::bit_cast<std::uint32_t>(shifted) - 0x3f000000u;
-    const std::uint32_t nan = 0x7e00u | ((magnitude >> 13) & 0x1ffu);
-    const std::uint32_t special = magnitude > 0x7f800000u ? nan : 0x7c00u;
-    const std::uint32_t finite = magnitude < (113u << 23) ? subnormal : normal;
-    const std::uint32_t result = magnitude >= (143u << 23) ? special : finite;
-    return static_cast<std::uint16_t>(result | ((bits >> 16) & 0x8000u));
+    return static_cast<std::uint16_t>((magnitude < (113u << 23) ? subnormal : normal) | ((bits >> 16) & 0x8000u));
   }
 
   /// Value of `half`, always exact.
@@ -54,6 +59,12 @@ struct Bfloat {
     const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
     const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
     return static_cast<std::uint16_t>(nan ? (bits >> 16) | 0x40u : rounded);
+  }
+
+  /// encode() of a value within +-largest.
+  KOKKOS_INLINE_FUNCTION static std::uint16_t encode_finite(float value) {
+    const std::uint32_t bits = Kokkos::bit_cast<std::uint32_t>(value);
+    return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
   }
 
   /// Value of `half`, always exact.

@@ -27,12 +27,11 @@ void count_tiles(const Exec& exec, const Tiles& tiles, const float* a, const Vec
         if (!asked(limit)) return;
         Lanes<std::int32_t> above[most_probes];
         for (int p = 0; p < most_probes; ++p) warp.each([&](int l) { above[p][l] = 0; });
-        for (std::int32_t row = 0; row < here.count; row += warp_lanes) {
-          Lanes<float> x;
-          load_row(warp, a + here.first + row, here.count - row, x);  // absent lanes hold 0, which is above no limit
-          for (int p = 0; p < most_probes; ++p)
-            warp.each([&](int l) { above[p][l] += magnitude(x[l]) > limit.at[p] ? 1 : 0; });
-        }
+        const float* const values = a + here.first;
+        each_element<2>(warp, here.count, [&](int l, index_t e) {
+          const std::int32_t bits = magnitude(values[e]);
+          for (int p = 0; p < most_probes; ++p) above[p][l] += bits > limit.at[p] ? 1 : 0;
+        });
         Limits counts;
         for (int p = 0; p < most_probes; ++p) counts.at[p] = warp.sum(above[p]);
         warp.once([&] { partial(t) = counts; });

@@ -213,6 +213,25 @@ void for_warps(std::false_type, const std::string& label, const Exec& exec, inde
 }
 }  // namespace detail
 
+/// f(l, e) for every element e of [0, count), on lane l = e mod 32, in order. Eight rows at a time in one loop over the
+/// lanes, so that what f adds up per lane stays in registers.
+template <int rows = 8, class F>
+KOKKOS_FORCEINLINE_FUNCTION void each_element(const Warp& warp, index_t count, const F& f) {
+  index_t e = 0;
+  for (; e + rows * warp_lanes <= count; e += rows * warp_lanes) {
+    warp.each([&](int l) {
+#pragma GCC unroll 8
+      for (int r = 0; r < rows; ++r) f(l, e + r * warp_lanes + l);
+    });
+  }
+  for (; e + warp_lanes <= count; e += warp_lanes) warp.each([&](int l) { f(l, e + l); });
+  if (e < count) {
+    warp.each([&](int l) {
+      if (e + l < count) f(l, e + l);
+    });
+  }
+}
+
 /// Runs f(warp, i) for i in [0, count), each i on one warp; f is a KOKKOS_LAMBDA(const Warp&, index_t).
 template <class F>
 void for_warps(const std::string& label, const Exec& exec, index_t count, const F& f) {

@@ -20,16 +20,15 @@ void encode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& co
           dither_group(warp, source.accumulated() + piece.first + group, end - group, rule, key, piece.element + group,
                        code);
           report_group(warp, source, piece.first + group, end - group, rule, code);
-          for (int row = 0; row < draw_rows && group + row * warp_lanes < end; ++row) {
-            const index_t e = group + row * warp_lanes;
-            Lanes<std::int8_t> level;
+          Lanes<std::int8_t> level[draw_rows];
+          for (int row = 0; row < draw_rows; ++row) {
             warp.each([&](int l) {
-              const auto size = static_cast<std::int32_t>((code[row][l] + 1) >> 1);
-              level[l] = static_cast<std::int8_t>((code[row][l] & 1u) != 0 ? -size : size);
+              const std::uint32_t c = code[row][l];
+              const auto size = static_cast<std::int32_t>((c + 1) >> 1);
+              level[row][l] = static_cast<std::int8_t>((c & 1u) != 0 ? -size : size);
             });
-            store_row(warp, codes.data() + piece.first + e,
-                      static_cast<int>(end - e < warp_lanes ? end - e : warp_lanes), level);
           }
+          store_rows(warp, codes.data() + piece.first + group, end - group, level);
         }
       });
 }
@@ -47,14 +46,14 @@ void decode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& co
         for (index_t group = 0; group < piece.count; group += draw_elements) {
           const index_t end = group + draw_elements < piece.count ? group + draw_elements : piece.count;
           const float step = scale[piece.bucket + (length > 0 ? group / length : 0)] / s;
-          for (index_t e = group; e < end; e += warp_lanes) {
-            float* const target = out.data() + piece.first + e;
-            const std::int8_t* const level = levels.data() + piece.first + e;
-            warp.each([&](int l) {
-              if (e + l >= end) return;
-              const float value = weight * static_cast<float>(level[l]) * step;
-              target[l] = add ? target[l] + value : value;
-            });
+          float* const target = out.data() + piece.first + group;
+          const std::int8_t* const level = levels.data() + piece.first + group;
+          if (add) {
+            each_element(warp, end - group,
+                         [&](int, index_t e) { target[e] += weight * static_cast<float>(level[e]) * step; });
+          } else {
+            each_element(warp, end - group,
+                         [&](int, index_t e) { target[e] = weight * static_cast<float>(level[e]) * step; });
           }
         }
       });

@@ -27,11 +27,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_count(const Warp& warp, const Lanes<std::in
 
 /// y += x
 KOKKOS_FORCEINLINE_FUNCTION void add_elements(const Warp& warp, index_t count, const float* x, float* y) {
-  for (index_t i = 0; i < count; i += warp_lanes) {
-    warp.each([&](int l) {
-      if (i + l < count) y[i + l] += x[i + l];
-    });
-  }
+  each_element(warp, count, [&](int, index_t e) { y[e] += x[e]; });
 }
 
 /// p[k][row] = sum over columns of a q[k], for Ranks columns k of the factors. `touch`: this is the first touch of a.

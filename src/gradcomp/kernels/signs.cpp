@@ -47,26 +47,24 @@ bool add_signs(const Exec& exec, const SignPieces& pieces, const std::uint32_t* 
         const float lower = levels.lower(here.run), upper = levels.upper(here.run);
         std::int32_t wrong = Source::is_finite(lower) && Source::is_finite(upper) && lower <= 0 && upper >= 0 ? 0 : 1;
         const float below = weight * lower, above = weight * upper;
-        for (index_t at = 0; at < here.count; at += sign_block) {
-          const bool vertical = here.count - at >= sign_block;
-          const index_t end = vertical ? at + sign_block : index_t{here.count};
-          const std::uint32_t* const in = words + here.word + at / 32;
+        float* const target = out.data() + here.first;
+        const std::uint32_t* const in = words + here.word;
+        index_t at = 0;
+        for (; at + sign_block <= here.count; at += sign_block) {
           Lanes<std::uint32_t> word;
-          warp.each([&](int l) { word[l] = vertical ? in[l] : 0; });
-          for (index_t row = at; row < end; row += warp_lanes) {
-            const auto bit = static_cast<std::uint32_t>((row - at) / warp_lanes);
-            float* const target = out.data() + here.first + row;
-            if (vertical) {
-              warp.each([&](int l) { target[l] += ((word[l] >> bit) & 1u) != 0 ? below : above; });
-            } else {
-              const int active = static_cast<int>(end - row < warp_lanes ? end - row : warp_lanes);
-              const std::uint32_t mask = in[bit];
-              wrong += active < warp_lanes && (mask >> active) != 0 ? 1 : 0;
-              warp.each([&](int l) {
-                if (l < active) target[l] += ((mask >> l) & 1u) != 0 ? below : above;
-              });
-            }
+          warp.each([&](int l) { word[l] = in[at / 32 + l]; });
+          for (std::uint32_t bit = 0; bit < 32; ++bit) {
+            float* const row = target + at + index_t{warp_lanes} * bit;
+            warp.each([&](int l) { row[l] += ((word[l] >> bit) & 1u) != 0 ? below : above; });
           }
+        }
+        for (; at < here.count; at += warp_lanes) {
+          const index_t active = here.count - at;
+          const std::uint32_t mask = in[at / 32];
+          wrong += active < warp_lanes && (mask >> active) != 0 ? 1 : 0;
+          warp.each([&](int l) {
+            if (l < active) target[at + l] += ((mask >> l) & 1u) != 0 ? below : above;
+          });
         }
         warp.once([&] {
           if (wrong > 0) Kokkos::atomic_add(&counter(0), index_t{1});

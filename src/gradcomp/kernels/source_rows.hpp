@@ -26,6 +26,15 @@ KOKKOS_FORCEINLINE_FUNCTION void store_row(const Warp& warp, T* data, int active
   }
 }
 
+/// The first `count` elements of some rows.
+template <class T, int rows>
+KOKKOS_FORCEINLINE_FUNCTION void store_rows(const Warp& warp, T* data, index_t count, const Lanes<T> (&x)[rows]) {
+  for (int row = 0; row < rows && row * warp_lanes < count; ++row) {
+    const index_t left = count - row * warp_lanes;
+    store_row(warp, data + row * warp_lanes, static_cast<int>(left < warp_lanes ? left : warp_lanes), x[row]);
+  }
+}
+
 namespace detail {
 /// The part of first_row() for sources with a memory.
 template <Source::Kind kind>

@@ -1,5 +1,6 @@
 #pragma once
 // The 16-bit dense controls (fp16, bf16): one summable round of n 16-bit values, summed by an allreduce.
+#include <bit>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,14 +28,16 @@ struct CastState final : State {
 };
 
 /// sent[i] = a[i] / ranks in Format, `limit` at most; what the cast lost stays in the memory of the source. An element
-/// whose gradient is not finite travels as NaN, and so marks the sum on every rank.
-template <class Format>
-void cast_gradient(const Exec& exec, const Source& source, float ranks, const Vector<std::uint16_t>& sent) {
+/// whose gradient is not finite travels as NaN, and so marks the sum on every rank. divide(a) = a / ranks, on the
+/// device.
+template <class Format, class Divide>
+void cast_shares(const Exec& exec, const Source& source, float ranks, const Divide& divide,
+                 const Vector<std::uint16_t>& sent) {
   // W ranks at round_down(largest / W) add up to at most `largest`: finite gradients never make an infinite mean.
   const float limit = kernels::round_down<Format>(Format::largest / ranks);
   const index_t n = source.count;
   kernels::for_warps(
-      "gradcomp::compressors::cast_gradient", exec, (n + kernels::tile_size - 1) / kernels::tile_size,
+      "gradcomp::compressors::cast_shares", exec, (n + kernels::tile_size - 1) / kernels::tile_size,
       KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
         const index_t end = (t + 1) * kernels::tile_size < n ? (t + 1) * kernels::tile_size : n;
         kernels::Lanes<std::int32_t> bad;  // not looked at: the codes say it
@@ -43,15 +46,34 @@ void cast_gradient(const Exec& exec, const Source& source, float ranks, const Ve
           const int active = static_cast<int>(end - i < kernels::warp_lanes ? end - i : kernels::warp_lanes);
           kernels::Lanes<std::uint16_t> codes;
           kernels::touch_row(warp, source, i, active, bad, [&](int l, float a, bool good) {
-            const float share = a / ranks;
-            const float bounded = share > limit ? limit : share < -limit ? -limit : share;
-            const std::uint16_t code = Format::encode(bounded);
+            const float share = divide(a);
+            const std::uint16_t code = Format::encode_finite(share > limit ? limit : share < -limit ? -limit : share);
             codes[l] = good ? code : Format::nan;
             return good ? ranks * Format::decode(code) : 0.0f;
           });
           kernels::store_row(warp, &sent(i), active, codes);
         }
       });
+}
+
+struct DivideBy {
+  float ranks;
+  KOKKOS_FORCEINLINE_FUNCTION float operator()(float a) const { return a / ranks; }
+};
+/// The same bits where ranks is a power of two, several times as fast.
+struct MultiplyBy {
+  float inverse;
+  KOKKOS_FORCEINLINE_FUNCTION float operator()(float a) const { return a * inverse; }
+};
+
+template <class Format>
+void cast_gradient(const Exec& exec, const Source& source, int ranks, const Vector<std::uint16_t>& sent) {
+  const auto count = static_cast<float>(ranks);
+  if (std::has_single_bit(static_cast<unsigned>(ranks))) {
+    cast_shares<Format>(exec, source, count, MultiplyBy{1 / count}, sent);
+  } else {
+    cast_shares<Format>(exec, source, count, DivideBy{count}, sent);
+  }
 }
 
 /// out = sum as float; bad(0) = elements that are not finite.
@@ -65,22 +87,13 @@ void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const Span<fl
         const index_t end = (t + 1) * kernels::tile_size < n ? (t + 1) * kernels::tile_size : n;
         kernels::Lanes<std::int32_t> wrong;
         warp.each([&](int l) { wrong[l] = 0; });
-        for (index_t i = t * kernels::tile_size; i < end; i += kernels::warp_lanes) {
-          const std::uint16_t* const in = &sum(i);
-          float* const target = &out(i);
-          const auto widen = [&](int l) {
-            const float value = Format::decode(in[l]);
-            target[l] = value;
-            wrong[l] += Source::is_finite(value) ? 0 : 1;
-          };
-          if (end - i >= kernels::warp_lanes) {
-            warp.each(widen);
-          } else {
-            warp.each([&](int l) {
-              if (i + l < end) widen(l);
-            });
-          }
-        }
+        const std::uint16_t* const in = &sum(t * kernels::tile_size);
+        float* const target = &out(t * kernels::tile_size);
+        kernels::each_element(warp, end - t * kernels::tile_size, [&](int l, index_t e) {
+          const float value = Format::decode(in[e]);
+          target[e] = value;
+          wrong[l] += Source::is_finite(value) ? 0 : 1;
+        });
         const std::int32_t total = warp.sum(wrong);
         warp.once([&] {
           if (total > 0) Kokkos::atomic_add(&bad(0), static_cast<index_t>(total));
@@ -112,7 +125,7 @@ class CastControl final : public Compressor {
                Message& message) const override {
     auto& own = static_cast<CastState&>(state);
     own.ranks = static_cast<float>(context.ranks);
-    cast_gradient<Format>(exec, source, own.ranks, own.sent);
+    cast_gradient<Format>(exec, source, context.ranks, own.sent);
     message.kind = MessageKind::summable;
     message.dtype = Format::dtype;
     message.op = ReduceOp::sum;

@@ -79,23 +79,18 @@ void encode_float8(const Exec& exec, const Source& source, const Float8State& st
           const index_t i = here.first + at;
           kernels::Lanes<float> u[kernels::uniform_rows];
           if (stochastic) kernels::draw_uniform(warp, key, i - segment.offset, u);
-          for (int row = 0; row < kernels::uniform_rows && at + row * kernels::warp_lanes < here.count; ++row) {
-            const index_t first = i + row * kernels::warp_lanes, left = here.first + here.count - first;
-            const int active = static_cast<int>(left < kernels::warp_lanes ? left : kernels::warp_lanes);
-            kernels::Lanes<float> a, decoded;
-            kernels::Lanes<std::uint8_t> code;
-            kernels::load_row(warp, source.accumulated() + first, active, a);
-            warp.each([&](int l) {
-              const float x = a[l] * scale;
-              const std::uint32_t rounded = stochastic ? Format::stochastic(x, u[row][l]) : Format::nearest(x);
-              const std::uint32_t magnitude = rounded & 0x7fu;
-              const std::uint32_t bounded = (magnitude < most ? magnitude : most) | (rounded & 0x80u);
-              code[l] = static_cast<std::uint8_t>(bounded);
-              decoded[l] = Format::decode(bounded) * inverse;
-            });
-            kernels::store_row(warp, codes + first, active, code);
-            kernels::sent_row(warp, source, first, active, a, decoded);
-          }
+          const index_t left = here.count - at;
+          const index_t size = left < kernels::uniform_elements ? left : kernels::uniform_elements;
+          kernels::Lanes<std::uint8_t> code[kernels::uniform_rows];
+          kernels::send_rows<kernels::uniform_rows>(warp, source, i, size, [&](int l, float a, int row) {
+            const float x = a * scale;
+            const std::uint32_t rounded = stochastic ? Format::stochastic(x, u[row][l]) : Format::nearest(x);
+            const std::uint32_t magnitude = rounded & 0x7fu;
+            const std::uint32_t bounded = (magnitude < most ? magnitude : most) | (rounded & 0x80u);
+            code[row][l] = static_cast<std::uint8_t>(bounded);
+            return Format::decode(bounded) * inverse;
+          });
+          kernels::store_rows(warp, codes + i, size, code);
         }
       });
 }
@@ -118,25 +113,13 @@ bool decode_float8(const Exec& exec, const Float8State& state, const std::byte* 
         const float inverse = good ? 1 / scale : 0.0f;
         kernels::Lanes<std::int32_t> wrong;
         warp.each([&](int l) { wrong[l] = good ? 0 : 1; });
-        for (index_t row = 0; row < here.count; row += kernels::warp_lanes) {
-          const std::uint8_t* const code = codes + here.first + row;
-          float* const target = out.data() + here.first + row;
-          const index_t left = here.count - row;
-          if (left >= kernels::warp_lanes) {
-            warp.each([&](int l) {
-              const float value = Format::decode(code[l]) * inverse;
-              wrong[l] += Source::is_finite(value) ? 0 : 1;
-              target[l] += weight * value;
-            });
-          } else {
-            warp.each([&](int l) {
-              if (l >= left) return;
-              const float value = Format::decode(code[l]) * inverse;
-              wrong[l] += Source::is_finite(value) ? 0 : 1;
-              target[l] += weight * value;
-            });
-          }
-        }
+        const std::uint8_t* const code = codes + here.first;
+        float* const target = out.data() + here.first;
+        kernels::each_element(warp, here.count, [&](int l, index_t e) {
+          const float value = Format::decode(code[e]) * inverse;
+          wrong[l] += Source::is_finite(value) ? 0 : 1;
+          target[e] += weight * value;
+        });
         const std::int32_t total = warp.sum(wrong);
         warp.once([&] {
           if (total > 0) Kokkos::atomic_add(&bad(0), static_cast<index_t>(total));
