@@ -34,6 +34,8 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
   app.add_option("--at", o.at, "steps of --train, from 0, that the records show apart and --dump writes")
       ->delimiter(',');
   app.add_option("--timings", o.timings, "timed repetitions of a gradient without feedback");
+  app.add_option("--trials", o.trials,
+                 "repeat every gradient without feedback this often with fresh random numbers: bias_z, contraction");
   app.add_option("--seed", o.seed, "of synthetic gradients, weights, data order and random compressors");
   app.add_option("--density-tolerance", o.density_tolerance,
                  "fail when a method's median of achieved / target density leaves 1 +- this; 0: off");

@@ -27,6 +27,7 @@ report::Json to_json(const evaluate::Options& o) {
           {"lr", o.training.learning_rate},
           {"at", o.at},
           {"timings", o.timings},
+          {"trials", o.trials},
           {"seed", o.seed},
           {"density_tolerance", o.density_tolerance}};
 }

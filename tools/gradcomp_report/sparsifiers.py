@@ -80,12 +80,3 @@ def without_target(record, specs, names):
     return (["method"] + [heading for _, heading in found],
             [[f"`{name}`"] + [text.number(by_method[name, stream].get("achieved_density")) for stream, _ in found]
              for name in names])
-
-
-def machine(record):
-    """One sentence on what ran where."""
-    known = record.gradcomp
-    changed = " with changes" if known["git_dirty"] else ""
-    return (f"{known['cpu_model']}, {record.context['num_cpus']} CPUs, {known['threads']} threads; {known['compiler']}, "
-            f"Kokkos {known['kokkos_version']} ({known['kokkos_backend']}); commit {known['git_hash'][:12]}{changed}, "
-            f"{record.context['date'][:10]}.")

@@ -30,6 +30,7 @@ std::vector<Probe> make_probes(const Options& options, const Job& job) {
   probe.closed = job.loop != "open";
   probe.seed = options.seed;
   probe.timings = options.timings;
+  probe.trials = options.trials;
   probe.keep_bytes = !options.dump_folder.empty();
   std::vector<Probe> probes;
   for (const auto& spec : parse_methods(options.method_list())) {

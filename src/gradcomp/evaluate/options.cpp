@@ -12,6 +12,7 @@ void Options::check() const {
   require(repeats >= 1, "--repeats {} is not allowed; at least 1 draw", repeats);
   require(residual_steps >= 0, "--residual-steps {} is not allowed; 0 or more", residual_steps);
   require(timings >= 1, "--timings {} is not allowed; at least 1", timings);
+  require(trials == 0 || trials >= 2, "--trials {} is not allowed; 0, or at least 2", trials);
   require(density_tolerance >= 0, "--density-tolerance {} is not allowed; a number from 0", density_tolerance);
   require(at.empty() || !training.model.empty(), "--at names steps of --train, which is not given");
   for (const index_t step : at) {

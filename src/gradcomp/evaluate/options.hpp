@@ -17,6 +17,7 @@ struct Options {
   TrainingOptions training;        ///< of the stream; no model: none
   std::vector<index_t> at;         ///< steps of the stream that are recorded apart
   index_t timings = 3;
+  index_t trials = 0;  ///< of every gradient without feedback, with fresh random numbers; 0: none
   std::uint64_t seed = 1;
   double density_tolerance = 0;  ///< of the median of achieved / target density; 0: no limit
   std::string dump_folder;       ///< where payloads and decoded gradients go; empty: nowhere

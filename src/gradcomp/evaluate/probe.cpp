@@ -74,7 +74,10 @@ void Probe::step(const Exec& exec, const Span<const float>& gradient, ReadProbe&
     check(exec, gradient);
   }
   describe();
-  if (!m_options.closed) time(exec, gradient, read);
+  if (!m_options.closed) {
+    time(exec, gradient, read);
+    try_often(exec, gradient);
+  }
   ++m_step;
 }
 
@@ -109,6 +112,13 @@ void Probe::time(const Exec& exec, const Span<const float>& gradient, ReadProbe&
     m_result.compress_ms.push_back(run.compress_ms);
     m_result.decompress_ms.push_back(run.decompress_ms);
   }
+}
+
+/// The same gradient with fresh random numbers.
+void Probe::try_often(const Exec& exec, const Span<const float>& gradient) {
+  if (m_options.trials == 0) return;
+  const MethodSpec* const fed_back = m_checked ? &*m_checked : nullptr;
+  run_trials(exec, m_spec, fed_back, m_layout, gradient, m_options.seed, m_options.trials, m_result.trials);
 }
 
 }  // namespace gradcomp::evaluate

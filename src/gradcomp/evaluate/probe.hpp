@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gradcomp/evaluate/probe_run.hpp"
+#include "gradcomp/evaluate/trials.hpp"
 #include "gradcomp/measure/read_limit.hpp"
 
 namespace gradcomp::evaluate {
@@ -16,6 +17,7 @@ struct ProbeOptions {
   bool closed = false;  ///< feed the error back, and keep state between steps; otherwise every gradient is the first
   std::uint64_t seed = 1;
   index_t timings = 3;  ///< timed repetitions of an open-loop gradient; a closed loop times every step but the first
+  index_t trials = 0;   ///< of every open-loop gradient, with fresh random numbers
   bool keep_bytes = false;  ///< keep the message of the last step, for dumps
 };
 
@@ -29,6 +31,7 @@ struct Measurements {
   std::vector<double> l2_error;      ///< ||a - decoded|| / ||a||, a: what the compressor saw
   std::vector<double> cosine;        ///< of a and decoded; NaN where one is zero
   std::vector<double> compress_ms, decompress_ms, read_ms;  ///< one per timing
+  Trials trials;                                            ///< empty without ProbeOptions::trials
   std::optional<bool> verified;  ///< decoded + memory = a in every step; empty where the method allows no such check
 };
 
@@ -57,6 +60,7 @@ class Probe {
   void verify(const std::vector<float>& whole, const std::vector<float>& decoded, const std::vector<float>& rest);
   void check(const Exec& exec, const Span<const float>& gradient);
   void time(const Exec& exec, const Span<const float>& gradient, ReadProbe& read);
+  void try_often(const Exec& exec, const Span<const float>& gradient);
   Context context() const { return {m_options.seed, m_step, 0, 1}; }
 
   ProbeOptions m_options;

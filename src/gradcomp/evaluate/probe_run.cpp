@@ -61,17 +61,17 @@ void ProbeRun::step(const Exec& exec, const Span<const float>& gradient, const C
     if (gathered) break;
     require(message.kind == MessageKind::summable, "{}: a round of bytes beside others cannot be evaluated on one rank",
             method.info().name);
-    watch.start();
     reduce_alone(exec, message);
+    watch.start();
     method.consume(exec, round, message, *state, context);
     decompress_ms += 1e3 * watch.stop();
   }
   bool good = true;
+  if (gathered) Kokkos::deep_copy(exec, out, 0.0f);  // decode_add() adds
   watch.start();
   if (gathered) {
     const Span<const std::byte> payload(message.payload.data(), static_cast<std::size_t>(message.size));
     good = !read_header(exec, payload).skip();
-    Kokkos::deep_copy(exec, out, 0.0f);
     if (good) method.decode_add(exec, payload, 1.0f, *state, out);
   } else {
     good = method.finish(exec, source, *state, context, out);

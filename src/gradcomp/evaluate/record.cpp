@@ -32,6 +32,14 @@ void add_sparse_columns(report::Row& row, const Measurements& m, double elements
   row.set("entropy_bits_per_kept", number(sum(m.entropy_bits) / kept));
 }
 
+void add_trials(report::Row& row, const Trials& trials) {
+  if (trials.bias.empty()) return;
+  row.set("trials", trials.bias.size())
+      .set("bias", mean(trials.bias))
+      .set("bias_z", number(bias_z(trials)))
+      .set("contraction", mean(trials.contraction));
+}
+
 void add_points(report::Row& row, const Measurements& m, const std::vector<index_t>& at) {
   if (at.empty()) return;
   report::Json density = report::Json::array(), error = report::Json::array();
@@ -83,6 +91,8 @@ report::Row to_row(const Case& what, const Probe& probe) {
       .set("read_limit_ms", median(m.read_ms))
       .set("read_limit_ratio", number(median(m.compress_ms) / median(m.read_ms)))
       .set("verified", m.verified ? report::Json(*m.verified) : report::Json(nullptr));
+  row.set("payload_bits_per_element", 8 * payload / elements);
+  add_trials(row, m.trials);
   add_points(row, m, what.at);
   return row;
 }

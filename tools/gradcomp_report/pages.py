@@ -1,0 +1,54 @@
+"""What the tools that measure and write a page of docs/results have in common."""
+import pathlib
+import shlex
+import shutil
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Failed(Exception):
+    """One line for the user."""
+
+
+def command(*words):
+    """Runs a program and returns what it printed."""
+    words = list(map(str, words))
+    try:
+        done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    except OSError as error:
+        raise Failed(f"cannot start {words[0]}: {error.strerror}") from error
+    if done.returncode:
+        raise Failed(f"status {done.returncode} of: {shlex.join(words)}")
+    return done.stdout
+
+
+def run_all(commands):
+    """Runs [(words, what they are for)] one after the other."""
+    for number, (words, purpose) in enumerate(commands, 1):
+        print(f"[{number}/{len(commands)}] {purpose}", flush=True)
+        command(*words)
+
+
+def require_programs(tool, *programs):
+    """Fails unless the programs are on PATH."""
+    for program in programs:
+        if not shutil.which(program):
+            raise Failed(f"{program} is not on PATH; start with ./run exec -- tools/{tool}")
+
+
+def command_lines(commands):
+    """The commands as a section of the page."""
+    lines = ["## Commands", "", "```sh"]
+    for words, purpose in commands:
+        lines += [f"# {purpose}", "./run exec -- " + shlex.join(map(str, words))]
+    return [*lines, "```"]
+
+
+def machine(record):
+    """One sentence on what ran where."""
+    known = record.gradcomp
+    changed = " with changes" if known["git_dirty"] else ""
+    return (f"{known['cpu_model']}, {record.context['num_cpus']} CPUs, threads: {known['threads']}; {known['compiler']}, "
+            f"Kokkos {known['kokkos_version']} ({known['kokkos_backend']}); commit {known['git_hash'][:12]}{changed}, "
+            f"{record.context['date'][:10]}.")
