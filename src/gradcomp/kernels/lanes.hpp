@@ -46,8 +46,17 @@ struct HostWarp {
   /// Bit l = f(l).
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot(const F& f) const {
+    struct Bytes {
+      std::uint8_t at[warp_lanes];
+    } flags;
+    struct Words {
+      std::uint64_t at[warp_lanes / 8];
+    };
+    for (int l = 0; l < warp_lanes; ++l) flags.at[l] = f(l) ? 1 : 0;
+    const auto words = Kokkos::bit_cast<Words>(flags);
     std::uint32_t mask = 0;
-    for (int l = 0; l < warp_lanes; ++l) mask |= static_cast<std::uint32_t>(f(l)) << l;
+    for (int w = 0; w < warp_lanes / 8; ++w)  // a product whose top byte collects the lowest bits of all eight
+      mask |= static_cast<std::uint32_t>((words.at[w] * 0x0102040810204080u) >> 56) << (8 * w);
     return mask;
   }
 
