@@ -9,6 +9,7 @@
 #include "gradcomp/core/arguments.hpp"
 #include "gradcomp/exchange/methods_page.hpp"
 #include "gradcomp/measure/density.hpp"
+#include "gradcomp/nn/shapes.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/progress.hpp"
 #include "gradcomp/report/result_file.hpp"
@@ -23,7 +24,8 @@ namespace {
 struct Prepared {
   std::vector<MethodSpec> methods;
   data::ImageData data;
-  std::unique_ptr<nn::Model<float>> model;
+  std::unique_ptr<nn::Model<float>> model;  ///< none where the job only describes it
+  Layout shapes;                            ///< and these only then
   std::unique_ptr<Communicator> carrier;
   std::unique_ptr<report::ResultFile> file;
 };
@@ -68,17 +70,17 @@ Prepared prepare(const CommandLine& line, const MpiSession& session, Communicato
       p.carrier = make_throttled(std::move(p.carrier), emulated);
     }
     report::Json options = to_json(o);
-    int height = 32, width = 32, classes = 10;
-    if (!line.describe) {
+    if (line.describe) {
+      p.shapes = nn::model_shapes(o.model);
+    } else {
       p.data = data::open_dataset(o.data);
-      height = static_cast<int>(p.data.train.height);
-      width = static_cast<int>(p.data.train.width);
-      classes = static_cast<int>(p.data.train.classes);
+      const auto& images = p.data.train;
       train::make_sampler(o, p.data, control);  // refuses a set that is too small
       options["data"] = p.data.name;            // without the user's path
       options["data_crc"] = p.data.crc;
+      p.model = nn::make_model<float>(o.model, static_cast<int>(images.height), static_cast<int>(images.width),
+                                      static_cast<int>(o.batch), static_cast<int>(images.classes));
     }
-    p.model = nn::make_model<float>(o.model, height, width, static_cast<int>(o.batch), classes);
     const report::RunInfo info{"gradcomp-train", session.size(), p.carrier->name(), link, options, {o.seed}};
     p.file = std::make_unique<report::ResultFile>(session.rank() == 0 ? o.output : "", report::make_context(info));
   });
@@ -94,7 +96,7 @@ int run(const CommandLine& line, const MpiSession& session) {
   const bool first = session.rank() == 0;
   if (line.describe) {
     if (first) {
-      describe(p.model->layout(), p.methods, o, *p.file);
+      describe(p.shapes, p.methods, o, *p.file);
       p.file->write();
     }
     return 0;

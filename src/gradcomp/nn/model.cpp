@@ -1,19 +1,14 @@
 #include "gradcomp/nn/model.hpp"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/nn/resnet.hpp"
+#include "gradcomp/nn/shapes.hpp"
 
 namespace gradcomp::nn {
-namespace {
-
-struct Entry {
-  const char* name;
-  int blocks;  ///< residual blocks of each stage: depth = 6 blocks + 2
-};
-
-constexpr Entry entries[] = {{"resnet8", 1}, {"resnet20", 3}, {"resnet32", 5}, {"resnet44", 7}, {"resnet56", 9}};
-
-}  // namespace
 
 Loss& Loss::operator+=(const Loss& other) {
   sum += other.sum;
@@ -24,21 +19,24 @@ Loss& Loss::operator+=(const Loss& other) {
 
 std::vector<std::string> model_names() {
   std::vector<std::string> names;
-  for (const Entry& entry : entries) names.emplace_back(entry.name);
+  for (const SmallResNet& network : small_resnets) names.emplace_back(network.name);
   return names;
 }
 
 template <class T>
 std::unique_ptr<Model<T>> make_model(const std::string& name, int height, int width, int max_batch, int classes,
                                      Path path) {
-  std::string known;
-  for (const Entry& entry : entries) {
-    if (name == entry.name) {
-      return std::make_unique<ResNet<T>>(name, entry.blocks, height, width, max_batch, classes, path);
+  for (const SmallResNet& network : small_resnets) {
+    if (name == network.name) {
+      return std::make_unique<ResNet<T>>(name, network.blocks, height, width, max_batch, classes, path);
     }
-    known += (known.empty() ? "" : ", ") + std::string(entry.name);
   }
-  throw Error(fmt::format("unknown model '{}': allowed are {}", name, known));
+  const auto shapes = shape_names();
+  const bool has_shapes = std::find(shapes.begin(), shapes.end(), name) != shapes.end();
+  throw Error(fmt::format("{}: allowed are {}",
+                          has_shapes ? fmt::format("model '{}' has shapes to describe, but does not train", name)
+                                     : fmt::format("unknown model '{}'", name),
+                          fmt::join(model_names(), ", ")));
 }
 
 template std::unique_ptr<Model<float>> make_model(const std::string&, int, int, int, int, Path);

@@ -9,7 +9,7 @@ namespace gradcomp::train {
 
 struct Options {
   std::string data = "shapetex10";  ///< spec of data/dataset.hpp
-  std::string model = "resnet20";   ///< name of nn/model.hpp
+  std::string model = "resnet20";   ///< name of nn/model.hpp, or of nn/shapes.hpp to describe
   std::string methods = "top_k:ratio=0.01,powersgd:rank=2";
   bool controls = true;  ///< add fp32, fp16, bf16 and none where the list lacks them
   index_t steps = 600;
