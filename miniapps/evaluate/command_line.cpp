@@ -21,6 +21,7 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
   app.add_option("--data", o.data, "synthetic gradients: laplace, gamma[:shape], pareto[:xi], gauss; +zeros:SHARE")
       ->delimiter(',');
   app.add_option("--size", o.size, "elements of a synthetic gradient");
+  app.add_option("--layout", o.layout, "give synthetic gradients the tensors of this model, e.g. resnet18, lstm_3x650");
   app.add_option("--repeats", o.repeats, "fresh draws of a synthetic gradient, each evaluated on its own");
   app.add_option("--residual-steps", o.residual_steps,
                  "steps of a loop with each method's feedback on --input (files in turn) and --data (fresh draws); "

@@ -19,6 +19,7 @@ report::Json to_json(const evaluate::Options& o) {
           {"files", o.input.size()},
           {"data", o.data},
           {"size", o.size},
+          {"layout", o.layout},
           {"repeats", o.repeats},
           {"residual_steps", o.residual_steps},
           {"train", o.training.model},

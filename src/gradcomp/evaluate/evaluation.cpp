@@ -51,7 +51,7 @@ std::vector<Job> make_jobs(const Options& options) {
     for (const auto& path : options.input) jobs.push_back({make_file_stream({path}), 1, "open"});
   }
   for (const auto& name : options.data) {
-    auto stream = make_synthetic_stream(name, options.size, options.seed);
+    auto stream = make_synthetic_stream(name, options.size, options.layout, options.seed);
     jobs.push_back({std::move(stream), closed ? options.residual_steps : options.repeats, closed ? "closed" : "open"});
   }
   if (!options.training.model.empty()) {

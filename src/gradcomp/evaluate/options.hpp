@@ -12,6 +12,7 @@ struct Options {
   std::vector<std::string> input;  ///< .npy files
   std::vector<std::string> data;   ///< distributions of data/synthetic.hpp
   index_t size = 1 << 20;          ///< elements of a synthetic gradient
+  std::string layout;              ///< model whose tensors a synthetic gradient has; empty: one vector of `size`
   index_t repeats = 1;             ///< fresh draws of a synthetic gradient, without --residual-steps
   index_t residual_steps = 0;      ///< steps with feedback on files and synthetic data; 0: one gradient, none
   TrainingOptions training;        ///< of the stream; no model: none

@@ -7,6 +7,7 @@
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/data/npy.hpp"
 #include "gradcomp/data/synthetic.hpp"
+#include "gradcomp/nn/shapes.hpp"
 
 namespace gradcomp::evaluate {
 namespace {
@@ -50,11 +51,11 @@ class Files final : public Uploaded {
 
 class Synthetic final : public Uploaded {
  public:
-  Synthetic(const data::Distribution& distribution, index_t size, std::uint64_t seed)
-      : Uploaded(distribution.name, Layout::flat(size)),
+  Synthetic(const data::Distribution& distribution, const std::string& name, const Layout& tensors, std::uint64_t seed)
+      : Uploaded(name, tensors),
         m_distribution(distribution),
         m_seed(seed),
-        m_host(static_cast<std::size_t>(size)) {}
+        m_host(static_cast<std::size_t>(tensors.count())) {}
   Span<const float> next(const Exec& exec) override {
     data::fill(m_distribution, m_seed, m_step++, m_host);
     return upload(exec, m_host);
@@ -86,9 +87,13 @@ std::unique_ptr<Stream> make_file_stream(const std::vector<std::string>& paths) 
   return std::make_unique<Files>(name, layout, std::move(arrays));
 }
 
-std::unique_ptr<Stream> make_synthetic_stream(const std::string& distribution, index_t size, std::uint64_t seed) {
+std::unique_ptr<Stream> make_synthetic_stream(const std::string& distribution, index_t size, const std::string& model,
+                                              std::uint64_t seed) {
+  const auto drawn = data::Distribution::parse(distribution);
+  if (!model.empty())
+    return std::make_unique<Synthetic>(drawn, drawn.name + "_" + model, nn::model_shapes(model), seed);
   require(size >= 1, "--size {} is not allowed; at least 1 element", size);
-  return std::make_unique<Synthetic>(data::Distribution::parse(distribution), size, seed);
+  return std::make_unique<Synthetic>(drawn, drawn.name, Layout::flat(size), seed);
 }
 
 }  // namespace gradcomp::evaluate

@@ -32,8 +32,10 @@ class Stream {
 /// the shape of the first. Throws Error for a file that cannot be read, is empty, or holds values that are not finite.
 std::unique_ptr<Stream> make_file_stream(const std::vector<std::string>& paths);
 
-/// A fresh draw of `size` elements in every step (data/synthetic.hpp).
-std::unique_ptr<Stream> make_synthetic_stream(const std::string& distribution, index_t size, std::uint64_t seed);
+/// A fresh draw in every step (data/synthetic.hpp): one vector of `size` elements, or with a `model` (nn/shapes.hpp)
+/// its tensors, all from the same distribution.
+std::unique_ptr<Stream> make_synthetic_stream(const std::string& distribution, index_t size, const std::string& model,
+                                              std::uint64_t seed);
 
 /// A training in single precision, without compression, on one rank.
 struct TrainingOptions {

@@ -60,12 +60,21 @@ TEST(FileStream, Refusals) {
 
 TEST(SyntheticStream, DrawsAreFreshAndReproducible) {
   const Exec exec;
-  const auto first = make_synthetic_stream("gamma", 1000, 5), second = make_synthetic_stream("gamma", 1000, 5);
+  const auto first = make_synthetic_stream("gamma", 1000, "", 5), second = make_synthetic_stream("gamma", 1000, "", 5);
   const auto a = host(first->next(exec)), b = host(first->next(exec));
   EXPECT_NE(a, b);
   EXPECT_EQ(host(second->next(exec)), a);
   EXPECT_EQ(host(second->next(exec)), b);
-  EXPECT_THAT(refusal([&] { make_synthetic_stream("gamma", 0, 5); }), HasSubstr("--size 0"));
+  EXPECT_THAT(refusal([&] { make_synthetic_stream("gamma", 0, "", 5); }), HasSubstr("--size 0"));
+}
+
+TEST(SyntheticStream, TakesTheTensorsOfAModel) {
+  const Exec exec;
+  const auto stream = make_synthetic_stream("laplace", 1, "resnet20", 5);
+  EXPECT_EQ(stream->name(), "laplace_resnet20");
+  EXPECT_EQ(stream->layout().count(), 269722);
+  EXPECT_EQ(host(stream->next(exec)).size(), 269722u);
+  EXPECT_THAT(refusal([] { make_synthetic_stream("laplace", 1, "vgg99", 5); }), HasSubstr("vgg99"));
 }
 
 TEST(TrainingStream, GradientsFollowTheParameters) {
