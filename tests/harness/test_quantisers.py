@@ -1,0 +1,58 @@
+"""tools/quantisers: the quick version makes a whole page; what is refused."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+from test_schema import BIN, VALIDATOR, run
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOL = ROOT / "tools" / "quantisers"
+
+
+def tool(*arguments, path=None):
+    """Runs the tool with the programs on PATH."""
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
+    environment["PATH"] = f"{pathlib.Path(BIN).resolve()}:{environment['PATH']}" if path is None else path
+    return subprocess.run([sys.executable, str(TOOL), *map(str, arguments)], capture_output=True, text=True, check=False,
+                          env=environment)
+
+
+def section(source, title):
+    """The cells of a section's table, line by line."""
+    table = source.split(f"## {title}\n", 1)[1].split("\n## ", 1)[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line.startswith("| ")]
+
+
+@pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
+def test_quick_page(tmp_path):
+    page, folder = tmp_path / "pages" / "p.md", tmp_path / "results"
+    done = tool("--quick", "--folder", folder, "--output", page)
+    assert done.returncode == 0, done.stderr
+    source = page.read_text(encoding="utf-8")
+    listed = json.loads(run("gradcomp-evaluate", "--list=json").stdout)
+    names = [method["name"] for method in listed if method["family"] in ("quantiser", "low_rank", "sketch")]
+    assert {"qsgd", "sign", "powersgd"} <= set(names)
+    quality, times = section(source, "Quality"), section(source, "Time")
+    for name in names:
+        for table in (quality, times):
+            assert any(re.match(rf"`{name}[:`]", line[0]) for line in table), f"{name} has no line"
+    for path in folder.glob("*.json"):
+        VALIDATOR.validate(json.loads(path.read_text(encoding="utf-8")))
+    rows = {line[0]: line for line in quality}
+    assert rows["`sign`"][1] != "\N{EN DASH}" and float(rows["`sign`"][1]) < 1.01, "one bit for each element"
+    assert 4 <= float(rows["`qsgd:bits=4`"][1]) < 4.2
+    assert len(section(source, "Limits")) == 5, "a heading and four limits"
+    payloads = {line[0]: line for line in section(source, "Bytes")}
+    assert payloads["`powersgd:rank=4`"][2] == "619,640", "ResNet-18, as PowerSGD's authors count"
+    assert not list(page.parent.glob("*.part"))
+
+
+def test_missing_programs_are_one_line(tmp_path):
+    done = tool("--quick", "--folder", tmp_path, "--output", tmp_path / "p.md", path="/nonexistent")
+    assert done.returncode == 1
+    assert done.stderr.startswith("quantisers: error: ") and done.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
