@@ -17,18 +17,19 @@ index_t factor_rank(const Segment& segment, int rank) {
   return std::min<index_t>({rank, segment.rows(), segment.columns()});
 }
 
-bool is_factored(const Segment& segment, int rank) {
-  const index_t rows = segment.rows(), columns = segment.columns();
-  return segment.is_matrix() && segment.count > 0 && factor_rank(segment, rank) * (rows + columns) < rows * columns;
+bool is_factored(const Segment& segment, int rank, double min_rate) {
+  const index_t factors = factor_rank(segment, rank) * (segment.rows() + segment.columns());
+  return segment.is_matrix() && segment.count > 0 &&
+         static_cast<double>(factors) * min_rate < static_cast<double>(segment.count);
 }
 
-LowRankPlan::LowRankPlan(const Layout& layout, int rank) {
+LowRankPlan::LowRankPlan(const Layout& layout, int rank, double min_rate) {
   std::vector<Factored> matrices;
   std::vector<Rows> tiles, blocks;
   std::vector<Dense> dense;
   std::vector<index_t> ids;
   for (const auto& segment : layout.segments) {
-    if (is_factored(segment, rank)) {
+    if (is_factored(segment, rank, min_rate)) {
       ids.push_back(segment.id);
       add_matrix(segment, rank, matrices, tiles, blocks);
       continue;
@@ -86,7 +87,6 @@ void LowRankPlan::project(const Exec& exec, const Source& source, const Span<con
                           const Span<float>& dense, const Vector<index_t>& count) const {
   const auto matrices = m_matrices;
   const auto tiles = m_tiles;
-  const auto dense_tiles = m_dense_tiles;
   for_warps(
       "gradcomp::kernels::low_rank_project", exec, static_cast<index_t>(tiles.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t t) {
@@ -99,18 +99,7 @@ void LowRankPlan::project(const Exec& exec, const Source& source, const Span<con
         }
         add_count(warp, bad, count);
       });
-  for_warps(
-      "gradcomp::kernels::low_rank_dense", exec, static_cast<index_t>(dense_tiles.size()),
-      KOKKOS_LAMBDA(const Warp& warp, index_t t) {
-        const Dense tile = dense_tiles(t);
-        Lanes<std::int32_t> bad;
-        warp.each([&](int l) { bad[l] = 0; });
-        float* const target = dense.data() + tile.position;
-        first_rows(warp, source, tile.first, tile.count, bad, [&](int l, float a, int row) {
-          if (row * warp_lanes + l < tile.count) target[row * warp_lanes + l] = a;
-        });
-        add_count(warp, bad, count);
-      });
+  touch_dense(exec, source, dense, count);
 }
 
 void LowRankPlan::project_back(const Exec& exec, const Source& source, const Span<const float>& p,

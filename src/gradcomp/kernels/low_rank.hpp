@@ -26,8 +26,8 @@ struct Factored {
 class LowRankPlan {
  public:
   /// Factors the matrices whose factors are smaller than they are: r (rows + columns) < rows columns, with
-  /// r = min(rank, rows, columns). All other segments are dense.
-  LowRankPlan(const Layout& layout, int rank);
+  /// r = min(rank, rows, columns); min_rate times smaller, where one is given. All other segments are dense.
+  LowRankPlan(const Layout& layout, int rank, double min_rate = 1);
 
   index_t p_count() const { return m_p; }          ///< floats of all P
   index_t q_count() const { return m_q; }          ///< floats of all Q
@@ -42,6 +42,12 @@ class LowRankPlan {
   /// gradient elements to count(0). With a residual 2 reads and 1 write of n, otherwise 1 read.
   void project(const Exec& exec, const Source& source, const Span<const float>& q, const Span<float>& p,
                const Span<float>& dense, const Vector<index_t>& count) const;
+
+  /// project() without the product: the first touch alone.
+  void touch(const Exec& exec, const Source& source, const Span<float>& dense, const Vector<index_t>& count) const;
+  /// The part of both that is about dense segments.
+  void touch_dense(const Exec& exec, const Source& source, const Span<float>& dense,
+                   const Vector<index_t>& count) const;
 
   /// q = M^T P. 1 read of n and 1/32 rank / 2 of writes and reads of block sums.
   void project_back(const Exec& exec, const Source& source, const Span<const float>& p, const Span<float>& q) const;
@@ -77,7 +83,7 @@ class LowRankPlan {
 };
 
 /// True when LowRankPlan factors a segment.
-bool is_factored(const Segment& segment, int rank);
+bool is_factored(const Segment& segment, int rank, double min_rate = 1);
 /// min(rank, rows, columns)
 index_t factor_rank(const Segment& segment, int rank);
 

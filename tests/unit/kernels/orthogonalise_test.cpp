@@ -1,4 +1,5 @@
-// Gram-Schmidt in batches: orthonormal columns, dead columns, scales, determinism of the starting factors.
+// Gram-Schmidt and Householder in batches: orthonormal columns, dead columns, scales, determinism of the starting
+// factors.
 #include "gradcomp/kernels/orthogonalise.hpp"
 
 #include <gtest/gtest.h>
@@ -6,6 +7,8 @@
 #include <cmath>
 #include <random>
 #include <vector>
+
+#include "gradcomp/kernels/householder.hpp"
 
 namespace gradcomp::kernels {
 namespace {
@@ -115,6 +118,75 @@ TEST(Orthogonalise, DeadZeroAndNonFiniteColumnsBecomeZero) {
   EXPECT_NEAR(dot(q[3], q[3]), 1, 1e-6);
   EXPECT_NEAR(dot(q[0], q[3]), 0, 1e-6);
   EXPECT_EQ(dot(batch.columns(1)[0], batch.columns(1)[0]), 0);
+}
+
+TEST(Householder, GivesTheColumnsOfGramSchmidtInDouble) {
+  const std::vector<std::pair<index_t, index_t>> shapes{{1, 1}, {5, 4}, {33, 1}, {100, 32}, {4608, 4}, {31, 7}, {8, 8}};
+  for (const float scale : {1.0f, 1e-20f, 1e15f}) {
+    Batch batch(shapes);
+    batch.fill(1, scale);
+    std::vector<Columns> expected;
+    for (std::size_t m = 0; m < shapes.size(); ++m) {
+      Columns q = batch.columns(m);
+      for (std::size_t k = 0; k < q.size(); ++k) {
+        for (std::size_t other = 0; other < 2 * k; ++other) {
+          const auto& y = q[other < k ? other : other - k];
+          const double along = dot(q[k], y);
+          for (std::size_t i = 0; i < y.size(); ++i) q[k][i] -= along * y[i];
+        }
+        const double norm = std::sqrt(dot(q[k], q[k]));
+        for (double& v : q[k]) v /= norm;
+      }
+      expected.push_back(q);
+    }
+    orthogonalise_householder(Exec(), batch.matrices, batch.data);
+    for (std::size_t m = 0; m < shapes.size(); ++m) {
+      const Columns q = batch.columns(m);
+      expect_orthonormal(q, 2e-6);
+      for (std::size_t k = 0; k < q.size(); ++k) {
+        // the last column of a square matrix is what is left: rounding grows by the condition number
+        for (std::size_t i = 0; i < q[k].size(); ++i) EXPECT_NEAR(q[k][i], expected[m][k][i], 2e-5) << m << " " << k;
+      }
+    }
+  }
+}
+
+TEST(Householder, DependentAndZeroColumnsStillGiveOrthonormalOnes) {
+  for (const float distance : {1e-3f, 1e-6f, 1e-9f, 0.0f}) {
+    Batch batch({{200, 5}, {40, 3}});
+    batch.fill(2);
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), batch.data);
+    for (std::size_t i = 0; i < 200; ++i) {
+      host(200 + i) = host(i) + distance * host(200 + i);
+      host(400 + i) = -3 * host(i) + distance * host(400 + i);
+      host(600 + i) = 0;
+    }
+    for (std::size_t i = 1000; i < 1120; ++i) host(i) = 0;
+    Kokkos::deep_copy(batch.data, host);
+    const std::vector<double> first = batch.columns(0)[0], last = batch.columns(0)[4];
+    orthogonalise_householder(Exec(), batch.matrices, batch.data);
+    expect_orthonormal(batch.columns(0), 1e-6);
+    expect_orthonormal(batch.columns(1), 1e-6);
+    EXPECT_LT(outside_span(first, batch.columns(0)), 1e-6);
+    EXPECT_LT(outside_span(last, batch.columns(0)), 1e-6);
+    EXPECT_GT(dot(first, batch.columns(0)[0]), 0);  // the diagonal of R is positive
+    EXPECT_GT(dot(last, batch.columns(0)[4]), 0);
+  }
+}
+
+TEST(Householder, NonFiniteMatricesAndColumnsBeyondTheRowsBecomeZero) {
+  Batch batch({{70, 4}, {70, 2}, {3, 5}, {0, 2}});
+  batch.fill(3);
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), batch.data);
+  host(100) = NAN;
+  Kokkos::deep_copy(batch.data, host);
+  orthogonalise_householder(Exec(), batch.matrices, batch.data);
+  for (const auto& x : batch.columns(0)) EXPECT_EQ(dot(x, x), 0);
+  expect_orthonormal(batch.columns(1), 1e-6);
+  Columns square = batch.columns(2);
+  for (const std::size_t k : {3u, 4u}) EXPECT_EQ(dot(square[k], square[k]), 0);
+  square.resize(3);
+  expect_orthonormal(square, 1e-6);
 }
 
 TEST(Orthogonalise, NormaliseScalesColumnsToOne) {
