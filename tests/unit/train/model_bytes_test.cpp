@@ -2,6 +2,7 @@
 // what one buffer or one tensor at a time costs with other methods.
 #include <gtest/gtest.h>
 
+#include "gradcomp/compressors/detail/spectrum.hpp"
 #include "gradcomp/exchange/spec.hpp"
 #include "gradcomp/nn/shapes.hpp"
 
@@ -29,6 +30,16 @@ TEST(ModelBytes, OfPowerSgdAreThoseOfTheAuthors) {
     EXPECT_EQ(step_bytes(row.model, "powersgd:rank=4"), row.rank4) << row.model;
   }
   EXPECT_NEAR(static_cast<double>(24 * step_bytes("resnet18", "powersgd:rank=7")) / (1 << 20), 24.16, 0.005);
+}
+
+// the table of Vogels et al. has 113 MB per epoch of 24 steps: two triples of every tensor, vectors among them
+TEST(ModelBytes, OfAtomoWithTwoTriplesOfEveryTensor) {
+  index_t floats = 0;
+  for (const auto& segment : nn::model_shapes("resnet18").segments) {
+    const auto matrix = compressors::spectral_shape(segment);
+    floats += 2 * (matrix.rows + matrix.columns + 1);
+  }
+  EXPECT_EQ(4 * floats, 4940168);
 }
 
 TEST(ModelBytes, OfQuantisersAreThoseOfOneBufferOrOneTensorAtATime) {

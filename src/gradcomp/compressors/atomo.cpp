@@ -1,0 +1,294 @@
+// Spectral ATOMO (Wang, Sievert, Liu, Charles, Papailiopoulos, Wright, ATOMO, NeurIPS 2018).
+//
+// Every tensor is seen as a matrix (detail/spectrum.hpp) M = sum of l_i u_i v_i^T. Term i is drawn with probability
+// p_i, independently of the others, and travels as l_i / p_i, u_i, v_i; the p_i come from water filling with a budget
+// of `rank` terms, which therefore is their mean number. The authors' code draws again when nothing was drawn,
+// PowerSGD's until exactly `rank` terms were: both are biased, and not done here. Nor is their rule for l_1 < 1e-6, a
+// constant in the gradient's own units.
+//
+// Tensors that `rank` terms would not shrink, and matrices whose short side exceeds 512, travel raw.
+//
+// The u_i are eigenvectors of the Gram matrix of the short side, in double, which dominates the time: long side x short
+// side^2 and some 30 short side^3. Singular values below some 1e-8 of the largest are rounding noise there and count as
+// 0. Terms are u_i (u_i^T M) / p_i, which add up to M whatever the u_i, as long as they are orthonormal.
+//
+// Sections: u32 k of every matrix; f32 elements of raw tensors; k terms of every matrix: f32 l / p, column vector (rows
+// of the matrix), row vector (columns). A value beyond the range of a float flags the step.
+#include "gradcomp/compressors/atomo.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "gradcomp/compressors/detail/spectrum.hpp"
+#include "gradcomp/kernels/arrays.hpp"
+#include "gradcomp/kernels/moments.hpp"
+#include "gradcomp/kernels/rank_one.hpp"
+#include "gradcomp/kernels/scatter.hpp"
+#include "gradcomp/kernels/threefry.hpp"
+
+namespace gradcomp::compressors {
+namespace {
+
+constexpr index_t longest_short_side = 512;
+
+bool is_decomposed(const Segment& segment, index_t rank) {
+  const MatrixShape m = spectral_shape(segment);
+  const index_t least = std::min(m.rows, m.columns), most = std::max(m.rows, m.columns);
+  return least > 0 && least <= longest_short_side && most < (index_t{1} << 31) &&
+         rank * (m.rows + m.columns + 1) < segment.count;
+}
+
+std::vector<kernels::StoredMatrix> matrices_of(const Layout& layout, index_t rank) {
+  std::vector<kernels::StoredMatrix> matrices;
+  for (const auto& segment : layout.segments) {
+    if (!is_decomposed(segment, rank)) continue;
+    const MatrixShape m = spectral_shape(segment);
+    matrices.push_back({segment.offset, static_cast<std::int32_t>(m.rows), static_cast<std::int32_t>(m.columns)});
+  }
+  return matrices;
+}
+
+std::vector<kernels::CopiedRun> raw_runs(const Layout& layout, index_t rank) {
+  std::vector<kernels::CopiedRun> runs;
+  index_t position = 0;
+  for (const auto& segment : layout.segments) {
+    if (is_decomposed(segment, rank)) continue;
+    for (index_t e = 0; e < segment.count; e += kernels::tile_size) {
+      const index_t count = std::min<index_t>(kernels::tile_size, segment.count - e);
+      runs.push_back({segment.offset + e, position, static_cast<std::int32_t>(count)});
+      position += count;
+    }
+  }
+  return runs;
+}
+
+/// Floats of a payload with all terms of every matrix.
+index_t most_floats(const Layout& layout, index_t rank) {
+  index_t floats = 0;
+  for (const auto& segment : layout.segments) {
+    const MatrixShape m = spectral_shape(segment);
+    floats += is_decomposed(segment, rank) ? 1 + std::min(m.rows, m.columns) * (1 + m.rows + m.columns) : segment.count;
+  }
+  return floats;
+}
+
+/// 53 bits of a draw as a number in [0, 1).
+double uniform53(const Array4& draw) {
+  return static_cast<double>(((std::uint64_t{draw.x0} << 32) | draw.x1) >> 11) * 0x1p-53;
+}
+
+struct AtomoState final : State {
+  AtomoState(const Layout& bucket, index_t rank)
+      : State(bucket),
+        tiles(bucket),
+        first(tiles),
+        plan(matrices_of(bucket, rank)),
+        runs(kernels::upload("gradcomp::compressors::atomo::runs", raw_runs(bucket, rank))),
+        payload("gradcomp::compressors::atomo::payload",
+                static_cast<std::size_t>(payload_header_bytes + 4 * most_floats(bucket, rank))),
+        grams("gradcomp::compressors::atomo::grams", static_cast<std::size_t>(plan.gram_count())),
+        vectors("gradcomp::compressors::atomo::vectors", grams.size()),
+        values("gradcomp::compressors::atomo::values", static_cast<std::size_t>(plan.value_count())),
+        terms("gradcomp::compressors::atomo::terms", values.size()),
+        received("gradcomp::compressors::atomo::received", plan.matrices().size()),
+        host_values(values.size()),
+        host_terms(values.size()),
+        host_received(received.size()),
+        counts(received.size()) {
+    for (const auto& segment : bucket.segments) {
+      if (is_decomposed(segment, rank)) {
+        ids.push_back(segment.id);
+      } else {
+        raw += segment.count;
+      }
+    }
+  }
+
+  index_t scratch_bytes() const override {
+    return tiles.bytes() + first.bytes() + plan.bytes() + static_cast<index_t>(payload.size()) +
+           static_cast<index_t>(16 * grams.size() + 8 * values.size() + runs.size() * sizeof(kernels::CopiedRun) +
+                                terms.size() * sizeof(kernels::RankOneTerm) +
+                                received.size() * sizeof(kernels::RankOneTerms));
+  }
+  /// Floats before the terms: the counts and the raw elements.
+  index_t before_terms() const { return static_cast<index_t>(counts.size()) + raw; }
+
+  kernels::Tiles tiles;
+  kernels::FirstPass first;
+  kernels::RankOnePlan plan;
+  Vector<kernels::CopiedRun> runs;
+  Vector<std::byte> payload;
+  Vector<double> grams, vectors, values;
+  Vector<kernels::RankOneTerm> terms;
+  Vector<kernels::RankOneTerms> received;
+  std::vector<double> host_values;
+  std::vector<kernels::RankOneTerm> host_terms;
+  std::vector<kernels::RankOneTerms> host_received;
+  std::vector<std::uint32_t> counts;  ///< [matrices] terms of each, of the payload being made or read
+  std::vector<index_t> ids;           ///< [matrices] of their segments
+  index_t raw = 0;                    ///< elements of raw tensors
+  std::vector<std::int32_t> order;    ///< of one matrix' eigenvalues
+  std::vector<double> singular, probabilities;
+};
+
+/// Terms of one step.
+struct Drawn {
+  index_t count = 0;
+  index_t floats = 0;  ///< of the sections
+  bool finite = true;  ///< every l / p is one
+};
+
+class Atomo final : public Compressor {
+ public:
+  Atomo(Info info, Options options)
+      : Compressor(std::move(info), std::move(options)), m_rank(this->options().integer("rank")) {}
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override {
+    return std::make_unique<AtomoState>(layout, m_rank);
+  }
+  index_t payload_capacity(const Layout& layout) const override {
+    return payload_header_bytes + payload_bytes(layout, 0);
+  }
+  index_t payload_bytes(const Layout& layout, index_t) const override { return 4 * most_floats(layout, m_rank); }
+  bool has_fixed_bytes() const override { return false; }
+
+  void produce(const Exec& exec, int, const Source& source, State& state, const Context& context,
+               Message& message) const override {
+    auto& own = static_cast<AtomoState&>(state);
+    own.first.run(exec, own.tiles, source);
+    Drawn drawn;
+    drawn.finite = own.first.non_finite() == 0;
+    const float* const a = source.accumulated();
+    if (drawn.finite) {
+      own.plan.gram(exec, a, own.grams);
+      kernels::jacobi_eigenvectors(exec, own.plan.gram_matrices(), own.grams, own.vectors, own.values);
+      draw(exec, own, context, drawn);
+    }
+    PayloadHeader head = header(source.count, drawn.finite ? own.raw + drawn.count : 0);
+    head.flags = drawn.finite ? 0 : PayloadHeader::flag_skip;
+    message.kind = MessageKind::bytes;
+    message.payload = own.payload;
+    message.size = payload_header_bytes + (drawn.finite ? 4 * drawn.floats : 0);
+    write_header(exec, head, message.payload);
+    if (!drawn.finite) return;
+    std::byte* const sections = own.payload.data() + payload_header_bytes;
+    auto* const floats = reinterpret_cast<float*>(sections);
+    Kokkos::deep_copy(exec, Span<std::uint32_t>(reinterpret_cast<std::uint32_t*>(sections), own.counts.size()),
+                      HostSpan<const std::uint32_t>(own.counts.data(), own.counts.size()));
+    Kokkos::deep_copy(exec, own.terms, HostSpan<const kernels::RankOneTerm>(own.host_terms.data(), own.terms.size()));
+    kernels::gather_runs(exec, own.runs, a, floats + own.counts.size());
+    own.plan.make_terms(exec, a, own.vectors, own.terms, drawn.count, floats);
+  }
+
+  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
+                  const Span<float>& out) const override {
+    auto& own = static_cast<AtomoState&>(state);
+    const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
+    const auto size = static_cast<index_t>(payload.size());
+    require(!head.skip() || (head.kept == 0 && size == payload_header_bytes),
+            "atomo: payload flagged to be skipped, yet with {} entries in {} bytes", head.kept, size);
+    if (head.skip()) return;
+    require(reinterpret_cast<std::uintptr_t>(payload.data()) % alignof(float) == 0,
+            "atomo: payload is not aligned to {} bytes", alignof(float));
+    read_counts(exec, payload, own, head);
+    const auto* const floats = reinterpret_cast<const float*>(payload.data() + payload_header_bytes);
+    const auto many = static_cast<std::size_t>(size - payload_header_bytes) / sizeof(float) - own.counts.size();
+    const index_t bad = kernels::count_non_finite(exec, Span<const float>(floats + own.counts.size(), many));
+    require(bad == 0, "atomo: {} of {} values of a payload are not finite", bad, many);
+    Kokkos::deep_copy(exec, own.received,
+                      HostSpan<const kernels::RankOneTerms>(own.host_received.data(), own.received.size()));
+    own.plan.add_terms(exec, own.received, floats, weight, out);
+    kernels::add_runs(exec, own.runs, floats + own.counts.size(), weight, out);
+  }
+
+ private:
+  void draw(const Exec& exec, AtomoState& own, const Context& context, Drawn& drawn) const;
+  static void read_counts(const Exec& exec, const Span<const std::byte>& payload, AtomoState& own,
+                          const PayloadHeader& head);
+
+  index_t m_rank;
+};
+
+/// Fills own.counts and own.host_terms from the eigenvalues. Waits for exec.
+void Atomo::draw(const Exec& exec, AtomoState& own, const Context& context, Drawn& drawn) const {
+  Kokkos::deep_copy(exec, HostSpan<double>(own.host_values.data(), own.host_values.size()), own.values);
+  exec.fence("gradcomp::compressors::atomo::draw");
+  drawn.floats = own.before_terms();
+  index_t first = 0;
+  for (std::size_t m = 0; m < own.counts.size(); ++m) {
+    const kernels::StoredMatrix& matrix = own.plan.matrices()[m];
+    const std::int32_t n = matrix.short_side();
+    const double* const values = own.host_values.data() + first;
+    first += n;
+    own.order.resize(static_cast<std::size_t>(n));
+    std::iota(own.order.begin(), own.order.end(), 0);
+    std::stable_sort(own.order.begin(), own.order.end(), [&](auto i, auto j) { return values[i] > values[j]; });
+    const double noise = n * 0x1p-52 * values[own.order[0]];
+    own.singular.clear();
+    for (const auto i : own.order) own.singular.push_back(values[i] > noise ? std::sqrt(values[i]) : 0.0);
+    water_filling(own.singular, m_rank, own.probabilities);
+    const Array4 key = stream_key(context.seed, own.ids[m], context.step, static_cast<std::uint32_t>(context.rank));
+    own.counts[m] = 0;
+    for (std::size_t i = 0; i < own.order.size() && own.probabilities[i] > 0; ++i) {
+      const double p = own.probabilities[i], sigma = own.singular[i];
+      const auto counter = stream_counter(static_cast<index_t>(i), random_stream::selection, 0);
+      if (uniform53(threefry4x32_12(key, counter)) >= p) continue;
+      const auto weight = static_cast<float>(sigma / p);
+      drawn.finite = drawn.finite && Source::is_finite(weight);
+      own.host_terms[static_cast<std::size_t>(drawn.count++)] = {static_cast<std::int32_t>(m), own.order[i], weight,
+                                                                 1 / sigma, drawn.floats};
+      drawn.floats += matrix.term();
+      ++own.counts[m];
+    }
+  }
+}
+
+/// Fills own.counts and own.host_received; throws Error unless they fit the header and the size. Waits for exec.
+void Atomo::read_counts(const Exec& exec, const Span<const std::byte>& payload, AtomoState& own,
+                        const PayloadHeader& head) {
+  const auto size = static_cast<index_t>(payload.size());
+  require(size >= payload_header_bytes + 4 * own.before_terms(), "atomo: payload of {} bytes, expected {} at least",
+          size, payload_header_bytes + 4 * own.before_terms());
+  const auto bytes = static_cast<index_t>(4 * own.counts.size());
+  Kokkos::deep_copy(exec, HostSpan<std::byte>(reinterpret_cast<std::byte*>(own.counts.data()), 4 * own.counts.size()),
+                    subspan(payload, payload_header_bytes, bytes));
+  exec.fence("gradcomp::compressors::atomo::read_counts");
+  index_t floats = own.before_terms(), kept = own.raw;
+  for (std::size_t m = 0; m < own.counts.size(); ++m) {
+    const kernels::StoredMatrix& matrix = own.plan.matrices()[m];
+    const auto count = static_cast<index_t>(own.counts[m]);
+    require(count <= matrix.short_side(), "atomo: payload with {} terms of a matrix of {} x {}", count, matrix.rows,
+            matrix.columns);
+    own.host_received[m] = {floats, count};
+    floats += count * matrix.term();
+    kept += count;
+  }
+  require(size == payload_header_bytes + 4 * floats && head.kept == static_cast<std::uint64_t>(kept),
+          "atomo: payload of {} bytes for {} entries, expected {} and {}", size, head.kept,
+          payload_header_bytes + 4 * floats, kept);
+}
+
+}  // namespace
+
+Entry atomo() {
+  Info info;
+  info.name = "atomo";
+  info.summary = "random singular triples of every tensor, unbiased; at granularity=bucket all is one vector";
+  info.paper = "Wang et al., ATOMO, NeurIPS 2018";
+  info.family = Info::Family::low_rank;
+  info.property = Info::Property::unbiased;
+  info.rounds = {MessageKind::bytes};
+  info.reducers = {"allgather"};
+  info.feedbacks = {"none"};
+  info.granularity = "tensor";
+  info.parameters = {
+      Parameter::integer("rank", "3", 1, longest_short_side, "mean number of triples that a matrix sends")};
+  info.bytes_formula =
+      "4 (sum over matrices of 1 + k (rows + columns + 1) + elements of all other tensors), k drawn, rank on average; "
+      "matrices with rank (rows + columns + 1) >= rows columns or a short side above 512 count as other";
+  info.passes = 4;
+  return make_entry<Atomo>(info);
+}
+
+}  // namespace gradcomp::compressors

@@ -1,0 +1,9 @@
+#pragma once
+#include "gradcomp/core/registry.hpp"
+
+namespace gradcomp::compressors {
+
+/// Spectral ATOMO: random singular triples, unbiased (Wang et al., NeurIPS 2018).
+Entry atomo();
+
+}  // namespace gradcomp::compressors
