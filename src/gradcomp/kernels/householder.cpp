@@ -26,7 +26,7 @@ struct Reflections {
     const float *const x = column(i), *const y = column(j);
     Lanes<double> sum;
     warp.each([&](int l) { sum[l] = 0; });
-    for_elements(warp, rows, [&](index_t e, int l) {
+    each_element(warp, rows, [&](int l, index_t e) {
       sum[l] += e >= k ? static_cast<double>(x[e]) * static_cast<double>(y[e]) : 0.0;
     });
     return warp.sum(sum);
@@ -37,7 +37,7 @@ struct Reflections {
     const float* const v = column(k);
     float* const x = column(j);
     const double along = tau * dot_below(warp, k, k, j);
-    for_elements(warp, rows, [&](index_t e, int) {
+    each_element(warp, rows, [&](int, index_t e) {
       if (e >= k) x[e] = static_cast<float>(static_cast<double>(x[e]) - along * static_cast<double>(v[e]));
     });
   }
@@ -48,7 +48,7 @@ struct Reflections {
     const double norm = Kokkos::sqrt(dot_below(warp, k, k, k)), head = element(warp, k, k);
     negative = head > 0;  // away from the head: no cancellation
     const auto v = static_cast<float>(negative ? head + norm : head - norm);
-    for_elements(warp, rows, [&](index_t e, int) {
+    each_element(warp, rows, [&](int, index_t e) {
       if (e == k) x[e] = v;
     });
     const double square = dot_below(warp, k, k, k);  // of v as it is stored: the reflection is orthogonal to rounding
@@ -59,7 +59,7 @@ struct Reflections {
   KOKKOS_FORCEINLINE_FUNCTION void start(const Warp& warp, index_t k, double tau, double sign) const {
     float* const x = column(k);
     const double along = tau * element(warp, k, k);
-    for_elements(warp, rows, [&](index_t e, int) {
+    each_element(warp, rows, [&](int, index_t e) {
       const double value = (e == k ? 1.0 : 0.0) - along * static_cast<double>(x[e]);
       x[e] = e < k ? 0.0f : static_cast<float>(sign * value);
     });

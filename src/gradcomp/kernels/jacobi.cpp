@@ -21,7 +21,7 @@ struct Jacobi {
   KOKKOS_FORCEINLINE_FUNCTION void turn_rows(const Warp& warp, double* matrix, index_t p, index_t q, double c,
                                              double s) const {
     double *const x = matrix + p * n, *const y = matrix + q * n;
-    for_elements(warp, n, [&](index_t k, int) {
+    each_element(warp, n, [&](int, index_t k) {
       const double before = x[k];
       x[k] = c * before - s * y[k];
       y[k] = s * before + c * y[k];
@@ -37,7 +37,7 @@ struct Jacobi {
     const double t = (tau < 0 ? -1.0 : 1.0) / (Kokkos::abs(tau) + Kokkos::sqrt(1 + tau * tau));
     const double c = 1 / Kokkos::sqrt(1 + t * t), s = t * c;
     turn_rows(warp, a, p, q, c, s);
-    for_elements(warp, n, [&](index_t k, int) {  // the columns are the rows again
+    each_element(warp, n, [&](int, index_t k) {  // the columns are the rows again
       if (k == p || k == q) return;
       a[k * n + p] = a[p * n + k];
       a[k * n + q] = a[q * n + k];
@@ -64,10 +64,10 @@ void jacobi_eigenvectors(const Exec& exec, const Vector<SymmetricMatrix>& matric
         const index_t n = matrix.size;
         const Jacobi jacobi{a.data() + matrix.offset, vectors.data() + matrix.offset, n};
         double* const diagonal = values.data() + matrix.values;
-        for_elements(warp, n * n, [&](index_t i, int) { jacobi.vectors[i] = i / n == i % n ? 1.0 : 0.0; });
+        each_element(warp, n * n, [&](int, index_t i) { jacobi.vectors[i] = i / n == i % n ? 1.0 : 0.0; });
         Lanes<double> size;
         warp.each([&](int l) { size[l] = 0; });
-        for_elements(warp, n, [&](index_t i, int l) { size[l] += Kokkos::abs(jacobi.a[i * n + i]); });
+        each_element(warp, n, [&](int l, index_t i) { size[l] += Kokkos::abs(jacobi.a[i * n + i]); });
         const double least = 0x1p-53 * warp.sum(size);
         bool turned = true;
         for (int sweep = 0; turned && sweep < most_jacobi_sweeps; ++sweep) {
@@ -76,7 +76,7 @@ void jacobi_eigenvectors(const Exec& exec, const Vector<SymmetricMatrix>& matric
             for (index_t q = p + 1; q < n; ++q) turned = jacobi.rotate(warp, p, q, least) || turned;
           }
         }
-        for_elements(warp, n, [&](index_t i, int) { diagonal[i] = jacobi.a[i * n + i]; });
+        each_element(warp, n, [&](int, index_t i) { diagonal[i] = jacobi.a[i * n + i]; });
       });
 }
 

@@ -27,7 +27,7 @@ void orthogonalise(const Exec& exec, const Vector<ColumnMatrix>& matrices, const
           for (index_t other = 0; other < 2 * k; ++other) {
             const float* const y = first + (other < k ? other : other - k) * matrix.rows;
             const double along = dot(warp, x, y, matrix.rows);
-            for_elements(warp, matrix.rows, [&](index_t i, int) {
+            each_element(warp, matrix.rows, [&](int, index_t i) {
               x[i] = static_cast<float>(static_cast<double>(x[i]) - along * static_cast<double>(y[i]));
             });
           }
@@ -62,7 +62,7 @@ void refill_columns(const Exec& exec, const Vector<ColumnMatrix>& matrices, cons
         for (index_t k = 0; k < matrix.columns; ++k) {
           float* const x = data.data() + matrix.offset + k * matrix.rows;
           if (dot(warp, x, x, matrix.rows) > 0) continue;
-          for_elements(warp, matrix.rows, [&](index_t i, int) {
+          each_element(warp, matrix.rows, [&](int, index_t i) {
             const Array4 counter = stream_counter(i, random_stream::low_rank, static_cast<std::uint32_t>(k));
             x[i] = nearly_normal(threefry4x32_12(key, counter));
           });

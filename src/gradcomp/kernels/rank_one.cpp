@@ -50,7 +50,7 @@ KOKKOS_FORCEINLINE_FUNCTION void long_vector(const Warp& warp, const StoredMatri
       const float* const row = data + i * n;
       Lanes<double> sum;
       warp.each([&](int l) { sum[l] = 0; });
-      for_elements(warp, n, [&](index_t j, int l) { sum[l] += u[j] * static_cast<double>(row[j]); });
+      each_element(warp, n, [&](int l, index_t j) { sum[l] += u[j] * static_cast<double>(row[j]); });
       const double total = warp.sum(sum);
       warp.once([&] { out[i] = static_cast<float>(factor * total); });
     }
@@ -140,7 +140,7 @@ void RankOnePlan::make_terms(const Exec& exec, const float* data, const Span<con
         float* const long_part = out + 1 + (m.is_wide() ? m.rows : 0);
         if (begin < end) long_vector(warp, m, data + m.first, u, term.inverse_sigma, begin, end, long_part);
         if (begin > 0) return;
-        for_elements(warp, n, [&](index_t j, int) { short_part[j] = static_cast<float>(u[j]); });
+        each_element(warp, n, [&](int, index_t j) { short_part[j] = static_cast<float>(u[j]); });
         warp.once([&] { out[0] = term.weight; });
       });
 }
@@ -180,7 +180,7 @@ void gather_runs(const Exec& exec, const Vector<CopiedRun>& runs, const float* d
       "gradcomp::kernels::gather_runs", exec, static_cast<index_t>(runs.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t r) {
         const CopiedRun run = runs(r);
-        for_elements(warp, run.count, [&](index_t i, int) { floats[run.position + i] = data[run.first + i]; });
+        each_element(warp, run.count, [&](int, index_t i) { floats[run.position + i] = data[run.first + i]; });
       });
 }
 
@@ -190,7 +190,7 @@ void add_runs(const Exec& exec, const Vector<CopiedRun>& runs, const float* floa
       "gradcomp::kernels::add_runs", exec, static_cast<index_t>(runs.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t r) {
         const CopiedRun run = runs(r);
-        for_elements(warp, run.count, [&](index_t i, int) { out(run.first + i) += weight * floats[run.position + i]; });
+        each_element(warp, run.count, [&](int, index_t i) { out(run.first + i) += weight * floats[run.position + i]; });
       });
 }
 
