@@ -1,0 +1,246 @@
+#include "gradcomp/compressors/sketch.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "gradcomp/compressors/detail/density.hpp"
+#include "gradcomp/kernels/count_sketch.hpp"
+#include "gradcomp/kernels/scatter.hpp"
+#include "gradcomp/kernels/top_k.hpp"
+
+namespace gradcomp::compressors {
+namespace {
+
+using Entries = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
+
+Vector<float> floats(const char* label, index_t count) { return {label, static_cast<std::size_t>(count)}; }
+
+struct Sizes {
+  double ratio;
+  int rows;
+  index_t columns, factor;
+
+  index_t candidates(index_t n) const { return std::min(n, factor * target_kept(ratio, n)); }
+  index_t candidates(const Layout& layout) const {
+    index_t total = 0;
+    for (const auto& segment : layout.segments) total += candidates(segment.count);
+    return total;
+  }
+  /// In whole blocks, at least two of them, at most one column for each element.
+  index_t table_columns(const Layout& layout) const {
+    const auto blocks = [](index_t n) { return (n + kernels::sketch_block - 1) / kernels::sketch_block; };
+    const index_t wanted = std::max<index_t>(2, blocks(columns > 0 ? columns : 10 * target_kept(ratio, layout)));
+    return kernels::sketch_block * std::min(wanted, blocks(layout.count()));
+  }
+  Layout entries(const Layout& layout) const {
+    Layout list;
+    for (const auto& segment : layout.segments) list.add(segment.name, {candidates(segment.count)});
+    return list;
+  }
+};
+
+/// The k largest of every segment of a vector that all ranks have alike.
+struct Choice {
+  Choice(const Layout& layout, double density)
+      : tiles(layout), first(tiles), selector(tiles, density), requests(layout.segments.size()) {}
+
+  /// Indices and values of the entries; false when an element is not finite. Waits for exec.
+  bool run(const Exec& exec, const Vector<float>& values, const Vector<std::uint32_t>& indices,
+           const Vector<float>& chosen) {
+    Source plain;
+    plain.count = static_cast<index_t>(values.size());
+    plain.gradient = values.data();
+    first.run(exec, tiles, plain);
+    if (first.non_finite() > 0) return false;
+    selector.choose(exec, tiles, plain, first, requests);
+    selector.emit(exec, tiles, plain, indices.data(), chosen.data());
+    return true;
+  }
+  index_t bytes() const { return tiles.bytes() + first.bytes() + selector.bytes(); }
+
+  kernels::Tiles tiles;
+  kernels::FirstPass first;
+  kernels::Selector selector;
+  std::vector<kernels::Request> requests;
+};
+
+struct SketchState final : State {
+  SketchState(const Layout& bucket, const Sizes& sizes)
+      : State(indexable(bucket)),
+        sketch(bucket.count(), sizes.rows, sizes.table_columns(bucket)),
+        tiles(bucket),
+        first(tiles),
+        candidate_count(sizes.candidates(bucket)),
+        heavy(bucket, static_cast<double>(candidate_count) / static_cast<double>(std::max<index_t>(1, bucket.count()))),
+        largest(sizes.entries(bucket), 1.0 / static_cast<double>(sizes.factor)),
+        table(floats("gradcomp::compressors::sketch::table", sketch.table_size())),
+        summed(floats("gradcomp::compressors::sketch::summed", sketch.table_size())),
+        estimates(floats("gradcomp::compressors::sketch::estimates", bucket.count())),
+        own(floats("gradcomp::compressors::sketch::own", candidate_count)),
+        sums(floats("gradcomp::compressors::sketch::sums", candidate_count)),
+        chosen(floats("gradcomp::compressors::sketch::chosen", candidate_count)),
+        candidates("gradcomp::compressors::sketch::candidates", own.size()),
+        places("gradcomp::compressors::sketch::places", own.size()) {
+    for (std::size_t s = 0; s < bucket.segments.size(); ++s) {
+      const index_t n = bucket.segments[s].count;
+      kept.push_back(target_kept(sizes.ratio, n));
+      heavy.requests[s].k = sizes.candidates(n);
+      largest.requests[s].k = kept.back();
+    }
+    target = kept;
+  }
+  index_t scratch_bytes() const override {
+    return sketch.bytes() + tiles.bytes() + first.bytes() + heavy.bytes() + largest.bytes() + 8 * sketch.table_size() +
+           static_cast<index_t>(4 * estimates.size() + 20 * own.size());
+  }
+
+  kernels::CountSketch sketch;
+  kernels::Tiles tiles;
+  kernels::FirstPass first;
+  index_t candidate_count;
+  Choice heavy;                              ///< candidates among the estimates
+  Choice largest;                            ///< entries among the candidates
+  Vector<float> table, summed;               ///< round 0
+  Vector<float> estimates;                   ///< of the sum over ranks
+  Vector<float> own, sums, chosen;           ///< [candidates] round 1; sums of the chosen
+  Vector<std::uint32_t> candidates, places;  ///< in the bucket; of the chosen in `candidates`
+  bool skip = false;                         ///< some rank flagged the running step
+  bool taken = false;                        ///< finish() took the chosen entries from the memory
+};
+
+/// own[j] = a of candidate j.
+void gather(const Exec& exec, const Source& source, const Vector<std::uint32_t>& candidates, const Vector<float>& own) {
+  Kokkos::parallel_for(
+      "gradcomp::compressors::sketch_gather", Entries(exec, 0, static_cast<index_t>(own.size())),
+      KOKKOS_LAMBDA(const index_t j) { own(j) = source.load(candidates(j)); });
+}
+
+/// out = share * sum at the chosen entries, whose own values have been sent.
+void send_chosen(const Exec& exec, const Source& source, const SketchState& state, float share,
+                 const Span<float>& out) {
+  const auto candidates = state.candidates, places = state.places;
+  const auto own = state.own, chosen = state.chosen;
+  Kokkos::parallel_for(
+      "gradcomp::compressors::sketch_send", Entries(exec, 0, state.largest.selector.kept()),
+      KOKKOS_LAMBDA(const index_t e) {
+        const index_t i = candidates(places(e));
+        const float value = own(places(e));
+        out(i) = share * chosen(e);
+        source.sent(i, value, value);
+      });
+}
+
+/// memory += weight * own value, at the chosen entries.
+void return_chosen(const Exec& exec, const Source& source, const SketchState& state) {
+  const auto candidates = state.candidates, places = state.places;
+  const auto own = state.own;
+  const float weight = source.returning();
+  float* const memory = source.memory;
+  Kokkos::parallel_for(
+      "gradcomp::compressors::sketch_return", Entries(exec, 0, state.largest.selector.kept()),
+      KOKKOS_LAMBDA(const index_t e) { memory[candidates(places(e))] += weight * own(places(e)); });
+}
+
+class Sketch final : public Compressor {
+ public:
+  Sketch(Info info, Options options)
+      : Compressor(std::move(info), std::move(options)),
+        m_sizes{this->options().real("ratio"), static_cast<int>(this->options().integer("rows")),
+                this->options().integer("columns"), this->options().integer("candidates")} {}
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override {
+    return std::make_unique<SketchState>(layout, m_sizes);
+  }
+  index_t payload_capacity(const Layout&) const override { return 0; }
+  index_t payload_bytes(const Layout& layout, index_t) const override {
+    return 4 * (m_sizes.rows * m_sizes.table_columns(layout) + m_sizes.candidates(layout));
+  }
+
+  void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
+               Message& message) const override {
+    auto& own = static_cast<SketchState&>(state);
+    message = Message{};
+    if (round == 0) {
+      own.taken = false;
+      own.first.run(exec, own.tiles, source);
+      if (own.first.non_finite() > 0) {
+        Kokkos::deep_copy(exec, own.table, std::numeric_limits<float>::quiet_NaN());
+      } else {
+        own.sketch.hash(exec, context.seed, own.layout.segments.empty() ? 0 : own.layout.segments.front().id);
+        own.sketch.sketch(exec, source.accumulated(), Span<float>(own.table));
+      }
+      message.count = own.sketch.table_size();
+      message.data = own.table.data();
+      message.result = own.summed.data();
+      return;
+    }
+    if (own.skip) {
+      Kokkos::deep_copy(exec, own.own, 0.0f);
+    } else {
+      gather(exec, source, own.candidates, own.own);
+    }
+    message.count = own.candidate_count;
+    message.data = own.own.data();
+    message.result = own.sums.data();
+  }
+
+  void consume(const Exec& exec, int round, const Message&, State& state, const Context&) const override {
+    auto& own = static_cast<SketchState&>(state);
+    if (round != 0) return;
+    own.skip = kernels::count_non_finite(exec, Span<const float>(own.summed)) > 0;
+    if (own.skip) return;
+    own.sketch.estimate(exec, Span<const float>(own.summed), Span<float>(own.estimates));
+    own.skip = !own.heavy.run(exec, own.estimates, own.candidates, own.chosen);
+  }
+
+  bool finish(const Exec& exec, const Source& source, State& state, const Context& context,
+              const Span<float>& out) const override {
+    auto& own = static_cast<SketchState&>(state);
+    own.skip = own.skip || !own.largest.run(exec, own.sums, own.places, own.chosen);
+    if (own.skip) return false;
+    Kokkos::deep_copy(exec, out, 0.0f);
+    send_chosen(exec, source, own, 1.0f / static_cast<float>(context.ranks), out);
+    own.taken = true;
+    return true;
+  }
+
+  /// Before finish() has succeeded the memory still holds a.
+  void give_back(const Exec& exec, const Source& source, State& state, const Message&,
+                 const Span<const float>&) const override {
+    auto& own = static_cast<SketchState&>(state);
+    if (std::exchange(own.taken, false) && source.has_memory()) return_chosen(exec, source, own);
+  }
+
+ private:
+  Sizes m_sizes;
+};
+
+}  // namespace
+
+Entry sketch() {
+  Info info;
+  info.name = "sketch";
+  info.summary = "heavy hitters of summed count sketches, then their exact values: no indices travel";
+  info.paper = "Ivkin et al., Communication-efficient distributed SGD with sketching, NeurIPS 2019";
+  info.family = Info::Family::sparsifier;
+  info.property = Info::Property::contraction;
+  info.rounds = {MessageKind::summable, MessageKind::summable};
+  info.reducers = {"allreduce"};
+  info.feedback = "momentum_correction";
+  info.feedbacks = {"none", "residual", "momentum_correction", "ef21"};
+  info.parameters = {
+      ratio_parameter("0.001"),
+      Parameter::choice("rows", "5", {"1", "3", "5", "7", "9"}, "independent hashes, of which the median is taken"),
+      Parameter::integer("columns", "0", 0, 1 << 28, "sums per row, rounded up to 32, at most n; 0: 10 k, at least 64"),
+      Parameter::integer("candidates", "4", 1, 64, "entries whose exact values are summed, times k"),
+  };
+  info.bytes_formula =
+      "4 rows columns + 4 sum over segments of min(n, candidates k), k = max(1, floor(ratio n)); columns=0: 10 k of "
+      "the "
+      "bucket";
+  info.passes = 13;
+  return make_entry<Sketch>(info);
+}
+
+}  // namespace gradcomp::compressors
