@@ -20,6 +20,7 @@ inline constexpr std::uint32_t low_rank = 2;   ///< starting factors of PowerSGD
 inline constexpr std::uint32_t sampling = 3;   ///< stratified samples of thresholds
 inline constexpr std::uint32_t threshold = 4;  ///< where a sampled threshold starts to look
 inline constexpr std::uint32_t sketch = 5;     ///< places and signs of a count sketch
+inline constexpr std::uint32_t rotation = 6;   ///< signs of a randomised Hadamard transform
 }  // namespace random_stream
 
 /// The rank of streams that must be equal on all ranks (random-k, low rank, sketch).
