@@ -1,0 +1,243 @@
+#include "gradcomp/compressors/rotated.hpp"
+
+#include <utility>
+
+#include "gradcomp/compressors/detail/coded.hpp"
+#include "gradcomp/compressors/detail/dense_bytes.hpp"
+#include "gradcomp/kernels/hadamard.hpp"
+#include "gradcomp/kernels/uniform_rows.hpp"
+
+namespace gradcomp::compressors {
+namespace {
+
+using kernels::Lanes;
+using kernels::RotatedBucket;
+using kernels::RotatedStats;
+using kernels::Warp;
+using kernels::warp_lanes;
+
+struct RotatedState final : DenseState {
+  RotatedState(const Layout& bucket, index_t length, index_t payload_bytes)
+      : DenseState(bucket, payload_bytes),
+        rotation(bucket, length),
+        limits("gradcomp::compressors::rotated::limits", rotation.buckets().size()),
+        bad("gradcomp::compressors::rotated::bad", 1) {
+    for (const auto& segment : bucket.segments) kept.push_back(segment.count);
+    target.assign(kept.size(), 0);
+  }
+  index_t scratch_bytes() const override {
+    return rotation.bytes() + static_cast<index_t>(4 * limits.size() + 8 + payload.size());
+  }
+
+  kernels::Rotation rotation;
+  Vector<float> limits;  ///< [buckets] t in units of the work array
+  Vector<index_t> bad;   ///< [1]
+  Context step;          ///< of the last produce(): other ranks' payloads are of the same one
+};
+
+struct Quantiser {
+  int bits = 4;
+  float clip = 0;
+  bool shrinks = true;  ///< with a feedback
+
+  KOKKOS_INLINE_FUNCTION int levels() const { return (1 << bits) - 1; }
+};
+
+/// limits[b] = t, scales[b] = what +-1 in a work array of decoded values means, before it is rotated back.
+void write_scales(const Exec& exec, const Quantiser& quantiser, bool shrink, const RotatedState& state, float* scales) {
+  const auto buckets = state.rotation.buckets();
+  const auto all = state.rotation.stats();
+  const auto work = state.rotation.work();
+  const auto limits = state.limits;
+  kernels::for_warps(
+      "gradcomp::compressors::rotated_scales", exec, static_cast<index_t>(buckets.size()),
+      KOKKOS_LAMBDA(const Warp& warp, index_t b) {
+        const RotatedBucket bucket = buckets(b);
+        const RotatedStats stats = all(b);
+        const double padded = bucket.padded, levels = quantiser.levels();
+        float limit = stats.most, sum_squares = stats.sum_squares;
+        const float cut = quantiser.clip * Kokkos::sqrt(stats.sum_squares / static_cast<float>(bucket.padded));
+        if (quantiser.clip > 0 && cut < limit) {
+          limit = cut;
+          Lanes<float> squares;
+          warp.each([&](int l) { squares[l] = 0; });
+          for (index_t at = bucket.work; at < bucket.work + bucket.padded; at += warp_lanes) {
+            warp.each([&](int l) {
+              const float size = Kokkos::abs(work(at + l)), v = size < cut ? size : cut;
+              squares[l] += v * v;
+            });
+          }
+          sum_squares = warp.sum(squares);
+        }
+        const double t = limit, sum = stats.sum_abs, squares = sum_squares;
+        double scale = 0;
+        if (quantiser.bits == 1) {
+          scale = shrink ? sum / padded : squares / sum;
+        } else {
+          scale = t / (shrink ? 1 + padded * t * t / (levels * levels * squares) : 1.0);
+        }
+        const bool sends = limit > 0 && stats.largest <= 0x1p126f;
+        warp.once([&] {
+          limits(b) = limit;
+          scales[b] = sends ? static_cast<float>(scale * stats.unit / Kokkos::sqrt(padded)) : 0.0f;
+        });
+      });
+}
+
+/// Words of the codes of the work array, which then holds what they decode to, in units of the scale.
+void write_codes(const Exec& exec, const Quantiser& quantiser, const RotatedState& state, const Context& context,
+                 std::uint32_t* words) {
+  const auto buckets = state.rotation.buckets();
+  const auto work = state.rotation.work();
+  const auto limits = state.limits;
+  kernels::for_warps(
+      "gradcomp::compressors::rotated_codes", exec, static_cast<index_t>(buckets.size()),
+      KOKKOS_LAMBDA(const Warp& warp, index_t b) {
+        const RotatedBucket bucket = buckets(b);
+        const Array4 key =
+            stream_key(context.seed, bucket.segment_id, context.step, static_cast<std::uint32_t>(context.rank));
+        const auto top = static_cast<float>(quantiser.levels());
+        const float limit = limits(b), per_level = limit > 0 ? 0.5f * top / limit : 0.0f, step = 2 / top;
+        Lanes<float> uniform[kernels::uniform_rows];
+        for (index_t at = 0; at < bucket.padded; at += warp_lanes) {
+          const auto row = static_cast<int>(at / warp_lanes % kernels::uniform_rows);
+          if (row == 0 && quantiser.bits > 1) kernels::draw_uniform(warp, key, bucket.element + at, uniform);
+          float* const y = work.data() + bucket.work + at;
+          Lanes<std::int32_t> code;
+          if (quantiser.bits == 1) {
+            warp.each([&](int l) { code[l] = y[l] < 0 ? 0 : 1; });
+          } else {
+            const Lanes<float>& u = row == 0 ? uniform[0] : row == 1 ? uniform[1] : row == 2 ? uniform[2] : uniform[3];
+            warp.each([&](int l) {
+              const float x = (y[l] + limit) * per_level, position = x < 0 ? 0.0f : x > top ? top : x;
+              const auto low = static_cast<std::int32_t>(position);
+              code[l] = low + (u[l] < position - static_cast<float>(low) ? 1 : 0);
+            });
+          }
+          warp.each([&](int l) { y[l] = static_cast<float>(code[l]) * step - 1; });
+          for (int bit = 0; bit < quantiser.bits; ++bit) {
+            const std::uint32_t word = warp.ballot([&](int l) { return ((code[l] >> bit) & 1) != 0; });
+            warp.once([&] { words[(bucket.work + at) / warp_lanes * quantiser.bits + bit] = word; });
+          }
+        }
+      });
+}
+
+/// The work array of a payload's codes. False when a scale is none. Waits for exec.
+bool read_codes(const Exec& exec, const Quantiser& quantiser, const RotatedState& state, const float* scales,
+                const std::uint32_t* words) {
+  const auto buckets = state.rotation.buckets();
+  const auto work = state.rotation.work();
+  const auto bad = state.bad;
+  Kokkos::deep_copy(exec, bad, index_t{0});
+  kernels::for_warps(
+      "gradcomp::compressors::rotated_decode", exec, static_cast<index_t>(buckets.size()),
+      KOKKOS_LAMBDA(const Warp& warp, index_t b) {
+        const RotatedBucket bucket = buckets(b);
+        const float step = 2 / static_cast<float>(quantiser.levels());
+        warp.once([&] {
+          if (!(Source::is_finite(scales[b]) && scales[b] >= 0)) Kokkos::atomic_add(&bad(0), index_t{1});
+        });
+        for (index_t at = bucket.work; at < bucket.work + bucket.padded; at += warp_lanes) {
+          const std::uint32_t* const row = words + at / warp_lanes * quantiser.bits;
+          Lanes<std::uint32_t> code;
+          warp.each([&](int l) { code[l] = 0; });
+          for (int bit = 0; bit < quantiser.bits; ++bit) {
+            const std::uint32_t word = row[bit];
+            warp.each([&](int l) { code[l] |= ((word >> l) & 1u) << bit; });
+          }
+          warp.each([&](int l) { work(at + l) = static_cast<float>(static_cast<std::int32_t>(code[l])) * step - 1; });
+        }
+      });
+  return kernels::read_count(exec, state.bad) == 0;
+}
+
+Info with_bits(Info info, const Options& options) {
+  const bool biased = options.text("bits") == "1" || options.real("clip") > 0;
+  info.property = biased ? Info::Property::contraction : Info::Property::unbiased;
+  return info;
+}
+
+class Rotated final : public DenseBytes {
+ public:
+  Rotated(Info info, const Options& options)
+      : DenseBytes(with_bits(std::move(info), options), options),
+        m_quantiser{static_cast<int>(options.integer("bits")), static_cast<float>(options.real("clip")),
+                    options.text("scale") == "auto"},
+        m_length(options.integer("bucket")) {}
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override {
+    return std::make_unique<RotatedState>(layout, m_length, payload_capacity(layout));
+  }
+  index_t payload_bytes(const Layout& layout, index_t) const override {
+    return 4 * kernels::bucket_count(layout, m_length) + kernels::padded_count(layout, m_length) / 8 * m_quantiser.bits;
+  }
+
+ protected:
+  bool encode(const Exec& exec, const Source& source, State& state, const Context& context,
+              std::byte* sections) const override {
+    auto& own = static_cast<RotatedState&>(state);
+    check_feedback(source);
+    own.step = context;
+    if (own.rotation.rotate(exec, source, context.seed, context.step) > 0) return false;
+    auto* const scales = reinterpret_cast<float*>(sections);
+    write_scales(exec, m_quantiser, source.has_memory() && m_quantiser.shrinks, own, scales);
+    write_codes(exec, m_quantiser, own, context, reinterpret_cast<std::uint32_t*>(scales) + own.limits.size());
+    if (source.has_memory()) {
+      own.rotation.rotate_back(exec, context.seed, context.step);
+      own.rotation.report(exec, source, scales);
+    }
+    return true;
+  }
+
+  bool decode(const Exec& exec, const std::byte* sections, float weight, State& state,
+              const Span<float>& out) const override {
+    const auto& own = static_cast<RotatedState&>(state);
+    const auto* const scales = reinterpret_cast<const float*>(sections);
+    const auto* const words = reinterpret_cast<const std::uint32_t*>(sections) + own.limits.size();
+    if (!read_codes(exec, m_quantiser, own, scales, words)) return false;
+    own.rotation.rotate_back(exec, own.step.seed, own.step.step);
+    own.rotation.add(exec, scales, weight, out);
+    return true;
+  }
+
+ private:
+  void check_feedback(const Source& source) const {
+    const double levels = m_quantiser.levels(), w = static_cast<double>(m_length) / (levels * levels);
+    require(!source.has_memory() || m_quantiser.shrinks || w < 1,
+            "rotated: an error of up to {:.3g} ||a||^2 may diverge with a feedback; allowed: scale=auto, more bits, "
+            "smaller buckets or feedback=none",
+            w);
+  }
+
+  Quantiser m_quantiser;
+  index_t m_length;
+};
+
+}  // namespace
+
+Entry rotated() {
+  Info info;
+  info.name = "rotated";
+  info.summary = "levels of a randomised Hadamard transform of each bucket: its signs (DRIVE), or 2 to 8 bits";
+  info.paper = "Vargaftik et al., DRIVE, NeurIPS 2021; Li et al., THC, NSDI 2024";
+  info.family = Info::Family::quantiser;
+  info.property = Info::Property::unbiased;
+  info.rounds = {MessageKind::bytes};
+  info.reducers = {"allgather"};
+  info.feedbacks = {"none", "residual", "ef21"};
+  info.granule = 8192;  // a multiple of every bucket
+  info.parameters = {
+      Parameter::choice("bits", "4", {"1", "2", "3", "4", "8"}, "bits per element; 1: signs"),
+      Parameter::choice("bucket", "4096", {"1024", "2048", "4096", "8192"}, "elements that are rotated together"),
+      Parameter::real("clip", "0", 0, 10,
+                      "bits=2 .. 8: largest level, in standard deviations of a rotated bucket; 0: its largest element"),
+      scale_parameter(),
+  };
+  info.bytes_formula =
+      "sum over tensors of 4 ceil(n / bucket) + P bits / 8, P = n with the last bucket padded to a power of two >= 32";
+  info.passes = 3;
+  return make_entry<Rotated>(info);
+}
+
+}  // namespace gradcomp::compressors
