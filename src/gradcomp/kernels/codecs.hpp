@@ -20,7 +20,7 @@ KOKKOS_INLINE_FUNCTION float bounded_norm(float norm, float most) {
 /// Levels 0, v/s, .. v of |a|; code 0, 2q = +q, 2q - 1 = -q. One word: v. |a| beyond the own v counts as v.
 struct LinearCodec {
   static constexpr int words = 1;
-  int levels = 1;  ///< s, 1..127
+  int levels = 1;  ///< s, 1..127; up to 32767 where codes are levels (level_codes.hpp, packed_levels.hpp)
 
   KOKKOS_INLINE_FUNCTION bool valid(std::uint32_t code) const {
     return code <= 2u * static_cast<std::uint32_t>(levels);
