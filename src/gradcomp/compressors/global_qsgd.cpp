@@ -8,15 +8,17 @@ namespace {
 
 struct GlobalScheme {
   using Codec = kernels::LinearCodec;
-  static constexpr int most_levels = 127;
-  static constexpr const char* remedy = "scale=auto, smaller buckets";
+  static constexpr int most_levels = 32767;
+  static constexpr const char* remedy = "scale=auto, more bits, smaller buckets";
   index_t length = 512;
+  int sum_bits = 8;
   bool shrinks = true;
   NormScale scales;
 
   static GlobalScheme from(const Options& options) {
     GlobalScheme scheme;
     scheme.length = bucket_length(options);
+    scheme.sum_bits = static_cast<int>(options.integer("bits"));
     scheme.shrinks = options.text("scale") == "auto";
     scheme.scales.max_norm = options.text("norm") == "max";
     return scheme;
@@ -30,7 +32,7 @@ struct GlobalScheme {
 Entry global_qsgd() {
   Info info;
   info.name = "global_qsgd";
-  info.summary = "stochastic rounding to levels of a norm that all ranks share, summed as 8-bit integers";
+  info.summary = "stochastic rounding to levels of a norm that all ranks share, summed as 4-, 8- or 16-bit integers";
   info.paper = "Xin et al., Global-QSGD, EuroMLSys 2023";
   info.family = Info::Family::quantiser;
   info.property = Info::Property::unbiased;
@@ -38,11 +40,15 @@ Entry global_qsgd() {
   info.reducers = {"allreduce"};
   info.granule = 8192;  // a multiple of every bucket
   info.parameters = {
+      Parameter::choice("bits", "8", {"4", "8", "16"}, "of a sum of all ranks' levels; 4: for 7 ranks at most"),
       bucket_parameter("512"),
       Parameter::choice("norm", "max", {"max", "l2"}, "norm of a bucket, of which the largest rank's is used"),
       scale_parameter(),
   };
-  info.bytes_formula = "n + sum over tensors of 4 ceil(n / bucket); bucket=tensor: 4 per tensor that is not empty";
+  info.bytes_formula =
+      "n + sum over tensors of 4 ceil(n / bucket); bucket=tensor: 4 per tensor that is not empty; bits=4, 16: in place "
+      "of "
+      "n, sum over tensors of 128 ceil(n / 256), 128 ceil(n / 64)";
   info.passes = 2.25;
   return make_entry<SummedLevels<GlobalScheme>>(info);
 }

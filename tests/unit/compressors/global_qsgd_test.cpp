@@ -1,4 +1,4 @@
-// global_qsgd: T1 with the analytic variance of the mean, T5, and the overflow of 8-bit sums for every number of ranks.
+// global_qsgd: T1 with the analytic variance of the mean, T5, and the overflow of sums for every number of ranks.
 #include "unit/compressors/quantiser_rig.hpp"
 
 namespace gradcomp::quantisers {
@@ -10,13 +10,31 @@ double shared_norm(const std::vector<Floats>& x, const std::string& norm) {
   return most;
 }
 
+const std::map<int, int> most_of{{4, 7}, {8, 127}, {16, 32767}};  // by bits
+
+/// Level of element i of a segment that starts the message, by the definition of the fields: balanced digits.
+int level_of(const Message& message, int bits, std::size_t i) {
+  if (bits == 8) return static_cast<const std::int8_t*>(message.data)[i];
+  const int fields = 32 / bits;
+  const auto row = static_cast<std::size_t>(32 * fields);
+  std::int64_t word = static_cast<const std::int32_t*>(message.data)[i / row * 32 + i % 32];
+  const std::int64_t base = std::int64_t{1} << bits;
+  for (auto f = static_cast<int>(i % row / 32);; --f) {
+    std::int64_t digit = ((word % base) + base) % base;
+    if (digit >= base / 2) digit -= base;
+    if (f == 0) return static_cast<int>(digit);
+    word = (word - digit) / base;
+  }
+}
+
 TEST(GlobalQsgd, IsUnbiasedWithTheAnalyticVariance) {
-  for (const auto& [ranks, norm] : {std::pair{1, "max"}, std::pair{2, "l2"}, std::pair{5, "max"}}) {
+  for (const auto& [ranks, norm, bits] : {std::tuple{1, "max", 8}, std::tuple{2, "l2", 8}, std::tuple{5, "max", 8},
+                                          std::tuple{1, "max", 4}, std::tuple{3, "max", 4}, std::tuple{2, "max", 16}}) {
     std::vector<Floats> x;
     for (int r = 0; r < ranks; ++r)
       x.push_back(normal_values(300, 30u + static_cast<unsigned>(r), 1.0f / static_cast<float>(r + 1)));
-    const double step = shared_norm(x, norm) / (127 / ranks);
-    Rig rig("global_qsgd", {{"norm", norm}}, Layout::flat(300), ranks);
+    const double step = shared_norm(x, norm) / (most_of.at(bits) / ranks);
+    Rig rig("global_qsgd", {{"norm", norm}, {"bits", std::to_string(bits)}}, Layout::flat(300), ranks);
     expect_moments(
         rig, x,
         [&](std::size_t i) {
@@ -30,6 +48,7 @@ TEST(GlobalQsgd, IsUnbiasedWithTheAnalyticVariance) {
           return e;
         },
         250);
+    EXPECT_FALSE(rig.wrapped);
   }
 }
 
@@ -53,6 +72,53 @@ TEST(GlobalQsgd, NoSumWrapsForAnyNumberOfRanks) {
   EXPECT_THROW(rig.step(std::vector<Floats>(128, Floats(9, 1))), Error);
 }
 
+// every field at its largest sum, beside fields at their smallest
+TEST(GlobalQsgd, NoFieldCarriesForAnyNumberOfRanks) {
+  for (const int bits : {4, 16}) {
+    for (int ranks = 1; ranks <= 64; ++ranks) {
+      SCOPED_TRACE(testing::Message() << bits << " bits, ranks " << ranks);
+      Rig rig("global_qsgd", {{"bits", std::to_string(bits)}}, Layout::flat(1500), ranks);
+      std::vector<Floats> x(static_cast<std::size_t>(ranks), Floats(1500, 0.7f));
+      for (auto& own : x) {
+        for (std::size_t i = 0; i < own.size(); ++i) {
+          const std::size_t field = i / 32;  // all +, all -, neighbours of opposite signs, zeros beside
+          const int kind = static_cast<int>(i % 5);
+          own[i] *= kind == 0   ? 1.0f
+                    : kind == 1 ? -1.0f
+                    : kind == 2 ? (field % 2 == 0 ? 1.0f : -1.0f)
+                    : kind == 3 ? (field % 2 == 0 ? 0.0f : -1.0f)
+                                : (field % 3 == 0 ? 1.0f : 0.0f);
+        }
+      }
+      if (bits == 4 && ranks > 7) {
+        EXPECT_THROW(rig.step(x), Error);
+        continue;
+      }
+      const Floats d = rig.step(x);
+      ASSERT_FALSE(rig.wrapped);
+      for (std::size_t i = 0; i < d.size(); ++i) ASSERT_NEAR(d[i], x[0][i], 1e-6) << i;
+    }
+  }
+  try {
+    Rig("global_qsgd", {{"bits", "4"}}, Layout::flat(3), 8).step(std::vector<Floats>(8, Floats(3, 1)));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "global_qsgd: sums of 4 bits hold the levels of 7 ranks at most, there are 8");
+  }
+}
+
+TEST(GlobalQsgd, FieldsOfMixedLayoutsAndSizes) {
+  for (const char* bits : {"4", "16"}) {
+    const double levels = most_of.at(std::stoi(bits));
+    for (const char* bucket : {"tensor", "256"}) {
+      expect_sizes("global_qsgd", {{"bits", bits}, {"bucket", bucket}}, largest_of,
+                   [&](double most, double) { return most / levels * 1.0001; });
+      expect_telescoping("global_qsgd", {{"bits", bits}, {"bucket", bucket}}, 3);
+    }
+    expect_extremes("global_qsgd", {{"bits", bits}}, 1.000002);
+  }
+}
+
 // and with random values, in any order of the additions (Rig looks at every partial sum)
 TEST(GlobalQsgd, RandomSumsStayInRange) {
   for (const int ranks : {2, 3, 4, 7, 8, 16, 32, 64}) {
@@ -67,17 +133,21 @@ TEST(GlobalQsgd, RandomSumsStayInRange) {
 TEST(GlobalQsgd, SumsOfCodesAreSumsOfValues) {
   std::vector<Floats> x;
   for (unsigned r = 0; r < 4; ++r) x.push_back(normal_values(500, r));
-  Rig rig("global_qsgd", {}, Layout::flat(500), 4);
-  const Floats d = rig.step(x, 3);
-  const double step = shared_norm(x, "max") / 31;
-  for (std::size_t i = 0; i < d.size(); ++i) {
-    double sum = 0;
-    for (std::size_t r = 0; r < 4; ++r) {
-      const int level = static_cast<const std::int8_t*>(rig.messages[r].data)[i];
-      ASSERT_LE(std::abs(level * step - x[r][i]), step * 1.0001);
-      sum += level * step;
+  for (const int bits : {4, 8, 16}) {
+    Rig rig("global_qsgd", {{"bits", std::to_string(bits)}}, Layout::flat(500), 4);
+    const Floats d = rig.step(x, 3);
+    const int levels = most_of.at(bits) / 4;
+    const double step = shared_norm(x, "max") / levels;
+    for (std::size_t i = 0; i < d.size(); ++i) {
+      double sum = 0;
+      for (std::size_t r = 0; r < 4; ++r) {
+        const int level = level_of(rig.messages[r], bits, i);
+        ASSERT_LE(std::abs(level * step - x[r][i]), step * 1.01);
+        ASSERT_LE(std::abs(level), levels);
+        sum += level * step;
+      }
+      ASSERT_NEAR(d[i], sum / 4, 1e-6 * step * levels) << bits << " bits, element " << i;
     }
-    ASSERT_NEAR(d[i], sum / 4, 1e-6 * step * 31) << i;
   }
 }
 
@@ -91,6 +161,14 @@ TEST(GlobalQsgd, SizesAndBytes) {
   };
   EXPECT_EQ(bytes("tensor", 1001), 1001 + 4);  // the card's n b / 8 + 4
   EXPECT_EQ(bytes("512", 1025), 1025 + 12);
+  const auto packed = [](const char* bits, index_t n) {
+    return Rig("global_qsgd", {{"bits", bits}}, Layout::flat(1)).method->payload_bytes(Layout::flat(n), 0);
+  };
+  EXPECT_EQ(packed("4", 2560), 2560 / 2 + 20);
+  EXPECT_EQ(packed("4", 257), 256 + 4);
+  EXPECT_EQ(packed("16", 6400), 2 * 6400 + 52);
+  EXPECT_EQ(packed("16", 1), 128 + 4);
+  EXPECT_EQ(packed("4", 0), 0);
 }
 
 TEST(GlobalQsgd, ScalesUnderAResidual) {

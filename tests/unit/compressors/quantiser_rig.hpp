@@ -87,6 +87,13 @@ struct Rig {
         float most = 0;
         for (const auto& m : messages) most = std::max(most, static_cast<const float*>(m.data)[i]);
         for (const auto& m : messages) static_cast<float*>(m.result)[i] = most;
+      } else if (first.dtype == DType::i32) {
+        std::int64_t sum = 0;
+        for (const auto& m : messages) {
+          sum += static_cast<const std::int32_t*>(m.data)[i];
+          wrapped = wrapped || sum != static_cast<std::int32_t>(sum);
+        }
+        for (const auto& m : messages) static_cast<std::int32_t*>(m.result)[i] = static_cast<std::int32_t>(sum);
       } else {
         int sum = 0;
         for (const auto& m : messages) {
@@ -99,7 +106,8 @@ struct Rig {
   }
 
   Layout layout;
-  int ranks, widest = 0;  ///< largest magnitude of an integer sum on its way; above 127 it would wrap
+  int ranks, widest = 0;  ///< largest magnitude of a sum of bytes on its way; above 127 it would wrap
+  bool wrapped = false;   ///< a sum of 32-bit words left their range on its way
   std::vector<Floats> memories;
   std::unique_ptr<Compressor> method;
   std::vector<std::unique_ptr<State>> states;

@@ -4,7 +4,7 @@
 
 namespace gradcomp::compressors {
 
-SummedState::SummedState(const Layout& bucket, index_t length)
+SummedState::SummedState(const Layout& bucket, index_t length, int field_bits)
     : State(bucket),
       plan(bucket, length, 8, 1),
       ranges(bucket, length),
@@ -12,14 +12,20 @@ SummedState::SummedState(const Layout& bucket, index_t length)
       offered("gradcomp::compressors::levels::offered", own.size()),
       shared("gradcomp::compressors::levels::shared", own.size()),
       sent("gradcomp::compressors::levels::sent", own.size()),
-      codes("gradcomp::compressors::levels::codes", static_cast<std::size_t>(bucket.count())),
-      sums("gradcomp::compressors::levels::sums", codes.size()) {
+      bits(field_bits),
+      codes("gradcomp::compressors::levels::codes", static_cast<std::size_t>(bits == 8 ? bucket.count() : 0)),
+      sums("gradcomp::compressors::levels::sums", codes.size()),
+      packed(bits == 8 ? Layout{} : bucket, length, bits == 8 ? 16 : bits),
+      words("gradcomp::compressors::levels::words",
+            static_cast<std::size_t>(bits == 8 ? 0 : kernels::packed_words(bucket, bits))),
+      word_sums("gradcomp::compressors::levels::word_sums", words.size()) {
   for (const auto& segment : bucket.segments) kept.push_back(segment.count);
   target.assign(kept.size(), 0);
 }
 
 index_t SummedState::scratch_bytes() const {
-  return plan.scratch_bytes() + ranges.bytes() + static_cast<index_t>(16 * own.size() + 2 * codes.size());
+  return plan.scratch_bytes() + ranges.bytes() + packed.bytes() +
+         static_cast<index_t>(16 * own.size() + 2 * codes.size() + 8 * words.size());
 }
 
 void offer_scales(const Exec& exec, SummedState& state, bool flagged, Message& message) {
@@ -42,34 +48,57 @@ void check_shared(const Exec& exec, SummedState& state) {
 }
 
 void send_levels(const Exec& exec, SummedState& state, const Source& source, const Context& context, Message& message) {
+  const bool bytes = state.bits == 8;
   message.kind = MessageKind::summable;
-  message.dtype = DType::i8;
+  message.dtype = bytes ? DType::i8 : DType::i32;
   message.op = ReduceOp::sum;
-  message.count = source.count;
-  message.data = state.codes.data();
-  message.result = state.sums.data();
-  if (state.skip) return Kokkos::deep_copy(exec, state.codes, std::int8_t{0});
+  message.count = static_cast<index_t>(bytes ? state.codes.size() : state.words.size());
+  message.data = bytes ? static_cast<const void*>(state.codes.data()) : state.words.data();
+  message.result = bytes ? static_cast<void*>(state.sums.data()) : state.word_sums.data();
+  if (state.skip) {
+    Kokkos::deep_copy(exec, state.codes, std::int8_t{0});
+    return Kokkos::deep_copy(exec, state.words, 0);
+  }
   const auto shared = state.shared, sent = state.sent;
   const double factor = state.factor;
   Kokkos::parallel_for(
       "gradcomp::compressors::send_levels", Kokkos::RangePolicy<Exec>(exec, 0, state.plan.buckets),
       KOKKOS_LAMBDA(const index_t b) { sent(b) = static_cast<float>(factor * static_cast<double>(shared(b))); });
   const kernels::QuantiseStream stream{context.seed, context.step, static_cast<std::uint32_t>(context.rank)};
-  kernels::encode_levels(exec, state.plan, state.codec, source, stream, state.own.data(), shared.data(), sent.data(),
-                         Span<std::int8_t>(state.codes));
+  if (bytes) {
+    kernels::encode_levels(exec, state.plan, state.codec, source, stream, state.own.data(), shared.data(), sent.data(),
+                           Span<std::int8_t>(state.codes));
+  } else {
+    state.packed.encode(exec, state.codec, source, stream, state.own.data(), shared.data(), sent.data(),
+                        Span<std::int32_t>(state.words));
+  }
 }
+
+namespace {
+
+/// out (+)= weight * values of the ranks' summed levels, or of this rank's own.
+void decode(const Exec& exec, const SummedState& state, bool own, float weight, bool add, const Span<float>& out) {
+  if (state.bits == 8) {
+    kernels::decode_levels(exec, state.plan, state.codec, Span<const std::int8_t>(own ? state.codes : state.sums),
+                           state.sent.data(), weight, add, out);
+  } else {
+    state.packed.decode(exec, state.codec, Span<const std::int32_t>(own ? state.words : state.word_sums),
+                        state.sent.data(), weight, add, out);
+  }
+}
+
+}  // namespace
 
 bool finish_levels(const Exec& exec, const SummedState& state, const Context& context, const Span<float>& out) {
   if (state.skip) return false;
-  kernels::decode_levels(exec, state.plan, state.codec, Span<const std::int8_t>(state.sums), state.sent.data(),
-                         1.0f / static_cast<float>(context.ranks), false, out);
+  decode(exec, state, false, 1.0f / static_cast<float>(context.ranks), false, out);
   return true;
 }
 
 void return_levels(const Exec& exec, const SummedState& state, const Source& source) {
   if (!source.has_memory() || state.skip) return;
-  kernels::decode_levels(exec, state.plan, state.codec, Span<const std::int8_t>(state.codes), state.sent.data(),
-                         source.returning(), true, Span<float>(source.memory, static_cast<std::size_t>(source.count)));
+  decode(exec, state, true, source.returning(), true,
+         Span<float>(source.memory, static_cast<std::size_t>(source.count)));
 }
 
 }  // namespace gradcomp::compressors

@@ -2,10 +2,10 @@
 // What the quantisers with integer sums share (global_qsgd, terngrad): all ranks measure in the same scales, so that
 // levels can be added on their way.
 //
-// Round 0: f32 maximum of the ranks' scales, one for each bucket. Round 1: i8 sum of the ranks' levels, each -s .. s,
-// with s W <= 127: no sum of any number of ranks on its way can wrap. out = scale / (s W) * sum. A rank whose gradient
-// is not finite sends +infinity as its first scale: the maximum shows it to all ranks, which send zeros and skip the
-// step.
+// Round 0: f32 maximum of the ranks' scales, one for each bucket. Round 1: sum of the ranks' levels, each -s .. s, as
+// i8 or in fields of i32 (kernels/packed_levels.hpp), with s W <= 127 (4 bits: 7, 16 bits: 32767): no sum of any number
+// of ranks on its way can wrap. out = scale / (s W) * sum. A rank whose gradient is not finite sends +infinity as its
+// first scale: the maximum shows it to all ranks, which send zeros and skip the step.
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -13,21 +13,25 @@
 #include "gradcomp/compressors/detail/coded.hpp"
 #include "gradcomp/core/registry.hpp"
 #include "gradcomp/kernels/level_codes.hpp"
+#include "gradcomp/kernels/packed_levels.hpp"
 
 namespace gradcomp::compressors {
 
-/// Work space of one bucket: 2 bytes per element beside the scales. Nothing persists between steps.
+/// Work space of one bucket: own levels and their sums beside the scales. Nothing persists between steps.
 struct SummedState final : State {
-  SummedState(const Layout& bucket, index_t length);
+  SummedState(const Layout& bucket, index_t length, int field_bits);
   index_t scratch_bytes() const override;
 
   kernels::CodePlan plan;
   kernels::BucketRanges ranges;
   Vector<float> own, offered, shared, sent;  ///< [buckets] of this rank, its message, the maximum, of level s
-  Vector<std::int8_t> codes, sums;           ///< [n]
-  kernels::LinearCodec codec;                ///< of the running step
-  double factor = 1;                         ///< what is decoded of a level: less than 1 where a feedback needs it
-  bool skip = false;                         ///< some rank flagged the running step
+  int bits;                                  ///< 4, 8 or 16
+  Vector<std::int8_t> codes, sums;           ///< [n], of 8 bits
+  kernels::PackedLevels packed;              ///< of the others
+  Vector<std::int32_t> words, word_sums;
+  kernels::LinearCodec codec;  ///< of the running step
+  double factor = 1;           ///< what is decoded of a level: less than 1 where a feedback needs it
+  bool skip = false;           ///< some rank flagged the running step
 };
 
 /// The steps that do not depend on the method.
@@ -40,7 +44,8 @@ void return_levels(const Exec& exec, const SummedState& state, const Source& sou
 
 /// A method is a Scheme:
 ///   index_t length; Scales scales            as in detail/coded.hpp, one word
-///   static constexpr int most_levels         s of one rank; of W ranks: min(most_levels, 127 / W)
+///   int sum_bits                             of a sum of levels: 4, 8 or 16
+///   static constexpr int most_levels         s of one rank; of W ranks: min(most_levels, (2^(sum_bits - 1) - 1) / W)
 ///   double excess(levels, n)                 w for n elements; remedy as in detail/coded.hpp
 template <class Scheme>
 class SummedLevels final : public Compressor {
@@ -49,20 +54,23 @@ class SummedLevels final : public Compressor {
       : Compressor(std::move(info), std::move(options)), m_scheme(Scheme::from(this->options())) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
-    return std::make_unique<SummedState>(layout, m_scheme.length);
+    return std::make_unique<SummedState>(layout, m_scheme.length, m_scheme.sum_bits);
   }
   index_t payload_capacity(const Layout&) const override { return 0; }
   index_t payload_bytes(const Layout& layout, index_t) const override {
-    return 4 * kernels::bucket_count(layout, m_scheme.length) + layout.count();
+    const index_t levels =
+        m_scheme.sum_bits == 8 ? layout.count() : 4 * kernels::packed_words(layout, m_scheme.sum_bits);
+    return 4 * kernels::bucket_count(layout, m_scheme.length) + levels;
   }
 
   void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
                Message& message) const override {
     auto& own = static_cast<SummedState&>(state);
     if (round == 0) {
-      require(context.ranks <= 127, "{}: sums of 8 bits hold the levels of 127 ranks at most, there are {}",
-              info().name, context.ranks);
-      own.codec.levels = std::min(Scheme::most_levels, 127 / context.ranks);
+      const int most = kernels::most_summed(m_scheme.sum_bits);
+      require(context.ranks <= most, "{}: sums of {} bits hold the levels of {} ranks at most, there are {}",
+              info().name, m_scheme.sum_bits, most, context.ranks);
+      own.codec.levels = std::min(Scheme::most_levels, most / context.ranks);
       own.factor = factor(source, own, context);
       const bool flagged = own.ranges.run(exec, source) > 0;
       if (!flagged) {
