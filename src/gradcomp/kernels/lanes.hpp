@@ -10,6 +10,13 @@
 
 #include "gradcomp/core/types.hpp"
 
+/// In front of a loop of at most 8 steps whose values are to stay in registers.
+#if defined(__CUDACC__) || defined(__clang__)
+#define GRADCOMP_UNROLL _Pragma("unroll")
+#else
+#define GRADCOMP_UNROLL _Pragma("GCC unroll 8")
+#endif
+
 namespace gradcomp::kernels {
 
 inline constexpr int warp_lanes = 32;
@@ -229,7 +236,7 @@ KOKKOS_FORCEINLINE_FUNCTION void each_element(const Warp& warp, index_t count, c
   index_t e = 0;
   for (; e + rows * warp_lanes <= count; e += rows * warp_lanes) {
     warp.each([&](int l) {
-#pragma GCC unroll 8
+GRADCOMP_UNROLL
       for (int r = 0; r < rows; ++r) f(l, e + r * warp_lanes + l);
     });
   }
