@@ -20,117 +20,18 @@
 #include <cmath>
 #include <numeric>
 
+#include "gradcomp/compressors/detail/atomo_state.hpp"
 #include "gradcomp/compressors/detail/spectrum.hpp"
-#include "gradcomp/kernels/arrays.hpp"
-#include "gradcomp/kernels/moments.hpp"
-#include "gradcomp/kernels/rank_one.hpp"
 #include "gradcomp/kernels/scatter.hpp"
 #include "gradcomp/kernels/threefry.hpp"
 
 namespace gradcomp::compressors {
 namespace {
 
-constexpr index_t longest_short_side = 512;
-
-bool is_decomposed(const Segment& segment, index_t rank) {
-  const MatrixShape m = spectral_shape(segment);
-  const index_t least = std::min(m.rows, m.columns), most = std::max(m.rows, m.columns);
-  return least > 0 && least <= longest_short_side && most < (index_t{1} << 31) &&
-         rank * (m.rows + m.columns + 1) < segment.count;
-}
-
-std::vector<kernels::StoredMatrix> matrices_of(const Layout& layout, index_t rank) {
-  std::vector<kernels::StoredMatrix> matrices;
-  for (const auto& segment : layout.segments) {
-    if (!is_decomposed(segment, rank)) continue;
-    const MatrixShape m = spectral_shape(segment);
-    matrices.push_back({segment.offset, static_cast<std::int32_t>(m.rows), static_cast<std::int32_t>(m.columns)});
-  }
-  return matrices;
-}
-
-std::vector<kernels::CopiedRun> raw_runs(const Layout& layout, index_t rank) {
-  std::vector<kernels::CopiedRun> runs;
-  index_t position = 0;
-  for (const auto& segment : layout.segments) {
-    if (is_decomposed(segment, rank)) continue;
-    for (index_t e = 0; e < segment.count; e += kernels::tile_size) {
-      const index_t count = std::min<index_t>(kernels::tile_size, segment.count - e);
-      runs.push_back({segment.offset + e, position, static_cast<std::int32_t>(count)});
-      position += count;
-    }
-  }
-  return runs;
-}
-
-/// Floats of a payload with all terms of every matrix.
-index_t most_floats(const Layout& layout, index_t rank) {
-  index_t floats = 0;
-  for (const auto& segment : layout.segments) {
-    const MatrixShape m = spectral_shape(segment);
-    floats += is_decomposed(segment, rank) ? 1 + std::min(m.rows, m.columns) * (1 + m.rows + m.columns) : segment.count;
-  }
-  return floats;
-}
-
 /// 53 bits of a draw as a number in [0, 1).
 double uniform53(const Array4& draw) {
   return static_cast<double>(((std::uint64_t{draw.x0} << 32) | draw.x1) >> 11) * 0x1p-53;
 }
-
-struct AtomoState final : State {
-  AtomoState(const Layout& bucket, index_t rank)
-      : State(bucket),
-        tiles(bucket),
-        first(tiles),
-        plan(matrices_of(bucket, rank)),
-        runs(kernels::upload("gradcomp::compressors::atomo::runs", raw_runs(bucket, rank))),
-        payload("gradcomp::compressors::atomo::payload",
-                static_cast<std::size_t>(payload_header_bytes + 4 * most_floats(bucket, rank))),
-        grams("gradcomp::compressors::atomo::grams", static_cast<std::size_t>(plan.gram_count())),
-        vectors("gradcomp::compressors::atomo::vectors", grams.size()),
-        values("gradcomp::compressors::atomo::values", static_cast<std::size_t>(plan.value_count())),
-        terms("gradcomp::compressors::atomo::terms", values.size()),
-        received("gradcomp::compressors::atomo::received", plan.matrices().size()),
-        host_values(values.size()),
-        host_terms(values.size()),
-        host_received(received.size()),
-        counts(received.size()) {
-    for (const auto& segment : bucket.segments) {
-      if (is_decomposed(segment, rank)) {
-        ids.push_back(segment.id);
-      } else {
-        raw += segment.count;
-      }
-    }
-  }
-
-  index_t scratch_bytes() const override {
-    return tiles.bytes() + first.bytes() + plan.bytes() + static_cast<index_t>(payload.size()) +
-           static_cast<index_t>(16 * grams.size() + 8 * values.size() + runs.size() * sizeof(kernels::CopiedRun) +
-                                terms.size() * sizeof(kernels::RankOneTerm) +
-                                received.size() * sizeof(kernels::RankOneTerms));
-  }
-  /// Floats before the terms: the counts and the raw elements.
-  index_t before_terms() const { return static_cast<index_t>(counts.size()) + raw; }
-
-  kernels::Tiles tiles;
-  kernels::FirstPass first;
-  kernels::RankOnePlan plan;
-  Vector<kernels::CopiedRun> runs;
-  Vector<std::byte> payload;
-  Vector<double> grams, vectors, values;
-  Vector<kernels::RankOneTerm> terms;
-  Vector<kernels::RankOneTerms> received;
-  std::vector<double> host_values;
-  std::vector<kernels::RankOneTerm> host_terms;
-  std::vector<kernels::RankOneTerms> host_received;
-  std::vector<std::uint32_t> counts;  ///< [matrices] terms of each, of the payload being made or read
-  std::vector<index_t> ids;           ///< [matrices] of their segments
-  index_t raw = 0;                    ///< elements of raw tensors
-  std::vector<std::int32_t> order;    ///< of one matrix' eigenvalues
-  std::vector<double> singular, probabilities;
-};
 
 /// Terms of one step.
 struct Drawn {
@@ -150,7 +51,7 @@ class Atomo final : public Compressor {
   index_t payload_capacity(const Layout& layout) const override {
     return payload_header_bytes + payload_bytes(layout, 0);
   }
-  index_t payload_bytes(const Layout& layout, index_t) const override { return 4 * most_floats(layout, m_rank); }
+  index_t payload_bytes(const Layout& layout, index_t) const override { return 4 * most_atomo_floats(layout, m_rank); }
   bool has_fixed_bytes() const override { return false; }
 
   void produce(const Exec& exec, int, const Source& source, State& state, const Context& context,
