@@ -57,6 +57,13 @@ class EfSign final : public DenseBytes {
     for (const auto& segment : layout.segments) bytes += 4 * kernels::sign_words(segment.count) + 4;
     return bytes;
   }
+  bool can_fit() const override { return true; }
+  void fit(const Exec& exec, State& state, index_t count) const override {
+    auto& own = static_cast<EfSignState&>(state);
+    own.fit(count);
+    own.tiles.fit(exec, count);
+    own.pieces.fit(exec, count);
+  }
 
  protected:
   bool encode(const Exec& exec, const Source& source, State& state, const Context&,

@@ -39,7 +39,8 @@ index_t block_count(const Layout& layout, index_t size) {
 struct Int8State final : DenseState {
   Int8State(const Layout& bucket, index_t payload_bytes, index_t size)
       : DenseState(bucket, payload_bytes),
-        blocks("gradcomp::compressors::int8_block::blocks", static_cast<std::size_t>(block_count(bucket, size))),
+        room("gradcomp::compressors::int8_block::blocks", static_cast<std::size_t>(block_count(bucket, size))),
+        blocks(room),
         bad("gradcomp::compressors::int8_block::bad", 1) {
     std::vector<Block> list;
     for (const auto& segment : bucket.segments) {
@@ -50,12 +51,10 @@ struct Int8State final : DenseState {
     }
     Kokkos::deep_copy(blocks, HostSpan<const Block>(list.data(), list.size()));
   }
-  index_t scratch_bytes() const override {
-    return static_cast<index_t>(payload.size() + blocks.size() * sizeof(Block));
-  }
+  index_t scratch_bytes() const override { return static_cast<index_t>(payload.size() + room.size() * sizeof(Block)); }
 
-  Vector<Block> blocks;
-  Vector<index_t> bad;  ///< [1] non-finite elements or bad codes of the running call
+  Vector<Block> room, blocks;  ///< `blocks` is the beginning of `room`
+  Vector<index_t> bad;         ///< [1] non-finite elements or bad codes of the running call
 };
 
 /// First touch of a block: its s.
@@ -156,6 +155,18 @@ bool decode_blocks(const Exec& exec, const Int8State& state, const std::byte* se
   return kernels::read_count(exec, bad) == 0;
 }
 
+/// Makes the blocks of one segment those of its first `count` elements.
+void fit_blocks(const Exec& exec, Int8State& state, index_t count, index_t size) {
+  state.blocks = kernels::first_of(state.room, (count + size - 1) / size);
+  const auto blocks = state.blocks;
+  Kokkos::parallel_for(
+      "gradcomp::compressors::fit_int8_blocks", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(blocks.size())),
+      KOKKOS_LAMBDA(const index_t b) {
+        const index_t left = count - b * size;
+        blocks(b).count = static_cast<std::int32_t>(left < size ? left : size);
+      });
+}
+
 class Int8Block final : public DenseBytes {
  public:
   Int8Block(Info info, const Options& options)
@@ -166,6 +177,11 @@ class Int8Block final : public DenseBytes {
   }
   index_t payload_bytes(const Layout& layout, index_t) const override {
     return layout.count() + 4 * block_count(layout, m_block);
+  }
+  bool can_fit() const override { return true; }
+  void fit(const Exec& exec, State& state, index_t count) const override {
+    state.fit(count);
+    fit_blocks(exec, static_cast<Int8State&>(state), count, m_block);
   }
 
  protected:

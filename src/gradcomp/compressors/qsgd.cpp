@@ -65,7 +65,7 @@ class Qsgd final : public Compressor {
     PayloadHeader head = header(source.count, source.count);
     message.kind = MessageKind::bytes;
     message.payload = own.payload;
-    message.size = static_cast<index_t>(own.payload.size());
+    message.size = payload_header_bytes + own.plan.bytes();
     if (flagged) {
       head.flags |= PayloadHeader::flag_skip;
       head.kept = 0;
@@ -93,6 +93,12 @@ class Qsgd final : public Compressor {
     require(reinterpret_cast<std::uintptr_t>(payload.data()) % 4 == 0, "qsgd: payload is not aligned to 4 bytes");
     require(own.plan.decode_add(exec, payload.data() + payload_header_bytes, weight, out),
             "qsgd: payload holds a code or a norm out of range");
+  }
+
+  bool can_fit() const override { return true; }
+  void fit(const Exec& exec, State& state, index_t count) const override {
+    state.fit(count);
+    static_cast<QsgdState&>(state).plan.fit(exec, count);
   }
 
  private:

@@ -4,6 +4,13 @@
 
 namespace gradcomp {
 
+void State::fit(index_t count) {
+  Segment& segment = layout.segments.at(0);
+  segment.count = count;
+  segment.shape.assign(1, count);
+  if (!kept.empty()) kept[0] = count;
+}
+
 Compressor::Compressor(Info info, Options options) : m_info(std::move(info)), m_options(std::move(options)) {}
 
 bool Compressor::finish(const Exec&, const Source&, State&, const Context&, const Span<float>&) const {
@@ -20,6 +27,10 @@ void Compressor::give_back(const Exec& exec, const Source& source, State& state,
   const Span<const std::byte> payload(message.payload.data(), static_cast<std::size_t>(message.size));
   decode_add(exec, payload, source.returning(), state,
              Span<float>(source.memory, static_cast<std::size_t>(source.count)));
+}
+
+void Compressor::fit(const Exec&, State&, index_t) const {
+  throw Error(m_info.name + ": it cannot code the values of another method");
 }
 
 PayloadHeader Compressor::header(index_t elements, index_t kept) const {

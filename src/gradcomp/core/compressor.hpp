@@ -52,6 +52,8 @@ class State {
   virtual std::vector<StateView> persistent() { return {}; }
   /// Work space, for the report of memory.
   virtual index_t scratch_bytes() const { return 0; }
+  /// Shortens a layout of one segment to `count` elements; allocates nothing.
+  void fit(index_t count);
 
   Layout layout;  ///< what prepare() was given
 
@@ -109,7 +111,12 @@ class Compressor {
   virtual void give_back(const Exec& exec, const Source& source, State& state, const Message& message,
                          const Span<const float>& out) const;
 
- protected:
+  /// Whether fit() can be called, so that the method can code the kept values of another (value coders of hybrids).
+  virtual bool can_fit() const { return false; }
+  /// Makes a State, prepared for one segment, one of its first `count` elements, 0 .. what it was prepared for. Layout,
+  /// lengths and messages are then as if it had been prepared for them. Allocates nothing.
+  virtual void fit(const Exec& exec, State& state, index_t count) const;
+
   /// The header of this method's payloads.
   PayloadHeader header(index_t elements, index_t kept) const;
 

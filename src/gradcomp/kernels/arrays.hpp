@@ -15,6 +15,12 @@ Vector<T> upload(const std::string& label, const std::vector<T>& list) {
   return device;
 }
 
+/// The first `count` elements of an array, in the same memory.
+template <class T>
+Vector<T> first_of(const Vector<T>& room, index_t count) {
+  return Kokkos::subview(room, Kokkos::pair<std::size_t, std::size_t>(0, static_cast<std::size_t>(count)));
+}
+
 /// count(0) on the host. Waits for exec.
 inline index_t read_count(const Exec& exec, const Vector<index_t>& count) {
   index_t value = 0;

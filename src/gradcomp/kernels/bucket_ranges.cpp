@@ -94,22 +94,37 @@ index_t bucket_count(const Layout& layout, index_t length) {
   return buckets;
 }
 
-BucketRanges::BucketRanges(const Layout& layout, index_t length) {
+BucketRanges::BucketRanges(const Layout& layout, index_t length) : m_step(length > 0 ? length : tile_size) {
   std::vector<Chunk> chunks;
   std::vector<index_t> begin;
-  const index_t step = length > 0 ? length : tile_size;
   for (const auto& segment : layout.segments) {
     if (segment.count > 0) begin.push_back(static_cast<index_t>(chunks.size()));
-    for (index_t done = 0; done < segment.count; done += step)
-      chunks.push_back({segment.offset + done, std::min(step, segment.count - done)});
+    for (index_t done = 0; done < segment.count; done += m_step)
+      chunks.push_back({segment.offset + done, std::min(m_step, segment.count - done)});
   }
   begin.push_back(static_cast<index_t>(chunks.size()));
-  m_chunks = upload("gradcomp::kernels::range_chunks", chunks);
-  m_ranges = Vector<Range>("gradcomp::kernels::ranges", static_cast<std::size_t>(bucket_count(layout, length)));
+  m_chunks = m_chunk_room = upload("gradcomp::kernels::range_chunks", chunks);
+  m_ranges = m_range_room =
+      Vector<Range>("gradcomp::kernels::ranges", static_cast<std::size_t>(bucket_count(layout, length)));
   m_bad = Vector<index_t>("gradcomp::kernels::range_bad", 1);
   if (length > 0) return;
   m_begin = upload("gradcomp::kernels::range_begin", begin);
   m_partial = Vector<Range>("gradcomp::kernels::range_partial", chunks.size());
+}
+
+void BucketRanges::fit(const Exec& exec, index_t count) {
+  const index_t step = m_step, size = (count + step - 1) / step;
+  const bool whole = m_begin.size() > 0;
+  m_chunks = first_of(m_chunk_room, size);
+  m_ranges = first_of(m_range_room, !whole ? size : count > 0 ? 1 : 0);
+  const auto chunks = m_chunks;
+  const auto begin = m_begin;
+  Kokkos::parallel_for(
+      "gradcomp::kernels::fit_ranges", Kokkos::RangePolicy<Exec>(exec, 0, size), KOKKOS_LAMBDA(const index_t c) {
+        const index_t left = count - c * step;
+        chunks(c).count = left < step ? left : step;
+        if (whole && c == 0) begin(1) = size;
+      });
 }
 
 index_t BucketRanges::run(const Exec& exec, const Source& source) {
@@ -137,8 +152,8 @@ index_t BucketRanges::run(const Exec& exec, const Source& source) {
 }
 
 index_t BucketRanges::bytes() const {
-  return static_cast<index_t>(m_chunks.size() * sizeof(Chunk) + m_begin.size() * sizeof(index_t) +
-                              (m_partial.size() + m_ranges.size()) * sizeof(Range));
+  return static_cast<index_t>(m_chunk_room.size() * sizeof(Chunk) + m_begin.size() * sizeof(index_t) +
+                              (m_partial.size() + m_range_room.size()) * sizeof(Range));
 }
 
 }  // namespace gradcomp::kernels

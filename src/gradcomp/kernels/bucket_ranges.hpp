@@ -30,6 +30,8 @@ class BucketRanges {
  public:
   /// `length`: 0, or a power of two of 256 .. 8192.
   BucketRanges(const Layout& layout, index_t length);
+  /// Makes the ranges of one segment those of its first `count` elements.
+  void fit(const Exec& exec, index_t count);
 
   /// Forms a for the whole source and its ranges. Returns the number of non-finite gradient elements, in which case the
   /// ranges mean nothing. Waits for exec.
@@ -45,11 +47,14 @@ class BucketRanges {
   };
 
  private:
+  index_t m_step;  ///< elements of a chunk
   Vector<Chunk> m_chunks;
   Vector<index_t> m_begin;  ///< [buckets + 1] first chunk of each bucket; empty where a chunk is a bucket
   Vector<Range> m_partial;  ///< [chunks]; empty where a chunk is a bucket
   Vector<Range> m_ranges;
-  Vector<index_t> m_bad;  ///< [1]
+  Vector<index_t> m_bad;       ///< [1]
+  Vector<Chunk> m_chunk_room;  ///< what m_chunks and m_ranges are the beginnings of
+  Vector<Range> m_range_room;
 };
 
 }  // namespace gradcomp::kernels

@@ -5,12 +5,19 @@
 #include "gradcomp/kernels/arrays.hpp"
 
 namespace gradcomp::kernels {
+namespace {
+
+/// All three are powers of two: a piece is whole in buckets, blocks and draws, and only the last one holds a tail.
+index_t piece_size(index_t length, const CodeBlock& block) {
+  return std::max<index_t>({length, block.codes(), tile_size});
+}
+
+}  // namespace
 
 CodePlan::CodePlan(const Layout& layout, index_t bucket_length, int code_bits, int scale_words)
     : length(bucket_length), bits(code_bits), words_per_bucket(scale_words) {
   const CodeBlock block(bits);
-  // all three are powers of two: a piece is whole in buckets, blocks and draws, and only the last one holds a tail
-  const index_t most = std::max<index_t>({length, block.codes(), tile_size});
+  const index_t most = piece_size(length, block);
   std::vector<Piece> list;
   std::vector<Tail> ends;
   index_t codes = 0;
@@ -28,14 +35,39 @@ CodePlan::CodePlan(const Layout& layout, index_t bucket_length, int code_bits, i
     tail_bytes += block.tail_bytes(segment.count);
     codes += segment.count - whole;
   }
-  pieces = upload("gradcomp::kernels::code_pieces", list);
-  tails = upload("gradcomp::kernels::code_tails", ends);
-  tail_codes = Vector<std::uint16_t>("gradcomp::kernels::tail_codes", static_cast<std::size_t>(codes));
+  pieces = piece_room = upload("gradcomp::kernels::code_pieces", list);
+  const auto tail_count = static_cast<index_t>(ends.size());
+  if (ends.empty()) ends.push_back({0, 0, 0});  // fit() may need one
+  tail_room = upload("gradcomp::kernels::code_tails", ends);
+  tails = first_of(tail_room, tail_count);
+  tail_codes =
+      Vector<std::uint16_t>("gradcomp::kernels::tail_codes", static_cast<std::size_t>(std::max(codes, block.codes())));
   count = Vector<index_t>("gradcomp::kernels::code_count", 1);
 }
 
+void CodePlan::fit(const Exec& exec, index_t elements) {
+  const CodeBlock block(bits);
+  const index_t most = piece_size(length, block), whole = block.whole(elements);
+  buckets = length > 0 ? (elements + length - 1) / length : elements > 0 ? 1 : 0;
+  words = block.word_count(elements);
+  tail_bytes = block.tail_bytes(elements);
+  pieces = first_of(piece_room, (elements + most - 1) / most);
+  tails = first_of(tail_room, elements > whole ? 1 : 0);
+  const auto list = pieces;
+  const auto ends = tails;
+  Kokkos::parallel_for(
+      "gradcomp::kernels::fit_codes", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(list.size())),
+      KOKKOS_LAMBDA(const index_t p) {
+        const index_t left = elements - p * most, size = left < most ? left : most, inside = whole - p * most;
+        list(p).count = static_cast<std::int32_t>(size);
+        list(p).whole = static_cast<std::int32_t>(inside < size ? inside > 0 ? inside : 0 : size);
+        if (p == 0 && ends.size() > 0) ends(0) = {0, elements - whole, 0};
+      });
+}
+
 index_t CodePlan::scratch_bytes() const {
-  return static_cast<index_t>(pieces.size() * sizeof(Piece) + tails.size() * sizeof(Tail) + 2 * tail_codes.size());
+  return static_cast<index_t>(piece_room.size() * sizeof(Piece) + tail_room.size() * sizeof(Tail) +
+                              2 * tail_codes.size());
 }
 
 index_t coded_bytes(const Layout& layout, index_t length, int bits, int scale_words) {

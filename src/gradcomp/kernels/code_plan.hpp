@@ -26,6 +26,8 @@ struct CodePlan {
 
   /// `length` of buckets as in BucketRanges; `code_bits` 1 .. 9.
   CodePlan(const Layout& layout, index_t length, int code_bits, int scale_words);
+  /// Makes the plan of one segment that of its first `elements` elements.
+  void fit(const Exec& exec, index_t elements);
 
   index_t scale_count() const { return words_per_bucket * buckets; }
   index_t bytes() const { return 4 * (scale_count() + words) + tail_bytes; }
@@ -38,6 +40,8 @@ struct CodePlan {
   Vector<Tail> tails;
   Vector<std::uint16_t> tail_codes;  ///< before they are packed
   Vector<index_t> count;             ///< [1] non-finite elements or bad codes of the running call
+  Vector<Piece> piece_room;          ///< what `pieces` and `tails` are the beginnings of
+  Vector<Tail> tail_room;
 };
 
 /// CodePlan::bytes() without one: sum over segments of 4 words ceil(n / length) + ceil(n bits / 8).

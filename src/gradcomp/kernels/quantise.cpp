@@ -6,6 +6,14 @@
 #include "gradcomp/kernels/quantise_lanes.hpp"
 
 namespace gradcomp::kernels {
+namespace {
+
+/// All three are powers of two: a piece is whole in buckets, blocks and draws, and only the last one holds a tail.
+index_t piece_size(const QuantiseSpec& spec, const CodeBlock& block) {
+  return std::max<index_t>({spec.bucket, block.codes(), tile_size});
+}
+
+}  // namespace
 
 int QuantiseSpec::bits() const {
   int bits = 1;
@@ -15,8 +23,7 @@ int QuantiseSpec::bits() const {
 
 QuantisePlan::QuantisePlan(const Layout& layout, const QuantiseSpec& spec) : m_spec(spec) {
   const CodeBlock block(spec.bits());
-  // all three are powers of two: a piece is whole in buckets, blocks and draws, and only the last one holds a tail
-  const index_t most = std::max<index_t>({spec.bucket, block.codes(), tile_size});
+  const index_t most = piece_size(spec, block);
   std::vector<Piece> pieces;
   std::vector<Tail> tails;
   index_t tail_codes = 0;
@@ -34,14 +41,39 @@ QuantisePlan::QuantisePlan(const Layout& layout, const QuantiseSpec& spec) : m_s
     m_tail_bytes += block.tail_bytes(segment.count);
     tail_codes += segment.count - whole;
   }
-  m_pieces = upload("gradcomp::kernels::quantise_pieces", pieces);
-  m_tails = upload("gradcomp::kernels::quantise_tails", tails);
-  m_tail_codes = Vector<std::uint8_t>("gradcomp::kernels::quantise_tail_codes", static_cast<std::size_t>(tail_codes));
+  m_pieces = m_piece_room = upload("gradcomp::kernels::quantise_pieces", pieces);
+  const auto tail_count = static_cast<index_t>(tails.size());
+  if (tails.empty()) tails.push_back({0, 0, 0});  // fit() may need one
+  m_tail_room = upload("gradcomp::kernels::quantise_tails", tails);
+  m_tails = first_of(m_tail_room, tail_count);
+  m_tail_codes = Vector<std::uint8_t>("gradcomp::kernels::quantise_tail_codes",
+                                      static_cast<std::size_t>(std::max(tail_codes, block.codes())));
   m_count = Vector<index_t>("gradcomp::kernels::quantise_count", 1);
 }
 
+void QuantisePlan::fit(const Exec& exec, index_t count) {
+  const CodeBlock block(m_spec.bits());
+  const index_t most = piece_size(m_spec, block), whole = block.whole(count);
+  m_norms = (count + m_spec.bucket - 1) / m_spec.bucket;
+  m_words = block.word_count(count);
+  m_tail_bytes = block.tail_bytes(count);
+  m_pieces = first_of(m_piece_room, (count + most - 1) / most);
+  m_tails = first_of(m_tail_room, count > whole ? 1 : 0);
+  const auto pieces = m_pieces;
+  const auto tails = m_tails;
+  Kokkos::parallel_for(
+      "gradcomp::kernels::fit_quantise", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(pieces.size())),
+      KOKKOS_LAMBDA(const index_t p) {
+        const index_t left = count - p * most, size = left < most ? left : most, inside = whole - p * most;
+        pieces(p).count = static_cast<std::int32_t>(size);
+        pieces(p).whole = static_cast<std::int32_t>(inside < size ? inside > 0 ? inside : 0 : size);
+        if (p == 0 && tails.size() > 0) tails(0) = {0, count - whole, 0};
+      });
+}
+
 index_t QuantisePlan::scratch_bytes() const {
-  return static_cast<index_t>(m_pieces.size() * sizeof(Piece) + m_tails.size() * sizeof(Tail) + m_tail_codes.size());
+  return static_cast<index_t>(m_piece_room.size() * sizeof(Piece) + m_tail_room.size() * sizeof(Tail) +
+                              m_tail_codes.size());
 }
 
 index_t QuantisePlan::encode(const Exec& exec, const Source& source, const QuantiseStream& stream,

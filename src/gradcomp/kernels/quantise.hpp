@@ -40,6 +40,8 @@ struct QuantiseStream {
 class QuantisePlan {
  public:
   QuantisePlan(const Layout& layout, const QuantiseSpec& spec);
+  /// Makes the plan of one segment that of its first `count` elements.
+  void fit(const Exec& exec, index_t count);
 
   index_t norm_count() const { return m_norms; }
   /// 4 per norm + ceil(n bits / 8), summed over segments.
@@ -72,6 +74,8 @@ class QuantisePlan {
   Vector<Tail> m_tails;
   Vector<std::uint8_t> m_tail_codes;  ///< one byte per code, before they are packed
   Vector<index_t> m_count;            ///< [1] non-finite elements or bad codes of the running call
+  Vector<Piece> m_piece_room;         ///< what m_pieces and m_tails are the beginnings of
+  Vector<Tail> m_tail_room;
 };
 
 }  // namespace gradcomp::kernels

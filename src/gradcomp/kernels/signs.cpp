@@ -19,12 +19,29 @@ SignPieces::SignPieces(const std::vector<SignRun>& runs) : counter("gradcomp::ke
     m_words += sign_words(runs[r].count);
     begins.push_back(static_cast<index_t>(pieces.size()));
   }
-  piece = upload("gradcomp::kernels::sign_pieces", pieces);
+  piece = room = upload("gradcomp::kernels::sign_pieces", pieces);
   begin = upload("gradcomp::kernels::sign_begin", begins);
 }
 
+void SignPieces::fit(const Exec& exec, index_t elements) {
+  const index_t pieces = (elements + tile_size - 1) / tile_size;
+  m_words = sign_words(elements);
+  piece = first_of(room, pieces);
+  const auto target = piece;
+  const auto begins = begin;
+  Kokkos::parallel_for(
+      "gradcomp::kernels::fit_signs", Kokkos::RangePolicy<Exec>(exec, 0, pieces + 1), KOKKOS_LAMBDA(const index_t p) {
+        const index_t left = elements - p * tile_size;
+        if (p == pieces) {
+          begins(1) = pieces;
+        } else {
+          target(p).count = static_cast<std::int32_t>(left < tile_size ? left : tile_size);
+        }
+      });
+}
+
 index_t SignPieces::bytes() const {
-  return static_cast<index_t>(piece.size() * sizeof(SignPiece) + begin.size() * sizeof(index_t));
+  return static_cast<index_t>(room.size() * sizeof(SignPiece) + begin.size() * sizeof(index_t));
 }
 
 void SignPieces::reset(const Exec& exec) const { Kokkos::deep_copy(exec, counter, index_t{0}); }

@@ -45,6 +45,8 @@ struct SignLevels {
 class SignPieces {
  public:
   explicit SignPieces(const std::vector<SignRun>& runs);
+  /// Makes the pieces of one run those of its first `elements` elements.
+  void fit(const Exec& exec, index_t elements);
 
   index_t count() const { return static_cast<index_t>(piece.size()); }
   index_t words() const { return m_words; }
@@ -56,6 +58,7 @@ class SignPieces {
   Vector<SignPiece> piece;
   Vector<index_t> begin;    ///< [runs + 1] first piece of each run
   Vector<index_t> counter;  ///< [1] what the running call found wrong
+  Vector<SignPiece> room;   ///< what `piece` is the beginning of
 
  private:
   index_t m_words = 0;

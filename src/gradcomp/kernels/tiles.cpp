@@ -18,12 +18,29 @@ Tiles::Tiles(const Layout& layout) {
     elements.push_back(segment.count);
     begins.push_back(static_cast<index_t>(tiles.size()));
   }
-  tile = upload("gradcomp::kernels::tile", tiles);
+  tile = room = upload("gradcomp::kernels::tile", tiles);
   begin = upload("gradcomp::kernels::tile_begin", begins);
 }
 
+void Tiles::fit(const Exec& exec, index_t count) {
+  const index_t tiles = (count + tile_size - 1) / tile_size;
+  tile = first_of(room, tiles);
+  elements[0] = count;
+  const auto target = tile;
+  const auto begins = begin;
+  Kokkos::parallel_for(
+      "gradcomp::kernels::fit_tiles", Kokkos::RangePolicy<Exec>(exec, 0, tiles + 1), KOKKOS_LAMBDA(const index_t t) {
+        const index_t left = count - t * tile_size;
+        if (t == tiles) {
+          begins(1) = tiles;
+        } else {
+          target(t).count = static_cast<std::int32_t>(left < tile_size ? left : tile_size);
+        }
+      });
+}
+
 index_t Tiles::bytes() const {
-  return static_cast<index_t>(tile.size() * sizeof(Tile) + begin.size() * sizeof(index_t));
+  return static_cast<index_t>(room.size() * sizeof(Tile) + begin.size() * sizeof(index_t));
 }
 
 }  // namespace gradcomp::kernels

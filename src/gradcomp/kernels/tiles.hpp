@@ -18,6 +18,8 @@ struct Tile {
 /// All tiles of a layout, in order. Made once, in prepare().
 struct Tiles {
   explicit Tiles(const Layout& layout);
+  /// Makes tiles of one segment those of its first `count` elements.
+  void fit(const Exec& exec, index_t count);
 
   index_t count() const { return static_cast<index_t>(tile.size()); }
   index_t segments() const { return static_cast<index_t>(elements.size()); }
@@ -26,6 +28,7 @@ struct Tiles {
   Vector<Tile> tile;              ///< [count]
   Vector<index_t> begin;          ///< [segments + 1] first tile of each segment
   std::vector<index_t> elements;  ///< [segments] on the host
+  Vector<Tile> room;              ///< what `tile` is the beginning of
 };
 
 /// Magnitude of a float as the 31 low bits: monotone in |value|, exact for denormals, NaN above infinity.

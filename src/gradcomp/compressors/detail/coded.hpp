@@ -110,7 +110,7 @@ class Coded final : public Compressor {
     head.flags = bad > 0 ? PayloadHeader::flag_skip : 0;
     message.kind = MessageKind::bytes;
     message.payload = own.payload;
-    message.size = bad > 0 ? payload_header_bytes : static_cast<index_t>(own.payload.size());
+    message.size = payload_header_bytes + (bad > 0 ? 0 : own.plan.bytes());
     write_header(exec, head, message.payload);
   }
 
@@ -129,6 +129,14 @@ class Coded final : public Compressor {
     require(reinterpret_cast<std::uintptr_t>(payload.data()) % 4 == 0, "{}: payload is not aligned to 4 bytes", name);
     require(kernels::decode_codes(exec, own.plan, m_scheme.codec, payload.data() + payload_header_bytes, weight, out),
             "{}: payload holds a code or a scale out of range", name);
+  }
+
+  bool can_fit() const override { return true; }
+  void fit(const Exec& exec, State& state, index_t count) const override {
+    auto& own = static_cast<CodedState&>(state);
+    own.fit(count);
+    own.plan.fit(exec, count);
+    if (Codec::words > 0) own.ranges.fit(exec, count);
   }
 
  private:

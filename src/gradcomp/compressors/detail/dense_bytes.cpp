@@ -13,7 +13,7 @@ void DenseBytes::produce(const Exec& exec, int, const Source& source, State& sta
   head.flags = good ? 0 : PayloadHeader::flag_skip;
   message.kind = MessageKind::bytes;
   message.payload = own.payload;
-  message.size = good ? static_cast<index_t>(own.payload.size()) : payload_header_bytes;
+  message.size = payload_header_bytes + (good ? payload_bytes(own.layout, source.count) : 0);
   write_header(exec, head, message.payload);
 }
 

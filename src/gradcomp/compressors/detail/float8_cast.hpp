@@ -142,6 +142,11 @@ class Float8Cast final : public DenseBytes {
   index_t payload_bytes(const Layout& layout, index_t) const override {
     return layout.count() + 4 * static_cast<index_t>(layout.segments.size());
   }
+  bool can_fit() const override { return true; }
+  void fit(const Exec& exec, State& state, index_t count) const override {
+    state.fit(count);
+    static_cast<Float8State&>(state).tiles.fit(exec, count);
+  }
 
  protected:
   bool encode(const Exec& exec, const Source& source, State& state, const Context& context,
