@@ -28,7 +28,8 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.add_option("--data", o.data, "cifar10:DIR, digits:FILE, gcds:FILE or shapetex10[:dial=value...]");
   app.add_option("--model", o.model,
                  fmt::format("{}; only with --describe also {}", fmt::join(trained, ", "), fmt::join(described, ", ")));
-  app.add_option("--methods", o.methods, "comma-separated method specs, name:key=value:...; see --list");
+  app.add_option("--methods", o.methods,
+                 "comma-separated method specs, name:key=value:...[+CODER][+huffman]; see --list");
   app.add_flag("!--no-controls", o.controls, "do not add the controls fp32, fp16, bf16 and none");
   app.add_option("--steps", o.steps, "training steps of each method");
   app.add_option("--batch", o.batch, "samples per rank and step");

@@ -1,6 +1,7 @@
 #include "conformance/cases.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -37,6 +38,24 @@ std::vector<std::string> values_of(const Parameter& p) {
   return {fmt::format("{}", p.open_low ? p.low + 1e-3 * (p.high - p.low) : p.low), fmt::format("{}", p.high)};
 }
 
+/// Of each value coder one, and of the shapes that a composition can have. Those without options are run as defaults.
+constexpr std::array compositions = {
+    "top_k+qsgd",
+    "qsgd+huffman",
+    "top_k:index=delta+huffman",
+    "top_k:ratio=0.1+int8_block+huffman",
+    "top_k:ratio=0.1:index=auto+linear_dithering:bits=3",
+    "hard_threshold+natural_dithering:bucket=256",
+    "sidco:ratio=0.05:index=rice+ef_sign",
+    "dgc:ratio=0.05:variant=paper+max_min:bits=2",
+    "redsync:ratio=0.1+natural:bits=9+huffman",
+    "gaussian_k:ratio=0.1+fp8_e4m3",
+    "top_k:ratio=1+fp8_e5m2:rounding=stochastic",
+    "top_k:ratio=0.1:index=bitmap+terngrad:code=2bit",
+    "sign:feedback=none+huffman",
+    "strom:tau=0.01+huffman",
+};
+
 bool accepted(const std::string& spec) {
   try {
     parse_method(spec);
@@ -60,6 +79,9 @@ std::vector<std::string> all_specs() {
         if (value != p.default_value && accepted(spec)) specs.push_back(spec);
       }
     }
+  }
+  for (const char* composition : compositions) {
+    if (accepted(composition)) specs.push_back(composition);  // the registry may be another one
   }
   return specs;
 }

@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "gradcomp/core/layout.hpp"
+#include "gradcomp/exchange/reduction.hpp"
 #include "gradcomp/exchange/spec.hpp"
 
 namespace gradcomp::conformance {
 
 /// Specs of all registered methods: each with its defaults, and with each parameter in turn at its lowest and highest
-/// value or at each of its choices. Combinations that the method refuses by an Error are left out.
+/// value or at each of its choices. Combinations that the method refuses by an Error are left out. And some
+/// compositions of methods.
 std::vector<std::string> all_specs();
 
 struct NamedLayout {
@@ -41,7 +43,9 @@ std::vector<float> make_data(const std::string& name, index_t count, std::uint64
 /// A test of one spec. TEST_P(Conformance, ...) in any file of this folder runs for all_specs().
 class Conformance : public testing::TestWithParam<std::string> {
  protected:
-  MethodSpec method(const std::string& feedback) const { return parse_method(GetParam() + ":feedback=" + feedback); }
+  MethodSpec method(const std::string& feedback) const {
+    return parse_method(with_option(GetParam(), "feedback", feedback));
+  }
   /// False for a variant that refuses a residual by an Error, as one does whose decoded values are scaled up.
   bool takes_residual() const;
   /// "none", and "residual" where the method takes one.

@@ -1,8 +1,10 @@
-// Every registered method over both schedules: equal bits on all ranks, equal bits of both schedules, and the identity
-// of error feedback. What a single method does is tested in tests/unit/compressors and tests/conformance.
+// Every registered method, and some compositions, over both schedules: equal bits on all ranks, equal bits of both
+// schedules, and the identity of error feedback. What a single method does is tested in tests/unit/compressors and
+// tests/conformance.
 #include <atomic>
 
 #include "distributed/training_steps.hpp"
+#include "gradcomp/exchange/reduction.hpp"
 
 namespace gradcomp::test {
 namespace {
@@ -10,12 +12,16 @@ namespace {
 std::vector<std::string> methods() {
   std::vector<std::string> names;
   for (const Entry& entry : all_entries()) names.push_back(entry.info.name);
+  for (const char* composition :
+       {"top_k:ratio=0.1+qsgd", "qsgd+huffman", "hard_threshold:index=auto+int8_block+huffman"})
+    names.push_back(composition);
   return names;
 }
 
 /// The method with a residual; as it is where it takes none.
 MethodSpec remembering(const MethodSpec& method) {
-  return method.compressor->info().takes("residual") ? parse_method(method.text + ":feedback=residual") : method;
+  return method.compressor->info().takes("residual") ? parse_method(with_option(method.text, "feedback", "residual"))
+                                                     : method;
 }
 
 class Methods : public testing::TestWithParam<std::string> {
@@ -27,7 +33,11 @@ class Methods : public testing::TestWithParam<std::string> {
   bool local = method.common.text("reducer") == "local";
 };
 
-INSTANTIATE_TEST_SUITE_P(Registry, Methods, testing::ValuesIn(methods()), [](const auto& row) { return row.param; });
+INSTANTIATE_TEST_SUITE_P(Registry, Methods, testing::ValuesIn(methods()), [](const auto& row) {
+  std::string name = row.param;
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+});
 
 TEST_P(Methods, SameBitsOnEveryRankAndInBothSchedules) {
   for (const MethodSpec& spec : {method, with_residual}) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "gradcomp/compressors/detail/composition.hpp"
 #include "gradcomp/exchange/spec.hpp"
 
 namespace gradcomp {
@@ -66,6 +67,28 @@ std::string common_table() {
   return page + "| `label` | any words | name in tables instead of the spec |\n";
 }
 
+/// Names "a, b" as "`a`, `b`".
+std::string quoted(const std::string& names) {
+  std::string page = "`";
+  for (const char c : names)
+    page += c == ',' ? std::string("`") + c : c == ' ' ? std::string(1, c) + "`" : std::string(1, c);
+  return page + "`";
+}
+
+std::string compositions() {
+  return fmt::format(
+      "\n## Compositions\n\n"
+      "`SPARSIFIER+CODER` sends the chosen values as the value coder codes one tensor of them, `METHOD+huffman` the "
+      "bytes\n"
+      "in Huffman codes, `SPARSIFIER+CODER+huffman` both. Options of every method stand in the first part; an "
+      "allgather\n"
+      "carries all compositions.\n\n"
+      "- Sparsifiers before a value coder (with `values=f32`): {}\n"
+      "- Value coders: {}, `terngrad:code=2bit`\n"
+      "- Before `huffman`: every method and hybrid of one bytes round\n",
+      quoted(compressors::hybrid_sparsifier_names()), quoted(compressors::value_coder_names()));
+}
+
 }  // namespace
 
 std::string default_spec(const Info& info) {
@@ -88,7 +111,7 @@ std::string methods_markdown() {
   }
   for (const auto& entry : all_entries()) page += section(entry.info);
   page += "\n## Options of every method\n\nDefaults that a method declares itself are in its section above.\n\n";
-  return page + common_table();
+  return page + common_table() + compositions();
 }
 
 std::string methods_text() {
@@ -103,7 +126,10 @@ std::string methods_text() {
     const std::string allowed = p.name == "reducer" ? "one of the method's reducers" : p.allowed();
     page += fmt::format("    {:<20} {} ({})\n", p.name, p.help, allowed);
   }
-  return page + fmt::format("    {:<20} {}\n", "label", "name in tables instead of the spec");
+  page += fmt::format("    {:<20} {}\n", "label", "name in tables instead of the spec");
+  page += "Compositions: SPARSIFIER+CODER, METHOD+huffman, SPARSIFIER+CODER+huffman\n";
+  return page + fmt::format("    {:<20} {}\n    {:<20} {}\n", "SPARSIFIER", compressors::hybrid_sparsifier_names(),
+                            "CODER", compressors::value_coder_names());
 }
 
 }  // namespace gradcomp

@@ -78,11 +78,13 @@ Layout layer_like(index_t elements) {
 }
 
 std::string with_option(const std::string& spec, const std::string& key, const std::string& value) {
+  const auto plus = spec.find('+');
+  const std::string first = spec.substr(0, plus), rest = plus == std::string::npos ? "" : spec.substr(plus);
   const std::string wanted = ":" + key + "=";
-  const auto begin = spec.find(wanted);
-  if (begin == std::string::npos) return spec + wanted + value;
-  const auto end = spec.find(':', begin + 1);
-  return spec.substr(0, begin) + wanted + value + (end == std::string::npos ? "" : spec.substr(end));
+  const auto begin = first.find(wanted);
+  if (begin == std::string::npos) return first + wanted + value + rest;
+  const auto end = first.find(':', begin + 1);
+  return first.substr(0, begin) + wanted + value + (end == std::string::npos ? "" : first.substr(end)) + rest;
 }
 
 namespace {

@@ -37,7 +37,7 @@ Layout layer_like(index_t elements);
 ReductionResult measure_reduction(const Exec& exec, const std::string& method, index_t elements, Communicator& comm,
                                   Communicator& control, const ReductionOptions& options);
 
-/// `spec` with its option `key` set to `value`: replaced where it is given, appended where it is not.
+/// `spec` with the option `key` of its first part set to `value`: replaced where it is given, appended where it is not.
 std::string with_option(const std::string& spec, const std::string& key, const std::string& value);
 
 }  // namespace gradcomp

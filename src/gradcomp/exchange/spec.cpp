@@ -4,6 +4,7 @@
 #include <map>
 #include <sstream>
 
+#include "gradcomp/compressors/detail/composition.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/exchange/reducer.hpp"
 #include "gradcomp/feedback/feedback.hpp"
@@ -20,6 +21,59 @@ std::vector<std::string> split(const std::string& text, char separator) {
 
 bool contains(const std::vector<Parameter>& list, const std::string& name) {
   return std::any_of(list.begin(), list.end(), [&](const Parameter& p) { return p.name == name; });
+}
+
+/// What stands between two +: name:key=value:key=value.
+struct Part {
+  std::string name;
+  std::map<std::string, std::string> options;
+};
+
+Part parse_part(const std::string& owner, const std::string& text) {
+  const auto words = split(text, ':');
+  Part part{words.empty() ? "" : words[0], {}};
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const auto equals = words[i].find('=');
+    require(equals != std::string::npos && equals > 0, "{}: '{}' is not key=value", owner, words[i]);
+    const std::string key = words[i].substr(0, equals);
+    require(part.options.emplace(key, words[i].substr(equals + 1)).second, "{}: {} is given twice", owner, key);
+  }
+  return part;
+}
+
+std::string joined(const std::string& name, const Options& options) {
+  const std::string values = options.canonical();
+  return name + (values.empty() ? "" : ":" + values);
+}
+
+/// Puts the stage `text` behind spec.compressor; `more`: another one follows. Returns its canonical form, with its +.
+std::string add_stage(const std::string& owner, const std::string& text, bool more, MethodSpec& spec) {
+  const Part part = parse_part(owner, text);
+  const bool first = spec.compressor->info().name.find('+') == std::string::npos;
+  constexpr const char* order = "allowed: METHOD, then at most one value coder, then at most +huffman";
+  try {
+    if (part.name == "huffman") {
+      require(!more, "nothing can follow huffman; {}", order);
+      require(part.options.empty(), "huffman takes no options, and '{}' is given", text);
+      spec.compressor = compressors::make_entropy_stage(spec.compressor);
+      return "+huffman";
+    }
+    const auto& entries = all_entries();
+    const auto entry =
+        std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.info.name == part.name; });
+    require(entry != entries.end(), "unknown stage '{}' behind +; allowed: a value coder ({}), huffman", part.name,
+            compressors::value_coder_names());
+    require(first, "{} would be a second value coder; {}", part.name, order);
+    for (const auto& [key, value] : part.options) {
+      const bool common = key == "label" || contains(common_parameters(entry->info), key);
+      require(!common, "{} belongs to the first part; allowed behind {}: the method's own options", key, part.name);
+    }
+    const Options own(part.name, entry->info.parameters, part.options);
+    spec.compressor = compressors::make_hybrid(spec.compressor, entry->make(own));
+    return "+" + joined(part.name, own);
+  } catch (const Error& error) {
+    throw Error(owner + ": " + error.what());
+  }
 }
 
 }  // namespace
@@ -40,36 +94,36 @@ double MethodSpec::learning_rate(double job_rate) const {
 }
 
 MethodSpec parse_method(const std::string& text) {
-  const auto parts = split(text, ':');
-  require(!parts.empty() && !parts[0].empty(), "method '{}': the name is missing", text);
-  const Entry& entry = find_entry(parts[0]);
+  require(text.empty() || text.back() != '+', "method '{}': nothing follows the last +", text);
+  const auto parts = split(text, '+');
+  require(!parts.empty() && !parts[0].empty() && parts[0][0] != ':', "method '{}': the name is missing", text);
+  const std::string owner = "method '" + text + "'";
+  Part first = parse_part(owner, parts[0]);
+  const Entry& entry = find_entry(first.name);
   const auto shared = common_parameters(entry.info);
-  std::map<std::string, std::string> own, common;
   MethodSpec spec;
   spec.text = spec.label = text;
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    const auto equals = parts[i].find('=');
-    require(equals != std::string::npos && equals > 0, "method '{}': '{}' is not key=value", text, parts[i]);
-    const std::string key = parts[i].substr(0, equals), value = parts[i].substr(equals + 1);
-    require(!own.contains(key) && !common.contains(key), "method '{}': {} is given twice", text, key);
-    if (key == "label") {
-      require(!value.empty(), "method '{}': the label is empty", text);
-      spec.label = value;
-    } else {
-      (contains(shared, key) ? common : own)[key] = value;
-    }
+  std::map<std::string, std::string> common;
+  if (const auto label = first.options.extract("label"); !label.empty()) {
+    require(!label.mapped().empty(), "{}: the label is empty", owner);
+    spec.label = label.mapped();
   }
-  const std::string owner = "method '" + text + "'";
+  for (const auto& parameter : shared) {
+    if (auto node = first.options.extract(parameter.name); !node.empty()) common.insert(std::move(node));
+  }
   auto listed = entry.info.parameters;
-  if (std::any_of(own.begin(), own.end(), [&](const auto& o) { return !contains(listed, o.first); })) {
+  if (std::any_of(first.options.begin(), first.options.end(),
+                  [&](const auto& o) { return !contains(listed, o.first); })) {
     listed.insert(listed.end(), shared.begin(), shared.end());  // so that the error lists the common options too
-    Options(owner, listed, own);
+    Options(owner, listed, first.options);
   }
-  const Options options(owner, entry.info.parameters, own);
-  spec.compressor = entry.make(options);
-  spec.common = Options(owner, common_parameters(spec.compressor->info()), common);  // options may have narrowed it
-  const std::string own_canonical = options.canonical();
-  spec.canonical = parts[0] + (own_canonical.empty() ? "" : ":" + own_canonical) + ":" + spec.common.canonical();
+  const Options own(owner, entry.info.parameters, first.options);
+  spec.compressor = entry.make(own);
+  spec.canonical = joined(first.name, own);
+  std::string stages;
+  for (std::size_t i = 1; i < parts.size(); ++i) stages += add_stage(owner, parts[i], i + 1 < parts.size(), spec);
+  spec.common = Options(owner, common_parameters(spec.compressor->info()), common);  // parts may have narrowed it
+  spec.canonical += ":" + spec.common.canonical() + stages;
   return spec;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The method spec that users type: name:key=value:key=value (docs/concepts.md, section "Method spec").
+// The method spec that users type: name:key=value:key=value, then +CODER:key=value for the values that a sparsifier
+// keeps, then +huffman for the bytes (docs/concepts.md, section "Method spec").
 #include <memory>
 #include <string>
 #include <vector>

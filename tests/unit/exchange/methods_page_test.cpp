@@ -27,4 +27,12 @@ TEST(MethodsPage, ListsEveryMethodAndParameter) {
   }
 }
 
+TEST(MethodsPage, ListsWhatCanBeComposed) {
+  const std::string markdown = methods_markdown(), text = methods_text();
+  EXPECT_THAT(markdown, testing::HasSubstr("`max_min`, `natural`"));
+  EXPECT_THAT(markdown, testing::HasSubstr("`sidco`, `top_k`\n"));
+  EXPECT_THAT(text, testing::HasSubstr("sidco, top_k\n"));
+  EXPECT_THAT(text, testing::HasSubstr("natural, natural_dithering, qsgd\n"));
+}
+
 }  // namespace gradcomp

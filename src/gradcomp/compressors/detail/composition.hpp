@@ -1,0 +1,44 @@
+#pragma once
+// Methods made of methods, which a spec joins with +: a sparsifier and a value coder (hybrid), and an entropy stage
+// behind either or any other method of one bytes round.
+#include <memory>
+#include <string>
+
+#include "gradcomp/core/compressor.hpp"
+
+namespace gradcomp::compressors {
+
+/// `sparsifier` chooses entries, `coder` codes their values as one flat tensor (hybrid.hpp). Throws Error that says
+/// what is allowed when one of them cannot serve.
+std::unique_ptr<Compressor> make_hybrid(std::shared_ptr<const Compressor> sparsifier,
+                                        std::shared_ptr<const Compressor> coder);
+
+/// Names of the methods that make_hybrid() takes with their defaults, as coders and before them.
+std::string value_coder_names();
+std::string hybrid_sparsifier_names();
+
+/// `inner` with Huffman-coded sections (entropy_stage.hpp). Throws Error unless it has one bytes round and an allgather
+/// can carry it.
+std::unique_ptr<Compressor> make_entropy_stage(std::shared_ptr<const Compressor> inner);
+
+/// Options of a composition: one text with the names and options of all parts, so that a header's hash covers them.
+Options composed_options(const std::string& parts);
+
+/// "name:key=value..." of a method or composition.
+std::string composed_text(const Compressor& part);
+
+/// The sections of a payload.
+template <class Byte>
+Span<Byte> sections_of(const Span<Byte>& payload) {
+  return subspan(payload, payload_header_bytes, static_cast<index_t>(payload.size()) - payload_header_bytes);
+}
+
+/// The payload of a bytes message.
+inline Span<const std::byte> payload_of(const Message& message) {
+  return Span<const std::byte>(message.payload.data(), static_cast<std::size_t>(message.size));
+}
+
+/// Copies `count` bytes, ordered on exec.
+void copy_bytes(const Exec& exec, const std::byte* from, index_t count, std::byte* to);
+
+}  // namespace gradcomp::compressors
