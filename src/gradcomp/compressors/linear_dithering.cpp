@@ -19,9 +19,9 @@ Entry linear_dithering() {
   info.paper = "Alistarh et al., QSGD, NeurIPS 2017; Jiang et al., BytePS, OSDI 2020";
   info.bytes_formula =
       "sum over tensors of 4 ceil(n / bucket) + ceil(n b / 8), b = ceil(log2(2 s + 1)); bucket=tensor: 4 + ..., empty "
-      "ones 0";
+      "ones 0; coding=elias: at most that";
   info.passes = 2.25;
-  return make_entry<Coded<DitheringScheme<kernels::LinearCodec, LinearExcess>>>(info);
+  return dithering_entry<DitheringScheme<kernels::LinearCodec, LinearExcess>>(info);
 }
 
 }  // namespace gradcomp::compressors

@@ -24,9 +24,9 @@ Entry natural_dithering() {
   info.paper = "Horvath et al., Natural compression for distributed deep learning, MSML 2022";
   info.bytes_formula =
       "sum over tensors of 4 ceil(n / bucket) + ceil(n b / 8), b = ceil(log2(2 k + 1)); bucket=tensor: 4 + ..., empty "
-      "ones 0";
+      "ones 0; coding=elias: at most that";
   info.passes = 2.125;
-  return make_entry<Coded<DitheringScheme<kernels::PowerDitherCodec, PowerExcess>>>(info);
+  return dithering_entry<DitheringScheme<kernels::PowerDitherCodec, PowerExcess>>(info);
 }
 
 }  // namespace gradcomp::compressors

@@ -2,11 +2,12 @@
 //
 // Per bucket of a tensor: v = ||a||_2 (or max|a|), q = round(s |a| / v) stochastically. E[decoded] = a, and the
 // variance of an element is (v / s)^2 f (1 - f), f the fraction of s |a| / v. Sections: header, one f32 v per bucket,
-// codes.
+// codes; with coding=elias the authors' omega codes (section 3.2) where they are shorter (detail/elias_stage.hpp).
 #include "gradcomp/compressors/qsgd.hpp"
 
 #include <string>
 
+#include "gradcomp/compressors/detail/elias_stage.hpp"
 #include "gradcomp/kernels/quantise.hpp"
 
 namespace gradcomp::compressors {
@@ -105,6 +106,15 @@ class Qsgd final : public Compressor {
   kernels::QuantiseSpec m_spec;
 };
 
+std::unique_ptr<Compressor> make_qsgd(const Info& info, const Options& options) {
+  auto fixed = std::make_unique<Qsgd>(info, options);
+  if (options.text("coding") == "fixed") return fixed;
+  const kernels::QuantiseSpec spec = quantise_spec(options);
+  return std::make_unique<EliasStage<kernels::LinearCodec>>(
+      std::move(fixed), kernels::LinearCodec{spec.levels},
+      FixedCoding{spec.bucket, spec.bits(), kernels::EliasCode::omega});
+}
+
 }  // namespace
 
 Entry qsgd() {
@@ -123,10 +133,12 @@ Entry qsgd() {
       Parameter::choice("bucket", "512", {"64", "128", "256", "512", "1024", "2048", "4096", "8192"},
                         "elements that share a norm"),
       Parameter::choice("norm", "l2", {"l2", "max"}, "v of a bucket"),
+      coding_parameter("omega"),
   };
-  info.bytes_formula = "sum over tensors of 4 ceil(n / bucket) + ceil(n b / 8), b = ceil(log2(2 s + 1))";
+  info.bytes_formula =
+      "sum over tensors of 4 ceil(n / bucket) + ceil(n b / 8), b = ceil(log2(2 s + 1)); coding=elias: at most that";
   info.passes = 1.25;
-  return make_entry<Qsgd>(info);
+  return {info, [info](const Options& options) { return make_qsgd(info, options); }};
 }
 
 }  // namespace gradcomp::compressors

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gradcomp/compressors/detail/coded.hpp"
+#include "gradcomp/compressors/detail/elias_stage.hpp"
 #include "gradcomp/core/options.hpp"
 #include "gradcomp/kernels/bucket_ranges.hpp"
 #include "gradcomp/kernels/codecs.hpp"
@@ -35,6 +36,7 @@ inline std::vector<Parameter> dithering_parameters(const std::string& bits, cons
       bucket_parameter("tensor"),
       Parameter::choice("norm", "max", {"max", "l2"}, "v of a bucket"),
       scale_parameter(),
+      coding_parameter("delta"),
   };
 }
 inline int levels_of(const Options& options) {
@@ -72,6 +74,18 @@ struct DitheringScheme {
     return Excess::of(static_cast<double>(codec.levels), static_cast<double>(n));
   }
 };
+
+/// The method of such a scheme with either coding.
+template <class Scheme>
+Entry dithering_entry(const Info& info) {
+  return {info, [info](const Options& options) -> std::unique_ptr<Compressor> {
+            auto fixed = std::make_unique<Coded<Scheme>>(info, options);
+            if (options.text("coding") == "fixed") return fixed;
+            const Scheme scheme = Scheme::from(options);
+            return std::make_unique<EliasStage<typename Scheme::Codec>>(
+                std::move(fixed), scheme.codec, FixedCoding{scheme.length, scheme.bits, kernels::EliasCode::delta});
+          }};
+}
 
 /// What the dithering methods say alike of themselves.
 inline Info dithering_info(const std::string& bits, const std::string& levels) {
