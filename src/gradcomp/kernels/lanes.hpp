@@ -236,7 +236,7 @@ KOKKOS_FORCEINLINE_FUNCTION void each_element(const Warp& warp, index_t count, c
   index_t e = 0;
   for (; e + rows * warp_lanes <= count; e += rows * warp_lanes) {
     warp.each([&](int l) {
-GRADCOMP_UNROLL
+      GRADCOMP_UNROLL
       for (int r = 0; r < rows; ++r) f(l, e + r * warp_lanes + l);
     });
   }

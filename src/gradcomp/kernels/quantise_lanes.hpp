@@ -127,7 +127,7 @@ KOKKOS_FORCEINLINE_FUNCTION void round_group(const Warp& warp, const float* a, i
         threefry4x32_12(key, {counter.x0 + static_cast<std::uint32_t>(l), counter.x1, counter.x2, counter.x3});
     const std::uint32_t draw[4] = {drawn.x0, drawn.x1, drawn.x2, drawn.x3};
     undecided[l] = 0;
-GRADCOMP_UNROLL
+    GRADCOMP_UNROLL
     for (int row = 0; row < draw_rows; ++row) {
       const float x = whole || row * warp_lanes + l < size ? a[row * warp_lanes + l] : 0.0f;
       round(l, draw, row, x);

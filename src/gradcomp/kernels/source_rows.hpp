@@ -122,7 +122,7 @@ KOKKOS_FORCEINLINE_FUNCTION void first_rows(const Warp& warp, const Source& sour
       const float* const g = source.gradient + i + e;
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
-GRADCOMP_UNROLL
+        GRADCOMP_UNROLL
         for (int r = 0; r < rows; ++r) {
           const float x = g[r * warp_lanes + l];
           const bool good = Source::is_finite(x);
@@ -138,7 +138,7 @@ GRADCOMP_UNROLL
       float* const memory = source.memory + i + e;
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
-GRADCOMP_UNROLL
+        GRADCOMP_UNROLL
         for (int r = 0; r < rows; ++r) {
           const float old = memory[r * warp_lanes + l], sum = beta * old + gamma * g[r * warp_lanes + l];
           const bool good = Source::is_finite(sum);
@@ -175,7 +175,7 @@ KOKKOS_FORCEINLINE_FUNCTION void again_rows(const Warp& warp, const Source& sour
   for (; e + together <= count; e += together) {
     const int row = static_cast<int>(e / warp_lanes);
     warp.each([&](int l) {
-GRADCOMP_UNROLL
+      GRADCOMP_UNROLL
       for (int r = 0; r < rows; ++r) use(l, a[e + r * warp_lanes + l], row + r);
     });
   }
@@ -198,7 +198,7 @@ KOKKOS_FORCEINLINE_FUNCTION void send_rows(const Warp& warp, const Source& sourc
       const float* const g = source.gradient + i + e;
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
-GRADCOMP_UNROLL
+        GRADCOMP_UNROLL
         for (int r = 0; r < rows; ++r) code(l, g[r * warp_lanes + l], row + r);
       });
     }
@@ -207,7 +207,7 @@ GRADCOMP_UNROLL
       float* const memory = source.memory + i + e;
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
-GRADCOMP_UNROLL
+        GRADCOMP_UNROLL
         for (int r = 0; r < rows; ++r) {
           const float a = memory[r * warp_lanes + l];
           memory[r * warp_lanes + l] = a - code(l, a, row + r);
