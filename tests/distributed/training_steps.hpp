@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "distributed/world.hpp"
+#include "gradcomp/exchange/detail/stripes.hpp"
 #include "gradcomp/exchange/schedule.hpp"
 
 namespace gradcomp::test {
@@ -33,11 +34,18 @@ inline std::vector<float> gradient_values(index_t count, int rank, int step) {
   return g;
 }
 
+/// Elements of the own stripe of a bucket, as a method sees the bucket (reducer two_phase).
+inline Stripe own_stripe(const MethodSpec& method, const Layout& bucket, const Communicator& comm) {
+  const Layout seen = method.common.text("granularity") == "bucket" ? bucket.fused() : bucket;
+  return cut_stripes(seen, method.compressor->info().granule, comm.size())[static_cast<std::size_t>(comm.rank())];
+}
+
 /// One method over one schedule.
 class Replica {
  public:
   Replica(const MethodSpec& method, Communicator& comm, const std::string& schedule)
       : m_layout(small_model()),
+        m_method(method),
         m_comm(comm),
         m_gradient("gradient", static_cast<std::size_t>(m_layout.count())),
         m_mean("mean", m_gradient.size()),
@@ -74,11 +82,29 @@ class Replica {
     return all;
   }
 
+  /// What the owners of stripes keep, each rank its own part; zeros elsewhere and with reducers that have no owners.
+  std::vector<float> owner_residual() const {
+    std::vector<float> all(m_mean.size(), 0.0f);
+    const auto buckets = m_schedule->buckets();
+    for (const StateView& view : m_schedule->persistent()) {
+      for (std::size_t b = 0; b < buckets.size(); ++b) {
+        if (view.name != fmt::format("bucket{}/owner_residual", b)) continue;
+        const Stripe own = own_stripe(m_method, m_layout.slice(buckets[b].first, buckets[b].last), m_comm);
+        EXPECT_EQ(view.bytes, 4 * own.count());
+        const auto n = static_cast<std::size_t>(own.count());
+        Kokkos::deep_copy(HostSpan<float>(all.data() + buckets[b].offset + own.first, n),
+                          Span<const float>(static_cast<const float*>(view.data), n));
+      }
+    }
+    return all;
+  }
+
   Schedule& schedule() { return *m_schedule; }
   const Layout& layout() const { return m_layout; }
 
  private:
   Layout m_layout;
+  MethodSpec m_method;
   Communicator& m_comm;
   Exec m_exec;
   Vector<float> m_gradient, m_mean;

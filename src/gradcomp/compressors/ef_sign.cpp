@@ -106,7 +106,7 @@ Entry ef_sign() {
   info.family = Info::Family::quantiser;
   info.property = Info::Property::contraction;
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"allgather"};
+  info.reducers = {"allgather", "two_phase"};
   info.feedback = "residual";
   info.feedbacks = {"none", "residual", "ef21"};
   info.granularity = "tensor";

@@ -220,7 +220,7 @@ Entry int8_block() {
   info.family = Info::Family::quantiser;
   info.property = Info::Property::contraction;
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"allgather"};
+  info.reducers = {"allgather", "two_phase"};
   info.feedback = "residual";
   info.granule = 2048;  // a multiple of every block
   info.parameters = {

@@ -250,7 +250,7 @@ Entry one_bit() {
   info.family = Info::Family::quantiser;
   info.property = Info::Property::contraction;
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"allgather"};
+  info.reducers = {"two_phase", "allgather"};
   info.feedback = "residual";
   info.granularity = "tensor";
   info.bytes_formula =

@@ -125,7 +125,7 @@ Entry qsgd() {
   info.family = Info::Family::quantiser;
   info.property = Info::Property::unbiased;
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"allgather"};
+  info.reducers = {"allgather", "two_phase"};
   info.granule = 8192;  // a multiple of every bucket
   info.parameters = {
       Parameter::choice("bits", "4", {"2", "4", "8"}, "bits per element; s = 2^(bits - 1) - 1"),

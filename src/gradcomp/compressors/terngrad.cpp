@@ -31,7 +31,7 @@ std::unique_ptr<Compressor> make_terngrad(Info info, const Options& options) {
   info.property = options.real("clip") > 0 ? Info::Property::contraction : Info::Property::unbiased;
   if (code == "sum") return std::make_unique<SummedLevels<TernaryScheme>>(info, options);
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"allgather"};
+  info.reducers = {"allgather", "two_phase"};
   if (code == "base3") return make_base3_ternary(info, options);
   return std::make_unique<Coded<TernaryScheme>>(info, options);
 }

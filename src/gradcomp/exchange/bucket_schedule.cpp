@@ -62,7 +62,7 @@ std::vector<StateView> BucketSchedule::persistent() {
       views.push_back(std::move(view));
     };
     for (auto& view : m_buckets[b].feedback.persistent()) add(view);
-    for (auto& view : m_buckets[b].reducer->state().persistent()) add(view);
+    for (auto& view : m_buckets[b].reducer->persistent()) add(view);
   }
   return views;
 }

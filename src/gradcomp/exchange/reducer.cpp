@@ -10,6 +10,7 @@
 #include "gradcomp/exchange/gtop_k.hpp"
 #include "gradcomp/exchange/local.hpp"
 #include "gradcomp/exchange/ok_topk.hpp"
+#include "gradcomp/exchange/two_phase.hpp"
 #include "gradcomp/exchange/vote.hpp"
 
 namespace gradcomp {
@@ -19,13 +20,14 @@ struct ReducerEntry {
   const char* name;
   std::unique_ptr<Reducer> (*make)(const Options&, const Compressor&, const Layout&, Communicator&);
 };
-constexpr std::array<ReducerEntry, 6> reducers = {{
+constexpr std::array<ReducerEntry, 7> reducers = {{
     {"allreduce", make_allreduce},
     {"allgather", make_allgather},
     {"local", make_local},
     {"gtop_k", make_gtop_k},
     {"ok_topk", make_ok_topk},
     {"vote", make_vote},
+    {"two_phase", make_two_phase},
 }};
 
 /// On the clock of now_seconds().
@@ -51,9 +53,9 @@ void Reducer::launch(const Exec& exec, int round) {
     const StageScope stage(m_timeline, Stage::compress);
     produce(exec, round);
   }
-  const bool has_header = m_message.kind == MessageKind::bytes && m_message.size > 0;
-  m_bytes.header += has_header ? payload_header_bytes : 0;
-  m_bytes.payload += m_message.bytes() - (has_header ? payload_header_bytes : 0);
+  const MessageBytes bytes = handed_over();
+  m_bytes.header += bytes.header;
+  m_bytes.payload += bytes.payload;
   const WaitScope exposed(m_timeline);
   m_request = exchange(exec, m_message);
 }
@@ -72,6 +74,12 @@ void Reducer::complete(const Exec& exec, int round) {
 
 void Reducer::produce(const Exec& exec, int round) {
   m_compressor.produce(exec, round, m_source, *m_state, m_context, m_message);
+}
+
+MessageBytes Reducer::handed_over() const {
+  const bool has_header = m_message.kind == MessageKind::bytes && m_message.size > 0;
+  const index_t header = has_header ? payload_header_bytes : 0;
+  return {m_message.bytes() - header, header};
 }
 
 bool Reducer::finish(const Exec& exec, const Span<float>& out) {
@@ -105,6 +113,10 @@ std::vector<Parameter> reducer_parameters(const Info& info) {
                                       "ok_topk: steps between two looks at the owners' boundaries"));
     list.push_back(Parameter::choice("reducer.select", "on", {"on", "off"},
                                      "ok_topk: on: at most k sums travel on; off: all, an exact sparse allreduce"));
+  }
+  if (allows("two_phase")) {
+    list.push_back(Parameter::choice("reducer.owner_feedback", "auto", {"auto", "none"},
+                                     "two_phase: auto: owners keep a residual when the method runs with a feedback"));
   }
   return list;
 }

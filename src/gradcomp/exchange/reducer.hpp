@@ -33,6 +33,8 @@ class Reducer {
   State& state() { return *m_state; }
   const MessageBytes& bytes() const { return m_bytes; }  ///< of the step since begin()
   virtual index_t buffer_bytes() const { return 0; }     ///< of the reducer itself, for the report of memory
+  /// What the compressor remembers, and memories of the reducer's own: checkpointed, and reported as state bytes.
+  virtual std::vector<StateView> persistent() { return m_state->persistent(); }
 
   /// A new step. `timeline` may be null.
   void begin(const Source& source, const Context& context, Timeline* timeline);
@@ -50,6 +52,8 @@ class Reducer {
   virtual void produce(const Exec& exec, int round);
   /// Starts the exchange of m_message.
   virtual RequestPtr exchange(const Exec& exec, const Message& message) = 0;
+  /// Bytes of what the running round hands over: those of m_message.
+  virtual MessageBytes handed_over() const;
   virtual void consume(const Exec&, int /*round*/, const Message&) {}
   virtual bool decompress(const Exec& exec, const Span<float>& out) = 0;
 

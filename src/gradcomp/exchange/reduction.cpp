@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "gradcomp/comm/over_ranks.hpp"
+#include "gradcomp/exchange/detail/stripes.hpp"
 #include "gradcomp/exchange/spec.hpp"
 #include "gradcomp/kernels/scatter.hpp"
 #include "gradcomp/kernels/threefry.hpp"
@@ -52,6 +53,13 @@ void sent_share(const Exec& exec, const Span<const float>& gradient, const float
   Kokkos::parallel_for(
       "gradcomp::exchange::sent_share", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(x.size())),
       KOKKOS_LAMBDA(const index_t i) { x(i) = (gradient(i) - (residual == nullptr ? 0.0f : residual[i])) * share; });
+}
+
+/// x -= y
+void subtract(const Exec& exec, const Span<float>& x, const float* y) {
+  Kokkos::parallel_for(
+      "gradcomp::exchange::subtract", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(x.size())),
+      KOKKOS_LAMBDA(const index_t i) { x(i) -= y[i]; });
 }
 
 /// Squared distance of x to y and squared norm of y.
@@ -141,22 +149,32 @@ double relative_error(Case& c) {
   return norm > 0 ? std::sqrt(difference / norm) : 0;
 }
 
+/// The memory called `name` of a bucket; null where there is none.
+const float* memory_of(Schedule& schedule, std::size_t bucket, const char* name) {
+  for (const StateView& view : schedule.persistent()) {
+    if (view.name == fmt::format("bucket{}/{}", bucket, name)) return static_cast<const float*>(view.data);
+  }
+  return nullptr;
+}
+
 /// Fills `wrong` and `relative_error` from a first step of `schedule`, whose memories are still empty.
-void check_it(Case& c, Schedule& schedule, Info::Property property, ReductionResult& result) {
+void check_it(Case& c, Schedule& schedule, const MethodSpec& method, ReductionResult& result) {
+  const Info& info = method.compressor->info();
   // 16-bit sums are rounded once more, behind the residual: half a unit of bf16's last place
-  const float relative = property == Info::Property::rounding ? 0x1p-8f : 1e-4f;
+  const float relative = info.property == Info::Property::rounding ? 0x1p-8f : 1e-4f;
   c.reduce(schedule, 0);
   const auto buckets = schedule.buckets();
-  std::vector<const float*> residual(buckets.size(), nullptr);
-  for (const StateView& view : schedule.persistent()) {
-    for (std::size_t b = 0; b < buckets.size(); ++b) {
-      if (view.name == fmt::format("bucket{}/residual", b)) residual[b] = static_cast<const float*>(view.data);
-    }
-  }
   Vector<float> expected("gradcomp::exchange::expected", c.gradient.size());
   for (std::size_t b = 0; b < buckets.size(); ++b) {
-    sent_share(c.exec, subspan<float>(c.gradient, buckets[b].offset, buckets[b].count), residual[b], c.control.size(),
-               subspan<float>(expected, buckets[b].offset, buckets[b].count));
+    const auto part = subspan<float>(expected, buckets[b].offset, buckets[b].count);
+    sent_share(c.exec, subspan<float>(c.gradient, buckets[b].offset, buckets[b].count),
+               memory_of(schedule, b, "residual"), c.control.size(), part);
+    if (const float* const owned = memory_of(schedule, b, "owner_residual"); owned != nullptr) {
+      const Layout tensors = c.layout.slice(buckets[b].first, buckets[b].last);
+      const auto stripes = cut_stripes(method.common.text("granularity") == "bucket" ? tensors.fused() : tensors,
+                                       info.granule, c.control.size());
+      subtract(c.exec, part_of(part, stripes[static_cast<std::size_t>(c.control.rank())]), owned);
+    }
   }
   c.sum(expected);
   result.relative_error = relative_error(c);
@@ -184,7 +202,7 @@ ReductionResult measure_reduction(const Exec& exec, const std::string& method, i
     return result;
   }
   const MethodSpec checked = parse_method(with_option(method, "feedback", "residual"));
-  check_it(c, *make_schedule(checked, c.layout, control, schedule_options), info.property, result);
+  check_it(c, *make_schedule(checked, c.layout, control, schedule_options), checked, result);
   return result;
 }
 

@@ -23,8 +23,9 @@ struct ReductionResult {
   double relative_error = 0;          ///< ||out - mean gradient|| / ||mean gradient|| of a first step
 
   /// Elements, over all ranks, where a first step breaks the identity that every method must satisfy, whatever it drops
-  /// or rounds: out = mean over ranks of (gradient - residual), when it feeds its error back from an empty memory.
-  /// Of a method that takes no residual: elements that are not finite, or no signs where it sends those.
+  /// or rounds: out = mean over ranks of (gradient - residual) - what owners keep (two_phase), when it feeds its error
+  /// back from an empty memory. Of a method that takes no residual: elements that are not finite, or no signs where it
+  /// sends those.
   index_t wrong = 0;
 };
 

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 Options reducer_called(const std::string& name) {
   Info info;
   info.reducers = {name};
-  return {"test", reducer_parameters(info), {}};
+  return {"test", common_parameters(info), {}};
 }
 
 std::string refusal(const std::string& name, const Compressor& compressor) {
@@ -44,6 +44,14 @@ TEST(Reducers, AreChosenByName) {
   }
   EXPECT_THAT(refusal("vote", sums), HasSubstr("reducer vote: it counts signs, and method two_rounds"));
   EXPECT_THAT(refusal("vote", *parse_method("ef_sign").compressor), HasSubstr("ef_sign"));
+  EXPECT_THAT(refusal("two_phase", sums),
+              HasSubstr("reducer two_phase: it carries one round of bytes, and method two"));
+  EXPECT_THAT(refusal("two_phase", *parse_method("signum").compressor), HasSubstr("signum sends signs; allowed: vote"));
+  EXPECT_THAT(refusal("two_phase", *parse_method("top_k").compressor), HasSubstr("top_k sends chosen ones"));
+  EXPECT_THAT(refusal("two_phase", *parse_method("terngrad").compressor), HasSubstr("terngrad has other messages"));
+  for (const std::string code : {"2bit", "base3"}) {
+    EXPECT_EQ(refusal("two_phase", *parse_method("terngrad:code=" + code).compressor), "");
+  }
 }
 
 TEST(Reducers, EveryMethodsReducersExistAndTakeIt) {
@@ -64,6 +72,9 @@ TEST(Reducers, OptionsAreThoseOfTheReducersThatAMethodAllows) {
   EXPECT_THROW(parse_method("top_k:reducer.variant=other"), Error);
   EXPECT_THROW(parse_method("qsgd:reducer.variant=paper"), Error);
   EXPECT_THROW(parse_method("qsgd:reducer=gtop_k"), Error);
+  EXPECT_NO_THROW(parse_method("qsgd:reducer=two_phase:reducer.owner_feedback=none"));
+  EXPECT_EQ(parse_method("one_bit").common.text("reducer"), "two_phase");
+  EXPECT_THROW(parse_method("terngrad:reducer=two_phase"), Error);
 }
 
 // a flag in any payload skips the step, and the bytes of the message are the report's

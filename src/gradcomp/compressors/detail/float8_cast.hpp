@@ -184,7 +184,7 @@ inline Info float8_info(const std::string& name, const std::string& summary) {
   info.family = Info::Family::quantiser;
   info.property = Info::Property::contraction;
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"allgather"};
+  info.reducers = {"allgather", "two_phase"};
   info.feedback = "residual";
   info.granularity = "tensor";
   info.parameters = {Parameter::choice("rounding", "nearest", {"nearest", "stochastic"},

@@ -93,7 +93,7 @@ inline Info dithering_info(const std::string& bits, const std::string& levels) {
   info.family = Info::Family::quantiser;
   info.property = Info::Property::unbiased;
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"allgather"};
+  info.reducers = {"allgather", "two_phase"};
   info.granule = 8192;  // a multiple of every bucket
   info.parameters = dithering_parameters(bits, levels);
   return info;

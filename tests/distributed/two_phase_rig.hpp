@@ -1,0 +1,143 @@
+#pragma once
+// One bucket reduced by two_phase, step by step, with its memories; and the same as a plain serial loop.
+#include <algorithm>
+
+#include "distributed/training_steps.hpp"
+#include "gradcomp/comm/counting.hpp"
+#include "gradcomp/exchange/reducer.hpp"
+#include "gradcomp/feedback/feedback.hpp"
+
+namespace gradcomp::test {
+
+/// 41,000 elements, so that methods with granules of 8192 have several owners and some ranks of 7 own nothing.
+inline Layout network() {
+  Layout layout;
+  layout.add("conv", {3, 3, 16, 32}).add("norm", {32}).add("hidden", {150, 100}).add("scale", {1}).add("empty", {0});
+  return layout.add("output", {300, 60}).add("last", {3359});
+}
+
+/// One bucket under one method.
+struct OneBucket {
+  OneBucket(const std::string& spec, const Layout& tensors, Communicator& world)
+      : comm(make_counting(world.split(0, world.rank()))),
+        method(parse_method(spec)),
+        bucket(method.common.text("granularity") == "bucket" ? tensors.fused() : tensors),
+        feedback(method.common, bucket.count()),
+        reducer(make_reducer(method.common, *method.compressor, bucket, *comm)),
+        gradient("gradient", static_cast<std::size_t>(bucket.count())),
+        out("out", gradient.size()) {}
+
+  /// False when the step was skipped; the memories then have taken it back.
+  bool step(int number, const std::vector<float>& values) {
+    Kokkos::deep_copy(gradient, HostSpan<const float>(values.data(), values.size()));
+    reducer->begin(feedback.source(exec, gradient, comm->size()), {7, number, comm->rank(), comm->size()}, nullptr);
+    for (int round = 0; round < reducer->rounds(); ++round) {
+      reducer->launch(exec, round);
+      reducer->complete(exec, round);
+    }
+    const bool good = reducer->finish(exec, out);
+    good ? feedback.settle(exec, out) : reducer->give_back(exec, out);
+    return good;
+  }
+  std::vector<float> values() const { return to_host(out); }
+
+  /// The feedback's memory; empty without one.
+  std::vector<float> memory() const {
+    const auto views = feedback.persistent();
+    return views.empty() ? std::vector<float>{} : floats(views[0]);
+  }
+  /// What this rank keeps as an owner; empty without a memory.
+  std::vector<float> owned() const {
+    for (const StateView& view : reducer->persistent()) {
+      if (view.name == "owner_residual") return floats(view);
+    }
+    return {};
+  }
+  /// The owners' residuals on every rank, of the whole bucket.
+  std::vector<double> all_owned() const {
+    std::vector<float> all(out.size(), 0.0f);
+    const Stripe own = stripes()[static_cast<std::size_t>(comm->rank())];
+    const auto kept = owned();
+    std::copy(kept.begin(), kept.end(), all.begin() + own.first);
+    return sum_over_all(*comm, all);
+  }
+  std::vector<Stripe> stripes() const { return cut_stripes(bucket, method.compressor->info().granule, comm->size()); }
+
+  std::unique_ptr<CountingCommunicator> comm;
+  MethodSpec method;
+  Layout bucket;
+  Feedback feedback;
+  std::unique_ptr<Reducer> reducer;
+  Exec exec;
+  Vector<float> gradient, out;
+
+ private:
+  static std::vector<float> floats(const StateView& view) {
+    std::vector<float> host(static_cast<std::size_t>(view.bytes / 4));
+    Kokkos::deep_copy(HostSpan<float>(host.data(), host.size()),
+                      Span<const float>(static_cast<const float*>(view.data), host.size()));
+    return host;
+  }
+};
+
+/// Every compression of every rank and owner, one after the other, with residuals where `remembers`.
+class Serial {
+ public:
+  Serial(const OneBucket& run, bool remembers)
+      : m_compressor(*run.method.compressor), m_stripes(run.stripes()), m_remembers(remembers) {
+    const auto n = static_cast<std::size_t>(run.bucket.count());
+    m_memories.assign(m_stripes.size() + 1, std::vector<float>(n, 0.0f));
+  }
+
+  std::vector<float> step(int number, const std::vector<std::vector<float>>& gradients) {
+    std::vector<float> out(gradients[0].size(), 0.0f);
+    const int ranks = static_cast<int>(gradients.size());
+    for (std::size_t p = 0; p < m_stripes.size(); ++p) {
+      const auto n = static_cast<std::size_t>(m_stripes[p].count());
+      if (n == 0) continue;
+      const Vector<float> mean("mean", n);
+      for (int r = 0; r < ranks; ++r) {
+        const auto part = to_device(std::vector<float>(
+            gradients[static_cast<std::size_t>(r)].begin() + m_stripes[p].first,
+            gradients[static_cast<std::size_t>(r)].begin() + m_stripes[p].first + m_stripes[p].count()));
+        compress(m_stripes[p], part, m_memories[static_cast<std::size_t>(r)], {7, number, r, ranks},
+                 1.0f / static_cast<float>(ranks), mean);
+      }
+      const Vector<float> decoded("decoded", n);
+      compress(m_stripes[p], mean, m_memories.back(), {7, number, ranks + static_cast<int>(p), ranks}, 1, decoded);
+      const auto host = to_host(decoded);
+      std::copy(host.begin(), host.end(), out.begin() + m_stripes[p].first);
+    }
+    return out;
+  }
+
+ private:
+  /// out += weight * C(a), of one stripe of a worker's or of all owners' memories.
+  void compress(const Stripe& stripe, const Vector<float>& g, std::vector<float>& memories, const Context& context,
+                float weight, const Vector<float>& out) {
+    const auto begin = memories.begin() + stripe.first;
+    const auto memory = to_device(std::vector<float>(begin, begin + stripe.count()));
+    Source source;
+    source.count = stripe.count();
+    source.gradient = g.data();
+    if (m_remembers) {
+      source.kind = Source::Kind::residual;
+      source.memory = memory.data();
+    }
+    const auto state = m_compressor.prepare(stripe.layout);
+    Message message;
+    m_compressor.produce(Exec(), 0, source, *state, context, message);
+    m_compressor.decode_add(Exec(),
+                            Span<const std::byte>(message.payload.data(), static_cast<std::size_t>(message.size)),
+                            weight, *state, out);
+    const auto kept = to_host(memory);
+    std::copy(kept.begin(), kept.end(), begin);
+  }
+
+  const Compressor& m_compressor;
+  std::vector<Stripe> m_stripes;
+  bool m_remembers;
+  std::vector<std::vector<float>> m_memories;  ///< [ranks + 1] of the workers, of the owners
+};
+
+}  // namespace gradcomp::test
