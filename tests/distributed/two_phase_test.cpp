@@ -86,7 +86,7 @@ TEST_P(Reduction, FeedbackOnBothSidesLosesNothing) {
   const Layout layout = network();
   OneBucket run(spec, layout, *comm);
   std::vector<double> left(static_cast<std::size_t>(layout.count()), 0.0);
-  for (int step = 0; step < 10; ++step) {
+  for (int step = 0; step < 5; ++step) {
     const auto g = gradient_values(layout.count(), rank, step);
     EXPECT_TRUE(run.step(step, g));
     const auto sums = sum_over_all(*comm, g);
@@ -244,7 +244,7 @@ TEST(TwoPhase, OwnersWithoutFeedbackKeepNothing) {
 TEST(TwoPhase, UnbiasedMethodsStayUnbiased) {
   const auto comm = world();
   const Layout layout = Layout::flat(20000);
-  constexpr std::size_t groups = 12, trials = 48;
+  constexpr std::size_t groups = 12, trials = 32;
   for (const std::string spec :
        {"qsgd:bits=2", "max_min:bits=2", "natural", "linear_dithering:bits=3:bucket=256", "natural_dithering:bits=3",
         "terngrad:code=2bit:clip=0", "terngrad:code=base3:clip=0", "int8_block:rounding=stochastic:feedback=none"}) {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ class FakeCommunicator final : public Communicator {
     std::vector<std::string> calls;
     bool threads = true;  ///< what concurrent() answers
     std::string fail_at;  ///< the call of this name throws
+    /// What an allgatherv or alltoallv received, to be spoilt.
+    std::function<void(const std::string& call, std::byte* received, GatherSizes& sizes)> tamper;
   };
   std::shared_ptr<Log> log = std::make_shared<Log>();
 
@@ -51,6 +54,7 @@ class FakeCommunicator final : public Communicator {
     sizes.offset.clear();
     for (int r = 0; r < m_size; ++r) sizes.offset.push_back(stride * r);
     repeat(send, receive, bytes, stride);
+    if (log->tamper) log->tamper("allgatherv", receive, sizes);
     return done();
   }
   RequestPtr alltoall(const Exec&, const void*, void*, index_t count, DType) override {
@@ -72,6 +76,7 @@ class FakeCommunicator final : public Communicator {
       sizes.received.offset.push_back(stride * r);
     }
     repeat(send + parts.offset[own], receive, bytes, stride);
+    if (log->tamper) log->tamper("alltoallv", receive, sizes.received);
     return done();
   }
   RequestPtr reduce_scatter(const Exec&, const void*, void*, index_t count, DType, ReduceOp) override {

@@ -1,0 +1,106 @@
+// two_phase among peers that send what this rank sends, some of it spoilt: nothing is trusted in either phase.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "gradcomp/exchange/reducer.hpp"
+#include "gradcomp/exchange/spec.hpp"
+#include "unit/comm/fake_communicator.hpp"
+
+namespace gradcomp {
+namespace {
+
+constexpr index_t elements = 3 * 8192;
+
+struct Rig {
+  explicit Rig(const std::string& text)
+      : comm(3, 1),
+        spec(parse_method(text + ":reducer=two_phase:feedback=none")),
+        reducer(make_reducer(spec.common, *spec.compressor, Layout::flat(elements), comm)),
+        gradient("gradient", elements),
+        out("out", elements) {
+    for (std::size_t i = 0; i < elements; ++i) gradient(i) = std::sin(static_cast<float>(i));
+  }
+
+  bool step() {
+    Source source;
+    source.count = elements;
+    source.gradient = gradient.data();
+    reducer->begin(source, {1, 0, 1, 3}, nullptr);
+    for (int round = 0; round < 2; ++round) {
+      reducer->launch(Exec(), round);
+      reducer->complete(Exec(), round);
+    }
+    return reducer->finish(Exec(), out);
+  }
+  bool refuses() {
+    try {
+      step();
+    } catch (const Error&) {
+      return true;
+    }
+    return false;
+  }
+
+  test::FakeCommunicator comm;
+  MethodSpec spec;
+  std::unique_ptr<Reducer> reducer;
+  Vector<float> gradient, out;
+};
+
+class Spoilt : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(TwoPhase, Spoilt, testing::Values("ef_sign", "one_bit", "int8_block", "fp8_e4m3", "qsgd"),
+                         [](const auto& row) { return row.param; });
+
+TEST_P(Spoilt, PayloadsAreRefusedInBothPhases) {
+  for (const std::string phase : {"alltoallv", "allgatherv"}) {
+    for (std::size_t from = 0; from < 3; ++from) {
+      Rig rig(GetParam());
+      const auto spoil = [&](auto&& change) {
+        rig.comm.log->tamper = [&, change](const std::string& call, std::byte* received, GatherSizes& sizes) {
+          if (call == phase) change(received + sizes.offset[from], sizes.size[from]);
+        };
+        return rig.refuses();
+      };
+      EXPECT_FALSE(spoil([](std::byte*, index_t&) {})) << "good bytes";
+      for (const index_t size : {index_t{0}, index_t{1}, payload_header_bytes - 1, payload_header_bytes})
+        EXPECT_TRUE(spoil([&](std::byte*, index_t& bytes) { bytes = size; })) << phase << " " << size;
+      EXPECT_TRUE(spoil([](std::byte*, index_t& bytes) { --bytes; })) << phase;
+      EXPECT_TRUE(spoil([](std::byte*, index_t& bytes) { ++bytes; })) << phase;
+      for (const std::size_t at : {0, 4, 6, 8, 16, 28})  // magic, version, method, elements, entries, options
+        EXPECT_TRUE(spoil([&](std::byte* bytes, index_t&) { bytes[at] ^= std::byte{1}; })) << phase << " byte " << at;
+      EXPECT_FALSE(spoil([](std::byte*, index_t&) {})) << "a refusal leaves nothing behind";
+    }
+  }
+}
+
+TEST_P(Spoilt, AFlagOfOnePeerSkipsTheStepInEitherPhase) {
+  for (const std::string phase : {"alltoallv", "allgatherv"}) {
+    for (std::size_t from = 0; from < 3; ++from) {
+      Rig rig(GetParam());
+      EXPECT_TRUE(rig.step());
+      rig.comm.log->tamper = [&](const std::string& call, std::byte* received, GatherSizes& sizes) {
+        if (call != phase) return;
+        std::byte* const payload = received + sizes.offset[from];
+        std::fill(payload + 16, payload + 24, std::byte{0});
+        payload[24] = std::byte{PayloadHeader::flag_skip};
+        sizes.size[from] = payload_header_bytes;
+      };
+      EXPECT_FALSE(rig.step()) << phase;
+      rig.comm.log->tamper = nullptr;
+      EXPECT_TRUE(rig.step()) << phase;
+    }
+  }
+}
+
+TEST(TwoPhase, BytesAreThoseOfBothPhases) {
+  Rig rig("int8_block");
+  EXPECT_TRUE(rig.step());
+  EXPECT_EQ(rig.reducer->bytes().header, 4 * payload_header_bytes);
+  EXPECT_EQ(rig.reducer->bytes().payload, 4 * rig.spec.compressor->payload_bytes(Layout::flat(8192), 0));
+  EXPECT_GT(rig.reducer->buffer_bytes(), 0);
+  EXPECT_TRUE(rig.reducer->persistent().empty());
+}
+
+}  // namespace
+}  // namespace gradcomp
