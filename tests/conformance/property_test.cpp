@@ -21,6 +21,7 @@ std::vector<float> compressed_once(const MethodSpec& method, const Layout& layou
 TEST_P(Conformance, ErrorIsAsDeclared) {
   const auto property = method("none").compressor->info().property;
   if (property == Info::Property::unbiased || !takes_residual()) GTEST_SKIP() << "see Unbiased";
+  if (property == Info::Property::biased) GTEST_SKIP() << "claims no bound";
   for_each_case([&](const NamedLayout& layout, const NamedData& values) {
     const auto a = values.make(layout.layout.count(), 51);
     const auto c = compressed_once(method("residual"), layout.layout, a);

@@ -10,9 +10,11 @@ namespace {
 
 std::vector<std::string> methods() {
   return {"one_bit",
+          "one_bit:threshold=mean",
           "one_bit:granularity=bucket",
           "ef_sign",
           "ef_sign:granularity=bucket",
+          "ef_sign:scale=l2:granularity=bucket",
           "int8_block",
           "int8_block:rounding=stochastic:granularity=tensor",
           "fp8_e4m3",

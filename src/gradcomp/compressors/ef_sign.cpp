@@ -3,11 +3,19 @@
 //
 // Per tensor (granularity=bucket: of the whole bucket) s = ||a||_1 / n; decoded -s where a < 0, else +s. A contraction:
 // ||a - C(a)||^2 = (1 - delta) ||a||^2, delta = ||a||_1^2 / (n ||a||_2^2) >= 1 / n. The authors' code has sign(0) = 0,
-// which one bit cannot say; the residual follows what is decoded. With the scale ||a||_2 / sqrt(n) of other one-bit
-// methods it would be none: a single nonzero element has a relative error of almost 2.
+// which one bit cannot say; the residual follows what is decoded.
 // Where the sum of magnitudes overflows (means above 1e36), s = max|a| / n, which contracts too.
+//
+// scale=l2: s = ||a||_2 / sqrt(n), as DeepSpeed's 1-bit methods have it (Tang et al., 1-bit Adam, ICML 2021), there for
+// each buffer and phase: granularity=bucket:reducer=two_phase. Not always a contraction: the relative error
+// ||a - C(a)||^2 / ||a||^2 = 2 (1 - ||a||_1 / (sqrt(n) ||a||_2)) is almost 2 where one element is nonzero, 0.4 for
+// normal values. Where squares are out of a float's range (max|a| beyond 1e17 or below 1e-15), s is the mean magnitude,
+// which is at most that.
 // Sections: f32 s, one per tensor; sign words of every tensor (kernels/signs.hpp).
 #include "gradcomp/compressors/ef_sign.hpp"
+
+#include <cmath>
+#include <utility>
 
 #include "gradcomp/compressors/detail/dense_bytes.hpp"
 #include "gradcomp/kernels/moments.hpp"
@@ -45,9 +53,16 @@ float mean_magnitude(const kernels::Moments& moments, index_t n) {
   return Source::is_finite(mean) ? mean : Kokkos::bit_cast<float>(moments.max_bits) / static_cast<float>(n);
 }
 
+float root_mean_square(const kernels::Moments& moments, index_t n) {
+  const float most = Kokkos::bit_cast<float>(moments.max_bits);
+  if (n == 0 || most < 1e-15f || most > 1e17f) return mean_magnitude(moments, n);
+  return static_cast<float>(std::sqrt(moments.sum_squares / static_cast<double>(n)));
+}
+
 class EfSign final : public DenseBytes {
  public:
-  using DenseBytes::DenseBytes;
+  EfSign(Info info, Options options)
+      : DenseBytes(with_scale(std::move(info), options), options), m_l2(options.text("scale") == "l2") {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<EfSignState>(layout, payload_capacity(layout));
@@ -73,7 +88,9 @@ class EfSign final : public DenseBytes {
     if (own.first.non_finite() > 0) return false;  // what first() put into the memory is a itself
     const auto count = own.scales.size();
     for (std::size_t s = 0; s < count; ++s) {
-      own.scales[s] = mean_magnitude(own.first.moments()[s], own.layout.segments[s].count);
+      const auto& moments = own.first.moments()[s];
+      const index_t n = own.layout.segments[s].count;
+      own.scales[s] = m_l2 ? root_mean_square(moments, n) : mean_magnitude(moments, n);
     }
     auto* const scales = reinterpret_cast<float*>(sections);
     Kokkos::deep_copy(exec, Span<float>(scales, count), HostSpan<const float>(own.scales.data(), count));
@@ -88,12 +105,18 @@ class EfSign final : public DenseBytes {
   }
 
  private:
+  static Info with_scale(Info info, const Options& options) {
+    if (options.text("scale") == "l2") info.property = Info::Property::biased;
+    return info;
+  }
   static std::uint32_t* words(std::byte* sections, const EfSignState& own) {
     return reinterpret_cast<std::uint32_t*>(sections) + own.scales.size();
   }
   static const std::uint32_t* words(const std::byte* sections, const EfSignState& own) {
     return reinterpret_cast<const std::uint32_t*>(sections) + own.scales.size();
   }
+
+  bool m_l2;
 };
 
 }  // namespace
@@ -110,6 +133,9 @@ Entry ef_sign() {
   info.feedback = "residual";
   info.feedbacks = {"none", "residual", "ef21"};
   info.granularity = "tensor";
+  info.parameters = {Parameter::choice("scale", "l1", {"l1", "l2"},
+                                       "magnitude of the decoded values: l1: mean of |a|; l2: root of the mean of a^2, "
+                                       "not always a contraction")};
   info.bytes_formula = "sum over tensors of 4 ceil(n / 32) + 4";
   info.passes = 5;
   return make_entry<EfSign>(info);

@@ -1,20 +1,24 @@
 // 1-bit SGD (Seide, Fu, Droppo, Li, Yu, Interspeech 2014, section 3.2), with the threshold 0 of its section 3.3.
 //
-// Per column: lower = mean of the a < 0, upper = mean of the a >= 0 (0 for an empty class), decoded as what the sign
-// says: the best two levels for this cut, so the residuals of a column add up to zero, and a contraction at least as
-// strong as one common magnitude.
+// Per column: lower = mean of the a < t, upper = mean of the a >= t, decoded as what the bit says: the best two levels
+// for this cut, so the residuals of a column add up to zero, and ||a - C(a)||^2 = ||a||^2 - n0 lower^2 - n1 upper^2, n0
+// and n1 the elements of both classes. threshold=zero: t = 0, a contraction at least as strong as one common magnitude.
+// threshold=mean: t = the column's mean (one more read of a), for columns whose elements have one sign or a large mean:
+// n0 (t - lower) = n1 (upper - t). Empty classes: detail/one_bit_levels.hpp.
 // A column holds what one input contributes to all outputs: a column of the paper's (and CNTK's) out x in matrices.
 // Tensors here are {.., in, out}, last extent fastest, so that column is one contiguous row of Segment::columns()
 // elements, and there are Segment::rows() of them, one per input (and place in a kernel).
 // Sent as they are, exactly: tensors of one dimension, and columns of up to 3 elements, which would not get smaller.
 // So granularity=bucket, which shows one vector, compresses nothing.
 // Sections: f32 lower and upper of every column; f32 values sent as they are; sign words of every column
-// (kernels/signs.hpp; the bit is set where a < 0).
+// (kernels/signs.hpp; the bit is set where a < t); t does not travel.
 #include "gradcomp/compressors/one_bit.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "gradcomp/compressors/detail/dense_bytes.hpp"
+#include "gradcomp/compressors/detail/one_bit_levels.hpp"
 #include "gradcomp/kernels/signs.hpp"
 #include "gradcomp/kernels/tiles.hpp"
 
@@ -22,7 +26,6 @@ namespace gradcomp::compressors {
 namespace {
 
 using kernels::Lanes;
-using kernels::SignPieces;
 using kernels::Warp;
 using kernels::warp_lanes;
 
@@ -56,69 +59,30 @@ std::vector<RawPiece> raw_of(const Layout& layout) {
   return list;
 }
 
-/// Of the elements of a piece, by sign. In double: the mean of equal floats is that float, and nothing overflows.
-struct SignSums {
-  double below, above;
-  std::int32_t negative;
-};
-
 struct OneBitState final : DenseState {
-  OneBitState(const Layout& bucket, index_t payload_bytes)
-      : DenseState(bucket, payload_bytes),
-        pieces(columns_of(bucket)),
-        columns(static_cast<index_t>(pieces.begin.size()) - 1),
-        sums("gradcomp::compressors::one_bit::sums", pieces.piece.size()) {
+  OneBitState(const Layout& bucket, index_t payload_bytes, bool about_mean)
+      : DenseState(bucket, payload_bytes), columns(columns_of(bucket), about_mean) {
     const auto list = raw_of(bucket);
     for (const auto& piece : list) raw_count += piece.count;
     raw = Vector<RawPiece>("gradcomp::compressors::one_bit::raw", list.size());
     Kokkos::deep_copy(raw, HostSpan<const RawPiece>(list.data(), list.size()));
   }
   index_t scratch_bytes() const override {
-    return pieces.bytes() +
-           static_cast<index_t>(payload.size() + sums.size() * sizeof(SignSums) + raw.size() * sizeof(RawPiece));
+    return columns.bytes() + static_cast<index_t>(payload.size() + raw.size() * sizeof(RawPiece));
   }
 
-  SignPieces pieces;
-  index_t columns, raw_count = 0;
-  Vector<SignSums> sums;
+  ColumnLevels columns;
+  index_t raw_count = 0;
   Vector<RawPiece> raw;
 };
 
-/// Forms a, and its sums in every piece. Returns the number of non-finite elements. Waits for exec.
-index_t first_sums(const Exec& exec, const Source& source, const OneBitState& state) {
-  const auto piece = state.pieces.piece;
-  const auto counter = state.pieces.counter;
-  const auto sums = state.sums;
+/// Forms a. Returns the number of non-finite elements. Waits for exec.
+index_t first_touch(const Exec& exec, const Source& source, const OneBitState& state) {
   const auto raw = state.raw;
-  state.pieces.reset(exec);
+  const auto counter = state.columns.pieces().counter;
+  state.columns.first(exec, source);
   kernels::for_warps(
-      "gradcomp::compressors::one_bit_sums", exec, state.pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
-        const kernels::SignPiece here = piece(p);
-        Lanes<double> below, above;
-        Lanes<std::int32_t> negative, bad;
-        warp.each([&](int l) {
-          below[l] = above[l] = 0;
-          negative[l] = bad[l] = 0;
-        });
-        for (index_t row = 0; row < here.count; row += warp_lanes) {
-          const int active = static_cast<int>(here.count - row < warp_lanes ? here.count - row : warp_lanes);
-          Lanes<float> a;
-          kernels::first_row(warp, source, here.first + row, active, a, bad);
-          warp.each([&](int l) {
-            below[l] += static_cast<double>(a[l] < 0 ? a[l] : 0.0f);
-            above[l] += static_cast<double>(a[l] < 0 ? 0.0f : a[l]);
-            negative[l] += a[l] < 0 ? 1 : 0;
-          });
-        }
-        const SignSums result{warp.sum(below), warp.sum(above), warp.sum(negative)};
-        const std::int32_t total = warp.sum(bad);
-        warp.once([&] {
-          sums(p) = result;
-          if (total > 0) Kokkos::atomic_add(&counter(0), static_cast<index_t>(total));
-        });
-      });
-  kernels::for_warps(
-      "gradcomp::compressors::one_bit_raw_sums", exec, static_cast<index_t>(raw.size()),
+      "gradcomp::compressors::one_bit_raw_first", exec, static_cast<index_t>(raw.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const RawPiece here = raw(p);
         Lanes<std::int32_t> bad;
@@ -133,28 +97,7 @@ index_t first_sums(const Exec& exec, const Source& source, const OneBitState& st
           if (total > 0) Kokkos::atomic_add(&counter(0), static_cast<index_t>(total));
         });
       });
-  return state.pieces.read(exec);
-}
-
-/// levels[2 c], levels[2 c + 1] = lower and upper of column c, from its pieces in order.
-void column_levels(const Exec& exec, const OneBitState& state, float* levels) {
-  const auto piece = state.pieces.piece;
-  const auto begin = state.pieces.begin;
-  const auto sums = state.sums;
-  Kokkos::parallel_for(
-      "gradcomp::compressors::column_levels",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, state.columns), KOKKOS_LAMBDA(const index_t c) {
-        double below = 0, above = 0;
-        index_t negative = 0, count = 0;
-        for (index_t p = begin(c); p < begin(c + 1); ++p) {
-          below += sums(p).below;
-          above += sums(p).above;
-          negative += sums(p).negative;
-          count += piece(p).count;
-        }
-        levels[2 * c] = negative > 0 ? static_cast<float>(below / static_cast<double>(negative)) : 0.0f;
-        levels[2 * c + 1] = count > negative ? static_cast<float>(above / static_cast<double>(count - negative)) : 0.0f;
-      });
+  return state.columns.pieces().read(exec);
 }
 
 void write_raw(const Exec& exec, const Source& source, const OneBitState& state, float* values) {
@@ -176,8 +119,8 @@ void write_raw(const Exec& exec, const Source& source, const OneBitState& state,
 /// out += weight * values; returns how many are not finite. Waits for exec.
 index_t add_raw(const Exec& exec, const OneBitState& state, const float* values, float weight, const Span<float>& out) {
   const auto raw = state.raw;
-  const auto counter = state.pieces.counter;
-  state.pieces.reset(exec);
+  const auto counter = state.columns.pieces().counter;
+  state.columns.pieces().reset(exec);
   kernels::for_warps(
       "gradcomp::compressors::one_bit_add_raw", exec, static_cast<index_t>(raw.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
@@ -196,15 +139,18 @@ index_t add_raw(const Exec& exec, const OneBitState& state, const float* values,
           if (total > 0) Kokkos::atomic_add(&counter(0), static_cast<index_t>(total));
         });
       });
-  return state.pieces.read(exec);
+  return state.columns.pieces().read(exec);
 }
+
+bool about_mean(const Options& options) { return options.text("threshold") == "mean"; }
 
 class OneBit final : public DenseBytes {
  public:
-  using DenseBytes::DenseBytes;
+  OneBit(Info info, const Options& options)
+      : DenseBytes(with_threshold(std::move(info), options), options), m_about_mean(about_mean(options)) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
-    return std::make_unique<OneBitState>(layout, payload_capacity(layout));
+    return std::make_unique<OneBitState>(layout, payload_capacity(layout), m_about_mean);
   }
   index_t payload_bytes(const Layout& layout, index_t) const override {
     index_t bytes = 0;
@@ -218,12 +164,12 @@ class OneBit final : public DenseBytes {
   bool encode(const Exec& exec, const Source& source, State& state, const Context&,
               std::byte* sections) const override {
     const auto& own = static_cast<OneBitState&>(state);
-    if (first_sums(exec, source, own) > 0) return false;  // what first() put into the memory is a itself
+    if (first_touch(exec, source, own) > 0) return false;  // what first() put into the memory is a itself
     auto* const levels = reinterpret_cast<float*>(sections);
-    float* const values = levels + 2 * own.columns;
-    column_levels(exec, own, levels);
+    float* const values = levels + 2 * own.columns.columns();
+    own.columns.write(exec, source, levels);
     write_raw(exec, source, own, values);
-    kernels::write_signs(exec, own.pieces, kernels::SentRows{source}, {levels, 2},
+    kernels::write_signs(exec, own.columns.pieces(), kernels::SentRows{source}, own.columns.levels(levels),
                          reinterpret_cast<std::uint32_t*>(values + own.raw_count));
     return true;
   }
@@ -231,11 +177,19 @@ class OneBit final : public DenseBytes {
               const Span<float>& out) const override {
     const auto& own = static_cast<OneBitState&>(state);
     const auto* const levels = reinterpret_cast<const float*>(sections);
-    const float* const values = levels + 2 * own.columns;
+    const float* const values = levels + 2 * own.columns.columns();
     const auto* const words = reinterpret_cast<const std::uint32_t*>(values + own.raw_count);
     return add_raw(exec, own, values, weight, out) == 0 &&
-           kernels::add_signs(exec, own.pieces, words, {levels, 2}, weight, out);
+           kernels::add_signs(exec, own.columns.pieces(), words, own.columns.levels(levels), weight, out);
   }
+
+ private:
+  static Info with_threshold(Info info, const Options& options) {
+    info.passes += about_mean(options) ? 1 : 0;
+    return info;
+  }
+
+  bool m_about_mean;
 };
 
 }  // namespace
@@ -253,6 +207,8 @@ Entry one_bit() {
   info.reducers = {"two_phase", "allgather"};
   info.feedback = "residual";
   info.granularity = "tensor";
+  info.parameters = {Parameter::choice("threshold", "zero", {"zero", "mean"},
+                                       "what separates the two classes of a column: 0, or the column's mean")};
   info.bytes_formula =
       "sum over matrices {.., in, out} of (n / out) (4 ceil(out / 32) + 8); 4 n of vectors and where "
       "out <= 3";

@@ -34,6 +34,8 @@ std::string to_string(Info::Property property) {
       return "rounding";
     case Info::Property::sign:
       return "sign";
+    case Info::Property::biased:
+      return "biased";
   }
   return "?";
 }

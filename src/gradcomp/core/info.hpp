@@ -12,7 +12,8 @@ struct Info {
   enum class Family { control, sparsifier, quantiser, low_rank };
   /// sign: the direction of every element alone, decoded as +-1. The estimate of the mean is the sign of the sum over
   /// ranks, + where that is zero, and nothing is left to remember. Sections: bits, in the same order on all ranks.
-  enum class Property { exact, unbiased, contraction, rounding, sign };
+  /// biased: none of the others; ||a - C(a)|| may exceed ||a||.
+  enum class Property { exact, unbiased, contraction, rounding, sign, biased };
 
   std::string name;     ///< registry name, equal to the file's name
   std::string summary;  ///< one line

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gradcomp/exchange/detail/stripe_owner.hpp"
 #include "gradcomp/exchange/detail/stripes.hpp"
 
 namespace gradcomp {
@@ -24,9 +25,7 @@ class TwoPhase final : public Reducer {
         m_stripes(std::move(stripes)),
         m_rank(static_cast<std::size_t>(comm.rank())),
         m_messages(m_stripes.size()),
-        m_mean("gradcomp::exchange::two_phase::mean", static_cast<std::size_t>(own().count())),
-        m_residual("gradcomp::exchange::two_phase::residual", remembers ? m_mean.size() : 0),
-        m_before("gradcomp::exchange::two_phase::before", m_residual.size()) {
+        m_owner(compressor, own().count(), remembers) {
     index_t sum = 0, most = 0;
     for (const Stripe& stripe : m_stripes) {
       m_states.push_back(compressor.prepare(stripe.layout));
@@ -43,7 +42,7 @@ class TwoPhase final : public Reducer {
 
   int rounds() const override { return 2; }
   index_t buffer_bytes() const override {
-    auto bytes = static_cast<index_t>(m_send.size() + m_received.size() + 4 * (m_mean.size() + m_before.size()));
+    index_t bytes = static_cast<index_t>(m_send.size() + m_received.size()) + m_owner.buffer_bytes();
     for (const auto& state : m_states) bytes += state->scratch_bytes();
     return bytes;
   }
@@ -57,9 +56,9 @@ class TwoPhase final : public Reducer {
   index_t slot(const Stripe& stripe) const {
     return stripe.count() == 0 ? 0 : aligned(m_compressor.payload_capacity(stripe.layout));
   }
-  /// What rank r sent, in m_received.
-  Span<const std::byte> received(const GatherSizes& sizes, std::size_t r) const {
-    return Span<const std::byte>(m_received.data() + sizes.offset[r], static_cast<std::size_t>(sizes.size[r]));
+  /// The mean's payload of owner p.
+  Span<const std::byte> mean_of(std::size_t p) const {
+    return Span<const std::byte>(m_received.data() + m_sizes.offset[p], static_cast<std::size_t>(m_sizes.size[p]));
   }
 
   void produce(const Exec& exec, int round) override {
@@ -67,11 +66,10 @@ class TwoPhase final : public Reducer {
     if (round == 0) {
       compress_stripes(exec);
     } else if (own().count() > 0) {
-      compress_mean(exec);
+      m_owner.compress(exec, *m_state, m_context, m_message);
     }
   }
   void compress_stripes(const Exec& exec);
-  void compress_mean(const Exec& exec);
 
   RequestPtr exchange(const Exec& exec, const Message& message) override {
     const auto capacity = static_cast<index_t>(m_received.size());
@@ -81,67 +79,33 @@ class TwoPhase final : public Reducer {
   MessageBytes handed_over() const override;
 
   void consume(const Exec& exec, int round, const Message&) override {
-    if (round == 0) average(exec);
+    if (round > 0 || own().count() == 0) return;
+    m_owner.average(exec, m_received.data(), m_part_sizes.received, *m_states[m_rank]);
   }
-  /// The mean of the own stripe; m_flagged when some rank skips it.
-  void average(const Exec& exec);
-
   bool decompress(const Exec& exec, const Span<float>& out) override;
 
   std::vector<Stripe> m_stripes;  ///< [ranks]
   std::size_t m_rank;
   std::vector<std::unique_ptr<State>> m_states;  ///< [ranks] of each stripe's first compression
   std::vector<Message> m_messages;               ///< [ranks] of each stripe
-  Vector<float> m_mean;                          ///< [own stripe]
-  Vector<float> m_residual, m_before;            ///< the same of an owner with a memory, now and before the step
+  StripeOwner m_owner;                           ///< of the own stripe
   Vector<std::byte> m_send, m_received;
   GatherSizes m_parts, m_sizes;
   PartSizes m_part_sizes;
   int m_round = 0;
-  bool m_flagged = false;
 };
 
 void TwoPhase::compress_stripes(const Exec& exec) {
   for (std::size_t p = 0; p < m_stripes.size(); ++p) {
     const Stripe& stripe = m_stripes[p];
-    Message& message = m_messages[p];
     if (stripe.count() == 0) continue;  // nothing travels
+    Message& message = m_messages[p] = Message{};
     m_compressor.produce(exec, 0, part_of(m_source, stripe), *m_states[p], m_context, message);
     require(message.size <= slot(stripe), "{}: a payload of {} bytes exceeds its capacity of {}",
             m_compressor.info().name, message.size, slot(stripe));
     m_parts.size[p] = message.size;
     Kokkos::deep_copy(exec, subspan<std::byte>(m_send, m_parts.offset[p], message.size), payload_of(message));
   }
-}
-
-void TwoPhase::average(const Exec& exec) {
-  if (own().count() == 0) return;
-  const GatherSizes& sizes = m_part_sizes.received;
-  m_flagged = false;
-  for (std::size_t r = 0; r < sizes.size.size(); ++r) {
-    m_flagged = read_header(exec, received(sizes, r)).skip() || m_flagged;
-  }
-  Kokkos::deep_copy(exec, m_mean, 0.0f);
-  const float weight = 1.0f / static_cast<float>(m_context.ranks);
-  for (std::size_t r = 0; r < sizes.size.size(); ++r) {
-    m_compressor.decode_add(exec, received(sizes, r), weight, *m_states[m_rank], m_mean);
-  }
-}
-
-void TwoPhase::compress_mean(const Exec& exec) {
-  // what makes the method send its own flag
-  if (m_flagged) Kokkos::deep_copy(exec, Kokkos::subview(m_mean, 0), Kokkos::Experimental::quiet_NaN_v<float>);
-  Source source;
-  source.count = own().count();
-  source.gradient = m_mean.data();
-  if (m_residual.size() > 0) {
-    source.kind = Source::Kind::residual;
-    source.memory = m_residual.data();
-    Kokkos::deep_copy(exec, m_before, m_residual);
-  }
-  Context context = m_context;
-  context.rank += context.ranks;
-  m_compressor.produce(exec, 0, source, *m_state, context, m_message);
 }
 
 MessageBytes TwoPhase::handed_over() const {
@@ -158,13 +122,13 @@ MessageBytes TwoPhase::handed_over() const {
 bool TwoPhase::decompress(const Exec& exec, const Span<float>& out) {
   bool good = true;
   for (std::size_t p = 0; p < m_stripes.size(); ++p) {
-    if (m_stripes[p].count() > 0) good = !read_header(exec, received(m_sizes, p)).skip() && good;
+    if (m_stripes[p].count() > 0) good = !read_header(exec, mean_of(p)).skip() && good;
   }
   if (!good) return false;
   Kokkos::deep_copy(exec, out, 0.0f);
   for (std::size_t p = 0; p < m_stripes.size(); ++p) {
     if (m_stripes[p].count() == 0) continue;
-    m_compressor.decode_add(exec, received(m_sizes, p), 1.0f, *m_states[p], part_of(out, m_stripes[p]));
+    m_compressor.decode_add(exec, mean_of(p), 1.0f, *m_states[p], part_of(out, m_stripes[p]));
   }
   return true;
 }
@@ -176,14 +140,11 @@ void TwoPhase::give_back(const Exec& exec, const Span<float>& out) {
     m_compressor.give_back(exec, part_of(m_source, m_stripes[p]), *m_states[p], m_messages[p],
                            part_of(out, m_stripes[p]));
   }
-  Kokkos::deep_copy(exec, m_residual, m_before);
+  m_owner.restore(exec);
 }
 
 std::vector<StateView> TwoPhase::persistent() {
-  std::vector<StateView> views;
-  if (m_residual.size() > 0) {
-    views.push_back({"owner_residual", m_residual.data(), 4 * static_cast<index_t>(m_residual.size()), false});
-  }
+  std::vector<StateView> views = m_owner.persistent();
   const auto add = [&](State& state, const std::string& prefix) {
     for (StateView view : state.persistent()) {
       view.name = prefix + view.name;

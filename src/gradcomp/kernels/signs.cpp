@@ -62,7 +62,8 @@ bool add_signs(const Exec& exec, const SignPieces& pieces, const std::uint32_t* 
       "gradcomp::kernels::add_signs", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const SignPiece here = piece(p);
         const float lower = levels.lower(here.run), upper = levels.upper(here.run);
-        std::int32_t wrong = Source::is_finite(lower) && Source::is_finite(upper) && lower <= 0 && upper >= 0 ? 0 : 1;
+        const bool fits = levels.one_sided ? lower <= upper : lower <= 0 && upper >= 0;
+        std::int32_t wrong = Source::is_finite(lower) && Source::is_finite(upper) && fits ? 0 : 1;
         const float below = weight * lower, above = weight * upper;
         float* const target = out.data() + here.first;
         const std::uint32_t* const in = words + here.word;

@@ -1,5 +1,6 @@
 #pragma once
-// One bit per element, set where the element is negative (-0 counts as +), with the levels that both signs decode to.
+// One bit per element, set where the element is negative (-0 counts as +) or below another threshold, with the levels
+// that both signs decode to.
 //
 // A run of n elements (a bucket, a tensor, a column) takes ceil(n / 32) words. Its whole blocks of 1024 elements are
 // vertical: bit b of word l of a block is element 32 b + l, so that neither side needs an operation across lanes. The
@@ -33,11 +34,18 @@ struct SignLevels {
   const float* values = nullptr;
   int per_run = 0;  ///< 0: -1 and +1; 1: -value and value; 2: the lower level, then the upper
 
+  /// For encoding: bits are set below it, one for each run; null: 0.
+  const float* thresholds = nullptr;
+  bool one_sided = false;  ///< for decoding: both levels may be on one side of zero
+
   KOKKOS_FORCEINLINE_FUNCTION float lower(index_t run) const {
     return per_run == 0 ? -1.0f : per_run == 1 ? -values[run] : values[2 * run];
   }
   KOKKOS_FORCEINLINE_FUNCTION float upper(index_t run) const {
     return per_run == 0 ? 1.0f : per_run == 1 ? values[run] : values[2 * run + 1];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION float threshold(index_t run) const {
+    return thresholds == nullptr ? 0.0f : thresholds[run];
   }
 };
 
@@ -64,8 +72,9 @@ class SignPieces {
   index_t m_words = 0;
 };
 
-/// out += weight * level, for every element of every run. False, with `out` unspecified, when a level is not finite or
-/// on the wrong side of zero, or a bit behind the last element is set. Waits for exec.
+/// out += weight * level, for every element of every run. False, with `out` unspecified, when a level is not finite,
+/// levels are out of order or (but for one_sided) on the wrong side of zero, or a bit behind the last element is set.
+/// Waits for exec.
 bool add_signs(const Exec& exec, const SignPieces& pieces, const std::uint32_t* words, const SignLevels& levels,
                float weight, const Span<float>& out);
 
@@ -101,6 +110,7 @@ index_t write_signs(const Exec& exec, const SignPieces& pieces, const Rows& rows
       "gradcomp::kernels::write_signs", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const SignPiece here = piece(p);
         const float lower = levels.lower(here.run), upper = levels.upper(here.run);
+        const float threshold = levels.threshold(here.run);
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
         index_t at = 0;
@@ -108,19 +118,19 @@ index_t write_signs(const Exec& exec, const SignPieces& pieces, const Rows& rows
           Lanes<std::uint32_t> word;
           warp.each([&](int l) { word[l] = 0; });
           rows(warp, here.first + at, sign_block, bad, [&](int l, float a, int row) {
-            word[l] |= (a < 0 ? 1u : 0u) << row;
-            return a < 0 ? lower : upper;
+            word[l] |= (a < threshold ? 1u : 0u) << row;
+            return a < threshold ? lower : upper;
           });
           store_row(warp, words + here.word + at / 32, warp_lanes, word);
         }
         for (; at < here.count; at += warp_lanes) {
-          Lanes<std::uint32_t> negative;
-          rows(warp, here.first + at, here.count - at < warp_lanes ? here.count - at : warp_lanes, bad,
-               [&](int l, float a, int) {
-                 negative[l] = a < 0 ? 1 : 0;
-                 return a < 0 ? lower : upper;
-               });
-          const std::uint32_t mask = warp.ballot([&](int l) { return negative[l] != 0; });
+          Lanes<std::uint32_t> below;
+          const int active = static_cast<int>(here.count - at < warp_lanes ? here.count - at : warp_lanes);
+          rows(warp, here.first + at, active, bad, [&](int l, float a, int) {
+            below[l] = a < threshold && l < active ? 1 : 0;  // behind the last element, 0 may be below it
+            return a < threshold ? lower : upper;
+          });
+          const std::uint32_t mask = warp.ballot([&](int l) { return below[l] != 0; });
           warp.once([&] { words[here.word + at / 32] = mask; });
         }
         const std::int32_t total = warp.sum(bad);

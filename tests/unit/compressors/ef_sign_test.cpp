@@ -55,7 +55,7 @@ TEST(EfSign, BytesAreTheCardsFormula) {
     rig.decode(payload, 1, out);
     for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(out[i] < 0, x[i] < 0) << n << " " << i;
   }
-  const auto method = compressors::ef_sign().make(Options("ef_sign", {}, {}));
+  const auto method = compressors::ef_sign().make(Options("ef_sign", compressors::ef_sign().info.parameters, {}));
   EXPECT_EQ(method->payload_bytes(Layout::flat(11173962), 0), 1396752);  // the card's ResNet-18 and ResNet-20
   EXPECT_EQ(method->payload_bytes(Layout::flat(269722), 0), 33720);
 }
@@ -72,10 +72,52 @@ TEST(EfSign, ContractsByTheCardsDelta) {
   Floats one(10000, 0.0f);
   one[77] = -3;
   EXPECT_NEAR(error_share(one, rig.round_trip(one)), 1 - 1e-4, 1e-6);
-  const double l2_scale = std::sqrt(squared(one) / 10000);  // the trap: this scale in place of the mean magnitude
-  double error = std::pow(3 - l2_scale, 2);
-  for (int i = 1; i < 10000; ++i) error += l2_scale * l2_scale;
-  EXPECT_NEAR(error / 9, 1.98, 1e-3);
+}
+
+// s = ||a||_2 / sqrt(n): the error ratio 2 (1 - ||a||_1 / (sqrt(n) ||a||_2)) exceeds 1 where few elements are large
+TEST(EfSignL2, IsNotAlwaysAContraction) {
+  Rig rig(compressors::ef_sign(), Layout::flat(10000), {{"scale", "l2"}});
+  EXPECT_EQ(rig.method->info().property, Info::Property::biased);
+  Floats one(10000, 0.0f);
+  one[77] = -3;
+  const Floats decoded = rig.round_trip(one);
+  EXPECT_NEAR(error_share(one, decoded), 1.98, 1e-4);
+  for (std::size_t i = 0; i < one.size(); ++i) ASSERT_FLOAT_EQ(decoded[i], i == 77 ? -0.03f : 0.03f);
+  const Floats x = normal_values(10000, 6);
+  double sum = 0;
+  for (const float v : x) sum += std::abs(static_cast<double>(v));
+  EXPECT_NEAR(error_share(x, rig.round_trip(x)), 2 * (1 - sum / (100 * std::sqrt(squared(x)))), 1e-4);
+}
+
+TEST(EfSignL2, ScalesEveryTensorWithinTheRangeOfItsSquares) {
+  const Layout layout = many();
+  const Floats normal = normal_values(layout.count(), 4);
+  for (const float size : {1.0f, 1e-14f, 1e16f, 1e-30f, 1e-41f, 1e30f}) {
+    Floats x = normal;
+    for (float& v : x) v *= size;
+    const Floats d = Rig(compressors::ef_sign(), layout, {{"scale", "l2"}}).round_trip(x);
+    for (const auto& segment : layout.segments) {
+      double squares = 0, sum = 0;
+      const auto first = static_cast<std::size_t>(segment.offset),
+                 last = first + static_cast<std::size_t>(segment.count);
+      for (std::size_t i = first; i < last; ++i) {
+        squares += static_cast<double>(x[i]) * x[i];
+        sum += std::abs(static_cast<double>(x[i]));
+      }
+      const double n = static_cast<double>(segment.count), l2 = std::sqrt(squares / n), l1 = sum / n;
+      const double expected = size > 1e-15f && size < 1e17f ? l2 : l1;
+      for (std::size_t i = first; i < last; ++i)
+        ASSERT_NEAR(d[i], x[i] < 0 ? -expected : expected, 1e-5 * expected + 1e-45) << size << " " << i;
+    }
+  }
+}
+
+TEST(EfSignL2, TelescopesFlagsAndTrustsNothing) {
+  const Layout layout = Layout().add("a", {1300}).add("b", {33}).add("c", {1});
+  const Given given{{"scale", "l2"}};
+  check_telescopes(compressors::ef_sign(), given, layout);
+  check_flagged(compressors::ef_sign(), given, layout);
+  check_hostile(compressors::ef_sign(), given, layout);
 }
 
 TEST(EfSign, ConstantsAreExactAndOddValuesStayFinite) {

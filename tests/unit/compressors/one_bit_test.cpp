@@ -34,20 +34,29 @@ void for_columns(const Layout& layout, const F& f) {
   }
 }
 
-TEST(OneBit, DecodesToTheMeansOfBothSignsOfEveryColumn) {
+class OneBit : public testing::TestWithParam<std::string> {
+ protected:
+  Rig rig(const Layout& layout) const { return {compressors::one_bit(), layout, {{"threshold", GetParam()}}}; }
+  bool mean = GetParam() == "mean";
+};
+INSTANTIATE_TEST_SUITE_P(Thresholds, OneBit, testing::Values("zero", "mean"),
+                         [](const auto& row) { return row.param; });
+
+TEST_P(OneBit, DecodesToTheMeansOfBothClassesOfEveryColumn) {
   const Layout layout = many();
   Floats x = normal_values(layout.count(), 4);
   for (std::size_t i = 16; i < 32; ++i) x[i] = std::abs(x[i]);  // a column without negative elements
-  const Floats d = Rig(compressors::one_bit(), layout).round_trip(x);
+  const Floats d = rig(layout).round_trip(x);
   for_columns(layout, [&](std::size_t first, std::size_t last) {
-    double below = 0, above = 0, negative = 0;
-    for (std::size_t i = first; i < last; ++i) {
-      (x[i] < 0 ? below : above) += x[i];
-      negative += x[i] < 0;
-    }
     const double count = static_cast<double>(last - first);
+    double threshold = 0, below = 0, above = 0, under = 0;
+    for (std::size_t i = first; mean && i < last; ++i) threshold += x[i] / count;
+    for (std::size_t i = first; i < last; ++i) {
+      (x[i] < threshold ? below : above) += x[i];
+      under += x[i] < threshold;
+    }
     for (std::size_t i = first; i < last; ++i)
-      ASSERT_NEAR(d[i], x[i] < 0 ? below / negative : above / (count - negative), 1e-6) << i;
+      ASSERT_NEAR(d[i], x[i] < threshold ? below / under : above / (count - under), 1e-6) << i;
   });
   for (const auto& s : layout.segments) {
     for (index_t i = s.offset; travels_raw(s) && i < s.offset + s.count; ++i)
@@ -55,12 +64,11 @@ TEST(OneBit, DecodesToTheMeansOfBothSignsOfEveryColumn) {
   }
 }
 
-TEST(OneBit, ResidualsOfAColumnAddUpToZero) {
+TEST_P(OneBit, ResidualsOfAColumnAddUpToZero) {
   const Layout layout = many();
   const Floats x = normal_values(layout.count(), 5);
   Floats memory(x.size(), 0.0f);
-  Rig rig(compressors::one_bit(), layout);
-  rig.encode(residual_source(x, memory));
+  rig(layout).encode(residual_source(x, memory));
   for_columns(layout, [&](std::size_t first, std::size_t last) {
     double sum = 0, size = 0;
     for (std::size_t i = first; i < last; ++i) {
@@ -72,24 +80,58 @@ TEST(OneBit, ResidualsOfAColumnAddUpToZero) {
   });
 }
 
-TEST(OneBit, ColumnsOfTwoValuesAreExact) {
+TEST_P(OneBit, ColumnsOfTwoValuesAreExact) {
   const Layout layout = many();
   Floats x = normal_values(layout.count(), 6), memory(x.size(), 0.0f);
   for_columns(layout, [&](std::size_t first, std::size_t last) {
     const float low = -std::abs(x[first]), high = std::abs(x[first + 1]);
     for (std::size_t i = first; i < last; ++i) x[i] = x[i] < 0 ? low : high;
   });
-  Rig rig(compressors::one_bit(), layout);
-  rig.encode(residual_source(x, memory));
+  rig(layout).encode(residual_source(x, memory));
   EXPECT_EQ(memory, Floats(x.size(), 0.0f));
 }
 
-TEST(OneBit, ContractsAtLeastAsOneCommonMagnitudeWould) {
+// the mean of neighbouring floats rounds to one of them
+TEST(OneBitMean, TwoValuesOfOneSignAreExact) {
+  const Layout layout = Layout().add("a", {6, 1500});
+  const float tiny = std::numeric_limits<float>::denorm_min(), huge = std::numeric_limits<float>::max();
+  for (const auto& [low, high] : std::vector<std::pair<float, float>>{{1, 1.25f},
+                                                                      {-3, -2.5f},
+                                                                      {1, std::nextafter(1.0f, 2.0f)},
+                                                                      {-1, std::nextafter(-1.0f, 0.0f)},
+                                                                      {0, tiny},
+                                                                      {-tiny, 0},
+                                                                      {std::nextafter(huge, 0.0f), huge},
+                                                                      {-huge, huge},
+                                                                      {0, 1}}) {
+    for (const int often : {1, 2, 749, 1499}) {
+      Floats x(static_cast<std::size_t>(layout.count()), low);
+      for (std::size_t i = 0; i < x.size(); ++i)
+        x[i] = static_cast<int>((i + 7 * (i / 1500)) % 1500) < often ? high : low;
+      EXPECT_EQ(Rig(compressors::one_bit(), layout, {{"threshold", "mean"}}).round_trip(x), x) << low << " " << often;
+    }
+  }
+}
+
+TEST(OneBitMean, ContractsColumnsWithALargeMean) {
+  const Layout layout = Layout().add("a", {20, 500});
+  Floats x = normal_values(10000, 7);
+  for (float& v : x) v += 3;
+  const auto error = [&](const std::string& threshold) {
+    return error_share(x, Rig(compressors::one_bit(), layout, {{"threshold", threshold}}).round_trip(x));
+  };
+  EXPECT_LT(error("mean"), 0.5 * error("zero"));
+  for (float& v : x) v -= 3;  // 1 - 2 / pi of normal values, by either
+  EXPECT_NEAR(error("mean"), 1 - 2 / M_PI, 0.02);
+  EXPECT_NEAR(error("zero"), 1 - 2 / M_PI, 0.02);
+}
+
+TEST_P(OneBit, ContractsAtLeastAsOneCommonMagnitudeWould) {
   Layout layout;
   layout.add("a", {20, 500});
   Floats x = normal_values(10000, 7);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] += 0.3f;
-  const Floats d = Rig(compressors::one_bit(), layout).round_trip(x);
+  const Floats d = rig(layout).round_trip(x);
   Floats common(x.size());
   for_columns(layout, [&](std::size_t first, std::size_t last) {
     double sum = 0;
@@ -100,18 +142,18 @@ TEST(OneBit, ContractsAtLeastAsOneCommonMagnitudeWould) {
   EXPECT_LT(error_share(x, d), error_share(x, common));
 }
 
-TEST(OneBit, BytesAreTheCardsFormula) {
+TEST_P(OneBit, BytesAreTheCardsFormula) {
   for (const index_t n : card_sizes()) {
     Layout layout;
     layout.add("two", {2, n}).add("vector", {n});
-    Rig rig(compressors::one_bit(), layout);
+    Rig own = rig(layout);
     const Floats x = normal_values(layout.count(), 3);
-    const Bytes payload = rig.encode(plain_source(x));
+    const Bytes payload = own.encode(plain_source(x));
     const index_t column = n <= 3 ? 4 * n : 4 * ((n + 31) / 32) + 8;
     ASSERT_EQ(static_cast<index_t>(payload.size()), payload_header_bytes + 2 * column + 4 * n);
     Floats out(x.size(), 0);
-    rig.decode(payload, 1, out);
-    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(out[i] < 0, x[i] < 0) << n << " " << i;
+    own.decode(payload, 1, out);
+    for (std::size_t i = 0; !mean && i < x.size(); ++i) ASSERT_EQ(out[i] < 0, x[i] < 0) << n << " " << i;
   }
   // the card's ResNet-20: 86,700 bytes
   Layout net;
@@ -123,37 +165,39 @@ TEST(OneBit, BytesAreTheCardsFormula) {
   for (int i = 0; i < 5; ++i) net.add("64", {3, 3, 64, 64});
   net.add("fc", {64, 10}).add("norms and bias", {1386});
   EXPECT_EQ(net.count(), 269722);
-  EXPECT_EQ(compressors::one_bit().make(Options("one_bit", {}, {}))->payload_bytes(net, 0), 86700);
+  EXPECT_EQ(rig(net).method->payload_bytes(net, 0), 86700);
 }
 
-TEST(OneBit, ZerosConstantsHugeAndDenormalValuesAreExact) {
+TEST_P(OneBit, ZerosConstantsHugeAndDenormalValuesAreExact) {
   const float huge = std::numeric_limits<float>::max(), tiny = std::numeric_limits<float>::denorm_min();
   for (const float value : {0.0f, -0.0f, 1.0f, -2.5f, tiny, -1e-40f, 1e30f, -3e38f, huge}) {
     const Layout layout = many();
     const Floats x(static_cast<std::size_t>(layout.count()), value);
-    EXPECT_EQ(Rig(compressors::one_bit(), layout).round_trip(x), x) << value;
+    EXPECT_EQ(rig(layout).round_trip(x), x) << value;
   }
 }
 
-TEST(OneBit, TelescopesFlagsAndTrustsNothing) {
+TEST_P(OneBit, TelescopesFlagsAndTrustsNothing) {
   Layout layout;
   layout.add("a", {3, 130}).add("b", {33}).add("c", {2, 3});
-  check_telescopes(compressors::one_bit(), {}, layout);
-  check_flagged(compressors::one_bit(), {}, layout);
-  check_hostile(compressors::one_bit(), {}, layout);
-  Rig rig(compressors::one_bit(), layout);
-  const Bytes good = rig.encode(plain_source(normal_values(layout.count(), 11)));
+  const Given given{{"threshold", GetParam()}};
+  check_telescopes(compressors::one_bit(), given, layout);
+  check_flagged(compressors::one_bit(), given, layout);
+  check_hostile(compressors::one_bit(), given, layout);
+  Rig own = rig(layout);
+  const Bytes good = own.encode(plain_source(normal_values(layout.count(), 11)));
   const auto set = [&](std::size_t word, float value) {
     Bytes bad = good;
     std::memcpy(bad.data() + payload_header_bytes + 4 * word, &value, 4);
     return bad;
   };
-  for (const float level : {NAN, -INFINITY, 1.0f}) EXPECT_TRUE(rig.refuses(set(0, level))) << "lower " << level;
-  for (const float level : {NAN, INFINITY, -1.0f}) EXPECT_TRUE(rig.refuses(set(1, level))) << "upper " << level;
-  EXPECT_TRUE(rig.refuses(set(6, NAN))) << "raw";
+  for (const float level : {NAN, -INFINITY, 9.0f}) EXPECT_TRUE(own.refuses(set(0, level))) << "lower " << level;
+  for (const float level : {NAN, INFINITY, -9.0f}) EXPECT_TRUE(own.refuses(set(1, level))) << "upper " << level;
+  EXPECT_EQ(own.refuses(set(0, 1e-3f)), !mean) << "both levels above zero";
+  EXPECT_TRUE(own.refuses(set(6, NAN))) << "raw";
   Bytes bad = good;
   bad.back() = std::byte{0x80};
-  EXPECT_TRUE(rig.refuses(bad)) << "a bit behind the last element";
+  EXPECT_TRUE(own.refuses(bad)) << "a bit behind the last element";
 }
 
 }  // namespace
