@@ -36,6 +36,9 @@ struct EfSignState final : DenseState {
         tiles(bucket),
         first(tiles),
         pieces(tensor_runs(bucket)),
+        parts("gradcomp::compressors::ef_sign::parts", pieces.piece.size()),
+        sums("gradcomp::compressors::ef_sign::sums", bucket.segments.size()),
+        host_sums(bucket.segments.size()),
         scales(bucket.segments.size()) {}
   index_t scratch_bytes() const override {
     return tiles.bytes() + first.bytes() + pieces.bytes() + static_cast<index_t>(payload.size());
@@ -44,6 +47,9 @@ struct EfSignState final : DenseState {
   kernels::Tiles tiles;
   kernels::FirstPass first;
   kernels::SignPieces pieces;
+  Vector<float> parts;  ///< sums of |a|: of pieces
+  Vector<double> sums;  ///< of segments
+  std::vector<double> host_sums;
   std::vector<float> scales;  ///< on the host
 };
 
@@ -84,6 +90,7 @@ class EfSign final : public DenseBytes {
   bool encode(const Exec& exec, const Source& source, State& state, const Context&,
               std::byte* sections) const override {
     auto& own = static_cast<EfSignState&>(state);
+    if (!source.has_memory() && !m_l2 && encode_at_once(exec, source, own, sections)) return true;
     own.first.run(exec, own.tiles, source);
     if (own.first.non_finite() > 0) return false;  // what first() put into the memory is a itself
     const auto count = own.scales.size();
@@ -92,8 +99,8 @@ class EfSign final : public DenseBytes {
       const index_t n = own.layout.segments[s].count;
       own.scales[s] = m_l2 ? root_mean_square(moments, n) : mean_magnitude(moments, n);
     }
+    write_scales(exec, own, sections);
     auto* const scales = reinterpret_cast<float*>(sections);
-    Kokkos::deep_copy(exec, Span<float>(scales, count), HostSpan<const float>(own.scales.data(), count));
     kernels::write_signs(exec, own.pieces, kernels::SentRows{source}, {scales, 1}, words(sections, own));
     return true;
   }
@@ -105,6 +112,24 @@ class EfSign final : public DenseBytes {
   }
 
  private:
+  /// Nothing is to be remembered, so the bits need not wait for the scale: one read. False where an element is not
+  /// finite or a sum overflows.
+  static bool encode_at_once(const Exec& exec, const Source& source, EfSignState& own, std::byte* sections) {
+    const index_t bad = kernels::first_signs(exec, own.pieces, source, words(sections, own), own.parts, own.sums);
+    Kokkos::deep_copy(HostSpan<double>(own.host_sums.data(), own.host_sums.size()), own.sums);
+    bool finite = bad == 0;
+    for (std::size_t s = 0; s < own.scales.size(); ++s) {
+      const index_t n = own.layout.segments[s].count;
+      own.scales[s] = n > 0 ? static_cast<float>(own.host_sums[s] / static_cast<double>(n)) : 0.0f;
+      finite = finite && Source::is_finite(own.scales[s]);
+    }
+    if (finite) write_scales(exec, own, sections);
+    return finite;
+  }
+  static void write_scales(const Exec& exec, const EfSignState& own, std::byte* sections) {
+    Kokkos::deep_copy(exec, Span<float>(reinterpret_cast<float*>(sections), own.scales.size()),
+                      HostSpan<const float>(own.scales.data(), own.scales.size()));
+  }
   static Info with_scale(Info info, const Options& options) {
     if (options.text("scale") == "l2") info.property = Info::Property::biased;
     return info;

@@ -27,7 +27,6 @@ namespace {
 
 using kernels::Lanes;
 using kernels::Warp;
-using kernels::warp_lanes;
 
 bool is_raw(const Segment& segment) { return !segment.is_matrix() || segment.columns() <= 3; }
 
@@ -87,11 +86,7 @@ index_t first_touch(const Exec& exec, const Source& source, const OneBitState& s
         const RawPiece here = raw(p);
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
-        for (index_t row = 0; row < here.count; row += warp_lanes) {
-          const int active = static_cast<int>(here.count - row < warp_lanes ? here.count - row : warp_lanes);
-          Lanes<float> a;
-          kernels::first_row(warp, source, here.first + row, active, a, bad);
-        }
+        kernels::first_rows(warp, source, here.first, here.count, bad, [](int, float, int) {});
         const std::int32_t total = warp.sum(bad);
         warp.once([&] {
           if (total > 0) Kokkos::atomic_add(&counter(0), static_cast<index_t>(total));
@@ -106,13 +101,12 @@ void write_raw(const Exec& exec, const Source& source, const OneBitState& state,
       "gradcomp::compressors::one_bit_write_raw", exec, static_cast<index_t>(raw.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const RawPiece here = raw(p);
-        for (index_t row = 0; row < here.count; row += warp_lanes) {
-          const int active = static_cast<int>(here.count - row < warp_lanes ? here.count - row : warp_lanes);
-          Lanes<float> a;
-          kernels::load_row(warp, source.accumulated() + here.first + row, active, a);
-          kernels::store_row(warp, values + here.at + row, active, a);
-          kernels::sent_row(warp, source, here.first + row, active, a, a);
-        }
+        float* const target = values + here.at;
+        kernels::send_rows(warp, source, here.first, here.count, [&](int l, float a, int row) {
+          const index_t e = index_t{kernels::warp_lanes} * row + l;
+          if (e < here.count) target[e] = a;
+          return a;
+        });
       });
 }
 
@@ -126,13 +120,12 @@ index_t add_raw(const Exec& exec, const OneBitState& state, const float* values,
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const RawPiece here = raw(p);
         Lanes<std::int32_t> bad;
-        warp.each([&](int l) {
-          bad[l] = 0;
-          for (index_t i = l; i < here.count; i += warp_lanes) {
-            const float value = values[here.at + i];
-            bad[l] += Source::is_finite(value) ? 0 : 1;
-            out(here.first + i) += weight * value;
-          }
+        warp.each([&](int l) { bad[l] = 0; });
+        const float* const in = values + here.at;
+        float* const target = out.data() + here.first;
+        kernels::each_element(warp, here.count, [&](int l, index_t e) {
+          bad[l] += Source::is_finite(in[e]) ? 0 : 1;
+          target[e] += weight * in[e];
         });
         const std::int32_t total = warp.sum(bad);
         warp.once([&] {

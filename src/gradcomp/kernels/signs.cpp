@@ -91,4 +91,58 @@ bool add_signs(const Exec& exec, const SignPieces& pieces, const std::uint32_t* 
   return pieces.read(exec) == 0;
 }
 
+index_t first_signs(const Exec& exec, const SignPieces& pieces, const Source& source, std::uint32_t* words,
+                    const Vector<float>& parts, const Vector<double>& sums) {
+  const auto piece = pieces.piece;
+  const auto begin = pieces.begin;
+  const auto counter = pieces.counter;
+  pieces.reset(exec);
+  for_warps(
+      "gradcomp::kernels::first_signs", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+        const SignPiece here = piece(p);
+        Lanes<float> sum;
+        Lanes<std::int32_t> bad;
+        warp.each([&](int l) {
+          sum[l] = 0;
+          bad[l] = 0;
+        });
+        index_t at = 0;
+        for (; at + sign_block <= here.count; at += sign_block) {
+          Lanes<std::uint32_t> word;
+          warp.each([&](int l) { word[l] = 0; });
+          first_rows(warp, source, here.first + at, sign_block, bad, [&](int l, float a, int row) {
+            word[l] |= (a < 0 ? 1u : 0u) << row;
+            sum[l] += Kokkos::bit_cast<float>(magnitude(a));
+          });
+          store_row(warp, words + here.word + at / 32, warp_lanes, word);
+        }
+        for (; at < here.count; at += warp_lanes) {
+          Lanes<float> a;
+          const index_t left = here.count - at;
+          first_row(warp, source, here.first + at, static_cast<int>(left < warp_lanes ? left : warp_lanes), a, bad);
+          warp.each([&](int l) { sum[l] += Kokkos::bit_cast<float>(magnitude(a[l])); });
+          const std::uint32_t mask = warp.ballot([&](int l) { return a[l] < 0; });
+          warp.once([&] { words[here.word + at / 32] = mask; });
+        }
+        const float part = warp.sum(sum);
+        const std::int32_t total = warp.sum(bad);
+        warp.once([&] {
+          parts(p) = part;
+          if (total > 0) Kokkos::atomic_add(&counter(0), static_cast<index_t>(total));
+        });
+      });
+  for_warps(
+      "gradcomp::kernels::combine_sign_sums", exec, static_cast<index_t>(sums.size()),
+      KOKKOS_LAMBDA(const Warp& warp, index_t r) {  // in the order of FirstPass: the same bits
+        Lanes<double> sum;
+        warp.each([&](int l) {
+          sum[l] = 0;
+          for (index_t p = begin(r) + l; p < begin(r + 1); p += warp_lanes) sum[l] += static_cast<double>(parts(p));
+        });
+        const double total = warp.sum(sum);
+        warp.once([&] { sums(r) = total; });
+      });
+  return pieces.read(exec);
+}
+
 }  // namespace gradcomp::kernels

@@ -98,6 +98,11 @@ struct SentRows {
   }
 };
 
+/// Writes all words in the only touch of a source without a memory, and sums[r] = sum of |a| of run r (`parts`: one
+/// element for each piece). Returns the number of non-finite elements. Waits for exec.
+index_t first_signs(const Exec& exec, const SignPieces& pieces, const Source& source, std::uint32_t* words,
+                    const Vector<float>& parts, const Vector<double>& sums);
+
 /// Writes all words. rows(warp, i, count, bad, code) calls code(l, a, row), which returns what receivers decode, for
 /// the elements i .. i + count - 1 and 0 behind them, and counts in `bad`; returns that count. Waits for exec.
 template <class Rows>

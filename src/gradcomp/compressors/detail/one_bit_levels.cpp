@@ -5,7 +5,6 @@ namespace {
 
 using kernels::Lanes;
 using kernels::Warp;
-using kernels::warp_lanes;
 using Columns = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
 
 /// Sums of every piece about 0 in the first touch of the source; non-finite elements are added to the counter.
@@ -22,16 +21,11 @@ void first_sums(const Exec& exec, const Source& source, const kernels::SignPiece
           below[l] = above[l] = 0;
           under[l] = bad[l] = 0;
         });
-        for (index_t row = 0; row < here.count; row += warp_lanes) {
-          const int active = static_cast<int>(here.count - row < warp_lanes ? here.count - row : warp_lanes);
-          Lanes<float> a;
-          kernels::first_row(warp, source, here.first + row, active, a, bad);
-          warp.each([&](int l) {
-            below[l] += static_cast<double>(a[l] < 0 ? a[l] : 0.0f);
-            above[l] += static_cast<double>(a[l] < 0 ? 0.0f : a[l]);
-            under[l] += a[l] < 0 ? 1 : 0;
-          });
-        }
+        kernels::first_rows(warp, source, here.first, here.count, bad, [&](int l, float a, int) {
+          below[l] += static_cast<double>(a < 0 ? a : 0.0f);
+          above[l] += static_cast<double>(a < 0 ? 0.0f : a);
+          under[l] += a < 0 ? 1 : 0;
+        });
         const SideSums result{warp.sum(below), warp.sum(above), warp.sum(under)};
         const std::int32_t total = warp.sum(bad);
         warp.once([&] {
@@ -82,17 +76,13 @@ void sums_about(const Exec& exec, const Source& source, const kernels::SignPiece
           below[l] = above[l] = 0;
           under[l] = 0;
         });
-        for (index_t row = 0; row < here.count; row += warp_lanes) {
-          const int active = static_cast<int>(here.count - row < warp_lanes ? here.count - row : warp_lanes);
-          Lanes<float> a;
-          kernels::load_row(warp, source.accumulated() + here.first + row, active, a);
-          warp.each([&](int l) {
-            const bool is_below = a[l] < threshold && l < active;  // lanes beyond hold 0, which may be below
-            below[l] += static_cast<double>(is_below ? a[l] : 0.0f);
-            above[l] += static_cast<double>(is_below ? 0.0f : a[l]);
-            under[l] += is_below ? 1 : 0;
-          });
-        }
+        const float* const a = source.accumulated() + here.first;
+        kernels::each_element(warp, here.count, [&](int l, index_t e) {
+          const bool is_below = a[e] < threshold;
+          below[l] += static_cast<double>(is_below ? a[e] : 0.0f);
+          above[l] += static_cast<double>(is_below ? 0.0f : a[e]);
+          under[l] += is_below ? 1 : 0;
+        });
         const SideSums result{warp.sum(below), warp.sum(above), warp.sum(under)};
         warp.once([&] { sums(p) = result; });
       });
