@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "distributed/two_phase_rig.hpp"
+#include "gradcomp/exchange/reduction.hpp"
 
 namespace gradcomp::test {
 namespace {
@@ -21,6 +22,9 @@ std::vector<std::string> methods() {
           "fp8_e5m2:rounding=stochastic:granularity=bucket",
           "qsgd",
           "qsgd:bits=8:granularity=tensor",
+          "qsgd:coding=elias",
+          "ef_sign+huffman",
+          "qsgd:granularity=tensor+huffman",
           "max_min",
           "linear_dithering",
           "natural_dithering:bucket=512",
@@ -33,7 +37,7 @@ class Reduction : public testing::TestWithParam<std::string> {
  protected:
   std::unique_ptr<Communicator> comm = world();
   int ranks = comm->size(), rank = comm->rank();
-  std::string spec = GetParam() + ":reducer=two_phase";
+  std::string spec = with_option(GetParam(), "reducer", "two_phase");
 
   bool remembers() const { return parse_method(spec).common.text("feedback") != "none"; }
 };
@@ -148,7 +152,13 @@ TEST_P(Reduction, SendsTheBytesOfTwoPhases) {
     if (p == (rank + 1) % ranks) next = bytes;
   }
   const index_t sizes = 8 * ranks * (ranks - 1) + 8 * (ranks - 1);
-  EXPECT_EQ(run.comm->total().sent - before, ranks == 1 ? 0 : all - own + all - next + sizes);  // parts, then a ring
+  const index_t most = ranks == 1 ? 0 : all - own + all - next + sizes;  // parts, then a ring
+  if (!run.method.compressor->has_fixed_bytes()) {
+    EXPECT_LE(run.comm->total().sent - before, most);
+    EXPECT_LE(run.reducer->bytes().payload + run.reducer->bytes().header, all + own);
+    return;
+  }
+  EXPECT_EQ(run.comm->total().sent - before, most);
   EXPECT_EQ(run.reducer->bytes().header, payload_header_bytes * (parts + (own > 0 ? 1 : 0)));
   EXPECT_EQ(run.reducer->bytes().payload + run.reducer->bytes().header, all + own);
   // over all ranks 2 (W - 1) payloads, as an allreduce of them

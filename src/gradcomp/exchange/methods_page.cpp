@@ -80,9 +80,9 @@ std::string compositions() {
       "\n## Compositions\n\n"
       "`SPARSIFIER+CODER` sends the chosen values as the value coder codes one tensor of them, `METHOD+huffman` the "
       "bytes\n"
-      "in Huffman codes, `SPARSIFIER+CODER+huffman` both. Options of every method stand in the first part; an "
+      "in Huffman codes, `SPARSIFIER+CODER+huffman` both. Options of every method stand in the first part. An "
       "allgather\n"
-      "carries all compositions.\n\n"
+      "carries all compositions, `two_phase` those with `+huffman` alone behind a method that it carries.\n\n"
       "- Sparsifiers before a value coder (with `values=f32`): {}\n"
       "- Value coders: {}, `terngrad:code=2bit`\n"
       "- Before `huffman`: every method and hybrid of one bytes round\n",

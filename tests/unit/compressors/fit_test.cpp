@@ -34,6 +34,7 @@ const std::vector<Case>& cases() {
       {"fp8_e4m3", {}},
       {"fp8_e5m2", {{"rounding", "stochastic"}}},
       {"ef_sign", {}},
+      {"ef_sign", {{"scale", "l2"}}},
   };
   return list;
 }
