@@ -13,6 +13,7 @@ Entry bf16() {
   info.property = Info::Property::rounding;
   info.rounds = {MessageKind::summable};
   info.reducers = {"allreduce"};
+  info.parameters = {rounding_parameter()};
   info.bytes_formula = "2 n";
   info.passes = 1.5;
   return make_entry<CastControl<kernels::Bfloat>>(info);

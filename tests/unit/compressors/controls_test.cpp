@@ -1,6 +1,7 @@
 // The dense controls against values worked out by hand: division before the cast, saturation, one rounding of the sum.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -13,9 +14,10 @@ namespace {
 
 /// What one rank of `ranks` puts into its 16-bit message for `gradient`, decoded.
 template <class Format>
-std::vector<float> sent(const std::string& name, const std::vector<float>& gradient, int ranks) {
+std::vector<float> sent(const std::string& name, const std::vector<float>& gradient, int ranks,
+                        const std::string& rounding = "nearest", std::int64_t step = 0) {
   const Entry& entry = find_entry(name);
-  const auto compressor = entry.make(Options(name, entry.info.parameters, {}));
+  const auto compressor = entry.make(Options(name, entry.info.parameters, {{"rounding", rounding}}));
   const auto n = gradient.size();
   const Vector<float> device("gradcomp::tests::gradient", n);
   Kokkos::deep_copy(device, HostSpan<const float>(gradient.data(), n));
@@ -25,7 +27,7 @@ std::vector<float> sent(const std::string& name, const std::vector<float>& gradi
   source.gradient = device.data();
   Message message;
   const Exec exec;
-  compressor->produce(exec, 0, source, *state, Context{1, 0, 0, ranks}, message);
+  compressor->produce(exec, 0, source, *state, Context{1, step, 0, ranks}, message);
   EXPECT_EQ(message.dtype, Format::dtype);
   std::vector<std::uint16_t> codes(n);
   Kokkos::deep_copy(exec, HostSpan<std::uint16_t>(codes.data(), n),
@@ -82,6 +84,47 @@ TEST(Controls, DenseMessageIsTheGradientItself) {
   compressor->produce(Exec{}, 0, source, *state, Context{}, message);
   EXPECT_EQ(message.data, gradient.data()) << "copying the gradient would handicap the control";
   EXPECT_EQ(message.bytes(), 20);
+}
+
+/// T1: every mean within 6 standard errors of the value, whose variance is that of two neighbours and a fraction.
+template <class Format>
+void expect_unbiased(const std::string& name, int ranks) {
+  const std::vector<float> values = {1.0f,     1.0001f, -3.14159f, 0.1f,     -0.333333f, 1e-6f, 5.5e-8f,
+                                     -2.7e-7f, 40000.f, 1234.567f, 0x1p-14f, -0.0f,      2049,  6.1e-5f};
+  constexpr int trials = 4096;
+  std::vector<double> sum(values.size());
+  std::vector<float> low(values.size(), 1e38f), high(values.size(), -1e38f);
+  for (int t = 0; t < trials; ++t) {
+    const auto got = sent<Format>(name, values, ranks, "stochastic", t);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      sum[i] += static_cast<double>(got[i]);
+      low[i] = std::min(low[i], got[i]);
+      high[i] = std::max(high[i], got[i]);
+    }
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    SCOPED_TRACE(values[i]);
+    const float share = values[i] / static_cast<float>(ranks);
+    const double x = share, down = low[i], up = high[i];
+    if (low[i] == high[i]) {  // a value of the format, or a fraction too small to be drawn
+      EXPECT_LE(std::fabs(x - down), 0x1p-8 * std::fabs(x));
+      if (Format::decode(Format::encode(share)) == share) {
+        EXPECT_EQ(low[i], share);
+      }
+      continue;
+    }
+    EXPECT_LE(down, x);
+    EXPECT_GE(up, x);
+    const double error = std::sqrt((x - down) * (up - x) / trials);
+    EXPECT_LT(std::fabs(sum[i] / trials - x), 6 * error);
+  }
+}
+
+TEST(Controls, StochasticRoundingIsUnbiased) {
+  expect_unbiased<kernels::Half>("fp16", 1);
+  expect_unbiased<kernels::Half>("fp16", 3);
+  expect_unbiased<kernels::Bfloat>("bf16", 1);
+  expect_unbiased<kernels::Bfloat>("bf16", 4);
 }
 
 }  // namespace gradcomp

@@ -7,9 +7,10 @@
 
 #include "gradcomp/core/registry.hpp"
 #include "gradcomp/kernels/arrays.hpp"
-#include "gradcomp/kernels/casts.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
+#include "gradcomp/kernels/stochastic_casts.hpp"
 #include "gradcomp/kernels/tiles.hpp"
+#include "gradcomp/kernels/uniform_rows.hpp"
 
 namespace gradcomp::compressors {
 
@@ -76,6 +77,36 @@ void cast_gradient(const Exec& exec, const Source& source, int ranks, const Vect
   }
 }
 
+/// cast_gradient() with stochastic rounding.
+template <class Format>
+void dither_gradient(const Exec& exec, const Source& source, const Array4& key, float ranks,
+                     const Vector<std::uint16_t>& sent) {
+  const float limit = kernels::round_down<Format>(Format::largest / ranks);
+  const index_t n = source.count;
+  kernels::for_warps(
+      "gradcomp::compressors::dither_gradient", exec, (n + kernels::uniform_elements - 1) / kernels::uniform_elements,
+      KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
+        kernels::Lanes<std::int32_t> bad;  // not looked at: the codes say it
+        kernels::Lanes<float> u[kernels::uniform_rows];
+        warp.each([&](int l) { bad[l] = 0; });
+        kernels::draw_uniform(warp, key, t * kernels::uniform_elements, u);
+        for (int row = 0; row < kernels::uniform_rows; ++row) {
+          const index_t i = t * kernels::uniform_elements + row * kernels::warp_lanes;
+          if (i >= n) break;
+          const int active = static_cast<int>(n - i < kernels::warp_lanes ? n - i : kernels::warp_lanes);
+          kernels::Lanes<std::uint16_t> codes;
+          kernels::touch_row(warp, source, i, active, bad, [&](int l, float a, bool good) {
+            const float share = a / ranks;
+            const float bounded = share > limit ? limit : share < -limit ? -limit : share;
+            const std::uint16_t code = kernels::encode_stochastic(Format{}, bounded, u[row][l]);
+            codes[l] = good ? code : Format::nan;
+            return good ? ranks * Format::decode(code) : 0.0f;
+          });
+          kernels::store_row(warp, &sent(i), active, codes);
+        }
+      });
+}
+
 /// out = sum as float; bad(0) = elements that are not finite.
 template <class Format>
 void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const Span<float>& out, const Vector<index_t>& bad) {
@@ -115,7 +146,9 @@ void return_cast(const Exec& exec, const Source& source, float ranks, const Vect
 template <class Format>
 class CastControl final : public Compressor {
  public:
-  using Compressor::Compressor;
+  CastControl(Info info, Options options)
+      : Compressor(std::move(info), std::move(options)),
+        m_stochastic(this->options().text("rounding") == "stochastic") {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override { return std::make_unique<CastState>(layout); }
   index_t payload_capacity(const Layout&) const override { return 0; }
@@ -125,7 +158,13 @@ class CastControl final : public Compressor {
                Message& message) const override {
     auto& own = static_cast<CastState&>(state);
     own.ranks = static_cast<float>(context.ranks);
-    cast_gradient<Format>(exec, source, context.ranks, own.sent);
+    if (m_stochastic) {
+      const index_t id = own.layout.segments.empty() ? 0 : own.layout.segments[0].id;
+      const Array4 key = stream_key(context.seed, id, context.step, static_cast<std::uint32_t>(context.rank));
+      dither_gradient<Format>(exec, source, key, own.ranks, own.sent);
+    } else {
+      cast_gradient<Format>(exec, source, context.ranks, own.sent);
+    }
     message.kind = MessageKind::summable;
     message.dtype = Format::dtype;
     message.op = ReduceOp::sum;
@@ -145,6 +184,15 @@ class CastControl final : public Compressor {
     const auto& own = static_cast<CastState&>(state);
     if (source.has_memory()) return_cast<Format>(exec, source, own.ranks, own.sent);
   }
+
+ private:
+  bool m_stochastic;
 };
+
+/// The option of both formats. The sum over ranks is rounded to nearest whatever it says.
+inline Parameter rounding_parameter() {
+  return Parameter::choice("rounding", "nearest", {"nearest", "stochastic"},
+                           "of what a rank sends: nearest: ties to even; stochastic: unbiased");
+}
 
 }  // namespace gradcomp::compressors
