@@ -1,13 +1,15 @@
 // QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic, NeurIPS 2017, section 3.1), with codes of fixed width.
 //
 // Per bucket of a tensor: v = ||a||_2 (or max|a|), q = round(s |a| / v) stochastically. E[decoded] = a, and the
-// variance of an element is (v / s)^2 f (1 - f), f the fraction of s |a| / v. Sections: header, one f32 v per bucket,
-// codes; with coding=elias the authors' omega codes (section 3.2) where they are shorter (detail/elias_stage.hpp).
+// variance of an element is (v / s)^2 f (1 - f), f the fraction of s |a| / v. With a memory the v sent is divided by
+// 1 + w (detail/coded.hpp says why). Sections: header, one f32 v per bucket, codes; with coding=elias the authors'
+// omega codes (section 3.2) where they are shorter (detail/elias_stage.hpp).
 #include "gradcomp/compressors/qsgd.hpp"
 
 #include <string>
 
 #include "gradcomp/compressors/detail/elias_stage.hpp"
+#include "gradcomp/compressors/detail/norms.hpp"
 #include "gradcomp/kernels/quantise.hpp"
 
 namespace gradcomp::compressors {
@@ -62,7 +64,7 @@ class Qsgd final : public Compressor {
     auto& own = static_cast<QsgdState&>(state);
     std::byte* const sections = own.payload.data() + payload_header_bytes;
     const kernels::QuantiseStream stream{context.seed, context.step, static_cast<std::uint32_t>(context.rank)};
-    const bool flagged = own.plan.encode(exec, source, stream, sections) > 0;
+    const bool flagged = own.plan.encode(exec, source, stream, shrink(source), sections) > 0;
     PayloadHeader head = header(source.count, source.count);
     message.kind = MessageKind::bytes;
     message.payload = own.payload;
@@ -73,7 +75,8 @@ class Qsgd final : public Compressor {
       message.size = payload_header_bytes;
       // nothing will be sent: what the pass above took out of the memory returns to it
       if (source.has_memory()) {
-        own.plan.decode_add(exec, sections, 1.0f, Span<float>(source.memory, static_cast<std::size_t>(source.count)));
+        own.plan.decode_add(exec, sections, source.returning(),
+                            Span<float>(source.memory, static_cast<std::size_t>(source.count)));
       }
     }
     write_header(exec, head, message.payload);
@@ -103,6 +106,19 @@ class Qsgd final : public Compressor {
   }
 
  private:
+  /// With a memory 1 / (1 + w), w of a whole bucket: what is unbiased with variance w ||a||^2 is no contraction.
+  float shrink(const Source& source) const {
+    if (!source.has_memory()) return 1;
+    const double w = linear_excess(m_spec.levels, static_cast<double>(m_spec.bucket));
+    if (options().text("scale") == "auto") return static_cast<float>(1 / (1 + w));
+    require(
+        w < 1,
+        "qsgd: an error of up to {:.3g} ||a||^2 may diverge with a feedback; allowed: scale=auto, more bits, smaller "
+        "buckets or feedback=none",
+        w);
+    return 1;
+  }
+
   kernels::QuantiseSpec m_spec;
 };
 
@@ -133,7 +149,9 @@ Entry qsgd() {
       Parameter::choice("bucket", "512", {"64", "128", "256", "512", "1024", "2048", "4096", "8192"},
                         "elements that share a norm"),
       Parameter::choice("norm", "l2", {"l2", "max"}, "v of a bucket"),
+      scale_parameter(),
       coding_parameter("omega"),
+      scale_parameter(),
   };
   info.bytes_formula =
       "sum over tensors of 4 ceil(n / bucket) + ceil(n b / 8), b = ceil(log2(2 s + 1)); coding=elias: at most that";

@@ -76,7 +76,7 @@ index_t QuantisePlan::scratch_bytes() const {
                               m_tail_codes.size());
 }
 
-index_t QuantisePlan::encode(const Exec& exec, const Source& source, const QuantiseStream& stream,
+index_t QuantisePlan::encode(const Exec& exec, const Source& source, const QuantiseStream& stream, float shrink,
                              std::byte* out) const {
   auto* const norms = reinterpret_cast<float*>(out);
   auto* const words = reinterpret_cast<std::uint32_t*>(out + 4 * m_norms);
@@ -103,8 +103,10 @@ index_t QuantisePlan::encode(const Exec& exec, const Source& source, const Quant
           for (index_t b = at, i = 0; b < end; b += spec.bucket, ++i) {
             const index_t size = b + spec.bucket < end ? spec.bucket : end - b;
             const float norm = bucket_norm(warp, source, piece.first + b, size, spec.max_norm, bad);
+            const float sent = norm * shrink;
             steps.set(static_cast<int>(i), norm / static_cast<float>(spec.levels));
-            warp.once([&] { norms[piece.norm + b / spec.bucket] = norm; });
+            steps.step[i] = sent / static_cast<float>(spec.levels);
+            warp.once([&] { norms[piece.norm + b / spec.bucket] = sent; });
           }
           for (index_t group = at; group < end; group += draw_elements) {
             Lanes<std::uint32_t> code[draw_rows];

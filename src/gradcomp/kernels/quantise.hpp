@@ -49,9 +49,10 @@ class QuantisePlan {
   index_t scratch_bytes() const;
 
   /// The first pass of a step: forms a, writes bytes() bytes to `out` (aligned to 4), leaves a - decoded in the memory.
-  /// Sections: norms (f32), whole blocks of codes (u32 words), bit strings of the codes behind them. Returns the number
-  /// of non-finite gradient elements. Waits for exec.
-  index_t encode(const Exec& exec, const Source& source, const QuantiseStream& stream, std::byte* out) const;
+  /// Decoded values are `shrink` times unbiased ones. Sections: norms (f32), whole blocks of codes (u32 words), bit
+  /// strings of the codes behind them. Returns the number of non-finite gradient elements. Waits for exec.
+  index_t encode(const Exec& exec, const Source& source, const QuantiseStream& stream, float shrink,
+                 std::byte* out) const;
 
   /// out += weight * decoded, from bytes() bytes at `in` (aligned to 4). Returns false, with `out` unspecified, when
   /// they hold a code above 2s or a norm that no encoder writes. Waits for exec.

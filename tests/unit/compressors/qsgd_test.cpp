@@ -268,4 +268,39 @@ TEST(Qsgd, RefusesHostilePayloads) {
 }
 
 }  // namespace
+// w = min(n / 4 s^2, sqrt(n) / s): with a memory all is divided by 1 + w, and every step takes something away.
+TEST(Qsgd, ScaledByTheVarianceItIsAContraction) {
+  const index_t n = 2048;
+  const Floats gradient = normal_values(n, 7);
+  const double norm = norm_of(gradient, 0, gradient.size(), false);
+  Harness harness(Layout::flat(n), {{"bits", "2"}});
+  double error = 0;
+  constexpr int trials = 50;
+  Floats plain(gradient.size(), 0), scaled(gradient.size(), 0);
+  for (int t = 0; t < trials; ++t) {
+    Floats memory(gradient.size(), 0);
+    const Context context{.seed = 3, .step = t, .rank = 0, .ranks = 1};
+    const auto payload = harness.encode(residual_source(gradient, memory), context);
+    const double left = norm_of(memory, 0, memory.size(), false) / norm;
+    error += left * left / trials;
+    if (t > 0) continue;
+    harness.decode(payload, 1, scaled);
+    harness.decode(harness.encode(plain_source(gradient), context), 1, plain);
+  }
+  const double w = std::sqrt(512.0);
+  EXPECT_LT(error, w / (1 + w));
+  EXPECT_GT(error, 0.5) << "one level is coarse";
+  for (std::size_t i = 0; i < gradient.size(); ++i)
+    ASSERT_NEAR(scaled[i], plain[i] / (1 + w), 1e-5 * std::abs(plain[i])) << "the same codes";
+}
+
+TEST(Qsgd, RefusesAFeedbackThatMayDiverge) {
+  const Floats gradient = normal_values(2048, 7);
+  Floats memory(gradient.size(), 0);
+  Harness coarse(Layout::flat(2048), {{"bits", "2"}, {"scale", "none"}});
+  EXPECT_THROW(coarse.encode(residual_source(gradient, memory)), Error);
+  Harness fine(Layout::flat(2048), {{"bits", "8"}, {"scale", "none"}});
+  EXPECT_NO_THROW(fine.encode(residual_source(gradient, memory)));
+}
+
 }  // namespace gradcomp
