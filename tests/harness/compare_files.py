@@ -1,0 +1,109 @@
+"""For test_compare*.py: fabricated result files of gradcomp-bench with known distributions, a fake gradcomp-bench, and
+the tool within this process (it starts in a second otherwise)."""
+import contextlib
+import io
+import json
+import math
+import pathlib
+import random
+import signal
+import statistics
+import subprocess
+import sys
+
+import example_results
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOL = ROOT / "tools" / "gradcomp-compare"
+CASE = "compress/top_k/1048576"
+CASES = {CASE: 2.0, "decompress/top_k/1048576": 0.4, "pair/top_k/1048576": 2.4, "read/1048576": 0.25}
+READ_MS = 0.25
+
+
+def document(seed, noise=0.02, slow=None, machine=1.0, date="2025-01-01T00:00:00+00:00", payload=83_888, cases=CASES):
+    """One process. `noise`: standard deviation of log(time) between processes; `slow`: {name: factor}; `machine`: what
+    all times of this process are multiplied with, the read limit's too."""
+    random_numbers, rows = random.Random(f"gate {seed}"), []
+    for name, typical in cases.items():
+        operation = name.split("/", maxsplit=1)[0]
+        middle = typical * machine * (slow or {}).get(name, 1.0) * math.exp(random_numbers.gauss(0, noise))
+        times = [middle * factor for factor in (1.2, 1.0, 0.99, 1.01, 1.0)]
+        row = example_results.row(name, times, "top_k") | {
+            "operation": operation, "elements": 1 << 20, "gb_per_second": None, "read_limit_ms": READ_MS * machine,
+            "read_limit_ratio": 1.0, "time_ms": example_results.summary(times), "times_ms": times,
+            "real_time": statistics.median(times)}
+        if operation == "read":
+            for key in ("method", "method_canonical", "label"):
+                del row[key]
+        else:
+            row |= {"payload_bytes": payload, "header_bytes": 8, "method_canonical": "top_k:ratio=0.01"}
+        rows.append(row)
+    context = example_results.context("gradcomp-bench") | {"date": date}
+    context["gradcomp"]["options"] = {"samples": 5, "seed": 1, "quick": False}
+    return {"context": context, "benchmarks": rows}
+
+
+def write_arm(folder, label, processes=20, interleaved=True, change=None, **options):
+    """Files of one arm. `interleaved`: its dates lie among those of other arms. `change`(document) edits every file."""
+    folder.mkdir(parents=True)
+    for number in range(processes):
+        day = 1 if interleaved else 2
+        made = document(f"{label} {number}", date=f"2025-01-0{day}T00:{number:02d}:00+00:00", **options)
+        if change:
+            change(made)
+        (folder / f"{number:03d}.json").write_text(json.dumps(made), encoding="utf-8")
+    return folder
+
+
+FAKE = """#!{python}
+import json, os, pathlib, sys, time
+sys.path[:0] = [{tests!r}]
+import compare_files
+output = pathlib.Path(sys.argv[sys.argv.index("--output") + 1])
+with open({log!r}, "a") as log:
+    print({name!r}, *sys.argv[1:], file=log)
+if "--fail" in sys.argv:
+    sys.exit("fake: error: asked to")
+if "--hang" in sys.argv:
+    pathlib.Path({log!r} + ".pid").write_text(str(os.getpid()))
+    time.sleep(60)
+made = compare_files.document({name!r} + output.stem, **{options!r})
+made["context"]["gradcomp"] |= {context!r}
+output.write_text(json.dumps(made))
+"""
+
+
+def fake_bench(folder, name, tests, context=None, **options):
+    """A build folder whose gradcomp-bench writes document(**options) and appends its arguments to folder/log."""
+    program = folder / name / "bin" / "gradcomp-bench"
+    program.parent.mkdir(parents=True)
+    program.write_text(FAKE.format(python=sys.executable, tests=str(tests), log=str(folder / "log"), name=name,
+                                   options=options, context=context or {}), encoding="utf-8")
+    program.chmod(0o755)
+    return folder / name
+
+
+def compare(*arguments):
+    """Runs the tool's main(); the same attributes as of a finished process."""
+    from gradcomp_compare import cli
+    out, errors = io.StringIO(), io.StringIO()
+    before = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
+    argv, sys.argv = sys.argv, [str(TOOL), *map(str, arguments)]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+            status = cli.main()
+    except SystemExit as end:
+        status = end.code
+    finally:
+        sys.argv = argv
+        for one, handler in zip((signal.SIGINT, signal.SIGTERM), before, strict=True):
+            signal.signal(one, handler)
+    return subprocess.CompletedProcess(arguments, status, out.getvalue(), errors.getvalue())
+
+
+def refused(done, *words):
+    """Exit status 2 and one line that holds `words`."""
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert done.stderr.startswith("gradcomp-compare: error: ") and done.stderr.count("\n") == 1, done.stderr
+    for word in words:
+        assert word in done.stderr, done.stderr

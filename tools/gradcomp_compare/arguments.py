@@ -1,0 +1,69 @@
+"""The options of gradcomp-compare."""
+import argparse
+import pathlib
+import re
+
+from . import files
+from .decide import Rules
+from .samples import GateError
+
+USAGE = """gradcomp-compare [options] BASELINE NEW
+       gradcomp-compare [options] --interleave BUILD_A BUILD_B
+       gradcomp-compare --refresh docs/baselines/CLASS [--processes N] -- BUILD"""
+DESCRIPTION = """Is one build slower than another? Compares result files of gradcomp-bench (one file is one process;
+BASELINE and NEW are files, folders or patterns), or runs two builds in turn itself."""
+EPILOG = """exit status: 0 no regression; 1 regression: some case is slower, or bytes or another count changed; 2 not
+comparable or bad input; 3 inconclusive: the machine is too noisy to tell; 130 interrupted. docs/gate.md says how it
+decides."""
+
+
+def _parser():
+    parser = argparse.ArgumentParser(prog="gradcomp-compare", usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    add = parser.add_argument
+    add("arms", nargs="+", metavar="ARM", help="result files; builds: a build folder or its gradcomp-bench")
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--interleave", action="store_true", help="run both builds in turn, in random order; BUILD_A "
+                      "runs twice as often: its two halves are the A/A control")
+    mode.add_argument("--refresh", metavar="FOLDER", help="measure BUILD; its result files replace those in FOLDER")
+    add("--processes", type=int, metavar="N", help=f"processes per arm (default: {Rules.minimum}; 20 for --refresh)")
+    add("--bench-args", default="", metavar="'ARGUMENTS'", help="for gradcomp-bench, as '--methods top_k'")
+    add("--keep", metavar="FOLDER", help="keep the result files of --interleave in this new folder")
+    add("--seed", type=int, default=Rules.seed, help="of the order and the bootstrap (default: %(default)s)")
+    add("--filter", default="", metavar="REGEX", help="only cases whose name contains a match")
+    add("--normalise", choices=("auto", "always", "never"), default="auto", help="divide times by the time to read the "
+        "gradient, of the same process; auto: when the arms were not measured in turn on one day")
+    add("--detect", type=float, default=100 * Rules.detect, metavar="PERCENT",
+        help="slow-down that must be excluded for exit status 0 (default: %(default)g)")
+    add("--allow", default="", metavar="KEY,...", help="keys that may differ, as compiler,options.quick")
+    add("--json", metavar="FILE", help="also write all figures")
+    add("--markdown", metavar="FILE", help="also write tables for a pull request")
+    add("--junit", metavar="FILE", help="also write one testcase per case")
+    return parser
+
+
+def _check(options):
+    least, expected = Rules.minimum, 1 if options.refresh else 2
+    if len(options.arms) != expected:
+        raise GateError(f"{len(options.arms)} arms where {expected} belong; see --help")
+    if options.processes is not None and options.processes < least:
+        raise GateError(f"too few processes: --processes {options.processes}, at least {least} are needed")
+    if not 100 * Rules.floor < options.detect <= 1000:
+        raise GateError(f"--detect {options.detect:g} is not above {100 * Rules.floor:g} and at most 1000")
+    if options.seed < 0:
+        raise GateError(f"--seed {options.seed} is negative")
+    if options.keep and (not options.interleave or pathlib.Path(options.keep).exists()):
+        raise GateError("--keep is for --interleave and names a folder that does not exist yet")
+    try:
+        re.compile(options.filter)
+    except re.error as error:
+        raise GateError(f"--filter '{options.filter}' is no regular expression: {error}") from error
+    files.require_writable([path for path in (options.json, options.markdown, options.junit, options.keep) if path])
+
+
+def parse(arguments):
+    """The options, checked. Throws GateError; --help, and what argparse refuses, ends the program."""
+    words = iter(arguments)  # --bench-args takes its value although that begins with dashes
+    joined = [f"{word}={next(words, '')}" if word == "--bench-args" else word for word in words]
+    options = _parser().parse_args(joined)
+    _check(options)
+    return options

@@ -1,0 +1,62 @@
+"""Baselines: result files of one build on one class of machine, docs/baselines/CLASS."""
+import json
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+
+from .comparable import check_arm
+from .interleave import run_process
+from .samples import GateError, make_arm
+
+MARKS = re.compile(r"\((r|tm)\)|\b(cpu|processor)\b|@", re.IGNORECASE)
+
+
+def machine_class(record):
+    """CPU model (and the device, where the code runs on another one), threads and back end, as a folder's name."""
+    known = record.gradcomp
+    device = [] if known["device"] in ("host", known["cpu_model"]) else [known["device"]]
+    words = " ".join([known["cpu_model"], *device, f"{known['threads']} threads", known["kokkos_backend"]])
+    return re.sub(r"[^a-z0-9]+", "-", MARKS.sub(" ", words).lower()).strip("-")
+
+
+def _shorten(path):
+    """Drops the raw times, whose median the statistics beside them hold."""
+    document = json.loads(path.read_text(encoding="utf-8"))
+    for row in document["benchmarks"]:
+        row.pop("times_ms", None)
+    path.write_text(json.dumps(document, separators=(",", ":")) + "\n", encoding="utf-8")
+
+
+def refresh(folder, program, processes, arguments, minimum):
+    """Measures `processes` processes and puts their files in the place of those in `folder`, all or none."""
+    folder = pathlib.Path(folder).resolve()
+    if folder.exists() and (not folder.is_dir() or any(path.suffix != ".json" for path in folder.iterdir())):
+        raise GateError(f"'{folder}' is not a folder of result files alone; it is not replaced")
+    existing = next(parent for parent in folder.parents if parent.is_dir())
+    try:
+        new = pathlib.Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=existing))
+    except OSError as error:
+        raise GateError(f"cannot write in '{existing}': {error.strerror}") from error
+    try:
+        made = []
+        for number in range(1, processes + 1):
+            print(f"[{number}/{processes}]", file=sys.stderr, flush=True)
+            made.append(run_process(program, arguments, new / f"{number:03d}.json"))
+            found = machine_class(made[0].record)
+            if folder.name != found:
+                raise GateError(f"this machine is of the class '{found}', not '{folder.name}': "
+                                f"--refresh {folder.parent / found}")
+        check_arm(make_arm("the baseline", made), minimum)
+        for process in made:
+            _shorten(process.path)
+        new.chmod(0o755)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        old = new.with_name(new.name + ".old")
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)

@@ -1,0 +1,80 @@
+"""May two arms be compared at all? If not, GateError names the key that differs."""
+from .samples import GateError
+
+GRADCOMP = ("cpu_model", "device", "threads", "ranks", "kokkos_backend", "kokkos_version", "compiler", "build_type",
+            "native_arch", "openblas_core", "seeds")
+OPTIONS = ("samples", "seed", "quick")
+ENVIRONMENT = ("OMP_", "KOKKOS_", "OPENBLAS_")
+SOURCE = ("version", "git_hash", "git_dirty")  # the same in all processes of an arm, not between arms
+
+
+def keys(process):
+    """{key: value} of what shapes times, beside the code."""
+    known, context = process.record.gradcomp, process.record.context
+    found = {"num_cpus": context["num_cpus"]} | {key: known.get(key) for key in GRADCOMP}
+    found |= {f"options.{key}": known["options"].get(key) for key in OPTIONS}
+    return found | {f"environment.{key}": value for key, value in known["environment"].items()
+                    if key.startswith(ENVIRONMENT)}
+
+
+def differences(first, second):
+    """[(key, value, value)] in the order of keys()."""
+    return [(key, first.get(key), second.get(key)) for key in first | second if first.get(key) != second.get(key)]
+
+
+def _words(found):
+    return "; ".join(f"{key}: {one!r} and {other!r}" for key, one, other in found)
+
+
+def _case_keys(process, name):
+    case = process.cases[name]
+    return {"method_canonical": case.method, "elements": case.elements,
+            "read_limit_ms measured": case.read_ms is not None}
+
+
+def check_arm(arm, minimum):
+    """All processes of an arm ran the same program in the same way, and there are enough of them."""
+    if len(arm.processes) < minimum:
+        raise GateError(f"too few processes: {arm.name} has {len(arm.processes)} result files, at least {minimum} are "
+                        "needed (one file is one process)")
+    first, seen = arm.processes[0], {}
+    source = {key: first.record.gradcomp[key] for key in SOURCE}
+    for process in arm.processes:
+        found = differences(keys(first), keys(process))
+        found += differences(source, {key: process.record.gradcomp[key] for key in SOURCE})
+        if found:
+            raise GateError(f"the processes of {arm.name} differ: {_words(found)} ('{first.path}', '{process.path}')")
+        lost = set(first.cases) ^ set(process.cases)
+        if lost:
+            raise GateError(f"the processes of {arm.name} differ: case {min(lost)} is not in all ('{process.path}')")
+        for name in first.cases:
+            found = differences(_case_keys(first, name), _case_keys(process, name))
+            if found:
+                raise GateError(f"the processes of {arm.name} differ in {name}: {_words(found)} ('{process.path}')")
+        same = seen.setdefault((process.date, str(process.record.rows)), process)
+        if same is not process:
+            raise GateError(f"'{same.path}' and '{process.path}' are the same process twice")
+
+
+def check(baseline, new, allowed=()):
+    """The keys that differ although `allowed`, as words. Throws GateError for others, and for cases that NEW lacks."""
+    found = differences(keys(baseline.processes[0]), keys(new.processes[0]))
+    refused = [item for item in found if item[0] not in allowed]
+    if refused:
+        raise GateError(f"not comparable: {_words(refused)}")
+    for name in baseline.cases:
+        if name not in new.cases:
+            raise GateError(f"not comparable: case {name} is missing in {new.name}")
+        refused = differences(_case_keys(baseline.processes[0], name), _case_keys(new.processes[0], name))
+        if refused:
+            raise GateError(f"not comparable: {name}: {_words(refused)}")
+    return [_words([item]) for item in found]
+
+
+def dates_differ(baseline, new):
+    """Whether the arms were measured apart: on different days, or one wholly before the other."""
+    first, second = ([process.date for process in arm.processes] for arm in (baseline, new))
+    if {date[:10] for date in first} != {date[:10] for date in second}:
+        return True
+    middle_first, middle_second = sorted(first)[len(first) // 2], sorted(second)[len(second) // 2]
+    return not (min(second) <= middle_first <= max(second) and min(first) <= middle_second <= max(first))

@@ -1,0 +1,82 @@
+"""Runs the gradcomp-bench of one or two builds, one process after the other."""
+import contextlib
+import os
+import pathlib
+import random
+import shlex
+import signal
+import subprocess
+import sys
+
+from .samples import EVERY, PROGRAM, GateError, make_arm, read_process
+
+OURS = ("--output", "--list", "--help", "--version")
+
+
+def find_program(build):
+    """The gradcomp-bench of a build folder, of its bin folder, or the program itself."""
+    path = pathlib.Path(build)
+    for candidate in (path, path / "bin" / PROGRAM, path / PROGRAM):
+        if candidate.is_file() and os.access(candidate, os.X_OK):
+            return candidate.resolve()
+    raise GateError(f"no {PROGRAM} in '{build}': name a build folder (./run build openmp {PROGRAM}) or the program")
+
+
+def bench_arguments(text):
+    """Words of --bench-args. Throws GateError for options that are the gate's own."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise GateError(f"--bench-args '{text}': {error}") from error
+    for word in words:
+        if word.split("=")[0] in OURS:
+            raise GateError(f"--bench-args: {word} is not for the gate, which writes the results itself")
+    return words
+
+
+def plan(processes, seed):
+    """Arms in the order in which they run: in every round A1, A2 (the same build) and B once, in random order."""
+    order, rounds = random.Random(seed), []
+    for _ in range(processes):
+        arms = ["A1", "A2", "B"]
+        order.shuffle(arms)
+        rounds += arms
+    return rounds
+
+
+def run_process(program, arguments, path, chosen=EVERY):
+    """One process, which ends with us. Returns what it wrote; throws GateError."""
+    words = [str(program), *arguments, "--output", str(path)]
+    try:
+        child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                 text=True, errors="replace", start_new_session=True)
+    except OSError as error:
+        raise GateError(f"cannot start '{program}': {error.strerror}") from error
+    try:
+        errors = child.communicate()[1]
+    except BaseException:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        raise
+    if child.returncode:
+        said = errors.strip().splitlines()[-1:] or ["it said nothing"]
+        raise GateError(f"status {child.returncode} of '{shlex.join(words)}': {said[0]}")
+    return read_process(path, chosen)
+
+
+def run_arms(programs, processes, run, seed, check):
+    """Runs A and B in turn; `run`(program, name of the result file) is one process. Returns (arm A, arm B), A with
+    twice the processes. `check`(A, B) is called once both ran: what cannot be compared is not run for hours."""
+    order, found = plan(processes, seed), {"A": [], "B": []}
+    first_half, checked = [], False
+    for number, label in enumerate(order, 1):
+        print(f"[{number}/{len(order)}] {label}", file=sys.stderr, flush=True)
+        arm = label[0]
+        if label == "A1":
+            first_half.append(len(found["A"]))
+        found[arm].append(run(programs[arm], f"{number:03d}_{label}.json"))
+        if found["A"] and found["B"] and not checked:
+            checked = True
+            check(make_arm("A", found["A"][:1]), make_arm("B", found["B"][:1]))
+    return make_arm("A", found["A"], first_half), make_arm("B", found["B"])

@@ -1,0 +1,49 @@
+"""The statistics: Mann and Whitney 1947, Holm 1979, bootstrap (Efron 1979)."""
+import math
+import zlib
+
+import numpy as np
+from scipy import stats
+
+
+def slower(baseline, new):
+    """One-sided p of the Mann-Whitney U test that `new` tends to be above `baseline`: exact, however many samples. Ties
+    between the arms count against the finding, so that p stays an upper bound."""
+    values = np.concatenate([new, baseline])
+    order = np.lexsort((np.repeat([0, 1], [len(new), len(baseline)]), values))  # in a tie, `new` comes first: lower
+    ranks = np.empty(len(values))
+    ranks[order] = np.arange(len(values))
+    return float(stats.mannwhitneyu(ranks[:len(new)], ranks[len(new):], alternative="greater", method="exact").pvalue)
+
+
+def smallest_p(first, second):
+    """The p of arms that do not overlap at all."""
+    return 1 / math.comb(first + second, first)
+
+
+def holm(values):
+    """p values corrected for their number (Holm 1979), in the same order."""
+    adjusted, running = [0.0] * len(values), 0.0
+    for rank, index in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        running = max(running, min(1.0, (len(values) - rank) * values[index]))
+        adjusted[index] = running
+    return adjusted
+
+
+def ratio(baseline, new):
+    """Ratio of the medians, above 1 when `new` is slower."""
+    return float(np.median(new) / np.median(baseline))
+
+
+def interval(baseline, new, level, resamples, seed, name):
+    """(low, high): percentile bootstrap of the ratio of the medians, the same for the same seed and case."""
+    random = np.random.default_rng([seed, zlib.crc32(name.encode())])
+    medians = [np.median(random.choice(np.asarray(arm), (resamples, len(arm))), axis=1) for arm in (baseline, new)]
+    low, high = np.quantile(medians[1] / medians[0], [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def spread(first, second):
+    """How far the medians of two arms of the same build lie apart: larger over smaller - 1."""
+    one, other = float(np.median(first)), float(np.median(second))
+    return max(one, other) / min(one, other) - 1
