@@ -196,6 +196,9 @@ def test_what_cannot_be_judged_is_said(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "not judged: no read limit to divide by" in done.stdout and "not judged: shorter than 1 us" in done.stdout
     assert "2 not judged of 4 cases" in done.stdout
+    grown = write_arm(tmp_path / "c", "c", change=lambda made: made["benchmarks"][0].pop("read_limit_ms"))
+    done = compare(tmp_path / "a", grown)
+    assert done.returncode == 1, "what was too short for the clock and is not any more is judged"
 
 
 def test_medians_may_stand_for_raw_times(tmp_path):

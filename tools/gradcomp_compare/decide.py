@@ -1,5 +1,6 @@
 """The decision per case and of the whole comparison."""
 import dataclasses
+import statistics
 
 from . import exact, significance
 from .samples import GateError
@@ -67,13 +68,10 @@ class Outcome:
 
 def _unjudged(baseline, new, name, normalised):
     """Why the times of a case tell nothing, or ''."""
-    for process in baseline.processes + new.processes:
-        case = process.cases[name]
-        if normalised and case.read_ms is None:
-            return "no read limit to divide by"
-        if case.time_ms < RESOLUTION_MS:
-            return "shorter than 1 us"
-    return ""
+    if normalised and baseline.cases[name].read_ms is None:
+        return "no read limit to divide by"
+    short = all(statistics.median(arm.times(name, False)) < RESOLUTION_MS for arm in (baseline, new))
+    return "shorter than 1 us" if short else ""
 
 
 def _measure(baseline, new, name, normalised, rules):
