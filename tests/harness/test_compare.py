@@ -4,6 +4,7 @@ import pathlib
 import random
 import subprocess
 import sys
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import compare_files
@@ -14,7 +15,7 @@ from compare_files import CASE, CASES, ROOT, TOOL, compare, refused, write_arm
 sys.path.insert(0, str(ROOT / "tools"))
 
 stats = pytest.importorskip("scipy.stats")
-from gradcomp_compare import significance  # noqa: E402
+from gradcomp_compare import comparable, decide, significance  # noqa: E402
 from gradcomp_compare.baselines import machine_class  # noqa: E402
 from gradcomp_compare.samples import read_process  # noqa: E402
 
@@ -108,6 +109,33 @@ def test_noisy_control_is_inconclusive(tmp_path):
             times_ms=[time * (1.1 if number % 2 else 1) for time in made["benchmarks"][0]["times_ms"]]))
     done = compare(edited, write_arm(tmp_path / "d", "d", noise=0.005))
     assert done.returncode == 3 and "the A/A control itself differs" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("figures, verdict, reason", [
+    ({}, decide.OK, ""), ({"p": 0.009, "ratio": 1.06}, decide.REGRESSION, "slower by 6.0 %"),
+    ({"p": 0.011, "ratio": 1.06}, decide.OK, ""), ({"p": 0.0, "ratio": 1.049}, decide.OK, ""),
+    ({"p": 0.0, "ratio": 1.12, "spread": 0.061, "threshold": 0.122}, decide.INCONCLUSIVE, "within twice the A/A"),
+    ({"p": 0.0, "ratio": 9.0, "spread": 0.26, "threshold": 0.52}, decide.INCONCLUSIVE, "A/A spread 26.0 %"),
+    ({"p": 0.0, "ratio": 9.0, "spread": 0.06, "p_control": 0.009}, decide.INCONCLUSIVE, "control itself differs"),
+    ({"p": 0.0, "ratio": 9.0, "spread": 0.04, "p_control": 0.009}, decide.REGRESSION, "slower by 800.0 %"),
+    ({"p_excluded": 0.01}, decide.INCONCLUSIVE, "too noisy to exclude 15 %"),
+    ({"p_faster": 0.009, "ratio": 0.9}, decide.FASTER, "faster by 10.0 %"),
+    ({"p_faster": 0.009, "ratio": 0.96}, decide.OK, "")])
+def test_every_rule(figures, verdict, reason):
+    unchanged = {"ratio": 1.0, "p": 1.0, "p_faster": 1.0, "p_excluded": 0.0, "spread": 0.0, "p_control": 1.0,
+                 "threshold": 0.05}
+    found = decide.judge(decide.Result("x", decide.OK, "", **unchanged | figures), decide.Rules())
+    assert found[0] == verdict and reason in found[1] and bool(reason) == bool(found[1])
+
+
+@pytest.mark.parametrize("first, second, apart", [
+    ("1T01 1T03 1T05", "1T02 1T04 1T06", False), ("1T01 1T01", "1T01 1T01", False), ("1T01 1T02", "1T03 1T04", True),
+    ("1T03 1T04", "1T01 1T02", True), ("1T01 1T03 2T01", "1T02 1T04 1T05", True),
+    ("1T01 1T02 1T09", "1T05 1T06 1T07", True), ("1T05 1T06 1T07", "1T01 1T02 1T09", True)])
+def test_when_arms_were_measured_apart(first, second, apart):
+    arms = [SimpleNamespace(processes=[SimpleNamespace(date=f"2025-01-0{date}:00:00Z") for date in dates.split()])
+            for dates in (first, second)]
+    assert comparable.dates_differ(*arms) == apart
 
 
 def test_too_noisy_to_exclude_is_inconclusive(tmp_path):

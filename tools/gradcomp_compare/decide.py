@@ -74,7 +74,7 @@ def _unjudged(baseline, new, name, normalised):
     return "shorter than 1 us" if short else ""
 
 
-def _measure(baseline, new, name, normalised, rules):
+def measure(baseline, new, name, normalised, rules):
     """All figures of a case, p values not yet corrected; no verdict yet."""
     before, after = baseline.times(name, normalised), new.times(name, normalised)
     first, second = ([before[index] for index in half] for half in baseline.halves)
@@ -121,7 +121,7 @@ def compare(baseline, new, normalised, rules, names, notes=()):
         raise GateError(f"too few processes: {sizes[0]} and {sizes[1]} can never show that one of {count} cases "
                         f"is slower at p < {rules.alpha:g}; measure more processes, or fewer cases (--filter)")
     changes = exact.changes(baseline, new, names)
-    results = [Result(name, NOT_JUDGED, reason) if reason else _measure(baseline, new, name, normalised, rules)
+    results = [Result(name, NOT_JUDGED, reason) if reason else measure(baseline, new, name, normalised, rules)
                for name, reason in reasons.items()]
     judged = [result for result in results if result.verdict != NOT_JUDGED]
     for column in ("p", "p_faster", "p_control"):

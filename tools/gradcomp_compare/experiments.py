@@ -1,0 +1,80 @@
+"""Experiments on the gate: real comparisons with known answers, and simulated ones."""
+import json
+import pathlib
+import subprocess
+import sys
+import types
+
+import numpy as np
+
+from gradcomp_report.text import percent
+
+from . import decide
+from .samples import GateError
+
+TOOL = pathlib.Path(__file__).resolve().parents[1] / "gradcomp-compare"
+NOISES, CASES, SLOWER = (0.01, 0.03, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2), 20, 1.15
+WRAPPER = """#!{python}
+# gradcomp-bench whose results are slower by a known factor.
+import json, pathlib, re, subprocess, sys
+words = sys.argv[1:]
+status = subprocess.call([{program!r}, *words])
+if status:
+    sys.exit(status)
+path = pathlib.Path(words[words.index("--output") + 1])
+made = json.loads(path.read_text())
+for row in made["benchmarks"]:
+    if re.search({case!r}, row["name"]):
+        for key in ("real_time", "cpu_time"):
+            row[key] *= {factor}
+        row["times_ms"] = [{factor} * time for time in row["times_ms"]]
+        row["time_ms"] |= {{key: {factor} * time for key, time in row["time_ms"].items() if key != "count"}}
+path.write_text(json.dumps(made))
+"""
+
+
+def slowed(program, factor, case, folder):
+    """A gradcomp-bench in the new `folder` that multiplies the times of cases matching `case`."""
+    folder.mkdir()
+    path = folder / "gradcomp-bench"
+    path.write_text(WRAPPER.format(python=sys.executable, program=str(program), case=case, factor=factor),
+                    encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def compare(program, other, processes, arguments, seed, folder):
+    """(exit status, JSON document) of one interleaved comparison. Throws GateError unless it came to a verdict."""
+    output = folder / "comparison.json"
+    words = [sys.executable, TOOL, "--interleave", program, other, "--processes", processes, "--seed", seed, "--json",
+             output, f"--bench-args={arguments}"]
+    done = subprocess.run(list(map(str, words)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                          check=False)
+    if done.returncode not in (0, 1, 3):
+        said = done.stderr.strip().splitlines()[-1:] or [f"status {done.returncode}"]
+        raise GateError(said[0].removeprefix("gradcomp-compare: error: "))
+    return done.returncode, json.loads(output.read_text(encoding="utf-8"))
+
+
+def _verdict(numbers, noise, factor, rules):
+    """Of one of CASES cases: Holm's correction of the smallest p of so many."""
+    before, after = (list(scale * np.exp(noise * numbers.standard_normal(count)))
+                     for scale, count in ((1, 2 * rules.minimum), (factor, rules.minimum)))
+    halves = range(0, len(before), 2), range(1, len(before), 2)
+    baseline = types.SimpleNamespace(times=lambda *_: before, halves=halves)
+    new = types.SimpleNamespace(times=lambda *_: after)
+    result = decide.measure(baseline, new, "simulated", False, rules)
+    for column in ("p", "p_faster", "p_control"):
+        setattr(result, column, min(1.0, CASES * getattr(result, column)))
+    return decide.judge(result, rules)[0]
+
+
+def power(trials, noises, seed=1):
+    """(header, rows): share of the verdicts without a change and with SLOWER, a line per noise."""
+    numbers, rules = np.random.default_rng(seed), decide.Rules(resamples=2)
+    shown = [(1, decide.OK), (1, decide.REGRESSION), (SLOWER, decide.OK), (SLOWER, decide.REGRESSION)]
+    rows = []
+    for noise in noises:
+        found = {factor: [_verdict(numbers, noise, factor, rules) for _ in range(trials)] for factor in (1, SLOWER)}
+        rows.append([percent(noise), *(percent(found[factor].count(verdict) / trials) for factor, verdict in shown)])
+    return ["noise", "unchanged: ok", "unchanged: REGRESSION", "slower: ok", "slower: REGRESSION"], rows
