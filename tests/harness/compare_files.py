@@ -107,3 +107,10 @@ def refused(done, *words):
     assert done.stderr.startswith("gradcomp-compare: error: ") and done.stderr.count("\n") == 1, done.stderr
     for word in words:
         assert word in done.stderr, done.stderr
+
+
+def edit(path, change):
+    """Rewrites one file."""
+    made = json.loads(path.read_text(encoding="utf-8"))
+    change(made)
+    path.write_text(json.dumps(made), encoding="utf-8")

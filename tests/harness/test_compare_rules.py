@@ -1,0 +1,73 @@
+"""The statistics and the rules of tools/gradcomp-compare, each by itself."""
+import random
+import sys
+from types import SimpleNamespace
+
+import pytest
+from compare_files import ROOT
+
+sys.path.insert(0, str(ROOT / "tools"))
+stats = pytest.importorskip("scipy.stats")
+from gradcomp_compare import comparable, decide, significance  # noqa: E402
+
+
+def test_holm_by_hand():
+    # 0.005 x 4, 0.01 x 3, 0.03 x 2, then 0.04 x 1 raised to the one before.
+    assert significance.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert significance.holm([0.5, 0.9]) == [1.0, 1.0] and significance.holm([]) == []
+
+
+@pytest.mark.parametrize("first, second", [(10, 10), (20, 10), (5, 5), (25, 40)])
+def test_mann_whitney_is_scipys(first, second):
+    numbers = random.Random(first)
+    one = [numbers.gauss(1, 0.1) for _ in range(first)]
+    other = [numbers.gauss(1.05, 0.1) for _ in range(second)]
+    expected = stats.mannwhitneyu(other, one, alternative="greater", method="exact").pvalue
+    assert significance.slower(one, other) == pytest.approx(expected)
+    assert significance.slower(one, [time + 9 for time in one]) == pytest.approx(significance.smallest_p(first, first))
+
+
+def test_ties_never_help_a_finding():
+    assert significance.slower([1.0] * 10, [1.0] * 10) == 1.0
+    # One tie between the arms, broken either way by hand.
+    tied, above = significance.slower([1, 2, 3, 4], [4, 5, 6, 7]), significance.slower([1, 2, 3, 4], [4.1, 5, 6, 7])
+    assert tied == significance.slower([1, 2, 3, 4], [3.9, 5, 6, 7]) == pytest.approx(2 / 70)
+    assert above == pytest.approx(1 / 70)
+
+
+def test_interval_covers_the_ratio():
+    inside, numbers = 0, random.Random(5)
+    for trial in range(100):
+        one, other = ([factor * numbers.lognormvariate(0, 0.05) for _ in range(20)] for factor in (1, 1.1))
+        low, high = significance.interval(one, other, 0.95, 500, 1, str(trial))
+        assert low <= significance.ratio(one, other) <= high
+        inside += low <= 1.1 <= high
+    assert 88 <= inside <= 100
+    assert significance.interval(one, other, 0.95, 500, 1, "x") == significance.interval(one, other, 0.95, 500, 1, "x")
+
+
+@pytest.mark.parametrize("figures, verdict, reason", [
+    ({}, decide.OK, ""), ({"p": 0.009, "ratio": 1.06}, decide.REGRESSION, "slower by 6.0 %"),
+    ({"p": 0.011, "ratio": 1.06}, decide.OK, ""), ({"p": 0.0, "ratio": 1.049}, decide.OK, ""),
+    ({"p": 0.0, "ratio": 1.12, "spread": 0.061, "threshold": 0.122}, decide.INCONCLUSIVE, "within twice the A/A"),
+    ({"p": 0.0, "ratio": 9.0, "spread": 0.26, "threshold": 0.52}, decide.INCONCLUSIVE, "A/A spread 26.0 %"),
+    ({"p": 0.0, "ratio": 9.0, "spread": 0.06, "p_control": 0.009}, decide.INCONCLUSIVE, "control itself differs"),
+    ({"p": 0.0, "ratio": 9.0, "spread": 0.04, "p_control": 0.009}, decide.REGRESSION, "slower by 800.0 %"),
+    ({"p_excluded": 0.01}, decide.INCONCLUSIVE, "too noisy to exclude 15 %"),
+    ({"p_faster": 0.009, "ratio": 0.9}, decide.FASTER, "faster by 10.0 %"),
+    ({"p_faster": 0.009, "ratio": 0.96}, decide.OK, "")])
+def test_every_rule(figures, verdict, reason):
+    unchanged = {"ratio": 1.0, "p": 1.0, "p_faster": 1.0, "p_excluded": 0.0, "spread": 0.0, "p_control": 1.0,
+                 "threshold": 0.05}
+    found = decide.judge(decide.Result("x", decide.OK, "", **unchanged | figures), decide.Rules())
+    assert found[0] == verdict and reason in found[1] and bool(reason) == bool(found[1])
+
+
+@pytest.mark.parametrize("first, second, apart", [
+    ("1T01 1T03 1T05", "1T02 1T04 1T06", False), ("1T01 1T01", "1T01 1T01", False), ("1T01 1T02", "1T03 1T04", True),
+    ("1T03 1T04", "1T01 1T02", True), ("1T01 1T03 2T01", "1T02 1T04 1T05", True),
+    ("1T01 1T02 1T09", "1T05 1T06 1T07", True), ("1T05 1T06 1T07", "1T01 1T02 1T09", True)])
+def test_when_arms_were_measured_apart(first, second, apart):
+    arms = [SimpleNamespace(processes=[SimpleNamespace(date=f"2025-01-0{date}:00:00Z") for date in dates.split()])
+            for dates in (first, second)]
+    assert comparable.dates_differ(*arms) == apart
