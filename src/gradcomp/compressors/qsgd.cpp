@@ -149,7 +149,6 @@ Entry qsgd() {
       Parameter::choice("bucket", "512", {"64", "128", "256", "512", "1024", "2048", "4096", "8192"},
                         "elements that share a norm"),
       Parameter::choice("norm", "l2", {"l2", "max"}, "v of a bucket"),
-      scale_parameter(),
       coding_parameter("omega"),
       scale_parameter(),
   };
