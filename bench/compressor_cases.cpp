@@ -1,5 +1,6 @@
 // compress, decompress and both, for every method and size.
 #include "case.hpp"
+#include "gradcomp/core/error.hpp"
 #include "gradcomp/exchange/reduction.hpp"
 #include "loop.hpp"
 #include "verify.hpp"
@@ -7,52 +8,79 @@
 namespace gradcomp::bench {
 namespace {
 
-std::vector<MethodSpec> chosen_methods(const BenchOptions& options) {
-  if (!options.methods.empty()) return parse_methods(options.methods);
+/// The methods with the feedback that --residual asks for; those that refuse it are left out with a line.
+std::vector<MethodSpec> chosen_methods(Session& session) {
   std::vector<MethodSpec> methods;
-  for (const auto& entry : all_entries()) methods.push_back(parse_method(entry.info.name));
-  return methods;
+  if (!session.options.methods.empty()) {
+    methods = parse_methods(session.options.methods);
+  } else {
+    for (const auto& entry : all_entries()) methods.push_back(parse_method(entry.info.name));
+  }
+  if (session.options.residual == "default") return methods;
+  const std::string feedback = session.options.residual == "on" ? "residual" : "none";
+  std::vector<MethodSpec> kept;
+  for (const auto& method : methods) {
+    try {
+      kept.push_back(parse_method(with_option(method.text, "feedback", feedback)));
+    } catch (const Error& error) {
+      session.left_out.push_back(fmt::format("--residual {}: {}", session.options.residual, error.what()));
+    }
+  }
+  return kept;
 }
 
-/// One case: `operation` is timed, the other half of the pair runs untimed before or after it.
-void run(benchmark::State& state, Session& session, report::Row row, const MethodSpec& method,
-         const std::string& operation, index_t elements) {
+/// Bytes per element of all that a pair and its verification hold, by a small one.
+double bytes_per_element(const MethodSpec& method, std::uint64_t seed) {
+  constexpr index_t elements = index_t{1} << 16;
+  const bool residual = method.compressor->info().takes("residual");
+  const Loop loop(method, layer_like(elements), seed, residual);
+  return sizeof(float) + 2 * static_cast<double>(loop.bytes()) / static_cast<double>(elements);
+}
+
+/// One case: `phase` is timed, the other half of the pair runs untimed before or after it.
+void run(benchmark::State& state, Session& session, report::Row row, const MethodSpec& method, const std::string& phase,
+         const Input& input) {
   const auto& exec = session.exec;
-  const auto gradient = session.gradient(elements);
-  const auto layout = layer_like(elements);
-  Loop loop(method, layout, session.options.seed);
+  const auto gradient = session.gradient(input);
+  Loop loop(method, input.layout, session.options.seed);
   const auto before = [&] {
     loop.reset(exec);
-    if (operation == "decompress") loop.compress(exec, gradient);
+    if (phase == "decompress") loop.compress(exec, gradient);
     loop.take_exchange_seconds();
   };
   const auto work = [&] {
-    if (operation != "decompress") loop.compress(exec, gradient);
-    if (operation != "compress") loop.decompress(exec);
+    if (phase != "decompress") loop.compress(exec, gradient);
+    if (phase != "compress") loop.decompress(exec);
     return loop.take_exchange_seconds();
   };
   const auto times = sample(state, session, gradient, before, work);
-  if (operation == "compress") loop.decompress(exec);
+  if (phase == "compress") loop.decompress(exec);
   exec.fence("gradcomp::bench::run");
-  verify(exec, loop, method, layout, gradient, session.options.seed);
+  verify(exec, loop, method, input.layout, gradient, session.options.seed);
 
-  const auto dense = static_cast<double>(elements) * sizeof(float);
-  row.method(method.text, method.canonical, method.label);
+  const auto& info = method.compressor->info();
+  const auto& feedback = method.common.text("feedback");
+  const auto dense = static_cast<double>(input.elements) * sizeof(float);
+  row.method(method.text, method.canonical, method.label).set("phase", phase).set("feedback", feedback);
   row.bytes(static_cast<double>(loop.payload_bytes()), static_cast<double>(loop.header_bytes()), 0.0, dense);
-  const double passes = operation == "compress" ? method.compressor->info().passes : 0.0;
-  finish_case(session, row, operation, elements, passes, times);
+  // declared for the default feedback alone
+  const double passes = phase == "compress" && feedback == info.feedback ? info.passes : 0.0;
+  finish_case(session, row, phase, input, passes, times);
 }
 
 }  // namespace
 
 void add_compressor_cases(Session& session) {
-  for (const auto& method : chosen_methods(session.options)) {
-    for (const index_t elements : session.options.sizes) {
-      for (const std::string operation : {"compress", "decompress", "pair"}) {
-        add_case(session, fmt::format("{}/{}/{}", operation, method.label, elements), elements,
-                 [&session, method, operation, elements](benchmark::State& state, report::Row row) {
-                   run(state, session, std::move(row), method, operation, elements);
-                 });
+  for (const auto& method : chosen_methods(session)) {
+    const double bytes = bytes_per_element(method, session.options.seed);
+    for (const auto& input : session.inputs) {
+      if (!session.fits(input, method.label, bytes)) continue;
+      for (const std::string phase : {"compress", "decompress", "pair"}) {
+        const auto body = [&session, method, phase, &input](benchmark::State& state, report::Row row) {
+          run(state, session, std::move(row), method, phase, input);
+        };
+        add_case(session,
+                 {fmt::format("{}/{}/{}", phase, method.label, input.name()), input.elements, body, input.name()});
       }
     }
   }

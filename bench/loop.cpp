@@ -40,6 +40,13 @@ index_t Loop::header_bytes() const {
   return headers;
 }
 
+index_t Loop::bytes() const {
+  index_t bytes = m_feedback.scratch_bytes() + m_state->scratch_bytes() + static_cast<index_t>(4 * m_out.size());
+  for (const auto& view : m_feedback.persistent()) bytes += view.bytes;
+  for (const auto& view : m_state->persistent()) bytes += view.bytes;
+  return bytes;
+}
+
 void Loop::reduce_alone(const Exec& exec) {
   if (m_message.kind == MessageKind::bytes || m_message.data == m_message.result) return;
   const auto bytes = static_cast<std::size_t>(m_message.bytes());

@@ -39,6 +39,9 @@ class Loop {
   index_t payload_bytes() const { return m_bytes - header_bytes(); }
   index_t header_bytes() const;
 
+  /// Memory that it holds: memories, state, work space and out().
+  index_t bytes() const;
+
  private:
   void reduce_alone(const Exec& exec);
 

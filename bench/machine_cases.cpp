@@ -31,34 +31,34 @@ index_t count_wrong(const Exec& exec, const Vector<float>& to, const Expected& e
   return wrong;
 }
 
-void run_read(benchmark::State& state, Session& session, report::Row row, index_t elements) {
-  const auto gradient = session.gradient(elements);
+void run_read(benchmark::State& state, Session& session, report::Row row, const Input& input) {
+  const auto gradient = session.gradient(input);
   const auto work = [&] {
     session.read_seconds(gradient);
     return 0.0;
   };
   const auto times = sample(state, session, gradient, [] {}, work);
-  finish_case(session, std::move(row), "read", elements, 1, times);
+  finish_case(session, std::move(row), "read", input, 1, times);
 }
 
-void run_copy(benchmark::State& state, Session& session, report::Row row, index_t elements) {
-  const auto gradient = session.gradient(elements);
+void run_copy(benchmark::State& state, Session& session, report::Row row, const Input& input) {
+  const auto gradient = session.gradient(input);
   const Vector<float> to("gradcomp::bench::to", gradient.size());
   const auto times = sample(state, session, gradient, [] {}, [&] { return copy(session.exec, gradient, to), 0.0; });
   const index_t wrong = count_wrong(session.exec, to, KOKKOS_LAMBDA(const index_t i) { return gradient(i); });
   require(wrong == 0, "wrong answer: {} elements of the copy differ", wrong);
-  finish_case(session, std::move(row), "copy", elements, 2, times);
+  finish_case(session, std::move(row), "copy", input, 2, times);
 }
 
-void run_triad(benchmark::State& state, Session& session, report::Row row, index_t elements) {
-  const auto gradient = session.gradient(elements);
+void run_triad(benchmark::State& state, Session& session, report::Row row, const Input& input) {
+  const auto gradient = session.gradient(input);
   const Vector<float> c("gradcomp::bench::c", gradient.size()), to("gradcomp::bench::to", gradient.size());
   Kokkos::deep_copy(session.exec, c, 2.0f);  // a power of two: b + 1 is rounded once, with or without contraction
   const auto times = sample(state, session, gradient, [] {}, [&] { return triad(session.exec, gradient, c, to), 0.0; });
   const index_t wrong =
       count_wrong(session.exec, to, KOKKOS_LAMBDA(const index_t i) { return gradient(i) + 2.0f * triad_scale; });
   require(wrong == 0, "wrong answer: {} elements of the triad differ", wrong);
-  finish_case(session, std::move(row), "triad", elements, 3, times);
+  finish_case(session, std::move(row), "triad", input, 3, times);
 }
 
 /// 2 n^3 operations of a product of n x n matrices at the peak rate; the product that is checked is a small one.
@@ -75,24 +75,29 @@ void run_sgemm(benchmark::State& state, Session& session, report::Row row) {
   const double milliseconds = 2e-6 * static_cast<double>(multiplications) / rate;
   for (auto _ : state) state.SetIterationTime(1e-3 * milliseconds);
   row.set("operation", "sgemm").set("elements", multiplications).set("gflop_per_second", rate);
-  row.times("time_ms", "times_ms", {milliseconds}).set("gb_per_second", nullptr);
+  row.times("time_ms", "times_ms", {milliseconds}).set("gb_per_second", nullptr).set("verified", true);
   session.rows.push_back(std::move(row));
 }
 
 }  // namespace
 
 void add_machine_cases(Session& session) {
-  using Run = void (*)(benchmark::State&, Session&, report::Row, index_t);
-  for (const index_t elements : session.options.sizes) {
-    for (const auto& [name, run] :
-         {std::pair<const char*, Run>{"read", run_read}, {"copy", run_copy}, {"triad", run_triad}})
-      add_case(session, fmt::format("{}/{}", name, elements), elements,
-               [&session, run = run, elements](benchmark::State& state, report::Row row) {
-                 run(state, session, std::move(row), elements);
-               });
+  struct Limit {
+    const char* name;
+    void (*run)(benchmark::State&, Session&, report::Row, const Input&);
+    double bytes_per_element;
+  };
+  for (const auto& input : session.inputs) {
+    for (const auto& limit : {Limit{"read", run_read, 4}, {"copy", run_copy, 8}, {"triad", run_triad, 12}}) {
+      if (!session.fits(input, limit.name, limit.bytes_per_element)) continue;
+      const auto body = [&session, run = limit.run, &input](benchmark::State& state, report::Row row) {
+        run(state, session, std::move(row), input);
+      };
+      add_case(session, {fmt::format("{}/{}", limit.name, input.name()), input.elements, body, input.name()});
+    }
   }
-  add_case(session, "sgemm", index_t{1} << 30,
-           [&session](benchmark::State& state, report::Row row) { run_sgemm(state, session, std::move(row)); });
+  const auto body = [&session](benchmark::State& state, report::Row row) { run_sgemm(state, session, std::move(row)); };
+  add_case(session, {"sgemm", index_t{1} << 30, body});
 }
 
 }  // namespace gradcomp::bench

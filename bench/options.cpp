@@ -1,15 +1,82 @@
 #include "options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string_view>
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/version_config.hpp"
+#include "gradcomp/nn/shapes.hpp"
 
 namespace gradcomp::bench {
+namespace {
+
+constexpr index_t largest_size = index_t{1} << 32;
+constexpr int quick_samples = 5;
+
+void define(CLI::App& app, BenchOptions& options) {
+  app.add_option("--methods", options.methods, "specs, separated by commas (default: every method with its defaults)");
+  app.add_option("--sizes,--size", options.sizes, "elements of a gradient (default: 65536,1048576,16777216)")
+      ->delimiter(',')
+      ->check(CLI::Range(index_t{1}, largest_size));
+  app.add_option("--data", options.data, "laplace (synthetic, of --sizes) or .npy files with gradients, by commas")
+      ->delimiter(',')
+      ->default_str("laplace");
+  app.add_option("--residual", options.residual, "error feedback: on, off, or each method's default")
+      ->check(CLI::IsMember({"on", "off", "default"}))
+      ->capture_default_str();
+  app.add_option("--cache", options.cache, "cold: overwrite the last-level cache before every timed call")
+      ->check(CLI::IsMember({"warm", "cold"}))
+      ->capture_default_str();
+  app.add_option("--filter", options.filter, "only cases whose name contains a match of this regular expression")
+      ->capture_default_str();
+  app.add_option("--samples", options.samples, "timed calls per case (default: by size, 10 to 200)")
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--threads", options.threads, "threads of Kokkos (default: --kokkos-num-threads or Kokkos' choice)")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--memory", options.memory_gb, "GB that a case may take (default: what is free); larger: left out")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--seed", options.seed, "of the synthetic gradient and the methods")->capture_default_str();
+  app.add_option("--output", options.output, "write the results to this JSON file (docs/results-schema.md)");
+  app.add_flag("--interleave", options.interleave,
+               "cases of a size in up to 5 rounds, each in a random order (of --seed), instead of one after the other");
+  auto* quick = app.add_flag("--quick", options.quick,
+                             "5 samples per case, sizes 65536,1048576: a check within 2 minutes, not a measurement");
+  auto* full = app.add_flag("--full", options.full, "2^10, 2^12 .. 2^26, 2^27, 270000, 25500000, tensors of ResNet-18");
+  app.add_flag("--machine", options.machine, "only the limits of the machine: read, copy, triad, sgemm")
+      ->excludes("--methods");
+  app.add_flag("--list", options.list, "print the names of all cases and end");
+  full->excludes(quick)->excludes("--sizes");
+}
+
+void fill_defaults(const CLI::App& app, BenchOptions& options) {
+  if (options.data.empty()) options.data = {"laplace"};
+  const bool synthetic = std::count(options.data.begin(), options.data.end(), "laplace") > 0;
+  require(synthetic || (app.count("--sizes") == 0 && !options.full),
+          "--sizes and --full are of the synthetic gradient; --data has files only, add laplace");
+  if (options.quick && options.samples == 0) options.samples = quick_samples;
+  if (!synthetic) return;
+  if (options.full) options.sizes = full_sizes();
+  if (!options.sizes.empty()) return;
+  options.sizes = {1 << 16, 1 << 20};
+  if (!options.quick) options.sizes.push_back(1 << 24);
+}
+
+}  // namespace
 
 report::Json BenchOptions::json() const {
-  return {{"sizes", sizes},     {"methods", methods}, {"filter", filter},
-          {"samples", samples}, {"seed", seed},       {"quick", quick}};
+  return {{"sizes", sizes}, {"data", data},       {"methods", methods},      {"filter", filter}, {"residual", residual},
+          {"cache", cache}, {"samples", samples}, {"threads", threads},      {"seed", seed},     {"quick", quick},
+          {"full", full},   {"machine", machine}, {"interleave", interleave}};
+}
+
+std::vector<index_t> full_sizes() {
+  std::vector<index_t> sizes = {index_t{1} << 27, 270'000, 25'500'000};
+  for (int power = 10; power < 27; power += 2) sizes.push_back(index_t{1} << power);
+  for (const auto& tensor : nn::model_shapes("resnet18").segments) sizes.push_back(tensor.count);
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
 }
 
 std::optional<int> parse(int argc, char** argv, BenchOptions& options) {
@@ -19,28 +86,32 @@ std::optional<int> parse(int argc, char** argv, BenchOptions& options) {
       "gradient once (read_limit_ratio). Takes --kokkos-* options too.",
       "gradcomp-bench");
   app.set_version_flag("--version", std::string("gradcomp-bench ") + GRADCOMP_VERSION);
-  app.add_option("--methods", options.methods, "specs, separated by commas (default: every method with its defaults)");
-  app.add_option("--sizes", options.sizes, "elements of a gradient (default: 65536,1048576,16777216)")
-      ->delimiter(',')
-      ->check(CLI::Range(index_t{1}, index_t{1} << 32));
-  app.add_option("--filter", options.filter, "only cases whose name contains a match of this regular expression")
-      ->capture_default_str();
-  app.add_option("--samples", options.samples, "timed calls per case (default: by size, 10 to 200)")
-      ->check(CLI::Range(1, 1000000));
-  app.add_option("--seed", options.seed, "of the synthetic gradient and the methods")->capture_default_str();
-  app.add_option("--output", options.output, "write the results to this JSON file (docs/results-schema.md)");
-  app.add_flag("--quick", options.quick, "5 samples per case, sizes 65536,1048576: a check, not a measurement");
-  app.add_flag("--list", options.list, "print the names of all cases and end");
+  define(app, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
     throw Error(error.what());
   }
-  if (options.sizes.empty()) options.sizes = {1 << 16, 1 << 20};
-  if (app.count("--sizes") == 0 && !options.quick) options.sizes.push_back(1 << 24);
-  if (options.quick && options.samples == 0) options.samples = 5;
+  fill_defaults(app, options);
   return std::nullopt;
+}
+
+Arguments::Arguments(int argc, char** argv) {
+  for (int i = 0; i < argc; ++i) {
+    const bool is_kokkos = std::string_view(argv[i]).starts_with("--kokkos-");
+    if (i == 0 || !is_kokkos) own.push_back(argv[i]);
+    if (i == 0 || is_kokkos) kokkos.push_back(argv[i]);
+  }
+}
+
+void Arguments::set_threads(int threads) {
+  if (threads == 0) return;
+  m_threads = fmt::format("--kokkos-num-threads={}", threads);
+  for (const char* argument : kokkos)
+    require(!std::string_view(argument).starts_with("--kokkos-num-threads") || argument == m_threads,
+            "--threads {} contradicts {}; give one of them", threads, argument);
+  kokkos.push_back(m_threads.data());
 }
 
 }  // namespace gradcomp::bench

@@ -25,13 +25,13 @@ std::string line(const report::Json& row, std::size_t width) {
 
 }  // namespace
 
-Reporter::Reporter(const Session& session, std::size_t cases, std::size_t width)
-    : m_session(session), m_cases(cases), m_width(width), m_bar(true) {}
+Reporter::Reporter(const Session& session, std::size_t runs, std::size_t width)
+    : m_session(session), m_runs(runs), m_width(width), m_bar(true) {}
 
 bool Reporter::ReportContext(const Context&) {
   fmt::print("{:<{}} {:>7} {:>10} {:>10} {:>12} {:>10} {:>10} {:>9} {:>12}\n", "case", m_width, "samples", "median ms",
              "p95 ms", "Melements/s", "GB/s", "GFLOP/s", "x read", "payload B");
-  m_bar.phase("bench", static_cast<index_t>(m_cases));
+  m_bar.phase("bench", static_cast<index_t>(m_runs));
   return true;
 }
 
@@ -41,9 +41,8 @@ void Reporter::ReportRuns(const std::vector<Run>& runs) {
     if (run.skipped == benchmark::internal::NotSkipped) continue;
     fmt::print("{:<{}} FAILED: {}\n", run.run_name.function_name, m_width, run.skip_message);
   }
-  // A case that passed has just left its row.
-  if (!runs.empty() && runs.front().skipped == benchmark::internal::NotSkipped)
-    fmt::print("{}", line(m_session.rows.back().json(), m_width));
+  // A case that passed the last of its rounds has just left its row.
+  for (; m_rows < m_session.rows.size(); ++m_rows) fmt::print("{}", line(m_session.rows[m_rows].json(), m_width));
   std::fflush(stdout);
   m_bar.advance();
 }

@@ -9,8 +9,8 @@ namespace gradcomp::bench {
 
 class Reporter final : public benchmark::BenchmarkReporter {
  public:
-  /// `cases` will run, the longest of whose names has `width` letters. Rows are read from the session.
-  Reporter(const Session& session, std::size_t cases, std::size_t width);
+  /// `runs` of cases will come, the longest of whose names has `width` letters. Rows are read from the session.
+  Reporter(const Session& session, std::size_t runs, std::size_t width);
 
   bool ReportContext(const Context& context) override;
   void ReportRuns(const std::vector<Run>& runs) override;
@@ -18,7 +18,8 @@ class Reporter final : public benchmark::BenchmarkReporter {
 
  private:
   const Session& m_session;
-  std::size_t m_cases, m_width;
+  std::size_t m_runs, m_width;
+  std::size_t m_rows = 0;  ///< shown so far
   report::ProgressBar m_bar;
 };
 

@@ -95,14 +95,21 @@ def allreduce(link=None):
 
 
 def bench():
-    """Two kernel cases and one limit of the machine."""
+    """Two phases of a method, a kernel and a limit of the machine."""
     rows = []
-    for operation in ("compress", "decompress", "read"):
+    for operation in ("compress", "decompress", "kernel", "read"):
         item = row(f"{operation}/top_k/1024", [0.5, 0.6], "top_k")
-        if operation == "read":
+        if operation in ("kernel", "read"):
             for key in ("method", "method_canonical", "label"):
                 del item[key]
-        rows.append(item | {"operation": operation, "elements": 1024, "gb_per_second": 3.0, "read_limit_ratio": 2.5})
+        else:
+            item |= {"phase": operation, "feedback": "residual", "payload_bytes": 80, "header_bytes": 32,
+                     "wire_bytes": 0, "dense_bytes": 4096, "compression_ratio": 51.2}
+        if operation == "kernel":
+            item["kernel"] = "top_k"
+        rows.append(item | {"operation": operation, "data": "laplace", "elements": 1024, "cache": "warm",
+                            "verified": True, "elements_per_second": 2e6, "passes": 1, "gb_per_second": 3.0,
+                            "read_limit_ms": 0.2, "read_limit_ratio": 2.5})
     return {"context": context("gradcomp-bench"), "benchmarks": rows}
 
 

@@ -1,0 +1,53 @@
+#include "memory.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "gradcomp/report/processor.hpp"
+
+namespace gradcomp::bench {
+namespace {
+
+constexpr double share = 0.9;
+
+[[maybe_unused]] double host_bytes() {
+  double bytes = std::numeric_limits<double>::max();
+  std::ifstream limit("/sys/fs/cgroup/memory.max");  // of version 2; "max" where there is none
+  double value = 0;
+  if (limit >> value) bytes = value;
+  std::ifstream file("/proc/meminfo");
+  for (std::string key, rest; file >> key >> value && std::getline(file, rest);) {
+    if (key == "MemAvailable:") bytes = std::min(bytes, 1024 * value);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+double free_bytes([[maybe_unused]] const Exec& exec) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  return share * static_cast<double>(exec.cuda_device_prop().totalGlobalMem);
+#elif defined(KOKKOS_ENABLE_HIP)
+  return share * static_cast<double>(exec.hip_device_prop().totalGlobalMem);
+#else
+  return share * host_bytes();
+#endif
+}
+
+index_t last_level_cache([[maybe_unused]] const Exec& exec) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  return exec.cuda_device_prop().l2CacheSize;
+#elif defined(KOKKOS_ENABLE_HIP)
+  return exec.hip_device_prop().l2CacheSize;
+#else
+  report::Json processor;
+  report::add_processor(processor);
+  index_t largest = 0;
+  for (const auto& cache : processor["caches"]) largest = std::max(largest, cache["size"].get<index_t>());
+  return largest;
+#endif
+}
+
+}  // namespace gradcomp::bench

@@ -1,0 +1,104 @@
+// gradcomp-bench: every compressor and the limits of the machine, as Google Benchmark cases.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <iterator>
+#include <regex>
+
+#include "affinity.hpp"
+#include "case.hpp"
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/report/context.hpp"
+#include "gradcomp/report/result_file.hpp"
+#include "memory.hpp"
+#include "reporter.hpp"
+
+namespace gradcomp::bench {
+namespace {
+
+/// The names that the filter keeps. Throws Error for a bad expression and when none is left: a run of nothing must not
+/// look like a success.
+std::vector<std::string> matching(const std::vector<std::string>& names, const std::string& filter) {
+  try {
+    const std::regex expression(filter, std::regex::extended);
+    std::vector<std::string> kept;
+    std::copy_if(names.begin(), names.end(), std::back_inserter(kept),
+                 [&](const auto& name) { return std::regex_search(name, expression); });
+    require(!kept.empty(), "no case matches --filter '{}'; --list shows all", filter);
+    return kept;
+  } catch (const std::regex_error&) {
+    throw Error(fmt::format("--filter '{}' is no regular expression", filter));
+  }
+}
+
+std::vector<std::string> add_all_cases(Session& session) {
+  session.inputs = make_inputs(session.options);
+  session.memory_bytes = session.options.memory_gb > 0 ? 1e9 * session.options.memory_gb : free_bytes(session.exec);
+  add_machine_cases(session);
+  if (!session.options.machine) {
+    add_model_cases(session);
+    add_compressor_cases(session);
+  }
+  session.explain_misfits();
+  std::vector<std::string> names;
+  for (const auto& item : session.cases) names.push_back(item.name);
+  return matching(names, session.options.filter);
+}
+
+/// The context; `places` were taken before Kokkos may have bound this thread.
+report::Json context_of(const Session& session, const report::Json& places) {
+  report::RunInfo info;
+  info.program = "gradcomp-bench";
+  info.options = session.options.json();
+  info.seeds = {session.options.seed};
+  auto context = report::make_context(info);
+  context["gradcomp"]["affinity"] = places;
+  return context;
+}
+
+int run(int argc, char** argv) {
+  BenchOptions options;
+  Arguments arguments(argc, argv);
+  if (const auto status = parse(static_cast<int>(arguments.own.size()), arguments.own.data(), options)) return *status;
+  arguments.set_threads(options.threads);
+  const auto places = affinity();
+  int kokkos_count = static_cast<int>(arguments.kokkos.size()), only_name = 1;
+  arguments.kokkos.push_back(nullptr);
+  Kokkos::ScopeGuard kokkos(kokkos_count, arguments.kokkos.data());
+  benchmark::Initialize(&only_name, argv);
+  Session session;
+  session.options = options;
+  if (!options.list) report::check_writable(options.output);
+
+  const auto names = add_all_cases(session);
+  for (const auto& line : session.left_out) fmt::print(options.list ? stderr : stdout, "left out: {}\n", line);
+  if (options.list) {
+    for (const auto& name : names) fmt::print("{}\n", name);
+    return 0;
+  }
+  auto context = context_of(session, places);
+  if (!session.left_out.empty()) context["gradcomp"]["left_out"] = session.left_out;
+  report::ResultFile file(options.output, context);
+  std::size_t width = 0;
+  for (const auto& name : names) width = std::max(width, name.size());
+  Reporter reporter(session, register_cases(session, names), width);
+  benchmark::RunSpecifiedBenchmarks(&reporter, ".");
+  if (session.failed) throw Error("some answers were wrong, see above; no results written");
+  for (const auto& row : session.rows) file.add(row);
+  file.write();
+  return 0;
+}
+
+}  // namespace
+}  // namespace gradcomp::bench
+
+int main(int argc, char** argv) {
+  try {
+    return gradcomp::bench::run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "gradcomp-bench: error: {}\n", error.what());
+    return 1;
+  }
+}

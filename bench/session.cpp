@@ -1,0 +1,64 @@
+// What the session lends to its cases: the gradient, the read probe, cold caches, memory.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "case.hpp"
+#include "memory.hpp"
+
+namespace gradcomp::bench {
+namespace {
+
+constexpr index_t unknown_cache = index_t{1} << 28;  ///< bytes to write where the system says nothing of its caches
+
+}  // namespace
+
+Span<const float> Session::gradient(const Input& input) {
+  if (m_held != input.name()) {
+    m_held.clear();
+    m_gradient = {};  // before the new one: two of the largest may not fit
+    m_gradient = upload_input(exec, input, options.seed);
+    m_probe = std::make_unique<ReadProbe>(input.elements);
+    m_held = input.name();
+  }
+  return Span<const float>(m_gradient.data(), m_gradient.size());
+}
+
+double Session::read_seconds(const Span<const float>& data) { return m_probe->seconds(exec, data); }
+
+index_t Session::samples(index_t count) const {
+  if (options.samples > 0) return options.samples;
+  return std::clamp<index_t>((index_t{1} << 26) / std::max<index_t>(count, 1), 10, 200);
+}
+
+void Session::evict() {
+  if (options.cache != "cold") return;
+  if (m_evictor.size() == 0) {
+    const index_t cache = last_level_cache(exec);
+    const auto floats = static_cast<std::size_t>(cache > 0 ? 2 * cache : unknown_cache) / sizeof(float);
+    m_evictor = Vector<float>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::bench::evictor"), floats);
+  }
+  const auto evictor = m_evictor;
+  Kokkos::parallel_for(
+      "gradcomp::bench::evict", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(evictor.size())),
+      KOKKOS_LAMBDA(const index_t i) { evictor(i) = 1.0f; });
+  exec.fence("gradcomp::bench::evict");
+}
+
+bool Session::fits(const Input& input, const std::string& what, double bytes_per_element) {
+  if (bytes_per_element * static_cast<double>(input.elements) <= memory_bytes) return true;
+  m_misfits[input.name()].push_back(what);
+  return false;
+}
+
+void Session::explain_misfits() {
+  for (const auto& input : inputs) {
+    const auto found = m_misfits.find(input.name());
+    if (found == m_misfits.end()) continue;
+    left_out.push_back(fmt::format("{} elements: no memory ({:.3g} GB may be used) for {}", input.name(),
+                                   1e-9 * memory_bytes, fmt::join(found->second, ", ")));
+  }
+  m_misfits.clear();
+}
+
+}  // namespace gradcomp::bench

@@ -1,0 +1,169 @@
+// The command line, the inputs and the cases that follow from them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "affinity.hpp"
+#include "case.hpp"
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/data/npy.hpp"
+
+namespace gradcomp::bench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+BenchOptions parsed(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "gradcomp-bench");
+  std::vector<char*> argv;
+  for (auto& argument : arguments) argv.push_back(argument.data());
+  BenchOptions options;
+  EXPECT_FALSE(parse(static_cast<int>(argv.size()), argv.data(), options).has_value());
+  return options;
+}
+
+void expect_refused(const std::vector<std::string>& arguments, const std::string& part) {
+  try {
+    parsed(arguments);
+    ADD_FAILURE() << testing::PrintToString(arguments) << " was accepted";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr(part));
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+  }
+}
+
+TEST(Options, SizesHaveTwoNamesAndDefaults) {
+  EXPECT_THAT(parsed({}).sizes, ElementsAre(65536, 1048576, 16777216));
+  EXPECT_THAT(parsed({"--quick"}).sizes, ElementsAre(65536, 1048576));
+  EXPECT_THAT(parsed({"--size", "7,8"}).sizes, ElementsAre(7, 8));
+  EXPECT_THAT(parsed({"--sizes", "7"}).sizes, ElementsAre(7));
+  EXPECT_THAT(parsed({"--data", "a.npy,b.npy"}).sizes, ElementsAre());
+  EXPECT_THAT(parsed({"--data", "a.npy,laplace", "--size", "3"}).sizes, ElementsAre(3));
+}
+
+TEST(Options, FullSizesArePowersOfFourAndRealOnes) {
+  const auto sizes = parsed({"--full"}).sizes;
+  for (const index_t size : {index_t{1} << 10, index_t{1} << 26, index_t{1} << 27, index_t{270'000},
+                             index_t{25'500'000}, index_t{2359296}, index_t{64}})
+    EXPECT_EQ(std::count(sizes.begin(), sizes.end(), size), 1) << size;
+  EXPECT_TRUE(std::is_sorted(sizes.begin(), sizes.end()));
+  EXPECT_EQ(std::count(sizes.begin(), sizes.end(), index_t{1} << 11), 0);
+}
+
+TEST(Options, WhatDoesNotGoTogetherIsRefusedWithOneLine) {
+  expect_refused({"--full", "--quick"}, "excludes");
+  expect_refused({"--full", "--size", "5"}, "excludes");
+  expect_refused({"--machine", "--methods", "top_k"}, "excludes");
+  expect_refused({"--data", "a.npy", "--sizes", "5"}, "add laplace");
+  expect_refused({"--data", "a.npy", "--full"}, "add laplace");
+  expect_refused({"--residual", "maybe"}, "maybe");
+  expect_refused({"--cache", "hot"}, "hot");
+  expect_refused({"--threads", "0"}, "0");
+  expect_refused({"--size", "0"}, "0");
+  expect_refused({"--memory", "-1"}, "-1");
+}
+
+TEST(Arguments, KokkosGetsItsOwnAndTheThreads) {
+  std::vector<std::string> words = {"bench", "--quick", "--kokkos-num-threads=2", "--threads", "2"};
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  Arguments arguments(static_cast<int>(argv.size()), argv.data());
+  EXPECT_EQ(arguments.own.size(), 4u);
+  EXPECT_EQ(arguments.kokkos.size(), 2u);
+  EXPECT_NO_THROW(arguments.set_threads(0));
+  EXPECT_EQ(arguments.kokkos.size(), 2u);
+  EXPECT_NO_THROW(arguments.set_threads(2));
+  EXPECT_STREQ(arguments.kokkos.back(), "--kokkos-num-threads=2");
+  EXPECT_THROW(Arguments(static_cast<int>(argv.size()), argv.data()).set_threads(3), Error);
+}
+
+TEST(Inputs, ComeFromSizesAndFiles) {
+  const std::string path = testing::TempDir() + "bench_input.npy", broken = testing::TempDir() + "bench_broken.npy";
+  const std::vector<float> values = {1, -2, 3, 0, 5, 6};
+  data::write_npy(path, values, {3, 2});
+  BenchOptions options;
+  options.sizes = {5};
+  options.data = {"laplace", path};
+  const auto inputs = make_inputs(options);
+  ASSERT_EQ(inputs.size(), 2u);
+  EXPECT_EQ(inputs[0].name(), "5");
+  EXPECT_EQ(inputs[1].name(), "6/bench_input");
+  EXPECT_THAT(inputs[1].layout.segments.at(0).shape, ElementsAre(3, 2));
+  const auto device = upload_input(Exec(), inputs[1], 1);
+  float last = 0;
+  Kokkos::deep_copy(last, Kokkos::subview(device, 5));
+  EXPECT_EQ(last, 6);
+
+  data::write_npy(broken, std::vector<float>{1, std::numeric_limits<float>::infinity()});
+  for (const std::vector<std::string>& bad :
+       {std::vector<std::string>{path, path}, {broken}, {"gauss"}, {testing::TempDir() + "missing.npy"}}) {
+    options.data = bad;
+    EXPECT_THROW(make_inputs(options), Error) << bad.front();
+  }
+  std::filesystem::remove(path);
+  std::filesystem::remove(broken);
+}
+
+Session session_of(const std::vector<std::string>& arguments) {
+  Session session;
+  session.options = parsed(arguments);
+  session.inputs = make_inputs(session.options);
+  session.memory_bytes = session.options.memory_gb > 0 ? 1e9 * session.options.memory_gb : 1e12;
+  return session;
+}
+
+std::set<std::string> names_of(const Session& session) {
+  std::set<std::string> names;
+  for (const auto& item : session.cases) names.insert(item.name);
+  EXPECT_EQ(names.size(), session.cases.size()) << "names are unique";
+  return names;
+}
+
+TEST(Cases, QuickHasEveryMethodPhaseAndLimit) {
+  Session session = session_of({"--quick"});
+  add_machine_cases(session);
+  add_compressor_cases(session);
+  const auto names = names_of(session);
+  for (const char* name :
+       {"read/65536", "copy/1048576", "triad/65536", "sgemm", "compress/sidco/65536", "pair/powersgd/1048576"})
+    EXPECT_TRUE(names.contains(name)) << name;
+  EXPECT_EQ(session.samples(1 << 20), 5);
+  EXPECT_THAT(session.left_out, ElementsAre());
+}
+
+TEST(Cases, RefusedFeedbackIsLeftOutWithALine) {
+  Session session = session_of({"--size", "1024", "--methods", "top_k,signum", "--residual", "on"});
+  add_compressor_cases(session);
+  const auto names = names_of(session);
+  EXPECT_TRUE(names.contains("compress/top_k:feedback=residual/1024"));
+  ASSERT_EQ(session.left_out.size(), 1u);
+  EXPECT_THAT(session.left_out[0], HasSubstr("signum"));
+  EXPECT_EQ(names.size(), 3u);
+
+  Session off = session_of({"--size", "1024", "--methods", "top_k:feedback=residual", "--residual", "off"});
+  add_compressor_cases(off);
+  EXPECT_TRUE(names_of(off).contains("pair/top_k:feedback=none/1024"));
+}
+
+TEST(Cases, WhatDoesNotFitIsOneLineForEachSize) {
+  Session session = session_of({"--size", "1024,1000000000", "--methods", "top_k,fp32", "--memory", "1"});
+  add_machine_cases(session);
+  add_compressor_cases(session);
+  session.explain_misfits();
+  ASSERT_EQ(session.left_out.size(), 1u);
+  EXPECT_THAT(session.left_out[0], HasSubstr("1000000000 elements: no memory (1 GB"));
+  EXPECT_THAT(session.left_out[0], HasSubstr("top_k"));
+  for (const auto& name : names_of(session)) EXPECT_EQ(name.find("1000000000"), std::string::npos) << name;
+}
+
+TEST(Affinity, NamesAtLeastOneProcessor) {
+  const auto places = affinity();
+  EXPECT_GE(places.at("cpus").size(), 1u);
+  EXPECT_TRUE(places.contains("omp_proc_bind") && places.contains("omp_places"));
+}
+
+}  // namespace
+}  // namespace gradcomp::bench
