@@ -89,6 +89,9 @@ std::size_t register_cases(Session& session, const std::vector<std::string>& nam
 /// compress/..., decompress/... and pair/... of every method and input.
 void add_compressor_cases(Session& session);
 
+/// kernel/<name>/...: what methods are made of, for every input.
+void add_kernel_cases(Session& session);
+
 /// read/..., copy/..., triad/... of every input and sgemm: what this machine allows.
 void add_machine_cases(Session& session);
 

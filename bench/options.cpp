@@ -81,9 +81,9 @@ std::vector<index_t> full_sizes() {
 
 std::optional<int> parse(int argc, char** argv, BenchOptions& options) {
   CLI::App app(
-      "Time of every compressor and of the machine's limits, on one rank and without communication.\n"
-      "Each answer is verified; the figure to compare between machines is the time over the time to read the\n"
-      "gradient once (read_limit_ratio). Takes --kokkos-* options too.",
+      "Time of every compressor, of the kernels they are made of and of the machine's limits, on one rank and without\n"
+      "communication. Each answer is verified; the figure to compare between machines is the time over the time to\n"
+      "read the gradient once (read_limit_ratio). Takes --kokkos-* options too.",
       "gradcomp-bench");
   app.set_version_flag("--version", std::string("gradcomp-bench ") + GRADCOMP_VERSION);
   define(app, options);

@@ -39,6 +39,7 @@ std::vector<std::string> add_all_cases(Session& session) {
   add_machine_cases(session);
   if (!session.options.machine) {
     add_model_cases(session);
+    add_kernel_cases(session);
     add_compressor_cases(session);
   }
   session.explain_misfits();

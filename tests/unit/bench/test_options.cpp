@@ -122,13 +122,14 @@ std::set<std::string> names_of(const Session& session) {
   return names;
 }
 
-TEST(Cases, QuickHasEveryMethodPhaseAndLimit) {
+TEST(Cases, QuickHasEveryMethodPhaseKernelAndLimit) {
   Session session = session_of({"--quick"});
   add_machine_cases(session);
+  add_kernel_cases(session);
   add_compressor_cases(session);
   const auto names = names_of(session);
-  for (const char* name :
-       {"read/65536", "copy/1048576", "triad/65536", "sgemm", "compress/sidco/65536", "pair/powersgd/1048576"})
+  for (const char* name : {"read/65536", "copy/1048576", "triad/65536", "sgemm", "kernel/top_k/65536",
+                           "kernel/first_pass/1048576", "compress/sidco/65536", "pair/powersgd/1048576"})
     EXPECT_TRUE(names.contains(name)) << name;
   EXPECT_EQ(session.samples(1 << 20), 5);
   EXPECT_THAT(session.left_out, ElementsAre());
@@ -151,12 +152,21 @@ TEST(Cases, RefusedFeedbackIsLeftOutWithALine) {
 TEST(Cases, WhatDoesNotFitIsOneLineForEachSize) {
   Session session = session_of({"--size", "1024,1000000000", "--methods", "top_k,fp32", "--memory", "1"});
   add_machine_cases(session);
+  add_kernel_cases(session);
   add_compressor_cases(session);
   session.explain_misfits();
   ASSERT_EQ(session.left_out.size(), 1u);
   EXPECT_THAT(session.left_out[0], HasSubstr("1000000000 elements: no memory (1 GB"));
   EXPECT_THAT(session.left_out[0], HasSubstr("top_k"));
   for (const auto& name : names_of(session)) EXPECT_EQ(name.find("1000000000"), std::string::npos) << name;
+}
+
+TEST(Cases, KernelsThatTakeNoShortInputAreLeftOutWithALine) {
+  Session session = session_of({"--size", "64,128,4096"});
+  add_kernel_cases(session);
+  ASSERT_EQ(session.left_out.size(), 2u);
+  EXPECT_EQ(session.left_out[0], "kernel/huffman_encode of 64, 128: it takes at least 1024 elements");
+  EXPECT_TRUE(names_of(session).contains("kernel/huffman_encode/4096"));
 }
 
 TEST(Affinity, NamesAtLeastOneProcessor) {

@@ -1,0 +1,76 @@
+// What thresholds are found from: the statistics of a first pass, counts above thresholds.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "gradcomp/kernels/count_above.hpp"
+#include "gradcomp/kernels/moments.hpp"
+#include "kernel.hpp"
+
+namespace gradcomp::bench {
+namespace {
+
+Kernel first_pass(const KernelInput& input) {
+  struct Arrays {
+    kernels::Tiles tiles;
+    kernels::FirstPass pass;
+  };
+  kernels::Tiles tiles(Layout::flat(input.count()));
+  const auto arrays = std::make_shared<Arrays>(Arrays{tiles, kernels::FirstPass(tiles)});
+  const auto work = [=] { arrays->pass.run(input.exec, arrays->tiles, input.source()); };
+  const auto check = [=] {
+    const kernels::Moments got = arrays->pass.moments().at(0);
+    kernels::Moments expected;
+    for (const float a : input.host()) {
+      expected.sum += a;
+      expected.sum_abs += std::abs(a);
+      expected.sum_squares += static_cast<double>(a) * a;
+      expected.nonzeros += a != 0 ? 1 : 0;
+      expected.max_bits = std::max(expected.max_bits, kernels::magnitude(a));
+    }
+    require_close("sum", 0, got.sum, expected.sum, 1e-5 * expected.sum_abs);
+    require_close("sum of magnitudes", 0, got.sum_abs, expected.sum_abs, 1e-5 * expected.sum_abs);
+    require_close("sum of squares", 0, got.sum_squares, expected.sum_squares, 1e-5 * expected.sum_squares + 1e-30);
+    require(got.nonzeros == expected.nonzeros && got.max_bits == expected.max_bits && got.non_finite == 0,
+            "wrong answer: {} nonzeros and largest magnitude {:#x}, expected {} and {:#x}", got.nonzeros, got.max_bits,
+            expected.nonzeros, expected.max_bits);
+  };
+  return {1, work, check, {}};
+}
+
+Kernel count_above(const KernelInput& input) {
+  struct Arrays {
+    kernels::Tiles tiles;
+    kernels::CountAbove counter;
+    std::vector<kernels::Probes> probes;
+    std::vector<kernels::Counts> counts;
+  };
+  kernels::Tiles tiles(Layout::flat(input.count()));
+  const auto arrays = std::make_shared<Arrays>(Arrays{tiles, kernels::CountAbove(tiles), {kernels::no_probes}, {}});
+  const auto host = input.host();
+  double mean = 0;
+  for (const float a : host) mean += std::abs(a) / static_cast<double>(host.size());
+  for (int i = 0; i < kernels::most_probes; ++i)
+    arrays->probes[0][static_cast<std::size_t>(i)] = kernels::magnitude(static_cast<float>(mean * i));
+  const auto work = [=] {
+    arrays->counts = arrays->counter.run(input.exec, arrays->tiles, input.gradient.data(), arrays->probes);
+  };
+  const auto check = [=] {
+    const auto values = input.host();
+    for (std::size_t i = 0; i < kernels::most_probes; ++i) {
+      const index_t expected = std::count_if(values.begin(), values.end(),
+                                             [&](float a) { return kernels::magnitude(a) > arrays->probes[0][i]; });
+      require(arrays->counts.at(0)[i] == expected, "wrong answer: {} elements above threshold {}, expected {}",
+              arrays->counts.at(0)[i], i, expected);
+    }
+  };
+  return {1, work, check, {}};
+}
+
+}  // namespace
+
+std::vector<NamedKernel> statistics_kernels() {
+  return {{"first_pass", 16, first_pass}, {"count_above", 16, count_above}};
+}
+
+}  // namespace gradcomp::bench
