@@ -2,10 +2,12 @@
 
 The programs are found in $GRADCOMP_BIN; without it only the schema and its page are tested.
 """
+import array
 import json
 import os
 import pathlib
 import re
+import struct
 import subprocess
 
 import example_results
@@ -141,6 +143,84 @@ def test_unwritable_output_is_found_before_the_run(program, output, tmp_path):
     assert str(tmp_path) in done.stderr
     assert list(tmp_path.iterdir()) == []
     assert done.stdout == "", "refused before anything ran"
+
+
+def bench(tmp_path, *arguments):
+    """Status of gradcomp-bench and the document that it wrote."""
+    output = tmp_path / "B.json"
+    done = run("gradcomp-bench", *arguments, "--output", output)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(output.read_text(encoding="utf-8"))
+    VALIDATOR.validate(document)
+    return document, done.stdout
+
+
+BENCH_REFUSED = {
+    "excluding sizes": ["--full", "--quick"],
+    "sizes of a full run": ["--full", "--size", "1024"],
+    "methods of the machine": ["--machine", "--methods", "top_k"],
+    "threads twice": ["--threads", "1", "--kokkos-num-threads=2"],
+    "no threads": ["--threads", "0"],
+    "residual": ["--residual", "perhaps"],
+    "cache": ["--cache", "hot"],
+    "missing file": ["--data", "no_such.npy"],
+    "sizes of files": ["--data", "no_such.npy", "--size", "1024"],
+    "no case": ["--quick", "--filter", "no_such_case"],
+    "no memory at all": ["--size", "1048576", "--memory", "0.000001", "--filter", "top_k"],
+}
+
+
+@needs_programs
+@pytest.mark.parametrize("case", BENCH_REFUSED)
+def test_bench_refuses_in_one_line(case, tmp_path):
+    refused("gradcomp-bench", tmp_path, *BENCH_REFUSED[case])
+
+
+@needs_programs
+def test_bench_of_the_machine_has_its_limits_alone(tmp_path):
+    document, shown = bench(tmp_path, "--machine", "--sizes", "1024,4099", "--samples", 2)
+    limits = [f"{limit}/{size}" for size in (1024, 4099) for limit in ("read", "copy", "triad")] + ["sgemm"]
+    assert [row["name"] for row in document["benchmarks"]] == limits
+    assert len(shown.splitlines()) == 1 + len(limits)
+
+
+@needs_programs
+def test_bench_quick_lists_every_method_and_kernel():
+    done = run("gradcomp-bench", "--quick", "--list")
+    names = done.stdout.split()
+    methods = {line.split("/")[1] for line in names if line.startswith("pair/")}
+    kernels = {line.split("/")[1] for line in names if line.startswith("kernel/")}
+    assert {"fp32", "top_k", "sidco", "qsgd", "powersgd", "sketch", "rotated"} <= methods
+    assert {"first_pass", "top_k", "encode_codes_4", "rotate", "huffman_decode"} <= kernels
+    cases = ([f"{phase}/{method}" for method in methods for phase in ("compress", "decompress", "pair")]
+             + [f"kernel/{kernel}" for kernel in kernels] + ["read", "copy", "triad"])
+    expected = {f"{case}/{size}" for case in cases for size in (65536, 1048576)}
+    assert sorted(names) == sorted(expected | {"sgemm", "train_step/resnet20/batch128"})
+
+
+@needs_programs
+def test_bench_interleaved_cold_from_a_file_records_how(tmp_path):
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1500,), }"
+    header += b" " * (117 - len(header)) + b"\n"
+    values = array.array("f", [(-1) ** i * 1e-3 / (1 + i % 97) for i in range(1500)])
+    (tmp_path / "gradient.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header
+                                            + values.tobytes())
+    document, shown = bench(
+        tmp_path, "--data", f"laplace,{tmp_path / 'gradient.npy'}", "--size", "1024", "--samples", "7", "--threads", 1,
+        "--interleave", "--cache", "cold", "--residual", "on", "--methods", "top_k,sign",
+        "--filter", "top_k|first_pass")
+    cases = [f"{phase}/top_k:feedback=residual" for phase in ("compress", "decompress", "pair")]
+    cases += ["kernel/top_k", "kernel/first_pass"]
+    rows = {row["name"]: row for row in document["benchmarks"]}
+    assert set(rows) == {f"{case}/{size}" for case in cases for size in ("1024", "1500/gradient")}
+    assert {row["iterations"] for row in rows.values()} == {7}
+    assert {row["cache"] for row in rows.values()} == {"cold"}
+    assert rows["kernel/top_k/1500/gradient"]["data"] == "gradient"
+    assert rows["pair/top_k:feedback=residual/1024"]["feedback"] == "residual"
+    ours = document["context"]["gradcomp"]
+    assert ours["threads"] == 1 and ours["options"]["threads"] == 1
+    assert ours["affinity"]["cpus"] and ours["affinity"]["omp_proc_bind"] == "false"
+    assert len(ours["left_out"]) == 1 and "sign" in ours["left_out"][0] and ours["left_out"][0] in shown
 
 
 def replaced(arguments, change):
