@@ -33,6 +33,8 @@ TEST_P(Conformance, ErrorIsAsDeclared) {
       error += std::pow(static_cast<double>(a[i]) - c[i], 2);
       size += std::pow(static_cast<double>(a[i]), 2);
     }
+    // stochastic rounding takes some of the values below the smallest spacing, of fp16 2^-24, up to it
+    if (property == Info::Property::rounding) size += static_cast<double>(a.size()) * 0x1p-48;
     EXPECT_LE(error, size * (1 + 1e-6)) << "||a - C(a)||^2 > ||a||^2";
   });
 }
