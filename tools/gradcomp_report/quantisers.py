@@ -8,10 +8,10 @@ def rows(record):
     return {(row["method"], row["stream"]): row for row in record.rows}
 
 
-def quality(record, names):
-    """A line per method; bits, error, bias and contraction for each stream."""
-    by_method = rows(record)
-    streams = list(dict.fromkeys(row["stream"] for row in record.rows))
+def quality(records, names):
+    """A line per method; bits, error, bias and contraction for each stream of the records."""
+    by_method = {key: row for record in records for key, row in rows(record).items()}
+    streams = list(dict.fromkeys(stream for _, stream in by_method))
     header = ["method"]
     for stream in streams:
         header += [f"{stream}: bits / element", "relative error", "bias", "bias z", "contraction"]
