@@ -145,10 +145,7 @@ index_t BucketRanges::run(const Exec& exec, const Source& source) {
         });
       });
   if (m_begin.size() > 0) join_chunks(exec, m_begin, m_partial, m_ranges);
-  index_t value = 0;
-  Kokkos::deep_copy(exec, Kokkos::View<index_t, Kokkos::HostSpace>(&value), Kokkos::subview(non_finite, 0));
-  exec.fence("gradcomp::kernels::bucket_ranges");
-  return value;
+  return read_count(exec, non_finite);
 }
 
 index_t BucketRanges::bytes() const {

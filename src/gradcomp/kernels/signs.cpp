@@ -46,12 +46,7 @@ index_t SignPieces::bytes() const {
 
 void SignPieces::reset(const Exec& exec) const { Kokkos::deep_copy(exec, counter, index_t{0}); }
 
-index_t SignPieces::read(const Exec& exec) const {
-  index_t value = 0;
-  Kokkos::deep_copy(exec, Kokkos::View<index_t, Kokkos::HostSpace>(&value), Kokkos::subview(counter, 0));
-  exec.fence("gradcomp::kernels::signs");
-  return value;
-}
+index_t SignPieces::read(const Exec& exec) const { return read_count(exec, counter); }
 
 bool add_signs(const Exec& exec, const SignPieces& pieces, const std::uint32_t* words, const SignLevels& levels,
                float weight, const Span<float>& out) {
