@@ -11,30 +11,6 @@
 
 namespace gradcomp::kernels {
 
-/// level + fraction of an element: `fixed` in units of 2^-16 and, in units of `fixed`, a rest in [0, 1).
-struct Position {
-  std::int32_t fixed = 0;
-  float rest = 0;
-};
-
-/// Level of a position whose 16 bits left it undecided.
-KOKKOS_INLINE_FUNCTION std::int32_t decide_level(const Position& p, const Array4& key, index_t element) {
-  const Array4 more = threefry4x32_12(key, stream_counter(element, random_stream::rounding, 1));
-  const std::uint32_t words[4] = {more.x0, more.x1, more.x2, more.x3};
-  float rest = p.rest;
-  bool up = false;
-  for (const std::uint32_t u : words) {
-    rest *= 0x1p32f;
-    const auto digit = static_cast<std::uint32_t>(rest);
-    if (digit != u) {
-      up = digit > u;
-      break;
-    }
-    rest -= static_cast<float>(digit);
-  }
-  return (p.fixed >> 16) + (up ? 1 : 0);
-}
-
 /// Codes of up to 256 elements at `a`, the first of which is number `element` (a multiple of 256) of its segment; lanes
 /// beyond `size` hold the code of 0.
 template <class Rule>

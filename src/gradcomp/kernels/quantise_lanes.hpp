@@ -84,12 +84,17 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint32_t signed_code(std::int32_t q, float a) {
   return static_cast<std::uint32_t>(code > 0 ? code : 0);
 }
 
-/// Code of an element whose 16 bits left it undecided: 128 further bits against the rest of x, in [0, 1) units.
-KOKKOS_INLINE_FUNCTION std::uint32_t decide(float x, float value, const Array4& key, index_t element) {
-  const auto fixed = static_cast<std::int32_t>(x);
-  float rest = x - static_cast<float>(fixed);  // exact, as all that follows
+/// level + fraction of an element: `fixed` in units of 2^-16 and, in units of `fixed`, a rest in [0, 1).
+struct Position {
+  std::int32_t fixed = 0;
+  float rest = 0;
+};
+
+/// Level of a position whose 16 bits left it undecided.
+KOKKOS_INLINE_FUNCTION std::int32_t decide_level(const Position& p, const Array4& key, index_t element) {
   const Array4 more = threefry4x32_12(key, stream_counter(element, random_stream::rounding, 1));
   const std::uint32_t words[4] = {more.x0, more.x1, more.x2, more.x3};
+  float rest = p.rest;
   bool up = false;
   for (const std::uint32_t u : words) {
     rest *= 0x1p32f;
@@ -100,7 +105,7 @@ KOKKOS_INLINE_FUNCTION std::uint32_t decide(float x, float value, const Array4& 
     }
     rest -= static_cast<float>(digit);
   }
-  return signed_code((fixed >> 16) + (up ? 1 : 0), value);
+  return (p.fixed >> 16) + (up ? 1 : 0);
 }
 
 /// Codes of up to 256 elements at `a`; lanes beyond `size` hold 0. x = |a| / step is rounded up when its fraction
@@ -114,13 +119,6 @@ KOKKOS_FORCEINLINE_FUNCTION void round_group(const Warp& warp, const float* a, i
   Lanes<std::int32_t> undecided;
   const Array4 counter = stream_counter(element, random_stream::rounding, 0);
   const bool whole = size >= draw_elements;
-  const auto round = [&](int l, const std::uint32_t(&draw)[4], int row, float x) {
-    const std::uint32_t u = row < 4 ? draw[row] & 0xffffu : draw[row - 4] >> 16;
-    const auto fixed = static_cast<std::int32_t>(scaled_magnitude(x, steps.scale[row >> steps.shift], most));
-    const std::int32_t sum = fixed + static_cast<std::int32_t>(u);
-    undecided[l] |= (sum & 0xffff) == 0xffff ? 1 : 0;
-    code[row][l] = signed_code(sum >> 16, x);
-  };
   warp.each([&](int l) {  // all in registers
     // a group starts at a multiple of 256: adding the lane never carries
     const Array4 drawn =
@@ -130,7 +128,11 @@ KOKKOS_FORCEINLINE_FUNCTION void round_group(const Warp& warp, const float* a, i
     GRADCOMP_UNROLL
     for (int row = 0; row < draw_rows; ++row) {
       const float x = whole || row * warp_lanes + l < size ? a[row * warp_lanes + l] : 0.0f;
-      round(l, draw, row, x);
+      const std::uint32_t u = row < 4 ? draw[row] & 0xffffu : draw[row - 4] >> 16;
+      const auto fixed = static_cast<std::int32_t>(scaled_magnitude(x, steps.scale[row >> steps.shift], most));
+      const std::int32_t sum = fixed + static_cast<std::int32_t>(u);
+      undecided[l] |= (sum & 0xffff) == 0xffff ? 1 : 0;
+      code[row][l] = signed_code(sum >> 16, x);
     }
   });
   if (warp.max(undecided) == 0) return;
@@ -143,8 +145,10 @@ KOKKOS_FORCEINLINE_FUNCTION void round_group(const Warp& warp, const float* a, i
       const float value = a[row * warp_lanes + l];
       const float x = scaled_magnitude(value, steps.scale[row >> steps.shift], most);
       const std::uint32_t u = row < 4 ? words[row] & 0xffffu : words[row - 4] >> 16;
-      if (((static_cast<std::uint32_t>(x) + u) & 0xffffu) != 0xffffu) continue;
-      code[row][l] = decide(x, value, key, element + row * warp_lanes + l);
+      const auto fixed = static_cast<std::int32_t>(x);
+      if (((static_cast<std::uint32_t>(fixed) + u) & 0xffffu) != 0xffffu) continue;
+      const Position position{fixed, x - static_cast<float>(fixed)};  // exact
+      code[row][l] = signed_code(decide_level(position, key, element + row * warp_lanes + l), value);
     }
   });
 }
