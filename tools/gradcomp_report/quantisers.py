@@ -33,15 +33,16 @@ def in_reads(row, column):
     return row[column] / limit if limit else None
 
 
-def times(record, names):
-    """A line per method: compress, decompress and both as multiples of one read."""
+def times(parts):
+    """[(record, names)] -> a line per method: compress, decompress and both as multiples of one read."""
     lines = []
-    for name in names:
-        for row in (row for row in record.rows if row["method"] == name):
-            compress, decompress = in_reads(row, "compress_ms"), in_reads(row, "decompress_ms")
-            both = None if compress is None else compress + decompress
-            lines.append([f"`{name}`", row["stream"], f"{row['elements']:,}", text.ratio(compress),
-                          text.ratio(decompress), text.ratio(both)])
+    for record, names in parts:
+        for name in names:
+            for row in (row for row in record.rows if row["method"] == name):
+                compress, decompress = in_reads(row, "compress_ms"), in_reads(row, "decompress_ms")
+                both = None if compress is None else compress + decompress
+                lines.append([f"`{name}`", row["stream"], f"{row['elements']:,}", text.ratio(compress),
+                              text.ratio(decompress), text.ratio(both)])
     return ["method", "gradient", "elements", "compress", "decompress", "both"], lines
 
 
