@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/codecs.hpp"
 
 namespace gradcomp::kernels {
@@ -66,10 +67,7 @@ bool Base3::unpack_add(const Exec& exec, const std::uint8_t* bytes, const float*
           if (total > 0) Kokkos::atomic_add(&bad_bytes(0), static_cast<index_t>(total));
         });
       });
-  index_t value = 0;
-  Kokkos::deep_copy(exec, Kokkos::View<index_t, Kokkos::HostSpace>(&value), Kokkos::subview(m_bad, 0));
-  exec.fence("gradcomp::kernels::base3_unpack");
-  return value == 0;
+  return read_count(exec, m_bad) == 0;
 }
 
 }  // namespace gradcomp::kernels

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "gradcomp/compressors/detail/dense_bytes.hpp"
+#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/float8.hpp"
 #include "gradcomp/kernels/moments.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
@@ -125,10 +126,7 @@ bool decode_float8(const Exec& exec, const Float8State& state, const std::byte* 
           if (total > 0) Kokkos::atomic_add(&bad(0), static_cast<index_t>(total));
         });
       });
-  index_t count = 0;
-  Kokkos::deep_copy(exec, Kokkos::View<index_t, Kokkos::HostSpace>(&count), Kokkos::subview(bad, 0));
-  exec.fence("gradcomp::compressors::decode_float8");
-  return count == 0;
+  return kernels::read_count(exec, bad) == 0;
 }
 
 template <class Format>
