@@ -17,9 +17,12 @@ namespace gradcomp::data {
 
 struct Batch {
   index_t step = 0, epoch = 0;
-  std::vector<index_t> indices;      ///< into the set
-  std::vector<float> images;         ///< indices.size() x image_size(), NHWC, normalised
-  std::vector<std::int32_t> labels;  ///< indices.size()
+  std::vector<index_t> indices;  ///< into the set
+  std::vector<float>
+      images;  ///< indices.size() x image_size(), NHWC, normalised; frames: [sequences][length][features]
+  std::vector<std::int32_t> tokens;  ///< language models: [sequences][length]
+  std::vector<std::int32_t> labels;  ///< one per image, or one per token
+  bool restart = false;              ///< texts begin anew: no hidden state comes from the batch before
 };
 
 class Loader {

@@ -12,11 +12,14 @@
 
 namespace gradcomp::nn {
 
-/// Images with their classes, both borrowed.
+/// Samples with their targets, all borrowed.
 template <class T>
 struct Batch {
-  Span<const T> images;             ///< [size][height][width][channels] contiguous
-  Span<const std::int32_t> labels;  ///< [size], each in [0, classes)
+  Span<const T> images;                  ///< [size][height][width][channels] contiguous; empty for language models
+  Span<const std::int32_t> labels;       ///< each in [0, classes): one per image, or one per token
+  Span<const std::int32_t> tokens = {};  ///< language models: [sequences][length], each in [0, classes)
+  bool restart = false;                  ///< texts begin anew: the hidden state that they left behind is forgotten
+  std::uint64_t key = 0;                 ///< of this batch's random draws (dropout): of seed, step and rank
 
   index_t size() const { return static_cast<index_t>(labels.extent(0)); }
 };
@@ -24,8 +27,8 @@ struct Batch {
 /// Result over one batch, or the sum over several (operator +=).
 struct Loss {
   double sum = 0;       ///< of the cross entropy, nats
-  index_t correct = 0;  ///< images whose largest logit is the label's
-  index_t count = 0;    ///< images
+  index_t correct = 0;  ///< labels whose logit is the largest
+  index_t count = 0;    ///< labels
 
   double mean() const { return sum / static_cast<double>(count); }
   double accuracy() const { return static_cast<double>(correct) / static_cast<double>(count); }
@@ -46,7 +49,8 @@ class Model {
   /// Parameters in forward order. Convolutions are shaped {3, 3, in, out}, linear layers {in, out}.
   virtual const Layout& layout() const = 0;
 
-  /// Elements of the state: running mean and variance of each batch norm, forward order.
+  /// Elements of the state that is no parameter: running mean and variance of each batch norm, forward order; the
+  /// hidden state that a batch of texts hands to the next one.
   virtual index_t state_count() const = 0;
 
   virtual int max_batch() const = 0;
@@ -71,8 +75,9 @@ class Model {
   virtual void backward(const Exec& exec, const Span<const T>& parameters, const Span<T>& gradient,
                         const Ready& ready) = 0;
 
-  /// Forward with the running statistics, which stay as they are. Overwrites what backward() would need.
-  virtual void infer(const Exec& exec, const Span<const T>& parameters, const Span<const T>& state,
+  /// Forward without dropout and with the running statistics, which stay as they are; a hidden state moves on.
+  /// Overwrites what backward() would need.
+  virtual void infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& state,
                      const Batch<T>& batch) = 0;
 
   /// Loss of the last forward() or infer(). Fences `exec`. Throws Error when a label was no class.
@@ -87,7 +92,7 @@ class Model {
   }
 
   /// infer, loss.
-  Loss evaluate(const Exec& exec, const Span<const T>& parameters, const Span<const T>& state, const Batch<T>& batch) {
+  Loss evaluate(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch) {
     infer(exec, parameters, state, batch);
     return loss(exec);
   }

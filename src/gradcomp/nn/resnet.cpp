@@ -142,10 +142,9 @@ void ResNet<T>::forward(const Exec& exec, const Span<const T>& parameters, const
 }
 
 template <class T>
-void ResNet<T>::infer(const Exec& exec, const Span<const T>& parameters, const Span<const T>& state,
-                      const Batch<T>& batch) {
+void ResNet<T>::infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch) {
   // evaluation mode only reads the state
-  run(exec, parameters, Span<T>(const_cast<T*>(state.data()), state.extent(0)), batch, false);
+  run(exec, parameters, state, batch, false);
 }
 
 template <class T>

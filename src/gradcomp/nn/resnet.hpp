@@ -28,8 +28,7 @@ class ResNet final : public Model<T> {
   void forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch) override;
   void backward(const Exec& exec, const Span<const T>& parameters, const Span<T>& gradient,
                 const Ready& ready) override;
-  void infer(const Exec& exec, const Span<const T>& parameters, const Span<const T>& state,
-             const Batch<T>& batch) override;
+  void infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch) override;
   Loss loss(const Exec& exec) override;
 
  private:

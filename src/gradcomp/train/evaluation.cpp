@@ -38,7 +38,7 @@ nn::Loss sum_over_ranks(Communicator& comm, const nn::Loss& loss) {
 }
 
 nn::Loss evaluate_test_set(const Exec& exec, const Job& job, DeviceBatch& buffers, const Span<const float>& parameters,
-                           const Span<const float>& state) {
+                           const Span<float>& state) {
   const data::ImageSet& test = job.data.test;
   const data::Transform transform(job.data);
   std::vector<index_t> indices;

@@ -23,7 +23,7 @@ class DeviceBatch {
 
 /// Loss and hits of `parameters` on the whole test set, summed over ranks. Collective.
 nn::Loss evaluate_test_set(const Exec& exec, const Job& job, DeviceBatch& buffers, const Span<const float>& parameters,
-                           const Span<const float>& state);
+                           const Span<float>& state);
 
 /// The sum over ranks; losses to 1e-6 nats. Collective.
 nn::Loss sum_over_ranks(Communicator& comm, const nn::Loss& loss);

@@ -1,0 +1,55 @@
+#pragma once
+// A data set as trainers see it, whatever its samples are: training batches of this rank by step, test batches by
+// number.
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "gradcomp/data/loader.hpp"
+
+namespace gradcomp::data {
+
+/// What a model must be able to take.
+struct InputShape {
+  enum class Kind : std::uint8_t { images, tokens, frames };
+
+  Kind kind = Kind::images;
+  index_t height = 0, width = 0, channels = 0;  ///< images
+  index_t length = 0;                           ///< tokens, frames: steps of a sequence in one batch
+  index_t features = 0;                         ///< frames: floats of a step
+  index_t classes = 0;                          ///< of a label; tokens: the vocabulary
+};
+
+/// This rank's part of the work.
+struct Shard {
+  index_t batch = 0;  ///< samples (images, sequences) per rank and step
+  int rank = 0, ranks = 1;
+  std::uint64_t seed = 1;
+  bool augment = false;
+  double skew = 0;  ///< label skew: concentration of a Dirichlet distribution per class; 0: dealt evenly
+};
+
+class Task {
+ public:
+  virtual ~Task() = default;
+
+  virtual const std::string& name() const = 0;  ///< canonical spec without a path
+  virtual const std::string& crc() const = 0;   ///< of everything, 8 hex digits
+  virtual InputShape shape() const = 0;
+
+  /// Lowest mean loss that any model can reach on the test set, in nats; 0 where nobody knows.
+  virtual double loss_floor() const { return 0; }
+
+  /// Steps after which every sample was seen about once. Throws Error where the training set is too small for `shard`.
+  virtual index_t steps_per_epoch(const Shard& shard) const = 0;
+
+  /// Fills the batch of `step` (batch.step is set) on the loader's thread: a pure function of (shard, step). The task
+  /// must outlive it.
+  virtual Loader::Fill training(const Shard& shard) const = 0;
+
+  /// Fills test batch `number` of this rank; false where there is none left. Over all ranks and numbers every test
+  /// sample comes once.
+  virtual bool test(const Shard& shard, index_t number, Batch& batch) const = 0;
+};
+
+}  // namespace gradcomp::data
