@@ -94,8 +94,13 @@ void LowRankPlan::project(const Exec& exec, const Source& source, const Span<con
         const Factored m = matrices(tile.matrix);
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
-        for (std::int32_t i = tile.row; i < tile.row + tile.rows; ++i) {
-          project_row(warp, source, m, i, q.data() + m.q, p.data() + m.p, bad);
+        const std::int32_t end = tile.row + tile.rows;
+        for (std::int32_t i = tile.row, rows = 0; i < end; i += rows) {
+          rows = rows_together(m.columns, end - i);
+          const index_t first = m.first + static_cast<index_t>(i) * m.columns;
+          first_rows(warp, source, first, static_cast<index_t>(rows) * m.columns, bad, [](int, float, int) {});
+          for (std::int32_t row = i; row < i + rows; ++row)
+            project_row(warp, source, m, row, q.data() + m.q, p.data() + m.p);
         }
         add_count(warp, bad, count);
       });
@@ -153,8 +158,16 @@ void LowRankPlan::reconstruct(const Exec& exec, const Source& source, const Span
       KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Rows tile = tiles(t);
         const Factored m = matrices(tile.matrix);
-        for (std::int32_t i = tile.row; i < tile.row + tile.rows; ++i) {
-          reconstruct_row(warp, source, m, i, p.data() + m.p, q.data() + m.q, out.data());
+        const std::int32_t end = tile.row + tile.rows;
+        for (std::int32_t i = tile.row, rows = 0; i < end; i += rows) {
+          rows = rows_together(m.columns, end - i);
+          const index_t first = m.first + static_cast<index_t>(i) * m.columns;
+          if (source.has_memory()) {
+            preload(source.memory + first, static_cast<index_t>(rows) * m.columns);
+            preload(out.data() + first, static_cast<index_t>(rows) * m.columns);
+          }
+          for (std::int32_t row = i; row < i + rows; ++row)
+            reconstruct_row(warp, source, m, row, p.data() + m.p, q.data() + m.q, out.data());
         }
       });
   for_warps(

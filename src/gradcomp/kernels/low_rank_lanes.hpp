@@ -12,6 +12,12 @@ namespace gradcomp::kernels {
 inline constexpr int panels = lanes_are_threads ? 1 : 16;
 inline constexpr index_t panel_columns = panels * warp_lanes;
 
+/// Rows of a matrix to take together, of `left`: as many as fit one preload(), at least one.
+KOKKOS_FORCEINLINE_FUNCTION std::int32_t rows_together(std::int32_t columns, std::int32_t left) {
+  const std::int32_t fit = columns < preload_elements ? static_cast<std::int32_t>(preload_elements) / columns : 1;
+  return fit < left ? fit : left;
+}
+
 /// Columns of the factors to take next, of `left`.
 KOKKOS_FORCEINLINE_FUNCTION constexpr std::int32_t rank_chunk(std::int32_t left) {
   return left >= 4 ? 4 : left >= 2 ? 2 : 1;
@@ -30,43 +36,40 @@ KOKKOS_FORCEINLINE_FUNCTION void add_elements(const Warp& warp, index_t count, c
   each_element(warp, count, [&](int, index_t e) { y[e] += x[e]; });
 }
 
-/// p[k][row] = sum over columns of a q[k], for Ranks columns k of the factors. `touch`: this is the first touch of a.
+/// p[k rows] = sum over `columns` elements of a q[k columns], for Ranks columns k of the factors. `finite`: so is a;
+/// otherwise what is not counts as 0.
 template <int Ranks>
-KOKKOS_FORCEINLINE_FUNCTION void project_row_ranks(const Warp& warp, const Source& source, const Factored& m,
-                                                   std::int32_t row, const float* q, float* p, bool touch,
-                                                   Lanes<std::int32_t>& bad) {
+KOKKOS_FORCEINLINE_FUNCTION void project_row_ranks(const Warp& warp, const float* a, bool finite, index_t columns,
+                                                   const float* q, float* p, index_t rows) {
   Lanes<float> sum[Ranks];
   for (int k = 0; k < Ranks; ++k) warp.each([&](int l) { sum[k][l] = 0; });
-  const index_t begin = m.first + static_cast<index_t>(row) * m.columns, stride = m.columns;
-  const index_t whole = stride / warp_lanes * warp_lanes;
-  const auto take = [&](int l, float a, int r) {
-    for (int k = 0; k < Ranks; ++k) sum[k][l] += a * q[k * stride + r * warp_lanes + l];
+  const auto add = [&](int l, float x, index_t e) {
+    GRADCOMP_UNROLL
+    for (int k = 0; k < Ranks; ++k) sum[k][l] += x * q[k * columns + e];
   };
-  const auto take_rest = [&](int l, float a, int) {
-    for (int k = 0; k < Ranks && whole + l < stride; ++k) sum[k][l] += a * q[k * stride + whole + l];
-  };
-  if (touch) {
-    first_rows<2>(warp, source, begin, whole, bad, take);
-    first_rows<2>(warp, source, begin + whole, stride - whole, bad, take_rest);
+  if (finite) {
+    each_element<4>(warp, columns, [&](int l, index_t e) { add(l, a[e], e); });
   } else {
-    again_rows<2>(warp, source, begin, whole, take);
-    again_rows<2>(warp, source, begin + whole, stride - whole, take_rest);
+    each_element<4>(warp, columns, [&](int l, index_t e) { add(l, Source::is_finite(a[e]) ? a[e] : 0.0f, e); });
   }
   for (int k = 0; k < Ranks; ++k) {
     const float total = warp.sum(sum[k]);
-    warp.once([&] { p[static_cast<index_t>(k) * m.rows + row] = total; });
+    warp.once([&] { p[k * rows] = total; });
   }
 }
 
+/// p[k][row] for a row of the matrix whose first touch has been.
 KOKKOS_FORCEINLINE_FUNCTION void project_row(const Warp& warp, const Source& source, const Factored& m,
-                                             std::int32_t row, const float* q, float* p, Lanes<std::int32_t>& bad) {
+                                             std::int32_t row, const float* q, float* p) {
+  const float* const a = source.accumulated() + m.first + static_cast<index_t>(row) * m.columns;
+  const bool finite = source.kind != Source::Kind::none;  // a memory is
   for (std::int32_t k = 0; k < m.rank; k += rank_chunk(m.rank - k)) {
     const float* const qk = q + static_cast<index_t>(k) * m.columns;
-    float* const pk = p + static_cast<index_t>(k) * m.rows;
+    float* const pk = p + static_cast<index_t>(k) * m.rows + row;
     const std::int32_t ranks = rank_chunk(m.rank - k);
-    if (ranks == 4) project_row_ranks<4>(warp, source, m, row, qk, pk, k == 0, bad);
-    if (ranks == 2) project_row_ranks<2>(warp, source, m, row, qk, pk, k == 0, bad);
-    if (ranks == 1) project_row_ranks<1>(warp, source, m, row, qk, pk, k == 0, bad);
+    if (ranks == 4) project_row_ranks<4>(warp, a, finite, m.columns, qk, pk, m.rows);
+    if (ranks == 2) project_row_ranks<2>(warp, a, finite, m.columns, qk, pk, m.rows);
+    if (ranks == 1) project_row_ranks<1>(warp, a, finite, m.columns, qk, pk, m.rows);
   }
 }
 
@@ -101,16 +104,25 @@ struct ColumnSums {
     for (int k = 0; k < Ranks; ++k)
       for (int r = 0; r < Rows; ++r) f[k][r] = factor[k * factor_stride + i + r];
     const float* const row = a + i * stride;
-    for (int j = 0; j * warp_lanes < columns; ++j) {
-      Lanes<float> x[Rows];
-      for (int r = 0; r < Rows; ++r) load_row(warp, row + r * stride + j * warp_lanes, columns - j * warp_lanes, x[r]);
-      for (int k = 0; k < Ranks; ++k) {
-        warp.each([&](int l) {
-          float s = sum[k][j][l];
-          for (int r = 0; r < Rows; ++r) s += x[r][l] * f[k][r];
-          sum[k][j][l] = s;
-        });
-      }
+    for (int r = 0; r < Rows; ++r) preload(row + r * stride, columns);
+    int j = 0;
+    for (; (j + 1) * warp_lanes <= columns; ++j)
+      warp.each([&](int l) { add_column<Ranks, Rows>(f, row + j * warp_lanes + l, l, j, sum); });
+    warp.each([&](int l) {
+      if (j * warp_lanes + l < columns) add_column<Ranks, Rows>(f, row + j * warp_lanes + l, l, j, sum);
+    });
+  }
+
+  /// Adds Rows elements of one column.
+  template <int Ranks, int Rows>
+  KOKKOS_FORCEINLINE_FUNCTION void add_column(const float (&f)[Ranks][Rows], const float* x, int l, int j,
+                                              Lanes<float> (&sum)[Ranks][panels]) const {
+    GRADCOMP_UNROLL
+    for (int k = 0; k < Ranks; ++k) {
+      float s = sum[k][j][l];
+      GRADCOMP_UNROLL
+      for (int r = 0; r < Rows; ++r) s += x[r * stride] * f[k][r];
+      sum[k][j][l] = s;
     }
   }
 

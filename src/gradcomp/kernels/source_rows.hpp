@@ -3,6 +3,7 @@
 // nothing beside 32 loads, and kernels need no instantiation per kind.
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes.hpp"
+#include "gradcomp/kernels/preload.hpp"
 
 namespace gradcomp::kernels {
 
@@ -109,6 +110,12 @@ KOKKOS_FORCEINLINE_FUNCTION void sent_row(const Warp& warp, const Source& source
 /// Rows that are worked on together, in registers; the loops over them are unrolled.
 inline constexpr int group_rows = 8;
 
+/// preload() of what the first touch of elements i .. i + left - 1 reads.
+KOKKOS_FORCEINLINE_FUNCTION void preload_first(const Source& source, index_t i, index_t left) {
+  preload(source.gradient + i, left);
+  if (source.kind == Source::Kind::residual) preload(source.memory + i, left);
+}
+
 /// Source::first() of elements i .. i + count - 1, and use(l, a, row) for every lane of every row, in order of the
 /// rows; a = 0 beyond the last element. The kinds that matter most do whole groups in registers: through a Lanes<float>
 /// a row costs 5 to 10 times as many cycles on a host.
@@ -134,6 +141,7 @@ KOKKOS_FORCEINLINE_FUNCTION void first_rows(const Warp& warp, const Source& sour
   } else if (source.kind == Source::Kind::residual) {
     const float beta = source.beta, gamma = source.gamma;
     for (; e + together <= count; e += together) {
+      if (e % preload_elements == 0) preload_first(source, i + e, count - e);
       const float* const g = source.gradient + i + e;
       float* const memory = source.memory + i + e;
       const int row = static_cast<int>(e / warp_lanes);
