@@ -1,5 +1,6 @@
 // compress, decompress and both, for every method and size.
 #include "case.hpp"
+#include "figures.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/exchange/reduction.hpp"
 #include "loop.hpp"
@@ -29,7 +30,7 @@ std::vector<MethodSpec> chosen_methods(Session& session) {
   return kept;
 }
 
-/// Bytes per element of all that a pair and its verification hold, by a small one.
+/// Bytes per element of all that a pair and its verification (or its figures) hold, by a small one.
 double bytes_per_element(const MethodSpec& method, std::uint64_t seed) {
   constexpr index_t elements = index_t{1} << 16;
   const bool residual = method.compressor->info().takes("residual");
@@ -63,6 +64,12 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
   const auto dense = static_cast<double>(input.elements) * sizeof(float);
   row.method(method.text, method.canonical, method.label).set("phase", phase).set("feedback", feedback);
   row.bytes(static_cast<double>(loop.payload_bytes()), static_cast<double>(loop.header_bytes()), 0.0, dense);
+  if (session.last_round) {
+    const auto name = row.json().at("name").get<std::string>();
+    const Figures found = figures(exec, method, input.layout, gradient, session.options.seed, phase, name);
+    row.set("payload_checksum", fmt::format("{:08x}", found.payload));
+    row.set("decoded_checksum", fmt::format("{:08x}", found.decoded)).set("allocations", found.allocations);
+  }
   // declared for the default feedback alone
   const double passes = phase == "compress" && feedback == info.feedback ? info.passes : 0.0;
   finish_case(session, row, phase, input, passes, times);

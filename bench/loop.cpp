@@ -65,6 +65,7 @@ void Loop::compress(const Exec& exec, const Span<const float>& gradient) {
   for (int round = 0; round <= last; ++round) {
     m_compressor->produce(exec, round, m_source, *m_state, m_context, m_message);
     m_bytes += m_message.bytes();
+    if (m_seen) m_seen(m_message);
     if (round == last) return;
     reduce_alone(exec);
     m_compressor->consume(exec, round, m_message, *m_state, m_context);

@@ -1,5 +1,6 @@
 #pragma once
 // One rank that exchanges with itself: what a compressor costs, without any communication.
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -24,6 +25,9 @@ class Loop {
   /// From the last message to the estimate of the mean, in out(). Throws Error when the step was flagged: the input is
   /// finite.
   void decompress(const Exec& exec);
+
+  /// `seen` is called with every message as produce() left it; null: nothing is.
+  void on_message(std::function<void(const Message&)> seen) { m_seen = std::move(seen); }
 
   /// Seconds since the last call that went into copying sums, which an exchange would do: no part of the method.
   double take_exchange_seconds() { return std::exchange(m_exchange_seconds, 0.0); }
@@ -52,6 +56,7 @@ class Loop {
   Context m_context;
   Source m_source;
   Message m_message;
+  std::function<void(const Message&)> m_seen;
   Vector<float> m_out;
   index_t m_bytes = 0;
   double m_exchange_seconds = 0;

@@ -104,7 +104,8 @@ def bench():
                 del item[key]
         else:
             item |= {"phase": operation, "feedback": "residual", "payload_bytes": 80, "header_bytes": 32,
-                     "wire_bytes": 0, "dense_bytes": 4096, "compression_ratio": 51.2}
+                     "wire_bytes": 0, "dense_bytes": 4096, "compression_ratio": 51.2, "payload_checksum": "00c0ffee",
+                     "decoded_checksum": "0000cafe", "allocations": 0}
         if operation == "kernel":
             item["kernel"] = "top_k"
         rows.append(item | {"operation": operation, "data": "laplace", "elements": 1024, "cache": "warm",

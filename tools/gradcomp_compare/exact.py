@@ -1,11 +1,12 @@
 """Figures that do not depend on the clock: any change of bytes or of a checksum is a regression; so are more
-allocations, and more than 1 % more instructions."""
+allocations, and instructions that grow by more than 1 % and 100."""
 import dataclasses
 import statistics
 
 from .samples import GateError
 
 INSTRUCTIONS = 0.01  # share by which instruction counts may grow
+SLACK = 100  # instructions by which they may, too: where memory happens to lie moves them by some tens
 
 
 @dataclasses.dataclass
@@ -38,8 +39,18 @@ def _worse(column, before, after):
     if column == "allocations" and None not in (before, after):
         return after > before
     if column == "instructions" and None not in (before, after):
-        return after > before * (1 + INSTRUCTIONS)
+        return after > before * (1 + INSTRUCTIONS) + SLACK
     return True
+
+
+def judged(name, column, before, after):
+    """The Change of a figure from `before` to `after`, or None where that is none."""
+    if before is None or after == before:
+        return None
+    worse = _worse(column, before, after)
+    if worse or column == "allocations" or after < before * (1 - INSTRUCTIONS) - SLACK:
+        return Change(name, column, before, after, worse)
+    return None
 
 
 def changes(baseline, new, names):
@@ -55,8 +66,7 @@ def changes(baseline, new, names):
                 values = sorted(set(map(str, _values(new, name, column))))
                 found.append(Change(name, column, before, f"{' or '.join(values[:3])}, by process", True))
                 continue
-            if before is not None and after != before:
-                worse = _worse(column, before, after)
-                if worse or column == "allocations" or after < before * (1 - INSTRUCTIONS):
-                    found.append(Change(name, column, before, after, worse))
+            change = judged(name, column, before, after)
+            if change:
+                found.append(change)
     return found

@@ -28,10 +28,15 @@ def cells(result):
             f"{result.low:.3f} to {result.high:.3f}", _p(result.p), f"{100 * result.spread:.1f} %", verdict]
 
 
+def change_line(change):
+    """A deterministic figure that changed."""
+    return (f"{change.case}: {change.column} {change.baseline} -> {'missing' if change.new is None else change.new} "
+            f"({'REGRESSION' if change.regression else 'better'})")
+
+
 def change_lines(outcome):
-    """Deterministic figures that changed."""
-    return [f"{change.case}: {change.column} {change.baseline} -> {'missing' if change.new is None else change.new} "
-            f"({'REGRESSION' if change.regression else 'better'})" for change in outcome.changes]
+    """All of them."""
+    return [change_line(change) for change in outcome.changes]
 
 
 def conclusion(outcome):

@@ -1,0 +1,74 @@
+#include "figures.hpp"
+
+#include <atomic>
+#include <vector>
+
+#include "callgrind.hpp"
+#include "gradcomp/data/files.hpp"
+#include "loop.hpp"
+
+namespace gradcomp::bench {
+namespace {
+
+std::atomic<index_t> counted{0};
+
+/// `crc` continued with `bytes` bytes of the device.
+std::uint32_t checksum(const Exec& exec, const void* data, index_t bytes, std::uint32_t crc) {
+  std::vector<std::uint8_t> host(static_cast<std::size_t>(bytes));
+  if (bytes == 0) return crc;
+  Kokkos::deep_copy(exec, HostSpan<std::uint8_t>(host.data(), host.size()),
+                    Span<const std::uint8_t>(static_cast<const std::uint8_t*>(data), host.size()));
+  exec.fence("gradcomp::bench::checksum");
+  return data::crc32(host.data(), host.size(), crc);
+}
+
+}  // namespace
+
+index_t count_allocations(const std::function<void()>& work) {
+  const auto before = Kokkos::Tools::Experimental::get_callbacks();
+  counted = 0;
+  Kokkos::Tools::Experimental::set_allocate_data_callback(
+      [](const Kokkos_Profiling_SpaceHandle, const char*, const void*, const std::uint64_t) { ++counted; });
+  try {
+    work();
+  } catch (...) {
+    Kokkos::Tools::Experimental::set_callbacks(before);
+    throw;
+  }
+  Kokkos::Tools::Experimental::set_callbacks(before);
+  return counted;
+}
+
+Figures figures(const Exec& exec, const MethodSpec& method, const Layout& layout, const Span<const float>& gradient,
+                std::uint64_t seed, const std::string& phase, const std::string& name) {
+  Figures found;
+  Loop loop(method, layout, seed);
+  loop.on_message([&](const Message& message) {
+    const bool summable = message.kind == MessageKind::summable;
+    found.payload =
+        checksum(exec, summable ? message.data : message.payload.data(), message.bytes(), found.payload);
+  });
+  loop.reset(exec);
+  loop.compress(exec, gradient);
+  loop.on_message(nullptr);
+  loop.decompress(exec);
+  found.decoded = checksum(exec, loop.out().data(), static_cast<index_t>(sizeof(float) * loop.out().size()), 0);
+
+  loop.reset(exec);
+  loop.compress(exec, gradient);
+  loop.decompress(exec);
+
+  loop.reset(exec);
+  if (phase == "decompress") loop.compress(exec, gradient);
+  exec.fence("gradcomp::bench::figures");
+  found.allocations = count_allocations([&] {
+    begin_instructions();
+    if (phase != "decompress") loop.compress(exec, gradient);
+    if (phase != "compress") loop.decompress(exec);
+    exec.fence("gradcomp::bench::figures");
+    end_instructions(name.c_str());
+  });
+  return found;
+}
+
+}  // namespace gradcomp::bench

@@ -1,0 +1,56 @@
+"""Instructions per case: gradcomp-bench beneath callgrind, which writes a file for each counted call (bench/callgrind.hpp)."""
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import tempfile
+
+from .samples import GateError
+
+# One thread; the same kernels of OpenBLAS and libc whatever the machine: callgrind knows AVX2 and nothing wider.
+ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false", "OPENBLAS_CORETYPE": "Haswell"}
+TRIGGER, SUMMARY = "desc: Trigger: Client Request: ", "summary: "
+
+
+def run(words, environment=None):
+    """Runs a command without its output. Throws GateError with the last line of what it said when it fails."""
+    words = list(map(str, words))
+    try:
+        done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False,
+                              env=os.environ | (environment or {}))
+    except OSError as error:
+        raise GateError(f"cannot start {words[0]}: {error.strerror}") from error
+    if done.returncode:
+        said = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines()[-1:]
+        raise GateError(f"status {done.returncode} of '{shlex.join(words)}': {said[0] if said else 'it said nothing'}")
+
+
+def read_counts(folder):
+    """{case: instructions} of callgrind's files in `folder`."""
+    found = {}
+    for path in sorted(pathlib.Path(folder).iterdir()):
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        names = [line.removeprefix(TRIGGER) for line in lines if line.startswith(TRIGGER)]
+        sums = [int(line.removeprefix(SUMMARY)) for line in lines if line.startswith(SUMMARY)]
+        if names and sums:
+            found[names[0]] = sums[0]
+    return found
+
+
+def count(program, arguments, output):
+    """Writes the result file of `program` with a column `instructions` in every row that was counted."""
+    with tempfile.TemporaryDirectory(prefix="gradcomp-callgrind.") as folder:
+        run(["valgrind", "--tool=callgrind", "--collect-atstart=no", f"--callgrind-out-file={folder}/out", program,
+             *arguments, "--output", output], ENVIRONMENT)
+        counts = read_counts(folder)
+    if not counts:
+        raise GateError(f"'{program}' was built without valgrind/callgrind.h: it marks no calls to count")
+    document = json.loads(pathlib.Path(output).read_text(encoding="utf-8"))
+    try:
+        for row in document["benchmarks"]:
+            if row["name"] in counts:
+                row["instructions"] = counts[row["name"]]
+    except (KeyError, TypeError) as error:
+        raise GateError(f"'{output}' is not a result file of gradcomp-bench: {error}") from error
+    pathlib.Path(output).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")

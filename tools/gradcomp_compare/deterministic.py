@@ -1,0 +1,71 @@
+"""Figures that depend on no clock, alone: bytes, checksums, allocations and instructions of single result files."""
+import json
+import pathlib
+
+from . import exact
+from .samples import COUNTS, GateError
+
+CONTEXT = ("program", "compiler", "build_type", "native_arch", "kokkos_version", "kokkos_backend")
+OPTIONS = ("samples", "seed")  # what figures depend on, beside the method and the elements
+BUILD = ("compiler", "build_type", "native_arch", "kokkos_version", "kokkos_backend")  # what instructions depend on
+
+
+def is_figure(column):
+    """Whether a row's column is deterministic."""
+    return column in COUNTS or column.endswith("checksum")
+
+
+def shorten(document):
+    """What a baseline keeps of a result file."""
+    known = document["context"]["gradcomp"]
+    rows = [{key: value for key, value in row.items() if key in ("name", "method_canonical", "elements") or is_figure(key)}
+            for row in document["benchmarks"]]
+    context = {key: known[key] for key in CONTEXT} | {"options": {key: known["options"][key] for key in OPTIONS}}
+    return {"context": {"gradcomp": context}, "benchmarks": rows}
+
+
+def text(document):
+    """As JSON, a row a line."""
+    rows = ",\n".join("  " + json.dumps(row) for row in document["benchmarks"])
+    return f'{{"context": {json.dumps(document["context"])},\n "benchmarks": [\n{rows}]}}\n'
+
+
+def read(path):
+    """A result file or a baseline, shortened. Throws GateError."""
+    try:
+        document = shorten(json.loads(pathlib.Path(path).read_text(encoding="utf-8")))
+        if not document["benchmarks"]:
+            raise GateError(f"'{path}' holds no cases")
+        names = [row["name"] for row in document["benchmarks"]]
+    except OSError as error:
+        raise GateError(f"cannot read '{path}': {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise GateError(f"'{path}' is not a result file of gradcomp-bench: {error}") from error
+    if len(set(names)) < len(names):
+        raise GateError(f"'{path}' holds a case twice")
+    return document
+
+
+def compare(baseline, new):
+    """([exact.Change], [note]) of two documents. Cases that only `new` has are a note, no change; instructions of another
+    compiler or build are not compared. Throws GateError when they ran with other options."""
+    first, second = (document["context"]["gradcomp"] for document in (baseline, new))
+    if first["options"] != second["options"]:
+        raise GateError(f"not comparable: options {first['options']} and {second['options']}")
+    other = [f"{key} {first[key]} and {second[key]}" for key in BUILD if first[key] != second[key]]
+    rows = {row["name"]: row for row in new["benchmarks"]}
+    counted = any("instructions" in row for row in rows.values())
+    left_out = {"instructions"} if other or not counted else set()
+    notes = [f"instructions are not compared: {'; '.join(other)}"] if other and counted else []
+    found = []
+    for row in baseline["benchmarks"]:
+        after = rows.pop(row["name"], None)
+        if after is None:
+            found.append(exact.Change(row["name"], "case", "there", None, True))
+            continue
+        columns = [key for key in row if key not in ("name", *left_out)]
+        changes = (exact.judged(row["name"], key, row[key], after.get(key)) for key in columns)
+        found += [change for change in changes if change]
+    if rows:
+        notes.append(f"not in the baseline, not compared: {', '.join(rows)}")
+    return found, notes
