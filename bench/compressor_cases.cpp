@@ -1,4 +1,8 @@
 // compress, decompress and both, for every method and size.
+#include <fmt/ranges.h>
+
+#include <limits>
+
 #include "case.hpp"
 #include "figures.hpp"
 #include "gradcomp/core/error.hpp"
@@ -8,6 +12,21 @@
 
 namespace gradcomp::bench {
 namespace {
+
+/// Seconds a call beyond so many elements, because the work grows faster than the elements: run when named.
+struct SlowMethod {
+  const char* name;
+  index_t most;
+};
+constexpr SlowMethod slow_methods[] = {{"atomo", index_t{1} << 14}};  // the spectrum of a matrix
+
+/// Elements up to which a method runs.
+index_t most_elements(const Session& session, const MethodSpec& method) {
+  for (const auto& slow : slow_methods) {
+    if (session.options.methods.empty() && method.compressor->info().name == slow.name) return slow.most;
+  }
+  return std::numeric_limits<index_t>::max();
+}
 
 /// The methods with the feedback that --residual asks for; those that refuse it are left out with a line.
 std::vector<MethodSpec> chosen_methods(Session& session) {
@@ -80,7 +99,13 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
 void add_compressor_cases(Session& session) {
   for (const auto& method : chosen_methods(session)) {
     const double bytes = bytes_per_element(method, session.options.seed);
+    const index_t most = most_elements(session, method);
+    std::vector<std::string> slow_inputs;
     for (const auto& input : session.inputs) {
+      if (input.elements > most) {
+        slow_inputs.push_back(input.name());
+        continue;
+      }
       if (!session.fits(input, method.label, bytes)) continue;
       for (const std::string phase : {"compress", "decompress", "pair"}) {
         const auto body = [&session, method, phase, &input](benchmark::State& state, report::Row row) {
@@ -90,6 +115,9 @@ void add_compressor_cases(Session& session) {
                  {fmt::format("{}/{}/{}", phase, method.label, input.name()), input.elements, body, input.name()});
       }
     }
+    if (!slow_inputs.empty())
+      session.left_out.push_back(fmt::format("{} of {}: it takes seconds a call; runs when named by --methods",
+                                             method.label, fmt::join(slow_inputs, ", ")));
   }
 }
 

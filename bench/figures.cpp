@@ -45,8 +45,7 @@ Figures figures(const Exec& exec, const MethodSpec& method, const Layout& layout
   Loop loop(method, layout, seed);
   loop.on_message([&](const Message& message) {
     const bool summable = message.kind == MessageKind::summable;
-    found.payload =
-        checksum(exec, summable ? message.data : message.payload.data(), message.bytes(), found.payload);
+    found.payload = checksum(exec, summable ? message.data : message.payload.data(), message.bytes(), found.payload);
   });
   loop.reset(exec);
   loop.compress(exec, gradient);

@@ -66,9 +66,7 @@ TEST(Figures, NoMethodAllocatesInTheSteadyState) {
 }
 
 TEST(Figures, AllocationsAreCounted) {
-  const auto two = [] {
-    const Vector<float> first("first", 10), second("second", 10);
-  };
+  const auto two = [] { const Vector<float> first("first", 10), second("second", 10); };
   EXPECT_EQ(count_allocations(two), 2);
   EXPECT_EQ(count_allocations([] {}), 0);
   EXPECT_THROW(count_allocations([] { throw std::runtime_error("stop"); }), std::runtime_error);

@@ -132,7 +132,17 @@ TEST(Cases, QuickHasEveryMethodPhaseKernelAndLimit) {
                            "kernel/first_pass/1048576", "compress/sidco/65536", "pair/powersgd/1048576"})
     EXPECT_TRUE(names.contains(name)) << name;
   EXPECT_EQ(session.samples(1 << 20), 5);
-  EXPECT_THAT(session.left_out, ElementsAre());
+  EXPECT_THAT(session.left_out, ElementsAre(testing::StartsWith("atomo of 65536, 1048576: it takes seconds a call")));
+}
+
+TEST(Cases, SlowMethodsRunOnShortInputsAndWhenNamed) {
+  Session session = session_of({"--size", "16384,16385"});
+  add_compressor_cases(session);
+  EXPECT_TRUE(names_of(session).contains("pair/atomo/16384"));
+  EXPECT_FALSE(names_of(session).contains("pair/atomo/16385"));
+  Session named = session_of({"--quick", "--methods", "atomo"});
+  add_compressor_cases(named);
+  EXPECT_TRUE(names_of(named).contains("pair/atomo/1048576"));
 }
 
 TEST(Cases, RefusedFeedbackIsLeftOutWithALine) {
