@@ -119,7 +119,8 @@ def evaluate(stream="laplace", loop="open", methods=("fp32", "top_k:ratio=0.01")
     rows = []
     for label in methods:
         sparse = {"target_density": 0.01, "achieved_density": 0.01, "payload_bits_per_kept": 64.0,
-                  "entropy_bits_per_kept": 8.1} if label.startswith("top_k") else {}
+                  "entropy_bits_per_kept": 8.1} if label.startswith("top_k") else {
+                      "target_density": None, "achieved_density": None}
         rows.append(row(f"evaluate/{stream}/{label}", [0.2, 0.3], label) | sparse | density(label) | {
             "stream": stream, "loop": loop, "elements": 1024, "steps": 2, "dense_bytes": 4096, "payload_bytes": 80,
             "header_bytes": 32, "compression_ratio": 51.2, "relative_l2_error": 0.9 * bias, "cosine": 0.4,

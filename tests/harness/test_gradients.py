@@ -123,11 +123,49 @@ def test_evaluate_takes_any_shape_and_cycles(tmp_path):
     assert len(rows) == 6 and rows[1]["compression_ratio"] > 4
 
 
+COLUMNS = {"method", "elements", "target_density", "achieved_density", "payload_bytes", "compression_ratio",
+           "relative_l2_error", "cosine", "compress_ms", "decompress_ms", "read_limit_ratio", "verified"}
+
+
+@pytest.mark.parametrize("dtype", ["<f2", "<f4", "<f8"])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [(), (1,), (37,), (5, 7, 3)])
+def test_evaluate_reads_what_numpy_writes(dtype, order, shape, tmp_path):
+    written = np.asarray(np.random.default_rng(2).laplace(size=shape).astype(dtype), order=order)
+    np.save(tmp_path / "g.npy", written)
+    (tmp_path / "out").mkdir()
+    rows = evaluate(tmp_path, "--input", tmp_path / "g.npy", "--methods", "fp32,top_k:ratio=0.2:feedback=none,qsgd", "--dump",
+                    tmp_path / "out", "--timings", 1)
+    assert [row["method"] for row in rows] == ["fp32", "top_k:ratio=0.2:feedback=none", "qsgd"]
+    dense = written.astype(np.float32).ravel(order="C")
+    for row in rows:
+        assert COLUMNS <= set(row) and row["elements"] == dense.size and row["verified"] is True
+    decoded = {row["method"]: np.load(tmp_path / "out" / f"g_{row['label'].replace(':', '_')}_decoded.npy")
+               for row in rows}
+    np.testing.assert_array_equal(decoded["fp32"], dense)
+    np.testing.assert_array_equal(np.frombuffer((tmp_path / "out" / "g_fp32.bin").read_bytes(), "<f4"), dense)
+    for row in rows:
+        apart = np.linalg.norm(dense.astype(np.float64) - decoded[row["method"]]) / np.linalg.norm(dense.astype(np.float64))
+        assert row["relative_l2_error"] == pytest.approx(apart, rel=1e-5, abs=1e-12)
+        assert row["compression_ratio"] == pytest.approx(4 * dense.size / row["payload_bytes"])
+    assert rows[0]["target_density"] is None and rows[1]["achieved_density"] == rows[1]["target_density"] > 0
+
+
+def test_evaluate_one_record_per_file_and_method(tmp_path):
+    for name, size in (("a", 50), ("b", 70)):
+        np.save(tmp_path / f"{name}.npy", np.linspace(-1, 1, size, dtype=np.float32))
+    rows = evaluate(tmp_path, "--input", tmp_path / "a.npy", tmp_path / "b.npy", "--methods", "all", "--timings", 1)
+    assert all(COLUMNS <= set(row) for row in rows)
+    methods = {row["method"] for row in rows}
+    assert {(row["stream"], row["method"]) for row in rows} == {(name, method) for name in "ab" for method in methods}
+    assert len(rows) == 2 * len(methods) and {"top_k", "qsgd", "powersgd"} <= methods
+
+
 def test_evaluate_stream_of_a_training(tmp_path):
     rows = evaluate(tmp_path, "--train", "resnet20", "--dataset", "shapetex10:train=32:test=16", "--steps", 4,
                     "--batch", 4, "--at", "0,3", "--methods", "fp32,top_k:ratio=0.001,top_k:granularity=tensor")
     assert [row["steps"] for row in rows] == [4, 4, 4]
-    assert rows[0]["relative_l2_error"] == 0 and "target_density" not in rows[0]
+    assert rows[0]["relative_l2_error"] == 0 and rows[0]["target_density"] is None
     assert rows[1]["density_ratio_mean"] == rows[1]["density_ratio_late_mean"] == 1
     assert rows[1]["points"]["step"] == [0, 3]
     assert rows[1]["points"]["relative_l2_error"][1] > rows[1]["points"]["relative_l2_error"][0], "errors accumulate"

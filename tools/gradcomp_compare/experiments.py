@@ -1,6 +1,9 @@
 """Experiments on the gate: real comparisons with known answers, and simulated ones."""
+import contextlib
 import json
+import os
 import pathlib
+import re
 import subprocess
 import sys
 import types
@@ -13,6 +16,7 @@ from . import decide
 from .samples import GateError
 
 TOOL = pathlib.Path(__file__).resolve().parents[1] / "gradcomp-compare"
+ENVIRONMENT = {"OMP_NUM_THREADS": "1"}  # threads that wait for each other on a loaded machine would measure the scheduler
 NOISES, CASES, SLOWER = (0.01, 0.03, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2), 20, 1.15
 WRAPPER = """#!{python}
 # gradcomp-bench whose results are slower by a known factor.
@@ -43,13 +47,42 @@ def slowed(program, factor, case, folder):
     return path
 
 
+BUSY = """import os
+parent = os.getppid()
+while os.getppid() == parent:  # ends with the experiments, however those end
+    sum(range(100000))
+"""
+
+
+@contextlib.contextmanager
+def load(count):
+    """`count` processes that compute as long as this lasts."""
+    running = []
+    try:
+        for _ in range(count):
+            running.append(subprocess.Popen([sys.executable, "-c", BUSY]))
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+def spread(document, case):
+    """Largest A/A spread among the judged cases of a comparison whose names match `case`. Throws GateError without any."""
+    found = [one["spread"] for one in document["cases"] if one["spread"] is not None and re.search(case, one["name"])]
+    if not found:
+        raise GateError(f"no case with times that can be judged matches --case '{case}'")
+    return max(found)
+
+
 def compare(program, other, processes, arguments, seed, folder):
     """(exit status, JSON document) of one interleaved comparison. Throws GateError unless it came to a verdict."""
     output = folder / "comparison.json"
     words = [sys.executable, TOOL, "--interleave", program, other, "--processes", processes, "--seed", seed, "--json",
              output, f"--bench-args={arguments}"]
     done = subprocess.run(list(map(str, words)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                          check=False)
+                          check=False, env=os.environ | ENVIRONMENT)
     if done.returncode not in (0, 1, 3):
         said = done.stderr.strip().splitlines()[-1:] or [f"status {done.returncode}"]
         raise GateError(said[0].removeprefix("gradcomp-compare: error: "))

@@ -22,12 +22,14 @@ double finite_mean(const std::vector<double>& values) {
   return mean(finite);
 }
 
-/// The columns of methods that keep entries.
+/// The columns of methods that keep entries; those of every row are null for others.
 void add_sparse_columns(report::Row& row, const Measurements& m, double elements) {
-  if (!m.target.empty()) row.set("target_density", mean(m.target) / elements);
+  const auto share = [&](const std::vector<double>& entries) {
+    return entries.empty() ? report::Json(nullptr) : report::Json(mean(entries) / elements);
+  };
+  row.set("target_density", share(m.target)).set("achieved_density", share(m.kept));
   if (m.kept.empty()) return;
   const double kept = sum(m.kept);
-  row.set("achieved_density", mean(m.kept) / elements);
   row.set("payload_bits_per_kept", number(8 * sum(m.payload_bytes) / kept));
   row.set("entropy_bits_per_kept", number(sum(m.entropy_bits) / kept));
 }
