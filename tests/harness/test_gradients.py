@@ -161,6 +161,18 @@ def test_evaluate_one_record_per_file_and_method(tmp_path):
     assert len(rows) == 2 * len(methods) and {"top_k", "qsgd", "powersgd"} <= methods
 
 
+def test_gradients_of_the_same_name_are_refused(tmp_path):
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        np.save(tmp_path / name / "g.npy", np.ones(9, np.float32))
+    paths = [tmp_path / name / "g.npy" for name in "ab"]
+    done = run("gradcomp-evaluate", "--input", *paths, "--methods", "fp32", "--output", tmp_path / "F.json")
+    one_line("gradcomp-evaluate", done)
+    assert "two gradients are named 'g'" in done.stderr and not (tmp_path / "F.json").exists()
+    rows = evaluate(tmp_path, "--input", *paths, "--methods", "fp32", "--residual-steps", 2)
+    assert [row["stream"] for row in rows] == ["g+g"], "one loop over both"
+
+
 def test_evaluate_stream_of_a_training(tmp_path):
     rows = evaluate(tmp_path, "--train", "resnet20", "--dataset", "shapetex10:train=32:test=16", "--steps", 4,
                     "--batch", 4, "--at", "0,3", "--methods", "fp32,top_k:ratio=0.001,top_k:granularity=tensor")

@@ -1,6 +1,7 @@
 #include "gradcomp/evaluate/evaluation.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "gradcomp/data/files.hpp"
 #include "gradcomp/data/npy.hpp"
@@ -57,6 +58,10 @@ std::vector<Job> make_jobs(const Options& options) {
   if (!options.training.model.empty()) {
     jobs.push_back({make_training_stream(options.training), options.training.steps, "training"});
   }
+  std::set<std::string> names;
+  for (const auto& job : jobs)
+    require(names.insert(job.stream->name()).second,
+            "two gradients are named '{}': their records could not be told apart; rename a file", job.stream->name());
   if (!options.dump_folder.empty()) data::require_writable_folder(options.dump_folder);
   return jobs;
 }
