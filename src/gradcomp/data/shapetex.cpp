@@ -1,28 +1,12 @@
 #include "gradcomp/data/shapetex.hpp"
 
-#include <map>
-
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/data/spec.hpp"
 
 namespace gradcomp::data {
 namespace {
 
 constexpr const char* owner = "shapetex10";
-
-/// "a=1:b=2" as a map; throws Error for text without '=' and for a repeated key.
-std::map<std::string, std::string> split_pairs(const std::string& text) {
-  std::map<std::string, std::string> pairs;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(':', begin), text.size());
-    const std::string pair = text.substr(begin, end - begin);
-    const auto equal = pair.find('=');
-    require(equal != std::string::npos, "{}: '{}' is no key=value", owner, pair);
-    const bool fresh = pairs.emplace(pair.substr(0, equal), pair.substr(equal + 1)).second;
-    require(fresh, "{}: option '{}' is given twice", owner, pair.substr(0, equal));
-    begin = end + 1;
-  }
-  return pairs;
-}
 
 ImageSet generate(const ShapeTexOptions& options, Split split, index_t count) {
   ImageSet set{shapetex_side, shapetex_side, shapetex_channels, shapetex_classes, {}, {}};
@@ -67,7 +51,7 @@ std::vector<Parameter> ShapeTexOptions::parameters() {
 }
 
 ShapeTexOptions ShapeTexOptions::parse(const std::string& text) {
-  const Options given(owner, parameters(), split_pairs(text));
+  const Options given(owner, parameters(), split_pairs(owner, text));
   ShapeTexOptions o;
   o.train = given.integer("train");
   o.test = given.integer("test");

@@ -1,0 +1,52 @@
+#include <algorithm>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/data/hmm.hpp"
+
+namespace gradcomp::data {
+
+std::vector<Parameter> HmmOptions::parameters() {
+  const HmmOptions d;
+  const auto integer = [](const char* name, index_t value, double low, double high, const char* help) {
+    return Parameter::integer(name, fmt::format("{}", value), low, high, help);
+  };
+  return {
+      integer("states", d.states, 1, 256, "hidden states"),
+      integer("successors", d.successors, 1, 16, "states that may follow a state"),
+      integer("smallest", d.smallest, 1, 1000, "fewest words of a state"),
+      integer("largest", d.largest, 1, 1000, "most words of a state"),
+      integer("vocabulary", d.vocabulary, 2, 20'000, "words"),
+      Parameter::real("common", fmt::format("{}", d.common), 0, 1, "probability of a word that belongs to no state"),
+      integer("tokens", d.tokens, 2, 1e9, "words of the training text"),
+      integer("test", d.test, 2, 1e9, "words of the test text"),
+      integer("seed", d.seed, 0, 1e15, "seed of model and texts"),
+  };
+}
+
+HmmOptions HmmOptions::from(const std::map<std::string, std::string>& pairs) {
+  const Options given("hmm", parameters(), pairs);
+  HmmOptions o;
+  o.states = given.integer("states");
+  o.successors = given.integer("successors");
+  o.smallest = given.integer("smallest");
+  o.largest = given.integer("largest");
+  o.vocabulary = given.integer("vocabulary");
+  o.common = given.real("common");
+  o.tokens = given.integer("tokens");
+  o.test = given.integer("test");
+  o.seed = given.integer("seed");
+  require(o.successors <= o.states, "hmm: successors={} is above states={}", o.successors, o.states);
+  require(o.smallest <= o.largest, "hmm: smallest={} is above largest={}", o.smallest, o.largest);
+  const index_t own = o.vocabulary - std::max<index_t>(1, o.vocabulary / 20);
+  require(o.largest <= own, "hmm: largest={} is above the {} words of vocabulary={} that are not common", o.largest,
+          own, o.vocabulary);
+  return o;
+}
+
+std::string HmmOptions::canonical() const {
+  return fmt::format(
+      "hmm:states={}:successors={}:smallest={}:largest={}:vocabulary={}:common={}:tokens={}:test={}:seed={}", states,
+      successors, smallest, largest, vocabulary, common, tokens, test, seed);
+}
+
+}  // namespace gradcomp::data
