@@ -1,0 +1,143 @@
+#include "gradcomp/data/text_task.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/core/options.hpp"
+#include "gradcomp/data/spec.hpp"
+#include "gradcomp/data/text.hpp"
+
+namespace gradcomp::data {
+namespace {
+
+using Tokens = std::vector<std::int32_t>;
+
+/// Tokens and labels of the sequences that begin at batch.indices.
+void fill(const Tokens& text, index_t length, Batch& batch) {
+  batch.tokens.resize(batch.indices.size() * static_cast<std::size_t>(length));
+  batch.labels.resize(batch.tokens.size());
+  for (std::size_t i = 0; i < batch.indices.size(); ++i) {
+    const auto first = text.begin() + batch.indices[i];
+    const auto out = static_cast<std::ptrdiff_t>(i) * length;
+    std::copy_n(first, length, batch.tokens.begin() + out);
+    std::copy_n(first + 1, length, batch.labels.begin() + out);
+  }
+}
+
+/// The test text, `chunks` x length tokens to predict, in pieces of whole chunks.
+struct Pieces {
+  static constexpr index_t most = 32;
+
+  explicit Pieces(index_t all) : chunks(all), count(std::min(most, all)) {}
+
+  index_t chunks, count;
+
+  /// The first chunks % count pieces hold a chunk more than the others.
+  index_t size(index_t piece) const { return chunks / count + (piece < chunks % count ? 1 : 0); }
+  index_t first(index_t piece) const { return piece * (chunks / count) + std::min(piece, chunks % count); }
+};
+
+class TextTask final : public Task {
+ public:
+  TextTask(TextData data, index_t length)
+      : m_data(std::move(data)), m_length(length), m_pieces((std::ssize(m_data.test) - 1) / length) {
+    require(m_pieces.chunks >= 1, "{}: length={} is more than the {} tokens to predict of the test text", m_data.name,
+            length, std::ssize(m_data.test) - 1);
+    if (m_data.cross_entropy) {
+      const auto used = static_cast<std::size_t>(m_pieces.chunks * length) + 1;
+      m_floor = m_data.cross_entropy(std::span<const std::int32_t>(m_data.test).first(used));
+    }
+    m_data.name += fmt::format(":length={}", length);
+  }
+
+  const std::string& name() const override { return m_data.name; }
+  const std::string& crc() const override { return m_data.crc; }
+  InputShape shape() const override {
+    InputShape shape;
+    shape.kind = InputShape::Kind::tokens;
+    shape.length = m_length;
+    shape.classes = std::ssize(m_data.vocabulary);
+    return shape;
+  }
+  double loss_floor() const override { return m_floor; }
+
+  index_t steps_per_epoch(const Shard& shard) const override {
+    require(shard.batch >= 1 && shard.rank >= 0 && shard.rank < shard.ranks,
+            "batch {} of rank {} of {} ranks is not allowed", shard.batch, shard.rank, shard.ranks);
+    require(shard.skew == 0, "{}: a text has no classes to skew the ranks by", m_data.name);
+    const index_t sequences = shard.batch * shard.ranks, tokens = std::ssize(m_data.train) - 1;
+    const index_t steps = tokens / sequences / m_length;
+    require(steps >= 1, "{}: {} sequences ({} ranks x {}) of {} tokens are more than the {} of the training text",
+            m_data.name, sequences, shard.ranks, shard.batch, m_length, tokens);
+    return steps;
+  }
+
+  Loader::Fill training(const Shard& shard) const override {
+    return [this, shard, steps = steps_per_epoch(shard)](Batch& batch) {
+      const index_t step = batch.step % steps;
+      batch.epoch = batch.step / steps;
+      batch.restart = step == 0;
+      batch.indices.resize(static_cast<std::size_t>(shard.batch));
+      for (index_t i = 0; i < shard.batch; ++i) {
+        batch.indices[static_cast<std::size_t>(i)] = ((i * shard.ranks + shard.rank) * steps + step) * m_length;
+      }
+      fill(m_data.train, m_length, batch);
+    };
+  }
+
+  bool test(const Shard& shard, index_t number, Batch& batch) const override {
+    // Groups of this rank's pieces, all of a group of the same size: first the longer pieces, then the others.
+    const index_t longer = m_pieces.chunks % m_pieces.count;
+    index_t piece = shard.rank, left = number;
+    while (piece < m_pieces.count) {
+      const index_t end = piece < longer ? longer : m_pieces.count;
+      const index_t members = std::min(shard.batch, (end - piece + shard.ranks - 1) / shard.ranks);
+      const index_t steps = m_pieces.size(piece);
+      if (left < steps) {
+        batch.step = number;
+        batch.epoch = 0;
+        batch.restart = left == 0;
+        batch.indices.clear();
+        for (index_t m = 0; m < members; ++m) {
+          batch.indices.push_back((m_pieces.first(piece + m * shard.ranks) + left) * m_length);
+        }
+        fill(m_data.test, m_length, batch);
+        return true;
+      }
+      left -= steps;
+      piece += members * shard.ranks;
+    }
+    return false;
+  }
+
+ private:
+  TextData m_data;
+  index_t m_length;
+  Pieces m_pieces;
+  double m_floor = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Task> make_text_task(const std::string& text, index_t length) {
+  Spec spec = split_spec(text);
+  auto pairs = split_pairs(spec.kind, spec.options);
+  const auto given = pairs.find("length");
+  const Parameter parameter = Parameter::integer("length", "32", 1, 1e6, "tokens of a sequence in one batch");
+  if (given != pairs.end()) {
+    parameter.check(spec.kind, given->second);
+    const index_t chosen = Options(spec.kind, {parameter}, {*given}).integer("length");
+    require(length == 0 || length == chosen, "{}: length={} and another length, {}, are both given", spec.kind, chosen,
+            length);
+    length = chosen;
+    pairs.erase(given);
+  }
+  if (length == 0) length = spec.kind == "ptb" || spec.kind == "wikitext" ? 35 : 32;
+  parameter.check(spec.kind, fmt::format("{}", length));
+  std::string rest = spec.kind + (spec.path.empty() ? "" : ":" + spec.path);
+  for (const auto& [key, value] : pairs) rest += ":" + key + "=" + value;
+  return std::make_unique<TextTask>(open_text(rest), length);
+}
+
+}  // namespace gradcomp::data

@@ -1,0 +1,162 @@
+#include "gradcomp/data/text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/data/spec.hpp"
+#include "gradcomp/data/tokens.hpp"
+#include "unit/data/temp_dir.hpp"
+
+namespace gradcomp::data {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::TempDir;
+using Words = std::vector<std::string>;
+
+std::string write(const TempDir& dir, const std::string& name, const std::string& text) {
+  return dir.write(name, testing::Bytes(text.begin(), text.end()));
+}
+
+std::string error_of(const std::string& spec) {
+  try {
+    open_text(spec);
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), Not(HasSubstr("\n")));
+    return error.what();
+  }
+  ADD_FAILURE() << spec << " was accepted";
+  return "";
+}
+
+Words tokens(const std::string& text, Level level) {
+  Words out;
+  for_each_token("t", text, level, [&](std::string_view token) { out.emplace_back(token); });
+  return out;
+}
+
+Words decoded(const TextData& data, const std::vector<std::int32_t>& text) {
+  Words out;
+  for (const auto t : text) out.push_back(data.vocabulary.at(static_cast<std::size_t>(t)));
+  return out;
+}
+
+TEST(Spec, OptionsAreAtTheEndAndPathsMayHoldColons) {
+  const Spec spec = split_spec("text:/a:b/c=d.txt:level=char:test=0.1");
+  EXPECT_EQ(spec.kind, "text");
+  EXPECT_EQ(spec.path, "/a:b/c=d.txt");
+  EXPECT_EQ(spec.options, "level=char:test=0.1");
+  EXPECT_EQ(split_spec("hmm:seed=3").path, "");
+  EXPECT_EQ(split_spec("hmm:seed=3").options, "seed=3");
+  EXPECT_EQ(split_spec("hmm").kind, "hmm");
+  EXPECT_EQ(split_spec("ptb:x").path, "x");
+  EXPECT_THROW(split_pairs("o", "a=1:a=2"), Error);
+}
+
+TEST(Tokens, Levels) {
+  const std::string text = "It's  God's 'day', 7x.\n\nna\xC3\xAFve <unk>";
+  EXPECT_THAT(tokens(text, Level::split),
+              ElementsAre("It's", "God's", "'day',", "7x.", "<eos>", "<eos>", "na\xC3\xAFve", "<unk>", "<eos>"));
+  EXPECT_THAT(tokens(text, Level::words), ElementsAre("It's", "God's", "'", "day", "'", ",", "7x", ".", "<eos>",
+                                                      "<eos>", "na\xC3\xAFve", "<", "unk", ">", "<eos>"));
+  EXPECT_THAT(tokens("a\xC3\xAF\xF0\x9F\x98\x80 \n", Level::characters),
+              ElementsAre("a", "\xC3\xAF", "\xF0\x9F\x98\x80", " ", "\n"));
+  EXPECT_THAT(tokens("", Level::words), ElementsAre());
+  EXPECT_THAT(tokens("a\r\n", Level::words), ElementsAre("a", "<eos>"));
+  EXPECT_THAT(tokens("it'", Level::words), ElementsAre("it", "'", "<eos>"));
+}
+
+TEST(Tokens, RefusesWhatIsNoUtf8) {
+  for (const char* text : {"ab\xFF", "\xC3", "\xC0\x80", "\xED\xA0\x80", "\xE0\x80\x80", "\xF4\x90\x80\x80", "\x80"}) {
+    EXPECT_THROW(tokens(text, Level::split), Error);
+  }
+  try {
+    tokens("ab\xC3(", Level::words);
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "'t' is no UTF-8 text: byte 2 begins no character");
+  }
+}
+
+TEST(Vocabulary, MostFrequentFirstTiesByBytesThenUnknownAndEnd) {
+  const std::string text = "b a b c <unk>\nd c c <eos> <eos> <eos> <eos> <eos>\n";
+  EXPECT_THAT(Vocabulary("t", text, Level::split, 0).words(), ElementsAre("c", "b", "a", "d", "<unk>", "<eos>"));
+  const Vocabulary few("t", text, Level::split, 5);
+  EXPECT_THAT(few.words(), ElementsAre("c", "b", "a", "<unk>", "<eos>"));
+  std::vector<std::int32_t> out;
+  few.encode("t", "a x <unk> d\nc", out);
+  EXPECT_THAT(out, ElementsAre(2, 3, 3, 3, 4, 0, 4));
+  EXPECT_THAT(Vocabulary("t", "aab\n", Level::characters, 0).words(), ElementsAre("a", "\n", "b", "<unk>"));
+}
+
+TEST(Text, PublishedSplits) {
+  const TempDir dir;
+  write(dir, "ptb.train.txt", " the cat <unk> N \n the dog N \n");
+  write(dir, "ptb.valid.txt", " the bird \n");
+  write(dir, "ptb.test.txt", " a cat \n the <unk>");
+  const TextData data = open_text("ptb:" + dir.path());
+  EXPECT_EQ(data.name, "ptb:vocabulary=0:split=test");
+  EXPECT_THAT(decoded(data, data.train), ElementsAre("the", "cat", "<unk>", "N", "<eos>", "the", "dog", "N", "<eos>"));
+  EXPECT_THAT(decoded(data, data.test), ElementsAre("<unk>", "cat", "<eos>", "the", "<unk>", "<eos>"));
+  EXPECT_THAT(data.vocabulary, ElementsAre("N", "the", "cat", "dog", "<unk>", "<eos>"));
+  const TextData valid = open_text("ptb:" + dir.path() + ":split=valid:vocabulary=4");
+  EXPECT_THAT(valid.vocabulary, ElementsAre("N", "the", "<unk>", "<eos>"));
+  EXPECT_THAT(decoded(valid, valid.test), ElementsAre("the", "<unk>", "<eos>"));
+  EXPECT_NE(valid.crc, data.crc);
+  EXPECT_EQ(data.crc.size(), 8U);
+  EXPECT_FALSE(data.cross_entropy);
+
+  write(dir, "wiki.train.tokens", " \n = Title = \n \n It 's\n");
+  write(dir, "wiki.test.tokens", " It\n");
+  const TextData wiki = open_text("wikitext:" + dir.path());
+  EXPECT_THAT(decoded(wiki, wiki.train),
+              ElementsAre("<eos>", "=", "Title", "=", "<eos>", "<eos>", "It", "'s", "<eos>"));
+}
+
+TEST(Text, TheEndOfAFileIsTheTestText) {
+  const TempDir dir;
+  std::string text;
+  for (int line = 0; line < 10; ++line) text += "Line " + std::to_string(line) + ",\n";  // 8 bytes
+  const TextData data = open_text("text:" + write(dir, "t:x.txt", text) + ":test=0.2");
+  EXPECT_EQ(data.name, "text:level=word:vocabulary=10000:case=lower:test=0.2");
+  EXPECT_EQ(data.train.size(), 9U * 4U);  // byte 64 is in the ninth line
+  EXPECT_THAT(decoded(data, data.test), ElementsAre("line", "<unk>", ",", "<eos>"));
+  const TextData kept = open_text("kjv:" + write(dir, "t:x.txt", text) + ":test=0.2:case=keep:level=char");
+  EXPECT_EQ(kept.name, "kjv:level=char:vocabulary=2000:case=keep:test=0.2");
+  EXPECT_THAT(decoded(kept, kept.test), ElementsAre("L", "i", "n", "e", " ", "<unk>", ",", "\n"));
+  const TextData one_line = open_text("text:" + write(dir, "one", "a b c d e f g h i j") + ":test=0.2");
+  EXPECT_THAT(decoded(one_line, one_line.test).size(), 3U);  // "i j <eos>"
+}
+
+TEST(Text, Hmm) {
+  const TextData data = open_text("hmm:tokens=500:test=100");
+  EXPECT_EQ(data.train.size(), 500U);
+  EXPECT_EQ(data.test.size(), 100U);
+  EXPECT_EQ(data.vocabulary.size(), 400U);
+  EXPECT_GT(data.cross_entropy(data.test), 2);
+  EXPECT_THAT(data.name, HasSubstr("hmm:states=24:"));
+}
+
+TEST(Text, ErrorsSayWhatIsAllowed) {
+  const TempDir dir;
+  for (const char* spec : {"", "kjb:x", "ptb", "text:", "hmm:file", "kjv:level=word"}) {
+    EXPECT_THAT(error_of(spec), HasSubstr("kjv:FILE")) << spec;
+  }
+  EXPECT_THAT(error_of("ptb:/nowhere"), AllOf(HasSubstr("/nowhere"), HasSubstr("ptb.train.txt")));
+  EXPECT_THAT(error_of("ptb:" + dir.path()), AllOf(HasSubstr("ptb.train.txt"), HasSubstr("no such file")));
+  EXPECT_THAT(error_of("text:" + write(dir, "empty", "")), HasSubstr("is empty"));
+  EXPECT_THAT(error_of("text:" + write(dir, "short", "word")), HasSubstr("too short"));
+  EXPECT_THAT(error_of("text:" + write(dir, "one", "a b c d\n")), HasSubstr("too short"));
+  EXPECT_THAT(error_of("text:" + write(dir, "binary", std::string("a\xFF\n b c d e\n"))), HasSubstr("no UTF-8"));
+  const std::string good = write(dir, "good", "a b\nc d\ne f\n");
+  EXPECT_THAT(error_of("text:" + good + ":vocabulary=2"), HasSubstr("at least 3"));
+  EXPECT_THAT(error_of("text:" + good + ":test=1"), HasSubstr("(0, 0.9]"));
+  EXPECT_THAT(error_of("text:" + good + ":level=byte"), HasSubstr("word, char"));
+  EXPECT_THAT(error_of("text:" + good + ":split=test"), HasSubstr("unknown option 'split'"));
+}
+
+}  // namespace
+}  // namespace gradcomp::data
