@@ -1,0 +1,27 @@
+"""The command line of tools/datasets."""
+import argparse
+import pathlib
+import sys
+
+from . import digits, kjv
+from .files import Failed
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="tools/datasets",
+        description="Turns data that an installed package carries into files that --data takes (docs/datasets.md). The "
+        "data are converted where they are used and never committed.")
+    verbs = parser.add_subparsers(dest="dataset", required=True, metavar="DATASET")
+    for name, module, text in (("digits", digits, "1797 handwritten digits, from scikit-learn"),
+                               ("kjv", kjv, "the King James Bible, from Debian's bible-kjv")):
+        verb = verbs.add_parser(name, help=text, description=text)
+        verb.add_argument("output", type=pathlib.Path, help="the file to write")
+        verb.set_defaults(convert=module.convert)
+    options = parser.parse_args()
+    try:
+        options.convert(options.output)
+    except Failed as failed:
+        print(f"datasets: {failed}", file=sys.stderr)
+        return 1
+    return 0
