@@ -94,3 +94,79 @@ def test_kjv_without_its_program_or_with_another_one(tmp_path):
     program.write_text("#!/bin/sh\nexit 3\n")
     assert "status 3" in convert("kjv", tmp_path / "x", path=str(tmp_path)).stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bible"]
+
+
+def packed_files(path):
+    """(name, header, labels, pixels) of every file that the index lists."""
+    lines = (path / "index.txt").read_text().splitlines()
+    assert lines[0] == "GCDS-INDEX 1"
+    for line in lines[1:]:
+        crc, n_train, n_test, name = line.split(maxsplit=3)
+        content = (path / name).read_bytes()
+        assert content[-4:] == struct.pack("<I", int(crc, 16)) == struct.pack("<I", zlib.crc32(content[:-4]))
+        header = struct.unpack("<7I", content[4:32])
+        assert content[:4] == b"GCDS" and header[1:3] == (int(n_train), int(n_test))
+        version, n, size = header[0], header[1] + header[2], header[3] * header[4] * header[5]
+        records = np.frombuffer(content[32:-4], np.uint8).reshape(n, version + size)
+        labels = np.ascontiguousarray(records[:, :version]).view(f"<u{version}")[:, 0]
+        yield name, header, labels, records[:, version:].reshape(n, *header[3:6])
+
+
+def save_ppm(path, pixels):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"P6 %d %d 255\n" % (pixels.shape[1], pixels.shape[0]) + pixels.tobytes())
+
+
+def test_packed_images_keep_their_bytes_and_classes(tmp_path):
+    random = np.random.RandomState(1)
+    images = {}
+    for split, count in (("train", 5), ("val", 2)):
+        for label, name in enumerate(("ant", "bee", "cat")):
+            for i in range(count):
+                images[split, label, i] = pixels = random.randint(0, 256, (6, 6, 3)).astype(np.uint8)
+                save_ppm(tmp_path / "in" / split / name / f"{i}.ppm", pixels)
+    done = convert("packed", tmp_path / "in", tmp_path / "out", "--size", 6, "--images-per-file", 8)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "classes.txt").read_text() == "ant\nbee\ncat\n"
+    files = list(packed_files(tmp_path / "out"))
+    assert [f[0] for f in files] == ["00000.gcds", "00001.gcds", "00002.gcds"]
+    assert all(header == (1, 5, 2, 6, 6, 3, 3) for _, header, _, _ in files)
+    found = {split: sorted((int(l), p.tobytes()) for _, h, labels, pixels in files
+                           for l, p in list(zip(labels, pixels))[part(h[1])])
+             for split, part in (("train", lambda n: slice(0, n)), ("val", lambda n: slice(n, None)))}
+    for split in found:
+        assert found[split] == sorted((label, p.tobytes()) for (s, label, _), p in images.items() if s == split)
+
+
+def test_packed_crops_splits_and_takes_many_classes(tmp_path):
+    for label in range(300):
+        (tmp_path / "in" / f"{label:03d}").mkdir(parents=True)
+        wide = np.full((4, 8), 255, np.uint8)
+        wide[:, 2:6] = label % 200  # the middle square
+        for i in range(2):
+            np.save(tmp_path / "in" / f"{label:03d}" / f"{i}.npy", wide)
+    done = convert("packed", tmp_path / "in", tmp_path / "out", "--size", 4, "--test", 0.5)
+    assert done.returncode == 0, done.stderr
+    (_, header, labels, pixels), = packed_files(tmp_path / "out")
+    assert header == (2, 300, 300, 4, 4, 3, 300)
+    assert labels.tolist() == 2 * list(range(300))
+    assert (pixels == (labels % 200)[:, None, None, None]).all()
+
+
+def test_packed_errors_are_one_line(tmp_path):
+    def error(*arguments):
+        done = convert("packed", *arguments)
+        assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
+        assert not (tmp_path / "out" / "index.txt").exists()
+        return done.stderr
+
+    assert "there is no folder" in error(tmp_path / "none", tmp_path / "out")
+    (tmp_path / "in" / "a").mkdir(parents=True)
+    assert "1 class folders and 0 training images" in error(tmp_path / "in", tmp_path / "out")
+    for name, value in (("a/1.npy", np.zeros((4, 4), np.float32)), ("b/1.npy", np.zeros((4, 4), np.uint8))):
+        (tmp_path / "in" / name).parent.mkdir(exist_ok=True)
+        np.save(tmp_path / "in" / name, value)
+    assert "type float32" in error(tmp_path / "in", tmp_path / "out")
+    (tmp_path / "in" / "a" / "1.npy").write_bytes(b"no array")
+    assert "cannot read" in error(tmp_path / "in", tmp_path / "out")
+    assert convert("packed", tmp_path / "in", tmp_path / "out", "--test", 1).returncode == 2

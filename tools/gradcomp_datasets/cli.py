@@ -3,24 +3,28 @@ import argparse
 import pathlib
 import sys
 
-from . import digits, kjv
+from . import digits, kjv, packed
 from .files import Failed
 
 
 def main():
     parser = argparse.ArgumentParser(
         prog="tools/datasets",
-        description="Turns data that an installed package carries into files that --data takes (docs/datasets.md). The "
-        "data are converted where they are used and never committed.")
+        description="Turns data that an installed package carries, or images of yours, into files that --data takes "
+        "(docs/datasets.md). Data are converted where they are used and never committed.")
     verbs = parser.add_subparsers(dest="dataset", required=True, metavar="DATASET")
     for name, module, text in (("digits", digits, "1797 handwritten digits, from scikit-learn"),
                                ("kjv", kjv, "the King James Bible, from Debian's bible-kjv")):
         verb = verbs.add_parser(name, help=text, description=text)
         verb.add_argument("output", type=pathlib.Path, help="the file to write")
-        verb.set_defaults(convert=module.convert)
+        verb.set_defaults(convert=lambda options, module=module: module.convert(options.output))
+    text = "a folder of images, a sub-folder per class"
+    verb = verbs.add_parser("packed", help=text, description=text)
+    packed.add_options(verb)
+    verb.set_defaults(convert=packed.convert)
     options = parser.parse_args()
     try:
-        options.convert(options.output)
+        options.convert(options)
     except Failed as failed:
         print(f"datasets: {failed}", file=sys.stderr)
         return 1

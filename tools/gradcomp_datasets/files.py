@@ -5,7 +5,7 @@ import zlib
 
 import numpy as np
 
-MAGIC, VERSION = b"GCDS", 1
+MAGIC = b"GCDS"
 
 
 class Failed(Exception):
@@ -26,6 +26,8 @@ def write_whole(path, content):
 def encode(pixels, labels, n_train, classes):
     """pixels (n, height, width, channels), the first n_train of them for training -> the bytes of a GCDS file."""
     n, height, width, channels = pixels.shape
-    header = MAGIC + struct.pack("<7I", VERSION, n_train, n - n_train, height, width, channels, classes)
-    body = header + np.hstack([labels[:, None], pixels.reshape(n, -1)]).astype(np.uint8).tobytes()
+    version = 1 if classes <= 256 else 2  # bytes of a label
+    header = MAGIC + struct.pack("<7I", version, n_train, n - n_train, height, width, channels, classes)
+    names = labels.astype(f"<u{version}").view(np.uint8).reshape(n, version)
+    body = header + np.hstack([names, pixels.reshape(n, -1).astype(np.uint8)]).tobytes()
     return body + struct.pack("<I", zlib.crc32(body))

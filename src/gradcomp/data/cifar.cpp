@@ -8,51 +8,79 @@
 namespace gradcomp::data {
 namespace {
 
-constexpr index_t side = 32, channels = 3, classes = 10;
+namespace fs = std::filesystem;
+
+constexpr index_t side = 32, channels = 3;
 constexpr index_t plane = side * side;
-constexpr index_t record_size = 1 + channels * plane;
+
+/// Where a record keeps its labels.
+struct Record {
+  index_t label_bytes, label;  ///< how many, and which one is read
+
+  index_t size() const { return label_bytes + channels * plane; }
+};
 
 /// Appends the records of one file to `set`.
-void append(ImageSet& set, const std::string& path, index_t records) {
+void append(ImageSet& set, const std::string& path, index_t records, const Record& form) {
   const auto bytes = read_file(path);
-  const auto expected = static_cast<std::size_t>(records * record_size);
+  const auto expected = static_cast<std::size_t>(records * form.size());
   require(bytes.size() == expected, "'{}' has {} bytes, expected {} ({} records of {})", path, bytes.size(), expected,
-          records, record_size);
+          records, form.size());
   const std::size_t first = set.pixels.size();
   set.pixels.resize(first + static_cast<std::size_t>(records * channels * plane));
   std::uint8_t* out = set.pixels.data() + first;
   for (index_t r = 0; r < records; ++r) {
-    const std::uint8_t* record = bytes.data() + r * record_size;
-    require(record[0] < classes, "'{}': record {} has label {}, allowed 0 to {}", path, r, record[0], classes - 1);
-    set.labels.push_back(record[0]);
+    const std::uint8_t* record = bytes.data() + r * form.size();
+    const std::uint8_t label = record[form.label];
+    require(label < set.classes, "'{}': record {} has label {}, allowed 0 to {}", path, r, label, set.classes - 1);
+    set.labels.push_back(label);
+    record += form.label_bytes;
     for (index_t p = 0; p < plane; ++p) {
-      for (index_t c = 0; c < channels; ++c) *out++ = record[1 + c * plane + p];
+      for (index_t c = 0; c < channels; ++c) *out++ = record[c * plane + p];
     }
   }
 }
 
-}  // namespace
+/// `folder`, or its sub-folder `archive` where that holds `first`.
+fs::path base_folder(const std::string& folder, const char* archive, const char* first) {
+  const fs::path base = folder;
+  return !fs::exists(base / first) && fs::is_directory(base / archive) ? base / archive : base;
+}
 
-ImageData read_cifar10(const std::string& folder, index_t records) {
-  namespace fs = std::filesystem;
-  require(fs::is_directory(folder),
-          "cifar10: '{}' is no folder with data_batch_1.bin .. data_batch_5.bin and "
-          "test_batch.bin",
-          folder);
-  fs::path base = folder;
-  if (!fs::exists(base / "data_batch_1.bin") && fs::is_directory(base / "cifar-10-batches-bin")) {
-    base /= "cifar-10-batches-bin";
-  }
+ImageData empty_data(const std::string& name, index_t classes) {
   ImageData data;
-  data.name = "cifar10";
+  data.name = name;
   data.mirror = true;
   for (ImageSet* set : {&data.train, &data.test}) {
     set->height = set->width = side;
     set->channels = channels;
     set->classes = classes;
   }
-  for (int b = 1; b <= 5; ++b) append(data.train, (base / fmt::format("data_batch_{}.bin", b)).string(), records);
-  append(data.test, (base / "test_batch.bin").string(), records);
+  return data;
+}
+
+}  // namespace
+
+ImageData read_cifar10(const std::string& folder, index_t records) {
+  require(fs::is_directory(folder),
+          "cifar10: '{}' is no folder with data_batch_1.bin .. data_batch_5.bin and "
+          "test_batch.bin",
+          folder);
+  const fs::path base = base_folder(folder, "cifar-10-batches-bin", "data_batch_1.bin");
+  ImageData data = empty_data("cifar10", 10);
+  const Record form{1, 0};
+  for (int b = 1; b <= 5; ++b) append(data.train, (base / fmt::format("data_batch_{}.bin", b)).string(), records, form);
+  append(data.test, (base / "test_batch.bin").string(), records, form);
+  return data;
+}
+
+ImageData read_cifar100(const std::string& folder, bool coarse, index_t records) {
+  require(fs::is_directory(folder), "cifar100: '{}' is no folder with train.bin and test.bin", folder);
+  const fs::path base = base_folder(folder, "cifar-100-binary", "train.bin");
+  ImageData data = empty_data(coarse ? "cifar100:labels=coarse" : "cifar100:labels=fine", coarse ? 20 : 100);
+  const Record form{2, coarse ? 0 : 1};
+  append(data.train, (base / "train.bin").string(), 5 * records, form);
+  append(data.test, (base / "test.bin").string(), records, form);
   return data;
 }
 

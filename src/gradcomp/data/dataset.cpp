@@ -5,18 +5,21 @@
 #include <utility>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/options.hpp"
 #include "gradcomp/data/cifar.hpp"
 #include "gradcomp/data/files.hpp"
 #include "gradcomp/data/gcds.hpp"
+#include "gradcomp/data/packed.hpp"
 #include "gradcomp/data/shapetex.hpp"
+#include "gradcomp/data/spec.hpp"
 
 namespace gradcomp::data {
 namespace {
 
-constexpr const char* allowed = "cifar10:DIR, digits:FILE, gcds:FILE, shapetex10[:key=value...]";
+constexpr const char* allowed =
+    "cifar10:DIR, cifar100:DIR, digits:FILE, gcds:FILE, packed:PATH, shapetex10[:key=value...]";
 
-ImageData from_gcds(const std::string& path, const std::string& name, bool mirror) {
-  ImageData data = read_gcds(path);
+ImageData from_gcds(ImageData data, const std::string& name, bool mirror) {
   to_three_channels(data.train);
   to_three_channels(data.test);
   data.name = name;
@@ -51,8 +54,13 @@ void moments(const ImageSet& set, std::vector<float>& mean, std::vector<float>& 
 void describe(ImageData& data) {
   moments(data.train, data.mean, data.std);
   std::uint32_t crc = 0;
-  for (const auto* bytes : {&data.train.pixels, &data.train.labels, &data.test.pixels, &data.test.labels}) {
-    crc = crc32(bytes->data(), bytes->size(), crc);
+  for (const ImageSet* set : {&data.train, &data.test}) {
+    crc = crc32(set->pixels.data(), set->pixels.size(), crc);
+    for (const std::uint16_t label : set->labels) {
+      const std::array<std::uint8_t, 2> bytes = {static_cast<std::uint8_t>(label & 0xFFU),
+                                                 static_cast<std::uint8_t>(label >> 8U)};
+      crc = crc32(bytes.data(), set->classes > 256 ? 2 : 1, crc);
+    }
   }
   data.crc = fmt::format("{:08x}", crc);
 }
@@ -67,19 +75,25 @@ void to_three_channels(ImageSet& set) {
   set.channels = 3;
 }
 
-ImageData open_dataset(const std::string& spec) {
-  const auto colon = spec.find(':');
-  const std::string kind = spec.substr(0, colon);
-  const std::string rest = colon == std::string::npos ? "" : spec.substr(colon + 1);
+ImageData open_dataset(const std::string& text) {
+  const Spec spec = split_spec(text);
+  const std::string& kind = spec.kind;
+  const bool generated = kind == "shapetex10", folder = kind == "cifar10" || kind == "cifar100";
+  const bool known = generated || folder || kind == "digits" || kind == "gcds" || kind == "packed";
+  require(known, "unknown data '{}'; allowed: {}", text, allowed);
+  std::vector<Parameter> parameters;
+  if (kind == "cifar100") parameters.push_back(Parameter::choice("labels", "fine", {"fine", "coarse"}, "which labels"));
   ImageData data;
-  if (kind == "shapetex10") {
-    data = make_shapetex(ShapeTexOptions::parse(rest));
-  } else if (kind == "cifar10" || kind == "digits" || kind == "gcds") {
-    require(!rest.empty(), "data '{}' names no {}; allowed: {}", spec, kind == "cifar10" ? "folder" : "file", allowed);
-    // A mirrored digit is another sign; of an unknown file nothing is known.
-    data = kind == "cifar10" ? read_cifar10(rest) : from_gcds(rest, kind, false);
+  if (generated) {
+    data = make_shapetex(ShapeTexOptions::parse(text.size() > kind.size() ? text.substr(kind.size() + 1) : ""));
   } else {
-    throw Error(fmt::format("unknown data '{}'; allowed: {}", spec, allowed));
+    require(!spec.path.empty(), "data '{}' names no {}; allowed: {}", text, folder ? "folder" : "file", allowed);
+    const Options given(kind, parameters, split_pairs(kind, spec.options));
+    // A mirrored digit is another sign; of an unknown file nothing is known; packed images are taken for photographs.
+    data = kind == "cifar10"    ? read_cifar10(spec.path)
+           : kind == "cifar100" ? read_cifar100(spec.path, given.text("labels") == "coarse")
+           : kind == "packed"   ? from_gcds(read_packed(spec.path), kind, true)
+                                : from_gcds(read_gcds(spec.path), kind, false);
   }
   describe(data);
   return data;

@@ -12,8 +12,8 @@ namespace gradcomp::data {
 /// Labelled images of one shape.
 struct ImageSet {
   index_t height = 0, width = 0, channels = 0, classes = 0;
-  std::vector<std::uint8_t> pixels;  ///< count() images, each height x width x channels (HWC), 0 to 255
-  std::vector<std::uint8_t> labels;  ///< count() values below classes
+  std::vector<std::uint8_t> pixels;   ///< count() images, each height x width x channels (HWC), 0 to 255
+  std::vector<std::uint16_t> labels;  ///< count() values below classes
 
   index_t count() const { return static_cast<index_t>(labels.size()); }
   /// Bytes of one image.
@@ -24,16 +24,19 @@ struct ImageSet {
 /// A training set, its test set, and what a result record says of them.
 struct ImageData {
   ImageSet train, test;
-  std::string name;              ///< "cifar10", "digits", "gcds" or the canonical shapetex10 spec; never a path
+  std::string name;              ///< "cifar10", "digits", ... or the canonical shapetex10 spec; never a path
   std::vector<float> mean, std;  ///< per channel over the training set, pixels scaled to 0..1
-  std::string crc;               ///< CRC-32 (8 hex digits) of train pixels, train labels, test pixels, test labels
+  std::string crc;               ///< CRC-32 (8 hex digits) of train pixels, train labels, test pixels, test labels;
+                                 ///< labels as bytes, or as 16-bit words where there are more than 256 classes
   bool mirror = false;           ///< mirrored images keep their class: augmentation makes sense
 };
 
 /// Opens what `spec` names:
 ///   cifar10:DIR     the published binary files in DIR (cifar.hpp)
+///   cifar100:DIR[:labels=fine|coarse]   the same of CIFAR-100
 ///   digits:FILE     a GCDS file (gcds.hpp); grey images become three equal channels, as the models take three
 ///   gcds:FILE       the same for any other GCDS file
+///   packed:PATH     a GCDS file, or a folder of such with an index (packed.hpp)
 ///   shapetex10[:key=value...]   the generator, with the dials of shapetex.hpp
 /// Mean, deviation and CRC are filled in. Throws Error (one line: what, where, what is allowed).
 ImageData open_dataset(const std::string& spec);

@@ -11,10 +11,11 @@ namespace gradcomp::data {
 namespace {
 
 constexpr std::size_t header_size = 32, checksum_size = 4;
-constexpr std::uint32_t version = 1;
 
 struct Header {
-  std::uint32_t n_train, n_test, height, width, channels, classes;
+  std::uint32_t version, n_train, n_test, height, width, channels, classes;
+
+  std::uint32_t label_size() const { return version; }  ///< bytes
 };
 
 Header read_header(const std::string& path, const std::vector<std::uint8_t>& bytes) {
@@ -23,28 +24,30 @@ Header read_header(const std::string& path, const std::vector<std::uint8_t>& byt
   require(std::memcmp(bytes.data(), "GCDS", 4) == 0, "'{}' is no GCDS file: it does not begin with 'GCDS'", path);
   std::array<std::uint32_t, 7> field{};
   for (std::size_t f = 0; f < field.size(); ++f) field[f] = little_endian_32(bytes.data() + 4 + 4 * f);
-  require(field[0] == version, "'{}' is GCDS version {}, expected {}", path, field[0], version);
-  const Header h{field[1], field[2], field[3], field[4], field[5], field[6]};
+  require(field[0] == 1 || field[0] == 2, "'{}' is GCDS version {}, expected 1 or 2", path, field[0]);
+  const Header h{field[0], field[1], field[2], field[3], field[4], field[5], field[6]};
   // Bounds first: with them the size below cannot overflow 64 bits.
   constexpr std::uint32_t most = 65536;
   const bool sane = h.n_train >= 1 && h.height >= 1 && h.height <= most && h.width >= 1 && h.width <= most &&
-                    h.channels >= 1 && h.channels <= 16 && h.classes >= 2 && h.classes <= 256;
+                    h.channels >= 1 && h.channels <= 16 && h.classes >= 2 && h.classes <= (h.version == 1 ? 256 : most);
   require(sane, "'{}' has impossible extents: {} train images, {} x {} x {}, {} classes", path, h.n_train, h.height,
           h.width, h.channels, h.classes);
   return h;
 }
 
 /// Copies `count` records that begin at `bytes` into `set`.
-void copy_records(const std::string& path, const std::uint8_t* bytes, index_t first, index_t count, ImageSet& set) {
+void copy_records(const std::string& path, const std::uint8_t* bytes, index_t first, index_t count, index_t label_size,
+                  ImageSet& set) {
   const index_t size = set.image_size();
   set.labels.resize(static_cast<std::size_t>(count));
   set.pixels.resize(static_cast<std::size_t>(count * size));
   for (index_t i = 0; i < count; ++i) {
-    const std::uint8_t* record = bytes + i * (1 + size);
-    require(record[0] < set.classes, "'{}': image {} has label {}, allowed 0 to {}", path, first + i, record[0],
+    const std::uint8_t* record = bytes + i * (label_size + size);
+    const int label = record[0] + (label_size == 2 ? 256 * record[1] : 0);
+    require(label < set.classes, "'{}': image {} has label {}, allowed 0 to {}", path, first + i, label,
             set.classes - 1);
-    set.labels[static_cast<std::size_t>(i)] = record[0];
-    std::copy_n(record + 1, size, set.pixels.data() + i * size);
+    set.labels[static_cast<std::size_t>(i)] = static_cast<std::uint16_t>(label);
+    std::copy_n(record + label_size, size, set.pixels.data() + i * size);
   }
 }
 
@@ -53,7 +56,7 @@ void copy_records(const std::string& path, const std::uint8_t* bytes, index_t fi
 ImageData read_gcds(const std::string& path) {
   const auto bytes = read_file(path);
   const Header h = read_header(path, bytes);
-  const std::uint64_t record = 1 + std::uint64_t{h.height} * h.width * h.channels;
+  const std::uint64_t record = h.label_size() + std::uint64_t{h.height} * h.width * h.channels;
   const std::uint64_t images = std::uint64_t{h.n_train} + h.n_test;
   // Compared by division: images x record may pass 64 bits in a forged header.
   const std::uint64_t body = bytes.size() - header_size - checksum_size;
@@ -72,8 +75,8 @@ ImageData read_gcds(const std::string& path) {
     set->classes = h.classes;
   }
   const std::uint8_t* first = bytes.data() + header_size;
-  copy_records(path, first, 0, h.n_train, data.train);
-  copy_records(path, first + h.n_train * record, h.n_train, h.n_test, data.test);
+  copy_records(path, first, 0, h.n_train, h.label_size(), data.train);
+  copy_records(path, first + h.n_train * record, h.n_train, h.n_test, h.label_size(), data.test);
   return data;
 }
 

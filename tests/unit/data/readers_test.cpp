@@ -100,6 +100,43 @@ TEST(Cifar, TruncatedFileSaysBothSizes) {
   EXPECT_THAT(error_of([&] { read_cifar10(dir.path()); }), HasSubstr("expected 30730000"));
 }
 
+/// `count` records of CIFAR-100: coarse label r % 20, fine label r % 100.
+Bytes cifar100_file(int first, int count) {
+  Bytes bytes;
+  for (int r = first; r < first + count; ++r) {
+    bytes.push_back(static_cast<std::uint8_t>(r % 20));
+    bytes.push_back(static_cast<std::uint8_t>(r % 100));
+    for (int c = 0; c < 3; ++c)
+      for (int y = 0; y < 32; ++y)
+        for (int x = 0; x < 32; ++x) bytes.push_back(pixel(r, y, x, c));
+  }
+  return bytes;
+}
+
+TEST(Cifar100, FineAndCoarseLabels) {
+  for (const std::string folder : {"", "cifar-100-binary/"}) {
+    const TempDir dir;
+    dir.write(folder + "train.bin", cifar100_file(18, 5 * records));
+    dir.write(folder + "test.bin", cifar100_file(97, records));
+    const ImageData fine = read_cifar100(dir.path(), false, records);
+    EXPECT_EQ(fine.train.classes, 100);
+    EXPECT_EQ(fine.train.count(), 15);
+    EXPECT_EQ(fine.test.labels, (std::vector<std::uint16_t>{97, 98, 99}));
+    const ImageData coarse = read_cifar100(dir.path(), true, records);
+    EXPECT_EQ(coarse.train.classes, 20);
+    EXPECT_EQ(coarse.train.labels[1], 19);
+    EXPECT_EQ(coarse.train.labels[2], 0);
+    EXPECT_NE(coarse.name, fine.name);
+    for (int y = 0; y < 32; ++y)
+      for (int c = 0; c < 3; ++c) ASSERT_EQ(fine.train.image(14)[(y * 32 + 5) * 3 + c], pixel(32, y, 5, c));
+  }
+  const TempDir dir;
+  EXPECT_THAT(error_of([&] { read_cifar100(dir.path() + "/absent", false); }), HasSubstr("train.bin"));
+  dir.write("train.bin", cifar100_file(0, 14));
+  EXPECT_THAT(error_of([&] { read_cifar100(dir.path(), false, records); }),
+              AllOf(HasSubstr("43036 bytes"), HasSubstr("expected 46110 (15 records of 3074)")));
+}
+
 TEST(Cifar, LabelOutOfRange) {
   const TempDir dir;
   write_cifar(dir);
@@ -137,7 +174,7 @@ TEST(Gcds, ReadsBothSets) {
   EXPECT_EQ(data.train.width, 4);
   EXPECT_EQ(data.train.channels, 1);
   EXPECT_EQ(data.train.classes, 5);
-  EXPECT_EQ(data.test.labels, (Bytes{3, 4}));
+  EXPECT_EQ(data.test.labels, (std::vector<std::uint16_t>{3, 4}));
   EXPECT_EQ(data.train.image(2)[7], 27);
   EXPECT_EQ(data.test.image(1)[0], 40);
 }
@@ -149,7 +186,8 @@ TEST(Gcds, RefusesWhatIsWrong) {
   };
   const std::vector<Case> cases = {
       {"no GCDS file", [](Bytes& b) { b[0] = 'X'; }},
-      {"version 2", [](Bytes& b) { b[4] = 2; }},
+      {"version 3", [](Bytes& b) { b[4] = 3; }},
+      {"expected 86 (5 images of 10 bytes)", [](Bytes& b) { b[4] = 2; }},
       {"expected 81 (5 images of 9 bytes)", [](Bytes& b) { b.pop_back(); }},
       {"expected 81", [](Bytes& b) { b.push_back(0); }},
       {"expected", [](Bytes& b) { b[8] = 4; }},

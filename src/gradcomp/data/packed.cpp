@@ -1,0 +1,91 @@
+#include "gradcomp/data/packed.hpp"
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/data/files.hpp"
+#include "gradcomp/data/gcds.hpp"
+
+namespace gradcomp::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Entry {
+  std::string crc, file;
+  index_t n_train = 0, n_test = 0;
+};
+
+std::vector<Entry> read_index(const std::string& path) {
+  const auto bytes = read_file(path);
+  std::istringstream lines(std::string(bytes.begin(), bytes.end()));
+  std::string line;
+  require(std::getline(lines, line) && line == "GCDS-INDEX 1", "'{}' does not begin with 'GCDS-INDEX 1'", path);
+  std::vector<Entry> entries;
+  while (std::getline(lines, line)) {
+    std::istringstream fields(line);
+    Entry e;
+    const bool good = (fields >> e.crc >> e.n_train >> e.n_test >> std::ws) && std::getline(fields, e.file) &&
+                      fs::path(e.file).filename() == e.file;
+    require(good, "'{}': line {} is no 'CRC N_TRAIN N_TEST FILE'", path, entries.size() + 2);
+    entries.push_back(std::move(e));
+  }
+  require(!entries.empty(), "'{}' lists no file", path);
+  return entries;
+}
+
+/// The checksum that a GCDS file ends in.
+std::string stored_crc(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 4> bytes{};
+  file.seekg(-4, std::ios::end);
+  file.read(bytes.data(), 4);
+  return fmt::format("{:08x}", little_endian_32(reinterpret_cast<const std::uint8_t*>(bytes.data())));
+}
+
+bool same_shape(const ImageSet& a, const ImageSet& b) {
+  return a.height == b.height && a.width == b.width && a.channels == b.channels && a.classes == b.classes;
+}
+
+void append(ImageSet& all, const ImageSet& part) {
+  all.pixels.insert(all.pixels.end(), part.pixels.begin(), part.pixels.end());
+  all.labels.insert(all.labels.end(), part.labels.begin(), part.labels.end());
+}
+
+}  // namespace
+
+ImageData read_packed(const std::string& path) {
+  if (!fs::is_directory(path)) return read_gcds(path);
+  const std::string index = (fs::path(path) / "index.txt").string();
+  const auto entries = read_index(index);
+  std::uintmax_t bytes = 0;  // more than all pixels take
+  for (const Entry& e : entries) {
+    std::error_code missing;  // read_gcds says so
+    const auto size = fs::file_size(fs::path(path) / e.file, missing);
+    if (!missing) bytes += size;
+  }
+  ImageData all;
+  for (const Entry& e : entries) {
+    const std::string file = (fs::path(path) / e.file).string();
+    ImageData part = read_gcds(file);
+    const bool listed = stored_crc(file) == e.crc && part.train.count() == e.n_train && part.test.count() == e.n_test;
+    require(listed, "'{}' is not the file that '{}' lists: it has CRC-32 {} and {} + {} images", file, index,
+            stored_crc(file), part.train.count(), part.test.count());
+    if (all.train.count() == 0) {
+      all = std::move(part);
+      if (entries.size() > 1) all.train.pixels.reserve(bytes);
+      continue;
+    }
+    require(same_shape(part.train, all.train), "'{}' holds images of another shape or classes than '{}'", file,
+            entries.front().file);
+    append(all.train, part.train);
+    append(all.test, part.test);
+  }
+  return all;
+}
+
+}  // namespace gradcomp::data
