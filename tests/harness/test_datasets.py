@@ -162,7 +162,7 @@ def test_packed_errors_are_one_line(tmp_path):
 
     assert "there is no folder" in error(tmp_path / "none", tmp_path / "out")
     (tmp_path / "in" / "a").mkdir(parents=True)
-    assert "1 class folders and 0 training images" in error(tmp_path / "in", tmp_path / "out")
+    assert "1 class folders and 0 training files" in error(tmp_path / "in", tmp_path / "out")
     for name, value in (("a/1.npy", np.zeros((4, 4), np.float32)), ("b/1.npy", np.zeros((4, 4), np.uint8))):
         (tmp_path / "in" / name).parent.mkdir(exist_ok=True)
         np.save(tmp_path / "in" / name, value)
@@ -170,3 +170,32 @@ def test_packed_errors_are_one_line(tmp_path):
     (tmp_path / "in" / "a" / "1.npy").write_bytes(b"no array")
     assert "cannot read" in error(tmp_path / "in", tmp_path / "out")
     assert convert("packed", tmp_path / "in", tmp_path / "out", "--test", 1).returncode == 2
+
+
+def test_frames_keep_their_values(tmp_path):
+    random = np.random.RandomState(2)
+    arrays = {}
+    for label, name in enumerate(("no", "yes")):
+        for i in range(4):
+            path = tmp_path / "in" / name / f"{i}.npy"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            arrays[label, i] = random.normal(size=(3 + i, 5)).astype(np.float32)
+            np.save(path, arrays[label, i].astype(np.float64 if i == 0 else np.float32))
+    done = convert("frames", tmp_path / "in", tmp_path / "f.gcfs", "--test", 0.25)
+    assert done.returncode == 0, done.stderr
+    content = (tmp_path / "f.gcfs").read_bytes()
+    assert content[:4] == b"GCFS" and struct.unpack("<5I", content[4:24]) == (1, 6, 2, 5, 2)
+    assert struct.unpack("<I", content[-4:])[0] == zlib.crc32(content[:-4])
+    at = 24
+    for label, i in [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3)]:  # each fourth one is to test
+        assert struct.unpack("<2I", content[at:at + 8]) == (label, 3 + i)
+        size = 4 * 5 * (3 + i)
+        assert content[at + 8:at + 8 + size] == arrays[label, i].tobytes()
+        at += 8 + size
+    assert at == len(content) - 4
+    np.save(tmp_path / "in" / "no" / "1.npy", np.zeros((3, 4), np.float32))
+    done = convert("frames", tmp_path / "in", tmp_path / "x.gcfs")
+    assert done.returncode == 1 and "expected floats, (frames, 5)" in done.stderr and done.stderr.count("\n") == 1
+    np.save(tmp_path / "in" / "no" / "1.npy", np.full((3, 5), np.inf, np.float32))
+    assert "not finite" in convert("frames", tmp_path / "in", tmp_path / "x.gcfs").stderr
+    assert not (tmp_path / "x.gcfs").exists()

@@ -3,7 +3,7 @@ import argparse
 import pathlib
 import sys
 
-from . import digits, kjv, packed
+from . import digits, frames, kjv, packed
 from .files import Failed
 
 
@@ -18,10 +18,11 @@ def main():
         verb = verbs.add_parser(name, help=text, description=text)
         verb.add_argument("output", type=pathlib.Path, help="the file to write")
         verb.set_defaults(convert=lambda options, module=module: module.convert(options.output))
-    text = "a folder of images, a sub-folder per class"
-    verb = verbs.add_parser("packed", help=text, description=text)
-    packed.add_options(verb)
-    verb.set_defaults(convert=packed.convert)
+    for name, module, text in (("packed", packed, "a folder of images, a sub-folder per class"),
+                               ("frames", frames, "a folder of feature arrays, a sub-folder per class")):
+        verb = verbs.add_parser(name, help=text, description=text)
+        module.add_options(verb)
+        verb.set_defaults(convert=module.convert)
     options = parser.parse_args()
     try:
         options.convert(options)

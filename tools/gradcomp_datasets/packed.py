@@ -4,41 +4,9 @@ import struct
 
 import numpy as np
 
-from .files import Failed, encode, write_whole
+from .files import Failed, encode, share, split_classes, write_whole
 
 SUFFIXES = {".npy", ".ppm", ".pgm", ".png", ".jpg", ".jpeg", ".bmp", ".webp"}
-TEST_FOLDERS = ("test", "val")
-
-
-def list_images(folder, classes=None):
-    """[(path, label)] of the class sub-folders, sorted by name, and the names of the classes."""
-    found = sorted(p.name for p in folder.iterdir() if p.is_dir())
-    classes = found if classes is None else classes
-    unknown = sorted(set(found) - set(classes))
-    if unknown:
-        raise Failed(f"'{folder}' has a class that the training images lack: {unknown[0]}")
-    return [(path, label) for label, name in enumerate(classes)
-            for path in sorted((folder / name).glob("*")) if path.suffix.lower() in SUFFIXES], classes
-
-
-def split_images(folder, share):
-    """Training and test images: FOLDER/train and FOLDER/test (or val), or else an even `share` of each class."""
-    if not folder.is_dir():
-        raise Failed(f"there is no folder '{folder}'")
-    if (folder / "train").is_dir():
-        train, classes = list_images(folder / "train")
-        held = [folder / name for name in TEST_FOLDERS if (folder / name).is_dir()]
-        test = list_images(held[0], classes)[0] if held else []
-    else:
-        images, classes = list_images(folder)
-        rank = {}  # of an image in its class: every (1 / share)-th one is a test image
-        train, test = [], []
-        for path, label in images:
-            k = rank[label] = rank.get(label, 0) + 1
-            (test if int(k * share) > int((k - 1) * share) else train).append((path, label))
-    if len(classes) < 2 or len(classes) > 65536 or not train:
-        raise Failed(f"'{folder}' has {len(classes)} class folders and {len(train)} training images; at least 2 and 1")
-    return train, test, classes
 
 
 def read_image(path, size):
@@ -72,7 +40,7 @@ def encode_images(train, test, size, classes):
 
 
 def convert(options):
-    train, test, classes = split_images(options.folder, options.test)
+    train, test, classes = split_classes(options.folder, options.test, SUFFIXES)
     files = -(-(len(train) + len(test)) // options.images_per_file)
     files = min(files, len(train))
     try:
@@ -104,12 +72,6 @@ def add_options(parser):
                         help="share of each class to test on, without a folder train (%(default)s)")
     parser.add_argument("--images-per-file", type=positive, default=2000, metavar="N",
                         help="images of a GCDS file (%(default)s)")
-
-
-def share(text):
-    if not 0 <= float(text) < 1:
-        raise ValueError
-    return float(text)
 
 
 def positive(text):

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/options.hpp"
 
 namespace gradcomp::data {
 namespace {
@@ -41,6 +42,22 @@ Spec split_spec(const std::string& text) {
     spec.path = colon == std::string::npos ? "" : spec.path.substr(0, colon);
   }
   return spec;
+}
+
+index_t take_length(std::string& text, index_t length) {
+  const Spec spec = split_spec(text);
+  auto pairs = split_pairs(spec.kind, spec.options);
+  const auto given = pairs.find("length");
+  const Parameter parameter = Parameter::integer("length", "1", 1, 1e6, "steps of a sequence in one batch");
+  if (length != 0) parameter.check(spec.kind, fmt::format("{}", length));
+  if (given == pairs.end()) return length;
+  const index_t chosen = Options(spec.kind, {parameter}, {*given}).integer("length");
+  require(length == 0 || length == chosen, "{}: length={} and another length, {}, are both given", spec.kind, chosen,
+          length);
+  pairs.erase(given);
+  text = spec.kind + (spec.path.empty() ? "" : ":" + spec.path);
+  for (const auto& [key, value] : pairs) text += ":" + key + "=" + value;
+  return chosen;
 }
 
 }  // namespace gradcomp::data

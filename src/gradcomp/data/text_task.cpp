@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/core/options.hpp"
 #include "gradcomp/data/spec.hpp"
 #include "gradcomp/data/text.hpp"
 
@@ -121,23 +120,11 @@ class TextTask final : public Task {
 }  // namespace
 
 std::unique_ptr<Task> make_text_task(const std::string& text, index_t length) {
-  Spec spec = split_spec(text);
-  auto pairs = split_pairs(spec.kind, spec.options);
-  const auto given = pairs.find("length");
-  const Parameter parameter = Parameter::integer("length", "32", 1, 1e6, "tokens of a sequence in one batch");
-  if (given != pairs.end()) {
-    parameter.check(spec.kind, given->second);
-    const index_t chosen = Options(spec.kind, {parameter}, {*given}).integer("length");
-    require(length == 0 || length == chosen, "{}: length={} and another length, {}, are both given", spec.kind, chosen,
-            length);
-    length = chosen;
-    pairs.erase(given);
-  }
-  if (length == 0) length = spec.kind == "ptb" || spec.kind == "wikitext" ? 35 : 32;
-  parameter.check(spec.kind, fmt::format("{}", length));
-  std::string rest = spec.kind + (spec.path.empty() ? "" : ":" + spec.path);
-  for (const auto& [key, value] : pairs) rest += ":" + key + "=" + value;
-  return std::make_unique<TextTask>(open_text(rest), length);
+  std::string spec = text;
+  length = take_length(spec, length);
+  const std::string kind = split_spec(spec).kind;
+  if (length == 0) length = kind == "ptb" || kind == "wikitext" ? 35 : 32;
+  return std::make_unique<TextTask>(open_text(spec), length);
 }
 
 }  // namespace gradcomp::data

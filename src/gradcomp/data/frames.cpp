@@ -1,0 +1,69 @@
+#include "gradcomp/data/frames.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/data/files.hpp"
+#include "gradcomp/data/gcfs.hpp"
+#include "gradcomp/data/keywords.hpp"
+#include "gradcomp/data/spec.hpp"
+
+namespace gradcomp::data {
+namespace {
+
+template <class T>
+std::uint32_t crc_of(const std::vector<T>& values, std::uint32_t crc) {
+  return crc32(reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(T), crc);
+}
+
+}  // namespace
+
+const char* const frames_specs = "frames:FILE, keywords[:key=value...]";
+
+bool names_frames(const std::string& spec) {
+  const std::string kind = split_spec(spec).kind;
+  return kind == "frames" || kind == "keywords";
+}
+
+void describe(FrameData& data) {
+  const auto features = static_cast<std::size_t>(data.train.features);
+  std::vector<double> sum(features), square(features);
+  for (std::size_t i = 0; i < data.train.values.size(); ++i)
+    sum[i % features] += static_cast<double>(data.train.values[i]);
+  const double frames = std::max(1.0, static_cast<double>(data.train.first.back()));
+  for (double& s : sum) s /= frames;
+  for (std::size_t i = 0; i < data.train.values.size(); ++i) {
+    const double centred = static_cast<double>(data.train.values[i]) - sum[i % features];
+    square[i % features] += centred * centred;
+  }
+  data.mean.assign(sum.begin(), sum.end());
+  data.std.assign(features, 1.0F);
+  for (std::size_t f = 0; f < features; ++f) {
+    const double deviation = std::sqrt(square[f] / frames);
+    if (deviation > 1e-6 * std::fabs(sum[f]) && deviation > 1e-30) data.std[f] = static_cast<float>(deviation);
+  }
+  std::uint32_t crc = 0;
+  for (const FrameSet* set : {&data.train, &data.test}) {
+    crc = crc_of(set->values, crc_of(set->first, crc_of(set->labels, crc)));
+  }
+  data.crc = fmt::format("{:08x}", crc);
+}
+
+FrameData open_frames(const std::string& text) {
+  const Spec spec = split_spec(text);
+  require(names_frames(text), "unknown frames '{}'; allowed: {}", text, frames_specs);
+  FrameData data;
+  if (spec.kind == "keywords") {
+    require(spec.path.empty(), "data '{}' takes no file, only key=value; allowed: {}", text, frames_specs);
+    data = make_keywords(KeywordOptions::from(split_pairs(spec.kind, spec.options)));
+  } else {
+    require(!spec.path.empty() && spec.options.empty(), "data '{}' is not allowed; allowed: {}", text, frames_specs);
+    data = read_gcfs(spec.path);
+  }
+  describe(data);
+  return data;
+}
+
+}  // namespace gradcomp::data

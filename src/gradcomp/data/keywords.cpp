@@ -1,0 +1,148 @@
+#include "gradcomp/data/keywords.hpp"
+
+#include <algorithm>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/data/counter_rng.hpp"
+#include "gradcomp/data/detail/exact.hpp"
+
+namespace gradcomp::data {
+namespace {
+
+using detail::mul;
+using detail::rounded;
+
+/// First words of the streams.
+constexpr std::uint64_t phonemes_stream = 0x4B01, keywords_stream = 0x4B02, train_stream = 0x4B03, test_stream = 0x4B04;
+constexpr index_t duration = 4;  ///< of a phoneme, frames
+
+/// Nearly normal, mean 0 and deviation 1: the sum of 12 uniform numbers, minus 6. Exact: multiples of 2^-24 below 16.
+double normal(CounterRng& rng) {
+  double sum = -6;
+  for (int k = 0; k < 12; ++k) sum += static_cast<double>(rng.unit());
+  return sum;
+}
+
+/// Appends one recording of `keyword` to `set`.
+void record(const KeywordOptions& o, const std::vector<float>& phonemes, const std::vector<index_t>& keyword,
+            CounterRng rng, FrameSet& set) {
+  const auto features = static_cast<std::size_t>(o.features);
+  const float noise = static_cast<float>(o.noise), gain = rounded(0.75 + 0.5 * static_cast<double>(rng.unit()));
+  std::vector<float> shift(features);
+  for (float& s : shift) s = rounded(mul(static_cast<float>(o.speaker), rounded(normal(rng))));
+  index_t frames = 0;
+  const auto add = [&](const float* a, const float* b) {
+    for (std::size_t f = 0; f < features; ++f) {
+      const float clean = a == nullptr ? 0.0F : rounded(0.5 * (static_cast<double>(a[f]) + static_cast<double>(b[f])));
+      set.values.push_back(
+          rounded(mul(gain, clean) + static_cast<double>(shift[f]) + mul(noise, rounded(normal(rng)))));
+    }
+    ++frames;
+  };
+  for (auto left = static_cast<index_t>(rng.below(static_cast<std::uint64_t>(o.pause) + 1)); left > 0; --left)
+    add(nullptr, nullptr);
+  for (std::size_t k = 0; k < keyword.size(); ++k) {
+    const float* const phoneme = phonemes.data() + static_cast<std::size_t>(keyword[k]) * features;
+    const float* const next =
+        k + 1 == keyword.size() ? phoneme : phonemes.data() + static_cast<std::size_t>(keyword[k + 1]) * features;
+    const index_t length =
+        duration - o.warp + static_cast<index_t>(rng.below(2 * static_cast<std::uint64_t>(o.warp) + 1));
+    for (index_t t = 0; t < length; ++t) add(phoneme, t + 1 == length ? next : phoneme);  // the last frame glides over
+  }
+  set.first.push_back(set.first.back() + frames);
+}
+
+FrameSet generate(const KeywordOptions& o, Split split, index_t count) {
+  const auto seed = static_cast<std::uint64_t>(o.seed);
+  std::vector<float> phonemes;
+  for (index_t p = 0; p < o.phonemes; ++p) {
+    CounterRng rng(seed, phonemes_stream, static_cast<std::uint64_t>(p));
+    for (index_t f = 0; f < o.features; ++f) phonemes.push_back(rounded(normal(rng)));
+  }
+  const auto keywords = keyword_phonemes(o);
+  FrameSet set;
+  set.features = o.features;
+  set.classes = o.classes;
+  for (index_t i = 0; i < count; ++i) {
+    const index_t label = i % o.classes;
+    set.labels.push_back(static_cast<std::int32_t>(label));
+    record(o, phonemes, keywords[static_cast<std::size_t>(label)],
+           CounterRng(seed, split == Split::train ? train_stream : test_stream, static_cast<std::uint64_t>(i)), set);
+  }
+  return set;
+}
+
+}  // namespace
+
+std::vector<std::vector<index_t>> keyword_phonemes(const KeywordOptions& o) {
+  std::vector<std::vector<index_t>> keywords;
+  for (index_t c = 0; c < o.classes; ++c) {
+    if (c % 2 == 1) {
+      keywords.emplace_back(keywords.back().rbegin(), keywords.back().rend());
+      continue;
+    }
+    CounterRng rng(static_cast<std::uint64_t>(o.seed), keywords_stream, static_cast<std::uint64_t>(c));
+    std::vector<index_t> keyword;
+    while (std::ssize(keyword) < o.spoken) {  // no phoneme twice: so it is not its own reverse
+      const auto p = static_cast<index_t>(rng.below(static_cast<std::uint64_t>(o.phonemes)));
+      if (std::find(keyword.begin(), keyword.end(), p) == keyword.end()) keyword.push_back(p);
+    }
+    keywords.push_back(keyword);
+  }
+  return keywords;
+}
+
+std::vector<Parameter> KeywordOptions::parameters() {
+  const KeywordOptions d;
+  const auto integer = [](const char* name, index_t value, double low, double high, const char* help) {
+    return Parameter::integer(name, fmt::format("{}", value), low, high, help);
+  };
+  return {
+      integer("classes", d.classes, 2, 1000, "keywords"),
+      integer("train", d.train, 2, 1e7, "training recordings"),
+      integer("test", d.test, 2, 1e7, "test recordings"),
+      integer("features", d.features, 1, 1024, "floats of a frame"),
+      integer("phonemes", d.phonemes, 2, 1000, "phonemes of the language"),
+      integer("spoken", d.spoken, 2, 32, "phonemes of a keyword"),
+      integer("warp", d.warp, 0, 3, "most frames by which a phoneme is longer or shorter than 4"),
+      integer("pause", d.pause, 0, 64, "most frames of silence in front"),
+      Parameter::real("speaker", fmt::format("{}", d.speaker), 0, 8, "deviation of what a speaker adds to all frames"),
+      Parameter::real("noise", fmt::format("{}", d.noise), 0, 8, "deviation of the noise"),
+      integer("seed", d.seed, 0, 1e15, "seed of language and recordings"),
+  };
+}
+
+KeywordOptions KeywordOptions::from(const std::map<std::string, std::string>& pairs) {
+  const Options given("keywords", parameters(), pairs);
+  KeywordOptions o;
+  o.classes = given.integer("classes");
+  o.train = given.integer("train");
+  o.test = given.integer("test");
+  o.features = given.integer("features");
+  o.phonemes = given.integer("phonemes");
+  o.spoken = given.integer("spoken");
+  o.warp = given.integer("warp");
+  o.pause = given.integer("pause");
+  o.speaker = given.real("speaker");
+  o.noise = given.real("noise");
+  o.seed = given.integer("seed");
+  require(o.spoken <= o.phonemes, "keywords: spoken={} is above phonemes={}", o.spoken, o.phonemes);
+  return o;
+}
+
+std::string KeywordOptions::canonical() const {
+  return fmt::format(
+      "keywords:classes={}:train={}:test={}:features={}:phonemes={}:spoken={}:warp={}:pause={}:speaker={}:noise={}:"
+      "seed={}",
+      classes, train, test, features, phonemes, spoken, warp, pause, speaker, noise, seed);
+}
+
+FrameData make_keywords(const KeywordOptions& options) {
+  FrameData data;
+  data.name = options.canonical();
+  data.train = generate(options, Split::train, options.train);
+  data.test = generate(options, Split::test, options.test);
+  return data;
+}
+
+}  // namespace gradcomp::data
