@@ -3,33 +3,13 @@
 // raw native arrays parameters, state, images, labels (int32), gradient, new_state; and layout.txt with one line
 // "name offset extents..." per tensor. Prints the training and the evaluation loss (mean, nats).
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
 
-#include "gradcomp/core/error.hpp"
-#include "gradcomp/nn/initialise.hpp"
+#include "dump.hpp"
 #include "gradcomp/nn/model.hpp"
 
 namespace gradcomp::nn {
 namespace {
-
-template <class T>
-void write(const std::string& path, const Vector<T>& values) {
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), values);
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(host.data()), static_cast<std::streamsize>(host.extent(0) * sizeof(T)));
-  require(file.good(), "cannot write {}", path);
-}
-
-/// values += scale x normal numbers of a stream, so that no parameter keeps the special value it starts with.
-template <class T>
-void perturb(const Vector<T>& values, index_t stream, double scale) {
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), values);
-  for (std::size_t i = 0; i < host.extent(0); ++i) {
-    host(i) += static_cast<T>(scale * normal(11, stream, static_cast<index_t>(i)));
-  }
-  Kokkos::deep_copy(values, host);
-}
 
 template <class T>
 void dump(const std::string& folder, int extent, int batch) {
@@ -62,12 +42,7 @@ void dump(const std::string& folder, int extent, int batch) {
   const Loss trained = model->train_step(exec, parameters, state, data, gradient);
   write(folder + "/gradient", gradient);
   write(folder + "/new_state", state);
-  std::ofstream layout(folder + "/layout.txt");
-  for (const Segment& segment : model->layout().segments) {
-    layout << segment.name << ' ' << segment.offset;
-    for (const index_t extent_of : segment.shape) layout << ' ' << extent_of;
-    layout << '\n';
-  }
+  write_layout(folder, model->layout());
   std::cout << fmt::format("{:.17g} {:.17g}\n", trained.mean(), evaluated.mean());
 }
 

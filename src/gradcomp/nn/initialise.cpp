@@ -28,6 +28,11 @@ double normal(std::uint64_t seed, index_t segment, index_t index) {
   return radius * std::cos(2 * std::numbers::pi * uniform(stream, counter + 1));
 }
 
+double uniform(std::uint64_t seed, index_t segment, index_t index) {
+  const std::uint64_t stream = mix(mix(seed + golden_ratio) + static_cast<std::uint64_t>(segment));
+  return uniform(stream, 2 * static_cast<std::uint64_t>(index) + 1);
+}
+
 template <class T>
 void initialise_parameters(const Layout& layout, std::uint64_t seed, const HostSpan<T>& parameters) {
   for (const Segment& segment : layout.segments) {

@@ -1,0 +1,58 @@
+#include "gradcomp/nn/embedding.hpp"
+
+#include "gradcomp/kernels/lanes.hpp"
+
+namespace gradcomp::nn {
+
+template <class T>
+void gather_rows(const Exec& exec, const Matrix<const T>& table, const Span<const std::int32_t>& tokens,
+                 const Matrix<T>& to) {
+  const index_t columns = to.columns;
+  kernels::for_warps(
+      "gradcomp::nn::gather_rows", exec, to.rows, KOKKOS_LAMBDA(const kernels::Warp& warp, const index_t row) {
+        const std::int32_t token = tokens(row);
+        T* result = &to(row, 0);
+        if (token >= 0 && token < table.rows) {
+          const T* from = &table(token, 0);
+          kernels::each_element(warp, columns, [&](int, index_t j) { result[j] = from[j]; });
+        } else {
+          kernels::each_element(warp, columns, [&](int, index_t j) { result[j] = T(0); });
+        }
+      });
+}
+
+template <class T>
+void add_rows(const Exec& exec, const Matrix<const T>& dy, const Span<const std::int32_t>& tokens,
+              const Matrix<T>& table) {
+  const index_t blocks = (dy.columns + kernels::warp_lanes - 1) / kernels::warp_lanes, columns = dy.columns;
+  kernels::for_warps(
+      "gradcomp::nn::add_rows", exec, blocks, KOKKOS_LAMBDA(const kernels::Warp& warp, const index_t block) {
+        const index_t first = block * kernels::warp_lanes;
+        for (index_t row = 0; row < dy.rows; ++row) {
+          const std::int32_t token = tokens(row);
+          if (token < 0 || token >= table.rows) continue;
+          const T* from = &dy(row, first);
+          T* to = &table(token, first);
+          warp.each([&](int l) {
+            if (first + l < columns) to[l] += from[l];
+          });
+        }
+      });
+}
+
+void order_by_step(const Exec& exec, const Span<const std::int32_t>& tokens, index_t sequences, index_t steps,
+                   const Span<std::int32_t>& to) {
+  Kokkos::parallel_for(
+      "gradcomp::nn::order_by_step", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, sequences * steps),
+      KOKKOS_LAMBDA(const index_t row) { to(row) = tokens(row % sequences * steps + row / sequences); });
+}
+
+#define GRADCOMP_INSTANTIATE(T)                                                                      \
+  template void gather_rows<T>(const Exec&, const Matrix<const T>&, const Span<const std::int32_t>&, \
+                               const Matrix<T>&);                                                    \
+  template void add_rows<T>(const Exec&, const Matrix<const T>&, const Span<const std::int32_t>&, const Matrix<T>&);
+GRADCOMP_INSTANTIATE(float)
+GRADCOMP_INSTANTIATE(double)
+#undef GRADCOMP_INSTANTIATE
+
+}  // namespace gradcomp::nn

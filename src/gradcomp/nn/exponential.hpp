@@ -1,0 +1,46 @@
+#pragma once
+// e^x, the logistic function and tanh as loops over lanes can vectorise them: no call, no branch, no table. The
+// library's own functions cost an LSTM of 128 units a third of its step. In double they are the library's.
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp::nn {
+
+/// e^x with a relative error below 3e-7; saturates at 1.2e-38 and 1.6e38. NaN stays NaN. Cody-Waite reduction and the
+/// polynomial of Cephes' expf (Moshier 1992).
+KOKKOS_INLINE_FUNCTION float exponential(float x) {
+  x = x < -87.3f ? -87.3f : x;
+  x = x > 88.0f ? 88.0f : x;
+  const float shifted = x * 1.44269504f + 12582912.0f;  // 3 x 2^22: the nearest integer to x / ln 2 in the low bits
+  const float n = shifted - 12582912.0f;
+  const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+  const float p = ((((1.9875691500e-4f * r + 1.3981999507e-3f) * r + 8.3334519073e-3f) * r + 4.1665795894e-2f) * r +
+                   1.6666665459e-1f) *
+                      r +
+                  5.0000001201e-1f;
+  const auto bits = Kokkos::bit_cast<std::uint32_t>(shifted);
+  return (p * r * r + r + 1.0f) * Kokkos::bit_cast<float>((bits << 23) + 0x3f800000u);
+}
+
+KOKKOS_INLINE_FUNCTION double exponential(double x) { return Kokkos::exp(x); }
+
+/// 1 / (1 + e^-x).
+template <class T>
+KOKKOS_INLINE_FUNCTION T logistic(T x) {
+  return T(1) / (T(1) + exponential(-x));
+}
+
+/// Relative error below 6e-7: Cephes' odd polynomial near zero, elsewhere through e^2|x|.
+KOKKOS_INLINE_FUNCTION float hyperbolic_tangent(float x) {
+  const float size = x < 0 ? -x : x, z = x * x;
+  const float small =
+      ((((-5.70498872745e-3f * z + 2.06390887954e-2f) * z - 5.37397155531e-2f) * z + 1.33314422036e-1f) * z -
+       3.33332819422e-1f) *
+          z * x +
+      x;
+  const float large = 1.0f - 2.0f / (exponential(2.0f * size) + 1.0f);
+  return size < 0.625f ? small : x < 0 ? -large : large;
+}
+
+KOKKOS_INLINE_FUNCTION double hyperbolic_tangent(double x) { return Kokkos::tanh(x); }
+
+}  // namespace gradcomp::nn

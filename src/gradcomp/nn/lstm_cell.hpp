@@ -1,0 +1,36 @@
+#pragma once
+// One unit of an LSTM at one step: what every implementation of the layer computes between its matrix products.
+#include "gradcomp/nn/exponential.hpp"
+
+namespace gradcomp::nn {
+
+/// Gates as sums of their products and biases on the way in, activated on the way out: input, forget, candidate,
+/// output.
+template <class T>
+struct LstmGates {
+  T i, f, g, o;
+};
+
+/// c = f c_before + i g, h = o tanh(c).
+template <class T>
+struct LstmUnit {
+  T c, tanh_c, h;
+};
+
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION LstmUnit<T> lstm_forward(LstmGates<T>& gates, T c_before) {
+  gates = {logistic(gates.i), logistic(gates.f), hyperbolic_tangent(gates.g), logistic(gates.o)};
+  const T c = gates.f * c_before + gates.i * gates.g, tanh_c = hyperbolic_tangent(c);
+  return {c, tanh_c, gates.o * tanh_c};
+}
+
+/// Gradients of the gates' sums from that of h and, in dc, of c through later steps; dc becomes that of c_before.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION LstmGates<T> lstm_backward(const LstmGates<T>& gates, T c_before, T tanh_c, T dh, T& dc) {
+  const T whole = dc + dh * gates.o * (1 - tanh_c * tanh_c);
+  dc = whole * gates.f;
+  return {whole * gates.g * gates.i * (1 - gates.i), whole * c_before * gates.f * (1 - gates.f),
+          whole * gates.i * (1 - gates.g * gates.g), dh * tanh_c * gates.o * (1 - gates.o)};
+}
+
+}  // namespace gradcomp::nn

@@ -1,0 +1,77 @@
+// Writes what tests/golden/lstm_numpy.py needs to recompute two training steps of a language model on its own:
+//   language_dump FOLDER float|double LAYERS UNITS EMBEDDING TIED VOCABULARY LENGTH SEQUENCES
+// raw native arrays parameters, state, tokens and labels (int32, both batches), gradient (of the second batch),
+// new_state; and layout.txt with one line "name offset extents..." per tensor. Prints the mean loss of the first and of
+// the second batch, and of the evaluation of the second batch from a fresh state.
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+
+#include "dump.hpp"
+#include "gradcomp/nn/lstm_language_model.hpp"
+
+namespace gradcomp::nn {
+namespace {
+
+template <class T>
+void dump(const std::string& folder, const LstmNetwork& network, int vocabulary, int length, int sequences) {
+  const Exec exec;
+  const auto model = std::make_unique<LstmLanguageModel<T>>(network, vocabulary, length, sequences + 2, Path::best);
+  const Vector<T> parameters("parameters", model->layout().count()), gradient("gradient", model->layout().count());
+  const Vector<T> state("state", model->state_count());
+  const index_t count = index_t(sequences) * length;
+  const Vector<std::int32_t> tokens("tokens", 2 * count), labels("labels", 2 * count);
+  {
+    const auto host = Kokkos::create_mirror_view(parameters);
+    const auto host_state = Kokkos::create_mirror_view(state);
+    model->initialise(3, HostSpan<T>(host.data(), host.extent(0)),
+                      HostSpan<T>(host_state.data(), host_state.extent(0)));
+    Kokkos::deep_copy(parameters, host);
+    Kokkos::deep_copy(state, host_state);
+    const auto host_tokens = Kokkos::create_mirror_view(tokens), host_labels = Kokkos::create_mirror_view(labels);
+    for (index_t i = 0; i < 2 * count; ++i) {
+      host_tokens(i) = static_cast<std::int32_t>(uniform(4, 1, i) * 0.999 * vocabulary);
+      host_labels(i) = static_cast<std::int32_t>(uniform(4, 2, i) * 0.999 * vocabulary);
+    }
+    Kokkos::deep_copy(tokens, host_tokens);
+    Kokkos::deep_copy(labels, host_labels);
+  }
+  perturb(parameters, 100, 0.05);
+  perturb(state, 101, 0.5);
+  write(folder + "/parameters", parameters);
+  write(folder + "/state", state);
+  write(folder + "/tokens", tokens);
+  write(folder + "/labels", labels);
+
+  const auto batch = [&](int number, bool restart) {
+    const Span<const std::int32_t> of_labels(labels.data() + number * count, static_cast<std::size_t>(count));
+    const Span<const std::int32_t> of_tokens(tokens.data() + number * count, static_cast<std::size_t>(count));
+    return Batch<T>{{}, of_labels, of_tokens, restart};
+  };
+  const Loss first = model->train_step(exec, parameters, state, batch(0, false), gradient);
+  const Loss second = model->train_step(exec, parameters, state, batch(1, false), gradient);
+  write(folder + "/gradient", gradient);
+  write(folder + "/new_state", state);
+  const Loss evaluated = model->evaluate(exec, parameters, state, batch(1, true));
+  write_layout(folder, model->layout());
+  std::cout << fmt::format("{:.17g} {:.17g} {:.17g}\n", first.mean(), second.mean(), evaluated.mean());
+}
+
+}  // namespace
+}  // namespace gradcomp::nn
+
+int main(int argc, char** argv) {
+  Kokkos::ScopeGuard kokkos(argc, argv);
+  if (argc != 10) {
+    std::cerr << "usage: language_dump FOLDER float|double LAYERS UNITS EMBEDDING TIED VOCABULARY LENGTH SEQUENCES\n";
+    return 2;
+  }
+  const auto number = [&](int i) { return std::atoi(argv[i]); };
+  const gradcomp::nn::LstmNetwork network{"lstm", number(3), number(4), number(5), number(6) != 0, 0};
+  if (std::string(argv[2]) == "double") {
+    gradcomp::nn::dump<double>(argv[1], network, number(7), number(8), number(9));
+  } else {
+    gradcomp::nn::dump<float>(argv[1], network, number(7), number(8), number(9));
+  }
+  return 0;
+}

@@ -1,0 +1,140 @@
+// Matrix products of any size and stride, and the functions that LSTMs compute between them.
+#include "gradcomp/nn/gemm.hpp"
+
+#include <limits>
+
+#include "gradcomp/nn/exponential.hpp"
+#include "unit/nn/support.hpp"
+
+namespace gradcomp::nn {
+namespace {
+
+using test::random_vector;
+
+/// A view of random numbers, `transposed` as stored, with rows that have gaps.
+template <class T>
+struct Factor {
+  Factor(index_t rows, index_t columns, bool is_transposed, index_t stream)
+      : storage(random_vector<T>((is_transposed ? columns : rows) * (is_transposed ? rows + 3 : columns + 3), stream)) {
+    if (is_transposed) {
+      view = Matrix<const T>{storage.data(), columns, rows, rows + 3, 1}.transposed();
+    } else {
+      view = {storage.data(), rows, columns, columns + 3, 1};
+    }
+  }
+  Vector<T> storage;
+  Matrix<const T> view;
+};
+
+struct Sizes {
+  index_t rows, columns, inner;
+};
+
+/// Largest error in units of the rounding of T, relative to the sum of the absolute products; NaN where one differs.
+template <class T>
+double error(const Sizes& sizes, bool transpose_a, bool transpose_b, bool add, bool with_bias, Path path) {
+  const Factor<T> a(sizes.rows, sizes.inner, transpose_a, 1), b(sizes.inner, sizes.columns, transpose_b, 2);
+  const auto start = random_vector<T>(sizes.rows * (sizes.columns + 2), 3), bias = random_vector<T>(sizes.columns, 4);
+  const Vector<T> c("", start.extent(0));
+  Kokkos::deep_copy(c, start);
+  const Matrix<T> view{c.data(), sizes.rows, sizes.columns, sizes.columns + 2, 1};
+  const GemmWorkspace<T> workspace;
+  gemm<T>(Exec(), a.view, b.view, view, workspace, path, {add, with_bias ? bias.data() : nullptr});
+  Exec().fence();
+  double worst = 0;
+  for (index_t i = 0; i < sizes.rows; ++i) {
+    for (index_t j = 0; j < sizes.columns + 2; ++j) {
+      const index_t at = i * (sizes.columns + 2) + j;
+      if (j >= sizes.columns) {  // between the rows: untouched
+        if (c(at) != start(at)) return std::numeric_limits<double>::quiet_NaN();
+        continue;
+      }
+      double sum = add ? double(start(at)) : with_bias ? double(bias(j)) : 0, size = std::abs(sum) + 1;
+      for (index_t k = 0; k < sizes.inner; ++k) {
+        sum += double(a.view(i, k)) * b.view(k, j);
+        size += std::abs(double(a.view(i, k)) * b.view(k, j));
+      }
+      worst = std::max(worst, std::abs(c(at) - sum) / size / std::numeric_limits<T>::epsilon());
+    }
+  }
+  return worst;
+}
+
+TEST(Gemm, IsTheProduct) {
+  for (const Sizes& sizes : {Sizes{1, 1, 1},
+                             {3, 5, 0},
+                             {7, 33, 19},
+                             {8, 32, 224},
+                             {23, 70, 225},
+                             {101, 300, 40},
+                             {200, 31, 460},
+                             {1, 600, 7},
+                             {0, 4, 4},
+                             {4, 0, 4}}) {
+    for (int kind = 0; kind < 4; ++kind) {
+      for (const Path path : {Path::best, Path::portable}) {
+        const bool transpose_a = kind % 2 == 1, transpose_b = kind / 2 == 1;
+        const auto where = ::testing::Message() << sizes.rows << " x " << sizes.columns << " x " << sizes.inner
+                                                << " kind " << kind << " path " << static_cast<int>(path);
+        EXPECT_LE(error<float>(sizes, transpose_a, transpose_b, false, false, path), 20) << where;
+        EXPECT_LE(error<double>(sizes, transpose_a, transpose_b, kind == 0, kind == 1, path), 40) << where;
+      }
+    }
+  }
+}
+
+TEST(Gemm, StartsWithWhatItIsTold) {
+  for (const Path path : {Path::best, Path::portable}) {
+    EXPECT_LE(error<float>({30, 45, 300}, false, true, true, false, path), 20);
+    EXPECT_LE(error<float>({30, 45, 300}, true, false, false, true, path), 20);
+    EXPECT_LE(error<float>({30, 45, 300}, true, false, true, true, path), 20);  // a sum goes before a bias
+  }
+}
+
+TEST(Gemm, WithoutAddingIgnoresWhatWasThere) {
+  const auto a = random_vector<float>(6, 1), b = random_vector<float>(6, 2);
+  const Vector<float> c("", 4);
+  for (const Path path : {Path::best, Path::portable}) {
+    Kokkos::deep_copy(c, std::numeric_limits<float>::quiet_NaN());
+    gemm<float>(Exec(), Matrix<const float>::dense(a.data(), 2, 3), Matrix<const float>::dense(b.data(), 3, 2),
+                Matrix<float>::dense(c.data(), 2, 2), GemmWorkspace<float>(), path);
+    Exec().fence();
+    for (int i = 0; i < 4; ++i) EXPECT_TRUE(std::isfinite(c(i)));
+  }
+}
+
+TEST(Exponential, IsAccurate) {
+  double worst_power = 0, worst_tanh = 0, worst_logistic = 0;
+  for (int i = -870; i <= 870; ++i) {
+    const float x = static_cast<float>(i) * 0.1f + 0.003f;
+    worst_power = std::max(worst_power, std::abs(exponential(x) / std::exp(double(x)) - 1));
+    worst_logistic = std::max(worst_logistic, std::abs(logistic(x) * (1 + std::exp(-double(x))) - 1));
+  }
+  for (int i = -9000; i <= 9000; ++i) {
+    const float x = static_cast<float>(i) * 0.001f + 1e-6f;
+    worst_tanh = std::max(worst_tanh, std::abs(hyperbolic_tangent(x) / std::tanh(double(x)) - 1));
+  }
+  EXPECT_LT(worst_power, 3e-7);
+  EXPECT_LT(worst_logistic, 5e-7);
+  EXPECT_LT(worst_tanh, 6e-7);
+}
+
+TEST(Exponential, HoldsAtTheEnds) {
+  const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(exponential(0.0f), 1.0f);
+  EXPECT_LT(exponential(-infinity), 2e-38f);
+  EXPECT_GE(exponential(-infinity), 0.0f);
+  EXPECT_GT(exponential(infinity), 1e38f);
+  EXPECT_TRUE(std::isfinite(exponential(infinity)));
+  EXPECT_TRUE(std::isnan(exponential(nan)));
+  EXPECT_EQ(hyperbolic_tangent(0.0f), 0.0f);
+  EXPECT_EQ(hyperbolic_tangent(infinity), 1.0f);
+  EXPECT_EQ(hyperbolic_tangent(-infinity), -1.0f);
+  EXPECT_TRUE(std::isnan(hyperbolic_tangent(nan)));
+  EXPECT_EQ(logistic(infinity), 1.0f);
+  EXPECT_LT(logistic(-infinity), 1e-37f);
+  EXPECT_EQ(hyperbolic_tangent(1e-30f), 1e-30f);
+}
+
+}  // namespace
+}  // namespace gradcomp::nn
