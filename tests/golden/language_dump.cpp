@@ -1,5 +1,7 @@
-// Writes what tests/golden/lstm_numpy.py needs to recompute two training steps of a language model on its own:
-//   language_dump FOLDER float|double LAYERS UNITS EMBEDDING TIED VOCABULARY LENGTH SEQUENCES
+// Writes what lstm_numpy.py and transformer_numpy.py need to recompute two training steps of a language model on their
+// own:
+//   language_dump FOLDER float|double lstm LAYERS UNITS EMBEDDING TIED VOCABULARY LENGTH SEQUENCES
+//   language_dump FOLDER float|double transformer BLOCKS UNITS HEADS TIED VOCABULARY LENGTH SEQUENCES
 // raw native arrays parameters, state, tokens and labels (int32, both batches), gradient (of the second batch),
 // new_state; and layout.txt with one line "name offset extents..." per tensor. Prints the mean loss of the first and of
 // the second batch, and of the evaluation of the second batch from a fresh state.
@@ -9,14 +11,27 @@
 
 #include "dump.hpp"
 #include "gradcomp/nn/lstm_language_model.hpp"
+#include "gradcomp/nn/transformer_language_model.hpp"
 
 namespace gradcomp::nn {
 namespace {
 
 template <class T>
-void dump(const std::string& folder, const LstmNetwork& network, int vocabulary, int length, int sequences) {
+std::unique_ptr<Model<T>> build(const std::string& kind, int layers, int units, int third, bool tied, int vocabulary,
+                                int length, int sequences) {
+  const int room = sequences + 2;
+  if (kind == "lstm") {
+    const LstmNetwork network{"lstm", layers, units, third, tied, 0};
+    return std::make_unique<LstmLanguageModel<T>>(network, vocabulary, length, room, Path::best);
+  }
+  const TransformerNetwork network{"transformer", layers, units, third, tied, 0};
+  return std::make_unique<TransformerLanguageModel<T>>(network, vocabulary, length, room, Path::best);
+}
+
+template <class T>
+void dump(const std::string& folder, const std::unique_ptr<Model<T>>& model, int length, int sequences) {
   const Exec exec;
-  const auto model = std::make_unique<LstmLanguageModel<T>>(network, vocabulary, length, sequences + 2, Path::best);
+  const int vocabulary = model->classes();
   const Vector<T> parameters("parameters", model->layout().count()), gradient("gradient", model->layout().count());
   const Vector<T> state("state", model->state_count());
   const index_t count = index_t(sequences) * length;
@@ -62,16 +77,23 @@ void dump(const std::string& folder, const LstmNetwork& network, int vocabulary,
 
 int main(int argc, char** argv) {
   Kokkos::ScopeGuard kokkos(argc, argv);
-  if (argc != 10) {
-    std::cerr << "usage: language_dump FOLDER float|double LAYERS UNITS EMBEDDING TIED VOCABULARY LENGTH SEQUENCES\n";
+  if (argc != 11) {
+    std::cerr
+        << "usage: language_dump FOLDER float|double lstm LAYERS UNITS EMBEDDING TIED VOCABULARY LENGTH SEQUENCES\n"
+           "       language_dump FOLDER float|double transformer BLOCKS UNITS HEADS TIED VOCABULARY LENGTH "
+           "SEQUENCES\n";
     return 2;
   }
   const auto number = [&](int i) { return std::atoi(argv[i]); };
-  const gradcomp::nn::LstmNetwork network{"lstm", number(3), number(4), number(5), number(6) != 0, 0};
+  const auto run = [&]<class T>(T) {
+    const auto model = gradcomp::nn::build<T>(argv[3], number(4), number(5), number(6), number(7) != 0, number(8),
+                                              number(9), number(10));
+    gradcomp::nn::dump<T>(argv[1], model, number(9), number(10));
+  };
   if (std::string(argv[2]) == "double") {
-    gradcomp::nn::dump<double>(argv[1], network, number(7), number(8), number(9));
+    run(double());
   } else {
-    gradcomp::nn::dump<float>(argv[1], network, number(7), number(8), number(9));
+    run(float());
   }
   return 0;
 }

@@ -9,13 +9,10 @@ threads, which must agree bit for bit. Tolerances: relative L2 error of the grad
 double, of the losses 1e-6 and 1e-12, of the hidden state 1e-6 and 1e-12.
 """
 
-import argparse
-import os
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
+from language_results import Results, cross_entropy, main, relative_error
 
 
 def logistic(x):
@@ -76,10 +73,7 @@ class Network:
             x, backward = self.layer(x, number)
             backwards.append(backward)
         logits = x @ matrix + self.tensors["decoder.bias"]
-        power = np.exp(logits - logits.max(2, keepdims=True))
-        softmax = power / power.sum(2, keepdims=True)
-        hot = np.eye(table.shape[0])[labels]
-        dy = (softmax - hot) / tokens.size
+        loss, dy = cross_entropy(logits, labels)
         self.gradients["decoder.bias"] = dy.sum((0, 1))
         of_matrix = np.tensordot(x, dy, axes=((0, 1), (0, 1)))
         dx = dy @ matrix.T
@@ -91,83 +85,24 @@ class Network:
         else:
             self.gradients["decoder.weight"] = of_matrix
         self.gradients["embedding.weight"] = of_table
-        return -np.log((softmax * hot).sum(2)).mean()
-
-
-def dump(arguments, folder, threads):
-    """The losses it prints."""
-    environment = dict(os.environ, OMP_NUM_THREADS=str(threads), OMP_PROC_BIND="false")
-    numbers = (arguments.layers, arguments.units, arguments.embedding, int(arguments.tied), arguments.vocabulary)
-    numbers += (arguments.length, arguments.sequences)
-    command = [arguments.program, folder, arguments.dtype, *map(str, numbers)]
-    text = subprocess.run(command, check=True, env=environment, capture_output=True, text=True).stdout
-    return [float(word) for word in text.split()]
-
-
-def relative_error(value, reference):
-    return np.linalg.norm(value - reference) / np.linalg.norm(reference)
+        return loss
 
 
 def compare(arguments, folder):
-    """List of lines about what is wrong."""
-    one, two = os.path.join(folder, "1"), os.path.join(folder, "2")
-    os.mkdir(one), os.mkdir(two)
-    losses = dump(arguments, one, 1)
-    failures = [] if losses == dump(arguments, two, 2) else ["losses differ between 1 and 2 threads"]
-    for name in ("gradient", "new_state"):
-        with open(os.path.join(one, name), "rb") as a, open(os.path.join(two, name), "rb") as b:
-            if a.read() != b.read():
-                failures.append(f"{name} differs between 1 and 2 threads")
-
-    double = arguments.dtype == "double"
-
-    def read(name, dtype=np.float64 if double else np.float32):
-        return np.fromfile(os.path.join(one, name), dtype)
-
-    parameters, tensors, places = read("parameters").astype(np.float64), {}, {}
-    with open(os.path.join(one, "layout.txt")) as layout:
-        for line in layout:
-            name, offset, *shape = line.split()
-            shape = [int(extent) for extent in shape]
-            places[name] = slice(int(offset), int(offset) + int(np.prod(shape)))
-            tensors[name] = parameters[places[name]].reshape(shape)
-    if sum(place.stop - place.start for place in places.values()) != len(parameters):
-        failures.append("layout.txt does not cover the parameters")
-    shape = (2, arguments.sequences, arguments.length)
-    tokens, labels = read("tokens", np.int32).reshape(shape), read("labels", np.int32).reshape(shape)
-    state = read("state").astype(np.float64).reshape(arguments.layers, 2, -1, arguments.units)
-
-    network = Network(tensors, arguments.layers, state)
-    reference = [network.run(tokens[0], labels[0]), network.run(tokens[1], labels[1])]
-    reference.append(Network(tensors, arguments.layers, np.zeros_like(state)).run(tokens[1], labels[1]))
-    expected = np.concatenate([network.gradients[name].ravel() for name in places])
-    checks = [(f"loss {i + 1}", abs(losses[i] / reference[i] - 1), 1e-12 if double else 1e-6) for i in range(3)]
-    checks += [
-        ("gradient", relative_error(read("gradient"), expected), 1e-11 if double else 1e-5),
-        ("hidden state", relative_error(read("new_state"), network.state.ravel()), 1e-12 if double else 1e-6),
-    ]
-    for name, error, limit in checks:
-        print(f"{name}: relative error {error:.2e}, limit {limit:.0e}")
-        if not error <= limit:  # a NaN fails too
-            failures.append(f"{name} is off by {error:.2e}")
-    return failures
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("program")
-    parser.add_argument("--dtype", choices=("float", "double"), default="float")
-    for name, value in (("layers", 2), ("units", 37), ("embedding", 19), ("vocabulary", 53), ("length", 6)):
-        parser.add_argument("--" + name, type=int, default=value)
-    parser.add_argument("--sequences", type=int, default=13)
-    parser.add_argument("--tied", action="store_true")
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        failures = compare(arguments, folder)
-    for failure in failures:
-        print("FAILED:", failure, file=sys.stderr)
-    return 1 if failures else 0
+    results = Results(arguments, "lstm", arguments.embedding, folder)
+    tokens, labels, tensors = results.tokens, results.labels, results.tensors(results.parameters)
+    state = results.state.reshape(arguments.layers, 2, -1, arguments.units)
+    network, fresh = Network(tensors, arguments.layers, state), Network(tensors, arguments.layers, 0 * state)
+    reference = [network.run(tokens[0], labels[0]), network.run(tokens[1], labels[1]), fresh.run(tokens[1], labels[1])]
+    expected = np.concatenate([network.gradients[name].ravel() for name in results.places])
+    for i in range(3):
+        results.check(f"loss {i + 1}", abs(results.losses[i] / reference[i] - 1), 1e-12 if results.double else 1e-6)
+    results.check("gradient", relative_error(results.gradient, expected), 1e-11 if results.double else 1e-5)
+    error = relative_error(results.new_state, network.state.ravel())
+    results.check("hidden state", error, 1e-12 if results.double else 1e-6)
+    return results.failures
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sizes = {"layers": 2, "units": 37, "embedding": 19, "vocabulary": 53, "length": 6, "sequences": 13}
+    sys.exit(main(__doc__.split("\n")[0], sizes, compare))

@@ -40,6 +40,32 @@ void add_rows(const Exec& exec, const Matrix<const T>& dy, const Span<const std:
       });
 }
 
+template <class T>
+void add_positions(const Exec& exec, const Matrix<const T>& positions, const Matrix<T>& x) {
+  const index_t columns = x.columns, sequences = x.rows / positions.rows;
+  kernels::for_warps(
+      "gradcomp::nn::add_positions", exec, x.rows, KOKKOS_LAMBDA(const kernels::Warp& warp, const index_t row) {
+        const T* from = &positions(row / sequences, 0);
+        T* to = &x(row, 0);
+        kernels::each_element(warp, columns, [&](int, index_t j) { to[j] += from[j]; });
+      });
+}
+
+template <class T>
+void sum_positions(const Exec& exec, const Matrix<const T>& dy, const Matrix<T>& positions) {
+  const index_t columns = dy.columns, sequences = dy.rows / positions.rows;
+  kernels::for_warps(
+      "gradcomp::nn::sum_positions", exec, positions.rows,
+      KOKKOS_LAMBDA(const kernels::Warp& warp, const index_t step) {
+        T* to = &positions(step, 0);
+        kernels::each_element(warp, columns, [&](int, index_t j) { to[j] = T(0); });
+        for (index_t row = step * sequences; row < (step + 1) * sequences; ++row) {
+          const T* from = &dy(row, 0);
+          kernels::each_element(warp, columns, [&](int, index_t j) { to[j] += from[j]; });
+        }
+      });
+}
+
 void order_by_step(const Exec& exec, const Span<const std::int32_t>& tokens, index_t sequences, index_t steps,
                    const Span<std::int32_t>& to) {
   Kokkos::parallel_for(
@@ -47,10 +73,12 @@ void order_by_step(const Exec& exec, const Span<const std::int32_t>& tokens, ind
       KOKKOS_LAMBDA(const index_t row) { to(row) = tokens(row % sequences * steps + row / sequences); });
 }
 
-#define GRADCOMP_INSTANTIATE(T)                                                                      \
-  template void gather_rows<T>(const Exec&, const Matrix<const T>&, const Span<const std::int32_t>&, \
-                               const Matrix<T>&);                                                    \
-  template void add_rows<T>(const Exec&, const Matrix<const T>&, const Span<const std::int32_t>&, const Matrix<T>&);
+#define GRADCOMP_INSTANTIATE(T)                                                                                      \
+  template void gather_rows<T>(const Exec&, const Matrix<const T>&, const Span<const std::int32_t>&,                 \
+                               const Matrix<T>&);                                                                    \
+  template void add_rows<T>(const Exec&, const Matrix<const T>&, const Span<const std::int32_t>&, const Matrix<T>&); \
+  template void add_positions<T>(const Exec&, const Matrix<const T>&, const Matrix<T>&);                             \
+  template void sum_positions<T>(const Exec&, const Matrix<const T>&, const Matrix<T>&);
 GRADCOMP_INSTANTIATE(float)
 GRADCOMP_INSTANTIATE(double)
 #undef GRADCOMP_INSTANTIATE

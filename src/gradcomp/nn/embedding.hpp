@@ -15,6 +15,14 @@ template <class T>
 void add_rows(const Exec& exec, const Matrix<const T>& dy, const Span<const std::int32_t>& tokens,
               const Matrix<T>& table);
 
+/// Row r of x += row r / (x.rows / positions.rows) of the positions: the same for all sequences of a step.
+template <class T>
+void add_positions(const Exec& exec, const Matrix<const T>& positions, const Matrix<T>& x);
+
+/// Gradient of the positions: the sums of each step's rows, in order.
+template <class T>
+void sum_positions(const Exec& exec, const Matrix<const T>& dy, const Matrix<T>& positions);
+
 /// Tokens [sequences][steps] -> [steps][sequences]: all rows of one step of a recurrence lie together.
 void order_by_step(const Exec& exec, const Span<const std::int32_t>& tokens, index_t sequences, index_t steps,
                    const Span<std::int32_t>& to);

@@ -43,4 +43,19 @@ KOKKOS_INLINE_FUNCTION float hyperbolic_tangent(float x) {
 
 KOKKOS_INLINE_FUNCTION double hyperbolic_tangent(double x) { return Kokkos::tanh(x); }
 
+/// Value and derivative of the Gaussian error linear unit in its approximation by tanh (Hendrycks and Gimpel 2016),
+/// x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+template <class T>
+struct Gelu {
+  T value, derivative;
+};
+
+template <class T>
+KOKKOS_INLINE_FUNCTION Gelu<T> gelu(T x) {
+  constexpr T root = T(0.79788456080286535588), cubic = T(0.044715);
+  const T t = hyperbolic_tangent(root * (x + cubic * x * x * x));
+  const T slope = root * (1 + 3 * cubic * x * x);
+  return {T(0.5) * x * (1 + t), T(0.5) * (1 + t) + T(0.5) * x * (1 - t * t) * slope};
+}
+
 }  // namespace gradcomp::nn

@@ -23,6 +23,23 @@ struct Matrix {
   operator Matrix<const T>() const { return {data, rows, columns, row_step, column_step}; }
 };
 
+/// outer x inner matrices of equal shape at equal distances: those of the sequences and heads of an attention.
+template <class T>
+struct MatrixGrid {
+  Matrix<T> first;
+  index_t outer_step = 0, inner_step = 0;
+
+  MatrixGrid transposed() const { return {first.transposed(), outer_step, inner_step}; }
+
+  KOKKOS_INLINE_FUNCTION Matrix<T> at(index_t outer, index_t inner) const {
+    Matrix<T> matrix = first;
+    matrix.data += outer * outer_step + inner * inner_step;
+    return matrix;
+  }
+
+  operator MatrixGrid<const T>() const { return {first, outer_step, inner_step}; }
+};
+
 /// Scratch of the host kernel, for each thread of its own. Allocate once.
 template <class T>
 struct GemmWorkspace {
@@ -42,5 +59,10 @@ struct GemmStart {
 template <class T>
 void gemm(const Exec& exec, const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c,
           const GemmWorkspace<T>& workspace, Path path, const GemmStart<T>& start = {});
+
+/// c = a b for each of outer x inner matrices; otherwise as gemm().
+template <class T>
+void gemm_grid(const Exec& exec, index_t outer, index_t inner, const MatrixGrid<const T>& a,
+               const MatrixGrid<const T>& b, const MatrixGrid<T>& c, const GemmWorkspace<T>& workspace, Path path);
 
 }  // namespace gradcomp::nn

@@ -3,6 +3,9 @@
 namespace gradcomp::nn::host {
 namespace {
 
+/// One index per thread, which is also the number of its scratch.
+using PerThread = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Static>>;
+
 constexpr index_t parts(index_t count, index_t limit) { return std::max<index_t>(1, (count + limit - 1) / limit); }
 
 /// Rows of a in groups of tile_rows: to[group][inner index][tile_rows].
@@ -103,9 +106,7 @@ void gemm(const Exec& exec, const Matrix<const T>& a, const Matrix<const T>& b, 
   while (down < tiles && across * down % threads != 0 && across * down < 4 * threads) ++down;
   const index_t high = parts(tiles, down) * tile_rows;
   Kokkos::parallel_for(
-      "gradcomp::nn::gemm",
-      Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Static>>(exec, 0, threads, Kokkos::ChunkSize(1)),
-      [=](const index_t thread) {
+      "gradcomp::nn::gemm", PerThread(exec, 0, threads, Kokkos::ChunkSize(1)), [=](const index_t thread) {
         for (index_t task = thread; task < across * down; task += threads) {
           const index_t column = task / down * wide, row = task % down * high;
           const index_t columns = std::min(wide, c.columns - column);
@@ -118,11 +119,31 @@ void gemm(const Exec& exec, const Matrix<const T>& a, const Matrix<const T>& b, 
       });
 }
 
-#define GRADCOMP_INSTANTIATE(T)                                                                        \
-  template void pack_panels<T>(const Matrix<const T>&, T*);                                            \
-  template void pack_panels<T>(const Exec&, const Matrix<const T>&, T*);                               \
-  template void gemm<T>(const Exec&, const Matrix<const T>&, const Matrix<const T>&, const Matrix<T>&, \
-                        const GemmStart<T>&, T*);
+template <class T>
+void gemm_grid(const Exec& exec, index_t outer, index_t inner, const MatrixGrid<const T>& a,
+               const MatrixGrid<const T>& b, const MatrixGrid<T>& c, T* scratch) {
+  const index_t threads = exec.concurrency(), count = outer * inner, columns = c.first.columns;
+  Kokkos::parallel_for(
+      "gradcomp::nn::gemm_grid", PerThread(exec, 0, threads, Kokkos::ChunkSize(1)), [=](const index_t thread) {
+        for (index_t i = thread * count / threads; i < (thread + 1) * count / threads; ++i) {
+          const Matrix<const T> left = a.at(i / inner, i % inner), right = b.at(i / inner, i % inner);
+          const Matrix<T> to = c.at(i / inner, i % inner);
+          for (index_t column = 0; column < columns; column += block_columns) {
+            const index_t wide = std::min(block_columns, columns - column);
+            multiply_block<T>(left, block(right, 0, right.rows, column, wide), block(to, 0, to.rows, column, wide), {},
+                              scratch + thread * gemm_scratch<T>);
+          }
+        }
+      });
+}
+
+#define GRADCOMP_INSTANTIATE(T)                                                                                     \
+  template void pack_panels<T>(const Matrix<const T>&, T*);                                                         \
+  template void pack_panels<T>(const Exec&, const Matrix<const T>&, T*);                                            \
+  template void gemm<T>(const Exec&, const Matrix<const T>&, const Matrix<const T>&, const Matrix<T>&,              \
+                        const GemmStart<T>&, T*);                                                                   \
+  template void gemm_grid<T>(const Exec&, index_t, index_t, const MatrixGrid<const T>&, const MatrixGrid<const T>&, \
+                             const MatrixGrid<T>&, T*);
 GRADCOMP_INSTANTIATE(float)
 GRADCOMP_INSTANTIATE(double)
 #undef GRADCOMP_INSTANTIATE

@@ -35,4 +35,9 @@ template <class T>
 void gemm(const Exec& exec, const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c,
           const GemmStart<T>& start, T* scratch);
 
+/// Each product on one thread.
+template <class T>
+void gemm_grid(const Exec& exec, index_t outer, index_t inner, const MatrixGrid<const T>& a,
+               const MatrixGrid<const T>& b, const MatrixGrid<T>& c, T* scratch);
+
 }  // namespace gradcomp::nn::host

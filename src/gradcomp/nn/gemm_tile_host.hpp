@@ -65,7 +65,7 @@ template <class T, int Count>
   }
 }
 
-/// multiply_tile for `rows` rows, at most tile_rows; InnerStep: a's, where it is known.
+/// multiply_tile for `rows` rows, at most tile_rows.
 template <class T>
 inline void multiply_rows(int rows, const Rows<T>& a, const T* panel, index_t inner, const Tile<T>& to) {
   switch (rows) {

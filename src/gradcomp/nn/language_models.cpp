@@ -4,12 +4,14 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/nn/lstm_language_model.hpp"
+#include "gradcomp/nn/transformer_language_model.hpp"
 
 namespace gradcomp::nn {
 
 std::vector<std::string> language_model_names() {
   std::vector<std::string> names;
   for (const LstmNetwork& network : lstm_networks) names.emplace_back(network.name);
+  for (const TransformerNetwork& network : transformer_networks) names.emplace_back(network.name);
   return names;
 }
 
@@ -19,6 +21,11 @@ std::unique_ptr<Model<T>> make_language_model(const std::string& name, int vocab
   for (const LstmNetwork& network : lstm_networks) {
     if (name == network.name) {
       return std::make_unique<LstmLanguageModel<T>>(network, vocabulary, length, max_batch, path);
+    }
+  }
+  for (const TransformerNetwork& network : transformer_networks) {
+    if (name == network.name) {
+      return std::make_unique<TransformerLanguageModel<T>>(network, vocabulary, length, max_batch, path);
     }
   }
   throw Error(

@@ -1,5 +1,6 @@
 #pragma once
-// Language models by name: the LSTMs of nn/lstm_language_model.hpp.
+// Language models by name: the LSTMs of nn/lstm_language_model.hpp, the Transformers of
+// nn/transformer_language_model.hpp.
 #include <memory>
 #include <string>
 #include <vector>

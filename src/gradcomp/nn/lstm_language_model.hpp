@@ -67,7 +67,7 @@ class LstmLanguageModel final : public Model<T> {
   LstmNetwork m_network;
   std::string m_name;
   int m_vocabulary;
-  RecurrentShape m_largest, m_shape;  ///< m_shape: of the last forward
+  SequenceShape m_largest, m_shape;  ///< m_shape: of the last forward
   Path m_path;
   Layout m_layout;
   std::vector<LstmLayer<T>> m_layers;

@@ -25,7 +25,7 @@ void copy(const Exec& exec, const T* from, T* to, index_t count) {
 }  // namespace
 
 template <class T>
-LstmWorkspace<T>::LstmWorkspace(const RecurrentShape& largest, index_t units)
+LstmWorkspace<T>::LstmWorkspace(const SequenceShape& largest, index_t units)
     : gate_gradients("gradcomp::nn::gate_gradients", 4 * largest.rows() * units),
       dh("gradcomp::nn::hidden_gradient", largest.sequences * units),
       dc("gradcomp::nn::cell_gradient", largest.sequences * units),
@@ -36,7 +36,7 @@ LstmWorkspace<T>::LstmWorkspace(const RecurrentShape& largest, index_t units)
 
 template <class T>
 LstmLayer<T>::LstmLayer(Layout& layout, const std::string& prefix, index_t in, index_t units,
-                        const RecurrentShape& largest)
+                        const SequenceShape& largest)
     : m_in(in),
       m_units(units),
       m_segment(layout.segments.size()),
@@ -57,12 +57,12 @@ Matrix<U> LstmLayer<T>::tensor(const Span<U>& of, int number) const {
 }
 
 template <class T>
-Matrix<const T> LstmLayer<T>::output(const RecurrentShape& shape) const {
+Matrix<const T> LstmLayer<T>::output(const SequenceShape& shape) const {
   return Matrix<const T>::dense(m_hidden.data() + shape.sequences * m_units, shape.rows(), m_units);
 }
 
 template <class T>
-void LstmLayer<T>::forward(const Exec& exec, const RecurrentShape& shape, const Matrix<const T>& x,
+void LstmLayer<T>::forward(const Exec& exec, const SequenceShape& shape, const Matrix<const T>& x,
                            const Span<const T>& parameters, const Span<T>& h, const Span<T>& c,
                            LstmWorkspace<T>& workspace, Path path) {
   const index_t state = shape.sequences * m_units, last = shape.rows() * m_units;
@@ -86,7 +86,7 @@ void LstmLayer<T>::forward(const Exec& exec, const RecurrentShape& shape, const 
 }
 
 template <class T>
-void LstmLayer<T>::backward(const Exec& exec, const RecurrentShape& shape, const Matrix<const T>& x,
+void LstmLayer<T>::backward(const Exec& exec, const SequenceShape& shape, const Matrix<const T>& x,
                             const Matrix<const T>& dy, const Span<const T>& parameters, const Span<T>& gradient,
                             const Matrix<T>& dx, LstmWorkspace<T>& workspace, Path path) const {
   const LstmSteps<T> pass{

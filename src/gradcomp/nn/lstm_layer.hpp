@@ -9,20 +9,15 @@
 
 #include "gradcomp/core/layout.hpp"
 #include "gradcomp/nn/gemm.hpp"
+#include "gradcomp/nn/sequence_shape.hpp"
 
 namespace gradcomp::nn {
-
-/// Extents of a recurrent model's batches.
-struct RecurrentShape {
-  index_t steps = 0, sequences = 0;
-  index_t rows() const { return steps * sequences; }
-};
 
 /// What the layers of a model take turns on.
 template <class T>
 struct LstmWorkspace {
   /// For layers of at most `in` inputs and `units` units.
-  LstmWorkspace(const RecurrentShape& largest, index_t units);
+  LstmWorkspace(const SequenceShape& largest, index_t units);
 
   GemmWorkspace<T> gemm;
   Vector<T> gate_gradients;  ///< [rows][4 units]
@@ -37,22 +32,22 @@ class LstmLayer {
  public:
   /// Adds its tensors, prefix + "input.weight" {in, 4 units}, "hidden.weight" {units, 4 units}, "input.bias" and
   /// "hidden.bias" {4 units}, to the layout.
-  LstmLayer(Layout& layout, const std::string& prefix, index_t in, index_t units, const RecurrentShape& largest);
+  LstmLayer(Layout& layout, const std::string& prefix, index_t in, index_t units, const SequenceShape& largest);
 
   std::size_t segment() const { return m_segment; }  ///< its first
   index_t in() const { return m_in; }
   index_t units() const { return m_units; }
 
   /// `h` and `c` [sequences][units]: the hidden state in front of the first step, on return that behind the last one.
-  void forward(const Exec& exec, const RecurrentShape& shape, const Matrix<const T>& x, const Span<const T>& parameters,
+  void forward(const Exec& exec, const SequenceShape& shape, const Matrix<const T>& x, const Span<const T>& parameters,
                const Span<T>& h, const Span<T>& c, LstmWorkspace<T>& workspace, Path path);
 
   /// h of all steps of the last forward().
-  Matrix<const T> output(const RecurrentShape& shape) const;
+  Matrix<const T> output(const SequenceShape& shape) const;
 
   /// Gradients of the parameters and of x of the last forward(), from that of output(). The hidden state in front of
   /// the first step counts as a constant (truncated back-propagation).
-  void backward(const Exec& exec, const RecurrentShape& shape, const Matrix<const T>& x, const Matrix<const T>& dy,
+  void backward(const Exec& exec, const SequenceShape& shape, const Matrix<const T>& x, const Matrix<const T>& dy,
                 const Span<const T>& parameters, const Span<T>& gradient, const Matrix<T>& dx,
                 LstmWorkspace<T>& workspace, Path path) const;
 

@@ -9,7 +9,7 @@ namespace gradcomp::nn {
 /// Arrays of a layer's pass; those of the forward pass hold [1 + steps][sequences][units], the others [steps] of them.
 template <class T>
 struct LstmSteps {
-  RecurrentShape shape;
+  SequenceShape shape;
   index_t units;
   Matrix<const T> weight;  ///< {units, 4 units}
   T* gates;                ///< forward: the input's products with the biases on the way in, activated on the way out

@@ -180,7 +180,7 @@ TEST(LstmLanguageModel, UnknownNamesAreRefused) {
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
                  "unknown language model 'lstm': allowed are lstm_1x96, lstm_1x128, lstm_2x200, lstm_2x650, "
-                 "lstm_3x650");
+                 "lstm_3x650, transformer_2x128, transformer_4x256");
   }
 }
 

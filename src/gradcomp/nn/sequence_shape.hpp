@@ -1,0 +1,13 @@
+#pragma once
+// Extents of a batch of sequences.
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp::nn {
+
+/// Activations are time-major, [steps][sequences][units]: all rows of one step lie together.
+struct SequenceShape {
+  index_t steps = 0, sequences = 0;
+  index_t rows() const { return steps * sequences; }
+};
+
+}  // namespace gradcomp::nn
