@@ -12,10 +12,11 @@ void token_cross_entropy(const Exec& exec, const Matrix<T>& logits, const Span<c
                          const Span<const std::int32_t>& tokens, index_t sequences, bool with_gradient,
                          const Span<double>& losses, const Span<Hit>& hits) {
   const index_t classes = logits.columns, rows = logits.rows, steps = rows / sequences;
+  const bool has_tokens = tokens.extent(0) > 0;
   kernels::for_warps(
       "gradcomp::nn::token_cross_entropy", exec, rows, KOKKOS_LAMBDA(const kernels::Warp& warp, const index_t row) {
         const index_t place = row % sequences * steps + row / sequences;
-        const std::int32_t label = labels(place), token = tokens(place);
+        const std::int32_t label = labels(place), token = has_tokens ? tokens(place) : 0;
         const bool valid = label >= 0 && label < classes && token >= 0 && token < classes;
         T* x = &logits(row, 0);
         kernels::Lanes<T> most;

@@ -1,5 +1,6 @@
 #pragma once
-// The last layer of a language model: logits of all tokens of a batch, softmax, cross entropy, and their gradient.
+// The last layer of a language model: logits of all tokens of a batch, softmax, cross entropy, and their gradient. Also
+// of classifiers of sequences, whose rows are one step.
 #include "gradcomp/nn/gemm.hpp"
 #include "gradcomp/nn/model.hpp"
 #include "gradcomp/nn/softmax.hpp"
@@ -9,7 +10,8 @@ namespace gradcomp::nn {
 /// Cross entropy of many classes, in place: each row of `logits` becomes the gradient of the mean loss where
 /// `with_gradient`, else something of no use. Row r counts for label r, read at labels(r % sequences x steps + r /
 /// sequences), as batches hold them ([sequences][steps]), while rows are [steps][sequences]; losses and hits likewise.
-/// A label outside [0, columns), or a token outside, gives Hit::bad_label, no loss and no gradient.
+/// A label outside [0, columns), or a token outside (`tokens` may be empty), gives Hit::bad_label, no loss and no
+/// gradient.
 template <class T>
 void token_cross_entropy(const Exec& exec, const Matrix<T>& logits, const Span<const std::int32_t>& labels,
                          const Span<const std::int32_t>& tokens, index_t sequences, bool with_gradient,

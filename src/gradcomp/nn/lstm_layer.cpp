@@ -108,6 +108,7 @@ void LstmLayer<T>::backward(const Exec& exec, const SequenceShape& shape, const 
   const Segment &bias = m_tensors[input_bias], &more = m_tensors[hidden_bias];
   column_sums<T>(exec, sums, workspace.partials, subspan(gradient, bias.offset, bias.count));
   copy<T>(exec, gradient.data() + bias.offset, gradient.data() + more.offset, more.count);
+  if (dx.data == nullptr) return;
   gemm<T>(exec, sums, tensor(parameters, input_weight).transposed(), dx, workspace.gemm, path);
 }
 

@@ -45,8 +45,8 @@ class LstmLayer {
   /// h of all steps of the last forward().
   Matrix<const T> output(const SequenceShape& shape) const;
 
-  /// Gradients of the parameters and of x of the last forward(), from that of output(). The hidden state in front of
-  /// the first step counts as a constant (truncated back-propagation).
+  /// Gradients of the parameters and, unless dx is empty, of x of the last forward(), from that of output(). The hidden
+  /// state in front of the first step counts as a constant (truncated back-propagation).
   void backward(const Exec& exec, const SequenceShape& shape, const Matrix<const T>& x, const Matrix<const T>& dy,
                 const Span<const T>& parameters, const Span<T>& gradient, const Matrix<T>& dx,
                 LstmWorkspace<T>& workspace, Path path) const;

@@ -45,7 +45,8 @@ TEST(LstmLanguageModel, HasTheTensorsThatAreDescribed) {
 
 TEST(LstmLanguageModel, GradientsAgreeWithDifferences) {
   for (const Path path : {Path::best, Path::portable}) {
-    for (const LstmNetwork& network : {small(1, false, 0), small(2, true, 0), small(2, false, 0.4)}) {
+    for (const LstmNetwork& network : {small(2, false, 0.4), small(1, false, 0), small(2, true, 0)}) {
+      if (path == Path::portable && network.dropout == 0) continue;  // many small launches
       auto p = problem<double>(network, 3, 4, path);
       p.perturb(0.2);
       test::expect_model_gradient(p);

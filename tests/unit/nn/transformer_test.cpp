@@ -44,7 +44,8 @@ TEST(TransformerLanguageModel, HasItsParameters) {
 
 TEST(TransformerLanguageModel, GradientsAgreeWithDifferences) {
   for (const Path path : {Path::best, Path::portable}) {
-    for (const TransformerNetwork& network : {small(1, false, 0), small(2, true, 0), small(2, false, 0.4)}) {
+    for (const TransformerNetwork& network : {small(2, false, 0.4), small(1, false, 0), small(2, true, 0)}) {
+      if (path == Path::portable && network.dropout == 0) continue;  // many small launches
       auto p = problem<double>(network, 3, 4, path);
       p.perturb(0.3);
       test::expect_model_gradient(p);
