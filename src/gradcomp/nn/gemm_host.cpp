@@ -1,5 +1,7 @@
 #include "gradcomp/nn/gemm_host.hpp"
 
+#include "gradcomp/nn/gemm_tile_host.hpp"
+
 namespace gradcomp::nn::host {
 namespace {
 

@@ -3,9 +3,16 @@
 // and van de Geijn, "Anatomy of high-performance matrix multiplication", ACM TOMS 2008). The second factor comes packed
 // in panels of two vectors; the first is read where it lies when its rows are contiguous, else packed as well.
 #include "gradcomp/nn/gemm.hpp"
-#include "gradcomp/nn/gemm_tile_host.hpp"
+#include "gradcomp/nn/simd_host.hpp"
 
 namespace gradcomp::nn::host {
+
+/// As many accumulators as leave registers for the panel's two vectors and a broadcast element.
+inline constexpr int tile_rows = vector_registers == 32 ? 8 : 6;
+
+/// Two vectors, so that each broadcast feeds two products.
+template <class T>
+inline constexpr int panel_columns = 2 * Simd<T>::width;
 
 /// Inner length of one pass: its panel stays in a 32 KiB L1. Fixed, as every number on which the order of sums depends.
 template <class T>

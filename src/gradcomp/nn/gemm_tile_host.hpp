@@ -2,17 +2,9 @@
 // The micro-kernel of the matrix products: up to tile_rows rows times one packed panel.
 #include <algorithm>
 
-#include "gradcomp/core/types.hpp"
-#include "gradcomp/nn/simd_host.hpp"
+#include "gradcomp/nn/gemm_host.hpp"
 
 namespace gradcomp::nn::host {
-
-/// As many accumulators as leave registers for the panel's two vectors and a broadcast element.
-inline constexpr int tile_rows = vector_registers == 32 ? 8 : 6;
-
-/// Two vectors, so that each broadcast feeds two products.
-template <class T>
-inline constexpr int panel_columns = 2 * Simd<T>::width;
 
 /// Rows of the first factor: element (i, k) at data[i row_step + k inner_step].
 template <class T>

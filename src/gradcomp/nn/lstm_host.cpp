@@ -1,4 +1,4 @@
-#include "gradcomp/nn/gemm_host.hpp"
+#include "gradcomp/nn/gemm_tile_host.hpp"
 #include "gradcomp/nn/lstm_cell.hpp"
 #include "gradcomp/nn/lstm_steps.hpp"
 
