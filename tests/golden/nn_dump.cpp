@@ -1,20 +1,40 @@
-// Writes what tests/golden/resnet20_numpy.py needs to recompute a training step of ResNet-20 on its own:
-//   nn_dump FOLDER float|double EXTENT BATCH
+// Writes what tests/golden/image_models_numpy.py needs to recompute a training step of an image model on its own:
+//   nn_dump FOLDER MODEL float|double EXTENT BATCH
+// MODEL: a name of nn/image_models.hpp, or a smaller kind of one: "narrow_resnet18" or "narrow_vgg".
 // raw native arrays parameters, state, images, labels (int32), gradient, new_state; and layout.txt with one line
 // "name offset extents..." per tensor. Prints the training and the evaluation loss (mean, nats).
 #include <cstdlib>
 #include <iostream>
 
 #include "dump.hpp"
-#include "gradcomp/nn/model.hpp"
+#include "gradcomp/nn/image_models.hpp"
+#include "gradcomp/nn/resnet.hpp"
+#include "gradcomp/nn/vgg.hpp"
 
 namespace gradcomp::nn {
 namespace {
 
+constexpr int classes = 10;
+
 template <class T>
-void dump(const std::string& folder, int extent, int batch) {
+std::unique_ptr<Model<T>> make(const std::string& name, int extent, int batch) {
+  if (name == "narrow_resnet18") {
+    const ResNetSpec spec{.stages = 4, .blocks = 2, .channels = 16, .projections = true};
+    return std::make_unique<ResNet<T>>(name, spec, extent, extent, batch, classes, Path::best);
+  }
+  if (name == "narrow_vgg") {
+    const VggSpec spec{{{16}, {32}, {48, 64}}, 72};
+    return std::make_unique<Vgg<T>>(name, spec, extent, extent, batch, classes, Path::best);
+  }
+  auto model = make_image_model<T>(name, extent, extent, batch, classes, Path::best);
+  require(model != nullptr, "nn_dump: unknown model '{}'", name);
+  return model;
+}
+
+template <class T>
+void dump(const std::string& folder, const std::string& name, int extent, int batch) {
   const Exec exec;
-  const auto model = make_model<T>("resnet20", extent, extent, batch);
+  const auto model = make<T>(name, extent, batch);
   const Vector<T> parameters("parameters", model->layout().count()), gradient("gradient", model->layout().count());
   const Vector<T> state("state", model->state_count()), images("images", batch * model->image_size());
   const Vector<std::int32_t> labels("labels", batch);
@@ -24,7 +44,7 @@ void dump(const std::string& folder, int extent, int batch) {
     const auto host_labels = Kokkos::create_mirror_view(labels);
     model->initialise(3, HostSpan<T>(host.data(), host.extent(0)),
                       HostSpan<T>(host_state.data(), host_state.extent(0)));
-    for (int i = 0; i < batch; ++i) host_labels(i) = i * 3 % 10;
+    for (int i = 0; i < batch; ++i) host_labels(i) = i * 3 % classes;
     Kokkos::deep_copy(parameters, host);
     Kokkos::deep_copy(state, host_state);
     Kokkos::deep_copy(labels, host_labels);
@@ -51,15 +71,15 @@ void dump(const std::string& folder, int extent, int batch) {
 
 int main(int argc, char** argv) {
   Kokkos::ScopeGuard kokkos(argc, argv);
-  if (argc != 5) {
-    std::cerr << "usage: nn_dump FOLDER float|double EXTENT BATCH\n";
+  if (argc != 6) {
+    std::cerr << "usage: nn_dump FOLDER MODEL float|double EXTENT BATCH\n";
     return 2;
   }
-  const int extent = std::atoi(argv[3]), batch = std::atoi(argv[4]);
-  if (std::string(argv[2]) == "double") {
-    gradcomp::nn::dump<double>(argv[1], extent, batch);
+  const int extent = std::atoi(argv[4]), batch = std::atoi(argv[5]);
+  if (std::string(argv[3]) == "double") {
+    gradcomp::nn::dump<double>(argv[1], argv[2], extent, batch);
   } else {
-    gradcomp::nn::dump<float>(argv[1], extent, batch);
+    gradcomp::nn::dump<float>(argv[1], argv[2], extent, batch);
   }
   return 0;
 }

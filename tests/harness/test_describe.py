@@ -28,7 +28,7 @@ def test_bytes_of_a_model(model, tmp_path):
 
 
 def test_a_model_without_a_network_does_not_train(tmp_path):
-    done = run("gradcomp-train", "--model", "resnet18", "--data", "shapetex10:train=64:test=16", "--output",
+    done = run("gradcomp-train", "--model", "lstm_3x650", "--data", "shapetex10:train=64:test=16", "--output",
                tmp_path / "F.json")
     one_line("gradcomp-train", done)
     assert "resnet20" in done.stderr and not list(tmp_path.iterdir())

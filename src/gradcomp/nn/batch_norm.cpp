@@ -46,10 +46,10 @@ void batch_norm_running(const Exec& exec, const Span<const T>& running_mean, con
 template <class T>
 void batch_norm_apply(const Exec& exec, const Maps<const T>& z, const Statistics<T>& statistics,
                       const Span<const T>& gamma, const Span<const T>& beta, const Shortcut<T>& shortcut,
-                      const Maps<T>& out, Path path) {
+                      Activation activation, const Maps<T>& out, Path path) {
   if constexpr (device_is_host) {
     if (path == Path::best) {
-      return host::batch_norm_apply<T>(exec, z, statistics, gamma.data(), beta.data(), shortcut, out);
+      return host::batch_norm_apply<T>(exec, z, statistics, gamma.data(), beta.data(), shortcut, activation, out);
     }
   }
   Kokkos::parallel_for(
@@ -63,7 +63,8 @@ void batch_norm_apply(const Exec& exec, const Maps<const T>& z, const Statistics
             value += shortcut.source.at(site.image, site.row * shortcut.stride, site.column * shortcut.stride)[from];
           }
         }
-        out.at(site.image, site.row, site.column)[c] = value < T(0) ? T(0) : value;  // NaN stays
+        const bool cut = activation == Activation::relu && value < T(0);  // NaN stays
+        out.at(site.image, site.row, site.column)[c] = cut ? T(0) : value;
       });
 }
 
@@ -112,7 +113,7 @@ void batch_norm_backward(const Exec& exec, const Maps<const T>& g, const Maps<co
                                          const Span<T>&, const Statistics<T>&);                                       \
   template void batch_norm_running<T>(const Exec&, const Span<const T>&, const Span<const T>&, const Statistics<T>&); \
   template void batch_norm_apply<T>(const Exec&, const Maps<const T>&, const Statistics<T>&, const Span<const T>&,    \
-                                    const Span<const T>&, const Shortcut<T>&, const Maps<T>&, Path);                  \
+                                    const Span<const T>&, const Shortcut<T>&, Activation, const Maps<T>&, Path);      \
   template void batch_norm_parameter_gradients<T>(const Exec&, const Span<const double>&, int, const Statistics<T>&,  \
                                                   const Span<T>&, const Span<T>&);                                    \
   template void batch_norm_backward<T>(const Exec&, const Maps<const T>&, const Maps<const T>&, const Statistics<T>&, \

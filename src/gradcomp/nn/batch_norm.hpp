@@ -32,15 +32,18 @@ void batch_norm_running(const Exec& exec, const Span<const T>& running_mean, con
 /// front of and behind its channels where the block widens them. It has no parameters.
 template <class T>
 struct Shortcut {
-  Maps<const T> source;  ///< halo 1; data = null: no shortcut
+  Maps<const T> source;  ///< data = null: no shortcut
   int stride = 1;
 };
 
-/// out = ReLU(gamma (z - mean) inverse_deviation + beta + shortcut). z: halo 0, out: halo 1, which stays untouched.
+/// What follows the sum of normalised map and shortcut. A projection's own batch norm is followed by nothing.
+enum class Activation { none, relu };
+
+/// out = activation(gamma (z - mean) inverse_deviation + beta + shortcut). z: halo 0; out: the halo stays untouched.
 template <class T>
 void batch_norm_apply(const Exec& exec, const Maps<const T>& z, const Statistics<T>& statistics,
                       const Span<const T>& gamma, const Span<const T>& beta, const Shortcut<T>& shortcut,
-                      const Maps<T>& out, Path path);
+                      Activation activation, const Maps<T>& out, Path path);
 
 /// gamma_gradient and beta_gradient from sums[images][2][channels] (sum of g, sum of g (z - mean)), where g is the
 /// gradient of batch norm's result.
@@ -49,7 +52,7 @@ void batch_norm_parameter_gradients(const Exec& exec, const Span<const double>& 
                                     const Statistics<T>& statistics, const Span<T>& gamma_gradient,
                                     const Span<T>& beta_gradient);
 
-/// dz, the gradient of z, through the batch statistics too. g, z: halo 0; dz: halo 1, which stays untouched.
+/// dz, the gradient of z, through the batch statistics too. g, z: halo 0; dz: the halo stays untouched.
 template <class T>
 void batch_norm_backward(const Exec& exec, const Maps<const T>& g, const Maps<const T>& z,
                          const Statistics<T>& statistics, const Span<const T>& gamma,

@@ -1,5 +1,7 @@
 #include "gradcomp/nn/batch_norm_host.hpp"
 
+#include <limits>
+
 #include "gradcomp/nn/simd_host.hpp"
 
 namespace gradcomp::nn::host {
@@ -40,9 +42,10 @@ template <class T, class P>
 
 template <class T>
 void batch_norm_apply(const Exec& exec, const Maps<const T>& z, const Statistics<T>& statistics, const T* gamma,
-                      const T* beta, const Shortcut<T>& shortcut, const Maps<T>& out) {
+                      const T* beta, const Shortcut<T>& shortcut, Activation activation, const Maps<T>& out) {
   const T* const mean = statistics.mean.data();
   const T* const inverse = statistics.inverse_deviation.data();
+  const T least = activation == Activation::relu ? T(0) : -std::numeric_limits<T>::infinity();
   const bool with_shortcut = shortcut.source.data != nullptr;
   const int channels = z.channels;
   // channels [front, back) have a counterpart in the shortcut
@@ -61,11 +64,11 @@ void batch_norm_apply(const Exec& exec, const Maps<const T>& z, const Statistics
           };
           const auto plain = [&](int i, auto like) {
             const auto value = normalised(i, like);
-            put(to + i, value < like ? like : value);  // NaN stays
+            put(to + i, value < least ? like : value);  // NaN stays
           };
           const auto with_source = [&](int i, auto like) {
             const auto value = normalised(i, like) + at(from + i, like);
-            put(to + i, value < like ? like : value);  // NaN stays
+            put(to + i, value < least ? like : value);  // NaN stays
           };
           for_channels<T>(0, front, plain);
           if (!with_shortcut) continue;
@@ -104,7 +107,7 @@ void batch_norm_backward(const Exec& exec, const Maps<const T>& g, const Maps<co
 
 #define GRADCOMP_INSTANTIATE(T)                                                                                       \
   template void batch_norm_apply<T>(const Exec&, const Maps<const T>&, const Statistics<T>&, const T*, const T*,      \
-                                    const Shortcut<T>&, const Maps<T>&);                                              \
+                                    const Shortcut<T>&, Activation, const Maps<T>&);                                  \
   template void batch_norm_backward<T>(const Exec&, const Maps<const T>&, const Maps<const T>&, const Statistics<T>&, \
                                        const T*, const T*, const T*, const Maps<T>&);
 GRADCOMP_INSTANTIATE(float)

@@ -6,7 +6,7 @@ namespace gradcomp::nn::host {
 
 template <class T>
 void batch_norm_apply(const Exec& exec, const Maps<const T>& z, const Statistics<T>& statistics, const T* gamma,
-                      const T* beta, const Shortcut<T>& shortcut, const Maps<T>& out);
+                      const T* beta, const Shortcut<T>& shortcut, Activation activation, const Maps<T>& out);
 
 template <class T>
 void batch_norm_backward(const Exec& exec, const Maps<const T>& g, const Maps<const T>& z,

@@ -8,14 +8,18 @@
 namespace gradcomp::nn {
 namespace {
 
-constexpr int chunks_of(int images) { return (images + images_per_chunk - 1) / images_per_chunk; }
+constexpr int chunks_of(int images, int per_chunk) { return (images + per_chunk - 1) / per_chunk; }
 
 }  // namespace
 
 template <class T>
-ConvWorkspace<T>::ConvWorkspace(int max_batch, index_t max_weights)
-    : packed("gradcomp::nn::packed_weights", max_weights),
-      partials("gradcomp::nn::weight_partials", chunks_of(max_batch) * max_weights) {}
+void ConvWorkspace<T>::reserve(int images, index_t pixels, index_t weights) {
+  const index_t partial_count = chunks_of(images, images_per_chunk(pixels, weights)) * weights;
+  if (index_t(packed.extent(0)) < weights) packed = Vector<T>("gradcomp::nn::packed_weights", weights);
+  if (index_t(partials.extent(0)) < partial_count) {
+    partials = Vector<T>("gradcomp::nn::weight_partials", partial_count);
+  }
+}
 
 template <class T>
 void conv3x3_forward(const Exec& exec, const Maps<const T>& x, const Span<const T>& weights, int stride,
@@ -45,13 +49,13 @@ template <class T>
 void conv3x3_backward_weights(const Exec& exec, const Maps<const T>& x, const Maps<const T>& dz, int stride,
                               const Span<T>& gradient, ConvWorkspace<T>& workspace, Path path) {
   assert(x.halo == 1 && dz.halo == 1 && dz.height * stride == x.height && dz.width * stride == x.width);
-  const int chunks = chunks_of(x.images);
+  const int per_chunk = images_per_chunk(index_t(dz.height) * dz.width, index_t(9) * x.channels * dz.channels);
   if constexpr (device_is_host) {
     if (path == Path::best && host::covers<T>(dz.channels)) {
-      return host::conv3x3_backward_weights<T>(exec, x, dz, stride, gradient, workspace.partials.data(), chunks);
+      return host::conv3x3_backward_weights<T>(exec, x, dz, stride, gradient, workspace.partials.data(), per_chunk);
     }
   }
-  portable::conv3x3_backward_weights<T>(exec, x, dz, stride, gradient, workspace.partials, chunks);
+  portable::conv3x3_backward_weights<T>(exec, x, dz, stride, gradient, workspace.partials, per_chunk);
 }
 
 #define GRADCOMP_INSTANTIATE(T)                                                                                  \

@@ -6,11 +6,19 @@
 
 namespace gradcomp::nn {
 
+/// Images whose weight gradients are one partial sum, for results of `pixels` pixels per image. Fixed by the layer's
+/// shape alone, so that results do not depend on the number of threads.
+constexpr int images_per_chunk(index_t pixels, index_t weights) {
+  // small maps under many weights: a partial sum of 8 images would cost more traffic than arithmetic
+  const bool heavy = weights >= index_t{1} << 20;
+  return heavy && pixels < 64 ? pixels < 16 ? 64 : 32 : 8;
+}
+
 /// Scratch of the convolutions of one model, allocated once. Calls on one execution-space instance may share it.
 template <class T>
 struct ConvWorkspace {
-  /// For batches of at most `max_batch` images and kernels of at most `max_weights` = 9 ci co elements.
-  ConvWorkspace(int max_batch, index_t max_weights);
+  /// Makes room for a layer of `weights` = 9 ci co elements with results of `pixels` pixels in batches of `images`.
+  void reserve(int images, index_t pixels, index_t weights);
   Vector<T> packed;    ///< weights in the order in which a host kernel reads them
   Vector<T> partials;  ///< weight gradient of each chunk of images
 };
@@ -29,8 +37,8 @@ struct ReluBackward {
   Maps<const T> z;           ///< before batch norm, halo 0
   Span<const T> mean;        ///< [channels], the batch's mean of z
   Span<double> sums;         ///< out, [images][2][channels]: sum of g and of g (z - mean) over each image
-  Maps<const T> shortcut;    ///< gradient behind an option-A shortcut that started at this map; data = null: none
-  int shortcut_stride = 1;   ///< 1: same shape; 2: half the height and width, channels zero-padded on both sides
+  Maps<const T> shortcut;    ///< gradient behind the shortcut that started at this map; data = null: none
+  int shortcut_stride = 1;   ///< 1: same extents; 2: half of them; channels beyond this map's were zero-padding
 };
 
 /// dx = ReLU'(conv^T(dz, weights) + shortcut^T). dz: halo 1, dx: halo 0, height(dx) = stride height(dz).

@@ -1,12 +1,12 @@
 #include <array>
 
 #include "gradcomp/nn/conv3x3_host.hpp"
-#include "gradcomp/nn/conv_tile_host.hpp"
+#include "gradcomp/nn/conv_pack_host.hpp"
 
 namespace gradcomp::nn::host {
 namespace {
 
-using PerImage = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
+using PerGroup = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
 
 /// The pixels of dx that one launch of the micro-kernel makes: all (step 1), or one of the four parities (step 2), each
 /// of which is a convolution of dz with 1, 2 or 4 of the 9 taps, without any zero inserted.
@@ -20,10 +20,9 @@ struct MaskAndReduce {
   ReluBackward<T> behind;
   Maps<T> dx;
   Parity parity;
-  int image;
-  double* sums;          ///< [2][channels] of this image
   bool with_shortcut;    ///< the shortcut reaches this parity
   int shortcut_padding;  ///< channels of zeros in front
+  int image = 0;
   Pack<T> sum[Vectors] = {}, product[Vectors] = {};
 
   int row_of(int row) const { return row * parity.step + parity.row; }
@@ -59,10 +58,11 @@ struct MaskAndReduce {
 
   void end_row(int channel) {
     constexpr int width = Simd<T>::width;
+    double* const sums = behind.sums.data() + index_t(2) * image * dx.channels + channel;
     for (int v = 0; v < Vectors; ++v) {
       for (int i = 0; i < width; ++i) {
-        sums[channel + v * width + i] += sum[v][i];
-        sums[dx.channels + channel + v * width + i] += product[v][i];
+        sums[v * width + i] += sum[v][i];
+        sums[dx.channels + v * width + i] += product[v][i];
       }
       sum[v] = product[v] = Pack<T>{};
     }
@@ -98,20 +98,24 @@ struct Launch {
   bool with_shortcut;
 };
 
-/// All parities of an image on one thread: together they touch its maps, which fit the L2, once.
+/// All parities of a group on one thread: together they touch its maps, which fit the L2, once.
 template <class T, int Vectors>
 void backward_data(const Exec& exec, const Maps<const T>& dz, const std::array<Launch<T>, 4>& launches, int count,
                    const ReluBackward<T>& behind, const Maps<T>& dx) {
   const int padding = (behind.shortcut.channels - dx.channels) / 2;
-  Kokkos::parallel_for("gradcomp::nn::conv3x3_backward_data", PerImage(exec, 0, dx.images), [=](const int image) {
-    double* sums = behind.sums.data() + index_t(2) * image * dx.channels;
-    std::fill(sums, sums + 2 * dx.channels, 0.0);
+  const int per_group = images_per_group(exec, dx.images, dz.height * dz.width);
+  const int groups = (dx.images + per_group - 1) / per_group;
+  Kokkos::parallel_for("gradcomp::nn::conv3x3_backward_data", PerGroup(exec, 0, groups), [=](const int g) {
+    const Group group{g * per_group, std::min((g + 1) * per_group, dx.images)};
+    const index_t per_image = index_t(2) * dx.channels;
+    std::fill(behind.sums.data() + group.first * per_image, behind.sums.data() + group.last * per_image, 0.0);
     for (int i = 0; i < count; ++i) {
       const Launch<T>& launch = launches[i];
       const Parity& parity = launch.parity;
-      MaskAndReduce<T, Vectors> epilogue{behind, dx, parity, image, sums, launch.with_shortcut, padding};
-      convolve_image<T, Vectors>(dz.at(image, launch.first, launch.first), dz.row_stride(), launch.packed, launch.runs,
-                                 dx.height / parity.step, dx.width / parity.step, dx.channels, epilogue);
+      MaskAndReduce<T, Vectors> epilogue{behind, dx, parity, launch.with_shortcut, padding};
+      convolve_images<T, Vectors>(group, dz.at(0, launch.first, launch.first), dz.image_stride(), dz.row_stride(),
+                                  launch.packed, launch.runs, dx.height / parity.step, dx.width / parity.step,
+                                  dx.channels, epilogue);
     }
   });
 }

@@ -1,10 +1,10 @@
 #include "gradcomp/nn/conv3x3_host.hpp"
-#include "gradcomp/nn/conv_tile_host.hpp"
+#include "gradcomp/nn/conv_pack_host.hpp"
 
 namespace gradcomp::nn::host {
 namespace {
 
-using PerImage = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
+using PerGroup = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
 
 constexpr int all_taps[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
 
@@ -12,8 +12,8 @@ constexpr int all_taps[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
 template <class T, int Vectors>
 struct StoreWithMoments {
   Maps<T> z;
-  int image;
-  double* sums;  ///< [2][channels] of this image, zero at first; null: no moments wanted
+  double* sums;  ///< [images][2][channels], zero at first; null: no moments wanted
+  int image = 0;
   Pack<T> sum[Vectors] = {}, squares[Vectors] = {};
 
   T* out(int row, int column) const { return z.at(image, row, column); }
@@ -33,10 +33,11 @@ struct StoreWithMoments {
 
   void end_row(int channel) {
     constexpr int width = Simd<T>::width;
+    double* const of_image = sums == nullptr ? nullptr : sums + index_t(2) * image * z.channels + channel;
     for (int v = 0; v < Vectors; ++v) {
-      for (int i = 0; sums != nullptr && i < width; ++i) {
-        sums[channel + v * width + i] += sum[v][i];
-        sums[z.channels + channel + v * width + i] += squares[v][i];
+      for (int i = 0; of_image != nullptr && i < width; ++i) {
+        of_image[v * width + i] += sum[v][i];
+        of_image[z.channels + v * width + i] += squares[v][i];
       }
       sum[v] = squares[v] = Pack<T>{};
     }
@@ -48,12 +49,15 @@ void forward(const Exec& exec, const Maps<const T>& x, int stride, const Maps<T>
              const T* packed) {
   const Runs runs{3, 3 * x.channels, x.row_stride(), index_t(stride) * x.channels};
   double* const all_sums = sums.extent(0) > 0 ? sums.data() : nullptr;
-  Kokkos::parallel_for("gradcomp::nn::conv3x3_forward", PerImage(exec, 0, z.images), [=](const int image) {
-    double* of_image = all_sums == nullptr ? nullptr : all_sums + index_t(2) * image * z.channels;
-    if (of_image != nullptr) std::fill(of_image, of_image + 2 * z.channels, 0.0);
-    StoreWithMoments<T, Vectors> epilogue{z, image, of_image};
-    convolve_image<T, Vectors>(x.at(image, -1, -1), stride * x.row_stride(), packed, runs, z.height, z.width,
-                               z.channels, epilogue);
+  const int per_group = images_per_group(exec, z.images, z.height * z.width);
+  const int groups = (z.images + per_group - 1) / per_group;
+  Kokkos::parallel_for("gradcomp::nn::conv3x3_forward", PerGroup(exec, 0, groups), [=](const int g) {
+    const Group group{g * per_group, std::min((g + 1) * per_group, z.images)};
+    const index_t per_image = index_t(2) * z.channels;
+    if (all_sums != nullptr) std::fill(all_sums + group.first * per_image, all_sums + group.last * per_image, 0.0);
+    StoreWithMoments<T, Vectors> epilogue{z, all_sums};
+    convolve_images<T, Vectors>(group, x.at(0, -1, -1), x.image_stride(), stride * x.row_stride(), packed, runs,
+                                z.height, z.width, z.channels, epilogue);
   });
 }
 

@@ -1,8 +1,8 @@
 #pragma once
-// The host convolutions behind conv3x3.hpp: direct, register-tiled, parallel over images (or chunks of them), each
-// image worked on by one thread in a fixed order, so the bits do not depend on the number of threads.
-// Direct rather than im2col with a matrix product: im2col multiplies the traffic by 9 for inner products of only 144 to
-// 576 elements. Plain pointers are host memory.
+// The host convolutions behind conv3x3.hpp: direct, register-tiled, parallel over groups of images (weight gradients:
+// over chunks of images and blocks of input channels), each sum formed by one thread in a fixed order, so the bits do
+// not depend on the number of threads. Direct rather than im2col with a matrix product: im2col multiplies the traffic
+// by 9. Weights that exceed the L1 pass in parts, and each part serves a whole group. Plain pointers are host memory.
 #include "gradcomp/nn/conv3x3.hpp"
 
 namespace gradcomp::nn::host {
@@ -21,9 +21,9 @@ template <class T>
 void conv3x3_backward_data(const Exec& exec, const Maps<const T>& dz, const T* weights, int stride,
                            const ReluBackward<T>& behind, const Maps<T>& dx, T* packed);
 
-/// `partials`: chunks x 9 ci co elements of scratch.
+/// `partials`: 9 ci co elements of scratch for each chunk of `per_chunk` images.
 template <class T>
 void conv3x3_backward_weights(const Exec& exec, const Maps<const T>& x, const Maps<const T>& dz, int stride,
-                              const Span<T>& gradient, T* partials, int chunks);
+                              const Span<T>& gradient, T* partials, int per_chunk);
 
 }  // namespace gradcomp::nn::host

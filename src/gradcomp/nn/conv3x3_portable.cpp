@@ -1,30 +1,12 @@
 #include "gradcomp/nn/conv3x3_portable.hpp"
 
+#include "gradcomp/nn/image_sums.hpp"
 #include "gradcomp/nn/relu_backward.hpp"
 
 namespace gradcomp::nn::portable {
 namespace {
 
 using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
-/// sums[image][0 and 1][channel] of z and z^2, one thread for each image and channel.
-template <class T>
-void image_moments(const Exec& exec, const Maps<const T>& z, const Span<double>& sums) {
-  const int channels = z.channels;
-  Kokkos::parallel_for(
-      "gradcomp::nn::image_moments", Range(exec, 0, index_t(z.images) * channels), KOKKOS_LAMBDA(const index_t i) {
-        const int image = static_cast<int>(i / channels), channel = static_cast<int>(i % channels);
-        const T* pixel = z.at(image, 0, 0) + channel;
-        double sum = 0, squares = 0;
-        for (int p = 0; p < z.height * z.width; ++p, pixel += channels) {
-          const double value = *pixel;
-          sum += value;
-          squares += value * value;
-        }
-        sums(2 * image * channels + channel) = sum;
-        sums((2 * image + 1) * channels + channel) = squares;
-      });
-}
 
 }  // namespace
 
@@ -43,7 +25,7 @@ void conv3x3_forward(const Exec& exec, const Maps<const T>& x, const Span<const 
         }
         z.at(site.image, site.row, site.column)[site.channel] = sum;
       });
-  if (sums.extent(0) > 0) image_moments<T>(exec, z, sums);
+  if (sums.extent(0) > 0) image_sums<T>(exec, z, z, {}, sums, Path::portable);
 }
 
 template <class T>
@@ -67,17 +49,18 @@ void conv3x3_backward_data(const Exec& exec, const Maps<const T>& dz, const Span
         }
         dx.at(site.image, site.row, site.column)[site.channel] = relu_backward(behind, site, sum);
       });
-  relu_backward_sums<T>(exec, dx, behind);
+  image_sums<T>(exec, dx, behind.z, behind.mean, behind.sums, Path::portable);
 }
 
 template <class T>
 void conv3x3_backward_weights(const Exec& exec, const Maps<const T>& x, const Maps<const T>& dz, int stride,
-                              const Span<T>& gradient, const Span<T>& partials, int chunks) {
+                              const Span<T>& gradient, const Span<T>& partials, int per_chunk) {
+  const int chunks = (x.images + per_chunk - 1) / per_chunk;
   const index_t count = index_t(9) * x.channels * dz.channels;
   Kokkos::parallel_for(
       "gradcomp::nn::conv3x3_weight_partials", Range(exec, 0, chunks * count), KOKKOS_LAMBDA(const index_t i) {
-        const int first = static_cast<int>(i / count) * images_per_chunk;
-        const int last = Kokkos::min(first + images_per_chunk, x.images);
+        const int first = static_cast<int>(i / count) * per_chunk;
+        const int last = Kokkos::min(first + per_chunk, x.images);
         const int co = static_cast<int>(i % dz.channels);
         const int tap = static_cast<int>(i % count / dz.channels);  // (kh, kw, ci)
         const int ci = tap % x.channels, kw = tap / x.channels % 3, kh = tap / x.channels / 3;

@@ -12,9 +12,9 @@ template <class T>
 void conv3x3_backward_data(const Exec& exec, const Maps<const T>& dz, const Span<const T>& weights, int stride,
                            const ReluBackward<T>& behind, const Maps<T>& dx);
 
-/// `partials`: chunks x 9 ci co elements.
+/// `partials`: 9 ci co elements for each chunk of `per_chunk` images.
 template <class T>
 void conv3x3_backward_weights(const Exec& exec, const Maps<const T>& x, const Maps<const T>& dz, int stride,
-                              const Span<T>& gradient, const Span<T>& partials, int chunks);
+                              const Span<T>& gradient, const Span<T>& partials, int per_chunk);
 
 }  // namespace gradcomp::nn::portable

@@ -1,6 +1,7 @@
 #pragma once
 // The micro-kernel of the forward and the input-gradient convolutions: a tile of Pixels x Vectors accumulators stays in
-// registers while the taps and input channels pass by; the weights come packed in panels of Vectors vectors.
+// registers while the taps and input channels pass by; the weights come packed in panels of Vectors vectors
+// (conv_pack_host.hpp).
 #include <algorithm>
 
 #include "gradcomp/nn/maps.hpp"
@@ -90,11 +91,25 @@ void convolve_row(const T* x, const T* weights, const Runs& runs, bool resume, b
   run.template operator()<1>(columns);
 }
 
-/// All rows and channels of one image. `x`: input under output pixel (0, 0); `row_step`: its elements per output row;
-/// `weights`: panels [channels / (Vectors width)][runs.count x runs.length][Vectors x width].
+/// Images [first, last) that one thread works on: each part of the weights that is in a cache serves them all.
+struct Group {
+  int first, last;
+};
+
+/// Images of a group: as many as have this many pixels together, less where the threads would not all have some.
+inline constexpr int group_pixels = 256;
+
+inline int images_per_group(const Exec& exec, int images, int pixels) {
+  const int share = std::max(1, images / (4 * static_cast<int>(exec.concurrency())));
+  return std::clamp(group_pixels / pixels, 1, share);
+}
+
+/// All rows and channels of a group of images. `x`: input under output pixel (0, 0) of image 0, with its elements per
+/// image and per output row; `weights`: panels [channels / (Vectors width)][runs.count x runs.length][Vectors x width].
+/// The epilogue is told each image before its rows. Every pixel's sum is the same for any group.
 template <class T, int Vectors, class Epilogue>
-void convolve_image(const T* x, index_t row_step, const T* weights, const Runs& runs, int rows, int columns,
-                    int channels, Epilogue& epilogue) {
+void convolve_images(const Group& group, const T* x, index_t image_step, index_t row_step, const T* weights,
+                     const Runs& runs, int rows, int columns, int channels, Epilogue& epilogue) {
   constexpr int panel = Vectors * Simd<T>::width;
   const index_t panel_size = index_t(runs.count) * runs.length * panel;
   const bool split = panel_size * index_t(sizeof(T)) > panel_limit;
@@ -102,31 +117,17 @@ void convolve_image(const T* x, index_t row_step, const T* weights, const Runs& 
   const Runs part{split ? 1 : runs.count, runs.length, runs.stride, runs.per_pixel};
   for (int channel = 0; channel < channels; channel += panel, weights += panel_size) {
     for (int pass = 0; pass < passes; ++pass) {
-      for (int row = 0; row < rows; ++row) {
-        convolve_row<T, Vectors>(x + row * row_step + pass * runs.stride, weights + pass * (panel_size / passes), part,
-                                 pass > 0, pass + 1 == passes, row, columns, channel, epilogue);
-        if (pass + 1 == passes) epilogue.end_row(channel);
+      for (int image = group.first; image < group.last; ++image) {
+        epilogue.image = image;
+        const T* from = x + image * image_step + pass * runs.stride;
+        for (int row = 0; row < rows; ++row, from += row_step) {
+          convolve_row<T, Vectors>(from, weights + pass * (panel_size / passes), part, pass > 0, pass + 1 == passes,
+                                   row, columns, channel, epilogue);
+          if (pass + 1 == passes) epilogue.end_row(channel);
+        }
       }
     }
   }
-}
-
-/// Copies the weights of `taps` (3 kh + kw each) into panels: packed[panel][tap][inner][panel width], where outer is co
-/// and inner ci, or the other way round when `transposed`. weights: [3][3][ci][co].
-template <class T>
-void pack_weights(const Exec& exec, const T* weights, int ci, int co, const int* taps, int tap_count, bool transposed,
-                  T* packed) {
-  const int outer = transposed ? ci : co, inner = transposed ? co : ci;
-  const int panel = vectors_of<T>(outer) * Simd<T>::width;
-  Kokkos::parallel_for("gradcomp::nn::pack_weights", Kokkos::RangePolicy<Exec>(exec, 0, tap_count), [=](const int t) {
-    const T* from = weights + index_t(taps[t]) * ci * co;
-    for (int o = 0; o < outer; ++o) {
-      T* to = packed + (index_t(o / panel) * tap_count + t) * inner * panel + o % panel;
-      const T* source = transposed ? from + index_t(o) * co : from + o;
-      const index_t step = transposed ? 1 : co;
-      for (int i = 0; i < inner; ++i) to[index_t(i) * panel] = source[i * step];
-    }
-  });
 }
 
 }  // namespace gradcomp::nn::host

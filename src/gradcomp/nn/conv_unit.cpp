@@ -1,79 +1,78 @@
 #include "gradcomp/nn/conv_unit.hpp"
 
-#include <utility>
-#include <vector>
+#include "gradcomp/nn/pool.hpp"
 
 namespace gradcomp::nn {
-namespace {
-
-Segment& add_segment(Layout& layout, const std::string& name, std::vector<index_t> shape) {
-  layout.add(name, std::move(shape));
-  return layout.segments.back();
-}
-
-}  // namespace
 
 template <class T>
-ConvUnit<T>::ConvUnit(Layout& layout, index_t& state_offset, const std::string& prefix, int number, int max_batch,
-                      int height, int width, int ci, int co, int stride)
-    : m_height(height / stride),
-      m_width(width / stride),
-      m_ci(ci),
-      m_co(co),
-      m_stride(stride),
+ConvUnit<T>::ConvUnit(Layout& layout, index_t& state_offset, const ConvSpec& spec, int max_batch, int height, int width,
+                      int halo)
+    : m_spec(spec),
+      m_height(height / spec.stride),
+      m_width(width / spec.stride),
+      m_halo(halo),
       m_segment(layout.segments.size()),
-      m_state(state_offset),
-      m_mean("gradcomp::nn::mean", co),
-      m_inverse_deviation("gradcomp::nn::inverse_deviation", co) {
-  const std::string suffix = std::to_string(number);
-  m_offset = add_segment(layout, prefix + "conv" + suffix + ".weight", {3, 3, ci, co}).offset;
-  add_segment(layout, prefix + "bn" + suffix + ".weight", {co});
-  add_segment(layout, prefix + "bn" + suffix + ".bias", {co});
-  state_offset += 2 * co;
+      m_offset(layout.count()),
+      m_norm(spec.out, layout.count() + spec.weight_count(), state_offset) {
+  add_to(layout, spec);
   m_z = Vector<T>("gradcomp::nn::conv_result", conv_result(max_batch).storage());
-  m_output = Vector<T>("gradcomp::nn::activation", output(max_batch).storage());
+  m_activation = Vector<T>("gradcomp::nn::activation", activation(max_batch).storage());
+  if (!spec.pooled) return;
+  m_pooled = Vector<T>("gradcomp::nn::pooled_activation", pooled(max_batch).storage());
+  m_pooled_z = Vector<T>("gradcomp::nn::pooled_conv_result", pooled_z(max_batch).storage());
+}
+
+template <class T>
+void ConvUnit<T>::reserve(UnitWorkspace<T>& workspace, int max_batch) const {
+  workspace.conv.reserve(max_batch, index_t(m_height) * m_width, m_spec.weight_count());
+  const auto sums = static_cast<std::size_t>(2) * max_batch * m_spec.out;
+  if (workspace.sums.extent(0) < sums) workspace.sums = Vector<double>("gradcomp::nn::sums", sums);
+  const Maps<T> result = conv_result(max_batch);
+  const auto grow = [](Vector<T>& buffer, const char* label, index_t count) {
+    if (index_t(buffer.extent(0)) < count) buffer = Vector<T>(label, count);
+  };
+  for (Vector<T>& gradient : workspace.gradients)
+    grow(gradient, "gradcomp::nn::map_gradient", output(max_batch).count());
+  if (m_spec.pooled) grow(workspace.unpooled, "gradcomp::nn::unpooled_gradient", result.count());
 }
 
 template <class T>
 void ConvUnit<T>::forward(const Exec& exec, const Maps<const T>& x, const Span<const T>& parameters,
                           const Span<T>& state, bool training, const Shortcut<T>& shortcut, UnitWorkspace<T>& workspace,
-                          Path path) {
+                          Path path) const {
   const Maps<T> z = conv_result(x.images);
-  const Span<T> running_mean = subspan(state, m_state, m_co), running_variance = subspan(state, m_state + m_co, m_co);
   const Span<double> sums = training ? Span<double>(workspace.sums) : Span<double>();
-  conv3x3_forward<T>(exec, x, weights(parameters), m_stride, z, sums, workspace.conv, path);
-  if (training) {
-    batch_norm_statistics<T>(exec, sums, x.images, index_t(m_height) * m_width, running_mean, running_variance,
-                             statistics());
-  } else {
-    batch_norm_running<T>(exec, running_mean, running_variance, statistics());
-  }
-  const index_t scale = m_offset + weight_count();
-  batch_norm_apply<T>(exec, z, statistics(), subspan(parameters, scale, m_co), subspan(parameters, scale + m_co, m_co),
-                      shortcut, output(x.images), path);
+  conv3x3_forward<T>(exec, x, weights(parameters), m_spec.stride, z, sums, workspace.conv, path);
+  m_norm.forward(exec, z, sums, parameters, state, training, shortcut, Activation::relu, activation(x.images), path);
+  if (m_spec.pooled) max_pool<T>(exec, activation(x.images), z, pooled(x.images), pooled_z(x.images));
 }
 
 template <class T>
-ReluBackward<T> ConvUnit<T>::behind(int images, UnitWorkspace<T>& workspace) const {
-  return {output(images), conv_result(images), m_mean, workspace.sums, {}, 1};
+ReluBackward<T> ConvUnit<T>::behind(int images, const UnitWorkspace<T>& workspace) const {
+  // where it is pooled, the sums over the maxima are those over all pixels: no other pixel has a gradient
+  return {output(images), m_spec.pooled ? pooled_z(images) : conv_result(images), m_norm.mean(), workspace.sums, {}, 1};
 }
 
 template <class T>
 Maps<T> ConvUnit<T>::gradient_of_output(int images, const Vector<T>& buffer) const {
-  return {buffer.data(), images, m_height, m_width, m_co, 0};
+  const Maps<T> out = output(images);
+  return {buffer.data(), images, out.height, out.width, m_spec.out, 0};
 }
 
 template <class T>
 Maps<T> ConvUnit<T>::backward(const Exec& exec, const Maps<const T>& x, const Maps<const T>& g,
                               const Span<const T>& parameters, const Span<T>& gradient, const Vector<T>& dz_buffer,
                               UnitWorkspace<T>& workspace, Path path) const {
-  const index_t scale = m_offset + weight_count();
-  const Span<T> scale_gradient = subspan(gradient, scale, m_co), shift_gradient = subspan(gradient, scale + m_co, m_co);
-  batch_norm_parameter_gradients<T>(exec, workspace.sums, x.images, statistics(), scale_gradient, shift_gradient);
-  const Maps<T> dz{dz_buffer.data(), x.images, m_height, m_width, m_co, 1};
-  batch_norm_backward<T>(exec, g, conv_result(x.images), statistics(), subspan(parameters, scale, m_co), scale_gradient,
-                         shift_gradient, dz, path);
-  conv3x3_backward_weights<T>(exec, x, dz, m_stride, subspan(gradient, m_offset, weight_count()), workspace.conv, path);
+  Maps<const T> full = g;
+  if (m_spec.pooled) {
+    const Maps<T> unpooled{workspace.unpooled.data(), x.images, m_height, m_width, m_spec.out, 0};
+    max_pool_backward<T>(exec, activation(x.images), g, unpooled);
+    full = unpooled;
+  }
+  const Maps<T> dz = conv_gradient(x.images, dz_buffer);
+  m_norm.backward(exec, full, conv_result(x.images), workspace.sums, parameters, gradient, dz, path);
+  conv3x3_backward_weights<T>(exec, x, dz, m_spec.stride, subspan(gradient, m_offset, m_spec.weight_count()),
+                              workspace.conv, path);
   return dz;
 }
 
@@ -81,7 +80,7 @@ template <class T>
 void ConvUnit<T>::backward_data(const Exec& exec, const Maps<const T>& dz, const Span<const T>& parameters,
                                 const ReluBackward<T>& behind, const Maps<T>& dx, UnitWorkspace<T>& workspace,
                                 Path path) const {
-  conv3x3_backward_data<T>(exec, dz, weights(parameters), m_stride, behind, dx, workspace.conv, path);
+  conv3x3_backward_data<T>(exec, dz, weights(parameters), m_spec.stride, behind, dx, workspace.conv, path);
 }
 
 template class ConvUnit<float>;

@@ -49,7 +49,4 @@ struct Site {
 /// channel counts are multiples of the vector width, else `portable`: one Kokkos source for all devices.
 enum class Path { best, portable };
 
-/// Images of one partial sum of weight gradients. Fixed, so that results do not depend on the number of threads.
-inline constexpr int images_per_chunk = 8;
-
 }  // namespace gradcomp::nn

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/nn/resnet.hpp"
+#include "gradcomp/nn/image_models.hpp"
 #include "gradcomp/nn/shapes.hpp"
 
 namespace gradcomp::nn {
@@ -17,20 +17,12 @@ Loss& Loss::operator+=(const Loss& other) {
   return *this;
 }
 
-std::vector<std::string> model_names() {
-  std::vector<std::string> names;
-  for (const SmallResNet& network : small_resnets) names.emplace_back(network.name);
-  return names;
-}
+std::vector<std::string> model_names() { return image_model_names(); }
 
 template <class T>
 std::unique_ptr<Model<T>> make_model(const std::string& name, int height, int width, int max_batch, int classes,
                                      Path path) {
-  for (const SmallResNet& network : small_resnets) {
-    if (name == network.name) {
-      return std::make_unique<ResNet<T>>(name, network.blocks, height, width, max_batch, classes, path);
-    }
-  }
+  if (auto model = make_image_model<T>(name, height, width, max_batch, classes, path)) return model;
   const auto shapes = shape_names();
   const bool has_shapes = std::find(shapes.begin(), shapes.end(), name) != shapes.end();
   throw Error(fmt::format("{}: allowed are {}",

@@ -39,7 +39,7 @@ struct Problem {
     Kokkos::deep_copy(sums, 0.0);
     for (index_t i = 0; i < z.maps.count(); ++i) add_sums(i, z(i), double(z(i)) * z(i));
     batch_norm_statistics<T>(Exec(), sums, images, height * width, running_mean, running_variance, statistics());
-    batch_norm_apply<T>(Exec(), z.maps, statistics(), gamma, beta, shortcut, out.maps, path);
+    batch_norm_apply<T>(Exec(), z.maps, statistics(), gamma, beta, shortcut, activation, out.maps, path);
     Exec().fence();
   }
 
@@ -67,6 +67,7 @@ struct Problem {
   Vector<T> gamma, beta, mean, inverse, running_mean, running_variance, gamma_gradient, beta_gradient;
   Vector<double> sums;
   Shortcut<T> shortcut;
+  Activation activation = Activation::relu;
 };
 
 TEST(BatchNorm, GradientsAgreeWithDifferences) {
@@ -100,6 +101,21 @@ TEST(BatchNorm, ShortcutIsOptionA) {
       const double source = padding ? 0 : p.source.maps.at(site.image, 2 * site.row, 2 * site.column)[site.channel - 2];
       EXPECT_DOUBLE_EQ(p.out(i), 100 + source);
     }
+  }
+}
+
+TEST(BatchNorm, KeepsNegativesWithoutActivation) {
+  for (const Path path : {Path::best, Path::portable}) {
+    Problem<double> with(9, false), without(9, false);
+    without.activation = Activation::none;
+    with.forward(path);
+    without.forward(path);
+    index_t negatives = 0;
+    for (index_t i = 0; i < with.z.maps.count(); ++i) {
+      EXPECT_EQ(with.out(i), std::max(without.out(i), 0.0));
+      negatives += without.out(i) < 0 ? 1 : 0;
+    }
+    EXPECT_GT(negatives, with.z.maps.count() / 5);
   }
 }
 

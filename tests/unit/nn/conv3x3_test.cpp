@@ -8,14 +8,15 @@ namespace {
 using test::OwnedMaps;
 using test::random_vector;
 
-/// Channels and extents: multiples of a vector and of no vector, tiles of every width (15 = 6 + 4 + 4 + 1 and so on).
+/// Channels and extents: multiples of a vector and of no vector, tiles of every width (15 = 6 + 4 + 4 + 1 and so on),
+/// input channels in several blocks.
 struct Case {
   int height, width, ci, co, stride;
 };
 
-constexpr Case cases[] = {{4, 6, 3, 16, 1},  {6, 10, 16, 16, 1}, {3, 15, 8, 64, 1},
-                          {8, 8, 64, 64, 1}, {8, 12, 16, 32, 2}, {2, 2, 32, 64, 2},
-                          {4, 4, 5, 7, 1},   {4, 4, 3, 6, 2},    {2, 300, 3, 16, 1}};
+constexpr Case cases[] = {{4, 6, 3, 16, 1},   {6, 10, 16, 16, 1}, {3, 15, 8, 64, 1}, {8, 8, 64, 64, 1},
+                          {8, 12, 16, 32, 2}, {2, 2, 32, 64, 2},  {4, 4, 5, 7, 1},   {4, 4, 3, 6, 2},
+                          {2, 300, 3, 16, 1}, {4, 4, 128, 32, 1}, {4, 6, 192, 16, 2}};
 
 /// Everything that the three convolutions of a case read and write.
 template <class T>
@@ -32,8 +33,8 @@ struct Problem {
         gradient("gradient", 9 * c.ci * c.co),
         mean(random_vector<T>(c.ci, 2)),
         sums("sums", 2 * images * c.co),
-        dx_sums("sums", 2 * images * c.ci),
-        workspace(images, 9 * c.ci * c.co) {
+        dx_sums("sums", 2 * images * c.ci) {
+    workspace.reserve(images, c.height / c.stride * c.width / c.stride, 9 * c.ci * c.co);
     x.random(3);
     dz.random(4);
     before.random(5);
@@ -123,6 +124,19 @@ TEST(Conv3x3, HostKernelsAgreeWithPortableOnes) {
     EXPECT_LT(test::relative_difference(host.sums, portable.sums, host.sums.extent(0)), 1e-5);
     EXPECT_LT(test::relative_difference(host.dx_sums, portable.dx_sums, host.dx_sums.extent(0)), 1e-5);
   }
+}
+
+TEST(Conv3x3, HeavyWeightsAreSummedInFewerChunks) {
+  EXPECT_EQ(images_per_chunk(1024, 9 * 64 * 64), 8);
+  EXPECT_EQ(images_per_chunk(64, 9 * 512 * 512), 8);
+  EXPECT_EQ(images_per_chunk(16, 9 * 512 * 512), 32);
+  EXPECT_EQ(images_per_chunk(4, 9 * 512 * 512), 64);
+  const Case heavy{1, 2, 256, 512, 1};
+  Problem<float> host(heavy, 70), portable(heavy, 70);  // a whole chunk and a part of one
+  host.backward(Path::best);
+  portable.backward(Path::portable);
+  EXPECT_LT(test::relative_difference(host.gradient, portable.gradient, host.gradient.extent(0)), 1e-5);
+  EXPECT_LT(test::relative_difference(host.dx, portable.dx, host.dx.maps.count()), 1e-5);
 }
 
 }  // namespace

@@ -36,20 +36,38 @@ TEST(GlobalAveragePool, GradientAgreesWithDifferences) {
 
 TEST(Linear, GradientsAgreeWithDifferences) {
   const LinearShape shape{4, 6, 3};
+  const GemmWorkspace<double> workspace;
   const auto x = random_vector<double>(24, 1), w = random_vector<double>(18, 2), b = random_vector<double>(3, 3);
   const auto weight = random_vector<double>(12, 4);
-  const Vector<double> y("", 12), dx("", 24), dw("", 18), db("", 3);
-  const auto loss = [&] {
-    linear_forward<double>(Exec(), shape, x, w, b, y);
-    Exec().fence();
-    return test::dot(y, weight, 12);
-  };
-  linear_backward_data<double>(Exec(), shape, weight, w, dx);
-  linear_backward_weights<double>(Exec(), shape, x, weight, dw, db);
+  for (const Path path : {Path::best, Path::portable}) {
+    for (const bool rectify : {false, true}) {
+      const Vector<double> y("", 12), dy("", 12), dx("", 24), dw("", 18), db("", 3);
+      const auto loss = [&] {
+        linear_forward<double>(Exec(), shape, x, w, b, rectify, y, workspace, path);
+        Exec().fence();
+        return test::dot(y, weight, 12);
+      };
+      loss();
+      for (index_t i = 0; i < 12; ++i) dy(i) = rectify && y(i) <= 0 ? 0 : weight(i);
+      linear_backward_data<double>(Exec(), shape, dy, w, {}, dx, workspace, path);
+      linear_backward_weights<double>(Exec(), shape, x, dy, dw, db, workspace, path);
+      Exec().fence();
+      test::expect_gradient(x, dx, 24, loss, "x");
+      test::expect_gradient(w, dw, 18, loss, "w");
+      test::expect_gradient(b, db, 3, loss, "b");
+    }
+  }
+}
+
+TEST(Linear, MasksWhereTheInputWasCut) {
+  const LinearShape shape{5, 7, 3};
+  const GemmWorkspace<double> workspace;
+  const auto x = random_vector<double>(35, 1), w = random_vector<double>(21, 2), dy = random_vector<double>(15, 3);
+  const Vector<double> plain("", 35), masked("", 35);
+  linear_backward_data<double>(Exec(), shape, dy, w, {}, plain, workspace, Path::best);
+  linear_backward_data<double>(Exec(), shape, dy, w, x, masked, workspace, Path::best);
   Exec().fence();
-  test::expect_gradient(x, dx, 24, loss, "x");
-  test::expect_gradient(w, dw, 18, loss, "w");
-  test::expect_gradient(b, db, 3, loss, "b");
+  for (index_t i = 0; i < 35; ++i) EXPECT_EQ(masked(i), x(i) > 0 ? plain(i) : 0.0);
 }
 
 TEST(SoftmaxCrossEntropy, GradientAgreesWithDifferences) {
