@@ -59,11 +59,20 @@ void run_train_step(benchmark::State& state, Session& session, report::Row row, 
 }  // namespace
 
 void add_model_cases(Session& session) {
-  for (const char* name : {"resnet20"}) {
-    const auto body = [&session, name = std::string(name)](benchmark::State& state, report::Row row) {
+  struct Network {
+    const char* name;
+    bool quick;  ///< its step takes some 100 ms, not seconds
+  };
+  for (const Network& network : {Network{"resnet20", true},
+                                 {"resnet20_b", false},
+                                 {"resnet110", false},
+                                 {"resnet18", false},
+                                 {"vgg11", false}}) {
+    if (session.options.quick && !network.quick) continue;
+    const auto body = [&session, name = std::string(network.name)](benchmark::State& state, report::Row row) {
       run_train_step(state, session, std::move(row), name);
     };
-    add_case(session, {fmt::format("train_step/{}/batch{}", name, batch_size), index_t{1} << 23, body});
+    add_case(session, {fmt::format("train_step/{}/batch{}", network.name, batch_size), index_t{1} << 23, body});
   }
 }
 
