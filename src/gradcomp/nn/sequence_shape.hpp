@@ -7,7 +7,7 @@ namespace gradcomp::nn {
 /// Activations are time-major, [steps][sequences][units]: all rows of one step lie together.
 struct SequenceShape {
   index_t steps = 0, sequences = 0;
-  index_t rows() const { return steps * sequences; }
+  KOKKOS_INLINE_FUNCTION index_t rows() const { return steps * sequences; }
 };
 
 }  // namespace gradcomp::nn
