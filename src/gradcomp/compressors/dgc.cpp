@@ -24,6 +24,7 @@ struct Ladder {
   bool settled = true;
 
   bool done() const { return settled; }
+  bool enough(index_t count) const { return count >= least; }
 
   /// The bound that entries >= t are above.
   static std::int32_t below(float t) { return std::max(kernels::magnitude(t) - 1, 0); }
@@ -105,7 +106,8 @@ class Dgc final : public Sparsifier {
     for (std::size_t s = 0; s < own.ladders.size(); ++s)
       own.ladders[s] = {Kokkos::bit_cast<float>(std::max(sampled[s], 0)), least_candidates(own.target[s]), 0,
                         sampled[s] <= 0};
-    search_thresholds(exec, own.above, own.tiles, source.accumulated(), own.ladders, own.probes);
+    search_thresholds(exec, own.above, own.tiles, source.accumulated(),
+                      own.selector.shortlist(own.tiles, own.first), own.ladders, own.probes);
     for (std::size_t s = 0; s < own.requests.size(); ++s) {
       if (sampled[s] <= 0) continue;  // T = 0: all are candidates, hence the exact k largest
       kernels::Request& request = own.requests[s];

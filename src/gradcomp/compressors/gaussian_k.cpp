@@ -13,7 +13,7 @@ namespace {
 
 struct GaussianState final : SparseState {
   GaussianState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding)
-      : SparseState(bucket, usual, most, coding),
+      : SparseState(bucket, usual, most, coding, false, spare_of_searches),
         above(tiles),
         probes(layout.segments.size()),
         estimates(layout.segments.size()),
@@ -91,7 +91,8 @@ class GaussianK final : public Sparsifier {
   static void look_three_times(const Exec& exec, const Source& source, GaussianState& own) {
     for (std::size_t s = 0; s < own.estimates.size(); ++s)
       own.probes[s] = own.estimates[s] ? reachable(*own.estimates[s]) : kernels::no_probes;
-    const auto& counts = own.above.run(exec, own.tiles, source.accumulated(), own.probes);
+    const auto& counts = own.above.run(exec, own.tiles, source.accumulated(), own.probes,
+                                       &own.selector.shortlist(own.tiles, own.first));
     for (std::size_t s = 0; s < own.estimates.size(); ++s)
       if (own.estimates[s]) choose_above(own.requests[s], last_look(own.probes[s], counts[s], own.target[s]));
   }
@@ -105,7 +106,8 @@ class GaussianK final : public Sparsifier {
       const std::int32_t guess = own.estimates[s] ? magnitude_of(*own.estimates[s]) : -1;
       own.searches[s] = {goal, own.first.moments()[s], guess, 1};
     }
-    search_thresholds(exec, own.above, own.tiles, source.accumulated(), own.searches, own.probes);
+    search_thresholds(exec, own.above, own.tiles, source.accumulated(),
+                      own.selector.shortlist(own.tiles, own.first), own.searches, own.probes);
     for (std::size_t s = 0; s < own.searches.size(); ++s)
       if (own.searches[s].threshold()) choose_above(own.requests[s], *own.searches[s].threshold());
   }

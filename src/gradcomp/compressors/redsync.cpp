@@ -18,7 +18,7 @@ struct RedsyncMemory {
 
 struct RedsyncState final : SparseState {
   RedsyncState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding)
-      : SparseState(bucket, usual, most, coding),
+      : SparseState(bucket, usual, most, coding, false, spare_of_searches),
         above(tiles),
         memory(layout.segments.size()),
         probes(layout.segments.size()),
@@ -88,8 +88,9 @@ class Redsync final : public Sparsifier {
         own.binary[s] = {scale, k, m_eps};
       }
     }
-    search_thresholds(exec, own.above, own.tiles, a, own.trimmed, own.probes);
-    search_thresholds(exec, own.above, own.tiles, a, own.binary, own.probes);
+    const auto& shortlist = own.selector.shortlist(own.tiles, own.first);
+    search_thresholds(exec, own.above, own.tiles, a, shortlist, own.trimmed, own.probes);
+    search_thresholds(exec, own.above, own.tiles, a, shortlist, own.binary, own.probes);
     for (std::size_t s = 0; s < own.requests.size(); ++s) {
       if (own.open[s] == 0) continue;
       own.requests[s].low = own.trimmed[s].bound();
@@ -109,7 +110,8 @@ class Redsync final : public Sparsifier {
       const CountGoal goal{k, k, k + k / 4, 2 * k, 3};
       own.counted[s] = {goal, own.first.moments()[s], own.memory[s].threshold, 0.25};
     }
-    search_thresholds(exec, own.above, own.tiles, a, own.counted, own.probes);
+    search_thresholds(exec, own.above, own.tiles, a, own.selector.shortlist(own.tiles, own.first), own.counted,
+                      own.probes);
     for (std::size_t s = 0; s < own.requests.size(); ++s) {
       if (!own.counted[s].threshold()) continue;
       own.memory[s] = {own.target[s], *own.counted[s].threshold(), 0};

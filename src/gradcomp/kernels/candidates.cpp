@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gradcomp/kernels/source_rows.hpp"
+#include "gradcomp/kernels/candidate_rows.hpp"
 
 namespace gradcomp::kernels {
 namespace {
@@ -58,51 +58,39 @@ void Candidates::stage(const Exec& exec, const Tiles& tiles, const float* a, con
         const Tile here = tile(t);
         const std::int32_t low = goals(here.segment).low;
         if (goals(here.segment).open == 0) return;
-        float* const value = values.data() + t * stride;
-        std::uint16_t* const offset = offsets.data() + t * stride;
-        std::int32_t found = 0;
-        for (std::int32_t row = 0; row < here.count; row += warp_lanes) {
-          const int active = here.count - row;
-          Lanes<float> x;
-          load_row(warp, a + here.first + row, active, x);
-          std::uint32_t mask = warp.ballot([&](int l) { return magnitude(x[l]) > low; });
-          if (active < warp_lanes) mask &= (1u << active) - 1u;  // absent lanes hold 0, which lies above -1
-          const std::int32_t at = found < slots ? found : slots;
-          warp.for_set_padded(mask, [&](int l, int rank) {
-            value[at + rank] = x[l];
-            offset[at + rank] = static_cast<std::uint16_t>(row + l);
-          });
-          found += Kokkos::popcount(mask);
-        }
+        TileSlots mine{values.data() + t * stride, offsets.data() + t * stride, slots, low};
+        mine.collect(warp, a + here.first, 0, here.count);
         warp.once([&] {
-          staged(t) = found;
-          above(t) = found;
+          staged(t) = mine.found;
+          above(t) = mine.found;
           equal(t) = 0;
         });
       });
 }
 
-void Candidates::recount(const Exec& exec, const Tiles& tiles, const Vector<Goal>& goals) {
+Collector Candidates::collector(const float* a, const Vector<std::int32_t>& low) {
+  m_a = a;
+  return {low.data(), m_values.data(), m_offsets.data(), m_staged.data(), m_above.data(), m_equal.data(), m_slots,
+          m_stride};
+}
+
+void Candidates::recount(const Exec& exec, const Tiles& tiles, const Vector<Goal>& goals, bool exact) {
   const auto tile = tiles.tile;
   const auto above = m_above, equal = m_equal;
   const Runs all = runs(tiles);
   for_warps(
       "gradcomp::kernels::recount_candidates", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Goal goal = goals(tile(t).segment);
-        if (goal.rank == 0) return;
+        if (goal.rank == 0 ? goal.low >= goal.high : !exact) return;
         const Run run = all(t);
         Lanes<std::int32_t> more, same;
         warp.each([&](int l) { more[l] = same[l] = 0; });
-        for (std::int32_t row = 0; row < run.count; row += warp_lanes) {
-          const int active = run.count - row;
-          Lanes<float> x;
-          load_row(warp, run.values + row, active, x);
-          warp.each([&](int l) {
-            const std::int32_t bits = magnitude(x[l]);
-            more[l] += l < active && bits > goal.high ? 1 : 0;
-            same[l] += l < active && bits == goal.high ? 1 : 0;
-          });
-        }
+        const std::int32_t high = goal.high;
+        each_element<2>(warp, run.count, [&](int l, index_t e) {
+          const std::int32_t bits = magnitude(run.values[e]);
+          more[l] += bits > high ? 1 : 0;
+          same[l] += bits == high ? 1 : 0;
+        });
         const std::int32_t total_more = warp.sum(more), total_same = warp.sum(same);
         warp.once([&] {
           above(t) = total_more;

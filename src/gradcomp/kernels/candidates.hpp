@@ -4,6 +4,8 @@
 //
 // A tile stores up to `slots` candidates. A tile with more is "dense": it stores none, and whoever needs its candidates
 // reads the tile again. So the work space stays a fraction of the gradient, whatever the data.
+#include <vector>
+
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/tiles.hpp"
 
@@ -46,6 +48,25 @@ struct Runs {
   }
 };
 
+/// What the first pass collected of each segment, for searches of thresholds.
+struct Shortlist {
+  Runs runs;
+  std::vector<std::int32_t> low;  ///< [segments] bound, a magnitude(); negative: nothing was collected
+  std::vector<index_t> count;     ///< [segments] elements above it
+};
+
+/// Where a pass that forms a puts the candidates of each tile; a small value type that kernels capture.
+struct Collector {
+  const std::int32_t* low = nullptr;  ///< [segments] bound; null, or no_bound: nothing is collected
+  float* values = nullptr;            ///< as Runs'
+  std::uint16_t* offsets = nullptr;
+  std::int32_t* staged = nullptr;  ///< [tiles]
+  std::int32_t *above = nullptr, *equal = nullptr;
+  std::int32_t slots = 0, stride = 0;
+};
+/// A bound of segments that want no candidates.
+inline constexpr std::int32_t no_bound = 0x7fffffff;
+
 class Candidates {
  public:
   /// Room for tiles with up to three times `density` of their elements.
@@ -54,8 +75,12 @@ class Candidates {
   /// Collects the elements of a with magnitude above goals(segment).low, in the segments that are open.
   void stage(const Exec& exec, const Tiles& tiles, const float* a, const Vector<Goal>& goals);
 
-  /// Counts again, now by what the goals take: for segments with a rank, once `high` and `above` are known.
-  void recount(const Exec& exec, const Tiles& tiles, const Vector<Goal>& goals);
+  /// Room for a pass over a = `a` that collects the elements above low(segment) itself.
+  Collector collector(const float* a, const Vector<std::int32_t>& low);
+
+  /// Counts again, now by what the goals take: for segments whose candidates lie above a bound below their threshold,
+  /// and, when `exact`, for those with a rank, once `high` and `above` are known.
+  void recount(const Exec& exec, const Tiles& tiles, const Vector<Goal>& goals, bool exact);
 
   /// Places every tile's entries behind those of the tiles before it. totals[segment] = entries taken.
   void place(const Exec& exec, const Tiles& tiles, const Vector<Goal>& goals, const Vector<index_t>& totals);
@@ -65,6 +90,8 @@ class Candidates {
             std::uint32_t* indices, float* values);
 
   Runs runs(const Tiles& tiles) const;
+  /// Share of a tile that it has slots for.
+  double room() const { return static_cast<double>(m_slots) / tile_size; }
   index_t bytes() const;
 
  private:

@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "gradcomp/kernels/tiles.hpp"
+#include "gradcomp/kernels/candidates.hpp"
 
 namespace gradcomp::kernels {
 
@@ -21,6 +21,11 @@ template <class T>
 struct PerProbe {
   T at[most_probes];
 };
+/// The probes of one segment.
+struct ProbeLimits {
+  std::int32_t at[most_probes];
+  std::int32_t listed;  ///< 1: the shortlist has all that lies above them
+};
 }  // namespace detail
 
 class CountAbove {
@@ -28,18 +33,20 @@ class CountAbove {
   explicit CountAbove(const Tiles& tiles);
 
   /// probes: [segments]; segments without any are not read, and when none has one nothing is launched. Waits for exec.
+  /// With a shortlist of a, segments without a probe below its bound are counted in it.
   const std::vector<Counts>& run(const Exec& exec, const Tiles& tiles, const float* a,
-                                 const std::vector<Probes>& probes);
+                                 const std::vector<Probes>& probes, const Shortlist* shortlist = nullptr);
 
   index_t bytes() const;
 
  private:
-  using Limits = detail::PerProbe<std::int32_t>;
+  using Limits = detail::ProbeLimits;
+  using Partial = detail::PerProbe<std::int32_t>;
   using Sums = detail::PerProbe<index_t>;
 
-  Vector<Limits> m_limits;   ///< [segments]
-  Vector<Limits> m_partial;  ///< [tiles] counts
-  Vector<Sums> m_sums;       ///< [segments]
+  Vector<Limits> m_limits;    ///< [segments]
+  Vector<Partial> m_partial;  ///< [tiles] counts
+  Vector<Sums> m_sums;        ///< [segments]
   std::vector<Limits> m_host_limits;
   std::vector<Sums> m_host_sums;
   std::vector<Counts> m_counts;

@@ -1,6 +1,6 @@
 #include "gradcomp/kernels/moments.hpp"
 
-#include "gradcomp/kernels/source_rows.hpp"
+#include "gradcomp/kernels/candidate_rows.hpp"
 
 namespace gradcomp::kernels {
 
@@ -51,7 +51,7 @@ FirstPass::FirstPass(const Tiles& tiles, bool logs)
       m_sample("gradcomp::kernels::sample", static_cast<std::size_t>(tiles.count() * warp_lanes)),
       m_host(static_cast<std::size_t>(tiles.segments())) {}
 
-void FirstPass::run(const Exec& exec, const Tiles& tiles, const Source& source) {
+void FirstPass::run(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector) {
   const auto tile = tiles.tile;
   const auto begin = tiles.begin;
   const auto partial = m_partial;
@@ -83,24 +83,37 @@ void FirstPass::run(const Exec& exec, const Tiles& tiles, const Source& source) 
         Lanes<float> drawn;
         load_finite_row(warp, source, here.first + sampled.first, sampled.size, drawn);
         store_row(warp, &sample(t * warp_lanes), sampled.size, drawn);
+        const std::int32_t low = collector.low == nullptr ? no_bound : collector.low[here.segment];
+        std::int32_t found = 0;
+        if (low != no_bound) {
+          TileSlots mine{collector.values + t * collector.stride, collector.offsets + t * collector.stride,
+                         collector.slots, low};
+          mine.collect(warp, source.accumulated() + here.first, 0, here.count);
+          found = mine.found;
+          warp.once([&] {
+            collector.staged[t] = collector.above[t] = found;
+            collector.equal[t] = 0;
+          });
+        }
         const TileMoments result{warp.sum(sum),
                                  warp.sum(sum_abs),
                                  warp.sum(squares),
                                  warp.sum(nonzeros),
                                  warp.sum(bad),
                                  warp.max(most),
-                                 with_logs ? logs.sum(warp) : 0.0};
+                                 with_logs ? logs.sum(warp) : 0.0,
+                                 found};
         warp.once([&] { partial(t) = result; });
       });
 
   for_warps(
       "gradcomp::kernels::combine_moments", exec, tiles.segments(), KOKKOS_LAMBDA(const Warp& warp, index_t s) {
         Lanes<double> sum, sum_abs, squares, logs;
-        Lanes<index_t> nonzeros, bad;
+        Lanes<index_t> nonzeros, bad, candidates;
         Lanes<std::int32_t> most;
         warp.each([&](int l) {
           sum[l] = sum_abs[l] = squares[l] = logs[l] = 0;
-          nonzeros[l] = bad[l] = 0;
+          nonzeros[l] = bad[l] = candidates[l] = 0;
           most[l] = 0;
           for (index_t t = begin(s) + l; t < begin(s + 1); t += warp_lanes) {
             const TileMoments& p = partial(t);
@@ -111,10 +124,11 @@ void FirstPass::run(const Exec& exec, const Tiles& tiles, const Source& source) 
             bad[l] += p.non_finite;
             most[l] = p.max_bits > most[l] ? p.max_bits : most[l];
             logs[l] += p.sum_logs;
+            candidates[l] += p.candidates;
           }
         });
         const Moments result{warp.sum(sum), warp.sum(sum_abs), warp.sum(squares), warp.sum(nonzeros),
-                             warp.sum(bad), warp.max(most),    warp.sum(logs)};
+                             warp.sum(bad), warp.max(most),    warp.sum(logs),    warp.sum(candidates)};
         warp.once([&] { moments(s) = result; });
       });
 

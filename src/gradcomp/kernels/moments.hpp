@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gradcomp/core/source.hpp"
+#include "gradcomp/kernels/candidates.hpp"
 #include "gradcomp/kernels/tiles.hpp"
 
 namespace gradcomp::kernels {
@@ -17,6 +18,7 @@ struct Moments {
   index_t non_finite = 0;     ///< gradient elements that were not finite (or overflowed their memory)
   std::int32_t max_bits = 0;  ///< magnitude() of the largest
   double sum_logs = 0;        ///< of ln |a| over the nonzeros; 0 unless asked for
+  index_t candidates = 0;     ///< elements above the collector's bound
 };
 
 namespace detail {
@@ -25,6 +27,7 @@ struct TileMoments {
   float sum, sum_abs, sum_squares;
   std::int32_t nonzeros, non_finite, max_bits;
   double sum_logs;
+  std::int32_t candidates;
 };
 }  // namespace detail
 
@@ -34,8 +37,9 @@ class FirstPass {
   /// `logs`: whether Moments::sum_logs is wanted.
   explicit FirstPass(const Tiles& tiles, bool logs = false);
 
-  /// Forms a for the whole source and its statistics. Waits for exec: the host steers what follows.
-  void run(const Exec& exec, const Tiles& tiles, const Source& source);
+  /// Forms a for the whole source, its statistics and what `collector` asks for. Waits for exec: the host steers what
+  /// follows.
+  void run(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector = {});
 
   /// [segments] of the last run.
   const std::vector<Moments>& moments() const { return m_host; }

@@ -157,6 +157,30 @@ KOKKOS_FORCEINLINE_FUNCTION void first_rows(const Warp& warp, const Source& sour
         }
       });
     }
+  } else if (source.kind == Source::Kind::momentum_correction) {
+    Source rule;  // its kind is a constant
+    rule.kind = Source::Kind::momentum_correction;
+    rule.momentum = source.momentum;
+    rule.nesterov = source.nesterov;
+    const float gamma = source.gamma;
+    for (; e + together <= count; e += together) {
+      const float* const g = source.gradient + i + e;
+      float *const memory = source.memory + i + e, *const velocity = source.velocity + i + e;
+      const int row = static_cast<int>(e / warp_lanes);
+      warp.each([&](int l) {
+        GRADCOMP_UNROLL
+        for (int r = 0; r < rows; ++r) {
+          const float v = memory[r * warp_lanes + l], u = velocity[r * warp_lanes + l];
+          const Source::Sum sum = rule.add(gamma * g[r * warp_lanes + l], v, u);
+          const bool good = Source::is_finite(sum.a);
+          const float a = good ? sum.a : v;
+          bad[l] += good ? 0 : 1;
+          velocity[r * warp_lanes + l] = good ? sum.velocity : u;
+          memory[r * warp_lanes + l] = a;
+          use(l, a, row + r);
+        }
+      });
+    }
   }
   for (; e < count; e += warp_lanes) {
     Lanes<float> a;

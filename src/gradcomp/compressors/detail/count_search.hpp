@@ -34,6 +34,8 @@ class CountSearch {
   kernels::Probes probes() const;
   /// Takes the counts above probes().
   void advance(const kernels::Counts& counts);
+  /// Whether advance() treats all counts from `count` on alike.
+  bool enough(index_t count) const { return count > m_goal.limit; }
 
   /// The magnitude above which the count nearest to k (by its ratio) of those within the goal was found; none: the k
   /// largest cannot be told apart from others by a threshold (ties), or the reads did not do.
@@ -49,15 +51,30 @@ class CountSearch {
   std::optional<std::int32_t> m_best;
 };
 
-/// Counts until all searches are done. Search: done(), probes(), advance(counts). `probes`: [searches] work space.
+/// Counts until all searches are done. Search: done(), probes(), advance(counts), enough(count). `probes`: [searches]
+/// work space. What the first pass collected saves reads: where it has enough, so have all probes below its bound.
 template <class Search>
 void search_thresholds(const Exec& exec, kernels::CountAbove& above, const kernels::Tiles& tiles, const float* a,
-                       std::vector<Search>& searches, std::vector<kernels::Probes>& probes) {
+                       const kernels::Shortlist& shortlist, std::vector<Search>& searches,
+                       std::vector<kernels::Probes>& probes) {
+  const auto settled = [&](std::size_t s, std::int32_t probe) {
+    return probe >= 0 && probe < shortlist.low[s] && searches[s].enough(shortlist.count[s]);
+  };
   while (std::any_of(searches.begin(), searches.end(), [](const Search& search) { return !search.done(); })) {
-    for (std::size_t s = 0; s < searches.size(); ++s) probes[s] = searches[s].probes();
-    const auto& counts = above.run(exec, tiles, a, probes);
-    for (std::size_t s = 0; s < searches.size(); ++s)
-      if (!searches[s].done()) searches[s].advance(counts[s]);
+    for (std::size_t s = 0; s < searches.size(); ++s) {
+      probes[s] = searches[s].probes();
+      for (auto& probe : probes[s])
+        if (settled(s, probe)) probe = -1;
+    }
+    const auto& counted = above.run(exec, tiles, a, probes, &shortlist);
+    for (std::size_t s = 0; s < searches.size(); ++s) {
+      if (searches[s].done()) continue;
+      kernels::Counts counts = counted[s];
+      const kernels::Probes asked = searches[s].probes();
+      for (std::size_t p = 0; p < asked.size(); ++p)
+        if (settled(s, asked[p])) counts[p] = shortlist.count[s];
+      searches[s].advance(counts);
+    }
   }
 }
 

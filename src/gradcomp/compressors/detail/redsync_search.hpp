@@ -34,6 +34,7 @@ class TrimmedSearch {
   std::int32_t bound() const { return m_bound; }
   kernels::Probes probes() const;
   void advance(const kernels::Counts& counts);
+  bool enough(index_t count) const { return count >= m_k; }
 
  private:
   RedsyncScale m_scale;
@@ -55,6 +56,7 @@ class BinarySearch {
   std::int32_t threshold() const { return m_threshold; }
   kernels::Probes probes() const;
   void advance(const kernels::Counts& counts);
+  bool enough(index_t count) const { return count >= 2 * m_k; }
 
  private:
   RedsyncScale m_scale;

@@ -28,11 +28,11 @@ void report_sent(const Exec& exec, const Source& source, const SparseView& entri
 }  // namespace
 
 SparseState::SparseState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding,
-                         bool logs)
+                         bool logs, double spare)
     : State(indexable(bucket)),
       tiles(layout),
       first(tiles, logs),
-      selector(tiles, usual),
+      selector(tiles, usual, spare),
       requests(layout.segments.size()),
       open(layout.segments.size()),
       coder(coding, layout.count(), most),
@@ -100,7 +100,7 @@ void Sparsifier::begin(SparseState& state, std::int64_t step) const {
 void Sparsifier::produce(const Exec& exec, int, const Source& source, State& state, const Context& context,
                          Message& message) const {
   auto& own = static_cast<SparseState&>(state);
-  own.first.run(exec, own.tiles, source);
+  own.first.run(exec, own.tiles, source, own.selector.expect(exec, source));
   if (own.first.non_finite() > 0) return send_flag(exec, own, header(source.count, 0), own.payload, message);
   begin(own, context.step);
   search(exec, source, own, context);

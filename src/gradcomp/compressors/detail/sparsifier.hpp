@@ -14,8 +14,13 @@ namespace gradcomp::compressors {
 
 /// Work space of one bucket: about 6 (3 ratio + 0.02) n bytes for candidates, 0.03 n for the sample, the payload.
 struct SparseState : State {
-  /// `usual`: density that is usually kept; `most`: entries that a message may have; `logs`: as FirstPass's.
-  SparseState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding, bool logs = false);
+  /// Of searches that look at counts of up to 2 k.
+  static constexpr double spare_of_searches = 2.2;
+
+  /// `usual`: density that is usually kept; `most`: entries that a message may have; `logs`: as FirstPass's; `spare`: as
+  /// Selector's.
+  SparseState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding, bool logs = false,
+              double spare = 1.2);
 
   index_t scratch_bytes() const override;
 
