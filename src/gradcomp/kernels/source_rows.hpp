@@ -116,6 +116,37 @@ KOKKOS_FORCEINLINE_FUNCTION void preload_first(const Source& source, index_t i, 
   if (source.kind == Source::Kind::residual) preload(source.memory + i, left);
 }
 
+namespace detail {
+/// The whole groups of first_rows() with momentum correction; how many elements they are.
+template <int rows, bool nesterov, class Use>
+KOKKOS_FORCEINLINE_FUNCTION index_t first_momentum(const Warp& warp, const Source& source, index_t i, index_t count,
+                                                   Lanes<std::int32_t>& bad, const Use& use) {
+  constexpr index_t together = rows * warp_lanes;
+  const float gamma = source.gamma, m = source.momentum;
+  index_t e = 0;
+  for (; e + together <= count; e += together) {
+    const float* const g = source.gradient + i + e;
+    float *const memory = source.memory + i + e, *const velocity = source.velocity + i + e;
+    const int row = static_cast<int>(e / warp_lanes);
+    warp.each([&](int l) {
+      GRADCOMP_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        const float x = gamma * g[r * warp_lanes + l], v = memory[r * warp_lanes + l], u = velocity[r * warp_lanes + l];
+        const float next = nesterov ? m * (u + x) : m * u + x;  // as Source::add()
+        const float sum = nesterov ? v + (next + x) : v + next;
+        const bool good = Source::is_finite(sum);
+        const float a = good ? sum : v;
+        bad[l] += good ? 0 : 1;
+        velocity[r * warp_lanes + l] = good ? next : u;
+        memory[r * warp_lanes + l] = a;
+        use(l, a, row + r);
+      }
+    });
+  }
+  return e;
+}
+}  // namespace detail
+
 /// Source::first() of elements i .. i + count - 1, and use(l, a, row) for every lane of every row, in order of the
 /// rows; a = 0 beyond the last element. The kinds that matter most do whole groups in registers: through a Lanes<float>
 /// a row costs 5 to 10 times as many cycles on a host.
@@ -158,29 +189,8 @@ KOKKOS_FORCEINLINE_FUNCTION void first_rows(const Warp& warp, const Source& sour
       });
     }
   } else if (source.kind == Source::Kind::momentum_correction) {
-    Source rule;  // its kind is a constant
-    rule.kind = Source::Kind::momentum_correction;
-    rule.momentum = source.momentum;
-    rule.nesterov = source.nesterov;
-    const float gamma = source.gamma;
-    for (; e + together <= count; e += together) {
-      const float* const g = source.gradient + i + e;
-      float *const memory = source.memory + i + e, *const velocity = source.velocity + i + e;
-      const int row = static_cast<int>(e / warp_lanes);
-      warp.each([&](int l) {
-        GRADCOMP_UNROLL
-        for (int r = 0; r < rows; ++r) {
-          const float v = memory[r * warp_lanes + l], u = velocity[r * warp_lanes + l];
-          const Source::Sum sum = rule.add(gamma * g[r * warp_lanes + l], v, u);
-          const bool good = Source::is_finite(sum.a);
-          const float a = good ? sum.a : v;
-          bad[l] += good ? 0 : 1;
-          velocity[r * warp_lanes + l] = good ? sum.velocity : u;
-          memory[r * warp_lanes + l] = a;
-          use(l, a, row + r);
-        }
-      });
-    }
+    e = source.nesterov ? detail::first_momentum<rows, true>(warp, source, i, count, bad, use)
+                        : detail::first_momentum<rows, false>(warp, source, i, count, bad, use);
   }
   for (; e < count; e += warp_lanes) {
     Lanes<float> a;
