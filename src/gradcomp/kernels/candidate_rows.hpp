@@ -1,13 +1,37 @@
 #pragma once
 // Collecting candidates while a tile is read: the body that Candidates::stage() and FirstPass share.
+#include "gradcomp/kernels/candidates.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
-#include "gradcomp/kernels/tiles.hpp"
 
 namespace gradcomp::kernels {
 
 /// Bit l: |x[l]| lies above the bound, a magnitude().
-KOKKOS_FORCEINLINE_FUNCTION std::uint32_t above_mask(const Warp& warp, const float* x, std::int32_t low) {
+template <class AnyWarp>
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t above_mask(const AnyWarp& warp, const float* x, std::int32_t low) {
   return warp.ballot([&](int l) { return magnitude(x[l]) > low; });
+}
+
+/// On hosts most rows have none, which their maximum tells in half the time; then bits are cheaper to collect by `or`
+/// than by ballot().
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t above_mask(const HostWarp&, const float* x, std::int32_t low) {
+  std::int32_t most = 0;
+  for (int l = 0; l < warp_lanes; ++l) most = magnitude(x[l]) > most ? magnitude(x[l]) : most;
+  if (most <= low) return 0;
+  std::uint32_t mask = 0;
+  for (int l = 0; l < warp_lanes; ++l) mask |= magnitude(x[l]) > low ? std::uint32_t{1} << l : 0u;
+  return mask;
+}
+
+/// Asks a host for the candidates of a later tile, at most `last`, while those of tile t are looked at: they are few
+/// and lie a stride apart, so every tile would wait for memory.
+KOKKOS_FORCEINLINE_FUNCTION void prefetch_run([[maybe_unused]] const Runs& runs, [[maybe_unused]] index_t t,
+                                              [[maybe_unused]] index_t last) {
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
+  constexpr index_t ahead = 4, line = 16;
+  if (runs.staged == nullptr || t + ahead > last) return;
+  for (int part = 0; part < 4; ++part) __builtin_prefetch(runs.values + (t + ahead) * runs.stride + part * line);
+  for (int part = 0; part < 2; ++part) __builtin_prefetch(runs.offsets + (t + ahead) * runs.stride + 2 * part * line);
+#endif
 }
 
 /// Where the candidates of one tile go, and how many there are so far; those past `room` are counted, but not kept.
@@ -29,35 +53,18 @@ struct TileSlots {
     found += Kokkos::popcount(mask);
   }
 
-  /// Elements row .. row + count - 1 of the tile, which are x[0] and on. Where few are candidates most groups of rows
-  /// have none, which their lanes' maxima tell.
+  /// Elements row .. row + count - 1 of the tile, which are x[0] and on.
   KOKKOS_FORCEINLINE_FUNCTION void collect(const Warp& warp, const float* x, std::int32_t row, std::int32_t count) {
-    constexpr int rows = 4;
     const std::int32_t limit = low;
-    const bool few = room < tile_size / 32;
     std::int32_t e = 0;
-    for (; e + rows * warp_lanes <= count; e += rows * warp_lanes) {
-      const float* const group = x + e;
-      if (few) {
-        const std::uint32_t any = warp.ballot([&](int l) {
-          std::int32_t most = magnitude(group[l]);
-          GRADCOMP_UNROLL
-          for (int r = 1; r < rows; ++r) most = Kokkos::max(most, magnitude(group[r * warp_lanes + l]));
-          return most > limit;
-        });
-        if (any == 0) continue;
-      }
-      for (int r = 0; r < rows; ++r) {
-        const float* const at = group + r * warp_lanes;
-        append(warp, at, row + e + r * warp_lanes, above_mask(warp, at, limit));
-      }
+    for (; e + warp_lanes <= count; e += warp_lanes) {
+      const std::uint32_t mask = above_mask(warp, x + e, limit);
+      if (mask != 0) append(warp, x + e, row + e, mask);
     }
-    for (; e < count; e += warp_lanes) {
+    if (e < count) {
       const int active = count - e;
       const float* const at = x + e;
-      const std::uint32_t mask = active >= warp_lanes
-                                     ? above_mask(warp, at, limit)
-                                     : warp.ballot([&](int l) { return l < active && magnitude(at[l]) > limit; });
+      const std::uint32_t mask = warp.ballot([&](int l) { return l < active && magnitude(at[l]) > limit; });
       append(warp, at, row + e, mask);
     }
   }

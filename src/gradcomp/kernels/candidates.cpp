@@ -70,19 +70,21 @@ void Candidates::stage(const Exec& exec, const Tiles& tiles, const float* a, con
 
 Collector Candidates::collector(const float* a, const Vector<std::int32_t>& low) {
   m_a = a;
-  return {low.data(), m_values.data(), m_offsets.data(), m_staged.data(), m_above.data(), m_equal.data(), m_slots,
-          m_stride};
+  return {low.data(),     m_values.data(), m_offsets.data(), m_staged.data(),
+          m_above.data(), m_equal.data(),  m_slots,          m_stride};
 }
 
 void Candidates::recount(const Exec& exec, const Tiles& tiles, const Vector<Goal>& goals, bool exact) {
   const auto tile = tiles.tile;
   const auto above = m_above, equal = m_equal;
   const Runs all = runs(tiles);
+  const index_t last = tiles.count() - 1;
   for_warps(
       "gradcomp::kernels::recount_candidates", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Goal goal = goals(tile(t).segment);
         if (goal.rank == 0 ? goal.low >= goal.high : !exact) return;
         const Run run = all(t);
+        prefetch_run(all, t, last);
         Lanes<std::int32_t> more, same;
         warp.each([&](int l) { more[l] = same[l] = 0; });
         const std::int32_t high = goal.high;
@@ -135,11 +137,13 @@ void Candidates::emit(const Exec& exec, const Tiles& tiles, const Source& source
   const auto quotas = m_quota;
   const auto start = m_start;
   const Runs all = runs(tiles);
+  const index_t last = tiles.count() - 1;
   for_warps(
       "gradcomp::kernels::emit_candidates", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Tile here = tile(t);
         const Goal goal = goals(here.segment);
         const Run run = all(t);
+        prefetch_run(all, t, last);
         std::int32_t quota = quotas(t);
         index_t at = goal.out + start(t);
         for (std::int32_t row = 0; row < run.count; row += warp_lanes) {

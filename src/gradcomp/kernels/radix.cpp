@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "gradcomp/kernels/lanes.hpp"
+#include "gradcomp/kernels/candidate_rows.hpp"
 
 namespace gradcomp::kernels {
 namespace {
@@ -11,7 +11,14 @@ namespace {
 using detail::TileGroup;
 
 constexpr std::uint32_t bins = 2048;
-constexpr index_t tiles_per_group = 32;
+
+/// Many groups for devices; on a host a few per thread, because emptying and adding up 2048 bins costs as much as
+/// counting thousands of candidates.
+index_t tiles_per_group(index_t tiles) {
+  if (lanes_are_threads) return 32;
+  const index_t groups = 4 * static_cast<index_t>(Exec().concurrency());
+  return std::max<index_t>(32, (tiles + groups - 1) / groups);
+}
 
 /// How many bit patterns (low, high] holds.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t width(const Goal& goal) {
@@ -50,6 +57,7 @@ void histogram(const Exec& exec, const Vector<TileGroup>& groups, const Runs& ru
         const int shift = bin_shift(goal);
         for (index_t t = group.begin; t < group.end; ++t) {
           const Run run = runs(t);
+          prefetch_run(runs, t, group.end - 1);
           Kokkos::parallel_for(Kokkos::TeamThreadRange(team, run.count), [&](int i) {
             const std::int32_t bits = magnitude(run.values[i]);
             if (bits <= goal.low || bits > goal.high) return;
@@ -109,11 +117,12 @@ void keep_bin(const Exec& exec, const Vector<Goal>& goals, Radix::Target target,
 
 std::vector<TileGroup> make_groups(const Tiles& tiles) {
   std::vector<TileGroup> groups;
+  const index_t most = tiles_per_group(tiles.count());
   index_t first = 0;
   for (std::size_t s = 0; s < tiles.elements.size(); ++s) {
     const index_t end = first + (tiles.elements[s] + tile_size - 1) / tile_size;
     for (; first < end; first = groups.back().end)
-      groups.push_back({first, std::min(end, first + tiles_per_group), static_cast<std::int32_t>(s)});
+      groups.push_back({first, std::min(end, first + most), static_cast<std::int32_t>(s)});
   }
   return groups;
 }
