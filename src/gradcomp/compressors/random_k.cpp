@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gradcomp/compressors/detail/sparsifier.hpp"
+#include "gradcomp/kernels/first_touch.hpp"
 #include "gradcomp/kernels/random_subset.hpp"
 #include "gradcomp/kernels/scatter.hpp"
 
@@ -31,7 +32,7 @@ struct RandomKState final : State {
         message_layout(entries_of(layout, ratio)),
         tiles(layout),
         entries(message_layout),
-        first(tiles),
+        bad("gradcomp::compressors::random_k::bad", 1),
         payload("gradcomp::compressors::random_k::payload",
                 static_cast<std::size_t>(before_values + 4 * message_layout.count())),
         sent(reinterpret_cast<float*>(payload.data() + before_values),
@@ -46,7 +47,7 @@ struct RandomKState final : State {
   }
 
   index_t scratch_bytes() const override {
-    return tiles.bytes() + entries.bytes() + first.bytes() + 8 * message_layout.count() +
+    return tiles.bytes() + entries.bytes() + 8 * message_layout.count() +
            static_cast<index_t>(subsets.size() * (sizeof(kernels::Subset) + sizeof(float)));
   }
 
@@ -74,7 +75,7 @@ struct RandomKState final : State {
 
   Layout message_layout;  ///< k elements for each segment of the bucket
   kernels::Tiles tiles, entries;
-  kernels::FirstPass first;
+  Vector<index_t> bad;  ///< [1] elements that are not finite
   Vector<std::byte> payload;
   Span<float> sent;  ///< in the payload
   Vector<float> sum;
@@ -120,8 +121,7 @@ class RandomK final : public Compressor {
     require(!(m_unbiased && source.has_memory()),
             "random_k: scale=unbiased with a feedback diverges; allowed: scale=none or feedback=none");
     auto& own = static_cast<RandomKState&>(state);
-    own.first.run(exec, own.tiles, source);
-    own.flagged = own.first.non_finite() > 0;
+    own.flagged = kernels::touch_source(exec, own.tiles, source, own.bad) > 0;
     own.step = context;
     own.kept = own.target;
     if (own.flagged && m_private) return send_flag(exec, own, header(source.count, 0), own.payload, message);

@@ -6,9 +6,14 @@ namespace gradcomp::kernels {
 
 Subset draw_subset(const Segment& segment, index_t count, index_t entry, std::uint64_t seed, std::int64_t step,
                    std::uint32_t rank) {
-  Subset subset{segment.offset, segment.count, count, entry, stream_key(seed, segment.id, step, rank), 0};
+  Subset subset{segment.offset, segment.count, count, entry, stream_key(seed, segment.id, step, rank)};
   const Array4 bits = threefry4x32_12(subset.key, stream_counter(0, random_stream::selection, 1));
   subset.shift = random_below(bits.x0, bits.x1, segment.count);
+  if (count > 0) {
+    subset.whole = segment.count / count;
+    subset.rest = segment.count % count;
+    subset.inverse = 1 / static_cast<double>(count);
+  }
   return subset;
 }
 
@@ -22,10 +27,9 @@ void gather_subsets(const Exec& exec, const Tiles& entries, const Vector<Subset>
         for (std::int32_t row = 0; row < here.count; row += warp_lanes) {
           Lanes<index_t> index;
           const index_t entry = here.first + row;
-          warp.each(
-              [&](int l) { index[l] = row + l < here.count ? subset_index(subset, entry + l - subset.entry) : -1; });
+          warp.each([&](int l) { index[l] = subset_index(subset, entry + l - subset.entry); });
           warp.each([&](int l) {
-            if (index[l] < 0) return;
+            if (row + l >= here.count) return;
             const float a = source.load(index[l]);
             values(entry + l) = a;
             source.sent(index[l], a, a);
@@ -45,10 +49,9 @@ void scatter_subsets(const Exec& exec, const Tiles& entries, const Vector<Subset
         for (std::int32_t row = 0; row < here.count; row += warp_lanes) {
           Lanes<index_t> index;
           const index_t entry = here.first + row;
-          warp.each(
-              [&](int l) { index[l] = row + l < here.count ? subset_index(subset, entry + l - subset.entry) : -1; });
+          warp.each([&](int l) { index[l] = subset_index(subset, entry + l - subset.entry); });
           warp.each([&](int l) {
-            if (index[l] >= 0) out(index[l]) += weight * values(entry + l);
+            if (row + l < here.count) out(index[l]) += weight * values(entry + l);
           });
         }
       });

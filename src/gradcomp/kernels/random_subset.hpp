@@ -21,6 +21,9 @@ struct Subset {
   index_t entry = 0;     ///< place of its first entry in the message
   Array4 key;            ///< of (seed, segment, step)
   index_t shift = 0;     ///< turn, in [0, n)
+
+  index_t whole = 0, rest = 0;  ///< n = whole k + rest
+  double inverse = 0;           ///< 1 / k
 };
 
 /// A number in [0, range), range < 2^32, of 64 random bits: each value's probability is off by less than 2^-32 of
@@ -30,11 +33,19 @@ KOKKOS_INLINE_FUNCTION constexpr index_t random_below(std::uint32_t high, std::u
   return static_cast<index_t>((high * r + (low * r >> 32)) >> 32);
 }
 
+/// floor(j n / k), the first element of stratum j <= k, without a division: j rest / k by a product that is off by one
+/// at most.
+KOKKOS_INLINE_FUNCTION constexpr index_t stratum_begin(const Subset& subset, index_t j) {
+  const auto product = static_cast<std::uint64_t>(j) * static_cast<std::uint64_t>(subset.rest);
+  const auto quotient = static_cast<index_t>(static_cast<double>(product) * subset.inverse);
+  const auto left =
+      static_cast<index_t>(product - static_cast<std::uint64_t>(quotient) * static_cast<std::uint64_t>(subset.count));
+  return j * subset.whole + quotient + (left >= subset.count ? 1 : 0) - (left < 0 ? 1 : 0);
+}
+
 /// Bucket-relative index of entry j in [0, count).
 KOKKOS_INLINE_FUNCTION constexpr index_t subset_index(const Subset& subset, index_t j) {
-  const auto n = static_cast<std::uint64_t>(subset.elements), k = static_cast<std::uint64_t>(subset.count);
-  const auto low = static_cast<index_t>(static_cast<std::uint64_t>(j) * n / k);
-  const auto high = static_cast<index_t>(static_cast<std::uint64_t>(j + 1) * n / k);
+  const index_t low = stratum_begin(subset, j), high = stratum_begin(subset, j + 1);
   const Array4 bits = threefry4x32_12(subset.key, stream_counter(j, random_stream::selection, 0));
   const index_t at = low + random_below(bits.x0, bits.x1, high - low) + subset.shift;
   return subset.first + (at < subset.elements ? at : at - subset.elements);

@@ -1,0 +1,25 @@
+#include "gradcomp/kernels/first_touch.hpp"
+
+#include "gradcomp/kernels/arrays.hpp"
+#include "gradcomp/kernels/source_rows.hpp"
+
+namespace gradcomp::kernels {
+
+index_t touch_source(const Exec& exec, const Tiles& tiles, const Source& source, const Vector<index_t>& count) {
+  const auto tile = tiles.tile;
+  Kokkos::deep_copy(exec, count, 0);
+  for_warps(
+      "gradcomp::kernels::touch_source", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+        const Tile here = tile(t);
+        Lanes<std::int32_t> bad;
+        warp.each([&](int l) { bad[l] = 0; });
+        first_rows(warp, source, here.first, here.count, bad, [](int, float, int) {});
+        const std::int32_t total = warp.sum(bad);
+        warp.once([&] {
+          if (total > 0) Kokkos::atomic_add(&count(0), static_cast<index_t>(total));
+        });
+      });
+  return read_count(exec, count);
+}
+
+}  // namespace gradcomp::kernels
