@@ -106,8 +106,8 @@ class Dgc final : public Sparsifier {
     for (std::size_t s = 0; s < own.ladders.size(); ++s)
       own.ladders[s] = {Kokkos::bit_cast<float>(std::max(sampled[s], 0)), least_candidates(own.target[s]), 0,
                         sampled[s] <= 0};
-    search_thresholds(exec, own.above, own.tiles, source.accumulated(),
-                      own.selector.shortlist(own.tiles, own.first), own.ladders, own.probes);
+    search_thresholds(exec, own.above, own.tiles, source.accumulated(), own.selector.shortlist(own.tiles, own.first),
+                      own.ladders, own.probes);
     for (std::size_t s = 0; s < own.requests.size(); ++s) {
       if (sampled[s] <= 0) continue;  // T = 0: all are candidates, hence the exact k largest
       kernels::Request& request = own.requests[s];
@@ -132,7 +132,7 @@ Entry dgc() {
                               });
   info.feedback = "momentum_correction";
   info.bytes_formula = "8 kept, kept <= 1.3 k, k = sum over segments of ceil(ratio n)";
-  info.passes = 7;
+  info.passes = 5;
   return make_entry<Dgc>(info);
 }
 

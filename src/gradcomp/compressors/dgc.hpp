@@ -22,7 +22,7 @@
 // All eleven thresholds of the repairs are counted in one or two reads instead of one each (kernels/count_above.hpp).
 //
 // Payload: as top_k's (the repository's has 64-bit indices). Passes: 3 reads and 2 writes with momentum correction, the
-// sample, 1 read to count, 1 read to choose.
+// sample; as top_k's 1 read to choose, and 1 to count, where the last threshold is no help.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

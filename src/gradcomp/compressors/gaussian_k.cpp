@@ -91,8 +91,8 @@ class GaussianK final : public Sparsifier {
   static void look_three_times(const Exec& exec, const Source& source, GaussianState& own) {
     for (std::size_t s = 0; s < own.estimates.size(); ++s)
       own.probes[s] = own.estimates[s] ? reachable(*own.estimates[s]) : kernels::no_probes;
-    const auto& counts = own.above.run(exec, own.tiles, source.accumulated(), own.probes,
-                                       &own.selector.shortlist(own.tiles, own.first));
+    const auto& counts =
+        own.above.run(exec, own.tiles, source.accumulated(), own.probes, &own.selector.shortlist(own.tiles, own.first));
     for (std::size_t s = 0; s < own.estimates.size(); ++s)
       if (own.estimates[s]) choose_above(own.requests[s], last_look(own.probes[s], counts[s], own.target[s]));
   }
@@ -106,8 +106,8 @@ class GaussianK final : public Sparsifier {
       const std::int32_t guess = own.estimates[s] ? magnitude_of(*own.estimates[s]) : -1;
       own.searches[s] = {goal, own.first.moments()[s], guess, 1};
     }
-    search_thresholds(exec, own.above, own.tiles, source.accumulated(),
-                      own.selector.shortlist(own.tiles, own.first), own.searches, own.probes);
+    search_thresholds(exec, own.above, own.tiles, source.accumulated(), own.selector.shortlist(own.tiles, own.first),
+                      own.searches, own.probes);
     for (std::size_t s = 0; s < own.searches.size(); ++s)
       if (own.searches[s].threshold()) choose_above(own.requests[s], *own.searches[s].threshold());
   }
@@ -120,7 +120,7 @@ Entry gaussian_k() {
                               "Shi, Chu, Cheung & See, Understanding top-k sparsification, 2019",
                               {ratio_parameter(), variant_parameter("search on the bits of the threshold")});
   info.bytes_formula = "8 kept, kept <= 2 k, k = sum over segments of max(1, floor(ratio n))";
-  info.passes = 5;
+  info.passes = 3;
   return make_entry<GaussianK>(info);
 }
 

@@ -19,7 +19,8 @@
 // Guards: at most k nonzeros are sent as they are; segments below max(1024, 2 / ratio), and sums of squares that
 // overflow in variant=paper, give exactly k.
 //
-// Payload: as top_k's. Passes: 2 reads and 1 write with the residual, 1 or 2 to count, 1 to choose.
+// Payload: as top_k's. Passes: 2 reads and 1 write with the residual; 1 or 2 reads to count and 1 to
+// choose, as of top_k, where the last threshold is no help.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

@@ -17,7 +17,8 @@
 // The authors' drop rate of .99 is ratio=0.01; the 100 dense steps at the start that Marian makes are warmup=dense, off
 // by default, as all methods here start alike.
 //
-// Payload: as top_k's, 8 bytes an entry. Passes: 2 reads and 1 write with the residual, the sample, 1 read to choose.
+// Payload: as top_k's, 8 bytes an entry. Passes: 2 reads and 1 write with the residual, the sample; as
+// top_k's a read to choose.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

@@ -11,7 +11,7 @@
 // distributed version of GRACE compares with the smaller of lambda and the signed maximum, so that a tensor of negative
 // values is sent whole; this one does not.)
 // Payload: as top_k's, 8 kept bytes (other index= and values= codings: coders/; a values= other than f32 leaves its
-// rounding error as well). Passes: 2 reads and 1 write with the residual, 1 read to choose.
+// rounding error as well). Passes: 2 reads and 1 write with the residual; as top_k's a read to choose.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

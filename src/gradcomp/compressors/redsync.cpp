@@ -138,7 +138,7 @@ Entry redsync() {
           Parameter::integer("interval", "5", 1, 1000000, "paper: steps that use a threshold of binary"),
       });
   info.bytes_formula = "8 kept, kept <= 2 k, k = sum over segments of max(1, floor(ratio n))";
-  info.passes = 5;
+  info.passes = 3;
   return make_entry<Redsync>(info);
 }
 

@@ -9,7 +9,7 @@
 // changes the number of stages, which is remembered per segment. Guards: at most k nonzeros are sent as they are;
 // segments below max(1024, 2 / ratio), and selections past 2 k, are cut to the exact top k. Segments from 2^20 elements
 // on fit later stages on a sample (kernels/tail_sums.hpp). Payload: as top_k's. Passes: 2 reads and 1 write with the
-// residual, 1 read to choose, and for each stage beyond the first up to 1 read, 1/20 in large segments.
+// residual; as top_k's a read to choose; for each stage beyond the first up to 1 read, 1/20 in large segments.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

@@ -40,8 +40,8 @@ void count_tiles(const Exec& exec, const Tiles& tiles, const float* a, const Run
       });
 }
 
-void combine_tiles(const Exec& exec, const Tiles& tiles, const Vector<Limits>& limits,
-                   const Vector<Partial>& partial, const Vector<Sums>& sums) {
+void combine_tiles(const Exec& exec, const Tiles& tiles, const Vector<Limits>& limits, const Vector<Partial>& partial,
+                   const Vector<Sums>& sums) {
   const auto begin = tiles.begin;
   for_warps(
       "gradcomp::kernels::combine_counts", exec, tiles.segments(), KOKKOS_LAMBDA(const Warp& warp, index_t s) {

@@ -95,7 +95,8 @@ bool Selector::listed(std::size_t s, const Request& request, const FirstPass& fi
   const Moments& moments = first.moments()[s];
   if (!m_expecting || m_host_low[s] == no_bound || request.k == 0) return false;
   if (!request.exact) return m_host_low[s] <= request.threshold;
-  return moments.nonzeros > request.k && moments.candidates >= request.k && moments.candidates <= std::max<index_t>(8 * request.k, 1024);
+  return moments.nonzeros > request.k && moments.candidates >= request.k &&
+         moments.candidates <= std::max<index_t>(8 * request.k, 1024);
 }
 
 /// Sets the goal of a segment to choose among what the first pass collected, if it can.

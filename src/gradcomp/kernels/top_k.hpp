@@ -81,11 +81,11 @@ class Selector {
   std::vector<Chosen> m_chosen;
 
   double m_spare;
-  bool m_expecting = false;       ///< whether the last first pass collected
-  Vector<std::int32_t> m_low;     ///< [segments] bounds of this step
+  bool m_expecting = false;    ///< whether the last first pass collected
+  Vector<std::int32_t> m_low;  ///< [segments] bounds of this step
   std::vector<std::int32_t> m_host_low;
-  std::vector<Bound> m_bounds;    ///< [segments] of the next step
-  std::vector<char> m_listed;     ///< [segments] 1: the choice is made among what the first pass collected
+  std::vector<Bound> m_bounds;  ///< [segments] of the next step
+  std::vector<char> m_listed;   ///< [segments] 1: the choice is made among what the first pass collected
   Shortlist m_shortlist;
 };
 

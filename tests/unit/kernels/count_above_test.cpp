@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gradcomp/kernels/top_k.hpp"
 #include "unit/sparse_inputs.hpp"
 
 namespace gradcomp::kernels {
@@ -36,6 +37,35 @@ TEST(CountAbove, MatchesCountingSerially) {
       }
     }
   }
+}
+
+TEST(CountAbove, CountsInAShortlistWhatAllOfItWouldGive) {
+  const Exec exec;
+  const Layout layout = mixed_layout(50000);
+  const Tiles tiles(layout);
+  const auto x = make_input("laplace", layout.count(), 3);
+  const Vector<float> gradient("gradient", x.size());
+  Kokkos::deep_copy(gradient, Kokkos::View<const float*, Kokkos::HostSpace>(x.data(), x.size()));
+  const Source source{Source::Kind::none, layout.count(), gradient.data()};
+  FirstPass first(tiles);
+  Selector selector(tiles, 0.02);
+  std::vector<Request> requests;
+  for (const auto& segment : layout.segments) requests.push_back({segment.count / 100, true, 0, 0});
+  for (int step = 0; step < 2; ++step) {
+    first.run(exec, tiles, source, selector.expect(exec, source));
+    if (step == 0) selector.choose(exec, tiles, source, first, requests);
+  }
+  const Shortlist& list = selector.shortlist(tiles, first);
+  ASSERT_GE(list.low[2], 0);
+  const Vector<float> zeros("zeros", x.size());  // in place of what is not to be read
+  CountAbove above(tiles);
+  std::vector<Probes> probes(layout.segments.size(), no_probes);
+  probes[2] = Probes{list.low[2], list.low[2] + 1000, bits_of(6.0f), -1, bits_of(7.0f), -1, -1, -1};
+  const auto exact = above.run(exec, tiles, gradient.data(), probes);
+  EXPECT_EQ(exact[2][0], list.count[2]);
+  EXPECT_EQ(above.run(exec, tiles, zeros.data(), probes, &list), exact);
+  probes[2][3] = list.low[2] - 1;  // a probe below the bound: all of the segment is read
+  EXPECT_EQ(above.run(exec, tiles, zeros.data(), probes, &list)[2], Counts{});
 }
 
 TEST(CountAbove, WithoutAProbeEverythingIsZero) {

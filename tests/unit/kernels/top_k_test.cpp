@@ -107,6 +107,52 @@ TEST(TopK, BoundAboveTheKthValueIsRepaired) {
   expect_exact(Layout::flat(n), x, 0.02, 0.02);
 }
 
+TEST(TopK, LaterStepsCollectWhileTheyReadAndChooseTheSame) {
+  const Exec exec;
+  const Layout layout = mixed_layout(50000);
+  const Tiles tiles(layout);
+  const Vector<float> gradient("gradient", static_cast<std::size_t>(layout.count()));
+  const Source source{Source::Kind::none, layout.count(), gradient.data()};
+  for (const double ratio : {0.001, 0.01, 0.3}) {
+    FirstPass first(tiles);
+    Selector selector(tiles, ratio);
+    std::vector<Request> requests;
+    for (const auto& segment : layout.segments)
+      requests.push_back({static_cast<index_t>(std::ceil(ratio * static_cast<double>(segment.count))), true, 0, 0});
+    int step = 0;
+    for (const float scale : {1.0f, 1.0f, 0.95f, 0.1f, 0.1f, 20.0f, 1.0f, 1.0f}) {
+      SCOPED_TRACE("ratio " + std::to_string(ratio) + " step " + std::to_string(step));
+      auto x = make_input("laplace", layout.count(), 7);
+      for (float& v : x) v *= scale;
+      Kokkos::deep_copy(gradient, Kokkos::View<const float*, Kokkos::HostSpace>(x.data(), x.size()));
+      first.run(exec, tiles, source, selector.expect(exec, source));
+      const std::size_t large = 2;
+      const index_t collected = first.moments()[large].candidates;
+      if (step == 0) {
+        EXPECT_EQ(collected, 0);
+      }
+      if (step == 1 && ratio < 0.1) {
+        EXPECT_GE(collected, requests[large].k);
+        EXPECT_LE(collected, 4 * requests[large].k);
+      }
+      selector.choose(exec, tiles, source, first, requests);
+      std::vector<std::uint32_t> expected;
+      for (std::size_t s = 0; s < requests.size(); ++s) {
+        const auto part = top_k_indices(x, layout.segments[s].offset, layout.segments[s].count, requests[s].k);
+        expected.insert(expected.end(), part.begin(), part.end());
+      }
+      ASSERT_EQ(selector.kept(), static_cast<index_t>(expected.size()));
+      const Vector<std::uint32_t> indices("indices", expected.size());
+      const Vector<float> values("values", expected.size());
+      selector.emit(exec, tiles, source, indices.data(), values.data());
+      std::vector<std::uint32_t> found(expected.size());
+      Kokkos::deep_copy(HostSpan<std::uint32_t>(found.data(), found.size()), indices);
+      ASSERT_EQ(found, expected);
+      ++step;
+    }
+  }
+}
+
 TEST(TopK, KeepsTheLargestOfThree) {  // a published code cuts by index order and returns 3, 4
   const auto entries = select(Layout::flat(3), {3, 4, 5}, {{2, true, 0, 0}}, 1);
   EXPECT_EQ(entries.indices, (std::vector<std::uint32_t>{1, 2}));

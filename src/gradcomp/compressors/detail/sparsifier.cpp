@@ -166,7 +166,7 @@ Info sparsifier_info(const std::string& name, const std::string& summary, const 
     if (!declared) info.parameters.push_back(std::move(parameter));
   }
   info.bytes_formula = "8 kept; other codings: coders/index_coding.hpp, coders/value_coder.hpp";
-  info.passes = 4;
+  info.passes = 3;
   return info;
 }
 

@@ -17,8 +17,8 @@ struct SparseState : State {
   /// Of searches that look at counts of up to 2 k.
   static constexpr double spare_of_searches = 2.2;
 
-  /// `usual`: density that is usually kept; `most`: entries that a message may have; `logs`: as FirstPass's; `spare`: as
-  /// Selector's.
+  /// `usual`: density that is usually kept; `most`: entries that a message may have; `logs`: as FirstPass's; `spare`:
+  /// as Selector's.
   SparseState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding, bool logs = false,
               double spare = 1.2);
 
