@@ -230,6 +230,7 @@ Parameter quanta_parameter() {
 Info quanta_info(const std::string& name, const std::string& summary, const std::string& paper,
                  std::vector<Parameter> own) {
   Info info = sparsifier_info(name, summary, paper, {});
+  info.passes = 4;  // its selector expects nothing of the step before
   info.parameters = std::move(own);
   info.parameters.push_back(quanta_parameter());
   info.sends_values = false;
