@@ -26,6 +26,7 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.set_config("--config", "", "read options from a TOML file");
   app.option_defaults()->always_capture_default();
   app.add_option("--data", o.data, "cifar10:DIR, digits:FILE, gcds:FILE or shapetex10[:dial=value...]");
+  app.add_option("--length", o.length, "steps of a sequence in one batch (texts, frames); 0: the default of the data");
   app.add_option("--model", o.model,
                  fmt::format("{}; only with --describe also {}", fmt::join(trained, ", "), fmt::join(described, ", ")));
   app.add_option("--methods", o.methods,
@@ -39,13 +40,18 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.add_option("--weight-decay", o.weight_decay, "on matrices and filters");
   app.add_option("--decay", o.decay, "learning-rate schedule")->check(CLI::IsMember({"cosine", "constant"}));
   app.add_option("--warmup", o.warmup, "steps of linear warm-up of the learning rate");
+  app.add_option("--clip", o.clip, "largest L2 norm of the mean gradient, which is scaled down to it; 0: any");
   app.add_flag("--augment", o.augment, "random crops and mirror images");
+  app.add_option("--skew", o.skew,
+                 "label skew: concentration of the Dirichlet distribution by which a class is dealt to ranks, less is "
+                 "more skewed; 0: dealt evenly");
   app.add_option("--seed", o.seed, "of weights, data order and random compressors");
   app.add_option("--schedule", o.schedule, "when buckets travel")->check(CLI::IsMember({"overlapped", "synchronous"}));
   app.add_option("--bucket-kib", o.bucket_kib, "gradient KiB fused into one bucket");
   app.add_option("--evaluate-every", o.evaluate_every, "steps between evaluations; 0: four in all");
   app.add_option("--block", o.block, "steps of one method before the next one runs");
-  app.add_option("--quality-tolerance", o.quality_tolerance, "accuracy below fp32 that still counts as matched");
+  app.add_option("--quality-tolerance", o.quality_tolerance,
+                 "quality below fp32 that still counts as matched: 0.02 is 2 points of accuracy, or 2 % perplexity");
   app.add_option("--density-tolerance", o.density_tolerance,
                  "fail when a method's median of achieved / target density leaves 1 +- this; 0: off");
   app.add_option("--dump-gradients", o.dump_folder,

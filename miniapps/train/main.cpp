@@ -23,8 +23,8 @@ namespace {
 /// Everything that can be wrong with the input, opened or parsed on every rank before any rank starts to train.
 struct Prepared {
   std::vector<MethodSpec> methods;
-  data::ImageData data;
-  std::unique_ptr<nn::Model<float>> model;  ///< none where the job only describes it
+  std::unique_ptr<data::Task> task;         ///< none where the job only describes the model
+  std::unique_ptr<nn::Model<float>> model;  ///< neither then
   Layout shapes;                            ///< and these only then
   std::unique_ptr<Communicator> carrier;
   std::unique_ptr<report::ResultFile> file;
@@ -32,6 +32,7 @@ struct Prepared {
 
 report::Json to_json(const train::Options& o) {
   return {{"data", o.data},
+          {"length", o.length},
           {"model", o.model},
           {"methods", o.method_list()},
           {"steps", o.steps},
@@ -42,7 +43,9 @@ report::Json to_json(const train::Options& o) {
           {"weight_decay", o.weight_decay},
           {"decay", o.decay},
           {"warmup", o.warmup},
+          {"clip", o.clip},
           {"augment", o.augment},
+          {"skew", o.skew},
           {"seed", o.seed},
           {"schedule", o.schedule},
           {"bucket_kib", o.bucket_kib},
@@ -73,18 +76,16 @@ Prepared prepare(const CommandLine& line, const MpiSession& session, Communicato
     if (line.describe) {
       p.shapes = nn::model_shapes(o.model);
     } else {
-      p.data = data::open_dataset(o.data);
-      const auto& images = p.data.train;
-      train::make_sampler(o, p.data, control);  // refuses a set that is too small
-      options["data"] = p.data.name;            // without the user's path
-      options["data_crc"] = p.data.crc;
-      p.model = nn::make_model<float>(o.model, static_cast<int>(images.height), static_cast<int>(images.width),
-                                      static_cast<int>(o.batch), static_cast<int>(images.classes));
+      p.task = data::open_task(o.data, o.length);
+      p.task->steps_per_epoch(o.shard(session.rank(), session.size()));  // refuses a set that is too small
+      options["data"] = p.task->name();                                  // without the user's path
+      options["data_crc"] = p.task->crc();
+      p.model = nn::make_model<float>(o.model, p.task->shape(), static_cast<int>(o.batch));
     }
     const report::RunInfo info{"gradcomp-train", session.size(), p.carrier->name(), link, options, {o.seed}};
     p.file = std::make_unique<report::ResultFile>(session.rank() == 0 ? o.output : "", report::make_context(info));
   });
-  require_same_on_all_ranks(control, "data set", p.data.crc);
+  require_same_on_all_ranks(control, "data set", p.task ? p.task->crc() : "");
   return p;
 }
 
@@ -104,11 +105,12 @@ int run(const CommandLine& line, const MpiSession& session) {
 
   report::ProgressBar bar(first);
   bar.phase("train", o.steps * static_cast<index_t>(p.methods.size()));
-  const train::Job job{o, p.data, *p.model, *p.carrier, *control};
+  const train::Job job{o, *p.task, *p.model, *p.carrier, *control};
   const auto results = train::compare(exec, job, p.methods, [&](const std::string&) { bar.advance(); });
   bar.clear();
   const auto verdicts = train::judge(results, o.quality_tolerance);
-  for (std::size_t i = 0; i < results.size(); ++i) p.file->add(train::to_row(results[i], verdicts[i], o, p.data.name));
+  for (std::size_t i = 0; i < results.size(); ++i)
+    p.file->add(train::to_row(results[i], verdicts[i], o, p.task->name()));
 
   std::vector<std::string> failures;
   for (const auto& r : results) {
@@ -117,11 +119,11 @@ int run(const CommandLine& line, const MpiSession& session) {
   }
   const bool diverged = std::any_of(results.begin(), results.end(), [](const auto& r) { return !r.replicas_equal; });
   if (first) {
-    fmt::print("{} on {}, {} ranks x batch {}, {} steps, over {}\n", o.model, p.data.name, session.size(), o.batch,
+    fmt::print("{} on {}, {} ranks x batch {}, {} steps, over {}\n", o.model, p.task->name(), session.size(), o.batch,
                o.steps, p.carrier->name());
     train::to_table(results, verdicts).print();
-    fmt::print("Speed-ups only where the accuracy is at least fp32's - {:.3g}; 'none' exchanges nothing: a bound.\n",
-               o.quality_tolerance);
+    fmt::print("Speed-ups only where {}; 'none' exchanges nothing: a bound.\n",
+               train::Metric(p.task->shape().kind).rule(o.quality_tolerance));
     for (const auto& failure : failures) p.file->fail(failure);
     p.file->write();
     for (const auto& failure : failures) fmt::print(stderr, "gradcomp-train: error: {}\n", failure);

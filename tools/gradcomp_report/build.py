@@ -91,11 +91,11 @@ def _training(record, frame, style):
     stem = record.path.stem
     section.plots = [
         _plot(f"{stem}_curves", plots.curves(frame, style, record.link),
-              "Left: against training time. Right: against bytes sent. Higher accuracy further left is better."),
+              "Left: against training time. Right: against bytes sent. Better quality further left is better."),
         _plot(f"{stem}_stages", plots.stages(frame, record.link),
               "Where the time of a step goes. The mark is the median of whole steps."),
         _plot(f"{stem}_quality", plots.quality(frame, style, record.link),
-              "Accuracy against traffic. Hollow: the quality of fp32 was missed.")]
+              "Quality against traffic. Hollow: the quality of fp32 was missed.")]
     return section
 
 

@@ -50,18 +50,26 @@ def _legend(figure, axes, columns=5):
     figure.legend(handles, labels, loc="outside lower center", ncols=min(columns, max(1, len(labels))), fontsize=9)
 
 
+def _scale(metric):
+    """Factor and name on the axis of a quality."""
+    return (100, f"test {metric} (%)") if metric == "accuracy" else (1, f"test {metric}")
+
+
 def curves(frame, style, title):
-    """Loss and accuracy against time and against bytes."""
+    """Loss and quality against time and against bytes."""
+    metric = frame["metric"].iloc[0]
+    factor, axis_name = _scale(metric)
     figure, axes = plt.subplots(2, 2, figsize=(10, 6.6), sharey="row", sharex="col",
                                 layout="constrained")
-    for row, (key, name) in enumerate((("loss", "training loss"), ("accuracy", "test accuracy (%)"))):
+    for row, (key, name) in enumerate((("loss", "training loss"), ("quality", axis_name))):
         axes[row][0].set_ylabel(name)
         for column, (x_key, x_name) in enumerate((("time_s", "training time (s)"),
                                                   ("wire_bytes", "sent by one rank (MB)"))):
             axis = axes[row][column]
             for entry in frame.itertuples():
                 x = np.array(entry.curve[x_key], float) / (1e6 if x_key == "wire_bytes" else 1)
-                y = np.array(entry.curve[key], float) * (100 if key == "accuracy" else 1)
+                values = entry.curve.get(key, entry.curve["accuracy"])  # files without a metric: accuracy
+                y = np.array(values, float) * (factor if key == "quality" else 1)
                 shown = np.isfinite(x) & np.isfinite(y)
                 if x_key == "wire_bytes":
                     shown &= x > 0  # logarithmic: "none" sends nothing
@@ -71,9 +79,11 @@ def curves(frame, style, title):
                 axis.set_xscale("log")
             if row == 1:
                 axis.set_xlabel(x_name)
+                if metric == "perplexity":
+                    axis.set_yscale("log")
     figure.suptitle(title)
     _legend(figure, axes[0][0])
-    return figure, f"{title}: training loss and test accuracy of each method, against time and against bytes sent"
+    return figure, f"{title}: training loss and test {metric} of each method, against time and against bytes sent"
 
 
 def stages(frame, title):
@@ -129,22 +139,24 @@ def allreduce(panels, style):
 
 
 def quality(frame, style, title):
-    """Test accuracy against payload per step."""
+    """Test quality against payload per step."""
+    metric = frame["metric"].iloc[0]
+    factor, axis_name = _scale(metric)
     figure, axis = plt.subplots(figsize=(10, 4.6), layout="constrained")
     for entry in frame.itertuples():
-        if entry.payload_bytes > 0 and not text.missing(entry.test_accuracy):
+        if entry.payload_bytes > 0 and not text.missing(entry.test_quality):
             marker = style[entry.label]["marker"].replace(".", "o")
             chosen = dict(style[entry.label], linestyle="none", marker=marker, markersize=9)
-            axis.plot([entry.payload_bytes], [100 * entry.test_accuracy], label=entry.label, **chosen,
+            axis.plot([entry.payload_bytes], [factor * entry.test_quality], label=entry.label, **chosen,
                       markerfacecolor=None if entry.quality_matched else "white")
     axis.set_xscale("log")
     axis.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: text.size(value)))
     axis.set_xlabel("payload per step and rank")
-    axis.set_ylabel("test accuracy (%)")
+    axis.set_ylabel(axis_name)
     axis.set_title(title)
     handles, labels = axis.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right upper", fontsize=9)
-    return figure, f"{title}: test accuracy against payload bytes per step, a point per method"
+    return figure, f"{title}: test {metric} against payload bytes per step, a point per method"
 
 
 FIT_STYLE = (("#D55E00", "--"), ("#009E73", "-."), ("#CC79A7", ":"))

@@ -8,13 +8,14 @@ TICK, CROSS = "\N{CHECK MARK} yes", "\N{MULTIPLICATION X} no"
 def methods(frame):
     """The main table: what each method sent, how long it took, what it reached."""
     header = ["method", "payload per step", "compression ratio", "step, median (ms)", "step, p95 (ms)", "samples/s",
-              "test accuracy", "quality of fp32", "speed-up vs fp32", "speed-up vs best dense"]
+              f"test {frame['metric'].iloc[0]}", "quality of fp32", "speed-up vs fp32", "speed-up vs best dense"]
     rows = []
     for entry in frame.itertuples():
         matched = entry.quality_matched
         rows.append([
             entry.label, text.size(entry.payload_bytes), text.ratio(entry.compression_ratio), text.number(entry.step_ms),
-            text.number(entry.step_p95_ms), text.number(entry.samples_per_second), text.percent(entry.test_accuracy),
+            text.number(entry.step_p95_ms), text.number(entry.samples_per_second), 
+            text.quality(entry.metric, entry.test_quality),
             "bound" if entry.registry == "none" else TICK if matched else CROSS,
             # Never a speed-up beside a missed target, whatever the file says.
             text.ratio(entry.speedup_vs_fp32 if matched else None),

@@ -35,6 +35,11 @@ def percent(fraction):
     return DASH if missing(fraction) else f"{100 * fraction:.1f} %"
 
 
+def quality(metric, value):
+    """A figure of quality: accuracies as per cent."""
+    return percent(value) if metric == "accuracy" else number(value)
+
+
 def ratio(value):
     """A factor."""
     return DASH if missing(value) else f"{number(value)}\N{MULTIPLICATION SIGN}"

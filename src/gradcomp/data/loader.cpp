@@ -3,22 +3,6 @@
 #include <utility>
 
 namespace gradcomp::data {
-namespace {
-
-Loader::Fill fill_from(const ImageSet& set, Sampler sampler, Transform transform) {
-  return [&set, sampler = std::move(sampler), transform = std::move(transform)](Batch& batch) mutable {
-    sampler.batch(batch.step, batch.indices);
-    batch.epoch = sampler.epoch(batch.step);
-    batch.images.resize(batch.indices.size() * static_cast<std::size_t>(set.image_size()));
-    batch.labels.resize(batch.indices.size());
-    transform.fill(set, batch.indices, batch.epoch, batch.images, batch.labels);
-  };
-}
-
-}  // namespace
-
-Loader::Loader(const ImageSet& set, Sampler sampler, Transform transform, index_t first_step)
-    : Loader(fill_from(set, std::move(sampler), std::move(transform)), first_step) {}
 
 Loader::Loader(Fill fill, index_t first_step)
     : m_fill(std::move(fill)),

@@ -1,6 +1,6 @@
 #pragma once
 // Prepares the next batches on a thread of its own while the step runs. Batches are the same as without the thread, for
-// any timing: each is a pure function of its step (sampler.hpp, transform.hpp).
+// any timing: each is a pure function of its step (task.hpp).
 #include <array>
 #include <condition_variable>
 #include <cstdint>
@@ -10,16 +10,15 @@
 #include <thread>
 #include <vector>
 
-#include "gradcomp/data/sampler.hpp"
-#include "gradcomp/data/transform.hpp"
+#include "gradcomp/core/types.hpp"
 
 namespace gradcomp::data {
 
 struct Batch {
   index_t step = 0, epoch = 0;
   std::vector<index_t> indices;  ///< into the set
-  std::vector<float>
-      images;  ///< indices.size() x image_size(), NHWC, normalised; frames: [sequences][length][features]
+  /// indices.size() x image_size(), NHWC, normalised; frames: [sequences][length][features]
+  std::vector<float> images;
   std::vector<std::int32_t> tokens;  ///< language models: [sequences][length]
   std::vector<std::int32_t> labels;  ///< one per image, or one per token
   bool restart = false;              ///< texts begin anew: no hidden state comes from the batch before
@@ -30,9 +29,7 @@ class Loader {
   /// Fills a batch whose `step` is set; runs on the loader's thread.
   using Fill = std::function<void(Batch&)>;
 
-  /// Batches of steps first, first + 1, ..., without end. `set` must outlive the loader.
-  Loader(const ImageSet& set, Sampler sampler, Transform transform, index_t first_step = 0);
-  /// The same with any source of batches (tests).
+  /// Batches of steps first, first + 1, ..., without end. What `fill` refers to must outlive the loader.
   explicit Loader(Fill fill, index_t first_step = 0);
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;

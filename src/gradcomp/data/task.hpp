@@ -5,20 +5,10 @@
 #include <memory>
 #include <string>
 
+#include "gradcomp/core/input_shape.hpp"
 #include "gradcomp/data/loader.hpp"
 
 namespace gradcomp::data {
-
-/// What a model must be able to take.
-struct InputShape {
-  enum class Kind : std::uint8_t { images, tokens, frames };
-
-  Kind kind = Kind::images;
-  index_t height = 0, width = 0, channels = 0;  ///< images
-  index_t length = 0;                           ///< tokens, frames: steps of a sequence in one batch
-  index_t features = 0;                         ///< frames: floats of a step
-  index_t classes = 0;                          ///< of a label; tokens: the vocabulary
-};
 
 /// This rank's part of the work.
 struct Shard {
@@ -51,5 +41,9 @@ class Task {
   /// sample comes once.
   virtual bool test(const Shard& shard, index_t number, Batch& batch) const = 0;
 };
+
+/// Opens what `spec` names; data sets of images as in dataset.hpp. `length`: steps of a sequence in one batch, of data
+/// sets that are cut into such; 0: their default. Throws Error (one line: what, where, what is allowed).
+std::unique_ptr<Task> open_task(const std::string& spec, index_t length = 0);
 
 }  // namespace gradcomp::data

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/data/loader.hpp"
+#include "gradcomp/data/task.hpp"
 #include "gradcomp/evaluate/stream.hpp"
 #include "gradcomp/nn/schedule.hpp"
 #include "gradcomp/nn/sgd.hpp"
@@ -15,17 +15,15 @@ Vector<float> array(const char* name, index_t count) { return {name, static_cast
 
 class Training final : public Stream {
  public:
-  Training(const TrainingOptions& options, data::ImageData images, std::unique_ptr<nn::Model<float>> model)
+  Training(const TrainingOptions& options, std::unique_ptr<data::Task> task, std::unique_ptr<nn::Model<float>> model)
       : Stream(options.model, model->layout()),
-        m_images(std::move(images)),
+        m_task(std::move(task)),
         m_model(std::move(model)),
         m_parameters(array("gradcomp::evaluate::parameters", layout().count())),
         m_gradient(array("gradcomp::evaluate::gradient", layout().count())),
         m_state(array("gradcomp::evaluate::state", m_model->state_count())),
         m_sgd(layout(), {options.momentum, false, options.weight_decay}),
-        m_batch(m_images.train, options.batch),
-        m_loader(m_images.train, data::Sampler({m_images.train.count(), options.batch, 0, 1, options.seed}),
-                 data::Transform(m_images, {false, 4, options.seed})) {
+        m_loader(m_task->training({options.batch, 0, 1, options.seed})) {
     m_rate.decay = nn::decay_from_name("cosine");
     m_rate.rate = options.learning_rate;
     m_rate.steps = options.steps;
@@ -39,8 +37,7 @@ class Training final : public Stream {
   Span<const float> next(const Exec& exec) override {
     const Span<const float> gradient = m_gradient;
     if (m_step > 0) m_sgd.step(exec, m_rate.at(m_step - 1), m_parameters, gradient);
-    const data::Batch& next = m_loader.next();
-    const auto batch = m_batch.upload(exec, next.images, next.labels);
+    const auto batch = m_batch.upload(exec, m_loader.next());
     const nn::Loss loss = m_model->train_step(exec, m_parameters, m_state, batch, m_gradient);
     require(std::isfinite(loss.sum), "the training diverged: the loss of step {} is not finite; lower --lr", m_step);
     ++m_step;
@@ -48,7 +45,7 @@ class Training final : public Stream {
   }
 
  private:
-  data::ImageData m_images;
+  std::unique_ptr<data::Task> m_task;
   std::unique_ptr<nn::Model<float>> m_model;
   Vector<float> m_parameters, m_gradient, m_state;
   nn::Sgd<float> m_sgd;
@@ -64,11 +61,9 @@ std::unique_ptr<Stream> make_training_stream(const TrainingOptions& options) {
   require(options.steps >= 1, "--steps {} is not allowed; at least 1", options.steps);
   require(options.batch >= 1, "--batch {} is not allowed; at least 1 sample", options.batch);
   require(options.learning_rate > 0, "--lr {} is not allowed; a number above 0", options.learning_rate);
-  data::ImageData images = data::open_dataset(options.dataset);
-  auto model =
-      nn::make_model<float>(options.model, static_cast<int>(images.train.height), static_cast<int>(images.train.width),
-                            static_cast<int>(options.batch), static_cast<int>(images.train.classes));
-  return std::make_unique<Training>(options, std::move(images), std::move(model));
+  auto task = data::open_task(options.dataset);
+  auto model = nn::make_model<float>(options.model, task->shape(), static_cast<int>(options.batch));
+  return std::make_unique<Training>(options, std::move(task), std::move(model));
 }
 
 }  // namespace gradcomp::evaluate

@@ -17,12 +17,27 @@ Loss& Loss::operator+=(const Loss& other) {
   return *this;
 }
 
+namespace {
+
+/// Throws Error unless `input` is of the kind that model `name` takes.
+void require_kind(const std::string& name, const InputShape& input, InputShape::Kind kind) {
+  InputShape taken;
+  taken.kind = kind;
+  require(input.kind == kind, "model '{}' takes {}, but the data are {}", name, taken.kind_name(), input.kind_name());
+}
+
+}  // namespace
+
 std::vector<std::string> model_names() { return image_model_names(); }
 
 template <class T>
-std::unique_ptr<Model<T>> make_model(const std::string& name, int height, int width, int max_batch, int classes,
-                                     Path path) {
-  if (auto model = make_image_model<T>(name, height, width, max_batch, classes, path)) return model;
+std::unique_ptr<Model<T>> make_model(const std::string& name, const InputShape& input, int max_batch, Path path) {
+  const auto is_in = [&](const auto& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  if (is_in(image_model_names())) {
+    require_kind(name, input, InputShape::Kind::images);
+    return make_image_model<T>(name, static_cast<int>(input.height), static_cast<int>(input.width), max_batch,
+                               static_cast<int>(input.classes), path);
+  }
   const auto shapes = shape_names();
   const bool has_shapes = std::find(shapes.begin(), shapes.end(), name) != shapes.end();
   throw Error(fmt::format("{}: allowed are {}",
@@ -31,7 +46,7 @@ std::unique_ptr<Model<T>> make_model(const std::string& name, int height, int wi
                           fmt::join(model_names(), ", ")));
 }
 
-template std::unique_ptr<Model<float>> make_model(const std::string&, int, int, int, int, Path);
-template std::unique_ptr<Model<double>> make_model(const std::string&, int, int, int, int, Path);
+template std::unique_ptr<Model<float>> make_model(const std::string&, const InputShape&, int, Path);
+template std::unique_ptr<Model<double>> make_model(const std::string&, const InputShape&, int, Path);
 
 }  // namespace gradcomp::nn

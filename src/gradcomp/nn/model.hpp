@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gradcomp/core/input_shape.hpp"
 #include "gradcomp/core/layout.hpp"
 #include "gradcomp/nn/maps.hpp"
 
@@ -101,10 +102,17 @@ class Model {
 /// Names that make_model knows.
 std::vector<std::string> model_names();
 
-/// A model of images with 3 channels and `classes` classes; its activations hold batches up to `max_batch`. Throws
-/// Error for an unknown name (listing the known ones) or a size it cannot take.
+/// A model for such an input; its activations hold batches of up to `max_batch` samples (images, sequences). Throws
+/// Error for an unknown name (listing the known ones), an input of another kind, or a size it cannot take.
+template <class T>
+std::unique_ptr<Model<T>> make_model(const std::string& name, const InputShape& input, int max_batch,
+                                     Path path = Path::best);
+
+/// The same for images with 3 channels.
 template <class T>
 std::unique_ptr<Model<T>> make_model(const std::string& name, int height, int width, int max_batch, int classes = 10,
-                                     Path path = Path::best);
+                                     Path path = Path::best) {
+  return make_model<T>(name, InputShape::of_images(height, width, classes), max_batch, path);
+}
 
 }  // namespace gradcomp::nn

@@ -72,12 +72,17 @@ Row& Row::quality(double test_accuracy, double test_loss) {
   return set("test_accuracy", number(test_accuracy)).set("test_loss", number(test_loss));
 }
 
+Row& Row::metric(const std::string& name, double test_quality) {
+  return set("metric", name).set("test_quality", number(test_quality));
+}
+
 Row& Row::curve(const Curve& curve) {
   return set("curve", Json{{"step", curve.step},
                            {"time_s", numbers(curve.time_s)},
                            {"wire_bytes", numbers(curve.wire_bytes)},
                            {"loss", numbers(curve.loss)},
-                           {"accuracy", numbers(curve.accuracy)}});
+                           {"accuracy", numbers(curve.accuracy)},
+                           {"quality", numbers(curve.quality)}});
 }
 
 Row& Row::speedup(std::optional<double> vs_fp32, std::optional<double> vs_best_dense, bool matched) {

@@ -25,6 +25,7 @@ struct Curve {
   std::vector<double> wire_bytes;  ///< sent by one rank up to here
   std::vector<double> loss;        ///< training loss, mean since the last point
   std::vector<double> accuracy;    ///< test accuracy, 0 to 1; NaN (null in the file) where not evaluated
+  std::vector<double> quality;     ///< the same by the row's metric
 };
 
 class Row {
@@ -55,6 +56,9 @@ class Row {
 
   /// Accuracy in 0 to 1 on the test set, and loss there.
   Row& quality(double test_accuracy, double test_loss);
+
+  /// The figure that methods are compared by ("accuracy" or "perplexity") and its value on the test set.
+  Row& metric(const std::string& name, double test_quality);
 
   Row& curve(const Curve& curve);
 

@@ -1,17 +1,16 @@
 #include "gradcomp/train/evaluation.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "gradcomp/comm/over_ranks.hpp"
-#include "gradcomp/data/transform.hpp"
 
 namespace gradcomp::train {
 namespace {
 
 template <class T>
-Span<const T> on_device(const Exec& exec, std::span<const T> host, const Vector<T>& buffer) {
+Span<const T> on_device(const Exec& exec, const std::vector<T>& host, Vector<T>& buffer) {
   if constexpr (device_is_host) return Span<const T>(host.data(), host.size());
+  if (buffer.size() < host.size()) buffer = Vector<T>("gradcomp::train::batch", host.size());
   const Span<T> device(buffer.data(), host.size());
   Kokkos::deep_copy(exec, device, HostSpan<const T>(host.data(), host.size()));
   return device;
@@ -19,16 +18,9 @@ Span<const T> on_device(const Exec& exec, std::span<const T> host, const Vector<
 
 }  // namespace
 
-DeviceBatch::DeviceBatch(const data::ImageSet& set, index_t batch) {
-  if constexpr (!device_is_host) {
-    m_images = Vector<float>("gradcomp::train::images", static_cast<std::size_t>(batch * set.image_size()));
-    m_labels = Vector<std::int32_t>("gradcomp::train::labels", static_cast<std::size_t>(batch));
-  }
-}
-
-nn::Batch<float> DeviceBatch::upload(const Exec& exec, std::span<const float> images,
-                                     std::span<const std::int32_t> labels) {
-  return {on_device(exec, images, m_images), on_device(exec, labels, m_labels)};
+nn::Batch<float> DeviceBatch::upload(const Exec& exec, const data::Batch& batch) {
+  return {on_device(exec, batch.images, m_images), on_device(exec, batch.labels, m_labels),
+          on_device(exec, batch.tokens, m_tokens), batch.restart, 0};
 }
 
 nn::Loss sum_over_ranks(Communicator& comm, const nn::Loss& loss) {
@@ -39,21 +31,11 @@ nn::Loss sum_over_ranks(Communicator& comm, const nn::Loss& loss) {
 
 nn::Loss evaluate_test_set(const Exec& exec, const Job& job, DeviceBatch& buffers, const Span<const float>& parameters,
                            const Span<float>& state) {
-  const data::ImageSet& test = job.data.test;
-  const data::Transform transform(job.data);
-  std::vector<index_t> indices;
-  std::vector<float> images;
-  std::vector<std::int32_t> labels;
+  const data::Shard shard = job.shard();
+  data::Batch batch;
   nn::Loss sum;
-  for (index_t i = job.control.rank(); i < test.count();) {
-    indices.clear();
-    for (; i < test.count() && static_cast<index_t>(indices.size()) < job.options.batch; i += job.control.size()) {
-      indices.push_back(i);
-    }
-    images.resize(indices.size() * static_cast<std::size_t>(test.image_size()));
-    labels.resize(indices.size());
-    transform.fill(test, indices, 0, images, labels);
-    sum += job.model.evaluate(exec, parameters, state, buffers.upload(exec, images, labels));
+  for (index_t number = 0; job.task.test(shard, number, batch); ++number) {
+    sum += job.model.evaluate(exec, parameters, state, buffers.upload(exec, batch));
   }
   return sum_over_ranks(job.control, sum);
 }

@@ -1,7 +1,5 @@
 #pragma once
 // Quality of one replica: the test set, sharded over the ranks, and the hash that tells replicas apart.
-#include <span>
-#include <vector>
 
 #include "gradcomp/train/job.hpp"
 
@@ -10,18 +8,16 @@ namespace gradcomp::train {
 /// Device buffers of one batch; host builds read the loader's arrays in place.
 class DeviceBatch {
  public:
-  /// Room for batches of up to `batch` images of `set`'s shape.
-  DeviceBatch(const data::ImageSet& set, index_t batch);
-
-  /// images: labels.size() x image_size floats. Valid until the next call, and while the arguments live.
-  nn::Batch<float> upload(const Exec& exec, std::span<const float> images, std::span<const std::int32_t> labels);
+  /// Valid until the next call, and while `batch` lives. Allocates where a batch is larger than all before.
+  nn::Batch<float> upload(const Exec& exec, const data::Batch& batch);
 
  private:
   Vector<float> m_images;
-  Vector<std::int32_t> m_labels;
+  Vector<std::int32_t> m_labels, m_tokens;
 };
 
-/// Loss and hits of `parameters` on the whole test set, summed over ranks. Collective.
+/// Loss and hits of `parameters` on the whole test set, summed over ranks. `state` may change: a copy of the trainer's.
+/// Collective.
 nn::Loss evaluate_test_set(const Exec& exec, const Job& job, DeviceBatch& buffers, const Span<const float>& parameters,
                            const Span<float>& state);
 

@@ -1,7 +1,7 @@
 #pragma once
 // What all trainers of a job share.
 #include "gradcomp/comm/communicator.hpp"
-#include "gradcomp/data/dataset.hpp"
+#include "gradcomp/data/task.hpp"
 #include "gradcomp/nn/model.hpp"
 #include "gradcomp/train/options.hpp"
 
@@ -9,10 +9,13 @@ namespace gradcomp::train {
 
 struct Job {
   const Options& options;
-  const data::ImageData& data;
+  const data::Task& task;
   nn::Model<float>& model;
   Communicator& link;     ///< carries gradients: counted, and throttled when the link is emulated
   Communicator& control;  ///< carries barriers, evaluations and checks: neither counted nor throttled
+
+  /// This rank's part of the work.
+  data::Shard shard() const { return options.shard(control.rank(), control.size()); }
 };
 
 }  // namespace gradcomp::train

@@ -20,6 +20,9 @@ void Options::check() const {
   require(!nesterov || momentum > 0, "--nesterov needs --momentum above 0");
   require(weight_decay >= 0, "--weight-decay {} is not allowed; a number from 0", weight_decay);
   require(warmup >= 0 && warmup <= steps, "--warmup {} is not allowed; 0 to --steps ({})", warmup, steps);
+  require(length >= 0, "--length {} is not allowed; 0 or more steps", length);
+  require(clip >= 0, "--clip {} is not allowed; a number from 0", clip);
+  require(skew >= 0, "--skew {} is not allowed; a number from 0", skew);
   require(bucket_kib >= 1, "--bucket-kib {} is not allowed; at least 1", bucket_kib);
   require(evaluate_every >= 0, "--evaluate-every {} is not allowed; 0 or more steps", evaluate_every);
   require(block >= 1, "--block {} is not allowed; at least 1 step", block);

@@ -3,12 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "gradcomp/core/types.hpp"
+#include "gradcomp/data/task.hpp"
 
 namespace gradcomp::train {
 
 struct Options {
-  std::string data = "shapetex10";  ///< spec of data/dataset.hpp
+  std::string data = "shapetex10";  ///< spec of data/task.hpp
+  index_t length = 0;               ///< steps of a sequence in one batch; 0: the data set's default
   std::string model = "resnet20";   ///< name of nn/model.hpp, or of nn/shapes.hpp to describe
   std::string methods = "top_k:ratio=0.01,powersgd:rank=2";
   bool controls = true;  ///< add fp32, fp16, bf16 and none where the list lacks them
@@ -20,21 +21,26 @@ struct Options {
   double weight_decay = 5e-4;
   std::string decay = "cosine";  ///< learning-rate schedule: cosine or constant
   index_t warmup = 0;            ///< steps of linear warm-up
+  double clip = 0;               ///< largest L2 norm of the mean gradient; 0: any
   bool augment = false;
+  double skew = 0;  ///< of labels over ranks (data::Shard); 0: none
   std::uint64_t seed = 1;
   std::string schedule = "overlapped";
   index_t bucket_kib = 25 * 1024;
-  index_t evaluate_every = 0;  ///< steps between evaluations on the test set; 0: four in all
-  index_t block = 20;          ///< steps of one method before the next one runs
-  double quality_tolerance = 0.02;
-  double density_tolerance = 0;  ///< of the median of achieved / target density; 0: no limit
-  std::string dump_folder;       ///< where gradients go as .npy files; empty: none are written
+  index_t evaluate_every = 0;       ///< steps between evaluations on the test set; 0: four in all
+  index_t block = 20;               ///< steps of one method before the next one runs
+  double quality_tolerance = 0.02;  ///< Metric::bound
+  double density_tolerance = 0;     ///< of the median of achieved / target density; 0: no limit
+  std::string dump_folder;          ///< where gradients go as .npy files; empty: none are written
   std::vector<index_t> dump_steps;
   std::string link;    ///< emulated link, e.g. 100Mbit/s,50us; empty: the real one
   std::string output;  ///< result file; empty: none
 
   /// Steps between evaluations, with the default resolved.
   index_t evaluation_interval() const { return evaluate_every > 0 ? evaluate_every : (steps + 3) / 4; }
+
+  /// The part of the work of one rank.
+  data::Shard shard(int rank, int ranks) const { return {batch, rank, ranks, seed, augment, skew}; }
 
   /// Throws Error naming the option and what is allowed.
   void check() const;

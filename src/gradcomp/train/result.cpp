@@ -16,9 +16,9 @@ std::vector<Verdict> judge(const std::vector<MethodResult>& results, double tole
   for (const auto& r : results) {
     const Info& info = r.spec.compressor->info();
     outcomes.push_back({info.name, info.family == Info::Family::control, r.spec.common.text("reducer") == "local",
-                        r.test_accuracy, r.median_ms(), r.replicas_equal});
+                        r.test_quality, r.median_ms(), r.replicas_equal});
   }
-  return judge(outcomes, tolerance);
+  return judge(outcomes, results.empty() ? Metric() : results.front().metric, tolerance);
 }
 
 report::Row to_row(const MethodResult& r, const Verdict& verdict, const Options& options, const std::string& data) {
@@ -37,6 +37,7 @@ report::Row to_row(const MethodResult& r, const Verdict& verdict, const Options&
       .set("samples_per_second", 1e3 * r.samples_per_step / r.median_ms())
       .set("gflop_per_second", 1e3 * r.rank_gflop / r.median_ms())
       .quality(r.test_accuracy, r.test_loss)
+      .metric(r.metric.name, r.test_quality)
       .speedup(verdict.speedup_vs_fp32, verdict.speedup_vs_best_dense, verdict.quality_matched)
       .density(r.density_ratio)
       .set("state_bytes", r.state_bytes)
@@ -49,7 +50,8 @@ report::Row to_row(const MethodResult& r, const Verdict& verdict, const Options&
 report::Table to_table(const std::vector<MethodResult>& results, const std::vector<Verdict>& verdicts) {
   report::Table table({"method", "payload\nper step", "compression\nratio", "step ms\nmedian", "p95", "forward\nms",
                        "backward\nms", "compress\nms", "exchange\nms", "exposed\nms", "decompress\nms",
-                       "samples\nper s", "test\naccuracy", "speed-up\nvs fp32", "vs best\ndense"});
+                       "samples\nper s", "test\n" + (results.empty() ? Metric() : results.front().metric).name,
+                       "speed-up\nvs fp32", "vs best\ndense"});
   const auto stage = [](const MethodResult& r, const char* name) {
     const auto found = r.stage_ms.find(name);
     return found == r.stage_ms.end() ? std::string("-") : report::format_number(found->second);
@@ -61,7 +63,7 @@ report::Table to_table(const std::vector<MethodResult>& results, const std::vect
                report::format_number(r.median_ms()), report::format_number(report::quantile(r.step_ms, 0.95)),
                stage(r, "forward"), stage(r, "backward"), stage(r, "compress"), stage(r, "exchange"),
                stage(r, "exposed"), stage(r, "decompress"),
-               report::format_number(1e3 * r.samples_per_step / r.median_ms()), report::format_percent(r.test_accuracy),
+               report::format_number(1e3 * r.samples_per_step / r.median_ms()), r.metric.text(r.test_quality),
                ratio(verdicts[i].speedup_vs_fp32), ratio(verdicts[i].speedup_vs_best_dense)});
   }
   return table;

@@ -7,6 +7,7 @@
 #include "gradcomp/exchange/spec.hpp"
 #include "gradcomp/report/row.hpp"
 #include "gradcomp/report/table.hpp"
+#include "gradcomp/train/metric.hpp"
 #include "gradcomp/train/options.hpp"
 #include "gradcomp/train/verdict.hpp"
 
@@ -21,6 +22,8 @@ struct MethodResult {
   double payload_bytes = 0, header_bytes = 0, wire_bytes = 0, dense_bytes = 0;
   double samples_per_step = 0;  ///< over all ranks
   double rank_gflop = 0;        ///< forward and backward arithmetic of one rank and step
+  Metric metric;
+  double test_quality = 0;  ///< by the metric
   double test_accuracy = 0, test_loss = 0;
   report::Curve curve;
   std::vector<double> density_ratio;  ///< achieved / target density, all segments and steps of this rank

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gradcomp/comm/over_ranks.hpp"
+#include "gradcomp/data/counter_rng.hpp"
 #include "gradcomp/feedback/feedback.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
 #include "gradcomp/train/evaluation.hpp"
@@ -37,13 +38,17 @@ nn::Schedule rate_schedule(const Options& options, double rate) {
   return schedule;
 }
 
+/// nn::Batch::key, which no other rank or step shares.
+std::uint64_t batch_key(const data::Shard& shard, index_t step) {
+  constexpr std::uint64_t stream = 0x4b45;
+  return data::CounterRng(shard.seed ^ stream << 48, static_cast<std::uint64_t>(step),
+                          static_cast<std::uint64_t>(shard.rank))
+      .next();
+}
+
 Vector<float> zeros(const char* name, index_t count) { return {name, static_cast<std::size_t>(count)}; }
 
 }  // namespace
-
-data::Sampler make_sampler(const Options& options, const data::ImageData& data, const Communicator& comm) {
-  return data::Sampler({data.train.count(), options.batch, comm.rank(), comm.size(), options.seed});
-}
 
 Trainer::Trainer(const Job& job, const MethodSpec& method)
     : m_job(job),
@@ -51,13 +56,14 @@ Trainer::Trainer(const Job& job, const MethodSpec& method)
       m_gradient(zeros("gradcomp::train::gradient", job.model.layout().count())),
       m_mean(zeros("gradcomp::train::mean", job.model.layout().count())),
       m_state(zeros("gradcomp::train::state", job.model.state_count())),
+      m_test_state(zeros("gradcomp::train::test_state", job.model.state_count())),
       m_sgd(job.model.layout(), sgd_options(job.options, method)),
+      m_clip(job.model.layout().count()),
       m_schedule(make_schedule(method, job.model.layout(), job.link, schedule_options(job.options))),
       m_dump(job.options, method, job.control.rank(), job.control.size()),
-      m_batch(job.data.train, job.options.batch),
-      m_loader(job.data.train, make_sampler(job.options, job.data, job.control),
-               data::Transform(job.data, {job.options.augment, 4, job.options.seed})) {
+      m_loader(job.task.training(job.shard())) {
   m_result.spec = method;
+  m_result.metric = Metric(job.task.shape().kind);
   m_result.learning_rate = method.learning_rate(job.options.learning_rate);
   m_result.dense_bytes = 4.0 * static_cast<double>(m_parameters.size());
   m_result.samples_per_step = static_cast<double>(job.options.batch * job.control.size());
@@ -76,7 +82,8 @@ StepReport Trainer::train(const Exec& exec, Timeline* timeline) {
   {
     const StageScope stage(timeline, Stage::data);
     const data::Batch& next = m_loader.next();
-    batch = m_batch.upload(exec, next.images, next.labels);
+    batch = m_batch.upload(exec, next);
+    batch.key = batch_key(m_job.shard(), m_step);
   }
   {
     const StageScope stage(timeline, Stage::forward);
@@ -94,6 +101,7 @@ StepReport Trainer::train(const Exec& exec, Timeline* timeline) {
   const StepReport report = m_schedule->end_step(exec, m_mean);
   if (!report.skipped) {
     const StageScope stage(timeline, Stage::update);
+    if (m_job.options.clip > 0) m_clip.run(exec, m_mean, m_job.options.clip);
     m_sgd.step(exec, m_rate.at(m_step), m_parameters, Span<const float>(m_mean));
   }
   return report;
@@ -122,7 +130,9 @@ void Trainer::step(const Exec& exec, bool warmup) {
 }
 
 void Trainer::evaluate(const Exec& exec) {
-  const nn::Loss test = evaluate_test_set(exec, m_job, m_batch, m_parameters, m_state);
+  Kokkos::deep_copy(exec, m_test_state, m_state);
+  const nn::Loss test = evaluate_test_set(exec, m_job, m_batch, m_parameters, m_test_state);
+  m_result.test_quality = m_result.metric.of(test);
   m_result.test_accuracy = test.accuracy();
   m_result.test_loss = test.mean();
   if (m_result.spec.common.text("reducer") != "local") {
@@ -134,6 +144,7 @@ void Trainer::evaluate(const Exec& exec) {
   curve.wire_bytes.push_back(m_wire_bytes);
   curve.loss.push_back(sum_over_ranks(m_job.control, m_loss).mean());
   curve.accuracy.push_back(test.accuracy());
+  curve.quality.push_back(m_result.test_quality);
   m_loss = {};
 }
 

@@ -1,12 +1,13 @@
 #pragma once
-// One method's training run: its own parameters, optimiser, batch-norm statistics, data order and schedule. Several
-// trainers share one model object, which only holds the activations.
+// One method's training run: its own parameters, optimiser, state (batch-norm statistics, hidden state), data and
+// schedule. Several trainers share one model object, which only holds the activations.
 #include <memory>
 #include <vector>
 
 #include "gradcomp/data/loader.hpp"
 #include "gradcomp/exchange/schedule.hpp"
 #include "gradcomp/measure/timeline.hpp"
+#include "gradcomp/nn/clip.hpp"
 #include "gradcomp/nn/schedule.hpp"
 #include "gradcomp/nn/sgd.hpp"
 #include "gradcomp/train/evaluation.hpp"
@@ -15,9 +16,6 @@
 #include "gradcomp/train/result.hpp"
 
 namespace gradcomp::train {
-
-/// The data order of this rank. Throws Error when the training set holds no whole global batch.
-data::Sampler make_sampler(const Options& options, const data::ImageData& data, const Communicator& comm);
 
 class Trainer {
  public:
@@ -41,7 +39,9 @@ class Trainer {
   MethodResult m_result;
   nn::Schedule m_rate;
   Vector<float> m_parameters, m_gradient, m_mean, m_state;
+  Vector<float> m_test_state;  ///< what evaluations may change of m_state
   nn::Sgd<float> m_sgd;
+  nn::NormClip m_clip;
   std::unique_ptr<Schedule> m_schedule;
   GradientDump m_dump;
   DeviceBatch m_batch;

@@ -6,16 +6,17 @@
 
 namespace gradcomp::train {
 
-std::vector<Verdict> judge(const std::vector<Outcome>& outcomes, double tolerance) {
+std::vector<Verdict> judge(const std::vector<Outcome>& outcomes, const Metric& metric, double tolerance) {
   std::vector<Verdict> verdicts(outcomes.size());
   const auto reference = std::find_if(outcomes.begin(), outcomes.end(),
                                       [](const Outcome& o) { return o.method == "fp32" && o.replicas_equal; });
-  if (reference == outcomes.end() || !std::isfinite(reference->accuracy)) return verdicts;
+  if (reference == outcomes.end() || !std::isfinite(reference->quality)) return verdicts;
 
+  const double bound = metric.bound(reference->quality, tolerance);
   double best_dense = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const Outcome& o = outcomes[i];
-    verdicts[i].quality_matched = !o.bound && o.replicas_equal && o.accuracy >= reference->accuracy - tolerance;
+    verdicts[i].quality_matched = !o.bound && o.replicas_equal && metric.reaches(o.quality, bound);
     if (o.control && verdicts[i].quality_matched) best_dense = std::min(best_dense, o.step_time);
   }
   for (std::size_t i = 0; i < outcomes.size(); ++i) {

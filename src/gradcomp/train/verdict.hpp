@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "gradcomp/train/metric.hpp"
+
 namespace gradcomp::train {
 
 /// What one method achieved in a comparison.
@@ -11,7 +13,7 @@ struct Outcome {
   std::string method;    ///< registry name
   bool control = false;  ///< family control: fp32, fp16, bf16, none
   bool bound = false;    ///< `none`: its replicas do not agree, its step time is a bound and no result
-  double accuracy = 0;   ///< on the test set, 0 to 1
+  double quality = 0;    ///< on the test set, by the metric
   double step_time = 0;  ///< median, any unit
   bool replicas_equal = true;
 };
@@ -23,8 +25,9 @@ struct Verdict {
   std::optional<double> speedup_vs_best_dense;
 };
 
-/// One verdict per outcome. Quality is matched when the accuracy is at least fp32's minus `tolerance` and all replicas
-/// agree. The best dense control is the fastest of fp32, fp16 and bf16 that itself matches. Without fp32 nothing does.
-std::vector<Verdict> judge(const std::vector<Outcome>& outcomes, double tolerance);
+/// One verdict per outcome. Quality is matched when it reaches fp32's within `tolerance` (Metric::bound) and all
+/// replicas agree. The best dense control is the fastest of fp32, fp16 and bf16 that itself matches. Without fp32
+/// nothing does.
+std::vector<Verdict> judge(const std::vector<Outcome>& outcomes, const Metric& metric, double tolerance);
 
 }  // namespace gradcomp::train

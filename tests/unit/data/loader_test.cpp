@@ -6,7 +6,10 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "gradcomp/data/image_task.hpp"
+#include "gradcomp/data/sampler.hpp"
 #include "gradcomp/data/shapetex.hpp"
+#include "gradcomp/data/transform.hpp"
 
 namespace gradcomp::data {
 namespace {
@@ -16,10 +19,11 @@ void pause(int milliseconds) { std::this_thread::sleep_for(std::chrono::millisec
 TEST(Loader, EqualsDirectGenerationForAnyTiming) {
   ImageData data = make_shapetex(ShapeTexOptions::parse("train=40:test=10"));
   describe(data);
+  const ImageTask task(data);
   const Transform transform(data, {true, 4, 3});
   const SamplerOptions options{40, 6, 1, 2, 3};
   for (const int slow : {0, 1}) {
-    Loader loader(data.train, Sampler(options), transform, 2);
+    Loader loader(task.training({6, 1, 2, 3, true}), 2);
     Sampler sampler(options);
     std::vector<index_t> indices;
     std::vector<float> images(6 * 3072);

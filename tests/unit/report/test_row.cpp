@@ -54,10 +54,11 @@ TEST(Row, NoSpeedUpWithoutMatchedQuality) {
 }
 
 TEST(Row, NaNBecomesNull) {
-  const auto row = Row("x").quality(0.5, std::nan("")).curve({{0}, {0.1}, {8}, {2.3}, {std::nan("")}}).json();
+  const auto row = Row("x").quality(0.5, std::nan("")).curve({{0}, {0.1}, {8}, {2.3}, {std::nan("")}, {0.9}}).json();
   EXPECT_TRUE(row["test_loss"].is_null());
   EXPECT_TRUE(row["curve"]["accuracy"][0].is_null());
   EXPECT_EQ(row["curve"]["step"][0], 0);
+  EXPECT_EQ(row["curve"]["quality"][0], 0.9);
 }
 
 TEST(Row, DensityOfMethodsWithoutTargetIsNull) {

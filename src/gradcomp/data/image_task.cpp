@@ -1,0 +1,59 @@
+#include "gradcomp/data/image_task.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/data/sampler.hpp"
+#include "gradcomp/data/transform.hpp"
+
+namespace gradcomp::data {
+namespace {
+
+Sampler make_sampler(const ImageSet& set, const Shard& shard) {
+  require(shard.skew == 0, "--skew {} is not allowed: these data are dealt evenly; allowed: 0", shard.skew);
+  return Sampler({set.count(), shard.batch, shard.rank, shard.ranks, shard.seed});
+}
+
+/// batch.images and batch.labels from batch.indices.
+void fill(const ImageSet& set, const Transform& transform, Batch& batch) {
+  batch.images.resize(batch.indices.size() * static_cast<std::size_t>(set.image_size()));
+  batch.labels.resize(batch.indices.size());
+  transform.fill(set, batch.indices, batch.epoch, batch.images, batch.labels);
+}
+
+}  // namespace
+
+InputShape ImageTask::shape() const {
+  const ImageSet& set = m_data.train;
+  return {InputShape::Kind::images, set.height, set.width, set.channels, 0, 0, set.classes};
+}
+
+index_t ImageTask::steps_per_epoch(const Shard& shard) const {
+  return make_sampler(m_data.train, shard).steps_per_epoch();
+}
+
+Loader::Fill ImageTask::training(const Shard& shard) const {
+  return [&set = m_data.train, sampler = make_sampler(m_data.train, shard),
+          transform = Transform(m_data, {shard.augment, 4, shard.seed})](Batch& batch) mutable {
+    sampler.batch(batch.step, batch.indices);
+    batch.epoch = sampler.epoch(batch.step);
+    fill(set, transform, batch);
+  };
+}
+
+bool ImageTask::test(const Shard& shard, index_t number, Batch& batch) const {
+  const ImageSet& set = m_data.test;
+  const index_t ranks = shard.ranks, first = number * shard.batch * ranks + shard.rank;
+  batch.step = number;
+  batch.epoch = 0;
+  batch.indices.clear();
+  for (index_t i = first; i < set.count() && std::ssize(batch.indices) < shard.batch; i += ranks) {
+    batch.indices.push_back(i);
+  }
+  if (batch.indices.empty()) return false;
+  fill(set, Transform(m_data), batch);
+  return true;
+}
+
+}  // namespace gradcomp::data

@@ -1,0 +1,25 @@
+#pragma once
+// Images as a task: a fresh permutation per epoch (sampler.hpp), augmented and normalised (transform.hpp).
+#include "gradcomp/data/dataset.hpp"
+#include "gradcomp/data/task.hpp"
+
+namespace gradcomp::data {
+
+class ImageTask final : public Task {
+ public:
+  explicit ImageTask(ImageData data) : m_data(std::move(data)) {}
+
+  const ImageData& data() const { return m_data; }
+
+  const std::string& name() const override { return m_data.name; }
+  const std::string& crc() const override { return m_data.crc; }
+  InputShape shape() const override;
+  index_t steps_per_epoch(const Shard& shard) const override;
+  Loader::Fill training(const Shard& shard) const override;
+  bool test(const Shard& shard, index_t number, Batch& batch) const override;
+
+ private:
+  ImageData m_data;
+};
+
+}  // namespace gradcomp::data

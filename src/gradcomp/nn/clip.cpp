@@ -1,0 +1,52 @@
+#include "gradcomp/nn/clip.hpp"
+
+#include <cassert>
+
+#include "gradcomp/kernels/lanes.hpp"
+#include "gradcomp/kernels/tiles.hpp"
+
+namespace gradcomp::nn {
+
+using kernels::Lanes;
+using kernels::tile_size;
+using kernels::Warp;
+using kernels::warp_lanes;
+
+NormClip::NormClip(index_t count)
+    : m_partial("gradcomp::nn::clip_partial", static_cast<std::size_t>((count + tile_size - 1) / tile_size)),
+      m_scale("gradcomp::nn::clip_scale", 1) {}
+
+void NormClip::run(const Exec& exec, const Span<float>& gradient, double limit) {
+  const auto count = static_cast<index_t>(gradient.extent(0));
+  const auto tiles = static_cast<index_t>(m_partial.extent(0));
+  assert((count + tile_size - 1) / tile_size == tiles);
+  const auto partial = m_partial;
+  const auto scale = m_scale;
+  kernels::for_warps(
+      "gradcomp::nn::sum_of_squares", exec, tiles, KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+        const float* x = gradient.data() + t * tile_size;
+        const index_t left = count - t * tile_size;
+        Lanes<double> sum;
+        warp.each([&](int l) { sum[l] = 0; });
+        kernels::each_element(warp, left < tile_size ? left : tile_size, [&](int l, index_t e) {
+          sum[l] += static_cast<double>(x[e]) * static_cast<double>(x[e]);
+        });
+        const double total = warp.sum(sum);
+        warp.once([&] { partial(t) = total; });
+      });
+  kernels::for_warps(
+      "gradcomp::nn::clip_scale", exec, 1, KOKKOS_LAMBDA(const Warp& warp, index_t) {
+        Lanes<double> sum;
+        warp.each([&](int l) {
+          sum[l] = 0;
+          for (index_t t = l; t < tiles; t += warp_lanes) sum[l] += partial(t);
+        });
+        const double norm = Kokkos::sqrt(warp.sum(sum));
+        warp.once([&] { scale(0) = norm > limit ? static_cast<float>(limit / norm) : 1.0F; });
+      });
+  Kokkos::parallel_for(
+      "gradcomp::nn::clip", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, count),
+      KOKKOS_LAMBDA(const index_t i) { gradient(i) *= scale(0); });
+}
+
+}  // namespace gradcomp::nn
