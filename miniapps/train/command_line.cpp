@@ -52,6 +52,20 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.add_option("--block", o.block, "steps of one method before the next one runs");
   app.add_option("--quality-tolerance", o.quality_tolerance,
                  "quality below fp32 that still counts as matched: 0.02 is 2 points of accuracy, or 2 % perplexity");
+  app.add_option("--target", o.target,
+                 "quality to be reached, accuracy=X or perplexity=X: time, steps and bytes until an evaluation saw it");
+  app.add_option("--seeds", o.seeds, "repetitions with seeds --seed, --seed + 1, ...: means with 95 % intervals");
+  app.add_option("--accumulate", o.accumulate,
+                 "adds the control fp32:accumulate=N, which sums up N batches and exchanges every N-th step; 1: no");
+  app.add_flag("--tune", o.tune,
+               "find each method's learning rate by short runs at 1/4, 1/2, 1, 2 and 4 times its default and write "
+               "--rates; goes on where an interrupted one stopped");
+  app.add_option("--tune-steps", o.tune_steps, "steps of a trial of --tune");
+  app.add_option("--rates", o.rates, "file of learning rates, as --tune writes it");
+  app.add_option("--checkpoint", o.checkpoint_folder, "folder for checkpoints");
+  app.add_option("--checkpoint-every", o.checkpoint_every,
+                 "steps between checkpoints, at the ends of blocks; 0: one, after the last step");
+  app.add_option("--resume", o.resume_folder, "folder of the checkpoints to go on from");
   app.add_option("--density-tolerance", o.density_tolerance,
                  "fail when a method's median of achieved / target density leaves 1 +- this; 0: off");
   app.add_option("--dump-gradients", o.dump_folder,

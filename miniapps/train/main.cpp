@@ -15,6 +15,9 @@
 #include "gradcomp/report/result_file.hpp"
 #include "gradcomp/train/comparison.hpp"
 #include "gradcomp/train/gradient_dump.hpp"
+#include "gradcomp/train/options_json.hpp"
+#include "gradcomp/train/repeats.hpp"
+#include "tune.hpp"
 
 using namespace gradcomp;
 
@@ -23,6 +26,8 @@ namespace {
 /// Everything that can be wrong with the input, opened or parsed on every rank before any rank starts to train.
 struct Prepared {
   std::vector<MethodSpec> methods;
+  std::vector<train::Contender> contenders;
+  std::vector<std::uint64_t> seeds;
   std::unique_ptr<data::Task> task;         ///< none where the job only describes the model
   std::unique_ptr<nn::Model<float>> model;  ///< neither then
   Layout shapes;                            ///< and these only then
@@ -30,38 +35,11 @@ struct Prepared {
   std::unique_ptr<report::ResultFile> file;
 };
 
-report::Json to_json(const train::Options& o) {
-  return {{"data", o.data},
-          {"length", o.length},
-          {"model", o.model},
-          {"methods", o.method_list()},
-          {"steps", o.steps},
-          {"batch", o.batch},
-          {"lr", o.learning_rate},
-          {"momentum", o.momentum},
-          {"nesterov", o.nesterov},
-          {"weight_decay", o.weight_decay},
-          {"decay", o.decay},
-          {"warmup", o.warmup},
-          {"clip", o.clip},
-          {"augment", o.augment},
-          {"skew", o.skew},
-          {"seed", o.seed},
-          {"schedule", o.schedule},
-          {"bucket_kib", o.bucket_kib},
-          {"evaluate_every", o.evaluation_interval()},
-          {"block", o.block},
-          {"quality_tolerance", o.quality_tolerance},
-          {"density_tolerance", o.density_tolerance},
-          {"dump_steps", o.dump_steps},
-          {"link", o.link}};
-}
-
 Prepared prepare(const CommandLine& line, const MpiSession& session, Communicator& control) {
   const train::Options& o = line.train;
   Prepared p;
   p.carrier = control.split(0, session.rank());
-  require_same_on_all_ranks(control, "options", to_json(o).dump());
+  require_same_on_all_ranks(control, "options", train::to_json(o).dump());
   run_collectively(control, [&] {
     if (session.rank() == 0) report::check_writable(o.output);
     p.methods = parse_methods(o.method_list());
@@ -72,21 +50,46 @@ Prepared prepare(const CommandLine& line, const MpiSession& session, Communicato
       link = {"emulated", emulated.text(), emulated.bits_per_second / 1e6, emulated.latency_seconds * 1e6};
       p.carrier = make_throttled(std::move(p.carrier), emulated);
     }
-    report::Json options = to_json(o);
+    report::Json options = train::to_json(o);
+    p.contenders = train::contenders(o, p.methods);
+    for (index_t i = 0; i < o.seeds; ++i) p.seeds.push_back(o.seed + static_cast<std::uint64_t>(i));
     if (line.describe) {
       p.shapes = nn::model_shapes(o.model);
     } else {
       p.task = data::open_task(o.data, o.length);
+      train::target_value(o.target, train::Metric(p.task->shape().kind));
+      train::check_checkpoints(o, session.rank());
       p.task->steps_per_epoch(o.shard(session.rank(), session.size()));  // refuses a set that is too small
       options["data"] = p.task->name();                                  // without the user's path
       options["data_crc"] = p.task->crc();
       p.model = nn::make_model<float>(o.model, p.task->shape(), static_cast<int>(o.batch));
+      if (!o.rates.empty() && !o.tune) {
+        train::read_rates(o, *p.task, session.size()).apply(p.contenders, o.rates);
+      }
     }
-    const report::RunInfo info{"gradcomp-train", session.size(), p.carrier->name(), link, options, {o.seed}};
+    const report::RunInfo info{"gradcomp-train", session.size(), p.carrier->name(), link, options, p.seeds};
     p.file = std::make_unique<report::ResultFile>(session.rank() == 0 ? o.output : "", report::make_context(info));
   });
   require_same_on_all_ranks(control, "data set", p.task ? p.task->crc() : "");
   return p;
+}
+
+/// Tables of each seed, and of all where there are several.
+void print(const std::vector<train::Repeat>& repeats, const train::Options& o) {
+  for (const auto& [seed, results, verdicts] : repeats) {
+    if (repeats.size() > 1) fmt::print("\nseed {}\n", seed);
+    train::to_table(results, verdicts).print();
+    if (o.target.empty()) continue;
+    fmt::print("\nto {}, as the evaluations saw it\n", o.target);
+    train::to_target_table(results, verdicts).print();
+  }
+  if (repeats.size() > 1) {
+    fmt::print("\n");
+    train::to_table(repeats).print();
+  }
+  fmt::print("Speed-ups only where {}{}; 'none' exchanges nothing: a bound.\n",
+             repeats.front().results.front().metric.rule(o.quality_tolerance),
+             o.target.empty() ? "" : " and the target was reached");
 }
 
 int run(const CommandLine& line, const MpiSession& session) {
@@ -104,26 +107,40 @@ int run(const CommandLine& line, const MpiSession& session) {
   }
 
   report::ProgressBar bar(first);
-  bar.phase("train", o.steps * static_cast<index_t>(p.methods.size()));
-  const train::Job job{o, *p.task, *p.model, *p.carrier, *control};
-  const auto results = train::compare(exec, job, p.methods, [&](const std::string&) { bar.advance(); });
-  bar.clear();
-  const auto verdicts = train::judge(results, o.quality_tolerance);
-  for (std::size_t i = 0; i < results.size(); ++i)
-    p.file->add(train::to_row(results[i], verdicts[i], o, p.task->name()));
-
-  std::vector<std::string> failures;
-  for (const auto& r : results) {
-    const auto failure = density_failure(r.spec.label, density_median(*control, r.density_ratio), o.density_tolerance);
-    if (failure) failures.push_back(*failure);
+  if (o.tune) {
+    tune(exec, {o, *p.task, *p.model, *p.carrier, *control}, p.contenders, bar);
+    return 0;
   }
-  const bool diverged = std::any_of(results.begin(), results.end(), [](const auto& r) { return !r.replicas_equal; });
+  bar.phase("train", o.seeds * o.steps * std::ssize(p.contenders));
+  std::vector<train::Repeat> repeats;
+  std::vector<std::string> failures;
+  bool diverged = false;
+  for (const std::uint64_t seed : p.seeds) {
+    train::Options options = o;
+    options.seed = seed;
+    const train::Job job{options, *p.task, *p.model, *p.carrier, *control};
+    const train::Checkpoints checkpoints(options,
+                                         train::checkpoint_settings(options, *p.task, p.contenders, session.size()));
+    auto results = train::compare(exec, job, p.contenders, [&](const std::string&) { bar.advance(); }, &checkpoints);
+    auto verdicts = train::judge(results, o.quality_tolerance);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const auto& r = results[i];
+      p.file->add(train::to_row(r, verdicts[i], options, p.task->name()));
+      const auto failure =
+          density_failure(r.contender.spec.label, density_median(*control, r.density_ratio), o.density_tolerance);
+      if (failure) failures.push_back(*failure);
+      diverged = diverged || !r.replicas_equal;
+    }
+    repeats.push_back({seed, std::move(results), std::move(verdicts)});
+  }
+  bar.clear();
   if (first) {
     fmt::print("{} on {}, {} ranks x batch {}, {} steps, over {}\n", o.model, p.task->name(), session.size(), o.batch,
                o.steps, p.carrier->name());
-    train::to_table(results, verdicts).print();
-    fmt::print("Speed-ups only where {}; 'none' exchanges nothing: a bound.\n",
-               train::Metric(p.task->shape().kind).rule(o.quality_tolerance));
+    print(repeats, o);
+    if (o.seeds > 1) {
+      for (std::size_t i = 0; i < p.contenders.size(); ++i) p.file->add(train::to_row(repeats, i, o, p.task->name()));
+    }
     for (const auto& failure : failures) p.file->fail(failure);
     p.file->write();
     for (const auto& failure : failures) fmt::print(stderr, "gradcomp-train: error: {}\n", failure);

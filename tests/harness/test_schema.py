@@ -21,7 +21,8 @@ PAGE = (ROOT / "docs" / "results-schema.md").read_text(encoding="utf-8")
 BIN = os.environ.get("GRADCOMP_BIN")
 
 PROGRAMS = {
-    "gradcomp-train": "--data shapetex10:train=256:test=64 --steps 3 --batch 8 --methods fp32,top_k:ratio=0.01".split(),
+    "gradcomp-train": "--data shapetex10:train=64:test=32 --steps 4 --batch 8 --methods fp32,top_k:ratio=0.01 --seeds 2 "
+                      "--accumulate 2 --target accuracy=0.01".split(),
     "gradcomp-allreduce": "--sizes 1024,65536 --methods fp32,top_k --repetitions 3".split(),
     "gradcomp-evaluate": "--data laplace,pareto:0.1+zeros:0.2 --size 4099 --residual-steps 3 "
                          "--methods fp32,top_k,random_k:feedback=none".split(),

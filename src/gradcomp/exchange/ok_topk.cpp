@@ -51,6 +51,14 @@ class OkTopk final : public SparseReducer {
   }
 
   int rounds() const override { return 4; }
+
+  /// The boundaries hold for `interval` steps.
+  std::vector<StateView> persistent() override {
+    auto views = SparseReducer::persistent();
+    views.push_back({"owner_bounds", m_host_bounds.data(), 8 * std::ssize(m_host_bounds), true});
+    return views;
+  }
+
   index_t buffer_bytes() const override {
     return SparseReducer::buffer_bytes() +
            static_cast<index_t>(4 * m_sums.size() + 8 * m_indices.size() + m_send.size() + m_receive.size() +

@@ -61,7 +61,7 @@ class Model {
   virtual index_t image_size() const = 0;
 
   /// Floating-point operations (a multiply-add is 2) of the convolutions and linear layers of a training step, per
-  /// image.
+  /// image or token.
   virtual double step_flops() const = 0;
 
   /// He initialisation (He et al. 2015), a pure function of `seed`, the same for float and double but for rounding.

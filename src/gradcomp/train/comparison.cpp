@@ -5,22 +5,30 @@
 
 namespace gradcomp::train {
 
-std::vector<MethodResult> compare(const Exec& exec, const Job& job, const std::vector<MethodSpec>& methods,
-                                  const std::function<void(const std::string&)>& progress) {
+std::vector<MethodResult> compare(const Exec& exec, const Job& job, const std::vector<Contender>& contenders,
+                                  const std::function<void(const std::string&)>& progress,
+                                  const Checkpoints* checkpoints) {
   std::vector<std::unique_ptr<Trainer>> trainers;
-  for (const auto& method : methods) trainers.push_back(std::make_unique<Trainer>(job, method));
+  for (const auto& contender : contenders) trainers.push_back(std::make_unique<Trainer>(job, contender));
 
-  const index_t steps = job.options.steps, interval = job.options.evaluation_interval();
-  for (index_t begin = 0; begin < steps; begin += job.options.block) {
-    const index_t end = std::min(begin + job.options.block, steps);
+  const index_t steps = job.options.steps, interval = job.options.evaluation_interval(), block = job.options.block;
+  const index_t restored = checkpoints != nullptr ? checkpoints->restore(exec, job.control, trainers) : 0;
+  for (const auto& contender : contenders) {
+    for (index_t step = 0; step < restored; ++step) progress(contender.spec.label);
+  }
+  // Blocks begin at multiples of their length, in a resumed run as in one without a break.
+  for (index_t begin = restored; begin < steps;) {
+    const index_t end = std::min((begin / block + 1) * block, steps);
     for (std::size_t m = 0; m < trainers.size(); ++m) {
       for (index_t step = begin; step < end; ++step) {
-        // The first step of a block finds another method's data in the caches.
-        trainers[m]->step(exec, step == begin && end - begin > 1);
+        // The first step (or group of steps with one update) of a block finds another method's data in the caches.
+        trainers[m]->step(exec, step == begin && end - begin > contenders[m].accumulate);
         if ((step + 1) % interval == 0 || step + 1 == steps) trainers[m]->evaluate(exec);
-        progress(methods[m].label);
+        progress(contenders[m].spec.label);
       }
     }
+    if (checkpoints != nullptr) checkpoints->save(exec, job.control, trainers, begin, end);
+    begin = end;
   }
 
   std::vector<MethodResult> results;

@@ -4,13 +4,14 @@
 #include <functional>
 #include <vector>
 
-#include "gradcomp/train/trainer.hpp"
+#include "gradcomp/train/checkpoints.hpp"
 
 namespace gradcomp::train {
 
-/// Trains every method for options.steps steps and returns the results in the order of `methods`. `progress` is called
-/// on every rank after each step with the label of the method under way. Collective.
-std::vector<MethodResult> compare(const Exec& exec, const Job& job, const std::vector<MethodSpec>& methods,
-                                  const std::function<void(const std::string&)>& progress);
+/// Trains all contenders for options.steps steps, or what a checkpoint left of them, and returns the results in their
+/// order. `progress` is called on every rank after each step with the label of the contender under way. Collective.
+std::vector<MethodResult> compare(const Exec& exec, const Job& job, const std::vector<Contender>& contenders,
+                                  const std::function<void(const std::string&)>& progress,
+                                  const Checkpoints* checkpoints = nullptr);
 
 }  // namespace gradcomp::train

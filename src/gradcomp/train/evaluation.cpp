@@ -1,6 +1,7 @@
 #include "gradcomp/train/evaluation.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "gradcomp/comm/over_ranks.hpp"
 
@@ -24,9 +25,11 @@ nn::Batch<float> DeviceBatch::upload(const Exec& exec, const data::Batch& batch)
 }
 
 nn::Loss sum_over_ranks(Communicator& comm, const nn::Loss& loss) {
-  const double micro = std::isfinite(loss.sum) ? 1e6 * loss.sum : 0;
-  const auto sums = gradcomp::sum_over_ranks(comm, {std::llround(micro), loss.correct, loss.count});
-  return {std::isfinite(loss.sum) ? 1e-6 * static_cast<double>(sums[0]) : loss.sum, sums[1], sums[2]};
+  const bool finite = std::abs(loss.sum) < 1e12;  // else it does not fit, and the training has diverged anyway
+  const index_t micro = finite ? std::llround(1e6 * loss.sum) : 0;
+  const auto sums = gradcomp::sum_over_ranks(comm, {micro, loss.correct, loss.count, finite ? 0 : 1});
+  const double sum = 1e-6 * static_cast<double>(sums[0]);
+  return {sums[3] == 0 ? sum : std::numeric_limits<double>::quiet_NaN(), sums[1], sums[2]};
 }
 
 nn::Loss evaluate_test_set(const Exec& exec, const Job& job, DeviceBatch& buffers, const Span<const float>& parameters,

@@ -21,7 +21,7 @@ class DeviceBatch {
 nn::Loss evaluate_test_set(const Exec& exec, const Job& job, DeviceBatch& buffers, const Span<const float>& parameters,
                            const Span<float>& state);
 
-/// The sum over ranks; losses to 1e-6 nats. Collective.
+/// The sum over ranks; losses to 1e-6 nats, NaN where some rank's is not finite (or above 1e12). Collective.
 nn::Loss sum_over_ranks(Communicator& comm, const nn::Loss& loss);
 
 /// FNV-1a of the bytes: equal arrays, equal hashes.

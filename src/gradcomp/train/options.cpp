@@ -29,6 +29,19 @@ void Options::check() const {
   require(quality_tolerance >= 0 && quality_tolerance <= 1, "--quality-tolerance {} is not allowed; a number in [0, 1]",
           quality_tolerance);
   require(density_tolerance >= 0, "--density-tolerance {} is not allowed; a number from 0", density_tolerance);
+  require(seeds >= 1, "--seeds {} is not allowed; at least 1", seeds);
+  require(accumulate >= 1 && steps % accumulate == 0 && block % accumulate == 0,
+          "--accumulate {} is not allowed; a divisor of --steps ({}) and --block ({})", accumulate, steps, block);
+  require(tune_steps >= 1, "--tune-steps {} is not allowed; at least 1", tune_steps);
+  require(!tune || !rates.empty(), "--tune needs --rates, the file that it writes");
+  require(!tune || (output.empty() && checkpoint_folder.empty() && resume_folder.empty()),
+          "--tune writes --rates alone: --output, --checkpoint and --resume are not allowed with it");
+  require(!tune || tune_steps % accumulate == 0, "--tune-steps {} is not allowed; a multiple of --accumulate ({})",
+          tune_steps, accumulate);
+  require(checkpoint_every >= 0, "--checkpoint-every {} is not allowed; 0 or more steps", checkpoint_every);
+  require(checkpoint_every == 0 || !checkpoint_folder.empty(), "--checkpoint-every needs --checkpoint");
+  require(dump_folder.empty() || seeds == 1, "--dump-gradients takes one seed: --seeds {} is not allowed with it",
+          seeds);
   require(dump_folder.empty() == dump_steps.empty(), "--dump-gradients needs --at, and --at needs --dump-gradients");
   for (const index_t step : dump_steps) {
     require(step >= 0 && step < steps, "--at {} is not allowed; 0 to {}, the last of --steps {}", step, steps - 1,

@@ -30,6 +30,15 @@ struct Options {
   index_t evaluate_every = 0;       ///< steps between evaluations on the test set; 0: four in all
   index_t block = 20;               ///< steps of one method before the next one runs
   double quality_tolerance = 0.02;  ///< Metric::bound
+  std::string target;               ///< quality to be reached, e.g. accuracy=0.9 (target.hpp); empty: none
+  index_t seeds = 1;                ///< repetitions, with seeds seed, seed + 1, ...
+  index_t accumulate = 1;           ///< of the additional control fp32:accumulate=N; 1: none
+  bool tune = false;                ///< find learning rates (tuning.hpp) instead of training
+  index_t tune_steps = 200;         ///< of one trial
+  std::string rates;                ///< file of learning rates (rates.hpp); empty: none
+  std::string checkpoint_folder;    ///< empty: no checkpoints (checkpoints.hpp)
+  index_t checkpoint_every = 0;     ///< steps; 0: after the last one only
+  std::string resume_folder;        ///< empty: from the start
   double density_tolerance = 0;     ///< of the median of achieved / target density; 0: no limit
   std::string dump_folder;          ///< where gradients go as .npy files; empty: none are written
   std::vector<index_t> dump_steps;

@@ -46,29 +46,47 @@ std::uint64_t batch_key(const data::Shard& shard, index_t step) {
       .next();
 }
 
+/// Gradient of the batches of a group, elements [begin, end): added to `sum`, and for the last of the group the mean of
+/// all `batches` in `gradient`, with `sum` zero again.
+void sum_up(const Exec& exec, const Span<float>& sum, const Span<float>& gradient, index_t begin, index_t end,
+            index_t batches, bool last) {
+  const float part = 1.0F / static_cast<float>(batches);
+  Kokkos::parallel_for(
+      "gradcomp::train::sum_up", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, begin, end),
+      KOKKOS_LAMBDA(const index_t i) {
+        const float total = sum(i) + gradient(i);
+        gradient(i) = last ? part * total : gradient(i);
+        sum(i) = last ? 0.0F : total;
+      });
+}
+
 Vector<float> zeros(const char* name, index_t count) { return {name, static_cast<std::size_t>(count)}; }
 
 }  // namespace
 
-Trainer::Trainer(const Job& job, const MethodSpec& method)
+Trainer::Trainer(const Job& job, const Contender& contender)
     : m_job(job),
       m_parameters(zeros("gradcomp::train::parameters", job.model.layout().count())),
       m_gradient(zeros("gradcomp::train::gradient", job.model.layout().count())),
       m_mean(zeros("gradcomp::train::mean", job.model.layout().count())),
       m_state(zeros("gradcomp::train::state", job.model.state_count())),
       m_test_state(zeros("gradcomp::train::test_state", job.model.state_count())),
-      m_sgd(job.model.layout(), sgd_options(job.options, method)),
+      m_sgd(job.model.layout(), sgd_options(job.options, contender.spec)),
       m_clip(job.model.layout().count()),
-      m_schedule(make_schedule(method, job.model.layout(), job.link, schedule_options(job.options))),
-      m_dump(job.options, method, job.control.rank(), job.control.size()),
-      m_loader(job.task.training(job.shard())) {
-  m_result.spec = method;
+      m_sum(zeros("gradcomp::train::gradient_sum", contender.accumulate > 1 ? job.model.layout().count() : 0)),
+      m_schedule(make_schedule(contender.spec, job.model.layout(), job.link, schedule_options(job.options))),
+      m_dump(job.options, contender.spec, job.control.rank(), job.control.size()),
+      m_loader(std::make_unique<data::Loader>(job.task.training(job.shard()))),
+      m_epoch_steps(job.task.steps_per_epoch(job.shard())) {
+  m_result.contender = contender;
   m_result.metric = Metric(job.task.shape().kind);
-  m_result.learning_rate = method.learning_rate(job.options.learning_rate);
+  m_result.target = target_value(job.options.target, m_result.metric);
   m_result.dense_bytes = 4.0 * static_cast<double>(m_parameters.size());
   m_result.samples_per_step = static_cast<double>(job.options.batch * job.control.size());
-  m_result.rank_gflop = 1e-9 * job.model.step_flops() * static_cast<double>(job.options.batch);
-  m_rate = rate_schedule(job.options, m_result.learning_rate);
+  const InputShape shape = job.task.shape();
+  const index_t labels = job.options.batch * (shape.kind == InputShape::Kind::tokens ? shape.length : 1);
+  m_result.rank_gflop = 1e-9 * job.model.step_flops() * static_cast<double>(labels);
+  m_rate = rate_schedule(job.options, contender.learning_rate);
   const auto parameters = Kokkos::create_mirror_view(m_parameters);
   const auto state = Kokkos::create_mirror_view(m_state);
   job.model.initialise(job.options.seed, parameters, state);
@@ -81,89 +99,122 @@ StepReport Trainer::train(const Exec& exec, Timeline* timeline) {
   nn::Batch<float> batch;
   {
     const StageScope stage(timeline, Stage::data);
-    const data::Batch& next = m_loader.next();
-    batch = m_batch.upload(exec, next);
-    batch.key = batch_key(m_job.shard(), m_step);
+    batch = m_batch.upload(exec, m_loader->next());
+    batch.key = batch_key(m_job.shard(), m_now.step);
   }
   {
     const StageScope stage(timeline, Stage::forward);
     m_job.model.forward(exec, parameters, m_state, batch);
   }
-  m_schedule->begin_step(exec, m_gradient, m_step, timeline);
-  {
-    std::optional<StageScope> stage(std::in_place, timeline, Stage::backward);
-    m_job.model.backward(exec, parameters, m_gradient, [&](std::size_t segment) {
-      stage.reset();  // what the schedule does here is timed as stages of its own
-      m_schedule->on_ready(exec, segment);
-      stage.emplace(timeline, Stage::backward);
-    });
-  }
+  const bool updates = (m_now.step + 1) % m_result.contender.accumulate == 0;
+  if (updates) m_schedule->begin_step(exec, m_gradient, m_now.step, timeline);
+  backward(exec, timeline, updates);
+  if (!updates) return {};
   const StepReport report = m_schedule->end_step(exec, m_mean);
   if (!report.skipped) {
     const StageScope stage(timeline, Stage::update);
     if (m_job.options.clip > 0) m_clip.run(exec, m_mean, m_job.options.clip);
-    m_sgd.step(exec, m_rate.at(m_step), m_parameters, Span<const float>(m_mean));
+    m_sgd.step(exec, m_rate.at(m_now.step), m_parameters, Span<const float>(m_mean));
   }
   return report;
 }
 
+void Trainer::backward(const Exec& exec, Timeline* timeline, bool updates) {
+  std::optional<StageScope> stage(std::in_place, timeline, Stage::backward);
+  const auto& segments = m_job.model.layout().segments;
+  const index_t batches = m_result.contender.accumulate;
+  index_t end = m_job.model.layout().count();  // elements from here on are complete
+  m_job.model.backward(exec, m_parameters, m_gradient, [&](std::size_t first) {
+    if (batches > 1) sum_up(exec, m_sum, m_gradient, segments[first].offset, end, batches, updates);
+    end = segments[first].offset;
+    if (!updates) return;
+    stage.reset();  // what the schedule does here is timed as stages of its own
+    m_schedule->on_ready(exec, first);
+    stage.emplace(timeline, Stage::backward);
+  });
+}
+
 void Trainer::step(const Exec& exec, bool warmup) {
-  if (m_dump.wanted(m_step)) m_dump.keep_memories(exec, *m_schedule);
+  const index_t batches = m_result.contender.accumulate;
+  if (m_now.step % batches == 0) {
+    m_group_warm = warmup;
+    m_group_s = 0;
+  }
+  const bool last = (m_now.step + 1) % batches == 0;
+  if (m_dump.wanted(m_now.step)) m_dump.keep_memories(exec, *m_schedule);
   exec.fence("gradcomp::train::step");
   m_job.control.barrier();
   Stopwatch watch(exec);  // no barrier at its end: the slowest rank's time is found in finish()
   watch.start();
-  if (!warmup) m_timeline.begin_step();
-  const StepReport report = train(exec, warmup ? nullptr : &m_timeline);
-  if (!warmup) m_timeline.end_step();
+  if (!m_group_warm && m_now.step % batches == 0) m_timeline.begin_step();
+  const StepReport report = train(exec, m_group_warm ? nullptr : &m_timeline);
+  if (!m_group_warm && last) m_timeline.end_step();
   const double seconds = watch.stop();
-  if (!warmup) m_local_ms.push_back(1e3 * seconds);
-  m_time_s += seconds;
-  m_payload_bytes += static_cast<double>(report.payload_bytes);
-  m_header_bytes += static_cast<double>(report.header_bytes);
-  m_wire_bytes += static_cast<double>(report.wire_bytes);
-  m_result.skipped_steps += report.skipped ? 1 : 0;
+  m_group_s += seconds;
+  if (!m_group_warm && last) m_local_ms.push_back(1e3 * m_group_s / static_cast<double>(batches));
+  m_now.time_s += seconds;
+  m_now.payload_bytes += static_cast<double>(report.payload_bytes);
+  m_now.header_bytes += static_cast<double>(report.header_bytes);
+  m_now.wire_bytes += static_cast<double>(report.wire_bytes);
+  m_now.skipped_steps += report.skipped ? 1 : 0;
   m_result.density_ratio.insert(m_result.density_ratio.end(), report.density_ratio.begin(), report.density_ratio.end());
-  m_loss += m_job.model.loss(exec);
-  if (m_dump.wanted(m_step)) m_dump.write(exec, m_gradient, m_step);
-  ++m_step;
+  m_now.loss += m_job.model.loss(exec);
+  if (m_dump.wanted(m_now.step)) m_dump.write(exec, m_gradient, m_now.step);
+  ++m_now.step;
+  if (m_now.step % m_epoch_steps == 0) check_replicas();
+}
+
+void Trainer::check_replicas() {
+  if (m_result.contender.is_bound()) return;
+  m_now.replicas_equal = equal_over_ranks(m_job.control, content_hash(m_parameters)) && m_now.replicas_equal;
 }
 
 void Trainer::evaluate(const Exec& exec) {
   Kokkos::deep_copy(exec, m_test_state, m_state);
   const nn::Loss test = evaluate_test_set(exec, m_job, m_batch, m_parameters, m_test_state);
-  m_result.test_quality = m_result.metric.of(test);
-  m_result.test_accuracy = test.accuracy();
-  m_result.test_loss = test.mean();
-  if (m_result.spec.common.text("reducer") != "local") {
-    m_result.replicas_equal = equal_over_ranks(m_job.control, content_hash(m_parameters)) && m_result.replicas_equal;
+  m_now.test_quality = m_result.metric.of(test);
+  m_now.test_accuracy = test.accuracy();
+  m_now.test_loss = test.mean();
+  if (m_result.target && !m_now.target_reached && m_result.metric.reaches(m_now.test_quality, *m_result.target)) {
+    m_now.target_reached = true;
+    m_now.reached = {m_now.step, m_now.time_s, m_now.wire_bytes};
   }
+  check_replicas();
   auto& curve = m_result.curve;
-  curve.step.push_back(m_step);
-  curve.time_s.push_back(m_time_s);
-  curve.wire_bytes.push_back(m_wire_bytes);
-  curve.loss.push_back(sum_over_ranks(m_job.control, m_loss).mean());
+  curve.step.push_back(m_now.step);
+  curve.time_s.push_back(m_now.time_s);
+  curve.wire_bytes.push_back(m_now.wire_bytes);
+  curve.loss.push_back(sum_over_ranks(m_job.control, m_now.loss).mean());
   curve.accuracy.push_back(test.accuracy());
-  curve.quality.push_back(m_result.test_quality);
-  m_loss = {};
+  curve.quality.push_back(m_now.test_quality);
+  m_now.loss = {};
 }
 
 MethodResult Trainer::finish() {
   Communicator& control = m_job.control;
+  m_result.test_quality = m_now.test_quality;
+  m_result.test_accuracy = m_now.test_accuracy;
+  m_result.test_loss = m_now.test_loss;
+  m_result.replicas_equal = m_now.replicas_equal;
+  m_result.skipped_steps = m_now.skipped_steps;
+  m_result.parameters_hash = content_hash(m_parameters);
   m_result.step_ms = max_over_ranks(control, m_local_ms);
   std::vector<std::string> names;
   std::vector<double> medians;
   for (const auto& [name, milliseconds] : m_timeline.medians_ms()) {
     names.push_back(name);
-    medians.push_back(milliseconds);
+    medians.push_back(milliseconds / static_cast<double>(m_result.contender.accumulate));
   }
   medians = max_over_ranks(control, medians);
   for (std::size_t i = 0; i < names.size(); ++i) m_result.stage_ms[names[i]] = medians[i];
-  const double steps = static_cast<double>(std::max<index_t>(m_step, 1));
-  const auto bytes = max_over_ranks(control, {m_payload_bytes / steps, m_header_bytes / steps, m_wire_bytes / steps});
-  m_result.payload_bytes = bytes[0];
-  m_result.header_bytes = bytes[1];
-  m_result.wire_bytes = bytes[2];
+  const double steps = static_cast<double>(std::max<index_t>(m_now.step, 1));
+  const auto most = max_over_ranks(control, {m_now.payload_bytes / steps, m_now.header_bytes / steps,
+                                             m_now.wire_bytes / steps, m_now.reached.time_s, m_now.reached.wire_bytes});
+  m_result.payload_bytes = most[0];
+  m_result.header_bytes = most[1];
+  m_result.wire_bytes = most[2];
+  if (m_now.target_reached) m_result.reached = Reached{m_now.reached.steps, most[3], most[4]};
+  m_result.state_bytes = 0;
   for (const StateView& view : m_schedule->persistent()) m_result.state_bytes += view.bytes;
   return m_result;
 }

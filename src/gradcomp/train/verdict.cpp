@@ -17,12 +17,15 @@ std::vector<Verdict> judge(const std::vector<Outcome>& outcomes, const Metric& m
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const Outcome& o = outcomes[i];
     verdicts[i].quality_matched = !o.bound && o.replicas_equal && metric.reaches(o.quality, bound);
-    if (o.control && verdicts[i].quality_matched) best_dense = std::min(best_dense, o.step_time);
+    if (o.control && verdicts[i].quality_matched && !o.missed_target) best_dense = std::min(best_dense, o.step_time);
   }
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    if (!verdicts[i].quality_matched) continue;
+    if (!verdicts[i].quality_matched || outcomes[i].missed_target) continue;
     verdicts[i].speedup_vs_fp32 = reference->step_time / outcomes[i].step_time;
-    verdicts[i].speedup_vs_best_dense = best_dense / outcomes[i].step_time;
+    if (std::isfinite(best_dense)) verdicts[i].speedup_vs_best_dense = best_dense / outcomes[i].step_time;
+    if (reference->time_to_target && outcomes[i].time_to_target) {
+      verdicts[i].speedup_to_target = *reference->time_to_target / *outcomes[i].time_to_target;
+    }
   }
   return verdicts;
 }

@@ -10,8 +10,8 @@ namespace {
 
 const Metric accuracy;
 
-Outcome control(const char* name, double quality, double time) { return {name, true, false, quality, time, true}; }
-Outcome method(const char* name, double quality, double time) { return {name, false, false, quality, time, true}; }
+Outcome control(const char* name, double quality, double time) { return {name, true, false, quality, time}; }
+Outcome method(const char* name, double quality, double time) { return {name, false, false, quality, time}; }
 
 TEST(Judge, PrintsSpeedUpsOnlyAtMatchedQuality) {
   const auto v = judge(
@@ -68,6 +68,20 @@ TEST(Judge, TheBoundAndDivergedReplicasNeverMatch) {
   EXPECT_FALSE(v[1].quality_matched);
   EXPECT_FALSE(v[2].quality_matched);
   EXPECT_DOUBLE_EQ(*v[0].speedup_vs_best_dense, 1.0);
+}
+
+TEST(Judge, AMissedTargetShowsNoSpeedUp) {
+  auto fp32 = control("fp32", 0.90, 100), fp16 = control("fp16", 0.90, 10), top_k = method("top_k", 0.90, 50);
+  auto qsgd = method("qsgd", 0.90, 20);
+  fp32.time_to_target = 6;
+  top_k.time_to_target = 4;
+  fp16.missed_target = qsgd.missed_target = true;
+  const auto v = judge({fp32, fp16, top_k, qsgd}, accuracy, 0.02);
+  EXPECT_DOUBLE_EQ(*v[2].speedup_vs_fp32, 2.0);
+  EXPECT_DOUBLE_EQ(*v[2].speedup_vs_best_dense, 2.0) << "fp16 missed the target: fp32 is the best";
+  EXPECT_DOUBLE_EQ(*v[2].speedup_to_target, 1.5);
+  EXPECT_TRUE(v[3].quality_matched);
+  EXPECT_FALSE(v[3].speedup_vs_fp32 || v[3].speedup_vs_best_dense || v[3].speedup_to_target);
 }
 
 TEST(Judge, WithoutAReferenceNothingMatches) {

@@ -1,0 +1,112 @@
+#include "gradcomp/train/checkpoints.hpp"
+
+#include <filesystem>
+
+#include "gradcomp/comm/agree.hpp"
+#include "gradcomp/data/files.hpp"
+#include "gradcomp/report/result_file.hpp"
+#include "gradcomp/train/snapshot.hpp"
+
+namespace gradcomp::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* format = "gradcomp-checkpoint-1";
+
+std::string seed_folder(const std::string& folder, std::uint64_t seed) {
+  return folder.empty() ? "" : fmt::format("{}/seed{}", folder, seed);
+}
+
+std::string manifest_of(const std::string& folder) { return folder + "/checkpoint.json"; }
+
+std::string file_of(const std::string& folder, int rank, index_t step) {
+  return fmt::format("{}/rank{}_step{}.ckpt", folder, rank, step);
+}
+
+/// Removes what this rank wrote before `keep`, and what an interrupted write left.
+void remove_others(const std::string& folder, int rank, const std::string& keep) {
+  const std::string name = fmt::format("rank{}_step", rank);
+  std::error_code error;
+  std::vector<fs::path> old;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string file = entry.path().filename().string();
+    const bool own = file.starts_with(name) || file.starts_with("." + name);
+    if (own && entry.path() != fs::path(keep)) old.push_back(entry.path());
+  }
+  for (const auto& path : old) fs::remove(path, error);
+}
+
+/// The step that `folder` holds; throws Error unless it was written under `settings`.
+index_t read_manifest(const std::string& folder, const report::Json& settings) {
+  const std::string path = manifest_of(folder);
+  const auto bytes = data::read_file(path);
+  try {
+    const auto manifest = report::Json::parse(bytes.begin(), bytes.end());
+    require(manifest.at("format") == format, "'{}' is no checkpoint of this version", path);
+    const auto& found = manifest.at("settings");
+    for (const auto& [key, value] : settings.items()) {
+      require(found.contains(key) && found[key] == value, "--resume: '{}' was made with {} {}, but this job has {}",
+              path, key, found.contains(key) ? found[key].dump() : "unknown", value.dump());
+    }
+    return manifest.at("step").get<index_t>();
+  } catch (const report::Json::exception& error) {
+    throw Error(fmt::format("'{}' is no checkpoint: {}", path, error.what()));
+  }
+}
+
+}  // namespace
+
+void check_checkpoints(const Options& options, int rank) {
+  if (!options.resume_folder.empty()) {
+    bool found = false;
+    for (index_t i = 0; i < options.seeds; ++i) {
+      const auto folder = seed_folder(options.resume_folder, options.seed + static_cast<std::uint64_t>(i));
+      found = found || fs::exists(manifest_of(folder));
+    }
+    require(found, "--resume {}: there is no checkpoint of seed {}", options.resume_folder, options.seed);
+  }
+  if (!options.checkpoint_folder.empty() && rank == 0) data::require_writable_folder(options.checkpoint_folder);
+}
+
+Checkpoints::Checkpoints(const Options& options, report::Json settings)
+    : m_resume(seed_folder(options.resume_folder, options.seed)),
+      m_folder(seed_folder(options.checkpoint_folder, options.seed)),
+      m_every(options.checkpoint_every),
+      m_steps(options.steps),
+      m_settings(std::move(settings)) {}
+
+index_t Checkpoints::restore(const Exec& exec, Communicator& control,
+                             const std::vector<std::unique_ptr<Trainer>>& trainers) const {
+  index_t step = 0;
+  run_collectively(control, [&] {
+    if (m_resume.empty() || !fs::exists(manifest_of(m_resume))) return;
+    step = read_manifest(m_resume, m_settings);
+    const std::string path = file_of(m_resume, control.rank(), step);
+    const Snapshot snapshot = Snapshot::decode(data::read_file(path), path);
+    for (const auto& trainer : trainers) trainer->restore(exec, snapshot);
+  });
+  require_same_on_all_ranks(control, "checkpoint", fmt::format("step {}", step));
+  return step;
+}
+
+void Checkpoints::save(const Exec& exec, Communicator& control, const std::vector<std::unique_ptr<Trainer>>& trainers,
+                       index_t begin, index_t end) const {
+  const bool due = m_every > 0 && end / m_every > begin / m_every;
+  if (m_folder.empty() || !(due || end == m_steps)) return;
+  const std::string path = file_of(m_folder, control.rank(), end);
+  run_collectively(control, [&] {
+    data::require_writable_folder(m_folder);
+    Snapshot snapshot;
+    for (const auto& trainer : trainers) trainer->save(exec, snapshot);
+    data::replace_file(path, {}, snapshot.encode());
+  });
+  run_collectively(control, [&] {  // all files are there
+    if (control.rank() != 0) return;
+    const report::Json manifest{{"format", format}, {"step", end}, {"settings", m_settings}};
+    report::write_atomically(manifest_of(m_folder), manifest.dump(1) + "\n");
+  });
+  remove_others(m_folder, control.rank(), path);
+}
+
+}  // namespace gradcomp::train

@@ -1,0 +1,66 @@
+#include "gradcomp/train/options_json.hpp"
+
+namespace gradcomp::train {
+
+report::Json to_json(const Options& o) {
+  return {{"data", o.data},
+          {"length", o.length},
+          {"model", o.model},
+          {"methods", o.method_list()},
+          {"steps", o.steps},
+          {"batch", o.batch},
+          {"lr", o.learning_rate},
+          {"momentum", o.momentum},
+          {"nesterov", o.nesterov},
+          {"weight_decay", o.weight_decay},
+          {"decay", o.decay},
+          {"warmup", o.warmup},
+          {"clip", o.clip},
+          {"augment", o.augment},
+          {"skew", o.skew},
+          {"seed", o.seed},
+          {"seeds", o.seeds},
+          {"schedule", o.schedule},
+          {"bucket_kib", o.bucket_kib},
+          {"evaluate_every", o.evaluation_interval()},
+          {"block", o.block},
+          {"quality_tolerance", o.quality_tolerance},
+          {"target", o.target},
+          {"accumulate", o.accumulate},
+          {"tuned", !o.rates.empty()},
+          {"resumed", !o.resume_folder.empty()},
+          {"density_tolerance", o.density_tolerance},
+          {"dump_steps", o.dump_steps},
+          {"link", o.link}};
+}
+
+report::Json checkpoint_settings(const Options& options, const data::Task& task,
+                                 const std::vector<Contender>& contenders, int ranks) {
+  report::Json settings = to_json(options);
+  // What judges the results, and the number of seeds, may be chosen anew.
+  for (const char* key : {"quality_tolerance", "density_tolerance", "dump_steps", "resumed", "tuned", "seeds"}) {
+    settings.erase(key);
+  }
+  settings["data"] = task.name();
+  settings["data_crc"] = task.crc();
+  settings["ranks"] = ranks;
+  settings["methods"] = report::Json::array();
+  for (const Contender& c : contenders) {
+    settings["methods"].push_back({{"method", c.spec.canonical}, {"lr", c.learning_rate}});
+  }
+  return settings;
+}
+
+report::Json rate_settings(const Options& options, const data::Task& task, int ranks) {
+  report::Json settings = to_json(options), chosen = report::Json::object();
+  for (const char* key :
+       {"length", "model", "batch", "momentum", "nesterov", "weight_decay", "decay", "clip", "augment", "skew"}) {
+    chosen[key] = settings[key];
+  }
+  chosen["data"] = task.name();
+  chosen["data_crc"] = task.crc();
+  chosen["ranks"] = ranks;
+  return chosen;
+}
+
+}  // namespace gradcomp::train

@@ -1,0 +1,125 @@
+#include "gradcomp/train/rates.hpp"
+
+#include <cmath>
+#include <filesystem>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/data/files.hpp"
+#include "gradcomp/train/options_json.hpp"
+
+namespace gradcomp::train {
+namespace {
+
+constexpr const char* format = "gradcomp-rates-1";
+
+report::Json number(double value) { return std::isfinite(value) ? report::Json(value) : report::Json(nullptr); }
+
+double number(const report::Json& json) { return json.is_null() ? std::nan("") : json.get<double>(); }
+
+}  // namespace
+
+Rates::Rates(Metric metric, report::Json settings, index_t trial_steps)
+    : m_metric(std::move(metric)), m_settings(std::move(settings)), m_trial_steps(trial_steps) {}
+
+Rates Rates::parse(const std::string& text, const std::string& path, Metric metric, const report::Json& settings,
+                   index_t trial_steps, bool same_steps) {
+  Rates rates(std::move(metric), settings, trial_steps);
+  try {
+    const auto file = report::Json::parse(text);
+    require(file.at("format") == format, "--rates {}: not a file of learning rates ({})", path, format);
+    for (const auto& [key, value] : settings.items()) {
+      const auto& found = file.at("settings").at(key);
+      require(found == value, "--rates {}: tuned for {} {}, but this job has {}", path, key, found.dump(),
+              value.dump());
+    }
+    require(!same_steps || file.at("trial_steps") == trial_steps,
+            "--rates {}: its trials have {} steps, but --tune-steps is {}", path, file.at("trial_steps").dump(),
+            trial_steps);
+    rates.m_trial_steps = file.at("trial_steps").get<index_t>();
+    for (const auto& [method, entry] : file.at("methods").items()) {
+      for (const auto& t : entry.at("trials")) {
+        rates.add(method, {t.at("lr"), number(t.at("quality")), number(t.at("loss")), t.at("seconds")});
+      }
+    }
+  } catch (const report::Json::exception& error) {
+    throw Error(fmt::format("--rates {}: not a file of learning rates: {}", path, error.what()));
+  }
+  return rates;
+}
+
+void Rates::add(const std::string& method, const Trial& trial) { m_trials[method].push_back(trial); }
+
+const std::vector<Trial>& Rates::trials(const std::string& method) const {
+  static const std::vector<Trial> none;
+  const auto found = m_trials.find(method);
+  return found == m_trials.end() ? none : found->second;
+}
+
+const Trial* Rates::find(const std::string& method, double rate) const {
+  for (const Trial& trial : trials(method)) {
+    if (trial.rate == rate) return &trial;
+  }
+  return nullptr;
+}
+
+const Trial* Rates::best(const std::string& method) const {
+  const Trial* best = nullptr;
+  for (const Trial& trial : trials(method)) {
+    if (!std::isfinite(trial.quality)) continue;
+    const bool better = best == nullptr || !m_metric.reaches(best->quality, trial.quality) ||
+                        (trial.quality == best->quality && trial.loss < best->loss);
+    if (better) best = &trial;
+  }
+  return best;
+}
+
+std::string Rates::text() const {
+  report::Json methods = report::Json::object();
+  for (const auto& [method, trials] : m_trials) {
+    report::Json list = report::Json::array();
+    double seconds = 0;
+    for (const Trial& t : trials) {
+      list.push_back(
+          {{"lr", t.rate}, {"quality", number(t.quality)}, {"loss", number(t.loss)}, {"seconds", t.seconds}});
+      seconds += t.seconds;
+    }
+    const Trial* chosen = best(method);
+    methods[method] = {{"lr", chosen != nullptr ? report::Json(chosen->rate) : report::Json(nullptr)},
+                       {"seconds", seconds},
+                       {"trials", list}};
+  }
+  const report::Json file{{"format", format},
+                          {"metric", m_metric.name},
+                          {"settings", m_settings},
+                          {"trial_steps", m_trial_steps},
+                          {"methods", methods}};
+  return file.dump(1) + "\n";
+}
+
+void Rates::apply(std::vector<Contender>& contenders, const std::string& path) const {
+  for (Contender& c : contenders) {
+    std::string key = c.spec.canonical;
+    if (c.is_bound()) {
+      key = parse_method("fp32").canonical;
+      if (trials(key).empty()) continue;  // a bound needs no rate of its own
+    }
+    const Trial* chosen = best(key);
+    require(chosen != nullptr, "--rates {}: no learning rate of '{}'; run with --tune first", path, c.spec.label);
+    c.learning_rate = chosen->rate;
+    c.tuning = TuningCost{};
+    for (const Trial& trial : trials(key)) {
+      c.tuning->steps += m_trial_steps;
+      c.tuning->seconds += trial.seconds;
+    }
+  }
+}
+
+Rates read_rates(const Options& options, const data::Task& task, int ranks) {
+  const Metric metric(task.shape().kind);
+  const auto settings = rate_settings(options, task, ranks);
+  if (options.tune && !std::filesystem::exists(options.rates)) return {metric, settings, options.tune_steps};
+  const auto bytes = data::read_file(options.rates);
+  return Rates::parse({bytes.begin(), bytes.end()}, options.rates, metric, settings, options.tune_steps, options.tune);
+}
+
+}  // namespace gradcomp::train

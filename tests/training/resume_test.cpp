@@ -1,0 +1,142 @@
+// A run that goes on from a checkpoint is the run that was never interrupted, bit for bit.
+#include <fstream>
+
+#include "gradcomp/data/files.hpp"
+#include "gradcomp/train/options_json.hpp"
+#include "training/rig.hpp"
+
+namespace gradcomp::train::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// All methods with memories between steps, kinds of feedback and reducers; the job adds fp32:accumulate=2.
+const char* const methods =
+    "fp32,top_k:ratio=0.01:schedule=synchronous,powersgd:rank=2,sidco:ratio=0.01:interval=3,dgc:ratio=0.01,one_bit,"
+    "top_k:ratio=0.01:feedback=ef21,adaptive_threshold,redsync:variant=paper:search=binary:interval=3,"
+    "top_k:ratio=0.02:reducer=ok_topk:reducer.interval=3,signum,"
+    "top_k:ratio=0.02+qsgd:bits=4";
+
+struct Interrupted {};
+
+report::Json settings(Rig& rig, const std::string& list = methods) {
+  return checkpoint_settings(rig.options, rig.task, rig.parse(list), rig.control->size());
+}
+
+/// Trains until the checkpoint of step 4 is there and two steps more.
+void run_interrupted(Rig& rig, const std::string& list = methods) {
+  rig.options.checkpoint_every = 4;
+  const Checkpoints checkpoints(rig.options, settings(rig, list));
+  const auto contenders = rig.parse(list);
+  index_t calls = 0;
+  EXPECT_THROW(compare(
+                   Exec(), rig.job(), contenders,
+                   [&](const std::string&) {
+                     if (++calls == 6 * std::ssize(contenders)) throw Interrupted();
+                   },
+                   &checkpoints),
+               Interrupted);
+}
+
+TEST(Resume, EqualsTheUninterruptedRunBitForBit) {
+  Rig rig;
+  rig.options.accumulate = 2;
+  rig.options.target = "accuracy=0.3";
+  const auto whole = rig.run(methods);
+
+  const Folder folder(*rig.control);
+  rig.options.checkpoint_folder = folder.path();
+  run_interrupted(rig);
+  rig.options.resume_folder = folder.path();
+  rig.options.checkpoint_folder.clear();
+  rig.options.checkpoint_every = 0;
+  const Checkpoints checkpoints(rig.options, settings(rig));
+  const auto resumed = rig.run(methods, &checkpoints);
+
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    const MethodResult &a = whole[i], &b = resumed[i];
+    const std::string& label = a.contender.spec.label;
+    EXPECT_EQ(a.parameters_hash, b.parameters_hash) << label;
+    EXPECT_EQ(a.curve.step, b.curve.step) << label;
+    EXPECT_EQ(a.curve.loss, b.curve.loss) << label;
+    EXPECT_EQ(a.curve.accuracy, b.curve.accuracy) << label;
+    EXPECT_EQ(a.curve.wire_bytes, b.curve.wire_bytes) << label;
+    EXPECT_EQ(a.density_ratio, b.density_ratio) << label;
+    EXPECT_EQ(a.payload_bytes, b.payload_bytes) << label;
+    EXPECT_EQ(a.step_ms.size(), b.step_ms.size()) << label;
+    EXPECT_EQ(a.reached.has_value(), b.reached.has_value()) << label;
+    EXPECT_TRUE(b.replicas_equal) << label;
+  }
+}
+
+TEST(Resume, OfAFinishedRunTrainsNoMore) {
+  Rig rig;
+  const Folder folder(*rig.control);
+  rig.options.checkpoint_folder = rig.options.resume_folder = folder.path();
+  const Checkpoints checkpoints(rig.options, settings(rig, "fp32"));
+  const auto first = rig.run("fp32", &checkpoints), again = rig.run("fp32", &checkpoints);
+  EXPECT_EQ(first[0].step_ms, again[0].step_ms) << "times would differ if it had run";
+  EXPECT_EQ(first[0].parameters_hash, again[0].parameters_hash);
+}
+
+/// The line of the error, or nothing.
+std::string error_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Resume, RefusesOtherOptionsAndDamagedFiles) {
+  using testing::HasSubstr;
+  Rig rig;
+  const Folder folder(*rig.control);
+  rig.options.checkpoint_folder = folder.path();
+  run_interrupted(rig, "fp32,top_k");
+  rig.options.resume_folder = folder.path();
+  rig.options.checkpoint_folder.clear();
+  const auto resume = [&](const std::string& list) {
+    return error_of([&] {
+      const Checkpoints checkpoints(rig.options, settings(rig, list));
+      rig.run(list, &checkpoints);
+    });
+  };
+  rig.options.weight_decay = 0;
+  EXPECT_THAT(resume("fp32,top_k"), HasSubstr("was made with weight_decay 0.0005, but this job has 0"));
+  rig.options.weight_decay = 5e-4;
+  EXPECT_THAT(resume("fp32,qsgd"), HasSubstr("methods"));
+
+  rig.control->barrier();
+  const std::string path = fmt::format("{}/seed1/rank{}_step4.ckpt", folder.path(), rig.control->rank());
+  auto bytes = data::read_file(path);
+  bytes[bytes.size() / 2] ^= 1U;
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+  EXPECT_THAT(resume("fp32,top_k"), HasSubstr("is damaged"));
+  rig.options.seed = 7;
+  EXPECT_THAT(error_of([&] { check_checkpoints(rig.options, 0); }), HasSubstr("no checkpoint of seed 7"));
+}
+
+TEST(Checkpoint, LeavesOneFileOfEachRankAndTheManifest) {
+  Rig rig;
+  const Folder folder(*rig.control);
+  rig.options.checkpoint_folder = folder.path();
+  rig.options.checkpoint_every = 2;
+  const Checkpoints checkpoints(rig.options, settings(rig, "fp32"));
+  data::require_writable_folder(folder.path() + "/seed1");
+  const std::string left = fmt::format("{}/seed1/.rank{}_step4.ckpt.99.tmp", folder.path(), rig.control->rank());
+  std::ofstream(left) << "of an interrupted write";
+  rig.run("fp32", &checkpoints);
+  rig.control->barrier();
+  std::vector<std::string> names, wanted{"checkpoint.json"};
+  for (const auto& entry : fs::directory_iterator(folder.path() + "/seed1")) {
+    names.push_back(entry.path().filename().string());
+  }
+  for (int r = 0; r < rig.control->size(); ++r) wanted.push_back(fmt::format("rank{}_step8.ckpt", r));
+  EXPECT_THAT(names, testing::UnorderedElementsAreArray(wanted));
+  rig.control->barrier();
+}
+
+}  // namespace
+}  // namespace gradcomp::train::test

@@ -1,0 +1,105 @@
+// Targets, accumulation, clipping and tuning.
+#include <cmath>
+
+#include "gradcomp/train/evaluation.hpp"
+#include "gradcomp/train/tuning.hpp"
+#include "training/rig.hpp"
+
+namespace gradcomp::train::test {
+namespace {
+
+TEST(Target, IsReachedAtTheFirstEvaluationThatSawIt) {
+  Rig rig;
+  rig.options.target = "accuracy=0.01";
+  const auto reached = rig.run("fp32,top_k");
+  for (const auto& r : reached) {
+    ASSERT_GT(r.curve.quality[0], 0.01) << "the test needs another target";
+    EXPECT_EQ(r.reached->steps, 4);
+    EXPECT_GT(r.reached->time_s, 0);
+    EXPECT_GE(r.reached->wire_bytes, r.curve.wire_bytes[0]);
+    EXPECT_LT(r.reached->wire_bytes, r.curve.wire_bytes[1] + (rig.control->size() > 1 ? 0 : 1));
+  }
+  EXPECT_EQ(judge(reached, 1.0)[0].speedup_to_target, 1.0);
+
+  rig.options.target = "accuracy=1";
+  rig.options.learning_rate = 1e-6;
+  const auto missed = rig.run("fp32,top_k");
+  for (const auto& verdict : judge(missed, 1.0)) {
+    EXPECT_TRUE(verdict.quality_matched);
+    EXPECT_FALSE(verdict.speedup_vs_fp32 || verdict.speedup_vs_best_dense || verdict.speedup_to_target);
+  }
+}
+
+TEST(Accumulate, TakesTheMeanGradientOfTheGroup) {
+  Rig rig;
+  rig.options.steps = rig.options.block = rig.options.accumulate = rig.options.evaluate_every = 2;
+  rig.options.decay = "constant";
+  rig.options.weight_decay = 0;
+  const auto results = rig.run("fp32");
+  EXPECT_EQ(results[1].contender.spec.label, "fp32:accumulate=2");
+  EXPECT_EQ(results[1].payload_bytes, 0.5 * results[0].payload_bytes) << "mean of a step";
+  EXPECT_EQ(results[1].step_ms.size(), 1U);
+  if (rig.control->size() > 1) return;
+
+  // On one rank: two gradients at the initial weights, one step along their mean.
+  const Layout& layout = rig.model->layout();
+  const Vector<float> parameters("", layout.count()), state("", rig.model->state_count());
+  const Vector<float> first("", layout.count()), second("", layout.count());
+  rig.model->initialise(1, HostSpan<float>(parameters.data(), parameters.size()),
+                        HostSpan<float>(state.data(), state.size()));
+  const auto fill = rig.task.training(rig.options.shard(0, 1));
+  DeviceBatch buffers;
+  for (const index_t step : {0, 1}) {
+    data::Batch batch;
+    batch.step = step;
+    fill(batch);
+    rig.model->train_step(Exec(), parameters, state, buffers.upload(Exec(), batch), step == 0 ? first : second);
+  }
+  for (std::size_t i = 0; i < first.size(); ++i) first(i) = 0.5F * (first(i) + second(i));
+  nn::Sgd<float>(layout, {0.9, false, 0}).step(Exec(), 0.05, parameters, Span<const float>(first));
+  EXPECT_EQ(content_hash(parameters), results[1].parameters_hash);
+}
+
+TEST(Clip, LimitsTheUpdate) {
+  Rig rig;
+  const auto plain = rig.run("fp32")[0].parameters_hash;
+  rig.options.clip = 1e9;
+  EXPECT_EQ(rig.run("fp32")[0].parameters_hash, plain);
+  rig.options.clip = 0.1;
+  const auto clipped = rig.run("fp32")[0];
+  EXPECT_NE(clipped.parameters_hash, plain);
+  EXPECT_TRUE(clipped.replicas_equal);
+}
+
+TEST(Tune, TriesTheGridOnceAndGoesOnWhereItStopped) {
+  Rig rig;
+  rig.options.tune_steps = 4;
+  const auto contenders = rig.parse("fp32,none,top_k:lr=0.2");
+  EXPECT_EQ(trial_count(contenders), 10);
+  const std::string fp32 = contenders[0].spec.canonical, top_k = contenders[2].spec.canonical;
+  Rates rates(Metric(), {}, 4);
+  rates.add(fp32, {0.05, 0.123, 4, 5});  // of the interrupted run: must stay as it is
+  int calls = 0;
+  tune(Exec(), rig.job(), contenders, rates, [&] { ++calls; });
+  EXPECT_EQ(calls, 10);
+  ASSERT_EQ(rates.trials(fp32).size(), 5U);
+  EXPECT_EQ(rates.find(fp32, 0.05)->quality, 0.123);
+  ASSERT_EQ(rates.trials(top_k).size(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(rates.trials(top_k)[i].rate, 0.2 * rate_factors[i]);
+  EXPECT_TRUE(rates.trials(contenders[1].spec.canonical).empty()) << "the bound needs none";
+  EXPECT_GT(rates.trials(top_k)[0].seconds, 0);
+  const std::string text = rates.text();
+  tune(Exec(), rig.job(), contenders, rates, [] {});
+  EXPECT_EQ(rates.text(), text);
+}
+
+TEST(Trainer, ReportsStateBytes) {
+  Rig rig;
+  rig.options.steps = rig.options.evaluate_every = 2;
+  const auto results = rig.run("fp32,top_k");
+  EXPECT_EQ(results[0].state_bytes, 0);
+  EXPECT_EQ(results[1].state_bytes, 4 * rig.model->layout().count()) << "the residual";
+}
+
+}  // namespace
+}  // namespace gradcomp::train::test

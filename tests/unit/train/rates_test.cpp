@@ -1,0 +1,105 @@
+#include "gradcomp/train/rates.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/train/repeats.hpp"
+#include "gradcomp/train/target.hpp"
+
+namespace gradcomp::train {
+namespace {
+
+const report::Json settings{{"model", "resnet20"}, {"ranks", 2}};
+
+Rates example() {
+  Rates rates(Metric(), settings, 10);
+  rates.add("a", {0.1, 0.5, 1.0, 2});
+  rates.add("a", {0.2, 0.5, 0.9, 2});
+  rates.add("a", {0.4, std::nan(""), std::nan(""), 1});
+  rates.add("b", {0.1, std::nan(""), std::nan(""), 1});
+  return rates;
+}
+
+TEST(Rates, ChooseTheBestQualityThenTheLowerLoss) {
+  const Rates rates = example();
+  EXPECT_EQ(rates.best("a")->rate, 0.2);
+  EXPECT_EQ(rates.best("b"), nullptr) << "all diverged";
+  EXPECT_EQ(rates.best("c"), nullptr);
+  Rates perplexity(Metric(InputShape::Kind::tokens), settings, 10);
+  perplexity.add("a", {0.1, 60, 1, 1});
+  perplexity.add("a", {0.2, 50, 1, 1});
+  perplexity.add("a", {0.4, 70, 1, 1});
+  EXPECT_EQ(perplexity.best("a")->rate, 0.2);
+}
+
+TEST(Rates, SurviveTheFile) {
+  const std::string text = example().text();
+  const Rates read = Rates::parse(text, "f", Metric(), settings, 10, true);
+  EXPECT_EQ(read.text(), text);
+  EXPECT_TRUE(std::isnan(read.find("a", 0.4)->quality));
+}
+
+std::string refusal(const std::string& text, const report::Json& wanted, index_t steps, bool same_steps) {
+  try {
+    Rates::parse(text, "f", Metric(), wanted, steps, same_steps);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Rates, RefuseFilesOfOtherJobs) {
+  const std::string text = example().text();
+  EXPECT_EQ(refusal(text, settings, 20, false), "");
+  EXPECT_EQ(refusal(text, settings, 20, true), "--rates f: its trials have 10 steps, but --tune-steps is 20");
+  EXPECT_EQ(refusal(text, {{"model", "vgg11"}, {"ranks", 2}}, 10, true),
+            "--rates f: tuned for model \"resnet20\", but this job has \"vgg11\"");
+  for (const char* bad : {"", "{", "[]", "{}", "{\"format\": \"x\"}", "1"}) {
+    EXPECT_THAT(refusal(bad, settings, 10, true), testing::HasSubstr("not a file of learning rates")) << bad;
+  }
+}
+
+TEST(Rates, EveryMethodNeedsOneButTheBound) {
+  Options options;
+  auto contenders = train::contenders(options, parse_methods("none,fp32,top_k"));
+  Rates rates(Metric(), settings, 10);
+  rates.add(contenders[1].spec.canonical, {0.7, 0.5, 1, 3});
+  rates.add(contenders[1].spec.canonical, {0.3, 0.4, 1, 4});
+  EXPECT_THROW(rates.apply(contenders, "f"), Error) << "none of top_k";
+  contenders.pop_back();
+  rates.apply(contenders, "f");
+  EXPECT_EQ(contenders[0].learning_rate, 0.7) << "the bound runs at fp32's";
+  EXPECT_EQ(contenders[1].learning_rate, 0.7);
+  EXPECT_EQ(contenders[1].tuning->steps, 20);
+  EXPECT_EQ(contenders[1].tuning->seconds, 7);
+}
+
+TEST(MeanInterval, IsStudents) {
+  const MeanInterval four({1, 2, 3, 4});  // t(3, 0.975) = 3.18244630528, from scipy.stats.t.ppf
+  EXPECT_EQ(four.mean, 2.5);
+  EXPECT_NEAR(*four.half_width, 3.18244630528 * std::sqrt(5.0 / 3 / 4), 1e-9);
+  EXPECT_EQ(MeanInterval({3}).mean, 3);
+  EXPECT_FALSE(MeanInterval({3}).half_width);
+  EXPECT_TRUE(std::isnan(MeanInterval({}).mean));
+  EXPECT_EQ(*MeanInterval({3, 3, 3}).half_width, 0);
+}
+
+TEST(Target, IsOneOfTheTasksMetric) {
+  const Metric accuracy, perplexity(InputShape::Kind::tokens);
+  EXPECT_EQ(target_value("accuracy=0.9", accuracy), 0.9);
+  EXPECT_EQ(target_value("perplexity=60", perplexity), 60);
+  EXPECT_EQ(target_value("", accuracy), std::nullopt);
+  for (const char* bad : {"accuracy", "accuracy=", "accuracy=x", "accuracy=0.9x", "accuracy=1.1", "accuracy=0",
+                          "accuracy=nan", "loss=1", "=0.5", "perplexity=60", "accuracy=-0.5"}) {
+    EXPECT_THROW(target_value(bad, accuracy), Error) << bad;
+  }
+  for (const char* bad : {"perplexity=0.5", "perplexity=inf", "perplexity=nan", "accuracy=0.9"}) {
+    EXPECT_THROW(target_value(bad, perplexity), Error) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace gradcomp::train
