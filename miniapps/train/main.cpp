@@ -35,6 +35,14 @@ struct Prepared {
   std::unique_ptr<report::ResultFile> file;
 };
 
+/// The tensors of the job's model: published ones, or those that it has for the job's data.
+Layout shapes_of(const train::Options& o) {
+  const auto names = nn::shape_names(), trained = nn::model_names();
+  const auto has = [&](const auto& list) { return std::find(list.begin(), list.end(), o.model) != list.end(); };
+  if (has(names) || !has(trained)) return nn::model_shapes(o.model);
+  return nn::make_model<float>(o.model, data::open_task(o.data, o.length)->shape(), 1)->layout();
+}
+
 Prepared prepare(const CommandLine& line, const MpiSession& session, Communicator& control) {
   const train::Options& o = line.train;
   Prepared p;
@@ -54,7 +62,7 @@ Prepared prepare(const CommandLine& line, const MpiSession& session, Communicato
     p.contenders = train::contenders(o, p.methods);
     for (index_t i = 0; i < o.seeds; ++i) p.seeds.push_back(o.seed + static_cast<std::uint64_t>(i));
     if (line.describe) {
-      p.shapes = nn::model_shapes(o.model);
+      p.shapes = shapes_of(o);
     } else {
       p.task = data::open_task(o.data, o.length);
       train::target_value(o.target, train::Metric(p.task->shape().kind));

@@ -16,9 +16,6 @@
 namespace gradcomp::data {
 namespace {
 
-constexpr const char* allowed =
-    "cifar10:DIR, cifar100:DIR, digits:FILE, gcds:FILE, packed:PATH, shapetex10[:key=value...]";
-
 ImageData from_gcds(ImageData data, const std::string& name, bool mirror) {
   to_three_channels(data.train);
   to_three_channels(data.test);
@@ -75,19 +72,27 @@ void to_three_channels(ImageSet& set) {
   set.channels = 3;
 }
 
+const char* const image_specs =
+    "cifar10:DIR, cifar100:DIR, digits:FILE, gcds:FILE, packed:PATH, shapetex10[:key=value...]";
+
+bool names_images(const std::string& spec) {
+  const std::string kind = split_spec(spec).kind;
+  return kind == "shapetex10" || kind == "cifar10" || kind == "cifar100" || kind == "digits" || kind == "gcds" ||
+         kind == "packed";
+}
+
 ImageData open_dataset(const std::string& text) {
   const Spec spec = split_spec(text);
   const std::string& kind = spec.kind;
+  require(names_images(text), "unknown data '{}'; allowed: {}", text, image_specs);
   const bool generated = kind == "shapetex10", folder = kind == "cifar10" || kind == "cifar100";
-  const bool known = generated || folder || kind == "digits" || kind == "gcds" || kind == "packed";
-  require(known, "unknown data '{}'; allowed: {}", text, allowed);
   std::vector<Parameter> parameters;
   if (kind == "cifar100") parameters.push_back(Parameter::choice("labels", "fine", {"fine", "coarse"}, "which labels"));
   ImageData data;
   if (generated) {
     data = make_shapetex(ShapeTexOptions::parse(text.size() > kind.size() ? text.substr(kind.size() + 1) : ""));
   } else {
-    require(!spec.path.empty(), "data '{}' names no {}; allowed: {}", text, folder ? "folder" : "file", allowed);
+    require(!spec.path.empty(), "data '{}' names no {}; allowed: {}", text, folder ? "folder" : "file", image_specs);
     const Options given(kind, parameters, split_pairs(kind, spec.options));
     // A mirrored digit is another sign; of an unknown file nothing is known; packed images are taken for photographs.
     data = kind == "cifar10"    ? read_cifar10(spec.path)

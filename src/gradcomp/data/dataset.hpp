@@ -31,6 +31,12 @@ struct ImageData {
   bool mirror = false;           ///< mirrored images keep their class: augmentation makes sense
 };
 
+/// The allowed specs, as an error message lists them.
+extern const char* const image_specs;
+
+/// Whether `spec` is one of images: what stands before its first colon is.
+bool names_images(const std::string& spec);
+
 /// Opens what `spec` names:
 ///   cifar10:DIR     the published binary files in DIR (cifar.hpp)
 ///   cifar100:DIR[:labels=fine|coarse]   the same of CIFAR-100

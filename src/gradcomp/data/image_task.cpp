@@ -3,17 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "gradcomp/core/error.hpp"
-#include "gradcomp/data/sampler.hpp"
+#include "gradcomp/data/shards.hpp"
 #include "gradcomp/data/transform.hpp"
 
 namespace gradcomp::data {
 namespace {
-
-Sampler make_sampler(const ImageSet& set, const Shard& shard) {
-  require(shard.skew == 0, "--skew {} is not allowed: these data are dealt evenly; allowed: 0", shard.skew);
-  return Sampler({set.count(), shard.batch, shard.rank, shard.ranks, shard.seed});
-}
 
 /// batch.images and batch.labels from batch.indices.
 void fill(const ImageSet& set, const Transform& transform, Batch& batch) {
@@ -30,11 +24,11 @@ InputShape ImageTask::shape() const {
 }
 
 index_t ImageTask::steps_per_epoch(const Shard& shard) const {
-  return make_sampler(m_data.train, shard).steps_per_epoch();
+  return ShardSampler(m_data.train, shard).steps_per_epoch();
 }
 
 Loader::Fill ImageTask::training(const Shard& shard) const {
-  return [&set = m_data.train, sampler = make_sampler(m_data.train, shard),
+  return [&set = m_data.train, sampler = ShardSampler(m_data.train, shard),
           transform = Transform(m_data, {shard.augment, 4, shard.seed})](Batch& batch) mutable {
     sampler.batch(batch.step, batch.indices);
     batch.epoch = sampler.epoch(batch.step);

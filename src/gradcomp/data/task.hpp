@@ -42,8 +42,8 @@ class Task {
   virtual bool test(const Shard& shard, index_t number, Batch& batch) const = 0;
 };
 
-/// Opens what `spec` names; data sets of images as in dataset.hpp. `length`: steps of a sequence in one batch, of data
-/// sets that are cut into such; 0: their default. Throws Error (one line: what, where, what is allowed).
+/// Opens what `spec` names; as in dataset.hpp (images), text.hpp and frames.hpp. `length`: steps of a sequence in one
+/// batch, of data sets that are cut into such; 0: their default. Throws Error (one line: what, where, what is allowed).
 std::unique_ptr<Task> open_task(const std::string& spec, index_t length = 0);
 
 }  // namespace gradcomp::data

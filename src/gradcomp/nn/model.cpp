@@ -6,7 +6,8 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/nn/image_models.hpp"
-#include "gradcomp/nn/shapes.hpp"
+#include "gradcomp/nn/language_models.hpp"
+#include "gradcomp/nn/lstm_classifier.hpp"
 
 namespace gradcomp::nn {
 
@@ -28,22 +29,32 @@ void require_kind(const std::string& name, const InputShape& input, InputShape::
 
 }  // namespace
 
-std::vector<std::string> model_names() { return image_model_names(); }
+std::vector<std::string> model_names() {
+  std::vector<std::string> all;
+  for (const auto& names : {image_model_names(), language_model_names(), frame_model_names()}) {
+    all.insert(all.end(), names.begin(), names.end());
+  }
+  return all;
+}
 
 template <class T>
 std::unique_ptr<Model<T>> make_model(const std::string& name, const InputShape& input, int max_batch, Path path) {
   const auto is_in = [&](const auto& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  const int length = static_cast<int>(input.length), classes = static_cast<int>(input.classes);
   if (is_in(image_model_names())) {
     require_kind(name, input, InputShape::Kind::images);
-    return make_image_model<T>(name, static_cast<int>(input.height), static_cast<int>(input.width), max_batch,
-                               static_cast<int>(input.classes), path);
+    return make_image_model<T>(name, static_cast<int>(input.height), static_cast<int>(input.width), max_batch, classes,
+                               path);
   }
-  const auto shapes = shape_names();
-  const bool has_shapes = std::find(shapes.begin(), shapes.end(), name) != shapes.end();
-  throw Error(fmt::format("{}: allowed are {}",
-                          has_shapes ? fmt::format("model '{}' has shapes to describe, but does not train", name)
-                                     : fmt::format("unknown model '{}'", name),
-                          fmt::join(model_names(), ", ")));
+  if (is_in(language_model_names())) {
+    require_kind(name, input, InputShape::Kind::tokens);
+    return make_language_model<T>(name, classes, length, max_batch, path);
+  }
+  if (is_in(frame_model_names())) {
+    require_kind(name, input, InputShape::Kind::frames);
+    return make_frame_model<T>(name, static_cast<int>(input.features), length, max_batch, classes, path);
+  }
+  throw Error(fmt::format("unknown model '{}': allowed are {}", name, fmt::join(model_names(), ", ")));
 }
 
 template std::unique_ptr<Model<float>> make_model(const std::string&, const InputShape&, int, Path);

@@ -57,6 +57,7 @@ report::Row to_row(const MethodResult& r, const Verdict& verdict, const Options&
       .set("replica_hash_equal", r.contender.is_bound() ? report::Json(nullptr) : report::Json(r.replicas_equal))
       .set("parameters_hash", fmt::format("{:016x}", r.parameters_hash))
       .curve(r.curve);
+  if (r.loss_floor > 0) row.set("loss_floor", r.loss_floor);
   if (r.contender.tuning) {
     row.set("tuning_steps", r.contender.tuning->steps).set("tuning_s", r.contender.tuning->seconds);
   }

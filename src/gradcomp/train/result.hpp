@@ -22,6 +22,7 @@ struct MethodResult {
   double samples_per_step = 0;  ///< over all ranks
   double rank_gflop = 0;        ///< forward and backward arithmetic of one rank and step
   Metric metric;
+  double loss_floor = 0;    ///< Task::loss_floor()
   double test_quality = 0;  ///< by the metric
   double test_accuracy = 0, test_loss = 0;
   std::optional<double> target;    ///< of the job

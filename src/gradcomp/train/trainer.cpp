@@ -80,6 +80,7 @@ Trainer::Trainer(const Job& job, const Contender& contender)
       m_epoch_steps(job.task.steps_per_epoch(job.shard())) {
   m_result.contender = contender;
   m_result.metric = Metric(job.task.shape().kind);
+  m_result.loss_floor = job.task.loss_floor();
   m_result.target = target_value(job.options.target, m_result.metric);
   m_result.dense_bytes = 4.0 * static_cast<double>(m_parameters.size());
   m_result.samples_per_step = static_cast<double>(job.options.batch * job.control.size());

@@ -1,5 +1,7 @@
 #include "gradcomp/nn/model.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -81,6 +83,12 @@ TEST(MakeModel, RefusesWhatItCannotBuild) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_TRUE(std::string(error.what()).starts_with("unknown model 'resnet21': allowed are resnet8, resnet20, "));
+  }
+  try {
+    make_model<float>("lstm_1x96", 32, 32, 1);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "model 'lstm_1x96' takes tokens, but the data are images");
   }
   EXPECT_THROW(make_model<float>("resnet20", 30, 32, 1), Error);
   EXPECT_THROW(make_model<float>("resnet20", 32, 32, 0), Error);
