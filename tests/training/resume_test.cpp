@@ -20,7 +20,7 @@ const char* const methods =
 struct Interrupted {};
 
 report::Json settings(Rig& rig, const std::string& list = methods) {
-  return checkpoint_settings(rig.options, rig.task, rig.parse(list), rig.control->size());
+  return checkpoint_settings(rig.options, *rig.task, rig.parse(list), rig.control->size());
 }
 
 /// Trains until the checkpoint of step 4 is there and two steps more.
@@ -38,20 +38,17 @@ void run_interrupted(Rig& rig, const std::string& list = methods) {
                Interrupted);
 }
 
-TEST(Resume, EqualsTheUninterruptedRunBitForBit) {
-  Rig rig;
-  rig.options.accumulate = 2;
-  rig.options.target = "accuracy=0.3";
-  const auto whole = rig.run(methods);
-
+/// Trains `list` once without a break and once with one.
+void expect_equal_after_resume(Rig& rig, const std::string& list) {
+  const auto whole = rig.run(list);
   const Folder folder(*rig.control);
   rig.options.checkpoint_folder = folder.path();
-  run_interrupted(rig);
+  run_interrupted(rig, list);
   rig.options.resume_folder = folder.path();
   rig.options.checkpoint_folder.clear();
   rig.options.checkpoint_every = 0;
-  const Checkpoints checkpoints(rig.options, settings(rig));
-  const auto resumed = rig.run(methods, &checkpoints);
+  const Checkpoints checkpoints(rig.options, settings(rig, list));
+  const auto resumed = rig.run(list, &checkpoints);
 
   for (std::size_t i = 0; i < whole.size(); ++i) {
     const MethodResult &a = whole[i], &b = resumed[i];
@@ -67,6 +64,21 @@ TEST(Resume, EqualsTheUninterruptedRunBitForBit) {
     EXPECT_EQ(a.reached.has_value(), b.reached.has_value()) << label;
     EXPECT_TRUE(b.replicas_equal) << label;
   }
+}
+
+TEST(Resume, EqualsTheUninterruptedRunBitForBit) {
+  Rig rig;
+  rig.options.accumulate = 2;
+  rig.options.target = "accuracy=0.3";
+  expect_equal_after_resume(rig, methods);
+}
+
+TEST(Resume, TakesTheHiddenStateAlong) {
+  Rig rig;
+  rig.options.clip = 0.5;
+  rig.task = data::open_task("hmm:tokens=2000:test=300:vocabulary=40:states=4", 8);
+  rig.model = nn::make_model<float>("lstm_1x96", rig.task->shape(), 4);
+  expect_equal_after_resume(rig, "fp32,top_k:ratio=0.05");
 }
 
 TEST(Resume, OfAFinishedRunTrainsNoMore) {

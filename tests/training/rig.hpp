@@ -50,11 +50,11 @@ inline Options small_options() {
 
 struct Rig {
   Options options = small_options();
-  data::ImageTask task = make_task();
+  std::unique_ptr<data::Task> task = std::make_unique<data::ImageTask>(make_task());
   std::unique_ptr<nn::Model<float>> model = nn::make_model<float>("resnet20", 8, 8, 4, 4);
   std::unique_ptr<Communicator> link = world(), control = world();
 
-  Job job() { return {options, task, *model, *link, *control}; }
+  Job job() { return {options, *task, *model, *link, *control}; }
 
   std::vector<Contender> parse(const std::string& methods) const { return contenders(options, parse_methods(methods)); }
 

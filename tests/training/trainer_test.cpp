@@ -47,7 +47,7 @@ TEST(Accumulate, TakesTheMeanGradientOfTheGroup) {
   const Vector<float> first("", layout.count()), second("", layout.count());
   rig.model->initialise(1, HostSpan<float>(parameters.data(), parameters.size()),
                         HostSpan<float>(state.data(), state.size()));
-  const auto fill = rig.task.training(rig.options.shard(0, 1));
+  const auto fill = rig.task->training(rig.options.shard(0, 1));
   DeviceBatch buffers;
   for (const index_t step : {0, 1}) {
     data::Batch batch;
@@ -91,6 +91,33 @@ TEST(Tune, TriesTheGridOnceAndGoesOnWhereItStopped) {
   const std::string text = rates.text();
   tune(Exec(), rig.job(), contenders, rates, [] {});
   EXPECT_EQ(rates.text(), text);
+}
+
+TEST(Trainer, LearnsALanguageTowardsItsFloor) {
+  Rig rig;
+  rig.options.steps = rig.options.block = 60;
+  rig.options.evaluate_every = 20;
+  rig.options.learning_rate = 0.5;
+  rig.options.clip = 1;
+  rig.task = data::open_task("hmm:tokens=20000:test=1000:vocabulary=40:states=4", 8);
+  rig.model = nn::make_model<float>("lstm_1x96", rig.task->shape(), 4);
+  for (const auto& r : rig.run("fp32,top_k:ratio=0.1")) {
+    EXPECT_EQ(r.metric.name, "perplexity");
+    EXPECT_NEAR(r.test_quality, std::exp(r.test_loss), 1e-9 * r.test_quality);
+    EXPECT_LT(r.test_quality, 35) << "of 40 words";
+    EXPECT_GT(r.test_loss, r.loss_floor);
+    EXPECT_GT(r.loss_floor, 1);
+    EXPECT_TRUE(r.replicas_equal);
+  }
+}
+
+TEST(Trainer, EvaluationsLeaveTheHiddenStateAlone) {
+  Rig rig;
+  rig.task = data::open_task("hmm:tokens=2000:test=300:vocabulary=40:states=4", 8);
+  rig.model = nn::make_model<float>("lstm_1x96", rig.task->shape(), 4);
+  const auto rare = rig.run("fp32")[0].parameters_hash;
+  rig.options.evaluate_every = 1;
+  EXPECT_EQ(rig.run("fp32")[0].parameters_hash, rare);
 }
 
 TEST(Trainer, ReportsStateBytes) {
