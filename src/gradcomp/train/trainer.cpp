@@ -8,6 +8,7 @@
 #include "gradcomp/data/counter_rng.hpp"
 #include "gradcomp/feedback/feedback.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
+#include "gradcomp/nn/accumulate.hpp"
 #include "gradcomp/train/evaluation.hpp"
 
 namespace gradcomp::train {
@@ -44,20 +45,6 @@ std::uint64_t batch_key(const data::Shard& shard, index_t step) {
   return data::CounterRng(shard.seed ^ stream << 48, static_cast<std::uint64_t>(step),
                           static_cast<std::uint64_t>(shard.rank))
       .next();
-}
-
-/// Gradient of the batches of a group, elements [begin, end): added to `sum`, and for the last of the group the mean of
-/// all `batches` in `gradient`, with `sum` zero again.
-void sum_up(const Exec& exec, const Span<float>& sum, const Span<float>& gradient, index_t begin, index_t end,
-            index_t batches, bool last) {
-  const float part = 1.0F / static_cast<float>(batches);
-  Kokkos::parallel_for(
-      "gradcomp::train::sum_up", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, begin, end),
-      KOKKOS_LAMBDA(const index_t i) {
-        const float total = sum(i) + gradient(i);
-        gradient(i) = last ? part * total : gradient(i);
-        sum(i) = last ? 0.0F : total;
-      });
 }
 
 Vector<float> zeros(const char* name, index_t count) { return {name, static_cast<std::size_t>(count)}; }
@@ -126,7 +113,7 @@ void Trainer::backward(const Exec& exec, Timeline* timeline, bool updates) {
   const index_t batches = m_result.contender.accumulate;
   index_t end = m_job.model.layout().count();  // elements from here on are complete
   m_job.model.backward(exec, m_parameters, m_gradient, [&](std::size_t first) {
-    if (batches > 1) sum_up(exec, m_sum, m_gradient, segments[first].offset, end, batches, updates);
+    if (batches > 1) nn::accumulate(exec, m_sum, m_gradient, segments[first].offset, end, batches, updates);
     end = segments[first].offset;
     if (!updates) return;
     stage.reset();  // what the schedule does here is timed as stages of its own
