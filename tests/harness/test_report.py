@@ -158,3 +158,25 @@ def test_missing_input_and_unwritable_output(tmp_path):
     example_results.write_folder(tmp_path)
     done = report(tmp_path, "--output", tmp_path / "train.json" / "x.html")
     assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_texts_are_told_by_perplexity(tmp_path):
+    document = example_results.train()
+    for row in document["benchmarks"]:
+        row |= {"metric": "perplexity", "test_quality": 87.5}
+        row["curve"]["quality"] = [None if accuracy is None else 90.0 for accuracy in row["curve"]["accuracy"]]
+    (tmp_path / "train.json").write_text(json.dumps(document), encoding="utf-8")
+    done = report(tmp_path, "--markdown", tmp_path / "report.md")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "test perplexity" in page and "87.5" in page and "test accuracy" not in page
+
+
+def test_files_without_a_metric_are_told_by_accuracy(tmp_path):
+    document = example_results.train()
+    for row in document["benchmarks"]:
+        del row["metric"], row["test_quality"], row["curve"]["quality"]
+    (tmp_path / "train.json").write_text(json.dumps(document), encoding="utf-8")
+    done = report(tmp_path, "--markdown", tmp_path / "report.md")
+    assert done.returncode == 0, done.stderr
+    assert "test accuracy" in (tmp_path / "report.md").read_text(encoding="utf-8")

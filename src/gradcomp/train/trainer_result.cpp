@@ -1,0 +1,64 @@
+// What a trainer measures: quality, replicas, and its part of the result.
+#include <algorithm>
+
+#include "gradcomp/comm/over_ranks.hpp"
+#include "gradcomp/train/trainer.hpp"
+
+namespace gradcomp::train {
+
+void Trainer::check_replicas() {
+  if (m_result.contender.is_bound()) return;
+  m_now.replicas_equal = equal_over_ranks(m_job.control, content_hash(m_parameters)) && m_now.replicas_equal;
+}
+
+void Trainer::evaluate(const Exec& exec) {
+  Kokkos::deep_copy(exec, m_test_state, m_state);
+  const nn::Loss test = evaluate_test_set(exec, m_job, m_batch, m_parameters, m_test_state);
+  m_now.test_quality = m_result.metric.of(test);
+  m_now.test_accuracy = test.accuracy();
+  m_now.test_loss = test.mean();
+  if (m_result.target && !m_now.target_reached && m_result.metric.reaches(m_now.test_quality, *m_result.target)) {
+    m_now.target_reached = true;
+    m_now.reached = {m_now.step, m_now.time_s, m_now.wire_bytes};
+  }
+  check_replicas();
+  auto& curve = m_result.curve;
+  curve.step.push_back(m_now.step);
+  curve.time_s.push_back(m_now.time_s);
+  curve.wire_bytes.push_back(m_now.wire_bytes);
+  curve.loss.push_back(sum_over_ranks(m_job.control, m_now.loss).mean());
+  curve.accuracy.push_back(test.accuracy());
+  curve.quality.push_back(m_now.test_quality);
+  m_now.loss = {};
+}
+
+MethodResult Trainer::finish() {
+  Communicator& control = m_job.control;
+  m_result.test_quality = m_now.test_quality;
+  m_result.test_accuracy = m_now.test_accuracy;
+  m_result.test_loss = m_now.test_loss;
+  m_result.replicas_equal = m_now.replicas_equal;
+  m_result.skipped_steps = m_now.skipped_steps;
+  m_result.parameters_hash = content_hash(m_parameters);
+  m_result.step_ms = max_over_ranks(control, m_local_ms);
+  std::vector<std::string> names;
+  std::vector<double> medians;
+  for (const auto& [name, milliseconds] : m_timeline.medians_ms()) {
+    names.push_back(name);
+    medians.push_back(milliseconds / static_cast<double>(m_result.contender.accumulate));
+  }
+  medians = max_over_ranks(control, medians);
+  for (std::size_t i = 0; i < names.size(); ++i) m_result.stage_ms[names[i]] = medians[i];
+  const double steps = static_cast<double>(std::max<index_t>(m_now.step, 1));
+  const auto most = max_over_ranks(control, {m_now.payload_bytes / steps, m_now.header_bytes / steps,
+                                             m_now.wire_bytes / steps, m_now.reached.time_s, m_now.reached.wire_bytes});
+  m_result.payload_bytes = most[0];
+  m_result.header_bytes = most[1];
+  m_result.wire_bytes = most[2];
+  if (m_now.target_reached) m_result.reached = Reached{m_now.reached.steps, most[3], most[4]};
+  m_result.state_bytes = 0;
+  for (const StateView& view : m_schedule->persistent()) m_result.state_bytes += view.bytes;
+  return m_result;
+}
+
+}  // namespace gradcomp::train
