@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/version_config.hpp"
@@ -11,7 +10,6 @@
 #include "gradcomp/data/frames.hpp"
 #include "gradcomp/data/text.hpp"
 #include "gradcomp/nn/model.hpp"
-#include "gradcomp/nn/shapes.hpp"
 
 using namespace gradcomp;
 
@@ -22,16 +20,12 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
       "Trains one model data-parallel with one or many gradient compressors in one job, beside uncompressed controls,\n"
       "and reports time, bytes and quality. Start it with mpirun or srun, or alone as one rank.",
       "gradcomp-train"};
-  const auto trained = nn::model_names();
-  auto described = nn::shape_names();
-  std::erase_if(described, [&](const auto& name) { return std::ranges::find(trained, name) != trained.end(); });
   app.set_version_flag("--version", "gradcomp-train " GRADCOMP_VERSION);
   app.set_config("--config", "", "read options from a TOML file");
   app.option_defaults()->always_capture_default();
   app.add_option("--data", o.data, fmt::format("{}, {}, {}", data::image_specs, data::text_specs, data::frames_specs));
   app.add_option("--length", o.length, "steps of a sequence in one batch (texts, frames); 0: the default of the data");
-  app.add_option("--model", o.model,
-                 fmt::format("{}; only with --describe also {}", fmt::join(trained, ", "), fmt::join(described, ", ")));
+  app.add_option("--model", o.model, fmt::format("{}", fmt::join(nn::model_names(), ", ")));
   app.add_option("--methods", o.methods,
                  "comma-separated method specs, name:key=value:...[+CODER][+huffman]; see --list");
   app.add_flag("!--no-controls", o.controls, "do not add the controls fp32, fp16, bf16 and none");

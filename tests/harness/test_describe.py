@@ -27,8 +27,8 @@ def test_bytes_of_a_model(model, tmp_path):
     assert {row["parameters"] for row in rows.values()} == {parameters}
 
 
-def test_a_model_without_a_network_does_not_train(tmp_path):
+def test_a_model_of_other_data_does_not_train(tmp_path):
     done = run("gradcomp-train", "--model", "lstm_3x650", "--data", "shapetex10:train=64:test=16", "--output",
                tmp_path / "F.json")
     one_line("gradcomp-train", done)
-    assert "resnet20" in done.stderr and not list(tmp_path.iterdir())
+    assert "model 'lstm_3x650' takes tokens, but the data are images" in done.stderr and not list(tmp_path.iterdir())
