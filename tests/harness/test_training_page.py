@@ -1,0 +1,177 @@
+"""tools/training_page: its tables from fabricated files, what it keeps and refuses, a quick comparison as a whole."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import example_results
+import pytest
+from test_schema import BIN, VALIDATOR, run
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+from gradcomp_report import comparisons, training_tables  # noqa: E402
+from gradcomp_report.load import Record  # noqa: E402
+
+TOOL = ROOT / "tools" / "training_page"
+DASH, TIMES = "\N{EN DASH}", "\N{MULTIPLICATION SIGN}"
+
+
+def tool(*arguments, path):
+    """Runs the tool with `path` before PATH."""
+    environment = os.environ | {"PATH": f"{path}:{os.environ['PATH']}"}
+    return subprocess.run([sys.executable, str(TOOL), *map(str, arguments)], capture_output=True, text=True, check=False,
+                          env=environment)
+
+
+def record(document):
+    return Record(pathlib.Path("x.json"), document["context"], document["benchmarks"])
+
+
+def training(chosen=None):
+    """The example's training with the columns that newer files have; as if `chosen`, a Run, had made it."""
+    document = example_results.train()
+    for row in document["benchmarks"]:
+        row |= {"learning_rate": 0.05, "batch_per_rank": 32, "steps": 30}
+    if chosen:
+        methods = ",".join(chosen.methods)
+        document["context"]["gradcomp"]["options"] = {"methods": methods, "steps": chosen.steps, "tuned": False}
+        document["context"]["gradcomp"]["ranks"] = chosen.ranks
+    return document
+
+
+def table(made):
+    header, lines = made
+    assert all(len(line) == len(header) for line in lines)
+    return {line[0].strip("`"): dict(zip(header, line)) for line in lines}
+
+
+def test_verdicts_never_show_a_speed_up_beside_a_missed_quality():
+    lines = table(training_tables.methods(record(training())))
+    assert lines["powersgd:rank=2"]["verdict"] == "misses the quality of fp32"
+    assert TIMES in lines["top_k:ratio=0.01"]["verdict"] and lines["none"]["verdict"] == "bound"
+    assert lines["fp32"]["test accuracy"] == "95.0 %" and lines["fp32"]["rate"] == "0.05"
+    assert "steps to target" not in lines["fp32"]
+
+
+def test_targets_and_tuned_rates():
+    document = training()
+    for row in document["benchmarks"]:
+        reached = row["label"] == "fp32"
+        row |= {"target": 0.9, "target_reached": reached, "steps_to_target": 1200 if reached else None, "tuning_steps": 9,
+                "time_to_target_s": 3.5 if reached else None, "wire_bytes_to_target": 2e6 if reached else None}
+    lines = table(training_tables.methods(record(document)))
+    assert [lines["fp32"][f"{what} to target"] for what in ("steps", "seconds", "bytes")] == ["1,200", "3.50", "2.00 MB"]
+    assert lines["top_k:ratio=0.01"]["verdict"] == "misses the target" and lines["fp32"]["rate"] == "0.05 tuned"
+    assert lines["top_k:ratio=0.01"]["bytes to target"] == DASH
+
+
+def test_seeds_show_their_mean_and_must_all_match():
+    document = training()
+    document["benchmarks"].append({
+        "name": "a", "run_type": "aggregate", "label": "fp16", "quality_matched": False,
+        "test_quality_over_seeds": {"mean": 0.9, "low": 0.8, "high": 1.0}, "step_time_ms_over_seeds": None})
+    line = table(training_tables.methods(record(document)))["fp16"]
+    assert line["test accuracy"] == "90.0 % (80.0 % to 100.0 %)" and line["verdict"] == "misses the quality of fp32"
+
+
+def test_throughput_over_dense_and_top_k():
+    lines = table(training_tables.throughputs(record(training())))
+    assert lines["fp32"]["over `fp32`"] == f"1.00{TIMES}" and lines["fp32"]["over `dgc`"] == DASH
+    assert lines["top_k:ratio=0.01"]["over `top_k`"] == f"1.00{TIMES}"
+    assert lines["top_k:ratio=0.01"]["achieved / target density"] == "1.02"
+    assert lines["powersgd:rank=2"]["speed-up vs fp32 at its quality"] == DASH
+
+
+@pytest.mark.parametrize("payload, said", [(183740, "equal"), (164500, "equal"), (240000, "differs")])
+def test_bytes_of_an_epoch(payload, said):
+    rows = [example_results.row("d", [0], "powersgd:rank=1") | {"payload_bytes": payload},
+            example_results.row("d", [0], "atomo:rank=2") | {"payload_bytes": 4940168}]
+    lines = table(training_tables.epochs(record({"context": example_results.context("gradcomp-train"), "benchmarks": rows})))
+    assert lines["powersgd:rank=1"][""] == said
+    assert lines["atomo:rank=2"] == {"method": "`atomo:rank=2`", "bytes a step": "at most 4,940,168",
+                                     "MiB in 24 steps": "113.07", "published": "113", "": DASH}
+
+
+def test_bars_of_both_metrics():
+    limits = {"a": ("accuracy", 0.96, "A"), "b": ("perplexity", 0.96, "B"), "c": ("accuracy", 0.5, "C")}
+    header, lines = training_tables.bars({"a": record(training()), "b": record(training())}, limits)
+    assert [line[3] for line in lines] == ["missed", "holds"], "a run that lacks has no line"
+
+
+def test_every_name_is_used_once():
+    names = [run.name for comparison in comparisons.COMPARISONS for run in comparison.runs]
+    assert len(set(names)) == len(names)
+    for comparison in comparisons.COMPARISONS:
+        for chosen in comparison.runs:
+            methods = [spec.split(":lr=")[0] for spec in chosen.methods]
+            assert len(set(methods)) == len(methods) and methods.count("fp32") + chosen.controls == 1
+
+
+@pytest.fixture(name="broken")
+def fixture_broken(tmp_path):
+    """Programs that fail: whatever the tool starts, it reports."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("gradcomp-train", "mpirun"):
+        (folder / name).write_text("#!/bin/sh\nexit 9\n")
+        (folder / name).chmod(0o755)
+    return folder
+
+
+def test_finished_files_are_kept_and_others_refused(tmp_path, broken):
+    results, page = tmp_path / "results", tmp_path / "p.md"
+    results.mkdir()
+    chosen = comparisons.find("resnet20").runs[0]
+    (results / "resnet20.json").write_text(json.dumps(training(chosen)), encoding="utf-8")
+    where = ("--folder", results, "--output", page, "--images", tmp_path)
+    done = tool("--only", "resnet20", *where, path=broken)
+    assert done.returncode == 0, done.stderr
+    source = page.read_text(encoding="utf-8")
+    assert "resnet20: kept" in done.stdout and "| `fp32` | 0.05 |" in source and "## Commands" in source
+    assert (tmp_path / "training_resnet20.svg").read_text(encoding="utf-8").startswith("<?xml")
+    assert "](training_resnet20.svg)" in source
+
+    before = page.read_text(encoding="utf-8")
+    done = tool("--only", "lstm", *where, path=broken)
+    assert done.returncode == 1 and done.stderr.startswith("training_page: error: status 9 of: ")
+    assert page.read_text(encoding="utf-8") == before
+
+    other = training(chosen)
+    other["context"]["gradcomp"]["options"]["steps"] = 7
+    (results / "resnet20.json").write_text(json.dumps(other), encoding="utf-8")
+    done = tool("--only", "resnet20", *where, path=broken)
+    assert done.returncode == 1 and "is from another command" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_list_names_all_and_starts_nothing(broken):
+    done = tool("--list", path=broken)
+    assert done.returncode == 0
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [c.name for c in comparisons.COMPARISONS]
+
+
+def test_unknown_name_is_refused(broken):
+    assert tool("--only", "nonsense", path=broken).returncode == 2
+
+
+@pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
+def test_programs_know_every_method():
+    specs = {spec for comparison in comparisons.COMPARISONS for chosen in comparison.runs for spec in chosen.methods}
+    done = run("gradcomp-train", "--describe", "--no-controls", "--methods", ",".join(sorted(specs)))
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
+def test_quick_page(tmp_path):
+    page = tmp_path / "pages" / "p.md"
+    done = tool("--quick", "--only", "lstm", "--only", "powersgd-ranks", "--folder", tmp_path / "results", "--output", page,
+                "--images", tmp_path / "images", path=pathlib.Path(BIN).resolve())
+    assert done.returncode == 0, done.stderr
+    source = page.read_text(encoding="utf-8")
+    for mebibytes in ("1023.01", "4.21", "7.53", "14.18", "31.97"):  # PowerSGD's table
+        assert any(f"| {mebibytes} |" in line and "| equal |" in line for line in source.splitlines()), mebibytes
+    assert "](../images/training_lstm.svg)" in source
+    for path in (tmp_path / "results").glob("*.json"):
+        VALIDATOR.validate(json.loads(path.read_text(encoding="utf-8")))
+    assert len(list((tmp_path / "results").glob("*.json"))) == 3 and not list(page.parent.glob("*.part"))

@@ -1,0 +1,50 @@
+"""docs/results/training.md: the sections, one for each comparison, with their figures."""
+import os
+
+import matplotlib.pyplot as plt
+
+from . import comparisons, render, training_tables
+from .pages import command_lines, machine
+
+BARS = {"bars_images": ("accuracy", comparisons.IMAGES_TARGET, "ResNet-20 on ShapeTex-10"),
+        "bars_hmm": ("perplexity", comparisons.HMM_TARGET, "LSTM on the HMM text")}
+
+
+def section(chosen, records, images, folder):
+    """The lines of a comparison; `records`: {run: record}. Writes its figures; `folder` is the page's."""
+    lines = [f"## {chosen.title}", "", chosen.note, ""]
+    tuned = [run.name for run, record in records.items() if not run.describe and record.gradcomp["options"]["tuned"]]
+    for run, record in records.items():
+        if chosen.name == "bars":
+            continue
+        if run.describe:
+            lines += ["ResNet-18 on CIFAR-10 with 16 workers, as published:", "",
+                      *render.markdown_table(*training_tables.epochs(record)), ""]
+            continue
+        rows = record.rows[0]
+        lines += [f"`{rows['model']}` on `{run.data}`, {record.link}, batch {rows['batch_per_rank']} per rank, {rows['steps']} "
+                  f"steps; rates {'tuned, `docs/rates/' + run.name + '.json`' if run.name in tuned else 'set by hand'}.", "",
+                  *render.markdown_table(*training_tables.methods(record)), ""]
+        if chosen.name == "sparsifiers":
+            lines += [*render.markdown_table(*training_tables.throughputs(record)), ""]
+        image = images / f"training_{run.name}.svg"
+        figure, alternative = training_tables.curves(record)
+        figure.savefig(image, format="svg", metadata={"Date": None, "Creator": None})
+        plt.close(figure)
+        lines += [f"![{alternative}]({os.path.relpath(image, folder)})", ""]
+    if chosen.name == "bars":
+        lines += [*render.markdown_table(*training_tables.bars({run.name: r for run, r in records.items()}, BARS)), ""]
+    return lines
+
+
+def page(done, commands, images, folder):
+    """The page as text; `done`: {comparison: {run: record}}, `commands`: [(words, run)], `folder`: where the page will be."""
+    first = next(iter(next(iter(done.values())).values()))
+    lines = ["# Results: training", "", f"Made by `./run exec -- tools/training_page` on: {machine(first)}", "",
+             "Methods of a table train in turn in one job, with the same weights and batches. Seconds and bytes to the target: "
+             "until the first evaluation that saw it, evaluations not counted. Mean (low to high): over seeds, with its 95 % "
+             "interval; other lines are one seed, of which differences below 2 points of accuracy mean little. Speed-ups compare "
+             "median step times, only where the quality is that of fp32.", ""]
+    for chosen, records in done.items():
+        lines += section(chosen, records, images, folder)
+    return "\n".join([*lines, *command_lines(commands)]) + "\n"

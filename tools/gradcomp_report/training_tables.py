@@ -1,0 +1,139 @@
+"""Tables and figures of docs/results/training.md, from result files of gradcomp-train."""
+import dataclasses
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from . import frames, plots, text
+from .load import ReportError
+
+STEPS_PER_EPOCH = 24  # floor(50000 / 16 ranks / 128)
+# Vogels et al. 2019, tables 1, 2 and 4: MB an epoch of ResNet-18 on CIFAR-10, 16 workers; theirs are MiB.
+PUBLISHED = {"fp32": 1023, "powersgd:rank=1": 4, "powersgd:rank=2": 8, "powersgd:rank=4": 14, "signum": 32,
+             "atomo:rank=2": 113, "powersgd:rank=1:variant=unbiased": 3, "powersgd:rank=2:variant=unbiased": 4}
+BOUNDS = ("atomo:rank=2",)  # which draws its rank
+OTHERS = (*BOUNDS, "powersgd:rank=1:variant=unbiased", "powersgd:rank=2:variant=unbiased")  # not the authors' schemes
+
+
+def trained(record):
+    """{label: (row of the first seed, row over the seeds or None)}"""
+    found = {}
+    for row in record.rows:
+        if "step_time_ms" in row:
+            found.setdefault(row["label"], (row, None))
+    for row in record.rows:
+        if row["run_type"] == "aggregate" and row["label"] in found:
+            found[row["label"]] = (found[row["label"]][0], row)
+    if not found:
+        raise ReportError(f"'{record.path}' holds no training")
+    return found
+
+
+def _over_seeds(total, key, show):
+    value = (total or {}).get(key)
+    return f"{show(value['mean'])} ({show(value['low'])} to {show(value['high'])})" if value else None
+
+
+def verdict(row, total):
+    """What a reader takes home of a line."""
+    if row["method"] == "none":
+        return "bound"
+    if not (total or row)["quality_matched"]:
+        return "misses the quality of fp32"
+    if row.get("target_reached") is False:
+        return "misses the target"
+    gain = row["speedup_vs_best_dense"]
+    return "quality of fp32" + ("" if text.missing(gain) else f", {text.ratio(gain)} the best dense")
+
+
+def methods(record):
+    """The main table of a run: a line per method."""
+    lines, found = [], trained(record)
+    with_target = any("target" in row for row, _ in found.values())
+    metric = next(iter(found.values()))[0]["metric"]
+    for label, (row, total) in found.items():
+        def show(value):
+            return text.quality(metric, value)
+        cells = [f"`{label}`", f"{row['learning_rate']:g}" + (" tuned" if "tuning_steps" in row else ""),
+                 _over_seeds(total, "test_quality_over_seeds", show) or show(row["test_quality"])]
+        if with_target:
+            steps = row.get("steps_to_target")
+            cells += [text.DASH if steps is None else f"{steps:,}",
+                      text.number(row.get("time_to_target_s")), text.size(row.get("wire_bytes_to_target"))]
+        cells += [text.size(row["payload_bytes"]),
+                  _over_seeds(total, "step_time_ms_over_seeds", text.number) or text.number(row["step_time_ms"]["median"]),
+                  verdict(row, total)]
+        lines.append(cells)
+    target = ["steps to target", "seconds to target", "bytes to target"] if with_target else []
+    return ["method", "rate", f"test {metric}", *target, "payload per step", "step (ms)", "verdict"], lines
+
+
+def throughputs(record):
+    """Sparsifiers: throughput over dense, top-k and DGC, and the density that they reached."""
+    found = {row["method"]: row for row, _ in trained(record).values()}
+
+    def of(name):
+        return next((row["samples_per_second"] for method, row in found.items()
+                     if frames.registry_name(method) == name), None)
+    lines = []
+    for method, row in found.items():
+        rate = row["samples_per_second"]
+        over = [text.ratio(rate / of(name) if of(name) else None) for name in ("fp32", "top_k", "dgc")]
+        lines.append([f"`{row['label']}`", text.number(rate), *over, text.number(row.get("density_ratio_mean")),
+                      text.ratio(row["speedup_vs_fp32"] if row["quality_matched"] else None)])
+    return ["method", "samples/s", "over `fp32`", "over `top_k`", "over `dgc`", "achieved / target density",
+            "speed-up vs fp32 at its quality"], lines
+
+
+def epochs(record):
+    """Bytes of an epoch of ResNet-18 beside the published table."""
+    lines = []
+    for row in record.rows:
+        label, mebibytes = row["label"], row["payload_bytes"] * STEPS_PER_EPOCH / 2**20
+        published = PUBLISHED.get(label)
+        if published is None or label in OTHERS:
+            equal = text.DASH
+        else:
+            equal = "equal" if round(mebibytes) == published else "differs"
+        lines.append([f"`{label}`", ("at most " if label in BOUNDS else "") + f"{row['payload_bytes']:,}", f"{mebibytes:.2f}",
+                      text.DASH if published is None else str(published), equal])
+    return ["method", "bytes a step", f"MiB in {STEPS_PER_EPOCH} steps", "published", ""], lines
+
+
+def bars(records, limits):
+    """{run: record} and {run: (metric, bar, in words)} -> whether fp32 holds the bar."""
+    lines = []
+    for name, (metric, limit, what) in limits.items():
+        if name in records:
+            value = trained(records[name])["fp32"][0]["test_quality"]
+            holds = value >= limit if metric == "accuracy" else value <= limit
+            lines.append([what, text.quality(metric, limit), text.quality(metric, value), "holds" if holds else "missed"])
+    return ["reference", "bar", "measured", ""], lines
+
+
+def curves(record):
+    """Quality against time, steps and bytes. Returns (figure, alternative text)."""
+    frame = frames.training(dataclasses.replace(record, rows=list(record.rows)))  # which drops rows
+    if frame["seed"].nunique() > 1:  # one line a method
+        frame = frame[frame["seed"] == frame["seed"].min()].assign(label=lambda kept: kept["method"])
+    style = plots.styles(zip(frame["label"], frame["registry"]))
+    metric = frame["metric"].iloc[0]
+    factor = 100 if metric == "accuracy" else 1
+    figure, axes = plt.subplots(1, 3, figsize=(12, 4.8), sharey=True, layout="constrained")
+    for axis, (key, name, scale) in zip(axes, (("time_s", "training time (s)", 1), ("step", "steps", 1),
+                                               ("wire_bytes", "sent by one rank (MB)", 1e-6))):
+        for entry in frame.itertuples():
+            x, y = np.array(entry.curve[key], float) * scale, np.array(entry.curve["quality"], float) * factor
+            shown = np.isfinite(x) & np.isfinite(y) & ((x > 0) | (key != "wire_bytes"))
+            if shown.any():
+                axis.plot(x[shown], y[shown], label=entry.label, markersize=4, linewidth=1.4, **style[entry.label])
+        axis.set_xlabel(name)
+        if key == "wire_bytes":
+            axis.set_xscale("log")
+        if metric == "perplexity":
+            axis.set_yscale("log")
+    axes[0].set_ylabel("test accuracy (%)" if metric == "accuracy" else "test perplexity")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8)
+    figure.suptitle(record.link)
+    return figure, f"Test {metric} against time, steps and bytes, a line per method, {record.link}"
