@@ -34,8 +34,9 @@ Entry powersgd() {
   info.granularity = "tensor";
   info.parameters = {
       Parameter::integer("rank", "4", 1, 32, "columns of the factors, at most the smaller extent"),
-      Parameter::choice("variant", "two_sided", {"two_sided", "one_sided", "unbiased"},
-                        "one_sided: one factor a step, in turn (ACP-SGD); unbiased: a random factor, without feedback"),
+      Parameter::choice("variant", "two_sided", {"two_sided", "cold", "one_sided", "unbiased"},
+                        "cold: two_sided from a random factor in every step; one_sided: one factor a step, in turn "
+                        "(ACP-SGD); unbiased: a random factor, without feedback"),
       Parameter::choice("orthogonalise", "gram_schmidt", {"gram_schmidt", "householder"},
                         "how columns become orthonormal; householder keeps dependent ones"),
       Parameter::real("min_rate", "1", 1, 1e6,

@@ -10,7 +10,7 @@ Given options(const std::string& variant, int rank, Given more = {}) {
   return more;
 }
 
-const std::vector<std::string> variants = {"two_sided", "one_sided", "unbiased"};
+const std::vector<std::string> variants = {"two_sided", "cold", "one_sided", "unbiased"};
 
 /// Column k of the discrete cosine transform of size n: orthonormal.
 double cosine(index_t n, int k, index_t i) {
@@ -79,6 +79,25 @@ TEST(PowerSgdVariants, WarmStartConvergesToTheBestApproximation) {
       }
     }
   }
+}
+
+TEST(PowerSgdVariants, ColdStartsLearnNothingFromTheStepsBefore) {
+  const Floats m = with_singular_values(60, 45, {3, 2.5, 2, 1, 0.7, 0.5, 0.3, 0.2});
+  const double best = std::sqrt(1 + 0.49 + 0.25 + 0.09 + 0.04);  // of rank 3
+  const Layout layout = matrix(60, 45);
+  Workers cold(layout, options("cold", 3), 1, false), warm(layout, options("two_sided", 3), 1, false);
+  double sum = 0;
+  Floats previous;
+  for (int step = 0; step < 20; ++step) {
+    ASSERT_TRUE(cold.step({m}));
+    ASSERT_TRUE(warm.step({m}));
+    EXPECT_EQ(cold.out == warm.out, step == 0) << "the first step of both starts from the same random factor";
+    EXPECT_NE(cold.out, previous) << "every step has its own";
+    EXPECT_GE(std::sqrt(squared_distance(m, cold.out)), best * (1 - 1e-5));
+    sum += std::sqrt(squared_distance(m, cold.out));
+    previous = cold.out;
+  }
+  EXPECT_GT(sum / 20, 1.02 * best);
 }
 
 TEST(PowerSgdVariants, HouseholderFactorsAreOrthonormalWhateverTheGradient) {

@@ -1,6 +1,7 @@
 // PowerSGD as its authors wrote it: round 0 sums P = M Q over the ranks; its columns are made orthonormal, identically
 // on all ranks; round 1 sums Q = M^T P; the mean is P Q^T / ranks. Q is kept for the next step, with columns of norm 1:
-// only their directions matter, and products then neither overflow nor vanish.
+// only their directions matter, and products then neither overflow nor vanish. variant=cold draws Q anew instead: what
+// the authors compare their warm start with.
 #include <utility>
 
 #include "gradcomp/compressors/detail/low_rank_method.hpp"
@@ -26,7 +27,8 @@ struct TwoSidedState final : LowRankState {
 
 class TwoSided final : public LowRankMethod {
  public:
-  using LowRankMethod::LowRankMethod;
+  TwoSided(const Info& info, const Options& options)
+      : LowRankMethod(info, options), m_cold(options.text("variant") == "cold") {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<TwoSidedState>(layout, rule(), counts(layout).p);
@@ -38,6 +40,7 @@ class TwoSided final : public LowRankMethod {
   void project(const Exec& exec, const Source& source, LowRankState& state, const Context& context) const override {
     auto& own = static_cast<TwoSidedState&>(state);
     own.factors = own.plan.p_count();
+    if (m_cold) Kokkos::deep_copy(exec, own.warm_q, 0.0f);
     kernels::refill_columns(exec, own.plan.q_columns(), own.plan.ids(), context.seed, context.step, own.warm_q);
     own.plan.project(exec, source, own.warm_q, own.sent(own.own), own.dense(own.own), own.bad);
   }
@@ -62,6 +65,9 @@ class TwoSided final : public LowRankMethod {
     own.plan.reconstruct(exec, source, own.sent(own.sum), own.sum_q, own.dense(own.sum), share, out);
     kernels::normalise_columns(exec, own.plan.q_columns(), own.sum_q, own.warm_q);
   }
+
+ private:
+  bool m_cold;  ///< every step starts from random directions
 };
 
 }  // namespace
