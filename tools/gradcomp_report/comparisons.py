@@ -12,7 +12,7 @@ HMM_TARGET, IMAGES_TARGET, KJV_TARGET = 31.9, 0.88, 60
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One command, one result file. Rates are set by hand: lr= of a method, or --lr; tuned ones come first, if there are."""
+    """One command, one result file. Its rates, --lr or lr= of a method, are set by hand; a file of tuned ones comes first."""
 
     name: str
     data: str  # `kjv` stands for its file
@@ -49,6 +49,7 @@ SPARSE = ("fp32", "fp16", "top_k:ratio=0.01", "dgc:ratio=0.01", "sidco:ratio=0.0
           "gaussian_k:ratio=0.01")
 RANKS = {"fp32": None, "powersgd:rank=1": None, "powersgd:rank=2": None, "powersgd:rank=4": None, "signum": 0.0005,
          "atomo:rank=2": None, "powersgd:rank=1:variant=unbiased": 0.0125, "powersgd:rank=2:variant=unbiased": 0.0125}
+WARM = ("fp32", "powersgd:rank=1", "powersgd:rank=1:variant=cold", "powersgd:rank=2", "powersgd:rank=2:variant=cold")
 ALL = ("top_k:ratio=0.01,random_k:ratio=0.01,sidco:ratio=0.01,dgc:ratio=0.01,redsync:ratio=0.01,gaussian_k:ratio=0.01,"
        "gradient_dropping:ratio=0.01,dryden:ratio=0.01,block_top_k:ratio=0.01,adaptive_threshold,sketch:ratio=0.01,qsgd,"
        "natural,terngrad,max_min,linear_dithering,natural_dithering,global_qsgd,rotated,fp8_e4m3,fp8_e5m2,int8_block,"
@@ -85,6 +86,9 @@ COMPARISONS = (
                "sends, theirs draws again until the number is right (113.07 MiB). So these lines need not be equal.",
                (_images("powersgd_ranks", _rated(RANKS)),
                 Run("epoch_resnet18", "", ("--model", "resnet18"), tuple(RANKS), 0, ranks=1, describe=True)), "10"),
+    Comparison("powersgd-warm", "PowerSGD: warm start", "`variant=cold` starts every step from a random factor, the "
+               "default from that of the step before.",
+               (_images("powersgd_warm_images", WARM), _hmm("powersgd_warm_hmm", WARM)), "7"),
     Comparison("sparsifiers", "Sparsifiers", "Over an emulated link of 100 Mbit/s. SIDCo's authors report up to 41.7x over "
                "dense, 7.5x over top-k and 1.9x over DGC, on a cluster of GPUs with networks of 10 to 60 million "
                "parameters at densities down to 0.1 %. Ours are smaller for three reasons: a network of 0.3 to 0.6 million "

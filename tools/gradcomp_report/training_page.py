@@ -13,7 +13,6 @@ BARS = {"bars_images": ("accuracy", comparisons.IMAGES_TARGET, "ResNet-20 on Sha
 def section(chosen, records, images, folder):
     """The lines of a comparison; `records`: {run: record}. Writes its figures; `folder` is the page's."""
     lines = [f"## {chosen.title}", "", chosen.note, ""]
-    tuned = [run.name for run, record in records.items() if not run.describe and record.gradcomp["options"]["tuned"]]
     for run, record in records.items():
         if chosen.name == "bars":
             continue
@@ -21,9 +20,10 @@ def section(chosen, records, images, folder):
             lines += ["ResNet-18 on CIFAR-10 with 16 workers, as published:", "",
                       *render.markdown_table(*training_tables.epochs(record)), ""]
             continue
-        rows = record.rows[0]
-        lines += [f"`{rows['model']}` on `{run.data}`, {record.link}, batch {rows['batch_per_rank']} per rank, {rows['steps']} "
-                  f"steps; rates {'tuned, `docs/rates/' + run.name + '.json`' if run.name in tuned else 'set by hand'}.", "",
+        row = record.rows[0]
+        rates = f"tuned, `docs/rates/{run.name}.json`" if record.gradcomp["options"]["tuned"] else "set by hand"
+        lines += [f"`{row['model']}` on `{run.data}`, {record.link}, batch {row['batch_per_rank']} per rank, "
+                  f"{row['steps']} steps; rates {rates}.", "",
                   *render.markdown_table(*training_tables.methods(record)), ""]
         if chosen.name == "sparsifiers":
             lines += [*render.markdown_table(*training_tables.throughputs(record)), ""]
@@ -38,13 +38,13 @@ def section(chosen, records, images, folder):
 
 
 def page(done, commands, images, folder):
-    """The page as text; `done`: {comparison: {run: record}}, `commands`: [(words, run)], `folder`: where the page will be."""
+    """The page as text; `done`: {comparison: {run: record}}, `commands`: [(words, run)], `folder`: of the page."""
     first = next(iter(next(iter(done.values())).values()))
     lines = ["# Results: training", "", f"Made by `./run exec -- tools/training_page` on: {machine(first)}", "",
-             "Methods of a table train in turn in one job, with the same weights and batches. Seconds and bytes to the target: "
-             "until the first evaluation that saw it, evaluations not counted. Mean (low to high): over seeds, with its 95 % "
-             "interval; other lines are one seed, of which differences below 2 points of accuracy mean little. Speed-ups compare "
-             "median step times, only where the quality is that of fp32.", ""]
+             "Methods of a table train in turn in one job, with the same weights and batches. Seconds and bytes to the "
+             "target: until the first evaluation that saw it, evaluations not counted. Mean (low to high): over seeds, with "
+             "its 95 % interval; other lines are one seed, of which differences below 2 points of accuracy mean little. "
+             "Speed-ups compare median step times, only where the quality is that of fp32.", ""]
     for chosen, records in done.items():
         lines += section(chosen, records, images, folder)
     return "\n".join([*lines, *command_lines(commands)]) + "\n"
