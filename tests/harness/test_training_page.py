@@ -100,6 +100,14 @@ def test_bars_of_both_metrics():
     assert [line[3] for line in lines] == ["missed", "holds"], "a run that lacks has no line"
 
 
+def test_tuning_is_the_same_training_without_a_result():
+    chosen = comparisons.find("lstm").runs[0]
+    words = comparisons.tuning(chosen, "rates.json", "kjv.txt")
+    assert words[-1] == "--tune" and "--output" not in words and words[words.index("--rates") + 1] == "rates.json"
+    later = comparisons.command(chosen, 1, "out.json", "kjv.txt", "rates.json")
+    assert later[:-2] == words[:-1] and later[-2:] == ["--output", "out.json"]
+
+
 def test_every_name_is_used_once():
     names = [run.name for comparison in comparisons.COMPARISONS for run in comparison.runs]
     assert len(set(names)) == len(names)

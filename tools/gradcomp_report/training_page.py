@@ -8,6 +8,7 @@ from .pages import command_lines, machine
 
 BARS = {"bars_images": ("accuracy", comparisons.IMAGES_TARGET, "ResNet-20 on ShapeTex-10"),
         "bars_hmm": ("perplexity", comparisons.HMM_TARGET, "LSTM on the HMM text")}
+MOST_LINES = 16  # that an eye can tell apart in a figure
 
 
 def section(chosen, records, images, folder):
@@ -27,6 +28,8 @@ def section(chosen, records, images, folder):
                   *render.markdown_table(*training_tables.methods(record)), ""]
         if chosen.name == "sparsifiers":
             lines += [*render.markdown_table(*training_tables.throughputs(record)), ""]
+        if len(run.methods) > MOST_LINES:
+            continue
         image = images / f"training_{run.name}.svg"
         figure, alternative = training_tables.curves(record)
         figure.savefig(image, format="svg", metadata={"Date": None, "Creator": None})
