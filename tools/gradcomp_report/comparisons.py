@@ -105,7 +105,7 @@ COMPARISONS = (
                tuple(make(f"full_{kind}_{ranks}", (*ALL, *signs), steps=400, ranks=ranks, controls=True)
                      for ranks in (2, 4)
                      for kind, make, signs in (("images", _images, ("sign:lr=0.0005", "signum:lr=0.0005")),
-                                               ("hmm", _hmm, ("sign:lr=0.4", "signum:lr=0.4")))), "600", False),
+                                               ("hmm", _hmm, ("sign:lr=0.4", "signum:lr=0.4")))), "300", False),
 )
 SEEDS = {"full": 3}
 
