@@ -70,8 +70,8 @@ def test_too_noisy_to_exclude_is_inconclusive(tmp_path):
 
 @pytest.mark.parametrize("column, before, after, status", [
     ("payload_bytes", 83_888, 83_889, 1), ("payload_bytes", 83_888, 83_887, 1), ("checksum", "ab", "ac", 1),
-    ("allocations", 3, 4, 1), ("allocations", 3, 2, 0), ("instructions", 10_000, 10_150, 1),
-    ("instructions", 10_000, 10_050, 0), ("checksum", "ab", None, 1)])
+    ("allocations", 3, 4, 1), ("allocations", 3, 2, 0), ("instructions", 100_000, 101_500, 1),
+    ("instructions", 100_000, 100_900, 0), ("checksum", "ab", None, 1)])
 def test_deterministic_figures(tmp_path, column, before, after, status):
     def put(value):
         def change(made):
