@@ -61,8 +61,8 @@ struct RandomKState final : State {
     Kokkos::deep_copy(exec, subsets, HostSpan<kernels::Subset>(host_subsets.data(), host_subsets.size()));
   }
 
-  /// out += weight (times n / k) * values at this step's entries.
-  void scatter(const Exec& exec, const Span<const float>& values, float weight, bool unbiased, const Span<float>& out) {
+  /// Weights of the segments: `weight`, times n / k where `unbiased`.
+  void weigh(const Exec& exec, float weight, bool unbiased) {
     for (std::size_t s = 0; s < host_weights.size(); ++s) {
       const auto& subset = host_subsets[s];
       const double scale =
@@ -70,6 +70,11 @@ struct RandomKState final : State {
       host_weights[s] = unbiased ? static_cast<float>(weight * scale) : weight;
     }
     Kokkos::deep_copy(exec, weights, HostSpan<float>(host_weights.data(), host_weights.size()));
+  }
+
+  /// out += weight (times n / k) * values at this step's entries.
+  void scatter(const Exec& exec, const Span<const float>& values, float weight, bool unbiased, const Span<float>& out) {
+    weigh(exec, weight, unbiased);
     kernels::scatter_subsets(exec, entries, subsets, weights, values, out);
   }
 
@@ -121,17 +126,13 @@ class RandomK final : public Compressor {
     require(!(m_unbiased && source.has_memory()),
             "random_k: scale=unbiased with a feedback diverges; allowed: scale=none or feedback=none");
     auto& own = static_cast<RandomKState&>(state);
-    own.flagged = kernels::touch_source(exec, own.tiles, source, own.bad) > 0;
     own.step = context;
     own.kept = own.target;
-    if (own.flagged && m_private) return send_flag(exec, own, header(source.count, 0), own.payload, message);
     const auto rank = static_cast<std::uint32_t>(context.rank);
     own.draw(exec, context, m_private ? rank : every_rank);
-    if (own.flagged) {
-      Kokkos::deep_copy(exec, own.sent, std::numeric_limits<float>::quiet_NaN());
-    } else {
-      kernels::gather_subsets(exec, own.entries, own.subsets, source, own.sent);
-    }
+    take(exec, source, own);
+    if (own.flagged && m_private) return send_flag(exec, own, header(source.count, 0), own.payload, message);
+    if (own.flagged) Kokkos::deep_copy(exec, own.sent, std::numeric_limits<float>::quiet_NaN());
     if (m_private) {
       send_bytes(exec, own, rank, message);
       return;
@@ -149,10 +150,13 @@ class RandomK final : public Compressor {
     auto& own = static_cast<RandomKState&>(state);
     float first = 0;
     if (own.sum.size() > 0) Kokkos::deep_copy(exec, HostSpan<float>(&first, 1), subspan<float>(own.sum, 0, 1));
-    Kokkos::deep_copy(exec, out, 0.0f);
     exec.fence("gradcomp::compressors::random_k::finish");
-    if (std::isnan(first)) return false;
-    own.scatter(exec, own.sum, 1.0f / static_cast<float>(context.ranks), m_unbiased, out);
+    if (std::isnan(first)) {
+      Kokkos::deep_copy(exec, out, 0.0f);
+      return false;
+    }
+    own.weigh(exec, 1.0f / static_cast<float>(context.ranks), m_unbiased);
+    kernels::spread_subsets(exec, own.tiles, own.subsets, own.weights, own.sum, out);
     return true;
   }
 
@@ -184,13 +188,29 @@ class RandomK final : public Compressor {
   void give_back(const Exec& exec, const Source& source, State& state, const Message&,
                  const Span<const float>&) const override {
     auto& own = static_cast<RandomKState&>(state);
-    if (!source.has_memory() || own.flagged) return;
+    if (own.flagged) return;
     own.draw(exec, own.step, m_private ? static_cast<std::uint32_t>(own.step.rank) : every_rank);
+    return_sent(exec, source, own);
+  }
+
+ private:
+  /// First touch and the values of the entries; all stays in the memory where the gradient turns out to be not finite.
+  void take(const Exec& exec, const Source& source, RandomKState& own) const {
+    if (source.kind == Source::Kind::none || source.kind == Source::Kind::residual) {
+      own.flagged = kernels::touch_subsets(exec, own.tiles, own.subsets, source, own.sent, own.bad) > 0;
+      if (own.flagged) return_sent(exec, source, own);
+    } else {
+      own.flagged = kernels::touch_source(exec, own.tiles, source, own.bad) > 0;
+      if (!own.flagged) kernels::gather_subsets(exec, own.entries, own.subsets, source, own.sent);
+    }
+  }
+
+  static void return_sent(const Exec& exec, const Source& source, RandomKState& own) {
+    if (!source.has_memory()) return;
     own.scatter(exec, own.sent, source.returning(), false,
                 Span<float>(source.memory, static_cast<std::size_t>(source.count)));
   }
 
- private:
   void send_bytes(const Exec& exec, RandomKState& own, std::uint32_t rank, Message& message) const {
     message.kind = MessageKind::bytes;
     message.payload = own.payload;
@@ -224,7 +244,7 @@ Entry random_k() {
   };
   info.feedbacks = {"none", "residual", "momentum_correction", "ef21"};
   info.bytes_formula = "4 k (seed=private: 4 k + 4), k = sum over segments of max(1, floor(ratio n))";
-  info.passes = 3;
+  info.passes = 2;
   return make_entry<RandomK>(info);
 }
 

@@ -1,6 +1,7 @@
 #include "gradcomp/kernels/random_subset.hpp"
 
-#include "gradcomp/kernels/lanes.hpp"
+#include "gradcomp/kernels/arrays.hpp"
+#include "gradcomp/kernels/source_rows.hpp"
 
 namespace gradcomp::kernels {
 
@@ -15,6 +16,45 @@ Subset draw_subset(const Segment& segment, index_t count, index_t entry, std::ui
     subset.inverse = 1 / static_cast<double>(count);
   }
   return subset;
+}
+
+index_t touch_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& subsets, const Source& source,
+                      const Span<float>& values, const Vector<index_t>& count) {
+  const auto tile = tiles.tile;
+  Kokkos::deep_copy(exec, count, 0);
+  for_warps(
+      "gradcomp::kernels::touch_subsets", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+        const Tile here = tile(t);
+        const Subset subset = subsets(here.segment);
+        Lanes<std::int32_t> bad;
+        warp.each([&](int l) { bad[l] = 0; });
+        first_rows(warp, source, here.first, here.count, bad, [](int, float, int) {});
+        for_entries(warp, subset, here.first, here.count, [&](index_t j, index_t index) {
+          const float a = source.load(index);
+          values(subset.entry + j) = a;
+          source.sent(index, a, a);
+        });
+        const std::int32_t total = warp.sum(bad);
+        warp.once([&] {
+          if (total > 0) Kokkos::atomic_add(&count(0), static_cast<index_t>(total));
+        });
+      });
+  return read_count(exec, count);
+}
+
+void spread_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& subsets, const Vector<float>& weights,
+                    const Span<const float>& values, const Span<float>& out) {
+  const auto tile = tiles.tile;
+  for_warps(
+      "gradcomp::kernels::spread_subsets", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+        const Tile here = tile(t);
+        const Subset subset = subsets(here.segment);
+        const float weight = weights(here.segment);
+        float* const x = out.data() + here.first;
+        each_element(warp, here.count, [&](int, index_t e) { x[e] = 0; });
+        for_entries(warp, subset, here.first, here.count,
+                    [&](index_t j, index_t index) { out(index) += weight * values(subset.entry + j); });
+      });
 }
 
 void gather_subsets(const Exec& exec, const Tiles& entries, const Vector<Subset>& subsets, const Source& source,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gradcomp/core/source.hpp"
+#include "gradcomp/kernels/lanes.hpp"
 #include "gradcomp/kernels/threefry.hpp"
 #include "gradcomp/kernels/tiles.hpp"
 
@@ -51,9 +52,50 @@ KOKKOS_INLINE_FUNCTION constexpr index_t subset_index(const Subset& subset, inde
   return subset.first + (at < subset.elements ? at : at - subset.elements);
 }
 
+/// The stratum that holds `at`, an element of the segment before the turn.
+KOKKOS_INLINE_FUNCTION constexpr index_t stratum_of(const Subset& subset, index_t at) {
+  auto j = static_cast<index_t>(static_cast<double>(at) * static_cast<double>(subset.count) /
+                                static_cast<double>(subset.elements));
+  while (stratum_begin(subset, j) > at) --j;
+  while (stratum_begin(subset, j + 1) <= at) ++j;
+  return j;
+}
+
+/// f(j, index) for every entry whose element is one of first .. first + count - 1 of the bucket, all in the segment.
+template <class F>
+KOKKOS_INLINE_FUNCTION void for_entries(const Warp& warp, const Subset& subset, index_t first, index_t count,
+                                        const F& f) {
+  if (subset.count == 0) return;
+  const index_t turned = subset.first + subset.shift;
+  index_t begin = first < turned ? first - turned + subset.elements : first - turned;
+  for (index_t left = count, run = 0; left > 0; left -= run, begin = 0) {  // a second time behind the turn's end
+    run = left < subset.elements - begin ? left : subset.elements - begin;
+    const index_t last = stratum_of(subset, begin + run - 1);
+    for (index_t j = stratum_of(subset, begin); j <= last; j += warp_lanes) {
+      Lanes<index_t> index;
+      warp.each(
+          [&](int l) { index[l] = subset_index(subset, j + l); });  // apart from the choice, so that it vectorises
+      warp.each([&](int l) {
+        const index_t at = index[l] < turned ? index[l] - turned + subset.elements : index[l] - turned;
+        if (j + l <= last && at >= begin && at < begin + run) f(j + l, index[l]);
+      });
+    }
+  }
+}
+
 /// The subset of a segment, its key and shift filled in. `rank`: whose draw it is, or every_rank's.
 Subset draw_subset(const Segment& segment, index_t count, index_t entry, std::uint64_t seed, std::int64_t step,
                    std::uint32_t rank = every_rank);
+
+/// First touch of the whole source and gather_subsets() in one pass over `tiles` of the bucket; only for sources
+/// without a memory and with a residual, to which all can be given back. Returns how many elements were not finite.
+/// Waits.
+index_t touch_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& subsets, const Source& source,
+                      const Span<float>& values, const Vector<index_t>& count);
+
+/// out = weights(segment) * values[entry] at every entry and 0 elsewhere, in one pass over `tiles` of the bucket.
+void spread_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& subsets, const Vector<float>& weights,
+                    const Span<const float>& values, const Span<float>& out);
 
 /// values[entry] = a of each entry; tells the source that it was sent exactly. `entries` tiles the message: segment s
 /// has subsets(s).count elements.
