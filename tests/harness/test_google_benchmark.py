@@ -37,8 +37,13 @@ def check_columns(document):
     for row in document["benchmarks"]:
         for key in ("name", "run_name"):
             assert isinstance(row[key], str) and row[key]
-        assert row["run_type"] == "iteration" and row["time_unit"] in ("ns", "us", "ms", "s")
-        for key in ("repetitions", "repetition_index", "threads", "iterations"):
+        assert row["run_type"] in ("iteration", "aggregate") and row["time_unit"] in ("ns", "us", "ms", "s")
+        counts = ("repetitions", "threads", "iterations")
+        if row["run_type"] == "aggregate":
+            assert isinstance(row["aggregate_name"], str)
+        else:
+            counts += ("repetition_index",)
+        for key in counts:
             assert isinstance(row[key], int), key
         assert row["real_time"] > 0 and row["cpu_time"] > 0, row["name"]
 
@@ -58,8 +63,9 @@ def check_comparison(document, folder):
     assert set(rows) - {"OVERALL_GEOMEAN"} == set(names)
     for name in names:
         assert name in done.stdout
-        change, = rows[name]["measurements"]
-        assert change["time"] == pytest.approx(0.5) and change["cpu"] == pytest.approx(0)
+        assert rows[name]["measurements"]
+        for change in rows[name]["measurements"]:  # one for each seed
+            assert change["time"] == pytest.approx(0.5) and change["cpu"] == pytest.approx(0)
 
 
 @pytest.mark.parametrize("program", EXAMPLES)

@@ -82,6 +82,12 @@ report::Row to_row(const std::vector<Repeat>& repeats, std::size_t index, const 
   report::Row row("train/" + options.model + "/" + spec.label + "/seeds");
   row.method(spec.text, spec.canonical, spec.label)
       .set("run_type", "aggregate")
+      .set("aggregate_name", "mean")
+      .set("repetitions", repeats.size())
+      .set("iterations", repeats.size())
+      .set("real_time", MeanInterval(collect_all(repeats, index, step_ms)).mean)
+      .set("cpu_time", MeanInterval(collect_all(repeats, index, step_ms)).mean)
+      .set("time_unit", "ms")
       .set("model", options.model)
       .set("data", data)
       .set("seeds", seeds)
