@@ -1,8 +1,9 @@
-# Runs COMMAND (failure_program.cpp on three ranks) and checks its status and how many lines of its own it printed.
-execute_process(COMMAND ${COMMAND} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output TIMEOUT 50)
+# Runs PROGRAM (failure_program.cpp) on three ranks and checks its status and how many lines of its own it printed.
+execute_process(COMMAND ${LAUNCHER} ${RANKS_FLAG} 3 ${PROGRAM} ${CASE}
+                RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output TIMEOUT 50)
 string(REGEX MATCHALL "mpi_failure: [^\n]*" lines "${output}")
 if(CASE STREQUAL "ok")
-  set(expected "")
+  set(expected "mpi_failure: all ranks met")
 elseif(CASE STREQUAL "agreed")
   set(expected "mpi_failure: error: all ranks know")
 elseif(CASE STREQUAL "one")

@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
       run_collectively(*comm, [&] { require(session.rank() != 2, "rank 2 cannot open its file"); });
     }
     comm->barrier();  // where the peers of rank 1 wait
+    if (session.rank() == 0) fmt::print("mpi_failure: all ranks met\n");
     return 0;
   });
 }
