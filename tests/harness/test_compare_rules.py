@@ -46,6 +46,19 @@ def test_interval_covers_the_ratio():
     assert significance.interval(one, other, 0.95, 500, 1, "x") == significance.interval(one, other, 0.95, 500, 1, "x")
 
 
+def test_the_bound_of_the_spread_sees_noise_that_two_medians_hide():
+    alike = [1.0, 0.8, 1.2] * 4
+    assert significance.spread(alike, alike) == 0
+    assert significance.spread_bound([1.0] * 9, [1.0] * 9, 0.95, 99, 1, "") == 0
+    assert 0.1 < significance.spread_bound(alike, alike, 0.95, 500, 1, "x") <= 0.5
+    inside = 0
+    for trial in range(100):
+        numbers = random.Random(trial)
+        one, other = ([numbers.lognormvariate(0, 0.05) for _ in range(10)] for _ in range(2))
+        inside += significance.spread(one, other) <= significance.spread_bound(one, other, 0.95, 500, 1, str(trial))
+    assert inside == 100, "the bootstrap is centred on what was seen"
+
+
 @pytest.mark.parametrize("figures, verdict, reason", [
     ({}, decide.OK, ""), ({"p": 0.009, "ratio": 1.06}, decide.REGRESSION, "slower by 6.0 %"),
     ({"p": 0.011, "ratio": 1.06}, decide.OK, ""), ({"p": 0.0, "ratio": 1.049}, decide.OK, ""),

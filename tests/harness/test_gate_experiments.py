@@ -60,7 +60,8 @@ def test_broken_promises_are_found():
 
 def test_no_slowed_case_is_refused():
     with pytest.raises(GateError, match="no_such"):
-        experiments.spread({"cases": [{"name": "a", "spread": 0.1}, {"name": "no_such", "spread": None}]}, "no_such")
+        cases = [{"name": "a", "spread_bound": 0.1}, {"name": "no_such", "spread_bound": None}]
+        experiments.spread({"cases": cases}, "no_such")
 
 
 def test_load_ends_with_the_experiments():
@@ -75,4 +76,4 @@ def test_load_ends_with_the_experiments():
 
 def test_simulation_knows_the_answer():
     header, rows = experiments.power(10, (0.01,))
-    assert len(header) == len(rows[0]) and rows[0] == ["1.0 %", "100.0 %", "0.0 %", "0.0 %", "100.0 %"]
+    assert len(header) == len(rows[0]) and rows[0] == ["1.0 %", "100.0 %", "0.0 %", "0.0 %", "100.0 %", "0.0 %"]

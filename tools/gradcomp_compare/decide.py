@@ -17,7 +17,7 @@ class Rules:
     floor: float = 0.05  # smaller slow-downs are never called
     detect: float = 0.15  # slow-down that must be excluded for a pass
     control: float = 0.25  # A/A spread above which nothing is concluded
-    level: float = 0.95  # of the interval shown
+    level: float = 0.95  # of the interval and the bound shown
     resamples: int = 2000
     minimum: int = 10  # processes of an arm
     seed: int = 1
@@ -39,6 +39,7 @@ class Result:
     p_faster: float | None = None  # of the opposite, corrected
     p_excluded: float | None = None  # of "slower by Rules.detect or more"
     spread: float | None = None  # of the A/A control
+    spread_bound: float | None = None  # what the spread stays below, by its noise
     p_control: float | None = None  # of a difference within the control, corrected
     threshold: float | None = None  # slow-down that would be called
 
@@ -81,11 +82,12 @@ def measure(baseline, new, name, normalised, rules):
     ratio = significance.ratio(before, after)
     low, high = significance.interval(before, after, rules.level, rules.resamples, rules.seed, name)
     spread = significance.spread(first, second)
+    bound = significance.spread_bound(first, second, rules.level, rules.resamples, rules.seed, name)
     return Result(name, OK, "", significance.ratio([1], before), significance.ratio([1], after), ratio, low, high,
                   p=significance.slower(before, after), p_faster=significance.slower(after, before),
                   p_excluded=significance.slower(after, [(1 + rules.detect) * time for time in before]), spread=spread,
-                  p_control=min(1.0, 2 * min(significance.slower(first, second), significance.slower(second, first))),
-                  threshold=max(rules.floor, 2 * spread))
+                  spread_bound=bound, threshold=max(rules.floor, 2 * spread),
+                  p_control=min(1.0, 2 * min(significance.slower(first, second), significance.slower(second, first))))
 
 
 def judge(result, rules):

@@ -12,7 +12,7 @@ def header(outcome):
     """Column names; the unit of both times is in them."""
     unit = "x read" if outcome.normalised else "ms"
     return ["case", f"baseline, {unit}", f"new, {unit}", "ratio", f"{100 * outcome.rules.level:.0f} % interval",
-            "p (Holm)", "A/A spread", "verdict"]
+            "p (Holm)", "A/A spread", "its bound", "verdict"]
 
 
 def _p(value):
@@ -23,9 +23,10 @@ def cells(result):
     """One case."""
     verdict = f"{result.verdict}: {result.reason}" if result.reason else result.verdict
     if result.ratio is None:
-        return [result.name] + [DASH] * 6 + [verdict]
+        return [result.name] + [DASH] * 7 + [verdict]
     return [result.name, number(result.baseline), number(result.new), f"{result.ratio:.3f}",
-            f"{result.low:.3f} to {result.high:.3f}", _p(result.p), f"{100 * result.spread:.1f} %", verdict]
+            f"{result.low:.3f} to {result.high:.3f}", _p(result.p), f"{100 * result.spread:.1f} %",
+            f"{100 * result.spread_bound:.1f} %", verdict]
 
 
 def change_line(change):

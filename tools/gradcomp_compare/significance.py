@@ -35,11 +35,17 @@ def ratio(baseline, new):
     return float(np.median(new) / np.median(baseline))
 
 
-def interval(baseline, new, level, resamples, seed, name):
-    """(low, high): percentile bootstrap of the ratio of the medians, the same for the same seed and case."""
+def _resampled(baseline, new, resamples, seed, name):
+    """Ratios of the medians of arms drawn with replacement (Efron 1979), the same for the same seed and case."""
     random = np.random.default_rng([seed, zlib.crc32(name.encode())])
     medians = [np.median(random.choice(np.asarray(arm), (resamples, len(arm))), axis=1) for arm in (baseline, new)]
-    low, high = np.quantile(medians[1] / medians[0], [(1 - level) / 2, (1 + level) / 2])
+    return medians[1] / medians[0]
+
+
+def interval(baseline, new, level, resamples, seed, name):
+    """(low, high): percentile bootstrap of the ratio of the medians."""
+    ratios = _resampled(baseline, new, resamples, seed, name)
+    low, high = np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
@@ -47,3 +53,9 @@ def spread(first, second):
     """How far the medians of two arms of the same build lie apart: larger over smaller - 1."""
     one, other = float(np.median(first)), float(np.median(second))
     return max(one, other) / min(one, other) - 1
+
+
+def spread_bound(first, second, level, resamples, seed, name):
+    """What `spread` stays below with probability `level`, by bootstrap: two medians may be close by chance."""
+    ratios = _resampled(first, second, resamples, seed, name)
+    return float(np.quantile(np.maximum(ratios, 1 / ratios), level)) - 1
