@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "gradcomp/compressors/detail/dense_bytes.hpp"
+#include "gradcomp/kernels/add_count.hpp"
 #include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 #include "gradcomp/kernels/tiles.hpp"
@@ -117,10 +118,7 @@ index_t encode_blocks(const Exec& exec, const Source& source, const Int8State& s
           });
           kernels::store_rows(warp, codes + i, size, code);
         }
-        const std::int32_t total = warp.sum(bad);
-        warp.once([&] {
-          if (total > 0) Kokkos::atomic_add(&non_finite(0), static_cast<index_t>(total));
-        });
+        kernels::add_count(warp, bad, non_finite);
       });
   return kernels::read_count(exec, non_finite);
 }
@@ -147,10 +145,7 @@ bool decode_blocks(const Exec& exec, const Int8State& state, const std::byte* se
           wrong[l] += code[e] == -128 ? 1 : 0;
           target[e] += weight * (static_cast<float>(code[e]) * scale);
         });
-        const std::int32_t total = warp.sum(wrong);
-        warp.once([&] {
-          if (total > 0) Kokkos::atomic_add(&bad(0), static_cast<index_t>(total));
-        });
+        kernels::add_count(warp, wrong, bad);
       });
   return kernels::read_count(exec, bad) == 0;
 }

@@ -19,6 +19,7 @@
 
 #include "gradcomp/compressors/detail/dense_bytes.hpp"
 #include "gradcomp/compressors/detail/one_bit_levels.hpp"
+#include "gradcomp/kernels/add_count.hpp"
 #include "gradcomp/kernels/signs.hpp"
 #include "gradcomp/kernels/tiles.hpp"
 
@@ -87,10 +88,7 @@ index_t first_touch(const Exec& exec, const Source& source, const OneBitState& s
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
         kernels::first_rows(warp, source, here.first, here.count, bad, [](int, float, int) {});
-        const std::int32_t total = warp.sum(bad);
-        warp.once([&] {
-          if (total > 0) Kokkos::atomic_add(&counter(0), static_cast<index_t>(total));
-        });
+        kernels::add_count(warp, bad, counter);
       });
   return state.columns.pieces().read(exec);
 }
@@ -127,10 +125,7 @@ index_t add_raw(const Exec& exec, const OneBitState& state, const float* values,
           bad[l] += Source::is_finite(in[e]) ? 0 : 1;
           target[e] += weight * in[e];
         });
-        const std::int32_t total = warp.sum(bad);
-        warp.once([&] {
-          if (total > 0) Kokkos::atomic_add(&counter(0), static_cast<index_t>(total));
-        });
+        kernels::add_count(warp, bad, counter);
       });
   return state.columns.pieces().read(exec);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "gradcomp/kernels/add_count.hpp"
 #include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/codecs.hpp"
 
@@ -62,10 +63,7 @@ bool Base3::unpack_add(const Exec& exec, const std::uint8_t* bytes, const float*
               out(run.first + i) += weight * decoded_value(byte % 3, scale);
           }
         });
-        const std::int32_t total = warp.sum(bad);
-        warp.once([&] {
-          if (total > 0) Kokkos::atomic_add(&bad_bytes(0), static_cast<index_t>(total));
-        });
+        add_count(warp, bad, bad_bytes);
       });
   return read_count(exec, m_bad) == 0;
 }

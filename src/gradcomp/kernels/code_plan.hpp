@@ -6,6 +6,7 @@
 // residual), bits / 32 writes.
 #include <vector>
 
+#include "gradcomp/kernels/add_count.hpp"
 #include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/bucket_ranges.hpp"
 #include "gradcomp/kernels/codecs.hpp"
@@ -94,10 +95,7 @@ index_t encode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec,
           }
         }
         if (!form) return;
-        const std::int32_t total = warp.sum(bad);
-        warp.once([&] {
-          if (total > 0) Kokkos::atomic_add(&non_finite(0), static_cast<index_t>(total));
-        });
+        add_count(warp, bad, non_finite);
       });
   pack_tails(exec, plan, reinterpret_cast<std::uint8_t*>(words + plan.words));
   return form ? read_count(exec, plan.count) : 0;
@@ -149,10 +147,7 @@ bool decode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, co
             }
           }
         }
-        const std::int32_t total = warp.sum(bad);
-        warp.once([&] {
-          if (total > 0) Kokkos::atomic_add(&bad_codes(0), static_cast<index_t>(total));
-        });
+        add_count(warp, bad, bad_codes);
       });
   return read_count(exec, plan.count) == 0;
 }

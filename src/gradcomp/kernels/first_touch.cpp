@@ -1,5 +1,6 @@
 #include "gradcomp/kernels/first_touch.hpp"
 
+#include "gradcomp/kernels/add_count.hpp"
 #include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 
@@ -14,10 +15,7 @@ index_t touch_source(const Exec& exec, const Tiles& tiles, const Source& source,
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
         first_rows(warp, source, here.first, here.count, bad, [](int, float, int) {});
-        const std::int32_t total = warp.sum(bad);
-        warp.once([&] {
-          if (total > 0) Kokkos::atomic_add(&count(0), static_cast<index_t>(total));
-        });
+        add_count(warp, bad, count);
       });
   return read_count(exec, count);
 }

@@ -2,6 +2,7 @@
 // The inner loops of kernels/low_rank.cpp. Ranks are taken 4, 2 or 1 columns at a time, with the columns unrolled: rank
 // 4 then costs one sweep over a row of M, rank 32 eight sweeps over a row that is in L1.
 #include "gradcomp/core/source.hpp"
+#include "gradcomp/kernels/add_count.hpp"
 #include "gradcomp/kernels/low_rank.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 
@@ -21,14 +22,6 @@ KOKKOS_FORCEINLINE_FUNCTION std::int32_t rows_together(std::int32_t columns, std
 /// Columns of the factors to take next, of `left`.
 KOKKOS_FORCEINLINE_FUNCTION constexpr std::int32_t rank_chunk(std::int32_t left) {
   return left >= 4 ? 4 : left >= 2 ? 2 : 1;
-}
-
-KOKKOS_FORCEINLINE_FUNCTION void add_count(const Warp& warp, const Lanes<std::int32_t>& bad,
-                                           const Vector<index_t>& count) {
-  const std::int32_t total = warp.sum(bad);
-  warp.once([&] {
-    if (total > 0) Kokkos::atomic_add(&count(0), static_cast<index_t>(total));
-  });
 }
 
 /// y += x

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "gradcomp/kernels/add_count.hpp"
 #include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/quantise_lanes.hpp"
 
@@ -127,10 +128,7 @@ index_t QuantisePlan::encode(const Exec& exec, const Source& source, const Quant
             }
           }
         }
-        const std::int32_t total = warp.sum(bad);
-        warp.once([&] {
-          if (total > 0) Kokkos::atomic_add(&non_finite(0), static_cast<index_t>(total));
-        });
+        add_count(warp, bad, non_finite);
       });
   for_warps(
       "gradcomp::kernels::quantise_tails", exec, static_cast<index_t>(tails.size()),
@@ -187,10 +185,7 @@ bool QuantisePlan::decode_add(const Exec& exec, const std::byte* in, float weigh
             }
           }
         }
-        const std::int32_t total = warp.sum(bad);
-        warp.once([&] {
-          if (total > 0) Kokkos::atomic_add(&bad_codes(0), static_cast<index_t>(total));
-        });
+        add_count(warp, bad, bad_codes);
       });
   return read_count(exec, bad_codes) == 0;
 }

@@ -1,5 +1,6 @@
 #include "gradcomp/kernels/random_subset.hpp"
 
+#include "gradcomp/kernels/add_count.hpp"
 #include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 
@@ -34,10 +35,7 @@ index_t touch_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>
           values(subset.entry + j) = a;
           source.sent(index, a, a);
         });
-        const std::int32_t total = warp.sum(bad);
-        warp.once([&] {
-          if (total > 0) Kokkos::atomic_add(&count(0), static_cast<index_t>(total));
-        });
+        add_count(warp, bad, count);
       });
   return read_count(exec, count);
 }

@@ -10,6 +10,7 @@
 // Bytes: 1 read of a (and 1 write with a memory), 1/32 write; decoding 1 read and 1 write of out.
 #include <vector>
 
+#include "gradcomp/kernels/add_count.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 
 namespace gradcomp::kernels {
@@ -138,10 +139,7 @@ index_t write_signs(const Exec& exec, const SignPieces& pieces, const Rows& rows
           const std::uint32_t mask = warp.ballot([&](int l) { return below[l] != 0; });
           warp.once([&] { words[here.word + at / 32] = mask; });
         }
-        const std::int32_t total = warp.sum(bad);
-        warp.once([&] {
-          if (total > 0) Kokkos::atomic_add(&counter(0), static_cast<index_t>(total));
-        });
+        add_count(warp, bad, counter);
       });
   return pieces.read(exec);
 }

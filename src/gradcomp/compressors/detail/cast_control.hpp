@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gradcomp/core/registry.hpp"
+#include "gradcomp/kernels/add_count.hpp"
 #include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 #include "gradcomp/kernels/stochastic_casts.hpp"
@@ -125,10 +126,7 @@ void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const Span<fl
           target[e] = value;
           wrong[l] += Source::is_finite(value) ? 0 : 1;
         });
-        const std::int32_t total = warp.sum(wrong);
-        warp.once([&] {
-          if (total > 0) Kokkos::atomic_add(&bad(0), static_cast<index_t>(total));
-        });
+        kernels::add_count(warp, wrong, bad);
       });
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "gradcomp/compressors/detail/dense_bytes.hpp"
+#include "gradcomp/kernels/add_count.hpp"
 #include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/float8.hpp"
 #include "gradcomp/kernels/moments.hpp"
@@ -121,10 +122,7 @@ bool decode_float8(const Exec& exec, const Float8State& state, const std::byte* 
           wrong[l] += Source::is_finite(value) ? 0 : 1;
           target[e] += weight * value;
         });
-        const std::int32_t total = warp.sum(wrong);
-        warp.once([&] {
-          if (total > 0) Kokkos::atomic_add(&bad(0), static_cast<index_t>(total));
-        });
+        kernels::add_count(warp, wrong, bad);
       });
   return kernels::read_count(exec, bad) == 0;
 }
