@@ -1,25 +1,23 @@
 #include <algorithm>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/data/dials.hpp"
 #include "gradcomp/data/hmm.hpp"
 
 namespace gradcomp::data {
 
 std::vector<Parameter> HmmOptions::parameters() {
   const HmmOptions d;
-  const auto integer = [](const char* name, index_t value, double low, double high, const char* help) {
-    return Parameter::integer(name, fmt::format("{}", value), low, high, help);
-  };
   return {
-      integer("states", d.states, 1, 256, "hidden states"),
-      integer("successors", d.successors, 1, 16, "states that may follow a state"),
-      integer("smallest", d.smallest, 1, 1000, "fewest words of a state"),
-      integer("largest", d.largest, 1, 1000, "most words of a state"),
-      integer("vocabulary", d.vocabulary, 2, 20'000, "words"),
-      Parameter::real("common", fmt::format("{}", d.common), 0, 1, "probability of a word that belongs to no state"),
-      integer("tokens", d.tokens, 2, 1e9, "words of the training text"),
-      integer("test", d.test, 2, 1e9, "words of the test text"),
-      integer("seed", d.seed, 0, 1e15, "seed of model and texts"),
+      integer_dial("states", d.states, 1, 256, "hidden states"),
+      integer_dial("successors", d.successors, 1, 16, "states that may follow a state"),
+      integer_dial("smallest", d.smallest, 1, 1000, "fewest words of a state"),
+      integer_dial("largest", d.largest, 1, 1000, "most words of a state"),
+      integer_dial("vocabulary", d.vocabulary, 2, 20'000, "words"),
+      real_dial("common", d.common, 0, 1, "probability of a word that belongs to no state"),
+      integer_dial("tokens", d.tokens, 2, 1e9, "words of the training text"),
+      integer_dial("test", d.test, 2, 1e9, "words of the test text"),
+      integer_dial("seed", d.seed, 0, 1e15, "seed of model and texts"),
   };
 }
 

@@ -5,6 +5,7 @@
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/data/counter_rng.hpp"
 #include "gradcomp/data/detail/exact.hpp"
+#include "gradcomp/data/dials.hpp"
 
 namespace gradcomp::data {
 namespace {
@@ -94,21 +95,18 @@ std::vector<std::vector<index_t>> keyword_phonemes(const KeywordOptions& o) {
 
 std::vector<Parameter> KeywordOptions::parameters() {
   const KeywordOptions d;
-  const auto integer = [](const char* name, index_t value, double low, double high, const char* help) {
-    return Parameter::integer(name, fmt::format("{}", value), low, high, help);
-  };
   return {
-      integer("classes", d.classes, 2, 1000, "keywords"),
-      integer("train", d.train, 2, 1e7, "training recordings"),
-      integer("test", d.test, 2, 1e7, "test recordings"),
-      integer("features", d.features, 1, 1024, "floats of a frame"),
-      integer("phonemes", d.phonemes, 2, 1000, "phonemes of the language"),
-      integer("spoken", d.spoken, 2, 32, "phonemes of a keyword"),
-      integer("warp", d.warp, 0, 3, "most frames by which a phoneme is longer or shorter than 4"),
-      integer("pause", d.pause, 0, 64, "most frames of silence in front"),
-      Parameter::real("speaker", fmt::format("{}", d.speaker), 0, 8, "deviation of what a speaker adds to all frames"),
-      Parameter::real("noise", fmt::format("{}", d.noise), 0, 8, "deviation of the noise"),
-      integer("seed", d.seed, 0, 1e15, "seed of language and recordings"),
+      integer_dial("classes", d.classes, 2, 1000, "keywords"),
+      integer_dial("train", d.train, 2, 1e7, "training recordings"),
+      integer_dial("test", d.test, 2, 1e7, "test recordings"),
+      integer_dial("features", d.features, 1, 1024, "floats of a frame"),
+      integer_dial("phonemes", d.phonemes, 2, 1000, "phonemes of the language"),
+      integer_dial("spoken", d.spoken, 2, 32, "phonemes of a keyword"),
+      integer_dial("warp", d.warp, 0, 3, "most frames by which a phoneme is longer or shorter than 4"),
+      integer_dial("pause", d.pause, 0, 64, "most frames of silence in front"),
+      real_dial("speaker", d.speaker, 0, 8, "deviation of what a speaker adds to all frames"),
+      real_dial("noise", d.noise, 0, 8, "deviation of the noise"),
+      integer_dial("seed", d.seed, 0, 1e15, "seed of language and recordings"),
   };
 }
 

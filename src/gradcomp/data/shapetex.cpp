@@ -1,6 +1,7 @@
 #include "gradcomp/data/shapetex.hpp"
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/data/dials.hpp"
 #include "gradcomp/data/spec.hpp"
 
 namespace gradcomp::data {
@@ -27,26 +28,20 @@ ImageSet generate(const ShapeTexOptions& options, Split split, index_t count) {
 
 std::vector<Parameter> ShapeTexOptions::parameters() {
   const ShapeTexOptions d;
-  const auto real = [](const char* name, double value, double low, double high, const char* help) {
-    return Parameter::real(name, fmt::format("{}", value), low, high, help);
-  };
-  const auto integer = [](const char* name, index_t value, double low, double high, const char* help) {
-    return Parameter::integer(name, fmt::format("{}", value), low, high, help);
-  };
   return {
-      integer("train", d.train, 10, 1e8, "training images"),
-      integer("test", d.test, 10, 1e8, "test images"),
-      integer("seed", d.seed, 0, 1e15, "seed of the images"),
-      real("noise", d.noise, 0, 1, "standard deviation of the pixel noise"),
-      real("rotation", d.rotation, 0, 1, "largest |tan(angle / 2)|; 0.08 is 9 degrees"),
-      real("shift", d.shift, 0, 12, "largest offset of the centre, pixels"),
-      real("small", d.small, 2, 16, "smallest half-width of a shape, pixels"),
-      real("large", d.large, 2, 16, "largest half-width of a shape, pixels"),
-      real("contrast", d.contrast, 0.02, 0.5, "mean difference of shape and background"),
-      real("clutter", d.clutter, 0, 4, "strength of gradient, gratings and lines"),
-      integer("lines", d.lines, 0, 16, "most distracting lines"),
-      real("hue", d.hue, 0, 1, "probability of the class's hue"),
-      real("texture", d.texture, 0, 1, "probability of the class's texture"),
+      integer_dial("train", d.train, 10, 1e8, "training images"),
+      integer_dial("test", d.test, 10, 1e8, "test images"),
+      integer_dial("seed", d.seed, 0, 1e15, "seed of the images"),
+      real_dial("noise", d.noise, 0, 1, "standard deviation of the pixel noise"),
+      real_dial("rotation", d.rotation, 0, 1, "largest |tan(angle / 2)|; 0.08 is 9 degrees"),
+      real_dial("shift", d.shift, 0, 12, "largest offset of the centre, pixels"),
+      real_dial("small", d.small, 2, 16, "smallest half-width of a shape, pixels"),
+      real_dial("large", d.large, 2, 16, "largest half-width of a shape, pixels"),
+      real_dial("contrast", d.contrast, 0.02, 0.5, "mean difference of shape and background"),
+      real_dial("clutter", d.clutter, 0, 4, "strength of gradient, gratings and lines"),
+      integer_dial("lines", d.lines, 0, 16, "most distracting lines"),
+      real_dial("hue", d.hue, 0, 1, "probability of the class's hue"),
+      real_dial("texture", d.texture, 0, 1, "probability of the class's texture"),
   };
 }
 
