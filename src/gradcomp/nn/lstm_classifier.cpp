@@ -7,6 +7,7 @@
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/kernels/lanes.hpp"
 #include "gradcomp/nn/initialise.hpp"
+#include "gradcomp/nn/texts.hpp"
 
 namespace gradcomp::nn {
 namespace {
@@ -58,8 +59,7 @@ void spread_over_steps(const Exec& exec, const SequenceShape& shape, const Matri
 void check(const FrameNetwork& network, int features, int length, int max_batch, int classes) {
   require(network.layers > 0 && network.units > 0, "{}: needs at least one layer and unit, not {} and {}", network.name,
           network.layers, network.units);
-  require(network.dropout >= 0 && network.dropout < 1, "{}: dropout must lie in [0, 1), not {}", network.name,
-          network.dropout);
+  require_dropout(network.name, network.dropout);
   require(features > 0 && length > 0 && max_batch > 0 && classes > 1,
           "{}: needs at least 2 classes and a batch of at least 1 sequence of 1 frame of 1 feature, not {}, {}, {} "
           "and {}",

@@ -6,6 +6,7 @@
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/nn/embedding.hpp"
 #include "gradcomp/nn/initialise.hpp"
+#include "gradcomp/nn/texts.hpp"
 
 namespace gradcomp::nn {
 namespace {
@@ -17,11 +18,8 @@ void check(const LstmNetwork& network, int vocabulary, int length, int max_batch
   require(!network.tied || network.units == network.embedding,
           "{}: a decoder tied to the embedding needs as many units as the embedding has elements, not {} and {}",
           network.name, network.units, network.embedding);
-  require(network.dropout >= 0 && network.dropout < 1, "{}: dropout must lie in [0, 1), not {}", network.name,
-          network.dropout);
-  require(vocabulary > 1 && length > 0 && max_batch > 0,
-          "{}: needs at least 2 words and a batch of at least 1 sequence of 1 token, not {}, {} and {}", network.name,
-          vocabulary, max_batch, length);
+  require_dropout(network.name, network.dropout);
+  require_texts(network.name, vocabulary, length, max_batch);
 }
 
 }  // namespace
@@ -105,13 +103,7 @@ Span<const T> LstmLanguageModel<T>::decoder_weight(const Span<const T>& paramete
 template <class T>
 void LstmLanguageModel<T>::run(const Exec& exec, const Span<const T>& parameters, const Span<T>& state,
                                const Batch<T>& batch, bool training) {
-  const index_t tokens = batch.size();
-  require(tokens > 0 && tokens % m_largest.steps == 0 && tokens <= m_largest.rows(),
-          "{}: a batch of {} tokens where 1 to {} sequences of {} tokens are allowed", m_name, tokens,
-          m_largest.sequences, m_largest.steps);
-  require(index_t(batch.tokens.extent(0)) == tokens, "{}: {} tokens for {} labels where each token has one", m_name,
-          batch.tokens.extent(0), tokens);
-  m_shape = {m_largest.steps, tokens / m_largest.steps};
+  m_shape = shape_of(m_name, batch, m_largest);
   m_dropping = training && m_network.dropout > 0;
   m_key = batch.key;
   if (batch.restart) Kokkos::deep_copy(exec, state, T(0));

@@ -5,6 +5,7 @@
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/nn/embedding.hpp"
 #include "gradcomp/nn/initialise.hpp"
+#include "gradcomp/nn/texts.hpp"
 
 namespace gradcomp::nn {
 namespace {
@@ -13,11 +14,8 @@ void check(const TransformerNetwork& network, int vocabulary, int length, int ma
   require(network.blocks > 0 && network.heads > 0 && network.units > 0 && network.units % network.heads == 0,
           "{}: needs at least one block, and units that its heads share evenly, not {}, {} and {}", network.name,
           network.blocks, network.units, network.heads);
-  require(network.dropout >= 0 && network.dropout < 1, "{}: dropout must lie in [0, 1), not {}", network.name,
-          network.dropout);
-  require(vocabulary > 1 && length > 0 && max_batch > 0,
-          "{}: needs at least 2 words and a batch of at least 1 sequence of 1 token, not {}, {} and {}", network.name,
-          vocabulary, max_batch, length);
+  require_dropout(network.name, network.dropout);
+  require_texts(network.name, vocabulary, length, max_batch);
 }
 
 }  // namespace
@@ -86,13 +84,8 @@ Dropout TransformerLanguageModel<T>::dropout(std::size_t layer) const {
 template <class T>
 void TransformerLanguageModel<T>::run(const Exec& exec, const Span<const T>& parameters, const Batch<T>& batch,
                                       bool training) {
-  const index_t tokens = batch.size(), length = m_largest.batch.steps;
-  require(tokens > 0 && tokens % length == 0 && tokens <= m_largest.batch.rows(),
-          "{}: a batch of {} tokens where 1 to {} sequences of {} tokens are allowed", m_name, tokens,
-          m_largest.batch.sequences, length);
-  require(index_t(batch.tokens.extent(0)) == tokens, "{}: {} tokens for {} labels where each token has one", m_name,
-          batch.tokens.extent(0), tokens);
-  m_shape.batch = {length, tokens / length};
+  m_shape.batch = shape_of(m_name, batch, m_largest.batch);
+  const index_t length = m_shape.batch.steps;
   m_rate = training ? m_network.dropout : 0;
   m_key = batch.key;
 
@@ -109,7 +102,7 @@ void TransformerLanguageModel<T>::run(const Exec& exec, const Span<const T>& par
   }
   m_norm[0].forward(exec, rows(m_activations.back()), parameters);
   const Segment &weight = m_layout.segments[m_network.tied ? 0 : m_decoder_segment], &bias = m_layout.segments.back();
-  m_decoder.forward(exec, m_norm[0].output(tokens), subspan(parameters, weight.offset, weight.count),
+  m_decoder.forward(exec, m_norm[0].output(m_shape.batch.rows()), subspan(parameters, weight.offset, weight.count),
                     subspan(parameters, bias.offset, bias.count), batch, m_shape.batch.sequences, training,
                     m_workspace.gemm, m_path);
 }

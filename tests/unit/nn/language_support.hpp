@@ -3,9 +3,11 @@
 #include <cstring>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/nn/model.hpp"
+#include "gradcomp/nn/sgd.hpp"
 #include "unit/nn/support.hpp"
 
 namespace gradcomp::nn::test {
@@ -70,6 +72,49 @@ inline void expect_model_gradient(TextProblem<double>& p) {
     const auto of = subspan<double>(gradient, segment.offset, segment.count);
     expect_gradient(parameters, of, segment.count, loss, segment.name.c_str());
   }
+}
+
+/// make(sequences, max_batch) is a model with its text: a small batch must not depend on how many more it has room for.
+template <class Make>
+void expect_small_batches_alone(const Make& make) {
+  auto exact = make(3, 3), roomy = make(3, 8), big = make(8, 8);
+  big.perturb(1);
+  roomy.model->train_step(Exec(), big.parameters, big.state, big.batch(), big.gradient);
+  EXPECT_EQ(exact.train().sum, roomy.train().sum);
+  EXPECT_TRUE(same_bits(exact.gradient, roomy.gradient));
+}
+
+/// p and `whole` are equal. Gradients behind each reported segment are final, reports come as `expected`, and backward
+/// uses nothing up.
+inline void expect_reports(TextProblem<float>& p, TextProblem<float>& whole, const std::vector<std::size_t>& expected) {
+  whole.train();
+  std::vector<std::size_t> calls;
+  p.train([&](std::size_t first) {
+    Exec().fence();
+    const index_t offset = p.model->layout().segments[first].offset;
+    EXPECT_EQ(std::memcmp(p.gradient.data() + offset, whole.gradient.data() + offset,
+                          (p.gradient.extent(0) - static_cast<std::size_t>(offset)) * sizeof(float)),
+              0);
+    calls.push_back(first);
+  });
+  EXPECT_EQ(calls, expected);
+  whole.model->backward(Exec(), whole.parameters, p.gradient, {});
+  EXPECT_TRUE(same_bits(p.gradient, whole.gradient));
+}
+
+/// p: 4 sequences of 9 tokens of 11 words. Its text becomes one with a rule, which `steps` steps must teach it.
+inline void expect_learning(TextProblem<float>& p, double rate, int steps) {
+  for (index_t i = 0; i < 36; ++i) {
+    p.tokens(i) = static_cast<int>(i * i % 11);
+    p.labels(i) = static_cast<int>((i + 1) * (i + 1) % 11);
+  }
+  Sgd<float> sgd(p.model->layout(), {});
+  EXPECT_NEAR(p.train().mean(), std::log(11.0), 0.2);
+  for (int step = 0; step < steps; ++step) {
+    sgd.step(Exec(), rate, p.parameters, p.gradient);
+    p.train();
+  }
+  EXPECT_LT(p.model->loss(Exec()).mean(), 0.5);
 }
 
 }  // namespace gradcomp::nn::test

@@ -1,7 +1,6 @@
 // Language models of Transformers as models, and their parts. tests/golden has their arithmetic.
 #include "gradcomp/nn/exponential.hpp"
 #include "gradcomp/nn/language_models.hpp"
-#include "gradcomp/nn/sgd.hpp"
 #include "gradcomp/nn/transformer_language_model.hpp"
 #include "unit/nn/language_support.hpp"
 
@@ -83,12 +82,8 @@ TEST(TransformerLanguageModel, AStepDoesNotSeeThoseBehindIt) {
 }
 
 TEST(TransformerLanguageModel, SmallBatchesDoNotSeeTheRestOfTheWorkspace) {
-  auto exact = problem<float>(small(2, false, 0.2), 3, 3), roomy = problem<float>(small(2, false, 0.2), 3, 8);
-  auto big = problem<float>(small(2, false, 0.2), 8, 8);
-  big.perturb(1);
-  roomy.model->train_step(Exec(), big.parameters, big.state, big.batch(), big.gradient);
-  EXPECT_EQ(exact.train().sum, roomy.train().sum);
-  EXPECT_TRUE(same_bits(exact.gradient, roomy.gradient));
+  test::expect_small_batches_alone(
+      [](int sequences, int max_batch) { return problem<float>(small(2, false, 0.2), sequences, max_batch); });
 }
 
 TEST(TransformerLanguageModel, DropsByTheKeyAndInTrainingAlone) {
@@ -107,19 +102,7 @@ TEST(TransformerLanguageModel, DropsByTheKeyAndInTrainingAlone) {
 
 TEST(TransformerLanguageModel, ReportsGradientsAsTheyComplete) {
   auto p = problem<float>(small(2, true, 0.3), 3, 3), whole = problem<float>(small(2, true, 0.3), 3, 3);
-  whole.train();
-  std::vector<std::size_t> calls;
-  p.train([&](std::size_t first) {
-    Exec().fence();
-    const index_t offset = p.model->layout().segments[first].offset;
-    EXPECT_EQ(std::memcmp(p.gradient.data() + offset, whole.gradient.data() + offset,
-                          (p.gradient.extent(0) - static_cast<std::size_t>(offset)) * sizeof(float)),
-              0);
-    calls.push_back(first);
-  });
-  EXPECT_EQ(calls, (std::vector<std::size_t>{28, 26, 14, 2, 0}));   // decoder, norm, blocks, embedding
-  whole.model->backward(Exec(), whole.parameters, p.gradient, {});  // again: nothing was used up
-  EXPECT_TRUE(same_bits(p.gradient, whole.gradient));
+  test::expect_reports(p, whole, {28, 26, 14, 2, 0});  // decoder, norm, blocks, embedding
 }
 
 TEST(TransformerLanguageModel, RefusesWhatDoesNotFit) {
@@ -138,17 +121,7 @@ TEST(TransformerLanguageModel, RefusesWhatDoesNotFit) {
 
 TEST(TransformerLanguageModel, LearnsASmallText) {
   auto p = problem<float>({"small", 1, 16, 2, true, 0}, 4, 4, Path::best, 9);
-  for (index_t i = 0; i < 36; ++i) {
-    p.tokens(i) = static_cast<int>(i * i % vocabulary);
-    p.labels(i) = static_cast<int>((i + 1) * (i + 1) % vocabulary);
-  }
-  Sgd<float> sgd(p.model->layout(), {});
-  EXPECT_NEAR(p.train().mean(), std::log(11.0), 0.2);
-  for (int step = 0; step < 200; ++step) {
-    sgd.step(Exec(), 0.05, p.parameters, p.gradient);
-    p.train();
-  }
-  EXPECT_LT(p.model->loss(Exec()).mean(), 0.5);
+  test::expect_learning(p, 0.05, 200);
 }
 
 }  // namespace
