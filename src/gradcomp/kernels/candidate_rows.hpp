@@ -1,43 +1,10 @@
 #pragma once
 // Collecting candidates while a tile is read: the body that Candidates::stage() and FirstPass share.
-#if defined(__AVX2__) && !defined(__CUDACC__) && !defined(__HIPCC__)
-#define GRADCOMP_X86_MASKS
-#include <immintrin.h>
-#endif
-
 #include "gradcomp/kernels/candidates.hpp"
+#include "gradcomp/kernels/row_masks.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 
 namespace gradcomp::kernels {
-
-/// Bit l: |x[l]| lies above the bound, a magnitude().
-template <class AnyWarp>
-KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot_above(const AnyWarp& warp, const float* x, std::int32_t low) {
-  return warp.ballot([&](int l) { return magnitude(x[l]) > low; });
-}
-
-/// The same bits; on x86 by its instructions for them: compilers turn neither a ballot() nor a loop of `or` into these,
-/// and a row of few candidates is hardly more than its mask.
-template <class AnyWarp>
-KOKKOS_FORCEINLINE_FUNCTION std::uint32_t above_mask([[maybe_unused]] const AnyWarp& warp, const float* x,
-                                                     std::int32_t low) {
-#if defined(GRADCOMP_X86_MASKS) && defined(__AVX512F__)
-  const __m512i magnitudes = _mm512_set1_epi32(0x7fffffff), limit = _mm512_set1_epi32(low);
-  const auto half = [&](const float* at) {
-    return _mm512_cmpgt_epi32_mask(_mm512_and_si512(_mm512_loadu_si512(at), magnitudes), limit);
-  };
-  return half(x) | static_cast<std::uint32_t>(half(x + 16)) << 16;
-#elif defined(GRADCOMP_X86_MASKS)
-  const __m256i magnitudes = _mm256_set1_epi32(0x7fffffff), limit = _mm256_set1_epi32(low);
-  const auto quarter = [&](const float* at) {
-    const __m256i bits = _mm256_and_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)), magnitudes);
-    return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(bits, limit))));
-  };
-  return quarter(x) | quarter(x + 8) << 8 | quarter(x + 16) << 16 | quarter(x + 24) << 24;
-#else
-  return ballot_above(warp, x, low);
-#endif
-}
 
 /// Asks a host for the candidates of a later tile, at most `last`, while those of tile t are looked at: they are few
 /// and lie a stride apart, so every tile would wait for memory.

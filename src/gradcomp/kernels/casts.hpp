@@ -6,6 +6,9 @@
 
 namespace gradcomp::kernels {
 
+/// The NaN that stands for a value that may not be sent.
+KOKKOS_INLINE_FUNCTION float quiet_nan() { return Kokkos::bit_cast<float>(0x7fc00000u); }
+
 /// IEEE binary16: 11 significant bits, largest 65504, smallest 2^-24. |x| >= 65520 becomes infinite, |x| <= 2^-25 zero.
 struct Half {
   static constexpr DType dtype = DType::f16;
@@ -33,7 +36,10 @@ struct Half {
     return static_cast<std::uint16_t>((magnitude < (113u << 23) ? subnormal : normal) | ((bits >> 16) & 0x8000u));
   }
 
-  /// Value of `half`, always exact.
+  /// encode() of a value within +-largest, or of quiet_nan().
+  KOKKOS_INLINE_FUNCTION static std::uint16_t encode_sent(float value) { return encode(value); }
+
+  /// Value of `half`, always exact; a NaN becomes quiet.
   KOKKOS_INLINE_FUNCTION static float decode(std::uint16_t half) {
     const std::uint32_t magnitude = (half & 0x7fffu) << 13;
     const std::uint32_t exponent = magnitude & (0x7c00u << 13);
@@ -41,7 +47,7 @@ struct Half {
     const std::uint32_t normal = magnitude + (112u << 23);
     const float small = Kokkos::bit_cast<float>(magnitude + (113u << 23)) - Kokkos::bit_cast<float>(113u << 23);
     const std::uint32_t subnormal = Kokkos::bit_cast<std::uint32_t>(small);
-    const std::uint32_t special = magnitude + (224u << 23);
+    const std::uint32_t special = (magnitude + (224u << 23)) | (magnitude > (0x7c00u << 13) ? 0x400000u : 0u);
     const std::uint32_t result = exponent == 0 ? subnormal : exponent == (0x7c00u << 13) ? special : normal;
     return Kokkos::bit_cast<float>(result | sign);
   }
@@ -66,6 +72,9 @@ struct Bfloat {
     const std::uint32_t bits = Kokkos::bit_cast<std::uint32_t>(value);
     return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
   }
+
+  /// encode() of a value within +-largest, or of quiet_nan(), which rounding does not touch.
+  KOKKOS_INLINE_FUNCTION static std::uint16_t encode_sent(float value) { return encode_finite(value); }
 
   /// Value of `half`, always exact.
   KOKKOS_INLINE_FUNCTION static float decode(std::uint16_t half) {

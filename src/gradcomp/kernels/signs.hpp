@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gradcomp/kernels/add_count.hpp"
+#include "gradcomp/kernels/row_masks.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 
 namespace gradcomp::kernels {
@@ -99,6 +100,32 @@ struct SentRows {
   }
 };
 
+/// Words of the horizontal rows of elements i and on, by a shorter way than write_signs()' `code` where there is one.
+/// Returns how many elements they are.
+template <class Rows>
+KOKKOS_FORCEINLINE_FUNCTION index_t write_rows(const Warp&, const Rows&, index_t, index_t, float, float, float,
+                                               std::uint32_t*) {
+  return 0;
+}
+KOKKOS_FORCEINLINE_FUNCTION index_t write_rows(const Warp& warp, const SentRows& rows, index_t i, index_t count,
+                                               float threshold, float lower, float upper, std::uint32_t* words) {
+  const Source& source = rows.source;
+  const bool fed_back = source.kind == Source::Kind::residual;
+  if (!fed_back && source.kind != Source::Kind::none) return 0;
+  index_t e = 0;
+  for (; e + warp_lanes <= count; e += warp_lanes) {
+    const std::uint32_t mask = below_mask(warp, source.accumulated() + i + e, threshold);
+    warp.once([&] { words[e / warp_lanes] = mask; });
+    if (!fed_back) continue;
+    float* const memory = source.memory + i + e;
+    warp.each([&](int l) {
+      const float a = memory[l];
+      memory[l] = a - (a < threshold ? lower : upper);
+    });
+  }
+  return e;
+}
+
 /// Writes all words in the only touch of a source without a memory, and sums[r] = sum of |a| of run r (`parts`: one
 /// element for each piece). Returns the number of non-finite elements. Waits for exec.
 index_t first_signs(const Exec& exec, const SignPieces& pieces, const Source& source, std::uint32_t* words,
@@ -129,6 +156,8 @@ index_t write_signs(const Exec& exec, const SignPieces& pieces, const Rows& rows
           });
           store_row(warp, words + here.word + at / 32, warp_lanes, word);
         }
+        at += write_rows(warp, rows, here.first + at, here.count - at, threshold, lower, upper,
+                         words + here.word + at / 32);
         for (; at < here.count; at += warp_lanes) {
           Lanes<std::uint32_t> below;
           const int active = static_cast<int>(here.count - at < warp_lanes ? here.count - at : warp_lanes);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "gradcomp/kernels/cast_rows.hpp"
+
 namespace gradcomp::kernels {
 namespace {
 
@@ -50,7 +52,63 @@ void check_rounding(std::uint16_t largest) {
   }
 }
 
+using Words = Vector<std::uint32_t>;
+
+template <class T>
+void expect_equal(const Vector<T>& found, const Vector<T>& expected) {
+  const auto one = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, found);
+  const auto other = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, expected);
+  for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(one(i), other(i)) << i;
+}
+
+/// Rows of 32 by encode_row(), and one by one: floats of all exponents and low bits.
+template <class Format>
+void check_encode_rows() {
+  const index_t rows = 0x100000000ll / 997 / warp_lanes;
+  const auto count = static_cast<std::size_t>(rows * warp_lanes);
+  Vector<std::uint16_t> codes("codes", count), one_by_one("one_by_one", count);
+  for_warps(
+      "test::encode_rows", Exec{}, rows, KOKKOS_LAMBDA(const Warp& warp, index_t row) {
+        const index_t first = row * warp_lanes;
+        Lanes<float> x;
+        warp.each([&](int l) {
+          const float any = Kokkos::bit_cast<float>(static_cast<std::uint32_t>(first + l) * 997u);
+          x[l] = any >= -Format::largest && any <= Format::largest ? any : quiet_nan();
+        });
+        encode_row<Format>(warp, x, &codes(first));
+        warp.each([&](int l) { one_by_one(first + l) = Format::encode(x[l]); });
+      });
+  expect_equal(codes, one_by_one);
+}
+
+/// Rows of 32 by decode_row(), and one by one: every code, NaNs too.
+template <class Format>
+void check_decode_rows() {
+  Vector<std::uint16_t> codes("codes", 0x10000);
+  Words values("values", codes.size()), one_by_one("one_by_one", codes.size());
+  for_warps(
+      "test::decode_rows", Exec{}, static_cast<index_t>(codes.size()) / warp_lanes,
+      KOKKOS_LAMBDA(const Warp& warp, index_t row) {
+        const index_t first = row * warp_lanes;
+        warp.each([&](int l) { codes(first + l) = static_cast<std::uint16_t>(first + l); });
+        Lanes<float> x;
+        decode_row<Format>(warp, &codes(first), x);
+        warp.each([&](int l) {
+          values(first + l) = Kokkos::bit_cast<std::uint32_t>(x[l]);
+          one_by_one(first + l) = Kokkos::bit_cast<std::uint32_t>(Format::decode(codes(first + l)));
+        });
+      });
+  expect_equal(values, one_by_one);
+}
+
 }  // namespace
+
+TEST(Casts, RowsHaveTheBitsOfTheirElements) {
+  check_encode_rows<Half>();
+  check_encode_rows<Bfloat>();
+  check_decode_rows<Half>();
+  check_decode_rows<Bfloat>();
+}
 
 TEST(Casts, EveryHalfDecodesAndEncodesToItself) { check_all_codes<Half>(10, 15); }
 TEST(Casts, EveryBfloatDecodesAndEncodesToItself) { check_all_codes<Bfloat>(7, 127); }

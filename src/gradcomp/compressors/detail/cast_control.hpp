@@ -8,6 +8,7 @@
 #include "gradcomp/core/registry.hpp"
 #include "gradcomp/kernels/add_count.hpp"
 #include "gradcomp/kernels/arrays.hpp"
+#include "gradcomp/kernels/cast_rows.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 #include "gradcomp/kernels/stochastic_casts.hpp"
 #include "gradcomp/kernels/tiles.hpp"
@@ -29,6 +30,13 @@ struct CastState final : State {
   float ranks = 1;
 };
 
+/// What a rank sends of a: divide(a) within +-limit.
+template <class Divide>
+KOKKOS_FORCEINLINE_FUNCTION float bounded_share(const Divide& divide, float a, float limit) {
+  const float share = divide(a);
+  return share > limit ? limit : share < -limit ? -limit : share;
+}
+
 /// sent[i] = a[i] / ranks in Format, `limit` at most; what the cast lost stays in the memory of the source. An element
 /// whose gradient is not finite travels as NaN, and so marks the sum on every rank. divide(a) = a / ranks, on the
 /// device.
@@ -44,12 +52,21 @@ void cast_shares(const Exec& exec, const Source& source, float ranks, const Divi
         const index_t end = (t + 1) * kernels::tile_size < n ? (t + 1) * kernels::tile_size : n;
         kernels::Lanes<std::int32_t> bad;  // not looked at: the codes say it
         warp.each([&](int l) { bad[l] = 0; });
-        for (index_t i = t * kernels::tile_size; i < end; i += kernels::warp_lanes) {
+        index_t i = t * kernels::tile_size;
+        for (; source.kind == Source::Kind::none && i + kernels::warp_lanes <= end; i += kernels::warp_lanes) {
+          const float* const g = source.gradient + i;
+          kernels::Lanes<float> share;
+          warp.each([&](int l) {
+            const float x = g[l], own = bounded_share(divide, x, limit);
+            share[l] = Source::is_finite(x) ? own : kernels::quiet_nan();
+          });
+          kernels::encode_row<Format>(warp, share, &sent(i));
+        }
+        for (; i < end; i += kernels::warp_lanes) {
           const int active = static_cast<int>(end - i < kernels::warp_lanes ? end - i : kernels::warp_lanes);
           kernels::Lanes<std::uint16_t> codes;
           kernels::touch_row(warp, source, i, active, bad, [&](int l, float a, bool good) {
-            const float share = divide(a);
-            const std::uint16_t code = Format::encode_finite(share > limit ? limit : share < -limit ? -limit : share);
+            const std::uint16_t code = Format::encode_finite(bounded_share(divide, a, limit));
             codes[l] = good ? code : Format::nan;
             return good ? ranks * Format::decode(code) : 0.0f;
           });
@@ -119,12 +136,21 @@ void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const Span<fl
         const index_t end = (t + 1) * kernels::tile_size < n ? (t + 1) * kernels::tile_size : n;
         kernels::Lanes<std::int32_t> wrong;
         warp.each([&](int l) { wrong[l] = 0; });
-        const std::uint16_t* const in = &sum(t * kernels::tile_size);
-        float* const target = &out(t * kernels::tile_size);
-        kernels::each_element(warp, end - t * kernels::tile_size, [&](int l, index_t e) {
-          const float value = Format::decode(in[e]);
-          target[e] = value;
-          wrong[l] += Source::is_finite(value) ? 0 : 1;
+        const std::uint16_t* const in = sum.data();
+        float* const target = out.data();
+        index_t i = t * kernels::tile_size;
+        for (; i + kernels::warp_lanes <= end; i += kernels::warp_lanes) {
+          kernels::Lanes<float> value;
+          kernels::decode_row<Format>(warp, in + i, value);
+          warp.each([&](int l) {
+            target[i + l] = value[l];
+            wrong[l] += Source::is_finite(value[l]) ? 0 : 1;
+          });
+        }
+        warp.each([&](int l) {
+          if (i + l >= end) return;
+          target[i + l] = Format::decode(in[i + l]);
+          wrong[l] += Source::is_finite(target[i + l]) ? 0 : 1;
         });
         kernels::add_count(warp, wrong, bad);
       });

@@ -1,4 +1,4 @@
-#include "gradcomp/kernels/candidate_rows.hpp"
+#include "gradcomp/kernels/row_masks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ namespace gradcomp::kernels {
 namespace {
 
 // What an instruction set of its own finds is what every other back end finds, bit for bit.
-TEST(CandidateRows, TheMaskIsThatOfTheBallot) {
+TEST(RowMasks, AreThoseOfTheBallot) {
   const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<float> special{0.0f, -0.0f, 1e-45f, -1e-45f, 1.0f, -1.0f, infinity, -infinity, nan, -nan, 3e38f};
   std::vector<float> x(warp_lanes + 7);
@@ -25,6 +25,11 @@ TEST(CandidateRows, TheMaskIsThatOfTheBallot) {
       for (int l = 0; l < warp_lanes; ++l) expected |= magnitude(row[l]) > low ? std::uint32_t{1} << l : 0u;
       ASSERT_EQ(ballot_above(HostWarp{}, row, low), expected);
       ASSERT_EQ(above_mask(HostWarp{}, row, low), expected);
+    }
+    for (const float bound : {0.0f, -0.0f, row[0], row[31], infinity, -infinity, nan, 1e-45f}) {
+      std::uint32_t expected = 0;
+      for (int l = 0; l < warp_lanes; ++l) expected |= row[l] < bound ? std::uint32_t{1} << l : 0u;
+      ASSERT_EQ(below_mask(HostWarp{}, row, bound), expected) << bound;
     }
   }
 }
