@@ -78,6 +78,39 @@ struct RowUnpacker {
   }
 };
 
+namespace detail {
+template <int bits, class Use>
+KOKKOS_FORCEINLINE_FUNCTION void unpack_words(const Warp& warp, const std::uint32_t* in, const Use& use) {
+  constexpr int rows = 32 / bits, words = 8 / rows;
+  warp.each([&](int l) {
+    GRADCOMP_UNROLL
+    for (int w = 0; w < words; ++w) {
+      const std::uint32_t word = in[w * warp_lanes + l];
+      GRADCOMP_UNROLL
+      for (int r = 0; r < rows; ++r) use(l, (word >> (bits * r)) & ((1u << bits) - 1u), w * rows + r);
+    }
+  });
+}
+}  // namespace detail
+
+/// use(l, code, row) for the next 8 rows of 32 codes, in registers where codes of that size lie in one word.
+template <class Use>
+KOKKOS_FORCEINLINE_FUNCTION void unpack_rows(const Warp& warp, RowUnpacker& unpacker, const Use& use) {
+  if (unpacker.bits == 4) {
+    detail::unpack_words<4>(warp, unpacker.in, use);
+    unpacker.in += warp_lanes;
+  } else if (unpacker.bits == 8) {
+    detail::unpack_words<8>(warp, unpacker.in, use);
+    unpacker.in += 2 * warp_lanes;
+  } else {
+    for (int row = 0; row < 8; ++row) {
+      Lanes<std::uint32_t> code;
+      unpacker.pull(warp, code);
+      warp.each([&](int l) { use(l, code[l], row); });
+    }
+  }
+}
+
 /// Byte j of the bit string of `count` codes, one per element of `codes`.
 template <class Code>
 KOKKOS_INLINE_FUNCTION std::uint8_t tail_byte(const Code* codes, index_t count, int bits, index_t j) {

@@ -127,7 +127,16 @@ bool decode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, co
           const auto rule = codec.rule(scale, scale);
           const bool good = codec.good(scale);
           warp.each([&](int l) { bad[l] += good ? 0 : 1; });
-          for (index_t e = group; e < end; e += warp_lanes) {
+          index_t e = group;
+          if (group + draw_elements <= piece.whole) {
+            float* const target = out.data() + piece.first + group;
+            unpack_rows(warp, unpacker, [&](int l, std::uint32_t code, int row) {
+              bad[l] += codec.valid(code) ? 0 : 1;
+              target[row * warp_lanes + l] += weight * rule.value(code);
+            });
+            e = end;
+          }
+          for (; e < end; e += warp_lanes) {
             Lanes<std::uint32_t> code;
             float* const target = out.data() + piece.first + e;
             if (e < piece.whole) {

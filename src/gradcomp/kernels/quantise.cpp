@@ -165,7 +165,15 @@ bool QuantisePlan::decode_add(const Exec& exec, const std::byte* in, float weigh
           const bool good = norm >= 0 && norm <= largest_norm;
           const float step = norm / static_cast<float>(spec.levels);
           warp.each([&](int l) { bad[l] += good ? 0 : 1; });
-          for (index_t e = b; e < end; e += warp_lanes) {
+          index_t e = b;
+          for (; e + draw_elements <= end && e + draw_elements <= piece.whole; e += draw_elements) {
+            float* const target = out.data() + piece.first + e;
+            unpack_rows(warp, unpacker, [&](int l, std::uint32_t code, int row) {
+              bad[l] += code > most ? 1 : 0;
+              target[row * warp_lanes + l] += weight * decoded_value(code, step);
+            });
+          }
+          for (; e < end; e += warp_lanes) {
             Lanes<std::uint32_t> code;
             float* const target = out.data() + piece.first + e;
             if (e < piece.whole) {
