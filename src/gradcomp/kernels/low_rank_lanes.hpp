@@ -8,9 +8,9 @@
 
 namespace gradcomp::kernels {
 
-/// Columns of M that one warp sums at a time: on a host 8 KB of sums in L1 at rank 4 and long reads of every row; on a
-/// device a register per lane and rank.
-inline constexpr int panels = lanes_are_threads ? 1 : 16;
+/// Columns of M that one warp sums at a time: on a host as many as rows of most matrices have, so that rows are read to
+/// their ends (a stream that ends after 2 KiB gets half the bandwidth); on a device a register per lane and rank.
+inline constexpr int panels = lanes_are_threads ? 1 : 256;
 inline constexpr index_t panel_columns = panels * warp_lanes;
 
 /// Rows of a matrix to take together, of `left`: as many as fit one preload(), at least one.
@@ -29,40 +29,73 @@ KOKKOS_FORCEINLINE_FUNCTION void add_elements(const Warp& warp, index_t count, c
   each_element(warp, count, [&](int, index_t e) { y[e] += x[e]; });
 }
 
-/// p[k rows] = sum over `columns` elements of a q[k columns], for Ranks columns k of the factors. `finite`: so is a;
-/// otherwise what is not counts as 0.
+/// Products of a row a of the matrix with columns k < Ranks of Q, from element to element.
 template <int Ranks>
-KOKKOS_FORCEINLINE_FUNCTION void project_row_ranks(const Warp& warp, const float* a, bool finite, index_t columns,
-                                                   const float* q, float* p, index_t rows) {
+struct RowProducts {
+  const float* q;
+  index_t columns;
   Lanes<float> sum[Ranks];
-  for (int k = 0; k < Ranks; ++k) warp.each([&](int l) { sum[k][l] = 0; });
-  const auto add = [&](int l, float x, index_t e) {
-    GRADCOMP_UNROLL
-    for (int k = 0; k < Ranks; ++k) sum[k][l] += x * q[k * columns + e];
-  };
-  if (finite) {
-    each_element<4>(warp, columns, [&](int l, index_t e) { add(l, a[e], e); });
-  } else {
-    each_element<4>(warp, columns, [&](int l, index_t e) { add(l, Source::is_finite(a[e]) ? a[e] : 0.0f, e); });
-  }
-  for (int k = 0; k < Ranks; ++k) {
-    const float total = warp.sum(sum[k]);
-    warp.once([&] { p[k * rows] = total; });
-  }
-}
 
-/// p[k][row] for a row of the matrix whose first touch has been.
-KOKKOS_FORCEINLINE_FUNCTION void project_row(const Warp& warp, const Source& source, const Factored& m,
-                                             std::int32_t row, const float* q, float* p) {
+  KOKKOS_FORCEINLINE_FUNCTION RowProducts(const Warp& warp, const float* factors, index_t stride)
+      : q(factors), columns(stride) {
+    for (int k = 0; k < Ranks; ++k) warp.each([&](int l) { sum[k][l] = 0; });
+  }
+
+  /// Elements begin .. begin + count - 1, `begin` a multiple of 32. `finite`: so is a; otherwise what is not counts as
+  /// 0.
+  KOKKOS_FORCEINLINE_FUNCTION void add(const Warp& warp, const float* a, bool finite, index_t begin, index_t count) {
+    const float *const x = a + begin, *const factors = q + begin;
+    const auto multiply = [&](int l, float value, index_t e) {
+      GRADCOMP_UNROLL
+      for (int k = 0; k < Ranks; ++k) sum[k][l] += value * factors[k * columns + e];
+    };
+    if (finite) {
+      each_element<4>(warp, count, [&](int l, index_t e) { multiply(l, x[e], e); });
+    } else {
+      each_element<4>(warp, count, [&](int l, index_t e) { multiply(l, Source::is_finite(x[e]) ? x[e] : 0.0f, e); });
+    }
+  }
+
+  /// p[k rows] = the sums.
+  KOKKOS_FORCEINLINE_FUNCTION void store(const Warp& warp, float* p, index_t rows) const {
+    for (int k = 0; k < Ranks; ++k) {
+      const float total = warp.sum(sum[k]);
+      warp.once([&] { p[k * rows] = total; });
+    }
+  }
+};
+
+/// p[k][row] of Ranks columns k for a row of the matrix; `touch(begin, count)` is called for elements before they are
+/// read.
+template <int Ranks, class Touch>
+KOKKOS_FORCEINLINE_FUNCTION void project_row_ranks(const Warp& warp, const Source& source, const Factored& m,
+                                                   std::int32_t row, std::int32_t k, const float* q, float* p,
+                                                   const Touch& touch) {
   const float* const a = source.accumulated() + m.first + static_cast<index_t>(row) * m.columns;
   const bool finite = source.kind != Source::Kind::none;  // a memory is
-  for (std::int32_t k = 0; k < m.rank; k += rank_chunk(m.rank - k)) {
-    const float* const qk = q + static_cast<index_t>(k) * m.columns;
-    float* const pk = p + static_cast<index_t>(k) * m.rows + row;
-    const std::int32_t ranks = rank_chunk(m.rank - k);
-    if (ranks == 4) project_row_ranks<4>(warp, a, finite, m.columns, qk, pk, m.rows);
-    if (ranks == 2) project_row_ranks<2>(warp, a, finite, m.columns, qk, pk, m.rows);
-    if (ranks == 1) project_row_ranks<1>(warp, a, finite, m.columns, qk, pk, m.rows);
+  RowProducts<Ranks> products(warp, q + static_cast<index_t>(k) * m.columns, m.columns);
+  for (index_t e = 0; e < m.columns; e += preload_elements) {
+    const index_t count = m.columns - e < preload_elements ? m.columns - e : preload_elements;
+    touch(e, count);
+    products.add(warp, a, finite, e, count);
+  }
+  products.store(warp, p + static_cast<index_t>(k) * m.rows + row, m.rows);
+}
+
+/// p[k][row] for a row of the matrix; `touch` as above, called once for every element.
+template <class Touch>
+KOKKOS_FORCEINLINE_FUNCTION void project_row(const Warp& warp, const Source& source, const Factored& m,
+                                             std::int32_t row, const float* q, float* p, const Touch& touch) {
+  const auto again = [](index_t, index_t) {};
+  std::int32_t k = rank_chunk(m.rank);
+  if (k == 4) project_row_ranks<4>(warp, source, m, row, 0, q, p, touch);
+  if (k == 2) project_row_ranks<2>(warp, source, m, row, 0, q, p, touch);
+  if (k == 1) project_row_ranks<1>(warp, source, m, row, 0, q, p, touch);
+  for (std::int32_t ranks = 0; k < m.rank; k += ranks) {
+    ranks = rank_chunk(m.rank - k);
+    if (ranks == 4) project_row_ranks<4>(warp, source, m, row, k, q, p, again);
+    if (ranks == 2) project_row_ranks<2>(warp, source, m, row, k, q, p, again);
+    if (ranks == 1) project_row_ranks<1>(warp, source, m, row, k, q, p, again);
   }
 }
 
@@ -76,31 +109,35 @@ struct ColumnSums {
 
   template <int Ranks>
   KOKKOS_FORCEINLINE_FUNCTION void run_ranks(const Warp& warp, float* out) const {
-    Lanes<float> sum[Ranks][panels];
+    Lanes<float> sum[panels][Ranks];
     for (int k = 0; k < Ranks; ++k) {
-      for (int j = 0; j < panels; ++j) warp.each([&](int l) { sum[k][j][l] = 0; });
+      for (int j = 0; j * warp_lanes < columns; ++j) warp.each([&](int l) { sum[j][k][l] = 0; });
     }
     std::int32_t i = 0;
-    for (; i + 4 <= rows; i += 4) add_rows<Ranks, 4>(warp, i, sum);
+    for (; i + Ranks <= rows; i += Ranks) add_rows<Ranks, Ranks>(warp, i, sum);
     for (; i < rows; ++i) add_rows<Ranks, 1>(warp, i, sum);
     for (int k = 0; k < Ranks; ++k) {
       for (int j = 0; j * warp_lanes < columns; ++j)
-        store_row(warp, out + k * stride + j * warp_lanes, columns - j * warp_lanes, sum[k][j]);
+        store_row(warp, out + k * stride + j * warp_lanes, columns - j * warp_lanes, sum[j][k]);
     }
   }
 
-  /// Four rows at once load and store the sums a quarter as often; the order of additions is that of one row at a time.
+  /// Several rows at once load and store the sums less often, but are several streams of memory: as many rows as ranks.
+  /// The order of additions is that of one row at a time.
   template <int Ranks, int Rows>
   KOKKOS_FORCEINLINE_FUNCTION void add_rows(const Warp& warp, std::int32_t i,
-                                            Lanes<float> (&sum)[Ranks][panels]) const {
+                                            Lanes<float> (&sum)[panels][Ranks]) const {
     float f[Ranks][Rows];
     for (int k = 0; k < Ranks; ++k)
       for (int r = 0; r < Rows; ++r) f[k][r] = factor[k * factor_stride + i + r];
     const float* const row = a + i * stride;
-    for (int r = 0; r < Rows; ++r) preload(row + r * stride, columns);
     int j = 0;
-    for (; (j + 1) * warp_lanes <= columns; ++j)
+    for (; (j + 1) * warp_lanes <= columns; ++j) {
+      if (j * warp_lanes % preload_elements == 0) {
+        for (int r = 0; r < Rows; ++r) preload(row + r * stride + j * warp_lanes, columns - j * warp_lanes);
+      }
       warp.each([&](int l) { add_column<Ranks, Rows>(f, row + j * warp_lanes + l, l, j, sum); });
+    }
     warp.each([&](int l) {
       if (j * warp_lanes + l < columns) add_column<Ranks, Rows>(f, row + j * warp_lanes + l, l, j, sum);
     });
@@ -109,13 +146,13 @@ struct ColumnSums {
   /// Adds Rows elements of one column.
   template <int Ranks, int Rows>
   KOKKOS_FORCEINLINE_FUNCTION void add_column(const float (&f)[Ranks][Rows], const float* x, int l, int j,
-                                              Lanes<float> (&sum)[Ranks][panels]) const {
+                                              Lanes<float> (&sum)[panels][Ranks]) const {
     GRADCOMP_UNROLL
     for (int k = 0; k < Ranks; ++k) {
-      float s = sum[k][j][l];
+      float s = sum[j][k][l];
       GRADCOMP_UNROLL
       for (int r = 0; r < Rows; ++r) s += x[r * stride] * f[k][r];
-      sum[k][j][l] = s;
+      sum[j][k][l] = s;
     }
   }
 

@@ -65,6 +65,16 @@ TEST(PowerSgd, LowRankMatricesAndVectorsArriveExactly) {
   }
 }
 
+TEST(PowerSgd, LongRowsArriveExactly) {
+  for (const int rank : {1, 2, 4, 6}) {
+    const Layout layout = matrix(131, 9001);
+    const Floats g = low_rank_matrix(131, 9001, rank, 0.7, 19);
+    Workers w(layout, rank, 1);
+    ASSERT_TRUE(w.step({g}));
+    EXPECT_LT(std::sqrt(squared_distance(w.out, g) / squared(g)), 1e-5) << rank;
+  }
+}
+
 // One step against double arithmetic: any starting Q gives out = P P^T M, P the orthonormal basis of M Q.
 TEST(PowerSgd, IsAProjectionSoTheErrorNeverGrows) {
   for (const int rank : {1, 2, 4, 5, 32}) {
