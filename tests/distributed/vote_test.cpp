@@ -6,7 +6,8 @@ namespace gradcomp::test {
 namespace {
 
 /// One vote over `n` elements, from values that the caller gives for this rank; empty when the step was skipped.
-std::vector<float> vote(Communicator& comm, const std::string& spec, const std::vector<float>& values) {
+std::vector<float> vote(Communicator& comm, const std::string& spec, const std::vector<float>& values,
+                        std::int64_t step = 0) {
   const MethodSpec method = parse_method(spec);
   const auto n = static_cast<index_t>(values.size());
   const auto reducer = make_reducer(method.common, *method.compressor, Layout::flat(n), comm);
@@ -15,7 +16,7 @@ std::vector<float> vote(Communicator& comm, const std::string& spec, const std::
   Source source;
   source.count = n;
   source.gradient = gradient.data();
-  reducer->begin(source, {1, 0, comm.rank(), comm.size()}, nullptr);
+  reducer->begin(source, {1, step, comm.rank(), comm.size()}, nullptr);
   for (int round = 0; round < reducer->rounds(); ++round) {
     reducer->launch(Exec(), round);
     reducer->complete(Exec(), round);
@@ -44,23 +45,34 @@ class Vote : public testing::TestWithParam<std::string> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Signs, Vote,
-                         testing::Values("sign", "sign:reducer=allgather", "signum", "signum:reducer=allgather"),
+                         testing::Values("sign", "sign:reducer=allgather", "sign:ties=positive",
+                                         "sign:ties=positive:reducer=allgather", "signum", "signum:reducer=allgather"),
                          [](const auto& row) {
                            std::string name = row.param;
                            for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
                            return name;
                          });
 
+/// What a tie of element i of n becomes: blocks of 1024 alternate by rows of 32, what is behind them by elements.
+float tied(const std::string& spec, index_t i, index_t n, std::int64_t step) {
+  const index_t place = i < n / 1024 * 1024 ? i / 32 : i;
+  return spec.find("positive") == std::string::npos && (place + step) % 2 == 1 ? -1.0f : 1.0f;
+}
+
 TEST_P(Vote, IsTheSignThatMostRanksHave) {
+  std::int64_t step = 0;
   for (const index_t n : {0, 1, 31, 32, 33, 97, 1023, 1024, 1025, 4096, 10007}) {
-    const auto out = vote(*comm, GetParam(), ballots(n, rank));
+    const auto out = vote(*comm, GetParam(), ballots(n, rank), ++step);
     std::vector<int> negative(static_cast<std::size_t>(n), 0);
     for (int r = 0; r < ranks; ++r) {
       const auto values = ballots(n, r);
       for (std::size_t i = 0; i < values.size(); ++i) negative[i] += values[i] < 0;
     }
     int wrong = out.size() == negative.size() ? 0 : 1;
-    for (std::size_t i = 0; i < out.size(); ++i) wrong += out[i] != (2 * negative[i] > ranks ? -1.0f : 1.0f);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const float tie = tied(GetParam(), static_cast<index_t>(i), n, step);
+      wrong += out[i] != (2 * negative[i] == ranks ? tie : 2 * negative[i] > ranks ? -1.0f : 1.0f);
+    }
     EXPECT_EQ(wrong, 0) << n;
     EXPECT_TRUE(same_bits(*comm, out)) << n;
   }
@@ -79,8 +91,12 @@ TEST_P(Vote, AMinorityNeverTurnsAUnanimousVote) {
     EXPECT_EQ(wrong, 0) << flipped << " of " << ranks;
   }
   if (ranks % 2 != 0) return;
-  const auto tie = vote(*comm, GetParam(), std::vector<float>(100, rank < ranks / 2 ? -1.0f : 1.0f));
-  EXPECT_EQ(tie, std::vector<float>(100, 1.0f)) << "a tie counts as +";
+  const std::vector<float> halves(2048, rank < ranks / 2 ? -1.0f : 1.0f);
+  const auto now = vote(*comm, GetParam(), halves, 6), then = vote(*comm, GetParam(), halves, 7);
+  ASSERT_EQ(now.size(), 2048u);
+  float sum = 0;
+  for (std::size_t i = 0; i < now.size(); ++i) sum += now[i] + then[i];
+  EXPECT_EQ(sum, GetParam().find("positive") == std::string::npos ? 0.0f : 4096.0f) << "ties cancel";
 }
 
 TEST_P(Vote, ANonFiniteElementOnOneRankSkipsTheStepOnAll) {

@@ -1,13 +1,19 @@
 #include "gradcomp/exchange/allgather.hpp"
 
+#include "gradcomp/exchange/ties.hpp"
+#include "gradcomp/kernels/signs.hpp"
+
 namespace gradcomp {
 namespace {
 
-/// sums -> +-1; a tie counts as +.
-void take_signs(const Exec& exec, const Span<float>& sums) {
+/// sums -> +-1; where they are 0, -1 if the element's bit of `ties` is set.
+void take_signs(const Exec& exec, const Span<float>& sums, std::uint32_t ties) {
+  const auto n = static_cast<index_t>(sums.size());
   Kokkos::parallel_for(
-      "gradcomp::exchange::take_signs", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(sums.size())),
-      KOKKOS_LAMBDA(const index_t i) { sums(i) = sums(i) < 0 ? -1.0f : 1.0f; });
+      "gradcomp::exchange::take_signs", Kokkos::RangePolicy<Exec>(exec, 0, n), KOKKOS_LAMBDA(const index_t i) {
+        const bool tied = ((ties >> kernels::sign_bit(i, n)) & 1u) != 0;
+        sums(i) = sums(i) < 0 || (sums(i) == 0 && tied) ? -1.0f : 1.0f;
+      });
 }
 
 class Allgather final : public Reducer {
@@ -38,7 +44,7 @@ class Allgather final : public Reducer {
     for (std::size_t r = 0; r < m_sizes.size.size(); ++r) {
       m_compressor.decode_add(exec, payload(r), weight, *m_state, out);
     }
-    if (votes) take_signs(exec, out);
+    if (votes) take_signs(exec, out, tie_bits(m_compressor, m_context.step));
     return true;
   }
 

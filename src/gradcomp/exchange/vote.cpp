@@ -1,5 +1,6 @@
 #include "gradcomp/exchange/vote.hpp"
 
+#include "gradcomp/exchange/ties.hpp"
 #include "gradcomp/kernels/majority.hpp"
 
 namespace gradcomp {
@@ -59,7 +60,7 @@ class Vote final : public Reducer {
     if (round > 0) return;
     read_fronts(exec);
     kernels::majority_words(exec, m_received.data() + front_words, front_words + m_part, m_ranks, m_part,
-                            m_outcome.data());
+                            tie_bits(m_compressor, m_context.step), m_outcome.data());
   }
 
   /// Every rank hears of every flag, since each sends a part to all.

@@ -5,9 +5,10 @@
 namespace gradcomp::kernels {
 
 void majority_words(const Exec& exec, const std::uint32_t* words, index_t stride, int ranks, index_t count,
-                    std::uint32_t* out) {
+                    std::uint32_t ties, std::uint32_t* out) {
   constexpr int most_planes = 31;
   const int planes = std::bit_width(static_cast<unsigned>(ranks));
+  const std::uint32_t undecided = ranks % 2 == 0 ? ties : 0u;  // an odd number has no ties
   const auto half = static_cast<std::uint32_t>(ranks / 2);  // more than half: a count above it, for odd and even ranks
   Kokkos::parallel_for(
       "gradcomp::kernels::majority_words", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, count),
@@ -28,7 +29,7 @@ void majority_words(const Exec& exec, const std::uint32_t* words, index_t stride
           above |= equal & plane[p] & ~of_half;
           equal &= ~(plane[p] ^ of_half);
         }
-        out[w] = above;
+        out[w] = above | (equal & undecided);
       });
 }
 

@@ -20,6 +20,11 @@ inline constexpr index_t sign_block = index_t{warp_lanes} * 32;
 
 constexpr index_t sign_words(index_t n) { return (n + 31) / 32; }
 
+/// Which bit of its word element i of a run of n is.
+KOKKOS_INLINE_FUNCTION constexpr int sign_bit(index_t i, index_t n) {
+  return static_cast<int>(i < n / sign_block * sign_block ? i % sign_block / warp_lanes : i % 32);
+}
+
 /// Elements [first, first + count) of a bucket.
 struct SignRun {
   index_t first, count;

@@ -21,6 +21,9 @@ Info sign_info() {
   info.reducers = {"vote", "allgather"};
   info.feedbacks = {"none"};
   info.scale_free = false;  // the scale is lost
+  info.parameters = {Parameter::choice("ties", "alternating", {"alternating", "positive"},
+                                       "elements with as many + as -: half of them -, the other half in the next step; "
+                                       "positive: all +, as in BytePS")};
   info.learning_rate_scale = 1e-3;
   info.bytes_formula = "4 ceil(n / 32)";
   return info;
