@@ -36,7 +36,8 @@ def training(chosen=None):
         row |= {"learning_rate": 0.05, "batch_per_rank": 32, "steps": 30}
     if chosen:
         methods = ",".join(chosen.methods)
-        document["context"]["gradcomp"]["options"] = {"methods": methods, "steps": chosen.steps, "tuned": False}
+        tuned = (ROOT / "docs/rates" / f"{chosen.name}.json").is_file()
+        document["context"]["gradcomp"]["options"] = {"methods": methods, "steps": chosen.steps, "tuned": tuned}
         document["context"]["gradcomp"]["ranks"] = chosen.ranks
     return document
 
