@@ -42,6 +42,16 @@ def training(chosen=None):
     return document
 
 
+def test_programs_get_all_cpus():
+    asks = "import os; print(len(os.sched_getaffinity(0)))"
+    starts = (f"import sys; sys.path.insert(0, {str(ROOT / 'tools')!r})\n"
+              "from gradcomp_report import pages, training_page\n"
+              f"print(pages.command(sys.executable, '-c', {asks!r}))")
+    found = subprocess.run([sys.executable, "-c", starts], capture_output=True, text=True, check=True,
+                           env=os.environ | {"OMP_PROC_BIND": "spread", "OMP_PLACES": "cores"})
+    assert int(found.stdout) == len(os.sched_getaffinity(0))
+
+
 def table(made):
     header, lines = made
     assert all(len(line) == len(header) for line in lines)

@@ -46,11 +46,16 @@ SIX = {"fp32": None, "fp16": None, "top_k:ratio=0.01": None, "powersgd:rank=2": 
        "powersgd:rank=2:feedback=none": None, "top_k:ratio=0.01:feedback=none": None}
 # as --tune found them on the HMM text
 SIX_TEXT = SIX | dict.fromkeys(SIX, 4.8) | {"sign": 1.6, "powersgd:rank=2:feedback=none": 9.6}
-SPARSE = ("fp32", "fp16", "top_k:ratio=0.01", "dgc:ratio=0.01", "sidco:ratio=0.01", "redsync:ratio=0.01",
-          "gaussian_k:ratio=0.01")
-RANKS = {"fp32": None, "powersgd:rank=1": None, "powersgd:rank=2": None, "powersgd:rank=4": None, "signum": 0.0005,
-         "atomo:rank=2": None, "powersgd:rank=1:variant=unbiased": 0.0125, "powersgd:rank=2:variant=unbiased": 0.0125}
-WARM = ("fp32", "powersgd:rank=1", "powersgd:rank=1:variant=cold", "powersgd:rank=2", "powersgd:rank=2:variant=cold")
+SPARSIFIERS = ("top_k:ratio=0.01", "dgc:ratio=0.01", "sidco:ratio=0.01", "redsync:ratio=0.01", "gaussian_k:ratio=0.01")
+SPARSE = {"fp32": None, "fp16": None} | dict.fromkeys(SPARSIFIERS, 0.025)
+SPARSE_TEXT = dict.fromkeys(("fp32", "fp16", *SPARSIFIERS), 4.8)
+POWER = ("powersgd:rank=1", "powersgd:rank=2", "powersgd:rank=4")
+RANKS = {"fp32": None} | dict.fromkeys(POWER, 0.0125) | {
+    "signum": 0.002, "atomo:rank=2": None, "powersgd:rank=1:variant=unbiased": 0.0125,
+    "powersgd:rank=2:variant=unbiased": 0.0125}
+STARTS = ("powersgd:rank=1", "powersgd:rank=1:variant=cold", "powersgd:rank=2", "powersgd:rank=2:variant=cold")
+WARM, WARM_TEXT = {"fp32": None} | dict.fromkeys(STARTS, 0.0125), dict.fromkeys(("fp32", *STARTS), 4.8)
+LEVELS = ("fp32", "qsgd:bits=4", "qsgd:bits=2", "terngrad", "terngrad:code=base3")
 ALL = ("top_k:ratio=0.01,random_k:ratio=0.01,sidco:ratio=0.01,dgc:ratio=0.01,redsync:ratio=0.01,gaussian_k:ratio=0.01,"
        "gradient_dropping:ratio=0.01,dryden:ratio=0.01,block_top_k:ratio=0.01,adaptive_threshold,sketch:ratio=0.01,qsgd,"
        "natural,terngrad,max_min,linear_dithering,natural_dithering,global_qsgd,rotated,fp8_e4m3,fp8_e5m2,int8_block,"
@@ -89,23 +94,22 @@ COMPARISONS = (
                 Run("epoch_resnet18", "", ("--model", "resnet18"), tuple(RANKS), 0, ranks=1, describe=True)), "10"),
     Comparison("powersgd-warm", "PowerSGD: warm start", "`variant=cold` starts every step from a random factor, the "
                "default from that of the step before.",
-               (_images("powersgd_warm_images", WARM), _hmm("powersgd_warm_hmm", WARM)), "7"),
+               (_images("powersgd_warm_images", _rated(WARM)), _hmm("powersgd_warm_hmm", _rated(WARM_TEXT))), "7"),
     Comparison("sparsifiers", "Sparsifiers", "Over an emulated link of 100 Mbit/s. SIDCo's authors report up to 41.7x over "
                "dense, 7.6x over top-k (7.5x in their blog) and 1.9x over DGC; the 41.7x are those of the LSTM on PTB at "
                "density 0.1 % with 8 workers over TCP. Ours differ for three reasons: a network of 0.3 to 0.6 million "
                "parameters on two CPU cores spends most of a step computing, the link is emulated between two ranks of one "
                "machine, and our top-k and DGC select in a few passes over the gradient, so that little is left to win over "
                "them. None of the three was isolated.",
-               (Run("sparsifiers_images", "shapetex10", (*CONVOLUTION, *LINK), SPARSE, 200, 4),
-                Run("sparsifiers_kjv", "kjv", (*KJV, *LINK), SPARSE, 200, 4)), "10"),
+               (Run("sparsifiers_images", "shapetex10", (*CONVOLUTION, *LINK), _rated(SPARSE), 200, 4),
+                Run("sparsifiers_kjv", "kjv", (*KJV, *LINK), _rated(SPARSE_TEXT), 200, 4)), "10"),
     Comparison("levels", "16 levels against 3", "`qsgd:bits=4`: 15 levels, what a sign and 3 bits hold; `qsgd:bits=2`: 3 "
                "levels; `terngrad`: 3 levels, clipped, one scale for a bucket. None has error feedback.",
-               (_images("levels_images", ("fp32", "qsgd:bits=4", "qsgd:bits=2", "terngrad", "terngrad:code=base3")),
-                _hmm("levels_hmm", ("fp32", "qsgd:bits=4", "qsgd:bits=2", "terngrad", "terngrad:code=base3"))), "6"),
+               (_images("levels_images", LEVELS), _hmm("levels_hmm", _rated(dict.fromkeys(LEVELS, 4.8)))), "6"),
     Comparison("full", "All methods", "Default options, 1 % for sparsifiers, 2 and 4 ranks, three seeds.",
                tuple(make(f"full_{kind}_{ranks}", (*ALL, *signs), steps=400, ranks=ranks, controls=True)
                      for ranks in (2, 4)
-                     for kind, make, signs in (("images", _images, ("sign:lr=0.0005", "signum:lr=0.0005")),
+                     for kind, make, signs in (("images", _images, ("sign:lr=0.002", "signum:lr=0.002")),
                                                ("hmm", _hmm, ("sign:lr=1.6", "signum:lr=1.6")))), "300", False),
 )
 SEEDS = {"full": 3}

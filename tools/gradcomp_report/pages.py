@@ -1,8 +1,11 @@
 """What the tools that measure and write a page of docs/results have in common."""
+import os
 import pathlib
 import shlex
 import shutil
 import subprocess
+
+from . import CPUS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -12,8 +15,9 @@ class Failed(Exception):
 
 
 def command(*words):
-    """Runs a program and returns what it printed."""
+    """Runs a program on all CPUs and returns what it printed."""
     words = list(map(str, words))
+    os.sched_setaffinity(0, CPUS)
     try:
         done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     except OSError as error:
