@@ -2,9 +2,9 @@
 // Azizzadenesheli, Anandkumar, ICLR 2019, algorithm 1 with beta = 0).
 //
 // The bit of an element is a < 0: zeros of both signs count as +. Estimate: -1 where more than half of the ranks have
-// the bit, else +1; ties (of an even number of ranks) by the option, exchange/ties.hpp. Sizes are lost, so the learning rate is that of the authors' experiments, about
-// 1e-3 of SGD's, and there is no error feedback: nothing says what was not sent. A contraction needs a size, as ef_sign
-// sends one.
+// the bit, else +1; ties (of an even number of ranks) by the option, exchange/ties.hpp. Sizes are lost, so the learning
+// rate is that of the authors' experiments, about 1e-3 of SGD's, and there is no error feedback: nothing says what was
+// not sent. A contraction needs a size, as ef_sign sends one.
 #include "gradcomp/compressors/sign.hpp"
 
 #include "gradcomp/compressors/detail/sign_bits.hpp"

@@ -77,8 +77,9 @@ Entry signum() {
   info.summary =
       "one bit per element of a running mean of the gradients; the estimate is the sign that most ranks have";
   info.paper = "Bernstein et al., signSGD, ICML 2018; signSGD with majority vote, ICLR 2019";
-  info.parameters.insert(info.parameters.begin(), Parameter::real("beta", "0.9", 0, 0.9999,
-                                                                  "share of the old mean in m = beta m + (1 - beta) g"));
+  info.parameters.insert(
+      info.parameters.begin(),
+      Parameter::real("beta", "0.9", 0, 0.9999, "share of the old mean in m = beta m + (1 - beta) g"));
   info.passes = 3.03;
   return make_entry<Signum>(info);
 }
