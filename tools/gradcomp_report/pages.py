@@ -19,12 +19,18 @@ def command(*words):
     words = list(map(str, words))
     os.sched_setaffinity(0, CPUS)
     try:
-        done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+        child = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     except OSError as error:
         raise Failed(f"cannot start {words[0]}: {error.strerror}") from error
-    if done.returncode:
-        raise Failed(f"status {done.returncode} of: {shlex.join(words)}")
-    return done.stdout
+    try:
+        printed, _ = child.communicate()
+    except KeyboardInterrupt:
+        child.terminate()  # a killed mpirun would leave its ranks behind
+        child.wait()
+        raise
+    if child.returncode:
+        raise Failed(f"status {child.returncode} of: {shlex.join(words)}")
+    return printed
 
 
 def run_all(commands):
