@@ -14,8 +14,9 @@ constexpr int chunks_of(int images, int per_chunk) { return (images + per_chunk 
 
 template <class T>
 void ConvWorkspace<T>::reserve(int images, index_t pixels, index_t weights) {
-  const index_t partial_count = chunks_of(images, images_per_chunk(pixels, weights)) * weights;
-  if (index_t(packed.extent(0)) < weights) packed = Vector<T>("gradcomp::nn::packed_weights", weights);
+  const index_t packed_count = weights / 9 * 12;  // of F(2, 3); the direct kernels need less
+  const index_t partial_count = chunks_of(images, images_per_chunk(pixels, weights)) * packed_count;
+  if (index_t(packed.extent(0)) < packed_count) packed = Vector<T>("gradcomp::nn::packed_weights", packed_count);
   if (index_t(partials.extent(0)) < partial_count) {
     partials = Vector<T>("gradcomp::nn::weight_partials", partial_count);
   }

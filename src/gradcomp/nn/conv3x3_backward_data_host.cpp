@@ -2,6 +2,7 @@
 
 #include "gradcomp/nn/conv3x3_host.hpp"
 #include "gradcomp/nn/conv_pack_host.hpp"
+#include "gradcomp/nn/conv_winograd_host.hpp"
 
 namespace gradcomp::nn::host {
 namespace {
@@ -30,6 +31,15 @@ struct MaskAndReduce {
   T* out(int row, int column) const { return dx.at(image, row_of(row), column_of(column)); }
   index_t out_step() const { return index_t(parity.step) * dx.channels; }
 
+  /// What finish() reads.
+  [[gnu::always_inline]] void prefetch(int row, int column, int pixels, int channel) const {
+    for (int p = 0; p < pixels; ++p) {
+      host::prefetch(behind.activation.at(image, row_of(row), column_of(column + p)) + channel,
+                     Vectors * Simd<T>::width);
+      host::prefetch(behind.z.at(image, row_of(row), column_of(column + p)) + channel, Vectors * Simd<T>::width);
+    }
+  }
+
   template <int Pixels>
   [[gnu::always_inline]] void finish(const Pack<T> (&acc)[Pixels][Vectors], int row, int column, int channel) {
     constexpr int width = Simd<T>::width;
@@ -44,15 +54,19 @@ struct MaskAndReduce {
       shortcut =
           behind.shortcut.at(image, row_of(row) / stride, column_of(column) / stride) + channel + shortcut_padding;
     }
-    for (int p = 0; p < Pixels; ++p) {
-      for (int v = 0; v < Vectors; ++v) {
+    const index_t shortcut_step = behind.shortcut.channels;
+    for (int v = 0; v < Vectors; ++v) {
+      const Pack<T> m = load(mean + v * width);
+      Pack<T> s = sum[v], q = product[v];  // in registers: stores of the result could change the members
+      for (int p = 0; p < Pixels; ++p) {
         Pack<T> g = acc[p][v];
-        if (with_shortcut) g += load(shortcut + p * behind.shortcut.channels + v * width);
+        if (with_shortcut) g += load(shortcut + p * shortcut_step + v * width);
         g = load(activation + p * step + v * width) > Pack<T>{} ? g : Pack<T>{};
-        sum[v] += g;
-        product[v] += g * (load(z + p * step + v * width) - load(mean + v * width));
+        s += g;
+        q += g * (load(z + p * step + v * width) - m);
         store(to + p * step + v * width, g);
       }
+      sum[v] = s, product[v] = q;
     }
   }
 
@@ -96,6 +110,7 @@ struct Launch {
   Runs runs;
   int first;  ///< row and column of dz under pixel (0, 0) of this parity
   bool with_shortcut;
+  bool winograd;
 };
 
 /// All parities of a group on one thread: together they touch its maps, which fit the L2, once.
@@ -113,6 +128,10 @@ void backward_data(const Exec& exec, const Maps<const T>& dz, const std::array<L
       const Launch<T>& launch = launches[i];
       const Parity& parity = launch.parity;
       MaskAndReduce<T, Vectors> epilogue{behind, dx, parity, launch.with_shortcut, padding};
+      if (launch.winograd) {
+        winograd_images<T, Vectors>(group, dz, launch.packed, dx.channels, epilogue);
+        continue;
+      }
       convolve_images<T, Vectors>(group, dz.at(0, launch.first, launch.first), dz.image_stride(), dz.row_stride(),
                                   launch.packed, launch.runs, dx.height / parity.step, dx.width / parity.step,
                                   dx.channels, epilogue);
@@ -126,17 +145,23 @@ template <class T>
 void conv3x3_backward_data(const Exec& exec, const Maps<const T>& dz, const T* weights, int stride,
                            const ReluBackward<T>& behind, const Maps<T>& dx, T* packed) {
   std::array<Launch<T>, 4> launches;
+  const bool winograd = winograd_covers(dz, dx.channels, stride);
   for (int i = 0; i < stride * stride; ++i) {
     const Parity parity{stride, i / stride, i % stride};
     const Taps taps = taps_of(parity);
     const int count = taps.rows * taps.columns, step = behind.shortcut_stride;
-    pack_weights(exec, weights, dx.channels, dz.channels, taps.list, count, true, packed);
+    if (winograd) {
+      pack_winograd(exec, weights, dx.channels, dz.channels, true, packed);
+    } else {
+      pack_weights(exec, weights, dx.channels, dz.channels, taps.list, count, true, packed);
+    }
     const bool reached = parity.row % step == 0 && parity.column % step == 0;
     launches[i] = {parity,
                    packed,
                    {taps.rows, taps.columns * dz.channels, dz.row_stride(), dz.channels},
                    stride == 1 ? -1 : 0,
-                   behind.shortcut.data != nullptr && reached};
+                   behind.shortcut.data != nullptr && reached,
+                   winograd};
     packed += index_t(count) * dx.channels * dz.channels;
   }
   const int count = stride * stride;

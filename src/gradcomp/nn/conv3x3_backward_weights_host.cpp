@@ -3,6 +3,7 @@
 #include "gradcomp/nn/conv3x3_host.hpp"
 #include "gradcomp/nn/conv_strip_host.hpp"
 #include "gradcomp/nn/conv_tile_host.hpp"
+#include "gradcomp/nn/conv_winograd_weights_host.hpp"
 
 namespace gradcomp::nn::host {
 namespace {
@@ -10,9 +11,6 @@ namespace {
 /// Output pixels of a strip: as many rows (of one image, or of several small ones) as keep its x and dz in a cache, yet
 /// enough to pay for moving the tiles.
 constexpr int strip_pixels = 128;
-
-/// Input channels of one thread's part of the weights: with 9 taps and one panel its sums stay in a core's L2.
-constexpr int channel_block = 64;
 
 /// All strips of one panel, from output channel `channel` on.
 template <class T, int Vectors>
@@ -74,11 +72,11 @@ template <class T>
 void conv3x3_backward_weights(const Exec& exec, const Maps<const T>& x, const Maps<const T>& dz, int stride,
                               const Span<T>& gradient, T* partials, int per_chunk) {
   const int chunks = (x.images + per_chunk - 1) / per_chunk;
-  const index_t count = index_t(9) * x.channels * dz.channels;
+  const bool winograd = winograd_gradient_covers(x, dz, stride);
+  const index_t count = index_t(winograd ? 12 : 9) * x.channels * dz.channels;
   const bool two = vectors_of<T>(dz.channels) == 2;
   const int panel = (two ? 2 : 1) * Simd<T>::width;
-  // the taps of few channels are one run of a row: no cut then
-  const int block = x.channels % channel_block == 0 ? channel_block : x.channels, blocks = x.channels / block;
+  const int block = channels_of_part(x.channels), blocks = x.channels / block;
   Kokkos::parallel_for("gradcomp::nn::conv3x3_weight_partials",
                        Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>(exec, 0, chunks * blocks),
                        [=](const int item) {
@@ -86,6 +84,8 @@ void conv3x3_backward_weights(const Exec& exec, const Maps<const T>& x, const Ma
                          const int image = chunk * per_chunk;
                          const Part part{first, first + block, image, std::min(image + per_chunk, x.images)};
                          T* partial = partials + chunk * count;
+                         if (winograd && two) return winograd_gradient<T, 2>(x, dz, part, partial);
+                         if (winograd) return winograd_gradient<T, 1>(x, dz, part, partial);
                          for (int channel = 0; channel < dz.channels; channel += panel) {
                            if (two) {
                              panel_gradient<T, 2>(x, dz, stride, part, channel, partial);
@@ -94,6 +94,7 @@ void conv3x3_backward_weights(const Exec& exec, const Maps<const T>& x, const Ma
                            }
                          }
                        });
+  if (winograd) return combine_winograd(exec, partials, chunks, gradient);
   combine(exec, partials, chunks, gradient);
 }
 

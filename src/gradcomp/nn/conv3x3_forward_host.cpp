@@ -1,5 +1,6 @@
 #include "gradcomp/nn/conv3x3_host.hpp"
 #include "gradcomp/nn/conv_pack_host.hpp"
+#include "gradcomp/nn/conv_winograd_host.hpp"
 
 namespace gradcomp::nn::host {
 namespace {
@@ -18,16 +19,19 @@ struct StoreWithMoments {
 
   T* out(int row, int column) const { return z.at(image, row, column); }
   index_t out_step() const { return z.channels; }
+  void prefetch(int, int, int, int) const {}
 
   template <int Pixels>
   [[gnu::always_inline]] void finish(const Pack<T> (&acc)[Pixels][Vectors], int row, int column, int channel) {
-    T* to = out(row, column) + channel;
-    for (int p = 0; p < Pixels; ++p, to += z.channels) {
-      for (int v = 0; v < Vectors; ++v) {
-        store(to + v * Simd<T>::width, acc[p][v]);
-        sum[v] += acc[p][v];
-        squares[v] += acc[p][v] * acc[p][v];
+    T* const to = out(row, column) + channel;
+    for (int v = 0; v < Vectors; ++v) {
+      Pack<T> s = sum[v], q = squares[v];  // in registers: stores of the result could change the members
+      for (int p = 0; p < Pixels; ++p) {
+        store(to + p * index_t(z.channels) + v * Simd<T>::width, acc[p][v]);
+        s += acc[p][v];
+        q += acc[p][v] * acc[p][v];
       }
+      sum[v] = s, squares[v] = q;
     }
   }
 
@@ -46,7 +50,7 @@ struct StoreWithMoments {
 
 template <class T, int Vectors>
 void forward(const Exec& exec, const Maps<const T>& x, int stride, const Maps<T>& z, const Span<double>& sums,
-             const T* packed) {
+             const T* packed, bool winograd) {
   const Runs runs{3, 3 * x.channels, x.row_stride(), index_t(stride) * x.channels};
   double* const all_sums = sums.extent(0) > 0 ? sums.data() : nullptr;
   const int per_group = images_per_group(exec, z.images, z.height * z.width);
@@ -56,6 +60,7 @@ void forward(const Exec& exec, const Maps<const T>& x, int stride, const Maps<T>
     const index_t per_image = index_t(2) * z.channels;
     if (all_sums != nullptr) std::fill(all_sums + group.first * per_image, all_sums + group.last * per_image, 0.0);
     StoreWithMoments<T, Vectors> epilogue{z, all_sums};
+    if (winograd) return winograd_images<T, Vectors>(group, x, packed, z.channels, epilogue);
     convolve_images<T, Vectors>(group, x.at(0, -1, -1), x.image_stride(), stride * x.row_stride(), packed, runs,
                                 z.height, z.width, z.channels, epilogue);
   });
@@ -71,9 +76,14 @@ bool covers(int channels) {
 template <class T>
 void conv3x3_forward(const Exec& exec, const Maps<const T>& x, const T* weights, int stride, const Maps<T>& z,
                      const Span<double>& sums, T* packed) {
-  pack_weights(exec, weights, x.channels, z.channels, all_taps, 9, false, packed);
-  if (vectors_of<T>(z.channels) == 2) return forward<T, 2>(exec, x, stride, z, sums, packed);
-  forward<T, 1>(exec, x, stride, z, sums, packed);
+  const bool winograd = winograd_covers(x, z.channels, stride);
+  if (winograd) {
+    pack_winograd(exec, weights, x.channels, z.channels, false, packed);
+  } else {
+    pack_weights(exec, weights, x.channels, z.channels, all_taps, 9, false, packed);
+  }
+  if (vectors_of<T>(z.channels) == 2) return forward<T, 2>(exec, x, stride, z, sums, packed, winograd);
+  forward<T, 1>(exec, x, stride, z, sums, packed, winograd);
 }
 
 #define GRADCOMP_INSTANTIATE(T)                                                                      \

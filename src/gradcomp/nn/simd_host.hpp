@@ -39,4 +39,10 @@ template <class T>
   std::memcpy(to, &value, sizeof value);
 }
 
+/// Asks for `count` elements, which may lie anywhere, to be brought near.
+template <class T>
+[[gnu::always_inline]] inline void prefetch(const T* from, long count) {
+  for (long i = 0; i < count; i += 64 / long(sizeof(T))) __builtin_prefetch(from + i);
+}
+
 }  // namespace gradcomp::nn::host

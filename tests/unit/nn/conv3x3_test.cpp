@@ -9,14 +9,15 @@ using test::OwnedMaps;
 using test::random_vector;
 
 /// Channels and extents: multiples of a vector and of no vector, tiles of every width (15 = 6 + 4 + 4 + 1 and so on),
-/// input channels in several blocks.
+/// input channels in several blocks; F(2, 3) in several strips, with tiles of one row and of several.
 struct Case {
   int height, width, ci, co, stride;
 };
 
-constexpr Case cases[] = {{4, 6, 3, 16, 1},   {6, 10, 16, 16, 1}, {3, 15, 8, 64, 1}, {8, 8, 64, 64, 1},
-                          {8, 12, 16, 32, 2}, {2, 2, 32, 64, 2},  {4, 4, 5, 7, 1},   {4, 4, 3, 6, 2},
-                          {2, 300, 3, 16, 1}, {4, 4, 128, 32, 1}, {4, 6, 192, 16, 2}};
+constexpr Case cases[] = {{4, 6, 3, 16, 1},   {6, 10, 16, 16, 1}, {3, 15, 8, 64, 1},  {8, 8, 64, 64, 1},
+                          {8, 12, 16, 32, 2}, {2, 2, 32, 64, 2},  {4, 4, 5, 7, 1},    {4, 4, 3, 6, 2},
+                          {2, 300, 3, 16, 1}, {4, 4, 128, 32, 1}, {4, 6, 192, 16, 2}, {20, 32, 16, 16, 1},
+                          {4, 4, 16, 48, 1},  {6, 8, 48, 32, 1},  {6, 64, 16, 16, 1}};
 
 /// Everything that the three convolutions of a case read and write.
 template <class T>
