@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "gradcomp/nn/gemm_blas.hpp"
 #include "gradcomp/nn/gemm_host.hpp"
 
 namespace gradcomp::nn {
@@ -66,6 +67,8 @@ void gemm(const Exec& exec, const Matrix<const T>& a, const Matrix<const T>& b, 
   assert(a.rows == c.rows && b.columns == c.columns && a.columns == b.rows && c.column_step == 1);
   if constexpr (device_is_host) {
     if (path == Path::best) return host::gemm<T>(exec, a, b, c, start, workspace.packed.data());
+  } else if (path == Path::best && blas::gemm<T>(exec, a, b, c, start)) {
+    return;
   }
   portable_gemm<T>(exec, a, b, c, start);
 }

@@ -46,7 +46,8 @@ struct Site {
 };
 
 /// Which implementation a layer takes. `best` is the register-tiled host kernel where the device is the host and the
-/// channel counts are multiples of the vector width, else `portable`: one Kokkos source for all devices.
+/// channel counts are multiples of the vector width, and a vendor's gemm on devices, else `portable`: one Kokkos source
+/// for all devices.
 enum class Path { best, portable };
 
 }  // namespace gradcomp::nn

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "gradcomp/nn/exponential.hpp"
+#include "gradcomp/nn/gemm_blas.hpp"
 #include "unit/nn/support.hpp"
 
 namespace gradcomp::nn {
@@ -30,16 +31,22 @@ struct Sizes {
   index_t rows, columns, inner;
 };
 
+/// What multiplies; `blas` leaves it to `portable` in builds without Kokkos Kernels.
+enum class By { best, portable, blas };
+
 /// Largest error in units of the rounding of T, relative to the sum of the absolute products; NaN where one differs.
 template <class T>
-double error(const Sizes& sizes, bool transpose_a, bool transpose_b, bool add, bool with_bias, Path path) {
+double error(const Sizes& sizes, bool transpose_a, bool transpose_b, bool add, bool with_bias, By by) {
   const Factor<T> a(sizes.rows, sizes.inner, transpose_a, 1), b(sizes.inner, sizes.columns, transpose_b, 2);
   const auto start = random_vector<T>(sizes.rows * (sizes.columns + 2), 3), bias = random_vector<T>(sizes.columns, 4);
   const Vector<T> c("", start.extent(0));
   Kokkos::deep_copy(c, start);
   const Matrix<T> view{c.data(), sizes.rows, sizes.columns, sizes.columns + 2, 1};
   const GemmWorkspace<T> workspace;
-  gemm<T>(Exec(), a.view, b.view, view, workspace, path, {add, with_bias ? bias.data() : nullptr});
+  const GemmStart<T> from{add, with_bias ? bias.data() : nullptr};
+  if (by != By::blas || !blas::gemm<T>(Exec(), a.view, b.view, view, from)) {
+    gemm<T>(Exec(), a.view, b.view, view, workspace, by == By::best ? Path::best : Path::portable, from);
+  }
   Exec().fence();
   double worst = 0;
   for (index_t i = 0; i < sizes.rows; ++i) {
@@ -60,6 +67,19 @@ double error(const Sizes& sizes, bool transpose_a, bool transpose_b, bool add, b
   return worst;
 }
 
+TEST(Gemm, BlasIsKokkosKernels) {
+#ifdef GRADCOMP_HAVE_KOKKOSKERNELS
+  const bool expected = true;
+#else
+  const bool expected = false;
+#endif
+  const Vector<float> x("", 4), y("", 4);
+  const Matrix<float> view = Matrix<float>::dense(x.data(), 2, 2), c = Matrix<float>::dense(y.data(), 2, 2);
+  EXPECT_EQ(blas::gemm<float>(Exec(), view, view, c, {}), expected);
+  const Matrix<float> neither{x.data(), 1, 2, 4, 2};
+  EXPECT_FALSE(blas::gemm<float>(Exec(), neither, view, Matrix<float>::dense(y.data(), 1, 2), {}));
+}
+
 TEST(Gemm, IsTheProduct) {
   for (const Sizes& sizes : {Sizes{1, 1, 1},
                              {3, 5, 0},
@@ -72,22 +92,22 @@ TEST(Gemm, IsTheProduct) {
                              {0, 4, 4},
                              {4, 0, 4}}) {
     for (int kind = 0; kind < 4; ++kind) {
-      for (const Path path : {Path::best, Path::portable}) {
+      for (const By by : {By::best, By::portable, By::blas}) {
         const bool transpose_a = kind % 2 == 1, transpose_b = kind / 2 == 1;
         const auto where = ::testing::Message() << sizes.rows << " x " << sizes.columns << " x " << sizes.inner
-                                                << " kind " << kind << " path " << static_cast<int>(path);
-        EXPECT_LE(error<float>(sizes, transpose_a, transpose_b, false, false, path), 20) << where;
-        EXPECT_LE(error<double>(sizes, transpose_a, transpose_b, kind == 0, kind == 1, path), 40) << where;
+                                                << " kind " << kind << " by " << static_cast<int>(by);
+        EXPECT_LE(error<float>(sizes, transpose_a, transpose_b, false, false, by), 20) << where;
+        EXPECT_LE(error<double>(sizes, transpose_a, transpose_b, kind == 0, kind == 1, by), 40) << where;
       }
     }
   }
 }
 
 TEST(Gemm, StartsWithWhatItIsTold) {
-  for (const Path path : {Path::best, Path::portable}) {
-    EXPECT_LE(error<float>({30, 45, 300}, false, true, true, false, path), 20);
-    EXPECT_LE(error<float>({30, 45, 300}, true, false, false, true, path), 20);
-    EXPECT_LE(error<float>({30, 45, 300}, true, false, true, true, path), 20);  // a sum goes before a bias
+  for (const By by : {By::best, By::portable, By::blas}) {
+    EXPECT_LE(error<float>({30, 45, 300}, false, true, true, false, by), 20);
+    EXPECT_LE(error<float>({30, 45, 300}, true, false, false, true, by), 20);
+    EXPECT_LE(error<float>({30, 45, 300}, true, false, true, true, by), 20);  // a sum goes before a bias
   }
 }
 
