@@ -111,12 +111,29 @@ def test_bars_of_both_metrics():
     assert [line[3] for line in lines] == ["missed", "holds"], "a run that lacks has no line"
 
 
+def test_separation_is_measured_from_dense():
+    document = training()
+    document["benchmarks"].append(dict(document["benchmarks"][0], label="top_k:ratio=0.01:feedback=none:lr=0.1",
+                                       test_quality=0.7, target_reached=False))
+    lines = table(training_tables.separations(record(document)))
+    assert lines["top_k:ratio=0.01:feedback=none"]["behind `fp32`"] == "25.0 points"
+    assert lines["top_k:ratio=0.01:feedback=none"][""] == "holds"
+    assert lines["powersgd:rank=2"]["bar"] == "at most 5 points" and lines["powersgd:rank=2"][""] == "missed"
+
+
+def test_the_same_batch_on_more_ranks():
+    two, four = (comparisons.find(name).runs[0] for name in ("resnet20", "resnet20-4"))
+    batch = [run.ranks * run.options[run.options.index("--batch") + 1] for run in (two, four)]
+    assert four.ranks == 4 and batch[0] == batch[1]
+
+
 def test_tuning_is_the_same_training_without_a_result():
     chosen = comparisons.find("lstm").runs[0]
     words = comparisons.tuning(chosen, "rates.json", "kjv.txt")
-    assert words[-1] == "--tune" and "--output" not in words and words[words.index("--rates") + 1] == "rates.json"
+    assert words[-3:] == ["--tune", "--tune-steps", chosen.steps] and "--output" not in words
+    assert words[words.index("--rates") + 1] == "rates.json"
     later = comparisons.command(chosen, 1, "out.json", "kjv.txt", "rates.json")
-    assert later[:-2] == words[:-1] and later[-2:] == ["--output", "out.json"]
+    assert later[:-2] == words[:-3] and later[-2:] == ["--output", "out.json"]
 
 
 def test_every_name_is_used_once():

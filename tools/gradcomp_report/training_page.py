@@ -8,6 +8,7 @@ from .pages import command_lines, machine
 
 BARS = {"bars_images": ("accuracy", comparisons.IMAGES_TARGET, "ResNet-20 on ShapeTex-10"),
         "bars_hmm": ("perplexity", comparisons.HMM_TARGET, "LSTM on the HMM text")}
+SEPARATED = ("resnet20", "lstm")
 MOST_LINES = 16  # that an eye can tell apart in a figure
 
 
@@ -24,8 +25,10 @@ def section(chosen, records, images, folder):
         row = record.rows[0]
         rates = f"tuned, `docs/rates/{run.name}.json`" if record.gradcomp["options"]["tuned"] else "set by hand"
         lines += [f"`{row['model']}` on `{run.data}`, {record.link}, batch {row['batch_per_rank']} per rank, "
-                  f"{row['steps']} steps; rates {rates}.", "",
+                  f"{row['steps']} steps; rates {rates}; commit {record.gradcomp['git_hash'][:12]}.", "",
                   *render.markdown_table(*training_tables.methods(record)), ""]
+        if chosen.name.startswith(SEPARATED):
+            lines += [*render.markdown_table(*training_tables.separations(record)), ""]
         if chosen.name == "sparsifiers":
             lines += [*render.markdown_table(*training_tables.throughputs(record)), ""]
         if len(run.methods) > MOST_LINES:

@@ -11,6 +11,11 @@ STEPS_PER_EPOCH = 24  # floor(50000 / 16 ranks / 128)
 # Vogels et al. 2019, tables 1, 2 and 4: MB an epoch of ResNet-18 on CIFAR-10, 16 workers; theirs are MiB.
 PUBLISHED = {"fp32": 1023, "powersgd:rank=1": 4, "powersgd:rank=2": 8, "powersgd:rank=4": 14, "signum": 32,
              "atomo:rank=2": 113, "powersgd:rank=1:variant=unbiased": 3, "powersgd:rank=2:variant=unbiased": 4}
+# How far behind fp32 a method may end, or without feedback must: points of accuracy, share of perplexity.
+NEAR, FAR = ("at most", {"accuracy": 0.05, "perplexity": 0.1}), ("at least", {"accuracy": 0.15, "perplexity": 0.1})
+CLOSE = ("at most", {"accuracy": 0.03})
+SEPARATIONS = {"top_k:ratio=0.01": NEAR, "powersgd:rank=2": NEAR, "qsgd:bits=4": CLOSE, "sign": CLOSE,
+               "top_k:ratio=0.01:feedback=none": FAR, "powersgd:rank=2:feedback=none": FAR}
 BOUNDS = ("atomo:rank=2",)  # which draws its rank
 OTHERS = (*BOUNDS, "powersgd:rank=1:variant=unbiased", "powersgd:rank=2:variant=unbiased")  # not the authors' schemes
 
@@ -60,12 +65,13 @@ def methods(record):
             steps = row.get("steps_to_target")
             cells += [text.DASH if steps is None else f"{steps:,}",
                       text.number(row.get("time_to_target_s")), text.size(row.get("wire_bytes_to_target"))]
-        cells += [text.size(row["payload_bytes"]),
+        cells += [text.size(row["payload_bytes"]), text.number(row.get("state_bytes_per_parameter")),
                   _over_seeds(total, "step_time_ms_over_seeds", text.number) or text.number(row["step_time_ms"]["median"]),
                   verdict(row, total)]
         lines.append(cells)
     target = ["steps to target", "seconds to target", "bytes to target"] if with_target else []
-    return ["method", "rate", f"test {metric}", *target, "payload per step", "step (ms)", "verdict"], lines
+    return ["method", "rate", f"test {metric}", *target, "payload per step", "state (bytes per parameter)", "step (ms)",
+            "verdict"], lines
 
 
 def throughputs(record):
@@ -105,10 +111,27 @@ def bars(records, limits):
     lines = []
     for name, (metric, limit, what) in limits.items():
         if name in records:
-            value = trained(records[name])["fp32"][0]["test_quality"]
+            row, total = trained(records[name])["fp32"]
+            value = total["test_quality_over_seeds"]["mean"] if total else row["test_quality"]
             holds = value >= limit if metric == "accuracy" else value <= limit
             lines.append([what, text.quality(metric, limit), text.quality(metric, value), "holds" if holds else "missed"])
     return ["reference", "bar", "measured", ""], lines
+
+
+def separations(record):
+    """Whether the task separates methods: how far behind fp32 those of SEPARATIONS end, beside the bars."""
+    rows = {label.split(":lr=")[0]: row for label, (row, _) in trained(record).items()}
+    lines, dense = [], rows["fp32"]["test_quality"]
+    for label, (bound, limits) in SEPARATIONS.items():
+        metric = rows["fp32"]["metric"]
+        if label not in rows or metric not in limits:
+            continue
+        quality, unit = rows[label]["test_quality"], " points" if metric == "accuracy" else " %"
+        behind = dense - quality if metric == "accuracy" else quality / dense - 1
+        holds = behind <= limits[metric] if bound == "at most" else behind >= limits[metric]
+        lines.append([f"`{label}`", f"{100 * behind:.1f}{unit}", f"{bound} {100 * limits[metric]:.0f}{unit}",
+                      "holds" if holds else "missed"])
+    return ["method", "behind `fp32`", "bar", ""], lines
 
 
 def curves(record):
