@@ -69,8 +69,20 @@ TEST(Loader, ExceptionsReachTheConsumerAtTheirStep) {
 
 TEST(Loader, StopsCleanlyAtAnyMoment) {
   for (int takes = 0; takes < 5; ++takes) {
-    Loader loader([](Batch&) { pause(1); });
-    for (int i = 0; i < takes; ++i) loader.next();
+    std::atomic<int> begun = 0, finished = 0;
+    {
+      Loader loader([&](Batch&) {
+        ++begun;
+        pause(1);
+        ++finished;
+      });
+      for (int i = 0; i < takes; ++i) loader.next();
+    }
+    const int after = begun;
+    EXPECT_EQ(finished, after) << "a batch was left half done";
+    EXPECT_GE(after, takes);
+    pause(3);
+    EXPECT_EQ(begun, after) << "the thread went on";
   }
 }
 
