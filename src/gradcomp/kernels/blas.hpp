@@ -18,6 +18,25 @@ struct GemmShape {
   }
 };
 
+/// Whether gemm() works on this build's device: on a GPU only with Kokkos Kernels.
+#ifdef GRADCOMP_HAVE_KOKKOSKERNELS
+inline constexpr bool has_gemm = true;
+#else
+inline constexpr bool has_gemm = device_is_host;
+#endif
+
+/// A matrix as stored: rows of contiguous elements, `step` elements from row to row.
+template <class T>
+struct Stored {
+  T* data;
+  index_t step;
+};
+
+/// C = alpha op(A) op(B) + beta C, float or double; otherwise as gemm() below, but that nobody checks the arrays.
+template <class T>
+void gemm(const Exec& exec, Transpose transpose_a, Transpose transpose_b, const GemmShape& shape, T alpha,
+          const Stored<const T>& a, const Stored<const T>& b, T beta, const Stored<T>& c);
+
 /// C = alpha op(A) op(B) + beta C, float, all row-major and contiguous as stored: A is rows x inner, or inner x rows
 /// where transposed; B and C likewise. beta = 0 ignores what C held. Throws Error when an array is shorter than its
 /// shape or an extent exceeds 2^31 - 1 (the range of a BLAS integer). Ordered on `exec`; on a host it has run on
@@ -35,8 +54,8 @@ double sgemm_peak(const Exec& exec);
 std::string blas_description();
 
 namespace detail {
-/// Throws Error unless arrays and extents fit `shape`.
-void check_gemm(const GemmShape& shape, std::size_t a, std::size_t b, std::size_t c);
+/// Throws Error unless the extents are in the range of a BLAS integer.
+void check_extents(const GemmShape& shape);
 }  // namespace detail
 
 }  // namespace gradcomp::kernels

@@ -3,6 +3,7 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "gradcomp/kernels/blas.hpp"
 
@@ -31,18 +32,29 @@ int extent(index_t value) { return static_cast<int>(std::max<index_t>(value, 1))
 
 }  // namespace
 
-void gemm(const Exec& exec, Transpose transpose_a, Transpose transpose_b, const GemmShape& shape, float alpha,
-          const Span<const float>& a, const Span<const float>& b, float beta, const Span<float>& c) {
-  detail::check_gemm(shape, a.size(), b.size(), c.size());
+template <class T>
+void gemm(const Exec& exec, Transpose transpose_a, Transpose transpose_b, const GemmShape& shape, T alpha,
+          const Stored<const T>& a, const Stored<const T>& b, T beta, const Stored<T>& c) {
+  detail::check_extents(shape);
   if (shape.rows == 0 || shape.columns == 0) return;
   exec.fence("gradcomp::kernels::gemm");  // the call below is not a Kokkos kernel
   use_one_thread();
-  const int lda = extent(transpose_a == Transpose::yes ? shape.rows : shape.inner);
-  const int ldb = extent(transpose_b == Transpose::yes ? shape.inner : shape.columns);
-  cblas_sgemm(CblasRowMajor, flag(transpose_a), flag(transpose_b), static_cast<int>(shape.rows),
-              static_cast<int>(shape.columns), static_cast<int>(shape.inner), alpha, a.data(), lda, b.data(), ldb, beta,
-              c.data(), extent(shape.columns));
+  const auto multiply = [&](const auto& product) {
+    product(CblasRowMajor, flag(transpose_a), flag(transpose_b), static_cast<int>(shape.rows),
+            static_cast<int>(shape.columns), static_cast<int>(shape.inner), alpha, a.data, extent(a.step), b.data,
+            extent(b.step), beta, c.data, extent(c.step));
+  };
+  if constexpr (std::is_same_v<T, float>) {
+    multiply(cblas_sgemm);
+  } else {
+    multiply(cblas_dgemm);
+  }
 }
+
+template void gemm<float>(const Exec&, Transpose, Transpose, const GemmShape&, float, const Stored<const float>&,
+                          const Stored<const float>&, float, const Stored<float>&);
+template void gemm<double>(const Exec&, Transpose, Transpose, const GemmShape&, double, const Stored<const double>&,
+                           const Stored<const double>&, double, const Stored<double>&);
 
 double sgemm_peak(const Exec& exec) {
   constexpr index_t n = 384;  // three matrices of 0.6 MB: near a core's second-level cache, far from memory's limit

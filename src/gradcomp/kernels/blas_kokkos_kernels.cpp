@@ -14,27 +14,35 @@ namespace {
 template <class T>
 using Matrix = Kokkos::View<T**, Kokkos::LayoutRight, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
+/// What is stored of a factor of rows x columns.
 template <class T>
-Matrix<T> matrix(const Span<T>& data, Transpose transpose, index_t rows, index_t columns) {
+Matrix<T> matrix(const Stored<T>& stored, Transpose transpose, index_t rows, index_t columns) {
   if (transpose == Transpose::yes) std::swap(rows, columns);
-  return Matrix<T>(data.data(), static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
+  return Kokkos::subview(Matrix<T>(stored.data, static_cast<std::size_t>(rows), static_cast<std::size_t>(stored.step)),
+                         Kokkos::ALL, Kokkos::make_pair(index_t{0}, columns));
 }
 
 const char* flag(Transpose transpose) { return transpose == Transpose::yes ? "T" : "N"; }
 
 }  // namespace
 
-void gemm(const Exec& exec, Transpose transpose_a, Transpose transpose_b, const GemmShape& shape, float alpha,
-          const Span<const float>& a, const Span<const float>& b, float beta, const Span<float>& c) {
-  detail::check_gemm(shape, a.size(), b.size(), c.size());
+template <class T>
+void gemm(const Exec& exec, Transpose transpose_a, Transpose transpose_b, const GemmShape& shape, T alpha,
+          const Stored<const T>& a, const Stored<const T>& b, T beta, const Stored<T>& c) {
+  detail::check_extents(shape);
   if (shape.rows == 0 || shape.columns == 0) return;
   if (device_is_host && openblas_set_num_threads != nullptr) openblas_set_num_threads(1);
   const auto out = matrix(c, Transpose::no, shape.rows, shape.columns);
   // a NaN in what C held must not survive beta = 0, whatever the library beneath does with 0 x NaN
-  if (beta == 0) Kokkos::deep_copy(exec, out, 0.0f);
+  if (beta == 0) Kokkos::deep_copy(exec, out, T(0));
   KokkosBlas::gemm(exec, flag(transpose_a), flag(transpose_b), alpha, matrix(a, transpose_a, shape.rows, shape.inner),
                    matrix(b, transpose_b, shape.inner, shape.columns), beta, out);
 }
+
+template void gemm<float>(const Exec&, Transpose, Transpose, const GemmShape&, float, const Stored<const float>&,
+                          const Stored<const float>&, float, const Stored<float>&);
+template void gemm<double>(const Exec&, Transpose, Transpose, const GemmShape&, double, const Stored<const double>&,
+                           const Stored<const double>&, double, const Stored<double>&);
 
 double sgemm_peak(const Exec& exec) {
   const index_t n = device_is_host ? 768 : 4096;

@@ -1,7 +1,7 @@
 #pragma once
 // Products of matrices of any size, as recurrent networks and Transformers need them. On hosts a product of our own
 // rather than the BLAS of kernels/blas.hpp: it takes float and double and views with any strides, runs on all Kokkos
-// threads, and gives the same bits for any number of them. On devices Kokkos Kernels, where a build has it.
+// threads, and gives the same bits for any number of them. On devices that BLAS, where a build has it.
 #include "gradcomp/nn/maps.hpp"
 
 namespace gradcomp::nn {
