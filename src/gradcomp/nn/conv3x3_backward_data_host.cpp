@@ -110,13 +110,13 @@ struct Launch {
   Runs runs;
   int first;  ///< row and column of dz under pixel (0, 0) of this parity
   bool with_shortcut;
-  bool winograd;
 };
 
-/// All parities of a group on one thread: together they touch its maps, which fit the L2, once.
+/// All parities of a group on one thread: together they touch its maps, which fit the L2, once. `winograd`: the one
+/// launch of stride 1 is packed for it.
 template <class T, int Vectors>
 void backward_data(const Exec& exec, const Maps<const T>& dz, const std::array<Launch<T>, 4>& launches, int count,
-                   const ReluBackward<T>& behind, const Maps<T>& dx) {
+                   const ReluBackward<T>& behind, const Maps<T>& dx, bool winograd) {
   const int padding = (behind.shortcut.channels - dx.channels) / 2;
   const int per_group = images_per_group(exec, dx.images, dz.height * dz.width);
   const int groups = (dx.images + per_group - 1) / per_group;
@@ -128,10 +128,7 @@ void backward_data(const Exec& exec, const Maps<const T>& dz, const std::array<L
       const Launch<T>& launch = launches[i];
       const Parity& parity = launch.parity;
       MaskAndReduce<T, Vectors> epilogue{behind, dx, parity, launch.with_shortcut, padding};
-      if (launch.winograd) {
-        winograd_images<T, Vectors>(group, dz, launch.packed, dx.channels, epilogue);
-        continue;
-      }
+      if (winograd) return winograd_images<T, Vectors>(group, dz, launch.packed, dx.channels, epilogue);
       convolve_images<T, Vectors>(group, dz.at(0, launch.first, launch.first), dz.image_stride(), dz.row_stride(),
                                   launch.packed, launch.runs, dx.height / parity.step, dx.width / parity.step,
                                   dx.channels, epilogue);
@@ -160,13 +157,12 @@ void conv3x3_backward_data(const Exec& exec, const Maps<const T>& dz, const T* w
                    packed,
                    {taps.rows, taps.columns * dz.channels, dz.row_stride(), dz.channels},
                    stride == 1 ? -1 : 0,
-                   behind.shortcut.data != nullptr && reached,
-                   winograd};
+                   behind.shortcut.data != nullptr && reached};
     packed += index_t(count) * dx.channels * dz.channels;
   }
   const int count = stride * stride;
-  if (vectors_of<T>(dx.channels) == 2) return backward_data<T, 2>(exec, dz, launches, count, behind, dx);
-  backward_data<T, 1>(exec, dz, launches, count, behind, dx);
+  if (vectors_of<T>(dx.channels) == 2) return backward_data<T, 2>(exec, dz, launches, count, behind, dx, winograd);
+  backward_data<T, 1>(exec, dz, launches, count, behind, dx, winograd);
 }
 
 #define GRADCOMP_INSTANTIATE(T)                                                                                    \

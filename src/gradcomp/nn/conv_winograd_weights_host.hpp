@@ -48,55 +48,68 @@ void transform_gradient(const T* dz, index_t step, int pairs, T* to, index_t pla
   }
 }
 
+/// Rows [row, row + rows) of images [image, image + images).
+struct Place {
+  int image, images, row, rows;
+};
+
+/// Memory of a strip: transformed x and, one panel at a time, dz.
+template <class T, int Vectors>
+struct StripScratch {
+  alignas(vector_bytes) T inputs[gradient_limit];
+  alignas(vector_bytes) T factors[winograd_kinds * gradient_pixels / 2 * Vectors * Simd<T>::width];
+};
+
+/// Adds the products of one strip to partial, or sets it where `resume` is false.
+template <class T, int Vectors>
+void winograd_strip(const Maps<const T>& x, const Maps<const T>& dz, const Part& part, const Place& at,
+                    StripScratch<T, Vectors>& scratch, T* partial, bool resume) {
+  constexpr int panel = Vectors * Simd<T>::width;
+  const int pairs = x.width / 2, channels = part.last - part.first, co = dz.channels, input_rows = at.rows + 2;
+  const index_t row_size = index_t(pairs) * channels, plane = at.images * input_rows * row_size;
+  for (int r = 0; r < at.images * input_rows; ++r) {
+    transform_row(x.at(at.image + r / input_rows, at.row + r % input_rows - 1, -1) + part.first, x.channels, pairs,
+                  channels, scratch.inputs + r * row_size, plane);
+  }
+  // what the next strip reads arrives meanwhile
+  const int last = at.image + at.images - 1, end = at.row + at.rows, rows = at.images * at.rows;
+  const T* const x_ahead = x.at(last, end + 1, -1);
+  const T* const dz_ahead = dz.at(last, end, -1);
+  const index_t slice = rows * x.row_stride() / 12, dz_slice = rows * dz.row_stride() / 12;
+  const index_t factor_plane = index_t(rows) * pairs * panel;
+  for (int channel = 0; channel < co; channel += panel) {
+    for (int r = 0; r < rows; ++r) {
+      transform_gradient<T, Vectors>(dz.at(at.image + r / at.rows, at.row + r % at.rows, 0) + channel, co, pairs,
+                                     scratch.factors + index_t(r) * pairs * panel, factor_plane);
+    }
+    for (int tap = 0; tap < 3 * winograd_kinds; ++tap) {
+      const int kind = tap / 3, kh = tap % 3;
+      if (channel == 0) {
+        prefetch(x_ahead + tap * slice, slice);
+        prefetch(dz_ahead + tap * dz_slice, dz_slice);
+      }
+      const T* const inputs = scratch.inputs + kind * plane;
+      const T* const factors = scratch.factors + kind * factor_plane;
+      const Strip<T> strip{inputs, input_rows * row_size, row_size, channels, at.images, at.rows, pairs, factors};
+      T* const to = partial + (index_t(tap) * x.channels + part.first) * co + channel;
+      for (int k = 0; k < channels; k += channel_tile) {
+        outer_products<T, channel_tile, Vectors>(strip, inputs + kh * row_size + k, to + index_t(k) * co, co, resume);
+      }
+    }
+  }
+}
+
 /// partial[kind][kh][ci][co] = sums over the part's images, for its input channels.
 template <class T, int Vectors>
 void winograd_gradient(const Maps<const T>& x, const Maps<const T>& dz, const Part& part, T* partial) {
-  constexpr int panel = Vectors * Simd<T>::width;
-  alignas(vector_bytes) T inputs[gradient_limit];
-  alignas(vector_bytes) T factors[winograd_kinds * gradient_pixels / 2 * panel];
-  const int pairs = x.width / 2, channels = part.last - part.first, co = dz.channels;
-  const index_t row_size = index_t(pairs) * channels;
-  const int most = gradient_rows(x.height, x.width, channels);
-  const int fitting = gradient_limit / static_cast<int>(winograd_kinds * (most + 2) * row_size);
-  const int strip_images = most < x.height ? 1 : std::max(1, std::min(fitting, gradient_pixels / (x.height * x.width)));
-  bool resume = false;
-  for (int image = part.first_image; image < part.last_image; image += strip_images) {
-    const int images = std::min(strip_images, part.last_image - image);
-    for (int begin = 0; begin < x.height; begin += most) {
-      const int rows = std::min(most, x.height - begin);
-      const index_t image_step = (rows + 2) * row_size, plane = images * image_step;
-      for (int r = 0; r < images * (rows + 2); ++r) {
-        transform_row(x.at(image + r / (rows + 2), begin + r % (rows + 2) - 1, -1) + part.first, x.channels, pairs,
-                      channels, inputs + r * row_size, plane);
-      }
-      // what the next strip reads arrives meanwhile
-      const T *const x_ahead = x.at(image + images - 1, begin + rows + 1, -1), *const dz_ahead =
-                                                                                   dz.at(image + images - 1,
-                                                                                         begin + rows, -1);
-      const index_t slice = images * rows * x.row_stride() / 12, dz_slice = images * rows * dz.row_stride() / 12;
-      const index_t factor_plane = index_t(images) * rows * pairs * panel;
-      for (int channel = 0; channel < co; channel += panel) {
-        for (int r = 0; r < images * rows; ++r) {
-          transform_gradient<T, Vectors>(dz.at(image + r / rows, begin + r % rows, 0) + channel, co, pairs,
-                                         factors + index_t(r) * pairs * panel, factor_plane);
-        }
-        for (int kind = 0; kind < winograd_kinds; ++kind) {
-          const Strip<T> strip{inputs + kind * plane,        image_step, row_size, channels, images, rows, pairs,
-                               factors + kind * factor_plane};
-          for (int kh = 0; kh < 3; ++kh) {
-            if (channel == 0) {
-              prefetch(x_ahead + (3 * kind + kh) * slice, slice);
-              prefetch(dz_ahead + (3 * kind + kh) * dz_slice, dz_slice);
-            }
-            T* const to = partial + (index_t(3 * kind + kh) * x.channels + part.first) * co + channel;
-            for (int k = 0; k < channels; k += channel_tile) {
-              outer_products<T, channel_tile, Vectors>(strip, strip.x + kh * row_size + k, to + index_t(k) * co, co,
-                                                       resume);
-            }
-          }
-        }
-      }
-      resume = true;
+  StripScratch<T, Vectors> scratch;
+  const int channels = part.last - part.first, rows = gradient_rows(x.height, x.width, channels);
+  const int fitting = gradient_limit / (winograd_kinds * (rows + 2) * (x.width / 2) * channels);
+  const int images = rows < x.height ? 1 : std::max(1, std::min(fitting, gradient_pixels / (x.height * x.width)));
+  for (int image = part.first_image; image < part.last_image; image += images) {
+    for (int row = 0; row < x.height; row += rows) {
+      const Place at{image, std::min(images, part.last_image - image), row, std::min(rows, x.height - row)};
+      winograd_strip(x, dz, part, at, scratch, partial, image > part.first_image || row > 0);
     }
   }
 }
