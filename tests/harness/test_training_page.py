@@ -174,11 +174,13 @@ def test_finished_files_are_kept_and_others_refused(tmp_path, broken):
     assert done.returncode == 1 and done.stderr.startswith("training_page: error: status 9 of: ")
     assert page.read_text(encoding="utf-8") == before
 
-    other = training(chosen)
-    other["context"]["gradcomp"]["options"]["steps"] = 7
-    (results / "resnet20.json").write_text(json.dumps(other), encoding="utf-8")
-    done = tool("--only", "resnet20", *where, path=broken)
-    assert done.returncode == 1 and "is from another command" in done.stderr and done.stderr.count("\n") == 1
+    for option, value in (("steps", 7), ("lr", 0.1)):
+        other = training(chosen)
+        other["context"]["gradcomp"]["options"][option] = value
+        (results / "resnet20.json").write_text(json.dumps(other), encoding="utf-8")
+        done = tool("--only", "resnet20", *where, path=broken)
+        assert done.returncode == 1 and "is from another command" in done.stderr and done.stderr.count("\n") == 1
+        assert f"({option})" in done.stderr
 
 
 def test_list_names_all_and_starts_nothing(broken):

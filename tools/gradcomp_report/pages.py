@@ -55,10 +55,14 @@ def command_lines(commands):
     return [*lines, "```"]
 
 
+def commit(record):
+    """What was built."""
+    known = record.gradcomp
+    return f"commit {known['git_hash'][:12]}{' with changes' if known['git_dirty'] else ''}"
+
+
 def machine(record):
     """One sentence on what ran where."""
     known = record.gradcomp
-    changed = " with changes" if known["git_dirty"] else ""
     return (f"{known['cpu_model']}, {record.context['num_cpus']} CPUs, threads: {known['threads']}; {known['compiler']}, "
-            f"Kokkos {known['kokkos_version']} ({known['kokkos_backend']}); commit {known['git_hash'][:12]}{changed}, "
-            f"{record.context['date'][:10]}.")
+            f"Kokkos {known['kokkos_version']} ({known['kokkos_backend']}); {commit(record)}, {record.context['date'][:10]}.")

@@ -4,7 +4,7 @@ import os
 import matplotlib.pyplot as plt
 
 from . import comparisons, render, training_tables
-from .pages import command_lines, machine
+from .pages import command_lines, commit, machine
 
 BARS = {"bars_images": ("accuracy", comparisons.IMAGES_TARGET, "ResNet-20 on ShapeTex-10"),
         "bars_hmm": ("perplexity", comparisons.HMM_TARGET, "LSTM on the HMM text")}
@@ -25,7 +25,7 @@ def section(chosen, records, images, folder):
         row = record.rows[0]
         rates = f"tuned, `docs/rates/{run.name}.json`" if record.gradcomp["options"]["tuned"] else "set by hand"
         lines += [f"`{row['model']}` on `{run.data}`, {record.link}, batch {row['batch_per_rank']} per rank, "
-                  f"{row['steps']} steps; rates {rates}; commit {record.gradcomp['git_hash'][:12]}.", "",
+                  f"{row['steps']} steps; rates {rates}; {commit(record)}.", "",
                   *render.markdown_table(*training_tables.methods(record)), ""]
         if chosen.name.startswith(SEPARATED):
             lines += [*render.markdown_table(*training_tables.separations(record)), ""]
