@@ -1,4 +1,5 @@
 """tools/training_page: its tables from fabricated files, what it keeps and refuses, a quick comparison as a whole."""
+import dataclasses
 import json
 import os
 import pathlib
@@ -36,8 +37,7 @@ def training(chosen=None):
         row |= {"learning_rate": 0.05, "batch_per_rank": 32, "steps": 30}
     if chosen:
         methods = ",".join(chosen.methods)
-        tuned = (ROOT / "docs/rates" / f"{chosen.name}.json").is_file()
-        document["context"]["gradcomp"]["options"] = {"methods": methods, "steps": chosen.steps, "tuned": tuned}
+        document["context"]["gradcomp"]["options"] = {"methods": methods, "steps": chosen.task.steps, "tuned": True}
         document["context"]["gradcomp"]["ranks"] = chosen.ranks
     return document
 
@@ -122,17 +122,19 @@ def test_separation_is_measured_from_dense():
 
 
 def test_the_same_batch_on_more_ranks():
-    two, four = (comparisons.find(name).runs[0] for name in ("resnet20", "resnet20-4"))
-    batch = [run.ranks * run.options[run.options.index("--batch") + 1] for run in (two, four)]
-    assert four.ranks == 4 and batch[0] == batch[1]
+    runs = [comparisons.find(name).runs[0] for name in ("resnet20", "resnet20-4")]
+    two, four = (comparisons.command(run, "out.json", "kjv.txt") for run in runs)
+    batch = [run.ranks * words[words.index("--batch") + 1] for run, words in zip(runs, (two, four))]
+    assert four[four.index("-n") + 1] == 4 and batch[0] == batch[1] == runs[0].task.batch
 
 
-def test_tuning_is_the_same_training_without_a_result():
-    chosen = comparisons.find("lstm").runs[0]
+@pytest.mark.parametrize("name", ["lstm", "lstm-4", "sparsifiers", "full-text"])
+def test_tuning_is_the_same_training_without_a_result(name):
+    chosen = comparisons.find(name).runs[0]
     words = comparisons.tuning(chosen, "rates.json", "kjv.txt")
-    assert words[-3:] == ["--tune", "--tune-steps", chosen.steps] and "--output" not in words
-    assert words[words.index("--rates") + 1] == "rates.json"
-    later = comparisons.command(chosen, 1, "out.json", "kjv.txt", "rates.json")
+    assert words[-3:] == ["--tune", "--tune-steps", chosen.task.steps]
+    assert words[words.index("-n") + 1] == 2 and not {"--output", "--link", "--seeds"} & set(words)
+    later = comparisons.command(dataclasses.replace(chosen, ranks=2, seeds=1, link=""), "out.json", "kjv.txt", "rates.json")
     assert later[:-2] == words[:-3] and later[-2:] == ["--output", "out.json"]
 
 
@@ -181,6 +183,21 @@ def test_finished_files_are_kept_and_others_refused(tmp_path, broken):
         done = tool("--only", "resnet20", *where, path=broken)
         assert done.returncode == 1 and "is from another command" in done.stderr and done.stderr.count("\n") == 1
         assert f"({option})" in done.stderr
+
+
+def test_rates_come_first_and_long_runs_go_on(tmp_path):
+    """With an mpirun that finds rates, and then is killed after its first checkpoint."""
+    program, log, folder = tmp_path / "mpirun", tmp_path / "log", tmp_path / "results" / "full_hmm.checkpoints"
+    program.write_text(f'#!/bin/sh\necho "job $*" >> {log}\ncase "$*" in *--tune*) exit 0 ;; esac\n'
+                       f"mkdir -p {folder}/seed1\ntouch {folder}/seed1/checkpoint.json\nexit 9\n")
+    program.chmod(0o755)
+    (tmp_path / "gradcomp-train").symlink_to(program)
+    for _ in range(2):
+        done = tool("--only", "full-text", "--folder", tmp_path / "results", "--output", tmp_path / "p.md", path=tmp_path)
+        assert done.returncode == 1 and "status 9" in done.stderr
+    tune, first, again, second = log.read_text(encoding="utf-8").splitlines()
+    assert tune == again and "--rates docs/rates/lstm.json --tune" in tune
+    assert f"--checkpoint {folder}" in first and second == f"{first} --resume {folder}"
 
 
 def test_list_names_all_and_starts_nothing(broken):

@@ -18,13 +18,13 @@ def section(chosen, records, images, folder):
     for run, record in records.items():
         if chosen.name == "bars":
             continue
-        if run.describe:
+        if run.task is None:
             lines += ["ResNet-18 on CIFAR-10 with 16 workers, as published:", "",
                       *render.markdown_table(*training_tables.epochs(record)), ""]
             continue
         row = record.rows[0]
-        rates = f"tuned, `docs/rates/{run.name}.json`" if record.gradcomp["options"]["tuned"] else "set by hand"
-        lines += [f"`{row['model']}` on `{run.data}`, {record.link}, batch {row['batch_per_rank']} per rank, "
+        rates = f"tuned, `docs/rates/{run.task.name}.json`" if record.gradcomp["options"]["tuned"] else "set by hand"
+        lines += [f"`{row['model']}` on `{run.task.data}`, {record.link}, batch {row['batch_per_rank']} per rank, "
                   f"{row['steps']} steps; rates {rates}; {commit(record)}.", "",
                   *render.markdown_table(*training_tables.methods(record)), ""]
         if chosen.name.startswith(SEPARATED):

@@ -54,12 +54,12 @@ report::Json checkpoint_settings(const Options& options, const data::Task& task,
 report::Json rate_settings(const Options& options, const data::Task& task, int ranks) {
   report::Json settings = to_json(options), chosen = report::Json::object();
   for (const char* key :
-       {"length", "model", "batch", "momentum", "nesterov", "weight_decay", "decay", "clip", "augment", "skew"}) {
+       {"length", "model", "momentum", "nesterov", "weight_decay", "decay", "clip", "augment", "skew"}) {
     chosen[key] = settings[key];
   }
   chosen["data"] = task.name();
   chosen["data_crc"] = task.crc();
-  chosen["ranks"] = ranks;
+  chosen["batch_of_all_ranks"] = options.batch * ranks;
   return chosen;
 }
 

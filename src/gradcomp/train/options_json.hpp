@@ -13,7 +13,7 @@ report::Json to_json(const Options& options);
 report::Json checkpoint_settings(const Options& options, const data::Task& task,
                                  const std::vector<Contender>& contenders, int ranks);
 
-/// What a learning rate depends on.
+/// What a learning rate depends on: of the ranks, only the batch over all of them.
 report::Json rate_settings(const Options& options, const data::Task& task, int ranks);
 
 }  // namespace gradcomp::train

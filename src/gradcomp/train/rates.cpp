@@ -18,12 +18,12 @@ double number(const report::Json& json) { return json.is_null() ? std::nan("") :
 
 }  // namespace
 
-Rates::Rates(Metric metric, report::Json settings, index_t trial_steps)
-    : m_metric(std::move(metric)), m_settings(std::move(settings)), m_trial_steps(trial_steps) {}
+Rates::Rates(Metric metric, report::Json settings, TrialShape shape)
+    : m_metric(std::move(metric)), m_settings(std::move(settings)), m_shape(shape) {}
 
 Rates Rates::parse(const std::string& text, const std::string& path, Metric metric, const report::Json& settings,
-                   index_t trial_steps, bool same_steps) {
-  Rates rates(std::move(metric), settings, trial_steps);
+                   TrialShape shape, bool to_tune) {
+  Rates rates(std::move(metric), settings, shape);
   try {
     const auto file = report::Json::parse(text);
     require(file.at("format") == format, "--rates {}: not a file of learning rates ({})", path, format);
@@ -32,10 +32,12 @@ Rates Rates::parse(const std::string& text, const std::string& path, Metric metr
       require(found == value, "--rates {}: tuned for {} {}, but this job has {}", path, key, found.dump(),
               value.dump());
     }
-    require(!same_steps || file.at("trial_steps") == trial_steps,
-            "--rates {}: its trials have {} steps, but --tune-steps is {}", path, file.at("trial_steps").dump(),
-            trial_steps);
-    rates.m_trial_steps = file.at("trial_steps").get<index_t>();
+    const TrialShape found{file.at("trial_steps").get<index_t>(), file.at("trial_ranks").get<int>()};
+    require(!to_tune || found.steps == shape.steps, "--rates {}: its trials have {} steps, but --tune-steps is {}",
+            path, found.steps, shape.steps);
+    require(!to_tune || found.ranks == shape.ranks, "--rates {}: its trials have {} ranks, but this job has {}", path,
+            found.ranks, shape.ranks);
+    rates.m_shape = found;
     for (const auto& [method, entry] : file.at("methods").items()) {
       for (const auto& t : entry.at("trials")) {
         rates.add(method, {t.at("lr"), number(t.at("quality")), number(t.at("loss")), t.at("seconds")});
@@ -91,7 +93,8 @@ std::string Rates::text() const {
   const report::Json file{{"format", format},
                           {"metric", m_metric.name},
                           {"settings", m_settings},
-                          {"trial_steps", m_trial_steps},
+                          {"trial_steps", m_shape.steps},
+                          {"trial_ranks", m_shape.ranks},
                           {"methods", methods}};
   return file.dump(1) + "\n";
 }
@@ -108,7 +111,7 @@ void Rates::apply(std::vector<Contender>& contenders, const std::string& path) c
     c.learning_rate = chosen->rate;
     c.tuning = TuningCost{};
     for (const Trial& trial : trials(key)) {
-      c.tuning->steps += m_trial_steps;
+      c.tuning->steps += m_shape.steps;
       c.tuning->seconds += trial.seconds;
     }
   }
@@ -117,9 +120,10 @@ void Rates::apply(std::vector<Contender>& contenders, const std::string& path) c
 Rates read_rates(const Options& options, const data::Task& task, int ranks) {
   const Metric metric(task.shape().kind);
   const auto settings = rate_settings(options, task, ranks);
-  if (options.tune && !std::filesystem::exists(options.rates)) return {metric, settings, options.tune_steps};
+  const TrialShape shape{options.tune_steps, ranks};
+  if (options.tune && !std::filesystem::exists(options.rates)) return {metric, settings, shape};
   const auto bytes = data::read_file(options.rates);
-  return Rates::parse({bytes.begin(), bytes.end()}, options.rates, metric, settings, options.tune_steps, options.tune);
+  return Rates::parse({bytes.begin(), bytes.end()}, options.rates, metric, settings, shape, options.tune);
 }
 
 }  // namespace gradcomp::train

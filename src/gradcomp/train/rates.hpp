@@ -18,15 +18,22 @@ struct Trial {
   double seconds = 0;            ///< of training and evaluation
 };
 
+/// How all trials of a file are made. Runs of other lengths, or of other numbers of ranks with the same batch over all
+/// of them, may use its rates.
+struct TrialShape {
+  index_t steps = 0;
+  int ranks = 0;
+};
+
 class Rates {
  public:
   /// An empty set under `settings`: the options that a rate depends on, each a key of the file.
-  Rates(Metric metric, report::Json settings, index_t trial_steps);
+  Rates(Metric metric, report::Json settings, TrialShape shape);
 
   /// What a file holds. Throws Error naming the path for one that is no such file, and naming the option where it was
-  /// made under other settings (or, with `same_steps`, with other trial steps).
+  /// made under other settings (or, with `to_tune`, with trials of another shape).
   static Rates parse(const std::string& text, const std::string& path, Metric metric, const report::Json& settings,
-                     index_t trial_steps, bool same_steps);
+                     TrialShape shape, bool to_tune);
 
   void add(const std::string& method, const Trial& trial);
   const Trial* find(const std::string& method, double rate) const;
@@ -44,12 +51,12 @@ class Rates {
  private:
   Metric m_metric;
   report::Json m_settings;
-  index_t m_trial_steps;
+  TrialShape m_shape;
   std::map<std::string, std::vector<Trial>> m_trials;  ///< by canonical spec
 };
 
-/// The file options.rates for this job. To tune, a file that is missing is an empty set, and the trials' steps must be
-/// options.tune_steps.
+/// The file options.rates for this job. To tune, a file that is missing is an empty set, and the trials of one that is
+/// there must have options.tune_steps steps and `ranks` ranks.
 Rates read_rates(const Options& options, const data::Task& task, int ranks);
 
 }  // namespace gradcomp::train

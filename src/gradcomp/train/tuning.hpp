@@ -10,7 +10,7 @@
 namespace gradcomp::train {
 
 /// Factors around a method's default rate (its spec's lr=, or the job's times the method's scale).
-inline constexpr std::array<double, 5> rate_factors = {0.25, 0.5, 1, 2, 4};
+inline constexpr std::array<double, 4> rate_factors = {0.25, 0.5, 1, 2};
 
 /// Trains every contender but the bound with every factor for options.tune_steps steps (the decay of the rate runs over
 /// these) and one seed, and adds what `rates` lacks. `added` is called on every rank after each trial. Collective.

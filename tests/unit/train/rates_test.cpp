@@ -12,10 +12,11 @@
 namespace gradcomp::train {
 namespace {
 
-const report::Json settings{{"model", "resnet20"}, {"ranks", 2}};
+const report::Json settings{{"model", "resnet20"}, {"clip", 2}};
+constexpr TrialShape shape{10, 2};
 
 Rates example() {
-  Rates rates(Metric(), settings, 10);
+  Rates rates(Metric(), settings, shape);
   rates.add("a", {0.1, 0.5, 1.0, 2});
   rates.add("a", {0.2, 0.5, 0.9, 2});
   rates.add("a", {0.4, std::nan(""), std::nan(""), 1});
@@ -28,7 +29,7 @@ TEST(Rates, ChooseTheBestQualityThenTheLowerLoss) {
   EXPECT_EQ(rates.best("a")->rate, 0.2);
   EXPECT_EQ(rates.best("b"), nullptr) << "all diverged";
   EXPECT_EQ(rates.best("c"), nullptr);
-  Rates perplexity(Metric(InputShape::Kind::tokens), settings, 10);
+  Rates perplexity(Metric(InputShape::Kind::tokens), settings, shape);
   perplexity.add("a", {0.1, 60, 1, 1});
   perplexity.add("a", {0.2, 50, 1, 1});
   perplexity.add("a", {0.4, 70, 1, 1});
@@ -37,14 +38,14 @@ TEST(Rates, ChooseTheBestQualityThenTheLowerLoss) {
 
 TEST(Rates, SurviveTheFile) {
   const std::string text = example().text();
-  const Rates read = Rates::parse(text, "f", Metric(), settings, 10, true);
+  const Rates read = Rates::parse(text, "f", Metric(), settings, shape, true);
   EXPECT_EQ(read.text(), text);
   EXPECT_TRUE(std::isnan(read.find("a", 0.4)->quality));
 }
 
-std::string refusal(const std::string& text, const report::Json& wanted, index_t steps, bool same_steps) {
+std::string refusal(const std::string& text, const report::Json& wanted, TrialShape wanted_shape, bool to_tune) {
   try {
-    Rates::parse(text, "f", Metric(), wanted, steps, same_steps);
+    Rates::parse(text, "f", Metric(), wanted, wanted_shape, to_tune);
   } catch (const Error& error) {
     return error.what();
   }
@@ -53,19 +54,20 @@ std::string refusal(const std::string& text, const report::Json& wanted, index_t
 
 TEST(Rates, RefuseFilesOfOtherJobs) {
   const std::string text = example().text();
-  EXPECT_EQ(refusal(text, settings, 20, false), "");
-  EXPECT_EQ(refusal(text, settings, 20, true), "--rates f: its trials have 10 steps, but --tune-steps is 20");
-  EXPECT_EQ(refusal(text, {{"model", "vgg11"}, {"ranks", 2}}, 10, true),
+  EXPECT_EQ(refusal(text, settings, {20, 4}, false), "");
+  EXPECT_EQ(refusal(text, settings, {20, 2}, true), "--rates f: its trials have 10 steps, but --tune-steps is 20");
+  EXPECT_EQ(refusal(text, settings, {10, 4}, true), "--rates f: its trials have 2 ranks, but this job has 4");
+  EXPECT_EQ(refusal(text, {{"model", "vgg11"}, {"clip", 2}}, shape, true),
             "--rates f: tuned for model \"resnet20\", but this job has \"vgg11\"");
   for (const char* bad : {"", "{", "[]", "{}", "{\"format\": \"x\"}", "1"}) {
-    EXPECT_THAT(refusal(bad, settings, 10, true), testing::HasSubstr("not a file of learning rates")) << bad;
+    EXPECT_THAT(refusal(bad, settings, shape, true), testing::HasSubstr("not a file of learning rates")) << bad;
   }
 }
 
 TEST(Rates, EveryMethodNeedsOneButTheBound) {
   Options options;
   auto contenders = train::contenders(options, parse_methods("none,fp32,top_k"));
-  Rates rates(Metric(), settings, 10);
+  Rates rates(Metric(), settings, shape);
   rates.add(contenders[1].spec.canonical, {0.7, 0.5, 1, 3});
   rates.add(contenders[1].spec.canonical, {0.3, 0.4, 1, 4});
   EXPECT_THROW(rates.apply(contenders, "f"), Error) << "none of top_k";
