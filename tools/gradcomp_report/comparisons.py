@@ -23,11 +23,11 @@ class Task:
 
 
 IMAGES = Task("resnet20", "shapetex10:noise=0.2", CONVOLUTION, 32, 1100, 11, f"accuracy={IMAGES_TARGET}")
-HMM = Task("lstm", "hmm", ("--model", "lstm_1x96", *RECURRENT), 64, 400, 20, f"perplexity={HMM_TARGET}")
+HMM = Task("lstm", "hmm", ("--model", "lstm_1x96", *RECURRENT), 64, 300, 20, f"perplexity={HMM_TARGET}")
 KJV = Task("lstm_kjv", "kjv", ("--model", "lstm_1x128", *RECURRENT), 64, 400, 8, f"perplexity={KJV_TARGET}")
 TASKS = (IMAGES, HMM, KJV)
 BARS = (Task("", "shapetex10", CONVOLUTION, 128, 600, 8, ""),  # without a name: at the rate of --lr
-        dataclasses.replace(HMM, name="", target="", evaluations=8))
+        dataclasses.replace(HMM, name="", target="", steps=400, evaluations=8))
 
 
 @dataclasses.dataclass(frozen=True)
