@@ -75,17 +75,17 @@ TEST(Tune, TriesTheGridOnceAndGoesOnWhereItStopped) {
   Rig rig;
   rig.options.tune_steps = 4;
   const auto contenders = rig.parse("fp32,none,top_k:lr=0.2");
-  EXPECT_EQ(trial_count(contenders), 2 * std::ssize(rate_factors));
+  EXPECT_EQ(trial_count(contenders), 8);
   const std::string fp32 = contenders[0].spec.canonical, top_k = contenders[2].spec.canonical;
   Rates rates(Metric(), {}, {4, 2});
   rates.add(fp32, {0.05, 0.123, 4, 5});  // of the interrupted run: must stay as it is
   int calls = 0;
   tune(Exec(), rig.job(), contenders, rates, [&] { ++calls; });
-  EXPECT_EQ(calls, trial_count(contenders));
-  ASSERT_EQ(rates.trials(fp32).size(), rate_factors.size());
+  EXPECT_EQ(calls, 8);
+  ASSERT_EQ(rates.trials(fp32).size(), 4U);
   EXPECT_EQ(rates.find(fp32, 0.05)->quality, 0.123);
-  ASSERT_EQ(rates.trials(top_k).size(), rate_factors.size());
-  for (std::size_t i = 0; i < rate_factors.size(); ++i) EXPECT_EQ(rates.trials(top_k)[i].rate, 0.2 * rate_factors[i]);
+  ASSERT_EQ(rates.trials(top_k).size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(rates.trials(top_k)[i].rate, 0.2 * rate_factors[i]);
   EXPECT_TRUE(rates.trials(contenders[1].spec.canonical).empty()) << "the bound needs none";
   EXPECT_GT(rates.trials(top_k)[0].seconds, 0);
   const std::string text = rates.text();
