@@ -3,6 +3,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -78,13 +79,35 @@ def test_targets_and_tuned_rates():
     assert lines["top_k:ratio=0.01"]["bytes to target"] == DASH
 
 
+def over_seeds(label, reached, **figures):
+    """A row over three seeds, of which `reached` saw the target."""
+    keys = ("test_quality", "steps_to_target", "time_to_target_s", "wire_bytes_to_target", "step_time_ms",
+            "speedup_vs_best_dense")
+    return {"name": "a", "run_type": "aggregate", "label": label, "quality_matched": True, "seeds": [1, 2, 3],
+            "seeds_at_target": reached} | {f"{key}_over_seeds": figures.get(key) for key in keys}
+
+
+def interval(middle, half):
+    return {"mean": middle, "low": middle - half, "high": middle + half}
+
+
 def test_seeds_show_their_mean_and_must_all_match():
     document = training()
-    document["benchmarks"].append({
-        "name": "a", "run_type": "aggregate", "label": "fp16", "quality_matched": False,
-        "test_quality_over_seeds": {"mean": 0.9, "low": 0.8, "high": 1.0}, "step_time_ms_over_seeds": None})
-    line = table(training_tables.methods(record(document)))["fp16"]
-    assert line["test accuracy"] == "90.0 % (80.0 % to 100.0 %)" and line["verdict"] == "misses the quality of fp32"
+    for row in document["benchmarks"]:
+        row |= {"target": 0.9, "steps_to_target": 10}
+    document["benchmarks"] += [
+        over_seeds("fp16", 3, test_quality=interval(0.9, 0.1), steps_to_target=interval(1200, 100),
+                   wire_bytes_to_target=interval(2e6, 1e5), speedup_vs_best_dense=interval(1.25, 0.1)),
+        over_seeds("fp32", 2, test_quality=interval(0.95, 0.1)),
+        over_seeds("top_k:ratio=0.01", 3) | {"quality_matched": False}]
+    lines = table(training_tables.methods(record(document)))
+    line = lines["fp16"]
+    assert line["test accuracy"] == "90.0 % (80.0 % to 100.0 %)"
+    assert line["verdict"] == f"quality of fp32, 1.25{TIMES} the best dense"
+    assert line["steps to target"] == "1,200 (1,100 to 1,300)" and line["bytes to target"] == "2.00 MB (1.90 MB to 2.10 MB)"
+    assert lines["fp32"]["steps to target"] == "2 of 3 seeds" and lines["fp32"]["verdict"] == "misses the target"
+    assert lines["top_k:ratio=0.01"]["verdict"] == "misses the quality of fp32"
+    assert lines["top_k:ratio=0.01"]["test accuracy"] == DASH, "a seed diverged"
 
 
 def test_throughput_over_dense_and_top_k():
@@ -119,6 +142,11 @@ def test_separation_is_measured_from_dense():
     assert lines["top_k:ratio=0.01:feedback=none"]["behind `fp32`"] == "25.0 points"
     assert lines["top_k:ratio=0.01:feedback=none"][""] == "holds"
     assert lines["powersgd:rank=2"]["bar"] == "at most 5 points" and lines["powersgd:rank=2"][""] == "missed"
+
+    document["benchmarks"] += [over_seeds("fp32", 3, test_quality=interval(0.92, 0.1)),
+                               over_seeds("powersgd:rank=2", 3, test_quality=interval(0.88, 0.1))]
+    lines = table(training_tables.separations(record(document)))
+    assert lines["powersgd:rank=2"]["behind `fp32`"] == "4.0 points" and lines["powersgd:rank=2"][""] == "holds", "means"
 
 
 def test_the_same_batch_on_more_ranks():
@@ -215,6 +243,15 @@ def test_programs_know_every_method():
     specs = {spec for comparison in comparisons.COMPARISONS for chosen in comparison.runs for spec in chosen.methods}
     done = run("gradcomp-train", "--describe", "--no-controls", "--methods", ",".join(sorted(specs)))
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
+@pytest.mark.parametrize("chosen", [run for name in ("full-text", "full-images") for run in comparisons.find(name).runs],
+                         ids=lambda chosen: chosen.name)
+def test_full_comparisons_lack_no_method(chosen):
+    known = set(re.findall(r"^([a-z]\w*)", run("gradcomp-train", "--list").stdout, re.MULTILINE))
+    assert len(known) > 30 and chosen.controls and chosen.seeds == 3
+    assert {spec.split(":")[0] for spec in chosen.methods} == known - {"fp32", "fp16", "bf16", "none"}
 
 
 @pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")

@@ -8,7 +8,7 @@ from .pages import command_lines, commit, machine
 
 BARS = {"bars_images": ("accuracy", comparisons.IMAGES_TARGET, "ResNet-20 on ShapeTex-10"),
         "bars_hmm": ("perplexity", comparisons.HMM_TARGET, "LSTM on the HMM text")}
-SEPARATED = ("resnet20", "lstm")
+SEPARATED = ("resnet20", "lstm", "full")
 MOST_LINES = 16  # that an eye can tell apart in a figure
 
 

@@ -34,9 +34,26 @@ def trained(record):
     return found
 
 
-def _over_seeds(total, key, show):
-    value = (total or {}).get(key)
-    return f"{show(value['mean'])} ({show(value['low'])} to {show(value['high'])})" if value else None
+def _value(row, total, key):
+    """Of one seed, or the mean of all; None where a seed has none."""
+    return (total[f"{key}_over_seeds"] or {}).get("mean") if total else row[key]
+
+
+def _shown(value, total, key, show):
+    """A value of one seed, or the mean of all with its interval."""
+    if total:
+        over = total[f"{key}_over_seeds"]
+        return f"{show(over['mean'])} ({show(over['low'])} to {show(over['high'])})" if over else text.DASH
+    return text.DASH if value is None else show(value)
+
+
+def _to_target(row, total):
+    """Cells of steps, seconds and bytes until the target."""
+    shows = {"steps_to_target": lambda steps: f"{steps:,.0f}", "time_to_target_s": text.number,
+             "wire_bytes_to_target": text.size}
+    if total and 0 < total["seeds_at_target"] < len(total["seeds"]):
+        return [f"{total['seeds_at_target']} of {len(total['seeds'])} seeds", text.DASH, text.DASH]
+    return [_shown(row.get(key), total, key, show) for key, show in shows.items()]
 
 
 def verdict(row, total):
@@ -45,9 +62,9 @@ def verdict(row, total):
         return "bound"
     if not (total or row)["quality_matched"]:
         return "misses the quality of fp32"
-    if row.get("target_reached") is False:
+    if "target" in row and _value(row, total, "steps_to_target") is None:
         return "misses the target"
-    gain = row["speedup_vs_best_dense"]
+    gain = _value(row, total, "speedup_vs_best_dense")
     return "quality of fp32" + ("" if text.missing(gain) else f", {text.ratio(gain)} the best dense")
 
 
@@ -60,14 +77,11 @@ def methods(record):
         def show(value):
             return text.quality(metric, value)
         cells = [f"`{label}`", f"{row['learning_rate']:g}" + (" tuned" if "tuning_steps" in row else ""),
-                 _over_seeds(total, "test_quality_over_seeds", show) or show(row["test_quality"])]
+                 _shown(row["test_quality"], total, "test_quality", show)]
         if with_target:
-            steps = row.get("steps_to_target")
-            cells += [text.DASH if steps is None else f"{steps:,}",
-                      text.number(row.get("time_to_target_s")), text.size(row.get("wire_bytes_to_target"))]
+            cells += _to_target(row, total)
         cells += [text.size(row["payload_bytes"]), text.number(row.get("state_bytes_per_parameter")),
-                  _over_seeds(total, "step_time_ms_over_seeds", text.number) or text.number(row["step_time_ms"]["median"]),
-                  verdict(row, total)]
+                  _shown(row["step_time_ms"]["median"], total, "step_time_ms", text.number), verdict(row, total)]
         lines.append(cells)
     target = ["steps to target", "seconds to target", "bytes to target"] if with_target else []
     return ["method", "rate", f"test {metric}", *target, "payload per step", "state (bytes per parameter)", "step (ms)",
@@ -111,8 +125,7 @@ def bars(records, limits):
     lines = []
     for name, (metric, limit, what) in limits.items():
         if name in records:
-            row, total = trained(records[name])["fp32"]
-            value = total["test_quality_over_seeds"]["mean"] if total else row["test_quality"]
+            value = _value(*trained(records[name])["fp32"], "test_quality")
             holds = value >= limit if metric == "accuracy" else value <= limit
             lines.append([what, text.quality(metric, limit), text.quality(metric, value), "holds" if holds else "missed"])
     return ["reference", "bar", "measured", ""], lines
@@ -120,13 +133,13 @@ def bars(records, limits):
 
 def separations(record):
     """Whether the task separates methods: how far behind fp32 those of SEPARATIONS end, beside the bars."""
-    rows = {label.split(":lr=")[0]: row for label, (row, _) in trained(record).items()}
-    lines, dense = [], rows["fp32"]["test_quality"]
+    found = trained(record)
+    ends = {label.split(":lr=")[0]: _value(*rows, "test_quality") for label, rows in found.items()}
+    lines, dense, metric = [], ends["fp32"], found["fp32"][0]["metric"]
     for label, (bound, limits) in SEPARATIONS.items():
-        metric = rows["fp32"]["metric"]
-        if label not in rows or metric not in limits:
+        if ends.get(label) is None or metric not in limits:
             continue
-        quality, unit = rows[label]["test_quality"], " points" if metric == "accuracy" else " %"
+        quality, unit = ends[label], " points" if metric == "accuracy" else " %"
         behind = dense - quality if metric == "accuracy" else quality / dense - 1
         holds = behind <= limits[metric] if bound == "at most" else behind >= limits[metric]
         lines.append([f"`{label}`", f"{100 * behind:.1f}{unit}", f"{bound} {100 * limits[metric]:.0f}{unit}",
