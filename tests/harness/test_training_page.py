@@ -37,7 +37,7 @@ def training(chosen=None):
     for row in document["benchmarks"]:
         row |= {"learning_rate": 0.05, "batch_per_rank": 32, "steps": 30}
     if chosen:
-        methods = ",".join(chosen.methods)
+        methods = ",".join(chosen.task.specs(chosen.methods))
         document["context"]["gradcomp"]["options"] = {"methods": methods, "steps": chosen.task.steps, "tuned": True}
         document["context"]["gradcomp"]["ranks"] = chosen.ranks
     return document
@@ -171,8 +171,15 @@ def test_every_name_is_used_once():
     assert len(set(names)) == len(names)
     for comparison in comparisons.COMPARISONS:
         for chosen in comparison.runs:
-            methods = [spec.split(":lr=")[0] for spec in chosen.methods]
-            assert len(set(methods)) == len(methods) and methods.count("fp32") + chosen.controls == 1
+            assert len(set(chosen.methods)) == len(chosen.methods)
+            assert chosen.methods.count("fp32") + chosen.controls == 1
+
+
+def test_middles_of_rates_are_of_methods_that_run():
+    for task in (comparisons.IMAGES, comparisons.HMM):
+        used = {spec for c in comparisons.COMPARISONS for chosen in c.runs if chosen.task == task for spec in chosen.methods}
+        assert set(dict(task.middles)) <= used
+    assert comparisons.IMAGES.specs(("fp32", "sign")) == ["fp32", "sign:lr=0.004"]
 
 
 @pytest.fixture(name="broken")

@@ -20,11 +20,21 @@ class Task:
     steps: int
     evaluations: int
     target: str
+    middles: tuple = ()  # (method, the middle of the rates that are tried for it), where that is not the rate of `options`
+
+    def specs(self, methods):
+        """The methods as the command line has them."""
+        middles = dict(self.middles)
+        return [f"{spec}:lr={middles[spec]}" if spec in middles else spec for spec in methods]
 
 
-IMAGES = Task("resnet20", "shapetex10:noise=0.2", CONVOLUTION, 32, 1100, 11, f"accuracy={IMAGES_TARGET}")
-HMM = Task("lstm", "hmm", ("--model", "lstm_1x96", *RECURRENT), 64, 300, 20, f"perplexity={HMM_TARGET}")
-KJV = Task("lstm_kjv", "kjv", ("--model", "lstm_1x128", *RECURRENT), 64, 400, 8, f"perplexity={KJV_TARGET}")
+MIDDLES_IMAGES = (("sign", 0.004), ("signum", 0.002))
+MIDDLES_TEXT = (("sign", 6.4), ("signum", 6.4), ("powersgd:rank=2:feedback=none", 9.6), ("dgc:ratio=0.01", 9.6),
+                ("sketch:ratio=0.01", 9.6), ("terngrad", 9.6), ("terngrad:code=base3", 9.6), ("ef_sign", 0.6), ("strom", 0.6),
+                ("random_k:ratio=0.01", 0.3))
+IMAGES = Task("resnet20", "shapetex10:noise=0.2", CONVOLUTION, 32, 1100, 11, f"accuracy={IMAGES_TARGET}", MIDDLES_IMAGES)
+HMM = Task("lstm", "hmm", ("--model", "lstm_1x96", *RECURRENT), 64, 300, 20, f"perplexity={HMM_TARGET}", MIDDLES_TEXT)
+KJV = Task("lstm_kjv", "kjv", ("--model", "lstm_1x128", *RECURRENT), 64, 400, 8, f"perplexity={KJV_TARGET}", MIDDLES_TEXT)
 # without a name: at the rate of --lr
 IMAGES_BAR = Task("", "shapetex10", CONVOLUTION, 128, 600, 8, "")
 HMM_BAR = dataclasses.replace(HMM, name="", target="", steps=400, evaluations=8)
@@ -56,21 +66,19 @@ class Comparison:
     by_default: bool = True
 
 
-# lr= here: the middle of the rates that are tried
-SIX = ("top_k:ratio=0.01", "powersgd:rank=2", "qsgd:bits=4", "sign:lr=0.004", "powersgd:rank=2:feedback=none",
+SIX = ("top_k:ratio=0.01", "powersgd:rank=2", "qsgd:bits=4", "sign", "powersgd:rank=2:feedback=none",
        "top_k:ratio=0.01:feedback=none")
-SIX_TEXT = (*SIX[:3], "sign:lr=1.6", "powersgd:rank=2:feedback=none:lr=9.6", SIX[5])
 SPARSIFIERS = ("fp32", "fp16", "top_k:ratio=0.01", "dgc:ratio=0.01", "sidco:ratio=0.01", "redsync:ratio=0.01",
                "gaussian_k:ratio=0.01")
 UNBIASED = ("powersgd:rank=1:variant=unbiased", "powersgd:rank=2:variant=unbiased")
-RANKS = ("fp32", "powersgd:rank=1", "powersgd:rank=2", "powersgd:rank=4", "signum:lr=0.002", "atomo:rank=2", *UNBIASED)
+RANKS = ("fp32", "powersgd:rank=1", "powersgd:rank=2", "powersgd:rank=4", "signum", "atomo:rank=2", *UNBIASED)
 STARTS = ("fp32", "powersgd:rank=1", "powersgd:rank=1:variant=cold", "powersgd:rank=2", "powersgd:rank=2:variant=cold")
 LEVELS = ("fp32", "qsgd:bits=4", "qsgd:bits=2", "terngrad", "terngrad:code=base3")
 REST = ("random_k:ratio=0.01,sidco:ratio=0.01,dgc:ratio=0.01,redsync:ratio=0.01,gaussian_k:ratio=0.01,"
         "gradient_dropping:ratio=0.01,dryden:ratio=0.01,block_top_k:ratio=0.01,adaptive_threshold,hard_threshold,strom,"
         "sketch:ratio=0.01,natural,terngrad,max_min,linear_dithering,natural_dithering,global_qsgd,rotated,fp8_e4m3,fp8_e5m2,"
-        "int8_block,ef_sign,one_bit,powersgd,atomo").split(",")
-ALL, ALL_TEXT = (*SIX, *REST, "signum:lr=0.002"), (*SIX_TEXT, *REST, "signum:lr=1.6")
+        "int8_block,ef_sign,one_bit,powersgd,atomo,signum").split(",")
+ALL = (*SIX, *REST)
 FULL = "The six methods above, and all others with their default options (sparsifiers: 1 %). Three seeds."
 FOUR = "{} a step, dealt to 4 ranks, at the rates found with 2. Two cores are shared by the ranks: times say little."
 
@@ -90,21 +98,20 @@ COMPARISONS = (
                (Run("resnet20_4", IMAGES, SIX, ranks=4, controls=True),), "10"),
     Comparison("lstm", "An LSTM on a text with a known floor", "The HMM text; no model can go below perplexity 27.548 on "
                "average. 300 steps: in 400, those without feedback catch up (top-k to 9.7 % behind).",
-               (Run("lstm", HMM, SIX_TEXT, controls=True, options=ACCUMULATE),), "1"),
+               (Run("lstm", HMM, SIX, controls=True, options=ACCUMULATE),), "1"),
     Comparison("lstm-4", "An LSTM on a text with a known floor, 4 ranks", FOUR.format("The same words"),
-               (Run("lstm_4", HMM, SIX_TEXT, ranks=4, controls=True),), "1"),
+               (Run("lstm_4", HMM, SIX, ranks=4, controls=True),), "1"),
     Comparison("lstm-kjv", "An LSTM on the King James Bible", "2000 words; counting single words gives perplexity 192. The "
                "test text is its end, of another kind than most of the rest.",
-               (Run("lstm_kjv", KJV, SIX_TEXT, controls=True, options=ACCUMULATE),), "4"),
+               (Run("lstm_kjv", KJV, SIX, controls=True, options=ACCUMULATE),), "4"),
     Comparison("lstm-kjv-4", "An LSTM on the King James Bible, 4 ranks", FOUR.format("The same words"),
-               (Run("lstm_kjv_4", KJV, SIX_TEXT, ranks=4, controls=True),), "4"),
+               (Run("lstm_kjv_4", KJV, SIX, ranks=4, controls=True),), "4"),
     Comparison("powersgd-ranks", "PowerSGD: ranks, and what it was compared with", "Unbiased: a product with "
                "a random matrix that all ranks know, without feedback. Ours sends that product alone, the authors' either of "
                "two factors in turn (2.54 and 4.21 MiB); our ATOMO draws how many triples it sends, theirs draws again until "
                "the number is right (113.07 MiB). So these lines need not be equal.",
                (Run("powersgd_ranks", IMAGES, RANKS),
-                Run("epoch_resnet18", None, tuple(spec.split(":lr=")[0] for spec in RANKS), ranks=1,
-                    options=("--model", "resnet18"))), "8"),
+                Run("epoch_resnet18", None, RANKS, ranks=1, options=("--model", "resnet18"))), "8"),
     Comparison("powersgd-warm", "PowerSGD: warm start", "`variant=cold` starts every step from a random factor, the "
                "default from that of the step before.",
                (Run("powersgd_warm_images", IMAGES, STARTS), Run("powersgd_warm_hmm", HMM, STARTS)), "5"),
@@ -120,8 +127,8 @@ COMPARISONS = (
                "levels; `terngrad`: 3 levels, clipped, one scale for a bucket. None has error feedback.",
                (Run("levels_images", IMAGES, LEVELS), Run("levels_hmm", HMM, LEVELS)), "5"),
     Comparison("full-text", "All methods on a text with a known floor", FULL,
-               (Run("full_hmm", HMM, ALL_TEXT, seeds=3, controls=True),
-                Run("full_hmm_4", HMM, ALL_TEXT, ranks=4, seeds=3, controls=True)), "20", False),
+               (Run("full_hmm", HMM, ALL, seeds=3, controls=True),
+                Run("full_hmm_4", HMM, ALL, ranks=4, seeds=3, controls=True)), "20", False),
     Comparison("full-images", "All methods on images", FULL,
                (Run("full_images", IMAGES, ALL, seeds=3, controls=True),
                 Run("full_images_4", IMAGES, ALL, ranks=4, seeds=3, controls=True)), "160", False),
@@ -143,8 +150,9 @@ def _job(run, kjv, quick):
     many = ["OMPI_MCA_mpi_yield_when_idle=1", "KOKKOS_DISABLE_WARNINGS=1"] if run.ranks > 2 else []
     return ["env", "OMP_NUM_THREADS=1", "OMP_PROC_BIND=false", *many, "mpirun", "-n", run.ranks, "gradcomp-train", "--data",
             data, *task.options, "--batch", batch, "--steps", steps, "--evaluate-every", max(1, steps // task.evaluations),
-            *(["--target", task.target] if task.target else []), *run.options, "--methods", ",".join(run.methods),
-            *([] if run.controls else ["--no-controls"]), *(["--seeds", seeds] if seeds > 1 else [])]
+            *(["--target", task.target] if task.target else []), *run.options, "--methods",
+            ",".join(task.specs(run.methods)), *([] if run.controls else ["--no-controls"]),
+            *(["--seeds", seeds] if seeds > 1 else [])]
 
 
 def command(run, output, kjv, rates=None, quick=False):

@@ -12,8 +12,9 @@ SEPARATED = ("resnet20", "lstm", "full")
 MOST_LINES = 16  # that an eye can tell apart in a figure
 
 
-def section(chosen, records, images, folder):
-    """The lines of a comparison; `records`: {run: record}. Writes its figures; `folder` is the page's."""
+def section(chosen, records, images, folder, rates):
+    """The lines of a comparison; `records`: {run: record}. Writes its figures; `folder` is the page's, `rates`: {task: its
+    file's content}."""
     lines = [f"## {chosen.title}", "", chosen.note, ""]
     for run, record in records.items():
         if chosen.name == "bars":
@@ -23,10 +24,12 @@ def section(chosen, records, images, folder):
                       *render.markdown_table(*training_tables.epochs(record)), ""]
             continue
         row = record.rows[0]
-        rates = f"tuned, `docs/rates/{run.task.name}.json`" if record.gradcomp["options"]["tuned"] else "set by hand"
+        tuned = record.gradcomp["options"]["tuned"]
+        source = f"tuned, `docs/rates/{run.task.name}.json`" if tuned else "set by hand"
+        edges = training_tables.at_edge(rates[run.task.name]) if tuned else ()
         lines += [f"`{row['model']}` on `{run.task.data}`, {record.link}, batch {row['batch_per_rank']} per rank, "
-                  f"{row['steps']} steps; rates {rates}; {commit(record)}.", "",
-                  *render.markdown_table(*training_tables.methods(record)), ""]
+                  f"{row['steps']} steps; rates {source}; {commit(record)}.", "",
+                  *render.markdown_table(*training_tables.methods(record, edges)), ""]
         if chosen.name.startswith(SEPARATED):
             lines += [*render.markdown_table(*training_tables.separations(record)), ""]
         if chosen.name == "sparsifiers":
@@ -43,14 +46,16 @@ def section(chosen, records, images, folder):
     return lines
 
 
-def page(done, commands, images, folder):
-    """The page as text; `done`: {comparison: {run: record}}, `commands`: [(words, run)], `folder`: of the page."""
+def page(done, commands, images, folder, rates):
+    """The page as text; `done`: {comparison: {run: record}}, `commands`: [(words, run)], `folder`: of the page, `rates`:
+    {task: the content of its file}."""
     first = next(iter(next(iter(done.values())).values()))
     lines = ["# Results: training", "", f"Made by `./run exec -- tools/training_page` on: {machine(first)}", "",
              "Methods of a table train in turn in one job, with the same weights and batches. Seconds and bytes to the "
              "target: until the first evaluation that saw it, evaluations not counted. Mean (low to high): over seeds, with "
              "its 95 % interval; other lines are one seed, of which differences below 2 points of accuracy mean little. "
-             "Speed-ups compare median step times, only where the quality is that of fp32.", ""]
+             "Speed-ups compare median step times, only where the quality is that of fp32. A rate marked `edge` is the least or "
+             "the largest of the four that were tried: a better one may lie beyond.", ""]
     for chosen, records in done.items():
-        lines += section(chosen, records, images, folder)
+        lines += section(chosen, records, images, folder, rates)
     return "\n".join([*lines, *command_lines(commands)]) + "\n"

@@ -21,14 +21,14 @@ OTHERS = (*BOUNDS, "powersgd:rank=1:variant=unbiased", "powersgd:rank=2:variant=
 
 
 def trained(record):
-    """{label: (row of the first seed, row over the seeds or None)}"""
+    """{label without a rate: (row of the first seed, row over the seeds or None)}"""
     found = {}
     for row in record.rows:
+        label = row["label"].split(":lr=")[0]
         if "step_time_ms" in row:
-            found.setdefault(row["label"], (row, None))
-    for row in record.rows:
-        if row["run_type"] == "aggregate" and row["label"] in found:
-            found[row["label"]] = (found[row["label"]][0], row)
+            found.setdefault(label, (row, None))
+        elif row["run_type"] == "aggregate" and label in found:
+            found[label] = (found[label][0], row)
     if not found:
         raise ReportError(f"'{record.path}' holds no training")
     return found
@@ -68,15 +68,22 @@ def verdict(row, total):
     return "quality of fp32" + ("" if text.missing(gain) else f", {text.ratio(gain)} the best dense")
 
 
-def methods(record):
-    """The main table of a run: a line per method."""
+def at_edge(rates):
+    """The methods of a file of rates whose best is the least or the largest that was tried: another may be better."""
+    tried = {method: [trial["lr"] for trial in found["trials"]] for method, found in rates["methods"].items()}
+    return {method for method, found in rates["methods"].items() if found["lr"] in (min(tried[method]), max(tried[method]))}
+
+
+def methods(record, edges=()):
+    """The main table of a run: a line per method. `edges`: methods whose rates are to be marked."""
     lines, found = [], trained(record)
     with_target = any("target" in row for row, _ in found.values())
     metric = next(iter(found.values()))[0]["metric"]
     for label, (row, total) in found.items():
         def show(value):
             return text.quality(metric, value)
-        cells = [f"`{label}`", f"{row['learning_rate']:g}" + (" tuned" if "tuning_steps" in row else ""),
+        tuned = " edge" if row["method_canonical"] in edges else " tuned" if "tuning_steps" in row else ""
+        cells = [f"`{label}`", f"{row['learning_rate']:g}{tuned}",
                  _shown(row["test_quality"], total, "test_quality", show)]
         if with_target:
             cells += _to_target(row, total)
@@ -90,16 +97,16 @@ def methods(record):
 
 def throughputs(record):
     """Sparsifiers: throughput over dense, top-k and DGC, and the density that they reached."""
-    found = {row["method"]: row for row, _ in trained(record).values()}
+    found = {label: row for label, (row, _) in trained(record).items()}
 
     def of(name):
-        return next((row["samples_per_second"] for method, row in found.items()
-                     if frames.registry_name(method) == name), None)
+        return next((row["samples_per_second"] for row in found.values()
+                     if frames.registry_name(row["method"]) == name), None)
     lines = []
-    for method, row in found.items():
+    for label, row in found.items():
         rate = row["samples_per_second"]
         over = [text.ratio(rate / of(name) if of(name) else None) for name in ("fp32", "top_k", "dgc")]
-        lines.append([f"`{row['label']}`", text.number(rate), *over, text.number(row.get("density_ratio_mean")),
+        lines.append([f"`{label}`", text.number(rate), *over, text.number(row.get("density_ratio_mean")),
                       text.ratio(row["speedup_vs_fp32"] if row["quality_matched"] else None)])
     return ["method", "samples/s", "over `fp32`", "over `top_k`", "over `dgc`", "achieved / target density",
             "speed-up vs fp32 at its quality"], lines
@@ -134,7 +141,7 @@ def bars(records, limits):
 def separations(record):
     """Whether the task separates methods: how far behind fp32 those of SEPARATIONS end, beside the bars."""
     found = trained(record)
-    ends = {label.split(":lr=")[0]: _value(*rows, "test_quality") for label, rows in found.items()}
+    ends = {label: _value(*rows, "test_quality") for label, rows in found.items()}
     lines, dense, metric = [], ends["fp32"], found["fp32"][0]["metric"]
     for label, (bound, limits) in SEPARATIONS.items():
         if ends.get(label) is None or metric not in limits:
