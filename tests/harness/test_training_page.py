@@ -14,7 +14,7 @@ from test_schema import BIN, VALIDATOR, run
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 from gradcomp_report import comparisons, training_tables  # noqa: E402
-from gradcomp_report.load import Record  # noqa: E402
+from gradcomp_report.load import Record, ReportError, read_rates  # noqa: E402
 
 TOOL = ROOT / "tools" / "training_page"
 DASH, TIMES = "\N{EN DASH}", "\N{MULTIPLICATION SIGN}"
@@ -77,6 +77,31 @@ def test_targets_and_tuned_rates():
     assert [lines["fp32"][f"{what} to target"] for what in ("steps", "seconds", "bytes")] == ["1,200", "3.50", "2.00 MB"]
     assert lines["top_k:ratio=0.01"]["verdict"] == "misses the target" and lines["fp32"]["rate"] == "0.05 tuned"
     assert lines["top_k:ratio=0.01"]["bytes to target"] == DASH
+
+
+def test_rates_at_the_edge_of_those_tried(tmp_path):
+    path = tmp_path / "rates.json"
+    path.write_text(json.dumps({"methods": {method: {"lr": rate, "trials": [{"lr": 0.1}, {"lr": 0.4}, {"lr": 0.2}]}
+                                            for method, rate in (("fp32", 0.2), ("sign", 0.1), ("dgc", 0.4))}}))
+    edges = training_tables.at_edge(read_rates(path))
+    assert edges == {"sign", "dgc"}
+    document = training()
+    assert table(training_tables.methods(record(document), {"fp32"}))["fp32"]["rate"] == "0.05", "set by hand"
+    for row in document["benchmarks"]:
+        row["tuning_steps"] = 9
+    assert table(training_tables.methods(record(document), {"fp32"}))["fp32"]["rate"] == "0.05 edge"
+
+
+@pytest.mark.parametrize("content, said", [
+    (None, "cannot read"), ("{", "not valid JSON"), ("[]", "not a file of tuned rates"),
+    ('{"methods": {"fp32": {"lr": 1}}}', "not a file of tuned rates: KeyError('trials')")])
+def test_bad_rates_are_one_line(tmp_path, content, said):
+    path = tmp_path / "rates.json"
+    if content:
+        path.write_text(content)
+    with pytest.raises(ReportError, match=re.escape(said)) as caught:
+        read_rates(path)
+    assert str(path) in str(caught.value) and "\n" not in str(caught.value)
 
 
 def over_seeds(label, reached, **figures):

@@ -39,14 +39,29 @@ class Record:
         return f"{words} ({ranks} rank{'s' if ranks != 1 else ''})"
 
 
-def read_record(path):
-    """One file, checked for what the report relies on."""
+def read_json(path):
+    """The content of a file."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ReportError(f"cannot read '{path}': {error.strerror}") from error
     except ValueError as error:
         raise ReportError(f"'{path}' is not valid JSON: {error}") from error
+
+
+def read_rates(path):
+    """{method: (its rate, all that were tried)} of a file that `gradcomp-train --tune` made."""
+    content = read_json(path)
+    try:
+        return {method: (found["lr"], [trial["lr"] for trial in found["trials"]])
+                for method, found in content["methods"].items()}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ReportError(f"'{path}' is not a file of tuned rates: {error!r}") from error
+
+
+def read_record(path):
+    """One file, checked for what the report relies on."""
+    document = read_json(path)
     try:
         record = Record(path, document["context"], document["benchmarks"])
         known = record.program in PROGRAMS and record.gradcomp["schema_version"] == 1

@@ -12,9 +12,9 @@ SEPARATED = ("resnet20", "lstm", "full")
 MOST_LINES = 16  # that an eye can tell apart in a figure
 
 
-def section(chosen, records, images, folder, rates):
-    """The lines of a comparison; `records`: {run: record}. Writes its figures; `folder` is the page's, `rates`: {task: its
-    file's content}."""
+def section(chosen, records, images, folder, edges):
+    """The lines of a comparison; `records`: {run: record}. Writes its figures; `folder` is the page's, `edges`: {task: its
+    methods whose tuned rates are to be marked}."""
     lines = [f"## {chosen.title}", "", chosen.note, ""]
     for run, record in records.items():
         if chosen.name == "bars":
@@ -24,12 +24,10 @@ def section(chosen, records, images, folder, rates):
                       *render.markdown_table(*training_tables.epochs(record)), ""]
             continue
         row = record.rows[0]
-        tuned = record.gradcomp["options"]["tuned"]
-        source = f"tuned, `docs/rates/{run.task.name}.json`" if tuned else "set by hand"
-        edges = training_tables.at_edge(rates[run.task.name]) if tuned else ()
+        source = f"tuned, `docs/rates/{run.task.name}.json`" if record.gradcomp["options"]["tuned"] else "set by hand"
         lines += [f"`{row['model']}` on `{run.task.data}`, {record.link}, batch {row['batch_per_rank']} per rank, "
                   f"{row['steps']} steps; rates {source}; {commit(record)}.", "",
-                  *render.markdown_table(*training_tables.methods(record, edges)), ""]
+                  *render.markdown_table(*training_tables.methods(record, edges.get(run.task.name, ()))), ""]
         if chosen.name.startswith(SEPARATED):
             lines += [*render.markdown_table(*training_tables.separations(record)), ""]
         if chosen.name == "sparsifiers":
@@ -46,16 +44,16 @@ def section(chosen, records, images, folder, rates):
     return lines
 
 
-def page(done, commands, images, folder, rates):
-    """The page as text; `done`: {comparison: {run: record}}, `commands`: [(words, run)], `folder`: of the page, `rates`:
-    {task: the content of its file}."""
+def page(done, commands, images, folder, edges):
+    """The page as text; `done`: {comparison: {run: record}}, `commands`: [(words, run)], `folder`: of the page, `edges`:
+    {task: its methods whose tuned rates are to be marked}."""
     first = next(iter(next(iter(done.values())).values()))
     lines = ["# Results: training", "", f"Made by `./run exec -- tools/training_page` on: {machine(first)}", "",
              "Methods of a table train in turn in one job, with the same weights and batches. Seconds and bytes to the "
              "target: until the first evaluation that saw it, evaluations not counted. Mean (low to high): over seeds, with "
              "its 95 % interval; other lines are one seed, of which differences below 2 points of accuracy mean little. "
              "Speed-ups compare median step times, only where the quality is that of fp32. A rate marked `edge` is the least or "
-             "the largest of the four that were tried: a better one may lie beyond.", ""]
+             "the largest of those that were tried: a better one may lie beyond.", ""]
     for chosen, records in done.items():
-        lines += section(chosen, records, images, folder, rates)
+        lines += section(chosen, records, images, folder, edges)
     return "\n".join([*lines, *command_lines(commands)]) + "\n"

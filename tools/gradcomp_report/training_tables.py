@@ -69,21 +69,20 @@ def verdict(row, total):
 
 
 def at_edge(rates):
-    """The methods of a file of rates whose best is the least or the largest that was tried: another may be better."""
-    tried = {method: [trial["lr"] for trial in found["trials"]] for method, found in rates["methods"].items()}
-    return {method for method, found in rates["methods"].items() if found["lr"] in (min(tried[method]), max(tried[method]))}
+    """{method: (its rate, all that were tried)} -> those of which a rate further out may be better."""
+    return {method for method, (rate, tried) in rates.items() if rate in (min(tried), max(tried))}
 
 
 def methods(record, edges=()):
-    """The main table of a run: a line per method. `edges`: methods whose rates are to be marked."""
+    """The main table of a run: a line per method. `edges`: methods whose tuned rates are to be marked."""
     lines, found = [], trained(record)
     with_target = any("target" in row for row, _ in found.values())
     metric = next(iter(found.values()))[0]["metric"]
     for label, (row, total) in found.items():
         def show(value):
             return text.quality(metric, value)
-        tuned = " edge" if row["method_canonical"] in edges else " tuned" if "tuning_steps" in row else ""
-        cells = [f"`{label}`", f"{row['learning_rate']:g}{tuned}",
+        mark = " edge" if row["method_canonical"] in edges else " tuned"
+        cells = [f"`{label}`", f"{row['learning_rate']:g}{mark if 'tuning_steps' in row else ''}",
                  _shown(row["test_quality"], total, "test_quality", show)]
         if with_target:
             cells += _to_target(row, total)
@@ -133,7 +132,7 @@ def bars(records, limits):
     for name, (metric, limit, what) in limits.items():
         if name in records:
             value = _value(*trained(records[name])["fp32"], "test_quality")
-            holds = value >= limit if metric == "accuracy" else value <= limit
+            holds = value is not None and (value >= limit if metric == "accuracy" else value <= limit)
             lines.append([what, text.quality(metric, limit), text.quality(metric, value), "holds" if holds else "missed"])
     return ["reference", "bar", "measured", ""], lines
 
@@ -144,7 +143,7 @@ def separations(record):
     ends = {label: _value(*rows, "test_quality") for label, rows in found.items()}
     lines, dense, metric = [], ends["fp32"], found["fp32"][0]["metric"]
     for label, (bound, limits) in SEPARATIONS.items():
-        if ends.get(label) is None or metric not in limits:
+        if None in (dense, ends.get(label)) or metric not in limits:
             continue
         quality, unit = ends[label], " points" if metric == "accuracy" else " %"
         behind = dense - quality if metric == "accuracy" else quality / dense - 1
