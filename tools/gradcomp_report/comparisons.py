@@ -94,7 +94,8 @@ COMPARISONS = (
                "perfectly, and small batches, so that 35,200 images make steps enough for a memory of which 1 % is sent a "
                "step. Methods without error feedback must fall behind, or the task separates nothing.",
                (Run("resnet20", IMAGES, SIX, controls=True, options=ACCUMULATE),), "10"),
-    Comparison("resnet20-4", "ResNet-20 on images, 4 ranks", FOUR.format("The same images"),
+    Comparison("resnet20-4", "ResNet-20 on images, 4 ranks", FOUR.format("The same images") +
+               " One seed, where seeds differ by points: `All methods on images` has the means of three.",
                (Run("resnet20_4", IMAGES, SIX, ranks=4, controls=True),), "10"),
     Comparison("lstm", "An LSTM on a text with a known floor", "The HMM text; no model can go below perplexity 27.548 on "
                "average. 300 steps: in 400, those without feedback catch up (top-k to 9.7 % behind).",
