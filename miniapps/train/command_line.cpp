@@ -54,9 +54,10 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.add_option("--seeds", o.seeds, "repetitions with seeds --seed, --seed + 1, ...: means with 95 % intervals");
   app.add_option("--accumulate", o.accumulate,
                  "adds the control fp32:accumulate=N, which sums up N batches and exchanges every N-th step; 1: no");
-  app.add_flag("--tune", o.tune,
-               "find each method's learning rate by short runs at 1/4, 1/2, 1 and 2 times its default and write "
-               "--rates; goes on where an interrupted one stopped");
+  app.add_flag(
+      "--tune", o.tune,
+      "find each method's learning rate by short runs at 1/4, 1/2, 1 and 2 times --lr, or its own lr=, and write "
+      "--rates; goes on where an interrupted one stopped");
   app.add_option("--tune-steps", o.tune_steps, "steps of a trial of --tune");
   app.add_option("--rates", o.rates, "file of learning rates, as --tune writes it");
   app.add_option("--checkpoint", o.checkpoint_folder, "folder for checkpoints");

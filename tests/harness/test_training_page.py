@@ -278,9 +278,9 @@ def test_programs_know_every_method():
 
 
 @pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
-@pytest.mark.parametrize("name", ["full-text", "full-images"])
-def test_full_comparisons_lack_no_method(name):
-    chosen = comparisons.find(name).runs[0]
+@pytest.mark.parametrize("chosen", [*comparisons.find("full-text").runs, comparisons.find("full-images").runs[0]],
+                         ids=lambda chosen: chosen.name)
+def test_full_comparisons_lack_no_method(chosen):
     known = set(re.findall(r"^([a-z]\w*)", run("gradcomp-train", "--list").stdout, re.MULTILINE))
     assert len(known) > 30 and chosen.controls and chosen.seeds == 3
     assert {spec.split(":")[0] for spec in chosen.methods} == known - {"fp32", "fp16", "bf16", "none"}

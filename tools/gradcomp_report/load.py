@@ -1,4 +1,5 @@
-"""Reads result files (docs/results-schema.md). Bad input is a ReportError with one line, never a traceback."""
+"""Reads result files (docs/results-schema.md) and files of tuned rates. Bad input is a ReportError with one line, never a
+traceback."""
 import dataclasses
 import json
 import pathlib
