@@ -29,7 +29,8 @@ struct Codes {
   }
   void encode() const {
     const auto* const own = reinterpret_cast<const float*>(out.data());
-    kernels::encode_codes(input.exec, plan, codec, input.source(), {.seed = input.seed}, own, true, out.data());
+    kernels::encode_codes(input.exec, plan, codec, input.source(), {.seed = input.seed}, own, true, Gate(), found,
+                          out.data());
   }
   double bits_share() const { return plan.bits / 32.0; }
 
@@ -58,6 +59,7 @@ struct Codes {
   kernels::LinearCodec codec;
   kernels::CodePlan plan;
   Vector<std::byte> out;
+  Tally found;
   std::vector<float> scales;
 };
 
@@ -79,14 +81,14 @@ Kernel encode(const KernelInput& input, int bits) {
 Kernel decode(const KernelInput& input, int bits) {
   const auto codes = std::make_shared<const Codes>(input, bits);
   const Vector<float> out("gradcomp::bench::out", input.gradient.size());
-  const auto good = std::make_shared<bool>(true);
+  const Tally wrong;
   const auto work = [=] {
-    *good = kernels::decode_codes(input.exec, codes->plan, codes->codec, codes->out.data(), weight, out);
+    kernels::decode_codes(input.exec, codes->plan, codes->codec, codes->out.data(), weight, Gate(), wrong, out);
   };
   const auto check = [=] {
     const auto got = to_host(input.exec, out);
     const auto bytes = to_host(input.exec, codes->out);
-    require(*good, "wrong answer: the codes were refused");
+    require(wrong.read(input.exec) == 0, "wrong answer: the codes were refused");
     for (std::size_t i = 0; i < got.size(); ++i) {
       const double expected = weight * codes->decoded(bytes, static_cast<index_t>(i));
       require_close("element", static_cast<index_t>(i), got[i], expected, 1e-6 * std::abs(expected));

@@ -6,8 +6,7 @@
 #include "case.hpp"
 #include "figures.hpp"
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/exchange/reduction.hpp"
-#include "loop.hpp"
+#include "gradcomp/exchange/one_rank.hpp"
 #include "verify.hpp"
 
 namespace gradcomp::bench {
@@ -52,8 +51,7 @@ std::vector<MethodSpec> chosen_methods(Session& session) {
 /// Bytes per element of all that a pair and its verification (or its figures) hold, by a small one.
 double bytes_per_element(const MethodSpec& method, std::uint64_t seed) {
   constexpr index_t elements = index_t{1} << 16;
-  const bool residual = method.compressor->info().takes("residual");
-  const Loop loop(method, layer_like(elements), seed, residual);
+  OneRank loop(remembering(method), layer_like(elements), seed);
   return sizeof(float) + 2 * static_cast<double>(loop.bytes()) / static_cast<double>(elements);
 }
 
@@ -62,9 +60,12 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
          const Input& input) {
   const auto& exec = session.exec;
   const auto gradient = session.gradient(input);
-  Loop loop(method, input.layout, session.options.seed);
+  OneRank loop(method, input.layout, session.options.seed);
+  KeptState start;  // of the last call, whose answer is checked
+  benchmark::IterationCount calls = 0;
   const auto before = [&] {
-    loop.reset(exec);
+    loop.forget(exec);
+    if (++calls > state.max_iterations && !loop.has_memory()) start.keep(exec, loop);  // behind a warm-up
     if (phase == "decompress") loop.compress(exec, gradient);
     loop.take_exchange_seconds();
   };
@@ -76,7 +77,7 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
   const auto times = sample(state, session, gradient, before, work);
   if (phase == "compress") loop.decompress(exec);
   exec.fence("gradcomp::bench::run");
-  verify(exec, loop, method, input.layout, gradient, session.options.seed);
+  verify(exec, loop, method, input.layout, gradient, session.options.seed, start);
 
   const auto& info = method.compressor->info();
   const auto& feedback = method.common.text("feedback");

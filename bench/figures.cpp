@@ -5,7 +5,6 @@
 
 #include "callgrind.hpp"
 #include "gradcomp/data/files.hpp"
-#include "loop.hpp"
 
 namespace gradcomp::bench {
 namespace {
@@ -42,22 +41,22 @@ index_t count_allocations(const std::function<void()>& work) {
 Figures figures(const Exec& exec, const MethodSpec& method, const Layout& layout, const Span<const float>& gradient,
                 std::uint64_t seed, const std::string& phase, const std::string& name) {
   Figures found;
-  Loop loop(method, layout, seed);
+  OneRank loop(method, layout, seed);
   loop.on_message([&](const Message& message) {
     const bool summable = message.kind == MessageKind::summable;
     found.payload = checksum(exec, summable ? message.data : message.payload.data(), message.bytes(), found.payload);
   });
-  loop.reset(exec);
+  loop.forget(exec);
   loop.compress(exec, gradient);
   loop.on_message(nullptr);
   loop.decompress(exec);
   found.decoded = checksum(exec, loop.out().data(), static_cast<index_t>(sizeof(float) * loop.out().size()), 0);
 
-  loop.reset(exec);
+  loop.forget(exec);
   loop.compress(exec, gradient);
   loop.decompress(exec);
 
-  loop.reset(exec);
+  loop.forget(exec);
   if (phase == "decompress") loop.compress(exec, gradient);
   exec.fence("gradcomp::bench::figures");
   found.allocations = count_allocations([&] {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "gradcomp/exchange/spec.hpp"
+#include "gradcomp/exchange/one_rank.hpp"
 
 namespace gradcomp::bench {
 

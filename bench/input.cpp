@@ -7,7 +7,7 @@
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/data/npy.hpp"
-#include "gradcomp/exchange/reduction.hpp"
+#include "gradcomp/exchange/one_rank.hpp"
 #include "gradient.hpp"
 
 namespace gradcomp::bench {

@@ -104,7 +104,7 @@ Kernel reconstruct(const KernelInput& input) {
   const auto own = std::make_shared<const Factors>(input);
   own->project();
   const auto work = [=] {
-    own->plan.reconstruct(input.exec, input.source(), own->p, own->q, own->dense, share, own->out);
+    own->plan.reconstruct(input.exec, input.source(), own->p, own->q, own->dense, share, Gate(), own->out);
   };
   const auto check = [=] {
     const auto a = input.host(), q = to_host(input.exec, own->q), p = to_host(input.exec, own->p);

@@ -15,7 +15,8 @@ constexpr std::int64_t step = 0;
 /// The definition for every bucket: random signs, then the transform by butterflies of pairs, in double.
 Kernel rotate(const KernelInput& input) {
   const auto own = std::make_shared<const kernels::Rotation>(Layout::flat(input.count()), rotated_length);
-  const auto work = [=] { own->rotate(input.exec, input.source(), input.seed, step); };
+  const Tally non_finite;
+  const auto work = [=] { own->rotate(input.exec, input.source(), input.seed, step, non_finite); };
   const auto check = [=] {
     const auto a = input.host(), work_array = to_host(input.exec, own->work());
     const auto stats = to_host(input.exec, own->stats());
@@ -54,7 +55,8 @@ Kernel rotate(const KernelInput& input) {
 /// Back from the rotation: a again, padded, times P in units of the work array.
 Kernel rotate_back(const KernelInput& input) {
   const auto own = std::make_shared<const kernels::Rotation>(Layout::flat(input.count()), rotated_length);
-  const auto before = [=] { own->rotate(input.exec, input.source(), input.seed, step); };
+  const Tally non_finite;
+  const auto before = [=] { own->rotate(input.exec, input.source(), input.seed, step, non_finite); };
   const auto work = [=] { own->rotate_back(input.exec, input.seed, step); };
   const auto check = [=] {
     const auto a = input.host(), back = to_host(input.exec, own->work());

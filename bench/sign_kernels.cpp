@@ -18,10 +18,12 @@ struct Signs {
     write(input);
   }
   void write(const KernelInput& input) const {
-    kernels::write_signs(input.exec, pieces, kernels::FirstRows{input.source()}, kernels::SignLevels{}, words.data());
+    kernels::write_signs(input.exec, pieces, kernels::FirstRows{input.source()}, kernels::SignLevels{}, Gate(),
+                         non_finite, words.data());
   }
   kernels::SignPieces pieces;
   Words words;
+  Tally non_finite;
 };
 
 /// The bit of element i of n as signs.hpp lays it out: vertical in whole blocks of 1024, horizontal behind them.
@@ -44,13 +46,14 @@ Kernel write_signs(const KernelInput& input) {
 Kernel add_signs(const KernelInput& input) {
   const auto signs = std::make_shared<const Signs>(input);
   const Vector<float> out("gradcomp::bench::out", input.gradient.size());
-  const auto good = std::make_shared<bool>(true);
+  const Tally wrong;
   const auto work = [=] {
-    *good = kernels::add_signs(input.exec, signs->pieces, signs->words.data(), kernels::SignLevels{}, weight, out);
+    kernels::add_signs(input.exec, signs->pieces, signs->words.data(), kernels::SignLevels{}, weight, Gate(), wrong,
+                       out);
   };
   const auto check = [=] {
     const auto a = input.host(), got = to_host(input.exec, out);
-    require(*good, "wrong answer: the words were refused");
+    require(wrong.read(input.exec) == 0, "wrong answer: the words were refused");
     for (std::size_t i = 0; i < a.size(); ++i)
       require(got[i] == (a[i] < 0 ? -weight : weight), "wrong answer: element {} is {}", i, got[i]);
   };

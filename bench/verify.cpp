@@ -1,5 +1,6 @@
 #include "verify.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "gradcomp/core/error.hpp"
@@ -39,6 +40,42 @@ void verify_signs(const Exec& exec, const Span<const float>& decoded) {
 
 }  // namespace
 
+void KeptState::keep(const Exec& exec, OneRank& loop) {
+  m_bytes.clear();
+  exec.fence("gradcomp::bench::keep");
+  for (const MemoryView& memory : loop.sender().state().memories()) {
+    auto& kept = m_bytes.emplace_back(static_cast<std::size_t>(memory.bytes));
+    const auto* const data = static_cast<const std::byte*>(memory.data);
+    if (memory.on_host) {
+      std::copy(data, data + kept.size(), kept.begin());
+    } else {
+      Kokkos::deep_copy(HostSpan<std::byte>(kept.data(), kept.size()), Span<const std::byte>(data, kept.size()));
+    }
+  }
+}
+
+void KeptState::restore(OneRank& loop) const {
+  const Memories memories = loop.sender().state().memories();
+  require(memories.size() == m_bytes.size(), "{} memories, {} were kept", memories.size(), m_bytes.size());
+  for (std::size_t m = 0; m < m_bytes.size(); ++m) {
+    const auto& kept = m_bytes[m];
+    auto* const data = static_cast<std::byte*>(memories[m].data);
+    if (memories[m].on_host) {
+      std::copy(kept.begin(), kept.end(), data);
+    } else {
+      Kokkos::deep_copy(Span<std::byte>(data, kept.size()), HostSpan<const std::byte>(kept.data(), kept.size()));
+    }
+  }
+}
+
+MethodSpec remembering(const MethodSpec& method) {
+  if (!method.compressor->info().takes("residual")) return method;
+  MethodSpec spec = method;
+  spec.common = Options("gradcomp-bench", common_parameters(method.compressor->info()),
+                        {{"feedback", "residual"}, {"granularity", method.common.text("granularity")}});
+  return spec;
+}
+
 void verify_identity(const Exec& exec, const Span<const float>& gradient, const Span<const float>& decoded,
                      const Span<const float>& memory) {
   // memory = fl(a - decoded) is within half an ulp of a - decoded, and so is the sum here; comparisons are written so
@@ -62,26 +99,28 @@ void verify_identity(const Exec& exec, const Span<const float>& gradient, const 
                           value(memory), value(gradient)));
 }
 
-void verify(const Exec& exec, const Loop& timed, const MethodSpec& method, const Layout& layout,
-            const Span<const float>& gradient, std::uint64_t seed) {
+void verify(const Exec& exec, const OneRank& timed, const MethodSpec& method, const Layout& layout,
+            const Span<const float>& gradient, std::uint64_t seed, const KeptState& start) {
   const Span<const float> decoded(timed.out().data(), timed.out().size());
   // a constant threshold may be above all of a gradient
   if (method.compressor->info().scale_free) verify_something_decoded(exec, gradient, decoded);
   if (timed.has_memory()) return verify_identity(exec, gradient, decoded, timed.memory());
-  if (method.compressor->info().property == Info::Property::sign) return verify_signs(exec, decoded);
+  if (method.compressor->info().property == Info::Property::sign) verify_signs(exec, decoded);
 
-  const auto run = [&](bool residual) {
-    Loop loop(method, layout, seed, residual);
-    loop.compress(exec, gradient);
-    loop.decompress(exec);
+  const auto run = [&](const MethodSpec& spec, const KeptState* state) {
+    auto loop = std::make_unique<OneRank>(spec, layout, seed);
+    if (state != nullptr) state->restore(*loop);
+    loop->compress(exec, gradient);
+    loop->decompress(exec);
     return loop;
   };
   if (method.compressor->info().takes("residual")) {  // another run: feedback may scale what is decoded
-    const Loop fed_back = run(true);
-    verify_identity(exec, gradient, Span<const float>(fed_back.out().data(), fed_back.out().size()), fed_back.memory());
+    const auto fed_back = run(remembering(method), nullptr);
+    verify_identity(exec, gradient, Span<const float>(fed_back->out().data(), fed_back->out().size()),
+                    fed_back->memory());
   }
-  if (timed.has_state()) return;  // it had more steps than another loop
-  const Loop second = run(false);
+  const auto second_run = run(method, &start);
+  const OneRank& second = *second_run;
   const Span<const float> again(second.out().data(), second.out().size());
   const index_t differs = first_bad(
       exec, static_cast<index_t>(gradient.size()),

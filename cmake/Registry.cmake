@@ -1,12 +1,33 @@
-# Writes the registry of compressors from the folder: one call per compressors/<name>.cpp, each of which defines
-# `gradcomp::Entry gradcomp::compressors::<name>()`. No self-registering statics: a linker drops them from an archive.
-file(GLOB compressor_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/gradcomp/compressors/*.cpp)
-set(declarations "")
-set(calls "")
-foreach(source ${compressor_sources})
-  get_filename_component(name ${source} NAME_WE)
-  string(APPEND declarations "Entry ${name}();\n")
-  string(APPEND calls "        compressors::${name}(),\n")
-endforeach()
-configure_file(${CMAKE_CURRENT_LIST_DIR}/registry.cpp.in ${CMAKE_BINARY_DIR}/generated/registry.cpp @ONLY)
-target_sources(gradcomp_compressors PRIVATE ${CMAKE_BINARY_DIR}/generated/registry.cpp)
+# Kinds of which adding one is adding a file pair: compressors, transports, reducers, strategies. For each kind this writes
+# a source that lists them, one call per <folder>/<name>.cpp, which defines `gradcomp::<Entry> gradcomp::<kind>::<name>()`.
+# No self-registering statics: a linker drops them from an archive. The list is in the order of the names.
+
+# What a kind needs to be listed: its header, the type of an entry, the function that lists them.
+set(gradcomp_registry_compressors gradcomp/core/registry.hpp Entry all_entries)
+set(gradcomp_registry_transports gradcomp/comm/registry.hpp TransportEntry all_transports)
+set(gradcomp_registry_reducers gradcomp/exchange/reducer.hpp ReducerEntry all_reducers)
+set(gradcomp_registry_strategies gradcomp/strategy/strategy.hpp StrategyEntry all_strategies)
+
+# gradcomp_write_registry(<kind> <output> <source>...)
+function(gradcomp_write_registry names output)
+  list(GET gradcomp_registry_${names} 0 header)
+  list(GET gradcomp_registry_${names} 1 entry)
+  list(GET gradcomp_registry_${names} 2 function)
+  set(declarations "")
+  set(calls "")
+  list(TRANSFORM ARGN REPLACE "^.*/([^/]+)\\.cpp$" "\\1" OUTPUT_VARIABLE sorted)
+  list(SORT sorted)
+  foreach(name ${sorted})
+    string(APPEND declarations "${entry} ${name}();\n")
+    string(APPEND calls "      ${names}::${name}(),\n")
+  endforeach()
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/registry.cpp.in ${output} @ONLY)
+endfunction()
+
+# gradcomp_registry(<layer> <kind> <folder under src/gradcomp>)
+function(gradcomp_registry layer names folder)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/gradcomp/${folder}/*.cpp)
+  gradcomp_write_registry(${names} ${CMAKE_BINARY_DIR}/generated/${names}.cpp ${sources})
+  set_property(GLOBAL PROPERTY gradcomp_registry_sources_${names} ${sources})
+  target_sources(gradcomp_${layer} PRIVATE ${CMAKE_BINARY_DIR}/generated/${names}.cpp)
+endfunction()

@@ -2,12 +2,13 @@
 #include <CLI/CLI.hpp>
 
 #include "gradcomp/comm/agree.hpp"
-#include "gradcomp/comm/mpi.hpp"
+#include "gradcomp/comm/mpi_session.hpp"
 #include "gradcomp/comm/throttled.hpp"
+#include "gradcomp/comm/transports/mpi.hpp"
 #include "gradcomp/core/arguments.hpp"
 #include "gradcomp/core/version_config.hpp"
+#include "gradcomp/exchange/allreduce_benchmark.hpp"
 #include "gradcomp/exchange/methods_page.hpp"
-#include "gradcomp/exchange/reduction.hpp"
 #include "gradcomp/measure/density.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/progress.hpp"
@@ -24,7 +25,7 @@ struct CommandLine {
   std::vector<index_t> sizes = {1 << 10, 1 << 14, 1 << 18, 1 << 22};
   ReductionOptions reduction;
   double density_tolerance = 0;
-  std::string link, output;
+  std::string transport = "mpi", link, output;
   bool list = false;
 };
 
@@ -49,6 +50,7 @@ CommandLine parse(int argc, char** argv, int rank, int& exit_status) {
                  "fail when a method's median of achieved / target density leaves 1 +- this; 0: off")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--seed", line.reduction.seed, "of the gradients and random compressors");
+  app.add_option("--transport", line.transport, "what carries messages; see gradcomp-train --list=transports");
   app.add_option("--link", line.link, "emulate a link, e.g. 100Mbit/s,50us; default: the real one");
   app.add_option("--output", line.output, "result file (JSON)");
   app.add_flag("--list", line.list, "list the methods");
@@ -88,16 +90,17 @@ void record(const MethodSpec& spec, index_t elements, int ranks, const Reduction
 
 int run(const CommandLine& line, const MpiSession& session) {
   const Exec exec;
-  auto control = make_mpi_communicator(session);
+  const auto control = make_transport(line.transport, MPI_COMM_WORLD);
   report::Json options = {{"methods", line.methods},
                           {"sizes", line.sizes},
                           {"repetitions", line.reduction.repetitions},
                           {"warmup", line.reduction.warmup},
                           {"density_tolerance", line.density_tolerance},
+                          {"transport", line.transport},
                           {"link", line.link}};
   require_same_on_all_ranks(*control, "options", options.dump());
   std::vector<MethodSpec> methods;
-  std::unique_ptr<Communicator> carrier = control->split(0, session.rank());
+  std::unique_ptr<Transport> carrier = control->split(0, session.rank());
   report::LinkInfo link;
   std::unique_ptr<report::ResultFile> file;
   run_collectively(*control, [&] {

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/version_config.hpp"
@@ -13,9 +14,23 @@
 
 using namespace gradcomp;
 
+namespace {
+
+/// The number of --bucket-kib.
+index_t parse_kib(const std::string& text) {
+  index_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  require(error == std::errc() && end == text.data() + text.size() && value >= 1,
+          "--bucket-kib {} is not allowed; auto, or at least 1", text);
+  return value;
+}
+
+}  // namespace
+
 CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status) {
   CommandLine line;
   auto& o = line.train;
+  std::string bucket_kib = "auto";
   CLI::App app{
       "Trains one model data-parallel with one or many gradient compressors in one job, beside uncompressed controls,\n"
       "and reports time, bytes and quality. Start it with mpirun or srun, or alone as one rank.",
@@ -32,8 +47,12 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.add_option("--steps", o.steps, "training steps of each method");
   app.add_option("--batch", o.batch, "samples per rank and step");
   app.add_option("--lr", o.learning_rate, "learning rate; a method's own lr=... comes first");
-  app.add_option("--momentum", o.momentum, "momentum of SGD");
+  app.add_option("--optimiser", o.optimiser, "sgd or adamw")->check(CLI::IsMember({"sgd", "adamw"}));
+  app.add_option("--momentum", o.momentum, "of sgd");
   app.add_flag("--nesterov", o.nesterov, "Nesterov momentum");
+  app.add_option("--beta1", o.beta1, "of adamw: share of the old mean of gradients");
+  app.add_option("--beta2", o.beta2, "of adamw: share of the old mean of their squares");
+  app.add_option("--epsilon", o.epsilon, "of adamw");
   app.add_option("--weight-decay", o.weight_decay, "on matrices and filters");
   app.add_option("--decay", o.decay, "learning-rate schedule")->check(CLI::IsMember({"cosine", "constant"}));
   app.add_option("--warmup", o.warmup, "steps of linear warm-up of the learning rate");
@@ -43,8 +62,9 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
                  "label skew: concentration of the Dirichlet distribution by which a class is dealt to ranks, less is "
                  "more skewed; 0: dealt evenly");
   app.add_option("--seed", o.seed, "of weights, data order and random compressors");
-  app.add_option("--schedule", o.schedule, "when buckets travel")->check(CLI::IsMember({"overlapped", "synchronous"}));
-  app.add_option("--bucket-kib", o.bucket_kib, "gradient KiB fused into one bucket");
+  app.add_option("--strategy", o.strategy, "when replicas exchange, name:key=value; see --list=strategies");
+  app.add_option("--bucket-kib", bucket_kib,
+                 "gradient KiB fused into one bucket; auto: sizes that follow from the model");
   app.add_option("--evaluate-every", o.evaluate_every, "steps between evaluations; 0: four in all");
   app.add_option("--block", o.block, "steps of one method before the next one runs");
   app.add_option("--quality-tolerance", o.quality_tolerance,
@@ -70,16 +90,21 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
                  "folder for rank 0's own gradient at the steps of --at: LABEL_stepSTEP_gradient.npy, and with "
                  "feedback what the compressor sees, gradient and memory, as LABEL_stepSTEP_accumulated.npy");
   app.add_option("--at", o.dump_steps, "steps, from 0, at which --dump-gradients writes")->delimiter(',');
+  app.add_option("--transport", o.transport, "what carries messages, name:key=value; see --list=transports");
+  app.add_option("--time-limit", o.time_limit,
+                 "seconds that an exchange is waited for before the job ends; 0: for ever");
   app.add_option("--link", o.link, "emulate a link, e.g. 100Mbit/s,50us; default: the real one");
   app.add_option("--output", o.output, "result file (JSON)");
   app.add_flag("--describe", line.describe, "print tensors, buckets and payload bytes per step, without training");
-  app.add_flag("--list{text}", line.list, "list the methods; --list=markdown for the page of the docs")
-      ->check(CLI::IsMember({"text", "markdown"}));
+  app.add_flag("--list{text}", line.list,
+               "list the methods; --list=markdown for the page of the docs, --list=strategies, --list=transports")
+      ->check(CLI::IsMember({"text", "markdown", "strategies", "transports"}));
   app.footer("Also takes Kokkos' own options (--kokkos-help).");
 
   exit_status = -1;
   try {
     app.parse(argc, argv);
+    o.bucket_kib = bucket_kib == "auto" ? 0 : parse_kib(bucket_kib);
     o.check();
   } catch (const CLI::Success& success) {  // --help, --version
     exit_status = rank == 0 ? app.exit(success) : 0;

@@ -7,7 +7,7 @@
 struct CommandLine {
   gradcomp::train::Options train;
   bool describe = false;
-  std::string list;  ///< "", "text" or "markdown"
+  std::string list;  ///< "", "text", "markdown", "strategies" or "transports"
 };
 
 /// Parses and checks. Sets `exit_status` to -1 to go on, or to the status to end with (--help, --version: 0; an error:

@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "gradcomp/exchange/buckets.hpp"
+#include "gradcomp/exchange/exchange.hpp"
 #include "gradcomp/report/table.hpp"
 
 using namespace gradcomp;
@@ -13,11 +13,9 @@ namespace {
 
 /// Payload bytes of one step by the card's formula; sparsifiers at their target density.
 index_t step_bytes(const MethodSpec& method, const Layout& layout, const std::vector<BucketRange>& buckets) {
-  const bool fuse = method.common.text("granularity") == "bucket";
   index_t sum = 0;
   for (const auto& bucket : buckets) {
-    const Layout tensors = layout.slice(bucket.first, bucket.last);
-    const Layout seen = fuse ? tensors.fused() : tensors;
+    const Layout seen = seen_by(method, layout.slice(bucket.first, bucket.last));
     const auto state = method.compressor->prepare(seen);
     const index_t kept = std::accumulate(state->target.begin(), state->target.end(), index_t{0});
     sum += method.compressor->payload_bytes(seen, kept);
@@ -29,7 +27,7 @@ index_t step_bytes(const MethodSpec& method, const Layout& layout, const std::ve
 
 void describe(const Layout& layout, const std::vector<MethodSpec>& methods, const train::Options& options,
               report::ResultFile& file) {
-  const auto buckets = cut_buckets(layout, options.bucket_kib * 1024);
+  const auto buckets = buckets_of(layout, options.strategy_options().exchange);
   report::Table tensors({"tensor", "shape", "elements", "matrix", "bucket"});
   for (std::size_t s = 0; s < layout.segments.size(); ++s) {
     const Segment& segment = layout.segments[s];

@@ -4,8 +4,9 @@
 #include "command_line.hpp"
 #include "describe.hpp"
 #include "gradcomp/comm/agree.hpp"
-#include "gradcomp/comm/mpi.hpp"
+#include "gradcomp/comm/mpi_session.hpp"
 #include "gradcomp/comm/throttled.hpp"
+#include "gradcomp/comm/transports/mpi.hpp"
 #include "gradcomp/core/arguments.hpp"
 #include "gradcomp/exchange/methods_page.hpp"
 #include "gradcomp/measure/density.hpp"
@@ -31,7 +32,7 @@ struct Prepared {
   std::unique_ptr<data::Task> task;         ///< none where the job only describes the model
   std::unique_ptr<nn::Model<float>> model;  ///< neither then
   Layout shapes;                            ///< and these only then
-  std::unique_ptr<Communicator> carrier;
+  std::unique_ptr<Transport> carrier;
   std::unique_ptr<report::ResultFile> file;
 };
 
@@ -43,7 +44,7 @@ Layout shapes_of(const train::Options& o) {
   return nn::make_model<float>(o.model, data::open_task(o.data, o.length)->shape(), 1)->layout();
 }
 
-Prepared prepare(const CommandLine& line, const MpiSession& session, Communicator& control) {
+Prepared prepare(const CommandLine& line, const MpiSession& session, Transport& control) {
   const train::Options& o = line.train;
   Prepared p;
   p.carrier = control.split(0, session.rank());
@@ -103,7 +104,7 @@ void print(const std::vector<train::Repeat>& repeats, const train::Options& o) {
 int run(const CommandLine& line, const MpiSession& session) {
   const Exec exec;
   const train::Options& o = line.train;
-  const auto control = make_mpi_communicator(session);
+  const auto control = make_transport(o.transport, MPI_COMM_WORLD);
   Prepared p = prepare(line, session, *control);
   const bool first = session.rank() == 0;
   if (line.describe) {
@@ -127,8 +128,9 @@ int run(const CommandLine& line, const MpiSession& session) {
     train::Options options = o;
     options.seed = seed;
     const train::Job job{options, *p.task, *p.model, *p.carrier, *control};
-    const train::Checkpoints checkpoints(options,
-                                         train::checkpoint_settings(options, *p.task, p.contenders, session.size()));
+    const std::string cut = describe(buckets_of(p.model->layout(), options.strategy_options().exchange));
+    const train::Checkpoints checkpoints(
+        options, train::checkpoint_settings(options, *p.task, p.contenders, session.size(), cut));
     auto results = train::compare(exec, job, p.contenders, [&](const std::string&) { bar.advance(); }, &checkpoints);
     auto verdicts = train::judge(results, o.quality_tolerance);
     for (std::size_t i = 0; i < results.size(); ++i) {
@@ -157,6 +159,27 @@ int run(const CommandLine& line, const MpiSession& session) {
   return diverged || !failures.empty() ? 1 : 0;
 }
 
+/// Names, summaries and options of a kind.
+template <class Entry>
+std::string entries_text(const std::vector<Entry>& entries) {
+  std::string page;
+  for (const Entry& entry : entries) {
+    page += fmt::format("{}\n    {}\n", entry.name, entry.summary);
+    for (const Parameter& p : entry.parameters) {
+      page += fmt::format("    {:<20} {} (default {}; {})\n", p.name, p.help, p.default_value, p.allowed());
+    }
+  }
+  return page;
+}
+
+/// What there is to choose from.
+std::string list(const std::string& what) {
+  if (what == "markdown") return methods_markdown();
+  if (what == "text") return methods_text();
+  if (what == "strategies") return entries_text(all_strategies());
+  return entries_text(program_transports());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -167,7 +190,7 @@ int main(int argc, char** argv) {
     const CommandLine line = parse_command_line(arguments.own_argc, arguments.own_argv(), session.rank(), exit_status);
     if (exit_status >= 0) return exit_status;
     if (!line.list.empty()) {
-      if (session.rank() == 0) fmt::print("{}", line.list == "markdown" ? methods_markdown() : methods_text());
+      if (session.rank() == 0) fmt::print("{}", list(line.list));
       return 0;
     }
     return run(line, session);

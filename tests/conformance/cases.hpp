@@ -3,19 +3,27 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "gradcomp/core/layout.hpp"
-#include "gradcomp/exchange/reduction.hpp"
+#include "gradcomp/exchange/one_rank.hpp"
 #include "gradcomp/exchange/spec.hpp"
 
 namespace gradcomp::conformance {
 
 /// Specs of all registered methods: each with its defaults, and with each parameter in turn at its lowest and highest
-/// value or at each of its choices. Combinations that the method refuses by an Error are left out. And some
-/// compositions of methods.
-std::vector<std::string> all_specs();
+/// value or at each of its choices. And some compositions of methods.
+struct Specs {
+  std::vector<std::string> run;
+  std::map<std::string, std::string> refused;  ///< combinations that the method refuses, and what it says
+};
+Specs all_specs();
+
+/// Runs a step with a residual. False where the method refuses it by an Error that names feedback=none, as a variant
+/// does whose decoded values are scaled up, and it `may_refuse`. Any other Error is thrown on: the method is broken.
+bool accepts_residual(const MethodSpec& method, bool may_refuse);
 
 struct NamedLayout {
   std::string name;
@@ -46,8 +54,9 @@ class Conformance : public testing::TestWithParam<std::string> {
   MethodSpec method(const std::string& feedback) const {
     return parse_method(with_option(GetParam(), "feedback", feedback));
   }
-  /// False for a variant that refuses a residual by an Error, as one does whose decoded values are scaled up.
-  bool takes_residual() const;
+  /// Whether the method works with this feedback: it declares it, and is no variant that refuses all memories.
+  bool takes(const std::string& feedback) const;
+  bool takes_residual() const { return takes("residual"); }
   /// "none", and "residual" where the method takes one.
   std::vector<std::string> feedbacks() const;
   /// Defaults only: where a case is too long for every variant.

@@ -2,6 +2,7 @@
 #include "conformance/cases.hpp"
 #include "conformance/worker.hpp"
 #include "gradcomp/core/error.hpp"
+#include "judged.hpp"
 
 namespace gradcomp::conformance {
 namespace {
@@ -20,8 +21,8 @@ struct Receiver {
     bool good = true;
     try {
       const Exec exec;
-      worker.compressor->decode_add(exec, Span<const std::byte>(copy.data(), copy.size()), 1.0f, *worker.state,
-                                    worker.out.span());
+      test::decode_add(*worker.compressor, exec, Span<const std::byte>(copy.data(), copy.size()), 1.0f, *worker.state,
+                       worker.out.span());
       exec.fence("gradcomp::conformance::decoded");
     } catch (const Error&) {
       good = false;

@@ -18,7 +18,7 @@ bool all_finite(const std::vector<float>& values) {
 void check_flagged(const MethodSpec& method, const Layout& layout, float poison, index_t where) {
   auto workers = make_workers(method, layout, 2);
   const bool has_memory = workers[0].source().has_memory();
-  const bool travels = method.compressor->info().reducers.front() != "local";
+  const bool travels = method.compressor->info().reducer != "local";
   set_gradients(workers, "laplace", 41);
   ASSERT_TRUE(run_step(workers, 0).ok);
 

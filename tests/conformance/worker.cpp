@@ -3,6 +3,7 @@
 #include "conformance/cases.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/kernels/casts.hpp"
+#include "judged.hpp"
 
 namespace gradcomp::conformance {
 namespace {
@@ -85,8 +86,8 @@ bool gather(std::vector<Worker>& workers) {
       const Span<const std::byte> payload(peer.message.payload.data(), static_cast<std::size_t>(peer.message.size));
       ok = ok && !read_header(exec, payload).skip();
       watched([&] {
-        worker.compressor->decode_add(exec, payload, 1.0f / static_cast<float>(workers.size()), *worker.state,
-                                      worker.out.span());
+        test::decode_add(*worker.compressor, exec, payload, 1.0f / static_cast<float>(workers.size()), *worker.state,
+                         worker.out.span());
       });
     }
   }
@@ -112,7 +113,9 @@ Worker::Worker(const MethodSpec& method, const Layout& layout)
       state(compressor->prepare(layout)),
       feedback(method.common, count),
       gradient("gradcomp::conformance::gradient", static_cast<std::size_t>(count)),
-      out(count) {}
+      out(count) {
+  if (feedback.has_memory()) state->remember();
+}
 
 void Worker::set_gradient(const std::vector<float>& values) { to_device(values, gradient.data()); }
 
@@ -168,7 +171,8 @@ Step run_step(std::vector<Worker>& workers, std::int64_t step, std::uint64_t see
   } else {
     for (std::size_t r = 0; r < workers.size(); ++r) {
       Worker& w = workers[r];
-      const bool ok = watched([&] { return compressor.finish(exec, w.source(), *w.state, context(r), w.out.span()); });
+      const bool ok =
+          watched([&] { return test::finish(compressor, exec, w.source(), *w.state, context(r), w.out.span()); });
       result.ok = result.ok && ok;
     }
   }

@@ -16,7 +16,11 @@ struct Worker {
   Worker(const MethodSpec& method, const Layout& layout);
 
   void set_gradient(const std::vector<float>& values);
-  Source source() const { return feedback.source(Exec(), gradient, 1); }
+  Source source() const {
+    Source s = feedback.source(Exec(), gradient, 1);
+    s.target = out.span().data();
+    return s;
+  }
   /// The residual; empty without one.
   std::vector<float> memory() const;
   /// a = beta r + gamma g of the next step, for the default beta and gamma.

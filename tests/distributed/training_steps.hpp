@@ -1,10 +1,10 @@
 #pragma once
-// A small "model" whose gradients are a function of (rank, step), reduced step by step through a schedule.
+// A small "model" whose gradients are a function of (rank, step), reduced step by step through an exchange.
 #include <cmath>
 
 #include "distributed/world.hpp"
 #include "gradcomp/exchange/detail/stripes.hpp"
-#include "gradcomp/exchange/schedule.hpp"
+#include "gradcomp/exchange/exchange.hpp"
 
 namespace gradcomp::test {
 
@@ -16,9 +16,9 @@ inline Layout small_model() {
   return layout;
 }
 
-inline ScheduleOptions small_buckets(const std::string& schedule) {
-  ScheduleOptions options;
-  options.schedule = schedule;
+inline ExchangeOptions small_buckets(const std::string& schedule) {
+  ExchangeOptions options;
+  options.overlapped = schedule == "overlapped";
   options.bucket_bytes = 6000;
   options.seed = 7;
   return options;
@@ -35,49 +35,49 @@ inline std::vector<float> gradient_values(index_t count, int rank, int step) {
 }
 
 /// Elements of the own stripe of a bucket, as a method sees the bucket (reducer two_phase).
-inline Stripe own_stripe(const MethodSpec& method, const Layout& bucket, const Communicator& comm) {
-  const Layout seen = method.common.text("granularity") == "bucket" ? bucket.fused() : bucket;
-  return cut_stripes(seen, method.compressor->info().granule, comm.size())[static_cast<std::size_t>(comm.rank())];
+inline Stripe own_stripe(const MethodSpec& method, const Layout& bucket, const Transport& comm) {
+  return cut_stripes(seen_by(method, bucket), method.compressor->info().granule,
+                     comm.size())[static_cast<std::size_t>(comm.rank())];
 }
 
-/// One method over one schedule.
+/// One method, "synchronous" or "overlapped".
 class Replica {
  public:
-  Replica(const MethodSpec& method, Communicator& comm, const std::string& schedule)
+  Replica(const MethodSpec& method, Transport& comm, const std::string& schedule)
       : m_layout(small_model()),
         m_method(method),
         m_comm(comm),
         m_gradient("gradient", static_cast<std::size_t>(m_layout.count())),
         m_mean("mean", m_gradient.size()),
-        m_schedule(make_schedule(method, m_layout, comm, small_buckets(schedule))) {}
+        m_exchange(make_exchange(method, m_layout, comm, small_buckets(schedule))) {}
 
   std::vector<float> own_gradient(int step) const { return gradient_values(m_layout.count(), m_comm.rank(), step); }
 
   /// A step with backward reporting one tensor after the other, from the last.
   StepReport step(int number, const std::vector<float>& gradient) {
     Kokkos::deep_copy(m_gradient, HostSpan<const float>(gradient.data(), gradient.size()));
-    m_schedule->begin_step(m_exec, m_gradient, number, nullptr);
-    for (std::size_t s = m_layout.segments.size(); s-- > 0;) m_schedule->on_ready(m_exec, s);
-    return m_schedule->end_step(m_exec, m_mean);
+    m_exchange->begin(m_exec, m_gradient, m_mean, number, nullptr);
+    for (std::size_t s = m_layout.segments.size(); s-- > 0;) m_exchange->ready(m_exec, s);
+    return m_exchange->end(m_exec);
   }
   StepReport step(int number) { return step(number, own_gradient(number)); }
 
   std::vector<float> mean() const { return to_host(m_mean); }
 
   /// The residual of the whole model; zeros where there is none.
-  std::vector<float> residual() const { return memory("residual"); }
+  std::vector<float> residual() const { return memory(Role::residual); }
 
-  /// A memory of the feedback, by its name in checkpoints.
-  std::vector<float> memory(const std::string& name) const {
+  /// A memory of the feedback.
+  std::vector<float> memory(Role role) const {
     std::vector<float> all(m_mean.size(), 0.0f);
-    const auto buckets = m_schedule->buckets();
-    for (const StateView& view : m_schedule->persistent()) {
-      for (std::size_t b = 0; b < buckets.size(); ++b) {
-        if (view.name != fmt::format("bucket{}/{}", b, name)) continue;
-        const auto n = static_cast<std::size_t>(buckets[b].count);
-        Kokkos::deep_copy(HostSpan<float>(all.data() + buckets[b].offset, n),
-                          Span<const float>(static_cast<const float*>(view.data), n));
-      }
+    const auto& buckets = m_exchange->buckets();
+    const Memories memories = m_exchange->memories();
+    for (std::size_t b = 0; b < buckets.size(); ++b) {
+      const MemoryView* found = find(memories, role, static_cast<int>(b));
+      if (found == nullptr) continue;
+      const auto n = static_cast<std::size_t>(buckets[b].count);
+      Kokkos::deep_copy(HostSpan<float>(all.data() + buckets[b].offset, n),
+                        Span<const float>(static_cast<const float*>(found->data), n));
     }
     return all;
   }
@@ -85,37 +85,37 @@ class Replica {
   /// What the owners of stripes keep, each rank its own part; zeros elsewhere and with reducers that have no owners.
   std::vector<float> owner_residual() const {
     std::vector<float> all(m_mean.size(), 0.0f);
-    const auto buckets = m_schedule->buckets();
-    for (const StateView& view : m_schedule->persistent()) {
-      for (std::size_t b = 0; b < buckets.size(); ++b) {
-        if (view.name != fmt::format("bucket{}/owner_residual", b)) continue;
-        const Stripe own = own_stripe(m_method, m_layout.slice(buckets[b].first, buckets[b].last), m_comm);
-        EXPECT_EQ(view.bytes, 4 * own.count());
-        const auto n = static_cast<std::size_t>(own.count());
-        Kokkos::deep_copy(HostSpan<float>(all.data() + buckets[b].offset + own.first, n),
-                          Span<const float>(static_cast<const float*>(view.data), n));
-      }
+    const auto& buckets = m_exchange->buckets();
+    const Memories memories = m_exchange->memories();
+    for (std::size_t b = 0; b < buckets.size(); ++b) {
+      const MemoryView* found = find(memories, Role::owner_residual, static_cast<int>(b));
+      if (found == nullptr) continue;
+      const Stripe own = own_stripe(m_method, m_layout.slice(buckets[b].first, buckets[b].last), m_comm);
+      EXPECT_EQ(found->bytes, 4 * own.count());
+      const auto n = static_cast<std::size_t>(own.count());
+      Kokkos::deep_copy(HostSpan<float>(all.data() + buckets[b].offset + own.first, n),
+                        Span<const float>(static_cast<const float*>(found->data), n));
     }
     return all;
   }
 
-  Schedule& schedule() { return *m_schedule; }
+  Exchange& exchange() { return *m_exchange; }
   const Layout& layout() const { return m_layout; }
 
  private:
   Layout m_layout;
   MethodSpec m_method;
-  Communicator& m_comm;
+  Transport& m_comm;
   Exec m_exec;
   Vector<float> m_gradient, m_mean;
-  std::unique_ptr<Schedule> m_schedule;
+  std::unique_ptr<Exchange> m_exchange;
 };
 
 /// x summed over ranks in double, element by element.
-inline std::vector<double> sum_over_all(Communicator& comm, const std::vector<float>& x) {
+inline std::vector<double> sum_over_all(Transport& comm, const std::vector<float>& x) {
   const auto own = to_device(x);
   const Vector<float> all("all", x.size() * static_cast<std::size_t>(comm.size()));
-  comm.allgather(Exec(), own.data(), all.data(), static_cast<index_t>(x.size()), DType::f32)->wait(Exec());
+  run(comm, Exec(), AllGather{own.data(), all.data(), static_cast<index_t>(x.size()), DType::f32});
   const auto host = to_host(all);
   std::vector<double> sum(x.size(), 0.0);
   for (std::size_t i = 0; i < host.size(); ++i) sum[i % x.size()] += static_cast<double>(host[i]);

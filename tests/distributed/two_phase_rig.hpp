@@ -4,8 +4,9 @@
 
 #include "distributed/training_steps.hpp"
 #include "gradcomp/comm/counting.hpp"
-#include "gradcomp/exchange/reducer.hpp"
+#include "gradcomp/exchange/reduction.hpp"
 #include "gradcomp/feedback/feedback.hpp"
+#include "judged.hpp"
 
 namespace gradcomp::test {
 
@@ -18,43 +19,36 @@ inline Layout network() {
 
 /// One bucket under one method.
 struct OneBucket {
-  OneBucket(const std::string& spec, const Layout& tensors, Communicator& world)
+  OneBucket(const std::string& spec, const Layout& tensors, Transport& world)
       : comm(make_counting(world.split(0, world.rank()))),
         method(parse_method(spec)),
-        bucket(method.common.text("granularity") == "bucket" ? tensors.fused() : tensors),
-        feedback(method.common, bucket.count()),
-        reducer(make_reducer(method.common, *method.compressor, bucket, *comm)),
+        bucket(seen_by(method, tensors)),
+        reduction(method, tensors, *comm),
         gradient("gradient", static_cast<std::size_t>(bucket.count())),
         out("out", gradient.size()) {}
 
   /// False when the step was skipped; the memories then have taken it back.
   bool step(int number, const std::vector<float>& values) {
     Kokkos::deep_copy(gradient, HostSpan<const float>(values.data(), values.size()));
-    reducer->begin(feedback.source(exec, gradient, comm->size()), {7, number, comm->rank(), comm->size()}, nullptr);
-    for (int round = 0; round < reducer->rounds(); ++round) {
-      reducer->launch(exec, round);
-      reducer->complete(exec, round);
-    }
-    const bool good = reducer->finish(exec, out);
-    good ? feedback.settle(exec, out) : reducer->give_back(exec, out);
-    return good;
+    return !reduce(reduction, exec, gradient, out, {7, number, comm->rank(), comm->size()}, verdict);
   }
   std::vector<float> values() const { return to_host(out); }
 
   /// The feedback's memory; empty without one.
-  std::vector<float> memory() const {
-    const auto views = feedback.persistent();
-    return views.empty() ? std::vector<float>{} : floats(views[0]);
+  std::vector<float> memory() {
+    const Memories all = reduction.memories();
+    const MemoryView* residual = find(all, Role::residual);
+    const MemoryView* found = residual != nullptr ? residual : find(all, Role::ef21_sent);
+    return found == nullptr ? std::vector<float>{} : floats(*found);
   }
   /// What this rank keeps as an owner; empty without a memory.
-  std::vector<float> owned() const {
-    for (const StateView& view : reducer->persistent()) {
-      if (view.name == "owner_residual") return floats(view);
-    }
-    return {};
+  std::vector<float> owned() {
+    const Memories all = reduction.memories();
+    const MemoryView* found = find(all, Role::owner_residual);
+    return found == nullptr ? std::vector<float>{} : floats(*found);
   }
   /// The owners' residuals on every rank, of the whole bucket.
-  std::vector<double> all_owned() const {
+  std::vector<double> all_owned() {
     std::vector<float> all(out.size(), 0.0f);
     const Stripe own = stripes()[static_cast<std::size_t>(comm->rank())];
     const auto kept = owned();
@@ -63,16 +57,16 @@ struct OneBucket {
   }
   std::vector<Stripe> stripes() const { return cut_stripes(bucket, method.compressor->info().granule, comm->size()); }
 
-  std::unique_ptr<CountingCommunicator> comm;
+  std::unique_ptr<CountingTransport> comm;
   MethodSpec method;
   Layout bucket;
-  Feedback feedback;
-  std::unique_ptr<Reducer> reducer;
+  Reduction reduction;
+  Verdict verdict;
   Exec exec;
   Vector<float> gradient, out;
 
  private:
-  static std::vector<float> floats(const StateView& view) {
+  static std::vector<float> floats(const MemoryView& view) {
     std::vector<float> host(static_cast<std::size_t>(view.bytes / 4));
     Kokkos::deep_copy(HostSpan<float>(host.data(), host.size()),
                       Span<const float>(static_cast<const float*>(view.data), host.size()));
@@ -127,9 +121,9 @@ class Serial {
     const auto state = m_compressor.prepare(stripe.layout);
     Message message;
     m_compressor.produce(Exec(), 0, source, *state, context, message);
-    m_compressor.decode_add(Exec(),
-                            Span<const std::byte>(message.payload.data(), static_cast<std::size_t>(message.size)),
-                            weight, *state, out);
+    test::decode_add(m_compressor, Exec(),
+                     Span<const std::byte>(message.payload.data(), static_cast<std::size_t>(message.size)), weight,
+                     *state, out);
     const auto kept = to_host(memory);
     std::copy(kept.begin(), kept.end(), begin);
   }

@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "distributed/two_phase_rig.hpp"
-#include "gradcomp/exchange/reduction.hpp"
+#include "gradcomp/exchange/one_rank.hpp"
 
 namespace gradcomp::test {
 namespace {
@@ -32,9 +32,9 @@ std::vector<std::string> methods() {
           "terngrad:code=base3:granularity=tensor"};
 }
 
-class Reduction : public testing::TestWithParam<std::string> {
+class TwoPhases : public testing::TestWithParam<std::string> {
  protected:
-  std::unique_ptr<Communicator> comm = world();
+  std::unique_ptr<Transport> comm = world();
   int ranks = comm->size(), rank = comm->rank();
   std::string spec = with_option(GetParam(), "reducer", "two_phase");
 
@@ -47,12 +47,12 @@ std::string name_of(const std::string& spec) {
       name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return name;
 }
-INSTANTIATE_TEST_SUITE_P(TwoPhase, Reduction, testing::ValuesIn(methods()),
+INSTANTIATE_TEST_SUITE_P(TwoPhase, TwoPhases, testing::ValuesIn(methods()),
                          [](const auto& row) { return name_of(row.param); });
 
 std::atomic<int> allocations{0};
 
-TEST_P(Reduction, GivesTheSameBitsOnEveryRankAndAllocatesNothing) {
+TEST_P(TwoPhases, GivesTheSameBitsOnEveryRankAndAllocatesNothing) {
   const Layout layout = network();
   OneBucket run(spec, layout, *comm);
   for (int step = 0; step < 4; ++step) {
@@ -67,13 +67,13 @@ TEST_P(Reduction, GivesTheSameBitsOnEveryRankAndAllocatesNothing) {
     EXPECT_TRUE(same_bits(*comm, run.values())) << step;
   }
   EXPECT_EQ(allocations.load(), 0);
-  EXPECT_GT(run.reducer->buffer_bytes(), 0);
+  EXPECT_GT(run.reduction.work_bytes(), 0);
   EXPECT_EQ(run.owned().size(),
             remembers() ? static_cast<std::size_t>(run.stripes()[static_cast<std::size_t>(rank)].count()) : 0u);
 }
 
 // of one rank: two compressions
-TEST_P(Reduction, IsTheSerialReference) {
+TEST_P(TwoPhases, IsTheSerialReference) {
   const Layout layout = network();
   OneBucket run(spec, layout, *comm);
   Serial serial(run, remembers());
@@ -86,8 +86,8 @@ TEST_P(Reduction, IsTheSerialReference) {
   }
 }
 
-TEST_P(Reduction, FeedbackOnBothSidesLosesNothing) {
-  if (!remembers()) return;
+TEST_P(TwoPhases, FeedbackOnBothSidesLosesNothing) {
+  if (!remembers()) GTEST_SKIP() << "has no feedback";
   const Layout layout = network();
   OneBucket run(spec, layout, *comm);
   std::vector<double> left(static_cast<std::size_t>(layout.count()), 0.0);
@@ -110,7 +110,7 @@ TEST_P(Reduction, FeedbackOnBothSidesLosesNothing) {
   }
 }
 
-TEST_P(Reduction, ANanOnOneRankSkipsTheStepOnAll) {
+TEST_P(TwoPhases, ANanOnOneRankSkipsTheStepOnAll) {
   const Layout layout = network();
   for (int bad = 0; bad < ranks; ++bad) {
     OneBucket run(spec, layout, *comm);
@@ -134,11 +134,10 @@ TEST_P(Reduction, ANanOnOneRankSkipsTheStepOnAll) {
   }
 }
 
-TEST_P(Reduction, SendsTheBytesOfTwoPhases) {
+TEST_P(TwoPhases, SendsTheBytesOfTwoPhases) {
   const Layout layout = network();
   OneBucket run(spec, layout, *comm);
-  if (!run.method.compressor->has_fixed_bytes()) return;
-  const index_t before = run.comm->total().sent;
+  const index_t before = run.comm->ledger().total().sent;
   EXPECT_TRUE(run.step(0, gradient_values(layout.count(), rank, 0)));
   const auto stripes = run.stripes();
   index_t all = 0, own = 0, next = 0, parts = 0;
@@ -154,15 +153,15 @@ TEST_P(Reduction, SendsTheBytesOfTwoPhases) {
   const index_t sizes = 8 * ranks * (ranks - 1) + 8 * (ranks - 1);
   const index_t most = ranks == 1 ? 0 : all - own + all - next + sizes;  // parts, then a ring
   if (!run.method.compressor->has_fixed_bytes()) {
-    EXPECT_LE(run.comm->total().sent - before, most);
-    EXPECT_LE(run.reducer->bytes().payload + run.reducer->bytes().header, all + own);
+    EXPECT_LE(run.comm->ledger().total().sent - before, most);
+    EXPECT_LE(run.reduction.bytes().payload + run.reduction.bytes().header, all + own);
     return;
   }
-  EXPECT_EQ(run.comm->total().sent - before, most);
-  EXPECT_EQ(run.reducer->bytes().header, payload_header_bytes * (parts + (own > 0 ? 1 : 0)));
-  EXPECT_EQ(run.reducer->bytes().payload + run.reducer->bytes().header, all + own);
+  EXPECT_EQ(run.comm->ledger().total().sent - before, most);
+  EXPECT_EQ(run.reduction.bytes().header, payload_header_bytes * (parts + (own > 0 ? 1 : 0)));
+  EXPECT_EQ(run.reduction.bytes().payload + run.reduction.bytes().header, all + own);
   // over all ranks 2 (W - 1) payloads, as an allreduce of them
-  const auto sent = sum_over_ranks(*comm, {run.comm->total().sent - before})[0];
+  const auto sent = sum_over_ranks(*comm, {run.comm->ledger().total().sent - before})[0];
   EXPECT_EQ(sent, 2 * (ranks - 1) * all + ranks * sizes);
   // a method's own formula for the bucket differs by what pieces round up, and by the headers
   const index_t whole = run.method.compressor->payload_bytes(run.bucket, run.bucket.count());
@@ -248,14 +247,14 @@ TEST(TwoPhase, OwnersWithoutFeedbackKeepNothing) {
   for (const std::string option : {":reducer.owner_feedback=none", ":feedback=none"}) {
     OneBucket run("ef_sign:reducer=two_phase" + option, network(), *comm);
     EXPECT_TRUE(run.step(0, gradient_values(network().count(), comm->rank(), 0)));
-    EXPECT_TRUE(run.reducer->persistent().empty()) << option;
+    EXPECT_TRUE(run.owned().empty()) << option;
   }
 }
 
 // E[out] = mean gradient, by the mean of many steps projected on groups of elements and on their signs
 TEST(TwoPhase, UnbiasedMethodsStayUnbiased) {
   const auto comm = world();
-  if (comm->size() > 4) return;  // more ranks show nothing new
+  if (comm->size() > 4) GTEST_SKIP() << "more than four ranks show nothing new";
   const Layout layout = Layout::flat(20000);
   constexpr std::size_t groups = 12, trials = 32;
   for (const std::string spec :
@@ -290,7 +289,7 @@ TEST(TwoPhase, UnbiasedMethodsStayUnbiased) {
 // equal elements in two stripes of one segment
 TEST(TwoPhase, StripesDrawNumbersOfTheirOwn) {
   const auto comm = world();
-  if (comm->size() == 1) return;
+  if (comm->size() == 1) GTEST_SKIP() << "needs two ranks";
   const index_t n = 8192 * comm->size();
   OneBucket run("qsgd:reducer=two_phase", Layout::flat(n), *comm);
   EXPECT_TRUE(run.step(0, std::vector<float>(static_cast<std::size_t>(n), 0.7f)));
@@ -304,7 +303,7 @@ TEST(TwoPhase, StripesDrawNumbersOfTheirOwn) {
 
 TEST(TwoPhase, RanksWithOtherOptionsAreRefused) {
   const auto comm = world();
-  if (comm->size() == 1) return;
+  if (comm->size() == 1) GTEST_SKIP() << "needs two ranks";
   const std::string norm = comm->rank() == 0 ? "l2" : "max";  // of equal sizes: capacities have to agree
   OneBucket run("qsgd:reducer=two_phase:norm=" + norm, Layout::flat(8192 * comm->size()), *comm);
   EXPECT_THROW(run.step(0, std::vector<float>(run.gradient.size(), 1.0f)), Error);

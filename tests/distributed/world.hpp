@@ -4,22 +4,36 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "gradcomp/comm/agree.hpp"
-#include "gradcomp/comm/mpi.hpp"
+#include "gradcomp/comm/mpi_session.hpp"
 #include "gradcomp/comm/over_ranks.hpp"
+#include "gradcomp/comm/transports/mpi.hpp"
 
 namespace gradcomp::test {
 
 /// The session of main.cpp.
 const MpiSession& session();
 
-inline std::unique_ptr<Communicator> world(const MpiOptions& options = {}) {
-  return make_mpi_communicator(session(), options);
+inline std::unique_ptr<Transport> world(const MpiOptions& options = {}) { return make_mpi(MPI_COMM_WORLD, options); }
+
+/// Names of all transports that programs can choose.
+inline std::vector<std::string> transports() {
+  std::vector<std::string> names;
+  for (const TransportEntry& entry : program_transports()) names.push_back(entry.name);
+  return names;
+}
+
+/// Name of a test's parameter: letters, digits and _.
+inline std::string test_name(const testing::TestParamInfo<std::string>& row) {
+  std::string name = row.param;
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return name;
 }
 
 /// A device copy of host values.
@@ -39,7 +53,7 @@ std::vector<T> to_host(const Vector<T>& device) {
 
 /// True on all ranks when the values are equal bit for bit on all ranks.
 template <class T>
-bool same_bits(Communicator& comm, const std::vector<T>& values) {
+bool same_bits(Transport& comm, const std::vector<T>& values) {
   std::uint64_t hash = 14695981039346656037u;
   std::vector<unsigned char> bytes(values.size() * sizeof(T));
   if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());

@@ -67,7 +67,7 @@ def train(link=None):
             "compression_ratio": 1078888 / payload if payload else None, "model": "resnet20", "data": "invented",
             "parameters": 269722, "seed": 1, "step_time_ms": summary(times), "step_times_ms": times,
             "stages_ms": {"data": 1.0, "forward": 20.0, "backward": 38.0, "compress": compress, "exchange": exposed,
-                          "exposed": exposed, "decompress": 0.4, "update": 0.6},
+                          "hidden": 0.0, "exposed": exposed, "decompress": 0.4, "update": 0.6},
             "samples_per_second": 64e3 / summary(times)["median"], "metric": "accuracy", "test_quality": accuracy,
             "test_accuracy": accuracy, "test_loss": 0.2,
             "curve": {"step": steps, "time_s": [s * summary(times)["median"] / 1e3 for s in steps],

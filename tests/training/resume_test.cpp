@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 /// All methods with memories between steps, kinds of feedback and reducers; the job adds fp32:accumulate=2.
 const char* const methods =
-    "fp32,top_k:ratio=0.01:schedule=synchronous,powersgd:rank=2,sidco:ratio=0.01:interval=3,dgc:ratio=0.01,one_bit,"
+    "fp32,top_k:ratio=0.01:strategy=synchronous,powersgd:rank=2,sidco:ratio=0.01:interval=3,dgc:ratio=0.01,one_bit,"
     "top_k:ratio=0.01:feedback=ef21,adaptive_threshold,redsync:variant=paper:search=binary:interval=3,"
     "top_k:ratio=0.02:reducer=ok_topk:reducer.interval=3,signum,"
     "top_k:ratio=0.02+qsgd:bits=4";
@@ -20,19 +20,20 @@ const char* const methods =
 struct Interrupted {};
 
 report::Json settings(Rig& rig, const std::string& list = methods) {
-  return checkpoint_settings(rig.options, *rig.task, rig.parse(list), rig.control->size());
+  return checkpoint_settings(rig.options, *rig.task, rig.parse(list), rig.control->size(),
+                             describe(buckets_of(rig.model->layout(), rig.options.strategy_options().exchange)));
 }
 
-/// Trains until the checkpoint of step 4 is there and two steps more.
+/// Trains until the checkpoint of half the steps is there, and half of the others.
 void run_interrupted(Rig& rig, const std::string& list = methods) {
-  rig.options.checkpoint_every = 4;
+  rig.options.checkpoint_every = rig.options.steps / 2;
   const Checkpoints checkpoints(rig.options, settings(rig, list));
   const auto contenders = rig.parse(list);
   index_t calls = 0;
   EXPECT_THROW(compare(
                    Exec(), rig.job(), contenders,
                    [&](const std::string&) {
-                     if (++calls == 6 * std::ssize(contenders)) throw Interrupted();
+                     if (++calls == rig.options.steps * 3 / 4 * std::ssize(contenders)) throw Interrupted();
                    },
                    &checkpoints),
                Interrupted);
@@ -71,6 +72,27 @@ TEST(Resume, EqualsTheUninterruptedRunBitForBit) {
   rig.options.accumulate = 2;
   rig.options.target = "accuracy=0.3";
   expect_equal_after_resume(rig, methods);
+}
+
+class ResumeStrategy : public testing::TestWithParam<std::string> {};
+
+std::vector<std::string> strategies() {
+  std::vector<std::string> names;
+  for (const StrategyEntry& entry : all_strategies()) names.push_back(entry.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, ResumeStrategy, testing::ValuesIn(strategies()), gradcomp::test::test_name);
+
+TEST_P(ResumeStrategy, EqualsTheUninterruptedRunBitForBit) {
+  Rig rig;
+  const MethodSpec plain = parse_method("fp32:strategy=" + GetParam());
+  const auto options = rig.options.strategy_options();
+  const index_t period = make_strategy(plain, rig.model->layout(), 0, *rig.control, options)->period();
+  rig.options.steps = period * (period < 4 ? 8 / period : 2);
+  rig.options.block = period;
+  rig.options.evaluate_every = rig.options.steps / 2;
+  expect_equal_after_resume(rig, plain.text + ",top_k:ratio=0.02:strategy=" + GetParam());
 }
 
 TEST(Resume, TakesTheHiddenStateAlong) {
@@ -120,7 +142,7 @@ TEST(Resume, RefusesOtherOptionsAndDamagedFiles) {
   rig.options.weight_decay = 5e-4;
   EXPECT_THAT(resume("fp32,qsgd"), HasSubstr("methods"));
 
-  rig.control->barrier();
+  barrier(*rig.control);
   const std::string path = fmt::format("{}/seed1/rank{}_step4.ckpt", folder.path(), rig.control->rank());
   auto bytes = data::read_file(path);
   bytes[bytes.size() / 2] ^= 1U;
@@ -140,14 +162,14 @@ TEST(Checkpoint, LeavesOneFileOfEachRankAndTheManifest) {
   const std::string left = fmt::format("{}/seed1/.rank{}_step4.ckpt.99.tmp", folder.path(), rig.control->rank());
   std::ofstream(left) << "of an interrupted write";
   rig.run("fp32", &checkpoints);
-  rig.control->barrier();
+  barrier(*rig.control);
   std::vector<std::string> names, wanted{"checkpoint.json"};
   for (const auto& entry : fs::directory_iterator(folder.path() + "/seed1")) {
     names.push_back(entry.path().filename().string());
   }
   for (int r = 0; r < rig.control->size(); ++r) wanted.push_back(fmt::format("rank{}_step8.ckpt", r));
   EXPECT_THAT(names, testing::UnorderedElementsAreArray(wanted));
-  rig.control->barrier();
+  barrier(*rig.control);
 }
 
 }  // namespace

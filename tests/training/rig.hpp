@@ -52,7 +52,7 @@ struct Rig {
   Options options = small_options();
   std::unique_ptr<data::Task> task = std::make_unique<data::ImageTask>(make_task());
   std::unique_ptr<nn::Model<float>> model = nn::make_model<float>("resnet20", 8, 8, 4, 4);
-  std::unique_ptr<Communicator> link = world(), control = world();
+  std::unique_ptr<Transport> link = world(), control = world();
 
   Job job() { return {options, *task, *model, *link, *control}; }
 
@@ -66,7 +66,7 @@ struct Rig {
 /// A folder of this test, the same on all ranks; removed at both ends.
 class Folder {
  public:
-  explicit Folder(Communicator& comm) : m_comm(comm) {
+  explicit Folder(Transport& comm) : m_comm(comm) {
     const auto pids = gather_texts(comm, std::to_string(::getpid()));
     m_path = std::filesystem::temp_directory_path() / ("gradcomp_training_" + pids[0]);
     remove();
@@ -76,13 +76,13 @@ class Folder {
 
  private:
   void remove() {
-    m_comm.barrier();
+    barrier(m_comm);
     std::error_code error;
     if (m_comm.rank() == 0) std::filesystem::remove_all(m_path, error);
-    m_comm.barrier();
+    barrier(m_comm);
   }
 
-  Communicator& m_comm;
+  Transport& m_comm;
   std::filesystem::path m_path;
 };
 

@@ -1,5 +1,5 @@
 # Sourced by run: the environment in which programs run. What the user has set stays.
-mpi_environment() { # mpi_environment PROCESSES: PROCESSES compute at once, ranks x threads
+mpi_environment() { # mpi_environment RANKS THREADS: of each rank, without its communication thread
   export PATH=$project/build/${GRADCOMP_PRESET:-openmp}/bin:$PATH OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1}
   # By environment, not by options: an MPI other than Open MPI does not mind. More ranks than cores are legal, and no rank
   # is tied to one core, which would put all of its threads there.
@@ -11,9 +11,11 @@ mpi_environment() { # mpi_environment PROCESSES: PROCESSES compute at once, rank
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
       OMPI_MCA_pml=${OMPI_MCA_pml:-ob1} OMPI_MCA_btl=${OMPI_MCA_btl:-self,sm}
   fi
-  if [ "$1" -gt "$(cores)" ]; then # wanted, so Kokkos need not warn of it; idle ranks leave the core to the others
-    export OMPI_MCA_mpi_yield_when_idle=${OMPI_MCA_mpi_yield_when_idle:-1} \
-      KOKKOS_DISABLE_WARNINGS=${KOKKOS_DISABLE_WARNINGS:-1}
+  if [ "$1" -gt 1 ] && [ $(($1 * ($2 + 1))) -gt "$(cores)" ]; then # who waits in MPI leaves the core to who computes
+    export OMPI_MCA_mpi_yield_when_idle=${OMPI_MCA_mpi_yield_when_idle:-1}
+  fi
+  if [ $(($1 * $2)) -gt "$(cores)" ]; then # wanted, so Kokkos need not warn of it
+    export KOKKOS_DISABLE_WARNINGS=${KOKKOS_DISABLE_WARNINGS:-1}
   fi
 }
 
@@ -31,5 +33,5 @@ thread_environment() { # thread_environment RANKS: ranks x threads fit the cores
   else
     export OMP_PROC_BIND=${OMP_PROC_BIND:-false} # several ranks would all bind to the same first cores
   fi
-  mpi_environment $((ranks * OMP_NUM_THREADS))
+  mpi_environment "$ranks" "$OMP_NUM_THREADS"
 }

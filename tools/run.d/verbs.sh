@@ -37,7 +37,7 @@ verb_demo() {
   if [ ! -e "$digits" ]; then "$project/tools/datasets" digits "$digits"; fi
   if [ ! -e "$text" ] && command -v bible >/dev/null; then "$project/tools/datasets" kjv "$text"; fi
   if [ -e "$text" ]; then texts=(--text "$text"); else echo "run: no text to train on: bible-kjv is not installed"; fi
-  mpi_environment "$(cores)"
+  mpi_environment 1 "$(cores)"
   "$project/tools/demo" --data "$digits" "${texts[@]}" "$@"
 }
 
@@ -48,6 +48,13 @@ refresh_docs() {
   cmp -s "$project/build/methods.md" "$page" || cp "$project/build/methods.md" "$page"
 }
 
+# What the test programs skipped (tests/skips.hpp), by reason: ctest shows no output of tests that pass.
+show_skips() { # show_skips LOG
+  awk '/^skipped [0-9]+: / { n = $2 + 0; sub(/^skipped [0-9]+: /, ""); tests[$0] += n; all += n }
+    END { if (all) print "run: " all " tests skipped themselves:"
+          for (reason in tests) printf "%7d  %s\n", tests[reason], reason | "sort -k1,1nr -k2" }' "$1"
+}
+
 # Every build has a ctest run of its own: in one run, tests of the same name would share their properties.
 verb_test() {
   local tested=(openmp) preset status=0
@@ -56,11 +63,12 @@ verb_test() {
     build "$preset"
     [ "$preset" != openmp ] || refresh_docs
   done
-  mpi_environment $(($(cores) + 1)) # four ranks on two cores are among the tests: idle ranks yield
+  mpi_environment $(($(cores) + 1)) 1 # four ranks on two cores are among the tests: idle ranks yield
   export OMP_PROC_BIND=false
   for preset in "${tested[@]}"; do
     echo "run: tests of build/$preset"
     ctest --test-dir "$project/build/$preset" --output-on-failure "$@" || status=$?
+    show_skips "$project/build/$preset/Testing/Temporary/LastTest.log"
   done
   return "$status"
 }

@@ -1,5 +1,6 @@
 // Gaps as LEB128 varints.
 #include "gradcomp/coders/gaps.hpp"
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/bit_vector.hpp"
 
 namespace gradcomp::coders {
@@ -66,7 +67,7 @@ index_t read_varints(const Exec& exec, const std::uint8_t* bytes, index_t size, 
         }
       },
       bad);
-  exec.fence("gradcomp::coders::read_varints");
+  wait(exec, "gradcomp::coders::read_varints");
   return bad;
 }
 

@@ -1,5 +1,6 @@
 #include "gradcomp/coders/gaps.hpp"
 
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/bit_vector.hpp"
 
 namespace gradcomp::coders {
@@ -21,7 +22,7 @@ GapSizes gap_sizes(const Exec& exec, const std::uint32_t* indices, index_t eleme
         quotient_sum += g >> width;
       },
       bytes, quotients);
-  exec.fence("gradcomp::coders::gap_sizes");
+  wait(exec, "gradcomp::coders::gap_sizes");
   return {(bytes + 3) / 4 * 4, 4 * (kernels::field_words(kept, width) + kernels::field_words(kept + quotients, 1))};
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/lanes.hpp"
 
 namespace gradcomp::coders {
@@ -64,7 +65,7 @@ index_t place_chunks(const Exec& exec, const std::uint8_t* symbols, index_t coun
         if (last) ends[c] = static_cast<std::uint32_t>(sum);
       },
       total);
-  exec.fence("gradcomp::coders::chunk_ends");
+  wait(exec, "gradcomp::coders::chunk_ends");
   return total;
 }
 
@@ -121,7 +122,7 @@ index_t read_codes(const Exec& exec, const Vector<std::uint16_t>& table, int mos
         sum += good && word == end && held < 32 && window == 0 ? 0 : 1;
       },
       bad);
-  exec.fence("gradcomp::coders::read_huffman");
+  wait(exec, "gradcomp::coders::read_huffman");
   return bad;
 }
 
@@ -157,7 +158,7 @@ index_t HuffmanCoder::encode(const Exec& exec, const std::byte* symbols, index_t
   if (fixed >= count) return 0;
   count_symbols(exec, bytes, count, m_histogram);
   Kokkos::deep_copy(exec, HostSpan<std::uint64_t>(m_counts.data(), m_counts.size()), m_histogram);
-  exec.fence("gradcomp::coders::huffman_histogram");
+  wait(exec, "gradcomp::coders::huffman_histogram");
   const CodeLengths lengths = code_lengths(m_counts);
   std::uint64_t bits = 0;
   for (std::size_t s = 0; s < 256; ++s) bits += m_counts[s] * lengths[s];
@@ -177,7 +178,7 @@ index_t HuffmanCoder::encode(const Exec& exec, const std::byte* symbols, index_t
     m_head[8 + i] = static_cast<std::uint8_t>(lengths[2 * i] | lengths[2 * i + 1] << 4);
   Kokkos::deep_copy(exec, Span<std::uint8_t>(reinterpret_cast<std::uint8_t*>(out), m_head.size()),
                     HostSpan<std::uint8_t>(m_head.data(), m_head.size()));
-  exec.fence("gradcomp::coders::huffman_head");
+  wait(exec, "gradcomp::coders::huffman_head");
   return fixed + 4 * words;
 }
 
@@ -186,7 +187,7 @@ index_t HuffmanCoder::decode(const Exec& exec, const Span<const std::byte>& sect
   require(size > huffman_head_bytes && size % 4 == 0, "payload: {} bytes of Huffman codes, no possible length", size);
   Kokkos::deep_copy(exec, HostSpan<std::uint8_t>(m_head.data(), m_head.size()),
                     Span<const std::uint8_t>(reinterpret_cast<const std::uint8_t*>(section.data()), m_head.size()));
-  exec.fence("gradcomp::coders::huffman_head");
+  wait(exec, "gradcomp::coders::huffman_head");
   std::uint64_t number = 0;
   std::memcpy(&number, m_head.data(), sizeof(number));
   require(number > 0 && number <= static_cast<std::uint64_t>(m_capacity),

@@ -5,6 +5,7 @@
 #include "gradcomp/coders/gaps.hpp"
 #include "gradcomp/coders/positions.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/bit_vector.hpp"
 
 namespace gradcomp::coders {
@@ -31,7 +32,7 @@ index_t count_bad(const Exec& exec, const std::uint32_t* indices, index_t kept, 
         sum += good ? 0 : 1;
       },
       bad);
-  exec.fence("gradcomp::coders::count_bad_indices");
+  wait(exec, "gradcomp::coders::count_bad_indices");
   return bad;
 }
 

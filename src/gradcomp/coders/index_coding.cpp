@@ -13,7 +13,7 @@ namespace {
 
 using kernels::field_words;
 
-constexpr const char* names[index_codings] = {"u32", "packed", "bitmap", "delta", "rice", "elias_fano"};
+constexpr const char* index_names[index_codings] = {"u32", "packed", "bitmap", "delta", "rice", "elias_fano"};
 
 index_t elias_fano_words(index_t elements, index_t kept, int width) {
   return field_words(kept, width) + field_words(elias_fano_upper_bits(elements, kept, width), 1);
@@ -57,14 +57,14 @@ index_t rice_capacity_bytes(index_t elements, index_t capacity) {
 
 }  // namespace
 
-std::string to_string(IndexCoding coding) { return names[static_cast<int>(coding)]; }
+std::string to_string(IndexCoding coding) { return index_names[static_cast<int>(coding)]; }
 
 IndexChoice index_choice(const std::string& name) {
   if (name == "auto") return {IndexCoding::u32, true};
-  const auto found = std::find(std::begin(names), std::end(names), name);
-  require(found != std::end(names),
+  const auto found = std::find(std::begin(index_names), std::end(index_names), name);
+  require(found != std::end(index_names),
           "index coding '{}' is unknown; allowed: u32, packed, bitmap, delta, rice, elias_fano, auto", name);
-  return {static_cast<IndexCoding>(found - std::begin(names)), false};
+  return {static_cast<IndexCoding>(found - std::begin(index_names)), false};
 }
 
 int packed_width(index_t elements) {

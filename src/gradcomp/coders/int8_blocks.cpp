@@ -1,5 +1,6 @@
 #include "gradcomp/coders/int8_blocks.hpp"
 
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 #include "gradcomp/kernels/tiles.hpp"
@@ -79,7 +80,7 @@ index_t decode_int8(const Exec& exec, const float* scales, const std::int8_t* co
         values[i] = value;
       },
       bad);
-  exec.fence("gradcomp::coders::decode_int8");
+  wait(exec, "gradcomp::coders::decode_int8");
   return bad;
 }
 

@@ -1,5 +1,6 @@
 // Gaps as Rice codes in split streams: remainders of fixed width, quotients in unary.
 #include "gradcomp/coders/gaps.hpp"
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/bit_vector.hpp"
 
 namespace gradcomp::coders {
@@ -51,7 +52,7 @@ bool ends_well(const Exec& exec, const kernels::BitString& remainders, const std
         sum += *last_unary == 0 ? 1 : 0;
       },
       wrong);
-  exec.fence("gradcomp::coders::rice_ends");
+  wait(exec, "gradcomp::coders::rice_ends");
   return wrong == 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "gradcomp/coders/int8_blocks.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/casts.hpp"
 
@@ -14,7 +15,7 @@ using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
 
 namespace {
 
-constexpr const char* names[value_codings] = {"f32", "f16", "bf16", "int8"};
+constexpr const char* value_names[value_codings] = {"f32", "f16", "bf16", "int8"};
 
 void copy_values(const Exec& exec, const float* from, index_t kept, float* to) {
   const auto count = static_cast<std::size_t>(kept);
@@ -48,7 +49,7 @@ index_t decode_halves(const Exec& exec, const std::uint16_t* in, index_t kept, f
         if (i < kept) values[i] = value;
       },
       bad);
-  exec.fence("gradcomp::coders::decode_values");
+  wait(exec, "gradcomp::coders::decode_values");
   return bad;
 }
 
@@ -62,12 +63,12 @@ index_t check_floats(const Exec& exec, const float* in, index_t kept) {
 
 }  // namespace
 
-std::string to_string(ValueCoding coding) { return names[static_cast<int>(coding)]; }
+std::string to_string(ValueCoding coding) { return value_names[static_cast<int>(coding)]; }
 
 ValueCoding value_coding(const std::string& name) {
-  const auto found = std::find(std::begin(names), std::end(names), name);
-  require(found != std::end(names), "value coding '{}' is unknown; allowed: f32, f16, bf16, int8", name);
-  return static_cast<ValueCoding>(found - std::begin(names));
+  const auto found = std::find(std::begin(value_names), std::end(value_names), name);
+  require(found != std::end(value_names), "value coding '{}' is unknown; allowed: f32, f16, bf16, int8", name);
+  return static_cast<ValueCoding>(found - std::begin(value_names));
 }
 
 void encode_values(const Exec& exec, ValueCoding coding, const float* values, index_t kept, std::byte* out,

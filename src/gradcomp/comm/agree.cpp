@@ -19,28 +19,27 @@ std::string shortened(const std::string& text) { return text.size() <= 200 ? tex
 
 }  // namespace
 
-std::vector<std::string> gather_texts(Communicator& comm, const std::string& text) {
+std::vector<std::string> gather_texts(Transport& comm, const std::string& text) {
   const Exec exec;
   const auto bytes = static_cast<index_t>(text.size());
   const auto largest = static_cast<index_t>(max_over_ranks(comm, {static_cast<double>(bytes)})[0]);
-  const index_t slot = (largest + gather_alignment) / gather_alignment * gather_alignment;
+  const index_t slot = aligned(largest + 1);
   const Vector<std::byte> own("gradcomp::comm::text", static_cast<std::size_t>(slot));
   const Vector<std::byte> all("gradcomp::comm::texts", static_cast<std::size_t>(slot * comm.size()));
   auto mirror = Kokkos::create_mirror_view(own);
   std::memcpy(mirror.data(), text.data(), text.size());
   Kokkos::deep_copy(own, mirror);
-  GatherSizes sizes;
-  comm.allgatherv(exec, own.data(), bytes, all.data(), slot * comm.size(), sizes)->wait(exec);
+  const Blocks blocks = run(comm, exec, AllGatherV{own.data(), bytes, all.data(), slot * comm.size()}).blocks;
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), all);
   std::vector<std::string> texts;
-  for (std::size_t r = 0; r < sizes.size.size(); ++r) {
-    texts.emplace_back(reinterpret_cast<const char*>(host.data()) + sizes.offset[r],
-                       static_cast<std::size_t>(sizes.size[r]));
+  for (std::size_t r = 0; r < blocks.size.size(); ++r) {
+    texts.emplace_back(reinterpret_cast<const char*>(host.data()) + blocks.offset[r],
+                       static_cast<std::size_t>(blocks.size[r]));
   }
   return texts;
 }
 
-void require_same_on_all_ranks(Communicator& comm, const std::string& what, const std::string& text) {
+void require_same_on_all_ranks(Transport& comm, const std::string& what, const std::string& text) {
   if (equal_over_ranks(comm, hash(text))) return;
   const auto texts = gather_texts(comm, text);
   const auto other = std::find_if(texts.begin(), texts.end(), [&](const auto& t) { return t != texts[0]; });
@@ -49,7 +48,7 @@ void require_same_on_all_ranks(Communicator& comm, const std::string& what, cons
                                 shortened(other == texts.end() ? texts[0] : *other)));
 }
 
-void run_collectively(Communicator& comm, const std::function<void()>& f) {
+void run_collectively(Transport& comm, const std::function<void()>& f) {
   std::optional<std::string> failure;
   try {
     f();

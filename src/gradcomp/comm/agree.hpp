@@ -3,20 +3,20 @@
 #include <functional>
 #include <string>
 
-#include "gradcomp/comm/communicator.hpp"
 #include "gradcomp/comm/mpi_session.hpp"
+#include "gradcomp/comm/transport.hpp"
 
 namespace gradcomp {
 
 /// Collective. Throws the same AgreedError on every rank unless `text` is equal on all: it names `what`, the first rank
 /// that differs from rank 0, and both texts.
-void require_same_on_all_ranks(Communicator& comm, const std::string& what, const std::string& text);
+void require_same_on_all_ranks(Transport& comm, const std::string& what, const std::string& text);
 
 /// Collective. Runs `f`, which must not communicate; when it throws on some rank, every rank throws an AgreedError with
 /// the line of the lowest such rank.
-void run_collectively(Communicator& comm, const std::function<void()>& f);
+void run_collectively(Transport& comm, const std::function<void()>& f);
 
 /// Collective. The texts of all ranks in rank order. For small texts: names, options, error lines.
-std::vector<std::string> gather_texts(Communicator& comm, const std::string& text);
+std::vector<std::string> gather_texts(Transport& comm, const std::string& text);
 
 }  // namespace gradcomp

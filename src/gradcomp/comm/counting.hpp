@@ -1,42 +1,42 @@
 #pragma once
-// A communicator that counts what its calls move, by the algorithm's true volume (volume.hpp).
+// A transport that counts what its calls move, by the algorithm's true volume (volume.hpp).
 #include <array>
 #include <memory>
-#include <string>
 
-#include "gradcomp/comm/communicator.hpp"
+#include "gradcomp/comm/transport.hpp"
 
 namespace gradcomp {
 
 /// Bytes and calls of one rank.
 struct Traffic {
   index_t calls = 0, sent = 0, received = 0;
+  Traffic& operator+=(const Traffic& other);
 };
 
-enum class Operation : std::uint8_t {
-  allreduce,
-  allgather,
-  allgatherv,
-  alltoall,
-  alltoallv,
-  reduce_scatter,
-  broadcast,
-  send,
-  receive,
-  barrier
-};
-inline constexpr std::size_t operation_count = 10;
-const char* to_string(Operation operation);
-
-/// Counts are added when a call is made, those of calls that find out sizes when they have been waited for. send_sized
-/// and receive_sized count as send and receive. Read them on the thread that
-/// waits. split() gives a communicator with counts of its own.
-class CountingCommunicator : public Communicator {
+/// What was moved so far, by level and operation.
+class Ledger {
  public:
-  virtual const Traffic& of(Operation operation) const = 0;
+  void add(Level level, std::size_t operation, const Traffic& traffic) { at(level, operation) += traffic; }
+  /// Of the operation C on one level, e.g. of<AllReduce>(Level::node).
+  template <class C>
+  const Traffic& of(Level level = Level::all) const {
+    return m_traffic[static_cast<std::size_t>(level)][Call(C{}).index()];
+  }
+  Traffic total(Level level) const;
   Traffic total() const;
+
+ private:
+  Traffic& at(Level level, std::size_t operation) { return m_traffic[static_cast<std::size_t>(level)][operation]; }
+  std::array<std::array<Traffic, std::variant_size_v<Call>>, level_count> m_traffic;
 };
 
-std::unique_ptr<CountingCommunicator> make_counting(std::unique_ptr<Communicator> inner);
+/// Calls are counted when they are seen to have ended, by test() or wait(); read the ledger on the thread that does so.
+/// split() inherits the ledger, and counts under its own level.
+class CountingTransport : public Transport {
+ public:
+  virtual const Ledger& ledger() const = 0;
+};
+
+std::unique_ptr<CountingTransport> make_counting(std::unique_ptr<Transport> inner);
 
 }  // namespace gradcomp

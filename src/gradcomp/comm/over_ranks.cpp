@@ -3,21 +3,23 @@
 #include <algorithm>
 #include <bit>
 
+#include "gradcomp/core/read_back.hpp"
+
 namespace gradcomp {
 namespace {
 
-std::vector<index_t> reduce(Communicator& comm, std::vector<index_t> values, ReduceOp op) {
+std::vector<index_t> reduce(Transport& comm, std::vector<index_t> values, ReduceOp op) {
   const Exec exec;
   const Vector<index_t> device("gradcomp::comm::over_ranks", values.size());
   const HostSpan<index_t> host(values.data(), values.size());
   Kokkos::deep_copy(exec, device, host);
-  comm.allreduce(exec, device.data(), device.data(), static_cast<index_t>(values.size()), DType::i64, op)->wait(exec);
+  run(comm, exec, AllReduce{device.data(), device.data(), static_cast<index_t>(values.size()), DType::i64, op});
   Kokkos::deep_copy(exec, host, device);
-  exec.fence("gradcomp::comm::over_ranks");
+  wait(exec, "gradcomp::comm::over_ranks");
   return values;
 }
 
-std::vector<double> reduce_reals(Communicator& comm, const std::vector<double>& values, ReduceOp op) {
+std::vector<double> reduce_reals(Transport& comm, const std::vector<double>& values, ReduceOp op) {
   std::vector<index_t> bits(values.size());  // doubles >= 0 are ordered as their bits are
   std::transform(values.begin(), values.end(), bits.begin(), [](double v) { return std::bit_cast<index_t>(v); });
   bits = reduce(comm, bits, op);
@@ -28,19 +30,19 @@ std::vector<double> reduce_reals(Communicator& comm, const std::vector<double>& 
 
 }  // namespace
 
-std::vector<double> max_over_ranks(Communicator& comm, const std::vector<double>& values) {
+std::vector<double> max_over_ranks(Transport& comm, const std::vector<double>& values) {
   return reduce_reals(comm, values, ReduceOp::max);
 }
 
-std::vector<double> min_over_ranks(Communicator& comm, const std::vector<double>& values) {
+std::vector<double> min_over_ranks(Transport& comm, const std::vector<double>& values) {
   return reduce_reals(comm, values, ReduceOp::min);
 }
 
-std::vector<index_t> sum_over_ranks(Communicator& comm, const std::vector<index_t>& values) {
+std::vector<index_t> sum_over_ranks(Transport& comm, const std::vector<index_t>& values) {
   return reduce(comm, values, ReduceOp::sum);
 }
 
-bool equal_over_ranks(Communicator& comm, std::uint64_t value) {
+bool equal_over_ranks(Transport& comm, std::uint64_t value) {
   const auto bits = static_cast<index_t>(value);
   return reduce(comm, {bits}, ReduceOp::min) == reduce(comm, {bits}, ReduceOp::max);
 }

@@ -1,32 +1,75 @@
 #include "gradcomp/comm/queued.hpp"
 
-#include <functional>
-#include <future>
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
 #include <utility>
 
-#include "gradcomp/comm/detail/staging.hpp"
-#include "gradcomp/comm/detail/worker.hpp"
+#include "gradcomp/core/event.hpp"
 
 namespace gradcomp {
 namespace comm {
+namespace {
 
-class QueuedRequest final : public Request {
+/// What the caller and the communication thread share.
+struct Queue;
+
+class QueuedCalls final : public Operation {
  public:
-  explicit QueuedRequest(std::future<RequestPtr> future) : m_future(std::move(future)) {}
-  void wait(const Exec& exec) override {
-    if (m_future.valid()) m_inner = m_future.get();
-    m_inner->wait(exec);
-    started = m_inner->started;
-    finished = m_inner->finished;
+  void reset() {
+    done = false;
+    error = nullptr;
   }
+  bool test() override;
+  void wait() override;
+
+  std::shared_ptr<Queue> queue;
+  std::vector<Call> calls;
+  Event ready;               ///< the caller's earlier work
+  Completion inner;          ///< the thread's, until done
+  bool done = false;         ///< guarded by the queue's mutex, as are the two below
+  std::exception_ptr error;  ///< what the calls threw
 
  private:
-  std::future<RequestPtr> m_future;
-  RequestPtr m_inner;
+  void take_result();
 };
 
+struct Queue {
+  std::mutex mutex;
+  std::condition_variable wake, ended;
+  std::deque<std::shared_ptr<QueuedCalls>> calls;
+  bool stop = false, dead = false;
+  double limit_seconds = 0;
+  std::unique_ptr<Transport> inner;
+};
+
+bool QueuedCalls::test() {
+  const std::lock_guard lock(queue->mutex);
+  if (done) take_result();
+  return done;
+}
+
+void QueuedCalls::wait() {
+  std::unique_lock lock(queue->mutex);
+  const auto over = [&] { return done; };
+  if (queue->limit_seconds > 0) {
+    const std::chrono::duration<double> limit(queue->limit_seconds);
+    queue->dead = queue->dead || !queue->ended.wait_for(lock, limit, over);
+    require(!queue->dead, "{}: a call of {} did not end within {} s; a peer is gone or hangs", queue->inner->name(),
+            name_of(calls.front()), queue->limit_seconds);
+  }
+  queue->ended.wait(lock, over);
+  take_result();
+}
+
+void QueuedCalls::take_result() {
+  if (error) std::rethrow_exception(error);
+}
+
 /// Exec of the communication thread: not the caller's, whose later work the calls need not wait for.
-inline Exec own_instance() {
+Exec own_instance() {
   if constexpr (device_is_host) {
     return Exec();
   } else {
@@ -34,97 +77,98 @@ inline Exec own_instance() {
   }
 }
 
-class Queued final : public Communicator {
- public:
-  explicit Queued(std::unique_ptr<Communicator> inner) : m_inner(std::move(inner)), m_exec(own_instance()) {}
+void carry(Queue& queue, QueuedCalls& calls, const Exec& exec) {
+  try {
+    calls.ready.wait();
+    calls.inner = queue.inner->start(exec, calls.calls);
+    calls.inner.wait();
+    calls.times = calls.inner.times();
+    calls.found.assign(calls.inner.all_found().begin(), calls.inner.all_found().end());
+  } catch (...) {
+    calls.error = std::current_exception();
+  }
+  calls.inner = Completion();
+}
 
-  int rank() const override { return m_inner->rank(); }
-  int size() const override { return m_inner->size(); }
-  std::string name() const override { return "queued/" + m_inner->name(); }
+/// The communication thread. It holds the queue itself: the owner may be gone.
+void serve(const std::shared_ptr<Queue>& queue, const Exec& exec) {
+  std::unique_lock lock(queue->mutex);
+  while (true) {
+    queue->wake.wait(lock, [&] { return queue->stop || !queue->calls.empty(); });
+    if (queue->calls.empty()) return;
+    auto calls = std::move(queue->calls.front());
+    queue->calls.pop_front();
+    lock.unlock();
+    carry(*queue, *calls, exec);
+    lock.lock();
+    calls->done = true;
+    calls.reset();
+    queue->ended.notify_all();
+  }
+}
+
+class Queued final : public Transport {
+ public:
+  Queued(std::unique_ptr<Transport> inner, double limit_seconds) : m_queue(std::make_shared<Queue>()) {
+    m_queue->inner = std::move(inner);
+    m_queue->limit_seconds = limit_seconds;
+    m_thread = std::thread([queue = m_queue, exec = own_instance()] { serve(queue, exec); });
+  }
+  ~Queued() override {
+    const bool dead = [&] {
+      const std::lock_guard lock(m_queue->mutex);
+      m_queue->stop = true;
+      return m_queue->dead;
+    }();
+    m_queue->wake.notify_one();
+    if (dead) {
+      m_thread.detach();  // it hangs in a call that cannot be cancelled, and keeps what that works with
+    } else {
+      m_thread.join();
+    }
+  }
+
+  int rank() const override { return m_queue->inner->rank(); }
+  int size() const override { return m_queue->inner->size(); }
+  std::string name() const override { return "queued/" + m_queue->inner->name(); }
+  bool overlaps() const override { return true; }
   bool concurrent() const override { return true; }
 
-  RequestPtr allreduce(const Exec& exec, const void* send, void* receive, index_t count, DType type,
-                       ReduceOp op) override {
-    return enqueue(exec, [=, this] { return m_inner->allreduce(m_exec, send, receive, count, type, op); });
+  Completion start(const Exec& exec, std::span<const Call> together) override {
+    if (std::all_of(together.begin(), together.end(), is_point_to_point)) return m_queue->inner->start(exec, together);
+    auto calls = m_pool.take(together.size());
+    calls->queue = m_queue;
+    calls->calls.assign(together.begin(), together.end());
+    calls->ready.record(exec);
+    {
+      const std::lock_guard lock(m_queue->mutex);
+      m_queue->calls.push_back(calls);
+    }
+    m_queue->wake.notify_one();
+    return Completion(std::move(calls));
   }
-  RequestPtr allgather(const Exec& exec, const void* send, void* receive, index_t count, DType type) override {
-    return enqueue(exec, [=, this] { return m_inner->allgather(m_exec, send, receive, count, type); });
-  }
-  RequestPtr allgatherv(const Exec& exec, const std::byte* send, index_t bytes, std::byte* receive, index_t capacity,
-                        GatherSizes& sizes) override {
-    GatherSizes* found = &sizes;
-    return enqueue(exec, [=, this] { return m_inner->allgatherv(m_exec, send, bytes, receive, capacity, *found); });
-  }
-  RequestPtr alltoall(const Exec& exec, const void* send, void* receive, index_t count, DType type) override {
-    return enqueue(exec, [=, this] { return m_inner->alltoall(m_exec, send, receive, count, type); });
-  }
-  RequestPtr alltoallv(const Exec& exec, const std::byte* send, const GatherSizes& parts, std::byte* receive,
-                       index_t capacity, PartSizes& sizes) override {
-    const GatherSizes* given = &parts;
-    PartSizes* found = &sizes;
-    return enqueue(exec, [=, this] { return m_inner->alltoallv(m_exec, send, *given, receive, capacity, *found); });
-  }
-  RequestPtr reduce_scatter(const Exec& exec, const void* send, void* receive, index_t count, DType type,
-                            ReduceOp op) override {
-    return enqueue(exec, [=, this] { return m_inner->reduce_scatter(m_exec, send, receive, count, type, op); });
-  }
-  RequestPtr broadcast(const Exec& exec, void* data, index_t count, DType type, int root) override {
-    return enqueue(exec, [=, this] { return m_inner->broadcast(m_exec, data, count, type, root); });
-  }
-  RequestPtr send(const Exec& exec, const void* data, index_t count, DType type, int to, int tag) override {
-    return enqueue(exec, [=, this] { return m_inner->send(m_exec, data, count, type, to, tag); });
-  }
-  RequestPtr receive(const Exec& exec, void* data, index_t count, DType type, int from, int tag, int* source) override {
-    return enqueue(exec, [=, this] { return m_inner->receive(m_exec, data, count, type, from, tag, source); });
-  }
-  RequestPtr send_sized(const Exec& exec, const std::byte* data, index_t bytes, int to, int tag) override {
-    return enqueue(exec, [=, this] { return m_inner->send_sized(m_exec, data, bytes, to, tag); });
-  }
-  RequestPtr receive_sized(const Exec& exec, std::byte* data, index_t capacity, int from, int tag,
-                           index_t* bytes) override {
-    return enqueue(exec, [=, this] { return m_inner->receive_sized(m_exec, data, capacity, from, tag, bytes); });
-  }
-  void barrier() override {
-    run([this] { m_inner->barrier(); });
-  }
-  std::unique_ptr<Communicator> split(int color, int key) override {
-    std::unique_ptr<Communicator> part;
-    run([&] { part = m_inner->split(color, key); });
-    return std::make_unique<Queued>(std::move(part));
+  std::unique_ptr<Transport> split(int color, int key, Level level) override {
+    run(*this, Exec(), Barrier{});  // behind all queued calls
+    return std::make_unique<Queued>(m_queue->inner->split(color, key, level), m_queue->limit_seconds);
   }
 
  private:
-  template <class Call>
-  RequestPtr enqueue(const Exec& exec, Call call) {
-    finish_earlier_work(exec);
-    // std::function copies what it holds, which a packaged_task forbids
-    const auto task = std::make_shared<std::packaged_task<RequestPtr()>>(std::move(call));
-    auto request = std::make_unique<QueuedRequest>(task->get_future());
-    m_worker.post([task] { (*task)(); });
-    return request;
-  }
-
-  /// Runs f behind all queued calls and waits for it.
-  void run(const std::function<void()>& f) {
-    const auto task = std::make_shared<std::packaged_task<void()>>(f);
-    auto future = task->get_future();
-    m_worker.post([task] { (*task)(); });
-    future.get();
-  }
-
-  std::unique_ptr<Communicator> m_inner;
-  Exec m_exec;
-  Worker m_worker;  // last: it ends before what its tasks use
+  std::shared_ptr<Queue> m_queue;
+  OperationPool<QueuedCalls> m_pool;
+  std::thread m_thread;
 };
 
+}  // namespace
 }  // namespace comm
 
-std::unique_ptr<Communicator> make_queued(std::unique_ptr<Communicator> inner) {
+std::unique_ptr<Transport> make_queued(std::unique_ptr<Transport> inner, double limit_seconds) {
+  if (inner->overlaps()) return inner;
   require(
       inner->concurrent(),
-      "{}: a communication thread needs MPI_THREAD_MULTIPLE, which this MPI does not give; use schedule=synchronous",
+      "{}: a communication thread needs MPI_THREAD_MULTIPLE, which this MPI does not give; use strategy=synchronous "
+      "without a time limit",
       inner->name());
-  return std::make_unique<comm::Queued>(std::move(inner));
+  return std::make_unique<comm::Queued>(std::move(inner), limit_seconds);
 }
 
 }  // namespace gradcomp

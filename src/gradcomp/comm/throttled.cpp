@@ -1,119 +1,242 @@
 #include "gradcomp/comm/throttled.hpp"
 
+#include <algorithm>
+#include <deque>
 #include <thread>
 #include <utility>
 
+#include "gradcomp/comm/detail/timer.hpp"
 #include "gradcomp/comm/volume.hpp"
+#include "gradcomp/core/event.hpp"
 
 namespace gradcomp {
 namespace comm {
+namespace {
 
-/// Calls block until the emulated link would have carried them: run it on a communication thread to overlap.
-class Throttled final : public Communicator {
+Clock::duration duration_of(double seconds) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+/// Yields the core to whoever wants it, but does not sleep, as an MPI that waits does not: a core that has slept comes
+/// back slow and with cold caches, which made the next forward pass of ResNet-20 a third longer.
+void wait_until(Clock::time_point time) {
+  while (Clock::now() < time) std::this_thread::yield();
+}
+
+/// One rank's link: when its two directions, and the line of collective calls, are free again.
+struct SharedLink {
+  Link link;
+  Clock::time_point out, in, collectives;
+};
+
+class Throttled;
+
+/// Collective calls, carried out by whoever waits for them.
+class EmulatedCalls final : public Operation {
  public:
-  Throttled(std::unique_ptr<Communicator> inner, const Link& link) : m_inner(std::move(inner)), m_link(link) {}
+  void reset() { carried = false; }
+  bool test() override;
+  void wait() override;
+
+  Throttled* owner = nullptr;
+  std::vector<Call> calls;
+  Exec exec;
+  bool carried = false;
+  Clock::time_point earliest;  ///< end, had all ranks started at once
+};
+
+/// A message that the link holds back.
+class EmulatedMessages final : public Operation {
+ public:
+  struct Message {
+    Call call;
+    std::shared_ptr<SharedLink> link;
+    std::shared_ptr<Timer::Task> departure;  ///< of a send: starts `inner`
+    Completion inner;
+    Event ready;  ///< the sender's earlier work
+    bool landed = false;
+  };
+
+  void reset() { messages.clear(); }
+  bool test() override {
+    bool all = true;
+    for (std::size_t i = 0; i < messages.size(); ++i) all = land(i, false) && all;
+    return all && Clock::now() >= times.finished;
+  }
+  void wait() override {
+    for (std::size_t i = 0; i < messages.size(); ++i) land(i, true);
+    wait_until(times.finished);
+  }
+
+  std::vector<std::shared_ptr<Message>> messages;
+
+ private:
+  bool land(std::size_t index, bool block);
+};
+
+class Throttled final : public Transport {
+ public:
+  Throttled(std::unique_ptr<Transport> inner, std::shared_ptr<SharedLink> link)
+      : m_inner(std::move(inner)), m_link(std::move(link)), m_time("gradcomp::comm::throttled::time", 1) {}
+  ~Throttled() override {
+    try {
+      while (!m_waiting.empty()) carry_next();
+    } catch (...) {  // whoever waited would have been told
+    }
+  }
 
   int rank() const override { return m_inner->rank(); }
   int size() const override { return m_inner->size(); }
-  std::string name() const override { return "emulated(" + m_link.text() + ")/" + m_inner->name(); }
+  std::string name() const override { return "emulated(" + m_link->link.text() + ")/" + m_inner->name(); }
+  bool overlaps() const override { return true; }
   bool concurrent() const override { return m_inner->concurrent(); }
 
-  RequestPtr allreduce(const Exec& exec, const void* send, void* receive, index_t count, DType type,
-                       ReduceOp op) override {
-    return collective(
-        exec, [&] { return m_inner->allreduce(exec, send, receive, count, type, op); },
-        [&] { return allreduce_volume(size(), rank(), count, size_of(type)); });
+  Completion start(const Exec& exec, std::span<const Call> together) override {
+    const bool messages = std::all_of(together.begin(), together.end(), is_point_to_point);
+    return messages ? start_messages(exec, together) : start_collectives(exec, together);
   }
-  RequestPtr allgather(const Exec& exec, const void* send, void* receive, index_t count, DType type) override {
-    return collective(
-        exec, [&] { return m_inner->allgather(exec, send, receive, count, type); },
-        [&] { return allgather_volume(size(), count * size_of(type)); });
-  }
-  RequestPtr allgatherv(const Exec& exec, const std::byte* send, index_t bytes, std::byte* receive, index_t capacity,
-                        GatherSizes& sizes) override {
-    return collective(
-        exec, [&] { return m_inner->allgatherv(exec, send, bytes, receive, capacity, sizes); },
-        [&] { return allgatherv_volume(rank(), sizes.size); });  // sizes are known by now: the call has ended
-  }
-  RequestPtr alltoall(const Exec& exec, const void* send, void* receive, index_t count, DType type) override {
-    return collective(
-        exec, [&] { return m_inner->alltoall(exec, send, receive, count, type); },
-        [&] { return alltoall_volume(size(), count * size_of(type)); });
-  }
-  RequestPtr alltoallv(const Exec& exec, const std::byte* send, const GatherSizes& parts, std::byte* receive,
-                       index_t capacity, PartSizes& sizes) override {
-    return collective(
-        exec, [&] { return m_inner->alltoallv(exec, send, parts, receive, capacity, sizes); },
-        [&] { return alltoallv_volume(size(), rank(), sizes.all); });
-  }
-  RequestPtr reduce_scatter(const Exec& exec, const void* send, void* receive, index_t count, DType type,
-                            ReduceOp op) override {
-    return collective(
-        exec, [&] { return m_inner->reduce_scatter(exec, send, receive, count, type, op); },
-        [&] { return reduce_scatter_volume(size(), count * size_of(type)); });
-  }
-  RequestPtr broadcast(const Exec& exec, void* data, index_t count, DType type, int root) override {
-    return collective(
-        exec, [&] { return m_inner->broadcast(exec, data, count, type, root); },
-        [&] { return broadcast_volume(size(), rank(), root, count * size_of(type)); });
+  std::unique_ptr<Transport> split(int color, int key, Level level) override {
+    while (!m_waiting.empty()) carry_next();
+    return std::make_unique<Throttled>(m_inner->split(color, key, level), m_link);
   }
 
-  RequestPtr send(const Exec& exec, const void* data, index_t count, DType type, int to, int tag) override {
-    return after(count * size_of(type), 1, [&] { return m_inner->send(exec, data, count, type, to, tag); });
-  }
-  RequestPtr receive(const Exec& exec, void* data, index_t count, DType type, int from, int tag, int* source) override {
-    return m_inner->receive(exec, data, count, type, from, tag, source);
-  }
-  RequestPtr send_sized(const Exec& exec, const std::byte* data, index_t bytes, int to, int tag) override {
-    return after(bytes + size_of(DType::i64), 2, [&] { return m_inner->send_sized(exec, data, bytes, to, tag); });
-  }
-  RequestPtr receive_sized(const Exec& exec, std::byte* data, index_t capacity, int from, int tag,
-                           index_t* bytes) override {
-    return m_inner->receive_sized(exec, data, capacity, from, tag, bytes);
-  }
-  void barrier() override {
-    m_inner->barrier();
-    sleep_from(Request::Clock::now(), m_link.seconds(0, barrier_volume(size()).steps));
-  }
-  std::unique_ptr<Communicator> split(int color, int key) override {
-    return std::make_unique<Throttled>(m_inner->split(color, key), m_link);
+  void carry(const EmulatedCalls& until) {
+    while (!until.carried) carry_next();
   }
 
  private:
-  static void sleep_from(Request::Clock::time_point begin, double seconds) {
-    std::this_thread::sleep_until(
-        begin + std::chrono::duration_cast<Request::Clock::duration>(std::chrono::duration<double>(seconds)));
-  }
+  Completion start_collectives(const Exec& exec, std::span<const Call> together);
+  Completion start_messages(const Exec& exec, std::span<const Call> together);
+  void carry_next();
+  Clock::time_point latest_start(const Exec& exec, Clock::time_point own);
 
-  /// A send: the link first, so that the receiver waits too.
-  template <class Call>
-  RequestPtr after(index_t bytes, int steps, Call call) {
-    const auto begin = Request::Clock::now();
-    sleep_from(begin, m_link.seconds(bytes, steps));
-    RequestPtr request = call();
-    request->started = begin;
-    return request;
-  }
-
-  template <class Call, class Charge>
-  RequestPtr collective(const Exec& exec, Call call, Charge charge) {
-    const auto arrived = Request::Clock::now();
-    m_inner->barrier();
-    const auto begin = Request::Clock::now();
-    call()->wait(exec);
-    const Volume volume = charge();
-    sleep_from(begin, m_link.seconds(volume.busiest, volume.steps));
-    return std::make_unique<FinishedRequest>(arrived);
-  }
-
-  std::unique_ptr<Communicator> m_inner;
-  Link m_link;
+  std::unique_ptr<Transport> m_inner;
+  std::shared_ptr<SharedLink> m_link;
+  std::deque<std::shared_ptr<EmulatedCalls>> m_waiting;
+  OperationPool<EmulatedCalls> m_calls;
+  OperationPool<EmulatedMessages> m_messages;
+  Vector<index_t> m_time;                               ///< [1], what ranks agree on
+  Clock::time_point m_zero = Clock::time_point::min();  ///< the same moment on all ranks
+  Timer m_timer;                                        ///< last: its tasks use the others
 };
 
+bool EmulatedCalls::test() {
+  if (!carried && Clock::now() < earliest) return false;
+  owner->carry(*this);
+  return Clock::now() >= times.finished;
+}
+
+void EmulatedCalls::wait() {
+  owner->carry(*this);
+  wait_until(times.finished);
+}
+
+Completion Throttled::start_collectives(const Exec& exec, std::span<const Call> together) {
+  auto calls = m_calls.take(together.size());
+  calls->owner = this;
+  calls->calls.assign(together.begin(), together.end());
+  calls->exec = exec;
+  calls->times.started = Clock::now();
+  double seconds = 0;
+  for (const Call& call : together) {
+    const bool sized = std::holds_alternative<AllGatherV>(call) || std::holds_alternative<AllToAllV>(call);
+    const Volume least = sized ? barrier_volume(size()) : volume(call, {}, rank(), size());
+    seconds += m_link->link.seconds(least.busiest, least.steps);
+  }
+  calls->earliest = calls->times.started + duration_of(seconds);
+  m_waiting.push_back(calls);
+  return Completion(std::move(calls));
+}
+
+/// When the last rank started the call that this one started at `own`.
+Clock::time_point Throttled::latest_start(const Exec& exec, Clock::time_point own) {
+  if (m_zero == Clock::time_point::min()) {
+    run(*m_inner, exec, Barrier{});  // all ranks leave it together: what their clocks show then is one moment
+    m_zero = Clock::now();
+  }
+  index_t nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(own - m_zero).count();
+  const HostSpan<index_t> host(&nanoseconds, 1);
+  Kokkos::deep_copy(m_time, host);
+  run(*m_inner, exec, AllReduce{m_time.data(), m_time.data(), 1, DType::i64, ReduceOp::max});
+  Kokkos::deep_copy(host, m_time);
+  return m_zero + std::chrono::nanoseconds(nanoseconds);
+}
+
+void Throttled::carry_next() {
+  const auto calls = std::move(m_waiting.front());
+  m_waiting.pop_front();
+  Clock::time_point begin = latest_start(calls->exec, calls->times.started);
+  Completion inner = m_inner->start(calls->exec, calls->calls);
+  inner.wait();
+  inner.order(calls->exec);
+  calls->found.assign(inner.all_found().begin(), inner.all_found().end());
+  Volume sum;
+  for (std::size_t i = 0; i < calls->calls.size(); ++i) {
+    const Volume one = volume(calls->calls[i], calls->found[i], rank(), size());
+    sum.busiest += one.busiest;
+    sum.steps += one.steps;
+  }
+  begin = std::max({begin, m_link->out, m_link->in, m_link->collectives});
+  m_link->out = m_link->in = begin + duration_of(m_link->link.seconds(sum.busiest, 0));
+  calls->times.finished = m_link->collectives = begin + duration_of(m_link->link.seconds(sum.busiest, sum.steps));
+  calls->carried = true;
+}
+
+Completion Throttled::start_messages(const Exec& exec, std::span<const Call> together) {
+  auto operation = m_messages.take(together.size());
+  operation->times.started = operation->times.finished = Clock::now();
+  for (const Call& call : together) {
+    auto message = std::make_shared<EmulatedMessages::Message>();
+    message->call = call;
+    message->link = m_link;
+    if (const auto* send = std::get_if<Send>(&call)) {
+      const Clock::time_point begin = std::max(Clock::now(), m_link->out);
+      m_link->out = begin + duration_of(m_link->link.seconds(send->bytes, 0));
+      message->ready.record(exec);
+      const Clock::time_point due = begin + duration_of(m_link->link.seconds(send->bytes, 1));
+      message->departure = m_timer.at(due, [this, exec, held = message] {
+        held->ready.wait();
+        held->inner = m_inner->start(exec, held->call);
+      });
+    } else {
+      message->inner = m_inner->start(exec, call);
+    }
+    operation->messages.push_back(std::move(message));
+  }
+  return Completion(std::move(operation));
+}
+
+bool EmulatedMessages::land(std::size_t index, bool block) {
+  Message& message = *messages[index];
+  if (message.landed) return true;
+  if (message.departure) {
+    if (!message.departure->done(block)) return false;
+  }
+  if (block) {
+    message.inner.wait();
+  } else if (!message.inner.test()) {
+    return false;
+  }
+  message.landed = true;
+  found[index] = message.inner.found();
+  Clock::time_point end = message.inner.times().finished;
+  if (std::holds_alternative<Receive>(message.call)) {
+    SharedLink& link = *message.link;
+    end = std::max(end, link.in + duration_of(link.link.seconds(found[index].bytes, 0)));
+    link.in = end;
+  }
+  times.finished = std::max(times.finished, end);
+  return true;
+}
+
+}  // namespace
 }  // namespace comm
 
-std::unique_ptr<Communicator> make_throttled(std::unique_ptr<Communicator> inner, const Link& link) {
-  return std::make_unique<comm::Throttled>(std::move(inner), link);
+std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, const Link& link) {
+  require(!inner->overlaps(), "{}: an emulated link takes a transport without a thread of its own", inner->name());
+  auto shared = std::make_shared<comm::SharedLink>();
+  shared->link = link;
+  return std::make_unique<comm::Throttled>(std::move(inner), std::move(shared));
 }
 
 }  // namespace gradcomp

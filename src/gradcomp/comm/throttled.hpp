@@ -2,14 +2,18 @@
 // An emulated link: every call takes at least latency x steps + bytes / rate of the algorithm in volume.hpp. Always
 // named "emulated": it is a model of a slow link between equal ranks, not a measurement of one.
 //
-// A collective starts when its last rank arrives (a barrier agrees on that), and lasts on every rank as long as the
-// busiest rank's share needs, so that all leave together. A send occupies its sender; receives and probes wait for the
-// message. Not modelled: messages that meet at one receiver, and concurrent calls, which each get the whole link.
-// Waiting sleeps: the core stays free for the computation that the exchange overlaps with.
+// All outstanding calls share one link: each direction of a rank is busy with one of them at a time. A collective
+// begins when its last rank has started it and the one before has ended, and lasts on every rank as long as the busiest
+// rank's share needs, so that all leave together. A message leaves when the sender's direction is free, and occupies
+// the receiver's when it arrives.
+//
+// The model's network card needs no core: start() only notes the time, and collective calls are carried out, in the
+// order of their starts, by the thread that waits for one. A completion is a deadline, until which wait() yields its
+// core. Before that all cores are free for the computation that hides the exchange.
 #include <memory>
 #include <string>
 
-#include "gradcomp/comm/communicator.hpp"
+#include "gradcomp/comm/transport.hpp"
 
 namespace gradcomp {
 
@@ -27,7 +31,9 @@ struct Link {
 /// lists what is allowed.
 Link parse_link(const std::string& text);
 
-/// name(): "emulated(100Mbit/s,50us)/<inner>".
-std::unique_ptr<Communicator> make_throttled(std::unique_ptr<Communicator> inner, const Link& link);
+/// name(): "emulated(100Mbit/s,50us)/<inner>". `inner` must not overlap by itself. A split shares the link.
+/// test() of a collective call that could have ended carries it out, and so waits for ranks that do not do so yet.
+/// Destruction first carries out all calls made.
+std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, const Link& link);
 
 }  // namespace gradcomp

@@ -81,4 +81,30 @@ Volume barrier_volume(int ranks) {
   return volume;
 }
 
+namespace {
+
+struct VolumeOf {
+  const Found& found;
+  int rank, ranks;
+
+  Volume operator()(const AllReduce& c) const { return allreduce_volume(ranks, rank, c.count, size_of(c.type)); }
+  Volume operator()(const AllGather& c) const { return allgather_volume(ranks, c.count * size_of(c.type)); }
+  Volume operator()(const AllGatherV&) const { return allgatherv_volume(rank, found.blocks.size); }
+  Volume operator()(const AllToAll& c) const { return alltoall_volume(ranks, c.count * size_of(c.type)); }
+  Volume operator()(const AllToAllV&) const { return alltoallv_volume(ranks, rank, found.all); }
+  Volume operator()(const ReduceScatter& c) const { return reduce_scatter_volume(ranks, c.count * size_of(c.type)); }
+  Volume operator()(const Broadcast& c) const {
+    return broadcast_volume(ranks, rank, c.root, c.count * size_of(c.type));
+  }
+  Volume operator()(const Send& c) const { return {c.bytes, 0, c.bytes, 1}; }
+  Volume operator()(const Receive&) const { return {0, found.bytes, found.bytes, 1}; }
+  Volume operator()(const Barrier&) const { return barrier_volume(ranks); }
+};
+
+}  // namespace
+
+Volume volume(const Call& call, const Found& found, int rank, int ranks) {
+  return std::visit(VolumeOf{found, rank, ranks}, call);
+}
+
 }  // namespace gradcomp::comm

@@ -1,7 +1,6 @@
 #pragma once
-// What a collective moves, by the algorithm that is optimal in bandwidth: the figure that counting reports and
-// throttled charges. P ranks; b = bytes of one rank's buffer (of one block where a call has blocks); a link is full
-// duplex.
+// What a call moves, by the algorithm that is optimal in bandwidth: the figure that counting reports and throttled
+// charges. P ranks; b = bytes of one rank's buffer (of one block where a call has blocks); a link is full duplex.
 //
 //   operation       algorithm                      sent by a rank              steps
 //   allreduce       ring (16 bit: all-to-all +     2 (P-1)/P b                 2 (P-1)
@@ -15,13 +14,12 @@
 //   reduce_scatter  ring                           (P-1) b                     P-1
 //   broadcast       pipelined chain from the root  b, the last rank 0          P-1
 //   send, receive                                  b                           1
-//   send_sized, receive_sized, size first          b + 8                       2
 //   barrier         dissemination                  0                           ceil(log2 P)
 //
 // MPI libraries choose other algorithms for small messages, which send up to log2(P) b instead of 2 (P-1)/P b.
 #include <vector>
 
-#include "gradcomp/core/types.hpp"
+#include "gradcomp/comm/call.hpp"
 
 namespace gradcomp::comm {
 
@@ -31,12 +29,15 @@ struct Volume {
   int steps = 0;                   ///< messages that follow each other: what the latency is multiplied by
 };
 
+/// Of any call that has ended, on rank `rank` of `ranks`; `found` as the transport left it.
+Volume volume(const Call& call, const Found& found, int rank, int ranks);
+
 /// `count` elements of `element` bytes; uneven blocks are counted as they are.
 Volume allreduce_volume(int ranks, int rank, index_t count, index_t element);
 Volume allgather_volume(int ranks, index_t bytes);
 Volume allgatherv_volume(int rank, const std::vector<index_t>& sizes);
 Volume alltoall_volume(int ranks, index_t bytes);
-/// `all` as in PartSizes.
+/// `all` as in Found.
 Volume alltoallv_volume(int ranks, int rank, const std::vector<index_t>& all);
 Volume reduce_scatter_volume(int ranks, index_t bytes);
 Volume broadcast_volume(int ranks, int rank, int root, index_t bytes);

@@ -17,7 +17,7 @@ struct AdaptiveState final : QuantaState {
   AdaptiveState(const Layout& bucket, index_t count, bool counts)
       : QuantaState(bucket, count, counts), taus(layout.segments.size()) {}
 
-  std::vector<StateView> persistent() override {
+  Memories memories() override {
     return {{"thresholds", taus.data(), static_cast<index_t>(taus.size() * sizeof(float)), true}};
   }
 

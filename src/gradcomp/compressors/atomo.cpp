@@ -22,6 +22,7 @@
 
 #include "gradcomp/compressors/detail/atomo_state.hpp"
 #include "gradcomp/compressors/detail/spectrum.hpp"
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/scatter.hpp"
 #include "gradcomp/kernels/threefry.hpp"
 
@@ -83,13 +84,13 @@ class Atomo final : public Compressor {
   }
 
   void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out) const override {
+                  const Span<float>& out, Verdict& verdict) const override {
     auto& own = static_cast<AtomoState&>(state);
     const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
     const auto size = static_cast<index_t>(payload.size());
     require(!head.skip() || (head.kept == 0 && size == payload_header_bytes),
             "atomo: payload flagged to be skipped, yet with {} entries in {} bytes", head.kept, size);
-    if (head.skip()) return;
+    if (head.skip()) return verdict.skip(exec);
     require(reinterpret_cast<std::uintptr_t>(payload.data()) % alignof(float) == 0,
             "atomo: payload is not aligned to {} bytes", alignof(float));
     read_counts(exec, payload, own, head);
@@ -114,7 +115,7 @@ class Atomo final : public Compressor {
 /// Fills own.counts and own.host_terms from the eigenvalues. Waits for exec.
 void Atomo::draw(const Exec& exec, AtomoState& own, const Context& context, Drawn& drawn) const {
   Kokkos::deep_copy(exec, HostSpan<double>(own.host_values.data(), own.host_values.size()), own.values);
-  exec.fence("gradcomp::compressors::atomo::draw");
+  wait(exec, "gradcomp::compressors::atomo::draw");
   drawn.floats = own.before_terms();
   index_t first = 0;
   for (std::size_t m = 0; m < own.counts.size(); ++m) {
@@ -154,7 +155,7 @@ void Atomo::read_counts(const Exec& exec, const Span<const std::byte>& payload, 
   const auto bytes = static_cast<index_t>(4 * own.counts.size());
   Kokkos::deep_copy(exec, HostSpan<std::byte>(reinterpret_cast<std::byte*>(own.counts.data()), 4 * own.counts.size()),
                     subspan(payload, payload_header_bytes, bytes));
-  exec.fence("gradcomp::compressors::atomo::read_counts");
+  wait(exec, "gradcomp::compressors::atomo::read_counts");
   index_t floats = own.before_terms(), kept = own.raw;
   for (std::size_t m = 0; m < own.counts.size(); ++m) {
     const kernels::StoredMatrix& matrix = own.plan.matrices()[m];
@@ -178,9 +179,10 @@ Entry atomo() {
   info.summary = "random singular triples of every tensor, unbiased; at granularity=bucket all is one vector";
   info.paper = "Wang et al., ATOMO, NeurIPS 2018";
   info.family = Info::Family::low_rank;
+  info.host_sizes = true;
   info.property = Info::Property::unbiased;
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"allgather"};
+  info.reducer = "allgather";
   info.feedbacks = {"none"};
   info.granularity = "tensor";
   info.parameters = {

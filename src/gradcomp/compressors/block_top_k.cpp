@@ -5,12 +5,11 @@
 
 #include "gradcomp/compressors/detail/blocks.hpp"
 #include "gradcomp/compressors/detail/sparsifier.hpp"
+#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/scatter.hpp"
 
 namespace gradcomp::compressors {
 namespace {
-
-Vector<float> floats(const char* label, index_t count) { return {label, static_cast<std::size_t>(count)}; }
 
 /// Work space of one bucket: 8 (ratio n + blocks) bytes beside the tables. Nothing persists.
 struct BlockState final : State {
@@ -26,10 +25,10 @@ struct BlockState final : State {
                static_cast<std::size_t>(plan.chosen)),
         values(reinterpret_cast<float*>(payload.data() + payload_header_bytes + 4 * plan.chosen),
                static_cast<std::size_t>(plan.values)),
-        value_sum(floats("gradcomp::compressors::block_top_k::value_sum", plan.values)),
-        scores(floats("gradcomp::compressors::block_top_k::scores", plan.blocks())),
-        score_sum(floats("gradcomp::compressors::block_top_k::score_sum", plan.blocks())),
-        chosen_scores(floats("gradcomp::compressors::block_top_k::chosen_scores", plan.chosen)),
+        value_sum(kernels::zeroed<float>("gradcomp::compressors::block_top_k::value_sum", plan.values)),
+        scores(kernels::zeroed<float>("gradcomp::compressors::block_top_k::scores", plan.blocks())),
+        score_sum(kernels::zeroed<float>("gradcomp::compressors::block_top_k::score_sum", plan.blocks())),
+        chosen_scores(kernels::zeroed<float>("gradcomp::compressors::block_top_k::chosen_scores", plan.chosen)),
         bad("gradcomp::compressors::block_top_k::bad", 1) {
     for (const auto& s : plan.on_host) {
       requests.push_back({s.chosen, true, 0, s.chosen});
@@ -75,7 +74,7 @@ struct BlockState final : State {
 Info with_mask(Info info, const Options& options) {
   if (options.text("mask") == "private") {
     info.rounds = {MessageKind::bytes};
-    info.reducers = {"allgather"};
+    info.reducer = "allgather";
   }
   return info;
 }
@@ -145,17 +144,17 @@ class BlockTopK final : public Compressor {
     if (round == 0) own.flagged = !own.choose(exec, own.score_sum);
   }
 
-  bool finish(const Exec& exec, const Source&, State& state, const Context& context,
-              const Span<float>& out) const override {
+  void finish(const Exec& exec, const Source&, State& state, const Context& context, const Span<float>& out,
+              Verdict& verdict) const override {
     auto& own = static_cast<BlockState&>(state);
-    if (own.flagged || kernels::count_non_finite(exec, own.value_sum) > 0) return false;  // or finite values overflowed
+    const bool overflowed = !own.flagged && kernels::count_non_finite(exec, own.value_sum) > 0;
+    if (own.flagged || overflowed) return verdict.skip(exec);
     Kokkos::deep_copy(exec, out, 0.0f);
     scatter_blocks(exec, own.plan, own.chosen, own.value_sum, 1.0f / static_cast<float>(context.ranks), out);
-    return true;
   }
 
   void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out) const override {
+                  const Span<float>& out, Verdict& verdict) const override {
     const auto& own = static_cast<const BlockState&>(state);
     const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
     const index_t kept = head.skip() ? 0 : kept_of(own);
@@ -165,7 +164,7 @@ class BlockTopK final : public Compressor {
             bytes);
     require(reinterpret_cast<std::uintptr_t>(payload.data()) % alignof(float) == 0,
             "payload: starts at an address that is no multiple of {}", alignof(float));
-    if (head.skip()) return;
+    if (head.skip()) return verdict.skip(exec);
     const auto* const start = payload.data() + payload_header_bytes;
     const Span<const std::uint32_t> chosen(reinterpret_cast<const std::uint32_t*>(start), own.chosen.size());
     const Span<const float> values(reinterpret_cast<const float*>(start + 4 * own.plan.chosen), own.values.size());
@@ -213,9 +212,10 @@ Entry block_top_k() {
   info.summary = "the blocks of highest score, whole; by default the same on all ranks and summed";
   info.paper = "Fei, Ho, Sahu, Canini & Sapio, OmniReduce, SIGCOMM 2021; Sun et al., arXiv 1902.06855";
   info.family = Info::Family::sparsifier;
+  info.host_sizes = true;
   info.property = Info::Property::contraction;
   info.rounds = {MessageKind::summable, MessageKind::summable};
-  info.reducers = {"allreduce"};
+  info.reducer = "allreduce";
   info.feedback = "residual";
   info.feedbacks = {"none", "residual", "momentum_correction", "ef21"};
   info.parameters = {

@@ -8,6 +8,7 @@
 #include "gradcomp/compressors/detail/sampled_classes.hpp"
 #include "gradcomp/compressors/detail/sign_classes.hpp"
 #include "gradcomp/compressors/detail/sparsifier.hpp"
+#include "gradcomp/core/read_back.hpp"
 
 namespace gradcomp::compressors {
 namespace {
@@ -127,7 +128,7 @@ class Dryden final : public Compressor {
   }
 
   void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out) const override {
+                  const Span<float>& out, Verdict& verdict) const override {
     auto& own = static_cast<DrydenState&>(state);
     const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
     require(head.kept <= static_cast<std::uint64_t>(most(own.layout)), "payload: {} entries, at most {} are possible",
@@ -139,7 +140,7 @@ class Dryden final : public Compressor {
             payload.size(), bytes, kept);
     require(reinterpret_cast<std::uintptr_t>(payload.data()) % alignof(float) == 0,
             "payload: starts at an address that is no multiple of {}", alignof(float));
-    if (head.skip()) return;
+    if (head.skip()) return verdict.skip(exec);
     const auto sections = sections_of<const std::uint32_t>(payload.data(), own.layout.segments.size());
     const index_t positives = read_table(exec, own, sections, kept);
     const index_t bad = count_bad_classes(exec, own.segments(), positives, kept, sections);
@@ -210,7 +211,7 @@ class Dryden final : public Compressor {
     auto& table = own.host_table;
     Kokkos::deep_copy(exec, HostSpan<std::uint32_t>(table.data(), table.size()),
                       Span<const std::uint32_t>(sections.table, table.size()));
-    exec.fence("gradcomp::compressors::dryden::decode_add");
+    wait(exec, "gradcomp::compressors::dryden::decode_add");
     const std::size_t segments = own.layout.segments.size();
     for (std::size_t s = 0; s < segments; ++s) {
       const auto positive = Kokkos::bit_cast<float>(table[3 * s]), negative = Kokkos::bit_cast<float>(table[3 * s + 1]);
@@ -233,7 +234,7 @@ Entry dryden() {
   info.parameters = {ratio_parameter(), variant_parameter("exactly the share of each sign, ties by lowest index")};
   for (auto& parameter : warmup_parameters()) info.parameters.push_back(std::move(parameter));
   info.sends_values = false;
-  info.reducers = {"allgather"};  // means of a class cannot be merged entry by entry
+  info.sparse = false;  // means of a class cannot be merged entry by entry
   info.bytes_formula = "12 segments + 4 kept";
   info.passes = 9;
   return make_entry<Dryden>(info);

@@ -14,20 +14,28 @@
 // Sections: f32 s, one per tensor; sign words of every tensor (kernels/signs.hpp).
 #include "gradcomp/compressors/ef_sign.hpp"
 
-#include <cmath>
 #include <utility>
 
 #include "gradcomp/compressors/detail/dense_bytes.hpp"
+#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/moments.hpp"
 #include "gradcomp/kernels/signs.hpp"
 
 namespace gradcomp::compressors {
 namespace {
 
+using Segments = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
+
 std::vector<kernels::SignRun> tensor_runs(const Layout& layout) {
   std::vector<kernels::SignRun> runs;
   for (const auto& segment : layout.segments) runs.push_back({segment.offset, segment.count});
   return runs;
+}
+
+std::vector<index_t> counts_of(const Layout& layout) {
+  std::vector<index_t> counts;
+  for (const auto& segment : layout.segments) counts.push_back(segment.count);
+  return counts;
 }
 
 struct EfSignState final : DenseState {
@@ -38,8 +46,7 @@ struct EfSignState final : DenseState {
         pieces(tensor_runs(bucket)),
         parts("gradcomp::compressors::ef_sign::parts", pieces.piece.size()),
         sums("gradcomp::compressors::ef_sign::sums", bucket.segments.size()),
-        host_sums(bucket.segments.size()),
-        scales(bucket.segments.size()) {}
+        counts(kernels::upload("gradcomp::compressors::ef_sign::counts", counts_of(bucket))) {}
   index_t scratch_bytes() const override {
     return tiles.bytes() + first.bytes() + pieces.bytes() + static_cast<index_t>(payload.size());
   }
@@ -47,28 +54,55 @@ struct EfSignState final : DenseState {
   kernels::Tiles tiles;
   kernels::FirstPass first;
   kernels::SignPieces pieces;
-  Vector<float> parts;  ///< sums of |a|: of pieces
-  Vector<double> sums;  ///< of segments
-  std::vector<double> host_sums;
-  std::vector<float> scales;  ///< on the host
+  Vector<float> parts;     ///< sums of |a|: of pieces
+  Vector<double> sums;     ///< of segments
+  Vector<index_t> counts;  ///< elements of segments
+  Tally overflows;         ///< sums of |a| whose mean is no float
 };
 
-float mean_magnitude(const kernels::Moments& moments, index_t n) {
+KOKKOS_INLINE_FUNCTION float mean_magnitude(const kernels::Moments& moments, index_t n) {
   if (n == 0) return 0;
   const auto mean = static_cast<float>(moments.sum_abs / static_cast<double>(n));
   return Source::is_finite(mean) ? mean : Kokkos::bit_cast<float>(moments.max_bits) / static_cast<float>(n);
 }
 
-float root_mean_square(const kernels::Moments& moments, index_t n) {
+KOKKOS_INLINE_FUNCTION float root_mean_square(const kernels::Moments& moments, index_t n) {
   const float most = Kokkos::bit_cast<float>(moments.max_bits);
   if (n == 0 || most < 1e-15f || most > 1e17f) return mean_magnitude(moments, n);
-  return static_cast<float>(std::sqrt(moments.sum_squares / static_cast<double>(n)));
+  return static_cast<float>(Kokkos::sqrt(moments.sum_squares / static_cast<double>(n)));
 }
 
-class EfSign final : public DenseBytes {
+/// scales[s] of the first pass, whose non-finite elements are counted.
+void write_scales(const Exec& exec, const EfSignState& state, bool l2, const Gate& gate, float* scales) {
+  const auto moments = state.first.on_device();
+  const auto counts = state.counts;
+  const auto non_finite = state.non_finite.count();
+  Kokkos::parallel_for(
+      "gradcomp::compressors::ef_sign_scales", Segments(exec, 0, state.tiles.segments()),
+      KOKKOS_LAMBDA(const index_t s) {
+        if (!gate.open()) return;
+        scales[s] = l2 ? root_mean_square(moments(s), counts(s)) : mean_magnitude(moments(s), counts(s));
+        if (moments(s).non_finite > 0) Kokkos::atomic_add(&non_finite(0), moments(s).non_finite);
+      });
+}
+
+/// scales[s] of the sums of the only pass; counts those that no float holds.
+void write_mean_scales(const Exec& exec, const EfSignState& state, float* scales) {
+  const auto sums = state.sums;
+  const auto counts = state.counts;
+  const auto overflows = state.overflows.count();
+  Kokkos::parallel_for(
+      "gradcomp::compressors::ef_sign_means", Segments(exec, 0, static_cast<index_t>(sums.size())),
+      KOKKOS_LAMBDA(const index_t s) {
+        scales[s] = counts(s) > 0 ? static_cast<float>(sums(s) / static_cast<double>(counts(s))) : 0.0f;
+        if (!Source::is_finite(scales[s])) Kokkos::atomic_add(&overflows(0), index_t{1});
+      });
+}
+
+class EfSign final : public DenseBytesOf<EfSignState> {
  public:
   EfSign(Info info, Options options)
-      : DenseBytes(with_scale(std::move(info), options), options), m_l2(options.text("scale") == "l2") {}
+      : DenseBytesOf(with_scale(std::move(info), options), options), m_l2(options.text("scale") == "l2") {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<EfSignState>(layout, payload_capacity(layout));
@@ -79,66 +113,47 @@ class EfSign final : public DenseBytes {
     return bytes;
   }
   bool can_fit() const override { return true; }
-  void fit(const Exec& exec, State& state, index_t count) const override {
-    auto& own = static_cast<EfSignState&>(state);
-    own.fit(count);
-    own.tiles.fit(exec, count);
-    own.pieces.fit(exec, count);
-  }
 
  protected:
-  bool encode(const Exec& exec, const Source& source, State& state, const Context&,
+  void encode(const Exec& exec, const Source& source, EfSignState& own, const Context&,
               std::byte* sections) const override {
-    auto& own = static_cast<EfSignState&>(state);
-    if (!source.has_memory() && !m_l2 && encode_at_once(exec, source, own, sections)) return true;
-    own.first.run(exec, own.tiles, source);
-    if (own.first.non_finite() > 0) return false;  // what first() put into the memory is a itself
-    const auto count = own.scales.size();
-    for (std::size_t s = 0; s < count; ++s) {
-      const auto& moments = own.first.moments()[s];
-      const index_t n = own.layout.segments[s].count;
-      own.scales[s] = m_l2 ? root_mean_square(moments, n) : mean_magnitude(moments, n);
-    }
-    write_scales(exec, own, sections);
     auto* const scales = reinterpret_cast<float*>(sections);
-    kernels::write_signs(exec, own.pieces, kernels::SentRows{source}, {scales, 1}, words(sections, own));
-    return true;
+    const bool at_once = !source.has_memory() && !m_l2;
+    if (at_once) encode_at_once(exec, source, own, sections);
+    const Gate rest = at_once ? own.overflows.unless_zero() : Gate();
+    if (!rest.may_open()) return;
+    own.first.launch(exec, own.tiles, source, {}, rest);  // where elements are not finite, a itself stays in the memory
+    write_scales(exec, own, m_l2, rest, scales);
+    kernels::write_signs(exec, own.pieces, kernels::SentRows{source}, {scales, 1},
+                         at_once ? rest : own.non_finite.if_zero(), own.non_finite, words(sections, own));
   }
-  bool decode(const Exec& exec, const std::byte* sections, float weight, State& state,
+  void decode(const Exec& exec, const std::byte* sections, float weight, EfSignState& own, const Gate& gate,
               const Span<float>& out) const override {
-    const auto& own = static_cast<EfSignState&>(state);
-    return kernels::add_signs(exec, own.pieces, words(sections, own), {reinterpret_cast<const float*>(sections), 1},
-                              weight, out);
+    kernels::add_signs(exec, own.pieces, words(sections, own), {reinterpret_cast<const float*>(sections), 1}, weight,
+                       gate, own.wrong, out);
+  }
+  void fit_plans(const Exec& exec, EfSignState& own, index_t count) const override {
+    own.tiles.fit(exec, count);
+    own.pieces.fit(exec, count);
+    Kokkos::deep_copy(exec, own.counts, count);
   }
 
  private:
-  /// Nothing is to be remembered, so the bits need not wait for the scale: one read. False where an element is not
-  /// finite or a sum overflows.
-  static bool encode_at_once(const Exec& exec, const Source& source, EfSignState& own, std::byte* sections) {
-    const index_t bad = kernels::first_signs(exec, own.pieces, source, words(sections, own), own.parts, own.sums);
-    Kokkos::deep_copy(HostSpan<double>(own.host_sums.data(), own.host_sums.size()), own.sums);
-    bool finite = bad == 0;
-    for (std::size_t s = 0; s < own.scales.size(); ++s) {
-      const index_t n = own.layout.segments[s].count;
-      own.scales[s] = n > 0 ? static_cast<float>(own.host_sums[s] / static_cast<double>(n)) : 0.0f;
-      finite = finite && Source::is_finite(own.scales[s]);
-    }
-    if (finite) write_scales(exec, own, sections);
-    return finite;
-  }
-  static void write_scales(const Exec& exec, const EfSignState& own, std::byte* sections) {
-    Kokkos::deep_copy(exec, Span<float>(reinterpret_cast<float*>(sections), own.scales.size()),
-                      HostSpan<const float>(own.scales.data(), own.scales.size()));
+  /// Nothing is to be remembered, so the bits need not wait for the scale: one read.
+  static void encode_at_once(const Exec& exec, const Source& source, EfSignState& own, std::byte* sections) {
+    own.overflows.clear(exec);
+    kernels::first_signs(exec, own.pieces, source, own.non_finite, words(sections, own), own.parts, own.sums);
+    write_mean_scales(exec, own, reinterpret_cast<float*>(sections));
   }
   static Info with_scale(Info info, const Options& options) {
     if (options.text("scale") == "l2") info.property = Info::Property::biased;
     return info;
   }
   static std::uint32_t* words(std::byte* sections, const EfSignState& own) {
-    return reinterpret_cast<std::uint32_t*>(sections) + own.scales.size();
+    return reinterpret_cast<std::uint32_t*>(sections) + own.counts.size();
   }
   static const std::uint32_t* words(const std::byte* sections, const EfSignState& own) {
-    return reinterpret_cast<const std::uint32_t*>(sections) + own.scales.size();
+    return reinterpret_cast<const std::uint32_t*>(sections) + own.counts.size();
   }
 
   bool m_l2;
@@ -154,7 +169,8 @@ Entry ef_sign() {
   info.family = Info::Family::quantiser;
   info.property = Info::Property::contraction;
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"allgather", "two_phase"};
+  info.reducer = "allgather";
+  info.stripes = true;
   info.feedback = "residual";
   info.feedbacks = {"none", "residual", "ef21"};
   info.granularity = "tensor";

@@ -12,7 +12,8 @@ Entry fp16() {
   info.family = Info::Family::control;
   info.property = Info::Property::rounding;
   info.rounds = {MessageKind::summable};
-  info.reducers = {"allreduce"};
+  info.reducer = "allreduce";
+  info.in_place = true;
   info.parameters = {rounding_parameter()};
   info.bytes_formula = "2 n";
   info.passes = 1.5;

@@ -37,7 +37,7 @@ Entry global_qsgd() {
   info.family = Info::Family::quantiser;
   info.property = Info::Property::unbiased;
   info.rounds = {MessageKind::summable, MessageKind::summable};
-  info.reducers = {"allreduce"};
+  info.reducer = "allreduce";
   info.granule = 8192;  // a multiple of every bucket
   info.parameters = {
       Parameter::choice("bits", "8", {"4", "8", "16"}, "of a sum of all ranks' levels; 4: for 7 ranks at most"),

@@ -26,7 +26,7 @@ using kernels::warp_lanes;
 constexpr float largest_scale = 0x1.0204p121f;
 
 /// Elements [first, first + count) of the bucket; `element` is the first one's index inside its segment.
-struct Block {
+struct BlockRange {
   index_t first, element, segment;
   std::int32_t count;
 };
@@ -41,25 +41,25 @@ struct Int8State final : DenseState {
   Int8State(const Layout& bucket, index_t payload_bytes, index_t size)
       : DenseState(bucket, payload_bytes),
         room("gradcomp::compressors::int8_block::blocks", static_cast<std::size_t>(block_count(bucket, size))),
-        blocks(room),
-        bad("gradcomp::compressors::int8_block::bad", 1) {
-    std::vector<Block> list;
+        blocks(room) {
+    std::vector<BlockRange> list;
     for (const auto& segment : bucket.segments) {
       for (index_t e = 0; e < segment.count; e += size) {
         list.push_back(
             {segment.offset + e, e, segment.id, static_cast<std::int32_t>(std::min(size, segment.count - e))});
       }
     }
-    Kokkos::deep_copy(blocks, HostSpan<const Block>(list.data(), list.size()));
+    Kokkos::deep_copy(blocks, HostSpan<const BlockRange>(list.data(), list.size()));
   }
-  index_t scratch_bytes() const override { return static_cast<index_t>(payload.size() + room.size() * sizeof(Block)); }
+  index_t scratch_bytes() const override {
+    return static_cast<index_t>(payload.size() + room.size() * sizeof(BlockRange));
+  }
 
-  Vector<Block> room, blocks;  ///< `blocks` is the beginning of `room`
-  Vector<index_t> bad;         ///< [1] non-finite elements or bad codes of the running call
+  Vector<BlockRange> room, blocks;  ///< `blocks` is the beginning of `room`
 };
 
 /// First touch of a block: its s.
-KOKKOS_FORCEINLINE_FUNCTION float block_scale(const Warp& warp, const Source& source, const Block& block,
+KOKKOS_FORCEINLINE_FUNCTION float block_scale(const Warp& warp, const Source& source, const BlockRange& block,
                                               Lanes<std::int32_t>& bad) {
   Lanes<std::int32_t> most;
   warp.each([&](int l) { most[l] = 0; });
@@ -84,18 +84,17 @@ KOKKOS_FORCEINLINE_FUNCTION float stochastic_code(float x, float u) {
   return u < rest ? whole + (bounded < 0 ? -1.0f : 1.0f) : whole;
 }
 
-/// Writes scales and codes, and returns the number of elements that are not finite. Waits for exec.
-index_t encode_blocks(const Exec& exec, const Source& source, const Int8State& state, const Context& context,
-                      bool stochastic, std::byte* sections) {
+/// Writes scales and codes, and counts the elements that are not finite.
+void encode_blocks(const Exec& exec, const Source& source, const Int8State& state, const Context& context,
+                   bool stochastic, std::byte* sections) {
   const auto blocks = state.blocks;
-  const auto non_finite = state.bad;
+  const auto non_finite = state.non_finite.count();
   const auto count = static_cast<index_t>(blocks.size());
   auto* const scales = reinterpret_cast<float*>(sections);
   auto* const codes = reinterpret_cast<std::int8_t*>(sections + 4 * count);
-  Kokkos::deep_copy(exec, non_finite, index_t{0});
   kernels::for_warps(
       "gradcomp::compressors::encode_int8_blocks", exec, count, KOKKOS_LAMBDA(const Warp& warp, index_t b) {
-        const Block block = blocks(b);
+        const BlockRange block = blocks(b);
         const Array4 key =
             stream_key(context.seed, block.segment, context.step, static_cast<std::uint32_t>(context.rank));
         Lanes<std::int32_t> bad;
@@ -120,21 +119,19 @@ index_t encode_blocks(const Exec& exec, const Source& source, const Int8State& s
         }
         kernels::add_count(warp, bad, non_finite);
       });
-  return kernels::read_count(exec, non_finite);
 }
 
-/// out += weight * decoded. False when a scale or a code is none that encode_blocks() writes. Waits for exec.
-bool decode_blocks(const Exec& exec, const Int8State& state, const std::byte* sections, float weight,
+/// out += weight * decoded where `gate` is open. Counts scales and codes that encode_blocks() does not write.
+void decode_blocks(const Exec& exec, const Int8State& state, const std::byte* sections, float weight, const Gate& gate,
                    const Span<float>& out) {
   const auto blocks = state.blocks;
-  const auto bad = state.bad;
+  const auto bad = state.wrong.count();
   const auto count = static_cast<index_t>(blocks.size());
   const auto* const scales = reinterpret_cast<const float*>(sections);
   const auto* const codes = reinterpret_cast<const std::int8_t*>(sections + 4 * count);
-  Kokkos::deep_copy(exec, bad, index_t{0});
   kernels::for_warps(
-      "gradcomp::compressors::decode_int8_blocks", exec, count, KOKKOS_LAMBDA(const Warp& warp, index_t b) {
-        const Block block = blocks(b);
+      "gradcomp::compressors::decode_int8_blocks", exec, count, gate, KOKKOS_LAMBDA(const Warp& warp, index_t b) {
+        const BlockRange block = blocks(b);
         const float scale = scales[b];
         const bool good = scale >= 0 && scale <= largest_scale;
         Lanes<std::int32_t> wrong;
@@ -147,7 +144,6 @@ bool decode_blocks(const Exec& exec, const Int8State& state, const std::byte* se
         });
         kernels::add_count(warp, wrong, bad);
       });
-  return kernels::read_count(exec, bad) == 0;
 }
 
 /// Makes the blocks of one segment those of its first `count` elements.
@@ -162,10 +158,10 @@ void fit_blocks(const Exec& exec, Int8State& state, index_t count, index_t size)
       });
 }
 
-class Int8Block final : public DenseBytes {
+class Int8Block final : public DenseBytesOf<Int8State> {
  public:
   Int8Block(Info info, const Options& options)
-      : DenseBytes(declared(std::move(info), options), options), m_block(options.integer("block")) {}
+      : DenseBytesOf(declared(std::move(info), options), options), m_block(options.integer("block")) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<Int8State>(layout, payload_capacity(layout), m_block);
@@ -174,26 +170,19 @@ class Int8Block final : public DenseBytes {
     return layout.count() + 4 * block_count(layout, m_block);
   }
   bool can_fit() const override { return true; }
-  void fit(const Exec& exec, State& state, index_t count) const override {
-    state.fit(count);
-    fit_blocks(exec, static_cast<Int8State&>(state), count, m_block);
-  }
 
  protected:
-  bool encode(const Exec& exec, const Source& source, State& state, const Context& context,
+  void encode(const Exec& exec, const Source& source, Int8State& own, const Context& context,
               std::byte* sections) const override {
-    const auto& own = static_cast<Int8State&>(state);
-    const bool stochastic = info().property == Info::Property::unbiased;
-    if (encode_blocks(exec, source, own, context, stochastic, sections) == 0) return true;
-    if (source.has_memory()) {  // nothing will be sent: what the pass above took out of the memory returns to it
-      decode_blocks(exec, own, sections, source.returning(),
-                    Span<float>(source.memory, static_cast<std::size_t>(source.count)));
-    }
-    return false;
+    encode_blocks(exec, source, own, context, info().property == Info::Property::unbiased, sections);
+    take_back(exec, source, own, sections);
   }
-  bool decode(const Exec& exec, const std::byte* sections, float weight, State& state,
+  void decode(const Exec& exec, const std::byte* sections, float weight, Int8State& own, const Gate& gate,
               const Span<float>& out) const override {
-    return decode_blocks(exec, static_cast<Int8State&>(state), sections, weight, out);
+    decode_blocks(exec, own, sections, weight, gate, out);
+  }
+  void fit_plans(const Exec& exec, Int8State& own, index_t count) const override {
+    fit_blocks(exec, own, count, m_block);
   }
 
  private:
@@ -215,7 +204,8 @@ Entry int8_block() {
   info.family = Info::Family::quantiser;
   info.property = Info::Property::contraction;
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"allgather", "two_phase"};
+  info.reducer = "allgather";
+  info.stripes = true;
   info.feedback = "residual";
   info.granule = 2048;  // a multiple of every block
   info.parameters = {

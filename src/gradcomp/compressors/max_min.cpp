@@ -52,7 +52,8 @@ Entry max_min() {
   info.family = Info::Family::quantiser;
   info.property = Info::Property::unbiased;
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"allgather", "two_phase"};
+  info.reducer = "allgather";
+  info.stripes = true;
   info.granule = 8192;  // a multiple of every bucket
   info.parameters = {
       Parameter::choice("bits", "4", {"1", "2", "3", "4", "8"}, "bits per element; 2^bits levels"),

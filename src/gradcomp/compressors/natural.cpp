@@ -39,7 +39,8 @@ Entry natural() {
   info.property = Info::Property::unbiased;
   info.scale_free = false;
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"allgather", "two_phase"};
+  info.reducer = "allgather";
+  info.stripes = true;
   info.parameters = {Parameter::choice("bits", "8", {"8", "9"}, "8: 2^-108 .. 2^18; 9: all exponents of a float")};
   info.bytes_formula = "sum over tensors of ceil(n bits / 8)";
   info.passes = 1.25;

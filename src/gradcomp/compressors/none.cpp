@@ -2,25 +2,44 @@
 
 #include <utility>
 
+#include "gradcomp/kernels/add_count.hpp"
+#include "gradcomp/kernels/tiles.hpp"
+
 namespace gradcomp::compressors {
 
 struct NoneState final : State {
   using State::State;
-  bool taken = false;  ///< finish() emptied the memory
+  bool finished = false;  ///< finish() was called
+  Tally bad;              ///< elements that are not finite: then it did not empty the memory
 };
 
-/// out = a; the memory keeps a. False when any gradient element is not finite.
-bool copy_gradient(const Exec& exec, const Source& source, const Span<float>& out) {
-  std::uint32_t bad = 0;
-  Kokkos::parallel_reduce(
-      "gradcomp::compressors::copy_gradient", Kokkos::RangePolicy<Exec>(exec, 0, source.count),
-      KOKKOS_LAMBDA(const index_t i, std::uint32_t& count) {
-        bool good = true;
-        out(i) = source.first(i, good);
-        count += good ? 0u : 1u;
-      },
-      bad);
-  return bad == 0;
+/// out = a; the memory keeps a. Counts the gradient elements that are not finite.
+void copy_gradient(const Exec& exec, const Source& source, const Tally& bad, const Span<float>& out) {
+  const auto count = bad.count();
+  bad.clear(exec);
+  kernels::for_warps(
+      "gradcomp::compressors::copy_gradient", exec, (source.count + kernels::tile_size - 1) / kernels::tile_size,
+      KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
+        const index_t first = t * kernels::tile_size, left = source.count - first;
+        kernels::Lanes<std::int32_t> wrong;
+        warp.each([&](int l) { wrong[l] = 0; });
+        kernels::each_element(warp, left < kernels::tile_size ? left : kernels::tile_size, [&](int l, index_t e) {
+          bool good = true;
+          out(first + e) = source.first(first + e, good);
+          wrong[l] += good ? 0 : 1;
+        });
+        kernels::add_count(warp, wrong, count);
+      });
+}
+
+/// memory = values, zeros where there are none, where `gate` is open.
+void set_memory(const Exec& exec, const Source& source, const Gate& gate, const float* values) {
+  if (!gate.may_open()) return;
+  Kokkos::parallel_for(
+      "gradcomp::compressors::set_memory", Kokkos::RangePolicy<Exec>(exec, 0, source.count),
+      KOKKOS_LAMBDA(const index_t i) {
+        if (gate.open()) source.memory[i] = values == nullptr ? 0.0f : values[i];
+      });
 }
 
 class None final : public Compressor {
@@ -32,22 +51,24 @@ class None final : public Compressor {
   index_t payload_bytes(const Layout&, index_t) const override { return 0; }
 
   void produce(const Exec&, int, const Source&, State& state, const Context&, Message& message) const override {
-    static_cast<NoneState&>(state).taken = false;
+    static_cast<NoneState&>(state).finished = false;
     message = Message{};
   }
 
-  bool finish(const Exec& exec, const Source& source, State& state, const Context&,
-              const Span<float>& out) const override {
-    if (!copy_gradient(exec, source, out)) return false;
-    static_cast<NoneState&>(state).taken = source.has_memory();
-    if (source.has_memory()) Kokkos::deep_copy(exec, Span<float>(source.memory, out.size()), 0.0f);
-    return true;
+  void finish(const Exec& exec, const Source& source, State& state, const Context&, const Span<float>& out,
+              Verdict& verdict) const override {
+    auto& own = static_cast<NoneState&>(state);
+    copy_gradient(exec, source, own.bad, out);
+    verdict.skip_if(exec, own.bad.unless_zero());
+    own.finished = true;
+    if (source.has_memory()) set_memory(exec, source, own.bad.if_zero(), nullptr);
   }
 
   void give_back(const Exec& exec, const Source& source, State& state, const Message&,
                  const Span<const float>& out) const override {
-    if (!std::exchange(static_cast<NoneState&>(state).taken, false)) return;  // the memory still holds a
-    Kokkos::deep_copy(exec, Span<float>(source.memory, out.size()), out);
+    auto& own = static_cast<NoneState&>(state);
+    const bool finished = std::exchange(own.finished, false);  // before, the memory holds a
+    if (finished && source.has_memory()) set_memory(exec, source, own.bad.if_zero(), out.data());
   }
 };
 
@@ -59,9 +80,11 @@ Entry none() {
   info.family = Info::Family::control;
   info.property = Info::Property::exact;
   info.rounds = {MessageKind::summable};
-  info.reducers = {"local"};
+  info.reducer = "local";
+  info.travels = false;
   info.bytes_formula = "0";
   info.passes = 0;
+  info.in_place = true;
   return make_entry<None>(info);
 }
 

@@ -76,11 +76,11 @@ struct OneBitState final : DenseState {
   Vector<RawPiece> raw;
 };
 
-/// Forms a. Returns the number of non-finite elements. Waits for exec.
-index_t first_touch(const Exec& exec, const Source& source, const OneBitState& state) {
+/// Forms a, and counts its non-finite elements.
+void first_touch(const Exec& exec, const Source& source, const OneBitState& state) {
   const auto raw = state.raw;
-  const auto counter = state.columns.pieces().counter;
-  state.columns.first(exec, source);
+  const auto counter = state.non_finite.count();
+  state.columns.first(exec, source, state.non_finite);
   kernels::for_warps(
       "gradcomp::compressors::one_bit_raw_first", exec, static_cast<index_t>(raw.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
@@ -90,13 +90,12 @@ index_t first_touch(const Exec& exec, const Source& source, const OneBitState& s
         kernels::first_rows(warp, source, here.first, here.count, bad, [](int, float, int) {});
         kernels::add_count(warp, bad, counter);
       });
-  return state.columns.pieces().read(exec);
 }
 
 void write_raw(const Exec& exec, const Source& source, const OneBitState& state, float* values) {
   const auto raw = state.raw;
   kernels::for_warps(
-      "gradcomp::compressors::one_bit_write_raw", exec, static_cast<index_t>(raw.size()),
+      "gradcomp::compressors::one_bit_write_raw", exec, static_cast<index_t>(raw.size()), state.non_finite.if_zero(),
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const RawPiece here = raw(p);
         float* const target = values + here.at;
@@ -108,13 +107,13 @@ void write_raw(const Exec& exec, const Source& source, const OneBitState& state,
       });
 }
 
-/// out += weight * values; returns how many are not finite. Waits for exec.
-index_t add_raw(const Exec& exec, const OneBitState& state, const float* values, float weight, const Span<float>& out) {
+/// out += weight * values where `gate` is open; counts those that are not finite.
+void add_raw(const Exec& exec, const OneBitState& state, const float* values, float weight, const Gate& gate,
+             const Span<float>& out) {
   const auto raw = state.raw;
-  const auto counter = state.columns.pieces().counter;
-  state.columns.pieces().reset(exec);
+  const auto counter = state.wrong.count();
   kernels::for_warps(
-      "gradcomp::compressors::one_bit_add_raw", exec, static_cast<index_t>(raw.size()),
+      "gradcomp::compressors::one_bit_add_raw", exec, static_cast<index_t>(raw.size()), gate,
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const RawPiece here = raw(p);
         Lanes<std::int32_t> bad;
@@ -127,15 +126,14 @@ index_t add_raw(const Exec& exec, const OneBitState& state, const float* values,
         });
         kernels::add_count(warp, bad, counter);
       });
-  return state.columns.pieces().read(exec);
 }
 
 bool about_mean(const Options& options) { return options.text("threshold") == "mean"; }
 
-class OneBit final : public DenseBytes {
+class OneBit final : public DenseBytesOf<OneBitState> {
  public:
   OneBit(Info info, const Options& options)
-      : DenseBytes(with_threshold(std::move(info), options), options), m_about_mean(about_mean(options)) {}
+      : DenseBytesOf(with_threshold(std::move(info), options), options), m_about_mean(about_mean(options)) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<OneBitState>(layout, payload_capacity(layout), m_about_mean);
@@ -149,26 +147,24 @@ class OneBit final : public DenseBytes {
   }
 
  protected:
-  bool encode(const Exec& exec, const Source& source, State& state, const Context&,
+  void encode(const Exec& exec, const Source& source, OneBitState& own, const Context&,
               std::byte* sections) const override {
-    const auto& own = static_cast<OneBitState&>(state);
-    if (first_touch(exec, source, own) > 0) return false;  // what first() put into the memory is a itself
+    first_touch(exec, source, own);  // what it leaves in the memory is a itself
     auto* const levels = reinterpret_cast<float*>(sections);
     float* const values = levels + 2 * own.columns.columns();
     own.columns.write(exec, source, levels);
     write_raw(exec, source, own, values);
     kernels::write_signs(exec, own.columns.pieces(), kernels::SentRows{source}, own.columns.levels(levels),
+                         own.non_finite.if_zero(), own.non_finite,
                          reinterpret_cast<std::uint32_t*>(values + own.raw_count));
-    return true;
   }
-  bool decode(const Exec& exec, const std::byte* sections, float weight, State& state,
+  void decode(const Exec& exec, const std::byte* sections, float weight, OneBitState& own, const Gate& gate,
               const Span<float>& out) const override {
-    const auto& own = static_cast<OneBitState&>(state);
     const auto* const levels = reinterpret_cast<const float*>(sections);
     const float* const values = levels + 2 * own.columns.columns();
     const auto* const words = reinterpret_cast<const std::uint32_t*>(values + own.raw_count);
-    return add_raw(exec, own, values, weight, out) == 0 &&
-           kernels::add_signs(exec, own.columns.pieces(), words, own.columns.levels(levels), weight, out);
+    add_raw(exec, own, values, weight, gate, out);
+    kernels::add_signs(exec, own.columns.pieces(), words, own.columns.levels(levels), weight, gate, own.wrong, out);
   }
 
  private:
@@ -192,7 +188,8 @@ Entry one_bit() {
   info.family = Info::Family::quantiser;
   info.property = Info::Property::contraction;
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"two_phase", "allgather"};
+  info.reducer = "two_phase";
+  info.stripes = true;
   info.feedback = "residual";
   info.granularity = "tensor";
   info.parameters = {Parameter::choice("threshold", "zero", {"zero", "mean"},

@@ -29,7 +29,7 @@ Entry powersgd() {
   info.family = Info::Family::low_rank;
   info.property = Info::Property::contraction;
   info.rounds = {MessageKind::summable, MessageKind::summable};
-  info.reducers = {"allreduce"};
+  info.reducer = "allreduce";
   info.feedback = "residual";
   info.granularity = "tensor";
   info.parameters = {

@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "gradcomp/compressors/detail/dense_bytes.hpp"
 #include "gradcomp/compressors/detail/elias_stage.hpp"
 #include "gradcomp/compressors/detail/norms.hpp"
 #include "gradcomp/kernels/quantise.hpp"
@@ -24,31 +25,24 @@ kernels::QuantiseSpec quantise_spec(const Options& options) {
   return spec;
 }
 
-struct QsgdState final : State {
-  QsgdState(const Layout& bucket, const kernels::QuantiseSpec& spec)
-      : State(bucket),
-        plan(bucket, spec),
-        payload("gradcomp::compressors::qsgd::payload", static_cast<std::size_t>(payload_header_bytes + plan.bytes())) {
+struct QsgdState final : DenseState {
+  QsgdState(const Layout& bucket, const kernels::QuantiseSpec& spec, index_t payload_bytes)
+      : DenseState(bucket, payload_bytes), plan(bucket, spec) {
     for (const auto& segment : bucket.segments) kept.push_back(segment.count);
     target.assign(kept.size(), 0);
   }
   index_t scratch_bytes() const override { return plan.scratch_bytes() + static_cast<index_t>(payload.size()); }
 
   kernels::QuantisePlan plan;
-  Vector<std::byte> payload;
 };
 
-class Qsgd final : public Compressor {
+class Qsgd final : public DenseBytesOf<QsgdState> {
  public:
   Qsgd(Info info, Options options)
-      : Compressor(std::move(info), std::move(options)), m_spec(quantise_spec(this->options())) {}
+      : DenseBytesOf(std::move(info), std::move(options)), m_spec(quantise_spec(this->options())) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
-    return std::make_unique<QsgdState>(layout, m_spec);
-  }
-
-  index_t payload_capacity(const Layout& layout) const override {
-    return payload_header_bytes + payload_bytes(layout, layout.count());
+    return std::make_unique<QsgdState>(layout, m_spec, payload_capacity(layout));
   }
 
   index_t payload_bytes(const Layout& layout, index_t) const override {
@@ -59,51 +53,20 @@ class Qsgd final : public Compressor {
     return bytes;
   }
 
-  void produce(const Exec& exec, int, const Source& source, State& state, const Context& context,
-               Message& message) const override {
-    auto& own = static_cast<QsgdState&>(state);
-    std::byte* const sections = own.payload.data() + payload_header_bytes;
-    const kernels::QuantiseStream stream{context.seed, context.step, static_cast<std::uint32_t>(context.rank)};
-    const bool flagged = own.plan.encode(exec, source, stream, shrink(source), sections) > 0;
-    PayloadHeader head = header(source.count, source.count);
-    message.kind = MessageKind::bytes;
-    message.payload = own.payload;
-    message.size = payload_header_bytes + own.plan.bytes();
-    if (flagged) {
-      head.flags |= PayloadHeader::flag_skip;
-      head.kept = 0;
-      message.size = payload_header_bytes;
-      // nothing will be sent: what the pass above took out of the memory returns to it
-      if (source.has_memory()) {
-        own.plan.decode_add(exec, sections, source.returning(),
-                            Span<float>(source.memory, static_cast<std::size_t>(source.count)));
-      }
-    }
-    write_header(exec, head, message.payload);
-  }
-
-  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out) const override {
-    auto& own = static_cast<QsgdState&>(state);
-    const index_t count = own.layout.count();
-    const PayloadHeader head = read_header(exec, payload, header(count, count));
-    const index_t expected = head.skip() ? 0 : own.plan.bytes();
-    require(static_cast<index_t>(payload.size()) == payload_header_bytes + expected &&
-                head.kept == (head.skip() ? 0 : head.elements),
-            "qsgd: payload of {} bytes for {} entries, expected {} bytes", payload.size(), head.kept,
-            payload_header_bytes + expected);
-    require(static_cast<index_t>(out.size()) == count, "qsgd: output of {} elements, expected {}", out.size(), count);
-    if (head.skip()) return;
-    require(reinterpret_cast<std::uintptr_t>(payload.data()) % 4 == 0, "qsgd: payload is not aligned to 4 bytes");
-    require(own.plan.decode_add(exec, payload.data() + payload_header_bytes, weight, out),
-            "qsgd: payload holds a code or a norm out of range");
-  }
-
   bool can_fit() const override { return true; }
-  void fit(const Exec& exec, State& state, index_t count) const override {
-    state.fit(count);
-    static_cast<QsgdState&>(state).plan.fit(exec, count);
+
+ protected:
+  void encode(const Exec& exec, const Source& source, QsgdState& own, const Context& context,
+              std::byte* sections) const override {
+    const kernels::QuantiseStream stream{context.seed, context.step, static_cast<std::uint32_t>(context.rank)};
+    own.plan.encode(exec, source, stream, shrink(source), own.non_finite, sections);
+    take_back(exec, source, own, sections);
   }
+  void decode(const Exec& exec, const std::byte* sections, float weight, QsgdState& own, const Gate& gate,
+              const Span<float>& out) const override {
+    own.plan.decode_add(exec, sections, weight, gate, own.wrong, out);
+  }
+  void fit_plans(const Exec& exec, QsgdState& own, index_t count) const override { own.plan.fit(exec, count); }
 
  private:
   /// With a memory 1 / (1 + w), w of a whole bucket: what is unbiased with variance w ||a||^2 is no contraction.
@@ -141,7 +104,8 @@ Entry qsgd() {
   info.family = Info::Family::quantiser;
   info.property = Info::Property::unbiased;
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"allgather", "two_phase"};
+  info.reducer = "allgather";
+  info.stripes = true;
   info.granule = 8192;  // a multiple of every bucket
   info.parameters = {
       Parameter::choice("bits", "4", {"2", "4", "8"}, "bits per element; s = 2^(bits - 1) - 1"),

@@ -1,10 +1,9 @@
 #include "gradcomp/compressors/random_k.hpp"
 
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include "gradcomp/compressors/detail/sparsifier.hpp"
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/first_touch.hpp"
 #include "gradcomp/kernels/random_subset.hpp"
 #include "gradcomp/kernels/scatter.hpp"
@@ -32,7 +31,6 @@ struct RandomKState final : State {
         message_layout(entries_of(layout, ratio)),
         tiles(layout),
         entries(message_layout),
-        bad("gradcomp::compressors::random_k::bad", 1),
         payload("gradcomp::compressors::random_k::payload",
                 static_cast<std::size_t>(before_values + 4 * message_layout.count())),
         sent(reinterpret_cast<float*>(payload.data() + before_values),
@@ -72,15 +70,16 @@ struct RandomKState final : State {
     Kokkos::deep_copy(exec, weights, HostSpan<float>(host_weights.data(), host_weights.size()));
   }
 
-  /// out += weight (times n / k) * values at this step's entries.
-  void scatter(const Exec& exec, const Span<const float>& values, float weight, bool unbiased, const Span<float>& out) {
+  /// out += weight (times n / k) * values at this step's entries, where `gate` is open.
+  void scatter(const Exec& exec, const Span<const float>& values, float weight, bool unbiased, const Gate& gate,
+               const Span<float>& out) {
+    if (!gate.may_open()) return;
     weigh(exec, weight, unbiased);
-    kernels::scatter_subsets(exec, entries, subsets, weights, values, out);
+    kernels::scatter_subsets(exec, entries, subsets, weights, values, gate, out);
   }
 
   Layout message_layout;  ///< k elements for each segment of the bucket
   kernels::Tiles tiles, entries;
-  Vector<index_t> bad;  ///< [1] elements that are not finite
   Vector<std::byte> payload;
   Span<float> sent;  ///< in the payload
   Vector<float> sum;
@@ -88,17 +87,39 @@ struct RandomKState final : State {
   Vector<float> weights;
   std::vector<kernels::Subset> host_subsets;
   std::vector<float> host_weights;
-  Context step;          ///< of the last produce()
-  bool flagged = false;  ///< this rank's last gradient was not finite: nothing left the memory
+  Context step;      ///< of the last produce()
+  Tally non_finite;  ///< elements of this rank's last gradient: then nothing left the memory
+  Tally flagged;     ///< whether a rank sent NaN in element 0
 };
 
 }  // namespace
+
+/// values = NaN where elements are not finite.
+void poison(const Exec& exec, const Tally& non_finite, const Span<float>& values) {
+  const Gate gate = non_finite.unless_zero();
+  if (!gate.may_open()) return;
+  Kokkos::parallel_for(
+      "gradcomp::compressors::random_k_poison", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(values.size())),
+      KOKKOS_LAMBDA(const index_t i) {
+        if (gate.open()) values(i) = Kokkos::Experimental::quiet_NaN_v<float>;
+      });
+}
+
+/// Counts in `found` whether the first value is NaN.
+void find_poison(const Exec& exec, const Span<const float>& values, const Tally& found) {
+  const auto count = found.count();
+  found.clear(exec);
+  Kokkos::parallel_for(
+      "gradcomp::compressors::random_k_find_poison", Kokkos::RangePolicy<Exec>(exec, 0, values.size() > 0 ? 1 : 0),
+      KOKKOS_LAMBDA(const index_t i) { count(0) = Kokkos::isnan(values(i)) ? 1 : 0; });
+}
 
 /// With the rank's own seed the message is bytes, since sums need common places.
 Info with_seed(Info info, const Options& options) {
   if (options.text("seed") == "private") {
     info.rounds = {MessageKind::bytes};
-    info.reducers = {"allgather"};
+    info.reducer = "allgather";
+    info.host_sizes = true;  // receivers draw the entries of the rank that the message names
   }
   return info;
 }
@@ -131,12 +152,8 @@ class RandomK final : public Compressor {
     const auto rank = static_cast<std::uint32_t>(context.rank);
     own.draw(exec, context, m_private ? rank : every_rank);
     take(exec, source, own);
-    if (own.flagged && m_private) return send_flag(exec, own, header(source.count, 0), own.payload, message);
-    if (own.flagged) Kokkos::deep_copy(exec, own.sent, std::numeric_limits<float>::quiet_NaN());
-    if (m_private) {
-      send_bytes(exec, own, rank, message);
-      return;
-    }
+    if (m_private) return send_bytes(exec, own, rank, message);
+    poison(exec, own.non_finite, own.sent);
     message.kind = MessageKind::summable;
     message.dtype = DType::f32;
     message.op = ReduceOp::sum;
@@ -145,23 +162,17 @@ class RandomK final : public Compressor {
     message.result = own.sum.data();
   }
 
-  bool finish(const Exec& exec, const Source&, State& state, const Context& context,
-              const Span<float>& out) const override {
+  void finish(const Exec& exec, const Source&, State& state, const Context& context, const Span<float>& out,
+              Verdict& verdict) const override {
     auto& own = static_cast<RandomKState&>(state);
-    float first = 0;
-    if (own.sum.size() > 0) Kokkos::deep_copy(exec, HostSpan<float>(&first, 1), subspan<float>(own.sum, 0, 1));
-    exec.fence("gradcomp::compressors::random_k::finish");
-    if (std::isnan(first)) {
-      Kokkos::deep_copy(exec, out, 0.0f);
-      return false;
-    }
+    find_poison(exec, own.sum, own.flagged);
+    verdict.skip_if(exec, own.flagged.unless_zero());
     own.weigh(exec, 1.0f / static_cast<float>(context.ranks), m_unbiased);
     kernels::spread_subsets(exec, own.tiles, own.subsets, own.weights, own.sum, out);
-    return true;
   }
 
   void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out) const override {
+                  const Span<float>& out, Verdict& verdict) const override {
     auto& own = static_cast<RandomKState&>(state);
     const index_t k = own.message_layout.count();
     const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), k));
@@ -170,11 +181,10 @@ class RandomK final : public Compressor {
     require(head.kept == static_cast<std::uint64_t>(entries) && static_cast<index_t>(payload.size()) == bytes,
             "random_k: payload of {} entries and {} bytes, expected {} and {}", head.kept, payload.size(), entries,
             bytes);
-    if (head.skip()) return;
+    if (head.skip()) return verdict.skip(exec);
     std::uint32_t rank = 0;
-    Kokkos::deep_copy(exec, HostSpan<std::byte>(reinterpret_cast<std::byte*>(&rank), 4),
-                      subspan(payload, payload_header_bytes, 4));
-    exec.fence("gradcomp::compressors::random_k::decode_add");
+    read_back(exec, subspan(payload, payload_header_bytes, 4), reinterpret_cast<std::byte*>(&rank),
+              "gradcomp::compressors::random_k::decode_add");
     require(rank < static_cast<std::uint32_t>(own.step.ranks), "random_k: payload of rank {}, there are {}", rank,
             own.step.ranks);
     const Span<const float> values(reinterpret_cast<const float*>(payload.data() + before_values),
@@ -182,36 +192,37 @@ class RandomK final : public Compressor {
     const index_t bad = kernels::count_non_finite(exec, values);
     require(bad == 0, "random_k: {} of {} values are not finite", bad, k);
     own.draw(exec, own.step, rank);
-    own.scatter(exec, values, weight, m_unbiased, out);
+    own.scatter(exec, values, weight, m_unbiased, Gate(), out);
   }
 
   void give_back(const Exec& exec, const Source& source, State& state, const Message&,
                  const Span<const float>&) const override {
     auto& own = static_cast<RandomKState&>(state);
-    if (own.flagged) return;
     own.draw(exec, own.step, m_private ? static_cast<std::uint32_t>(own.step.rank) : every_rank);
-    return_sent(exec, source, own);
+    return_sent(exec, source, own, own.non_finite.if_zero());
   }
 
  private:
   /// First touch and the values of the entries; all stays in the memory where the gradient turns out to be not finite.
   void take(const Exec& exec, const Source& source, RandomKState& own) const {
+    own.non_finite.clear(exec);
     if (source.kind == Source::Kind::none || source.kind == Source::Kind::residual) {
-      own.flagged = kernels::touch_subsets(exec, own.tiles, own.subsets, source, own.sent, own.bad) > 0;
-      if (own.flagged) return_sent(exec, source, own);
+      kernels::touch_subsets(exec, own.tiles, own.subsets, source, own.sent, own.non_finite);
+      return_sent(exec, source, own, own.non_finite.unless_zero());
     } else {
-      own.flagged = kernels::touch_source(exec, own.tiles, source, own.bad) > 0;
-      if (!own.flagged) kernels::gather_subsets(exec, own.entries, own.subsets, source, own.sent);
+      kernels::touch_source(exec, own.tiles, source, own.non_finite);
+      kernels::gather_subsets(exec, own.entries, own.subsets, source, own.non_finite.if_zero(), own.sent);
     }
   }
 
-  static void return_sent(const Exec& exec, const Source& source, RandomKState& own) {
+  static void return_sent(const Exec& exec, const Source& source, RandomKState& own, const Gate& gate) {
     if (!source.has_memory()) return;
-    own.scatter(exec, own.sent, source.returning(), false,
+    own.scatter(exec, own.sent, source.returning(), false, gate,
                 Span<float>(source.memory, static_cast<std::size_t>(source.count)));
   }
 
   void send_bytes(const Exec& exec, RandomKState& own, std::uint32_t rank, Message& message) const {
+    if (own.non_finite.read(exec) > 0) return send_flag(exec, own, header(own.layout.count(), 0), own.payload, message);
     message.kind = MessageKind::bytes;
     message.payload = own.payload;
     message.size = static_cast<index_t>(own.payload.size());
@@ -233,7 +244,7 @@ Entry random_k() {
   info.family = Info::Family::sparsifier;
   info.property = Info::Property::contraction;
   info.rounds = {MessageKind::summable};
-  info.reducers = {"allreduce"};
+  info.reducer = "allreduce";
   info.feedback = "residual";
   info.parameters = {
       ratio_parameter(),

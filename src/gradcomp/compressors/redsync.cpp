@@ -26,7 +26,7 @@ struct RedsyncState final : SparseState {
         binary(layout.segments.size()),
         counted(layout.segments.size()) {}
 
-  std::vector<StateView> persistent() override {
+  Memories memories() override {
     return {{"redsync_thresholds", memory.data(), static_cast<index_t>(memory.size() * sizeof(RedsyncMemory)), true}};
   }
   index_t scratch_bytes() const override { return SparseState::scratch_bytes() + above.bytes(); }

@@ -20,18 +20,16 @@ struct RotatedState final : DenseState {
   RotatedState(const Layout& bucket, index_t length, index_t payload_bytes)
       : DenseState(bucket, payload_bytes),
         rotation(bucket, length),
-        limits("gradcomp::compressors::rotated::limits", rotation.buckets().size()),
-        bad("gradcomp::compressors::rotated::bad", 1) {
+        limits("gradcomp::compressors::rotated::limits", rotation.buckets().size()) {
     for (const auto& segment : bucket.segments) kept.push_back(segment.count);
     target.assign(kept.size(), 0);
   }
   index_t scratch_bytes() const override {
-    return rotation.bytes() + static_cast<index_t>(4 * limits.size() + 8 + payload.size());
+    return rotation.bytes() + static_cast<index_t>(4 * limits.size() + payload.size());
   }
 
   kernels::Rotation rotation;
   Vector<float> limits;  ///< [buckets] t in units of the work array
-  Vector<index_t> bad;   ///< [1]
   Context step;          ///< of the last produce(): other ranks' payloads are of the same one
 };
 
@@ -123,15 +121,14 @@ void write_codes(const Exec& exec, const Quantiser& quantiser, const RotatedStat
       });
 }
 
-/// The work array of a payload's codes. False when a scale is none. Waits for exec.
-bool read_codes(const Exec& exec, const Quantiser& quantiser, const RotatedState& state, const float* scales,
-                const std::uint32_t* words) {
+/// The work array of a payload's codes, where `gate` is open. Counts scales that are none.
+void read_codes(const Exec& exec, const Quantiser& quantiser, const RotatedState& state, const float* scales,
+                const std::uint32_t* words, const Gate& gate) {
   const auto buckets = state.rotation.buckets();
   const auto work = state.rotation.work();
-  const auto bad = state.bad;
-  Kokkos::deep_copy(exec, bad, index_t{0});
+  const auto bad = state.wrong.count();
   kernels::for_warps(
-      "gradcomp::compressors::rotated_decode", exec, static_cast<index_t>(buckets.size()),
+      "gradcomp::compressors::rotated_decode", exec, static_cast<index_t>(buckets.size()), gate,
       KOKKOS_LAMBDA(const Warp& warp, index_t b) {
         const RotatedBucket bucket = buckets(b);
         const float step = 2 / static_cast<float>(quantiser.levels());
@@ -149,19 +146,18 @@ bool read_codes(const Exec& exec, const Quantiser& quantiser, const RotatedState
           warp.each([&](int l) { work(at + l) = static_cast<float>(static_cast<std::int32_t>(code[l])) * step - 1; });
         }
       });
-  return kernels::read_count(exec, state.bad) == 0;
 }
 
-Info with_bits(Info info, const Options& options) {
+Info with_property(Info info, const Options& options) {
   const bool biased = options.text("bits") == "1" || options.real("clip") > 0;
   info.property = biased ? Info::Property::contraction : Info::Property::unbiased;
   return info;
 }
 
-class Rotated final : public DenseBytes {
+class Rotated final : public DenseBytesOf<RotatedState> {
  public:
   Rotated(Info info, const Options& options)
-      : DenseBytes(with_bits(std::move(info), options), options),
+      : DenseBytesOf(with_property(std::move(info), options), options),
         m_quantiser{static_cast<int>(options.integer("bits")), static_cast<float>(options.real("clip")),
                     options.text("scale") == "auto"},
         m_length(options.integer("bucket")) {}
@@ -174,31 +170,30 @@ class Rotated final : public DenseBytes {
   }
 
  protected:
-  bool encode(const Exec& exec, const Source& source, State& state, const Context& context,
+  void encode(const Exec& exec, const Source& source, RotatedState& own, const Context& context,
               std::byte* sections) const override {
-    auto& own = static_cast<RotatedState&>(state);
     check_feedback(source);
     own.step = context;
-    if (own.rotation.rotate(exec, source, context.seed, context.step) > 0) return false;
+    own.rotation.rotate(exec, source, context.seed, context.step, own.non_finite);
+    const Gate good = own.non_finite.if_zero();
+    if (!good.may_open()) return;
     auto* const scales = reinterpret_cast<float*>(sections);
     write_scales(exec, m_quantiser, source.has_memory() && m_quantiser.shrinks, own, scales);
     write_codes(exec, m_quantiser, own, context, reinterpret_cast<std::uint32_t*>(scales) + own.limits.size());
     if (source.has_memory()) {
       own.rotation.rotate_back(exec, context.seed, context.step);
-      own.rotation.report(exec, source, scales);
+      own.rotation.report(exec, source, scales, good);
     }
-    return true;
   }
 
-  bool decode(const Exec& exec, const std::byte* sections, float weight, State& state,
+  void decode(const Exec& exec, const std::byte* sections, float weight, RotatedState& own, const Gate& gate,
               const Span<float>& out) const override {
-    const auto& own = static_cast<RotatedState&>(state);
     const auto* const scales = reinterpret_cast<const float*>(sections);
     const auto* const words = reinterpret_cast<const std::uint32_t*>(sections) + own.limits.size();
-    if (!read_codes(exec, m_quantiser, own, scales, words)) return false;
+    read_codes(exec, m_quantiser, own, scales, words, gate);
+    if (!own.wrong.if_zero().may_open()) return;
     own.rotation.rotate_back(exec, own.step.seed, own.step.step);
-    own.rotation.add(exec, scales, weight, out);
-    return true;
+    own.rotation.add(exec, scales, weight, gate, out);
   }
 
  private:
@@ -224,7 +219,7 @@ Entry rotated() {
   info.family = Info::Family::quantiser;
   info.property = Info::Property::unbiased;
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"allgather"};
+  info.reducer = "allgather";
   info.feedbacks = {"none", "residual", "ef21"};
   info.granule = 8192;  // a multiple of every bucket
   info.parameters = {

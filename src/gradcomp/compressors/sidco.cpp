@@ -19,7 +19,7 @@ struct SidcoState final : SparseState {
     for (auto& h : history) h.stages = stages;
   }
 
-  std::vector<StateView> persistent() override {
+  Memories memories() override {
     return {{"sidco_history", history.data(), static_cast<index_t>(history.size() * sizeof(SidcoHistory)), true}};
   }
   index_t scratch_bytes() const override { return SparseState::scratch_bytes() + tails.bytes(); }

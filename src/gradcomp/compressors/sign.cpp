@@ -21,11 +21,10 @@ class Sign final : public SignBits {
   }
 
  protected:
-  bool encode(const Exec& exec, const Source& source, State& state, const Context&,
+  void encode(const Exec& exec, const Source& source, SignBitsState& own, const Context&,
               std::byte* sections) const override {
-    const auto& own = static_cast<SignBitsState&>(state);
-    return kernels::write_signs(exec, own.pieces, kernels::FirstRows{source}, {},
-                                reinterpret_cast<std::uint32_t*>(sections)) == 0;
+    kernels::write_signs(exec, own.pieces, kernels::FirstRows{source}, {}, Gate(), own.non_finite,
+                         reinterpret_cast<std::uint32_t*>(sections));
   }
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gradcomp/compressors/detail/density.hpp"
+#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/count_sketch.hpp"
 #include "gradcomp/kernels/scatter.hpp"
 #include "gradcomp/kernels/top_k.hpp"
@@ -13,8 +14,6 @@ namespace gradcomp::compressors {
 namespace {
 
 using Entries = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
-Vector<float> floats(const char* label, index_t count) { return {label, static_cast<std::size_t>(count)}; }
 
 struct Sizes {
   double ratio;
@@ -74,12 +73,12 @@ struct SketchState final : State {
         candidate_count(sizes.candidates(bucket)),
         heavy(bucket, static_cast<double>(candidate_count) / static_cast<double>(std::max<index_t>(1, bucket.count()))),
         largest(sizes.entries(bucket), 1.0 / static_cast<double>(sizes.factor)),
-        table(floats("gradcomp::compressors::sketch::table", sketch.table_size())),
-        summed(floats("gradcomp::compressors::sketch::summed", sketch.table_size())),
-        estimates(floats("gradcomp::compressors::sketch::estimates", bucket.count())),
-        own(floats("gradcomp::compressors::sketch::own", candidate_count)),
-        sums(floats("gradcomp::compressors::sketch::sums", candidate_count)),
-        chosen(floats("gradcomp::compressors::sketch::chosen", candidate_count)),
+        table(kernels::zeroed<float>("gradcomp::compressors::sketch::table", sketch.table_size())),
+        summed(kernels::zeroed<float>("gradcomp::compressors::sketch::summed", sketch.table_size())),
+        estimates(kernels::zeroed<float>("gradcomp::compressors::sketch::estimates", bucket.count())),
+        own(kernels::zeroed<float>("gradcomp::compressors::sketch::own", candidate_count)),
+        sums(kernels::zeroed<float>("gradcomp::compressors::sketch::sums", candidate_count)),
+        chosen(kernels::zeroed<float>("gradcomp::compressors::sketch::chosen", candidate_count)),
         candidates("gradcomp::compressors::sketch::candidates", own.size()),
         places("gradcomp::compressors::sketch::places", own.size()) {
     for (std::size_t s = 0; s < bucket.segments.size(); ++s) {
@@ -194,15 +193,14 @@ class Sketch final : public Compressor {
     own.skip = !own.heavy.run(exec, own.estimates, own.candidates, own.chosen);
   }
 
-  bool finish(const Exec& exec, const Source& source, State& state, const Context& context,
-              const Span<float>& out) const override {
+  void finish(const Exec& exec, const Source& source, State& state, const Context& context, const Span<float>& out,
+              Verdict& verdict) const override {
     auto& own = static_cast<SketchState&>(state);
     own.skip = own.skip || !own.largest.run(exec, own.sums, own.places, own.chosen);
-    if (own.skip) return false;
+    if (own.skip) return verdict.skip(exec);
     Kokkos::deep_copy(exec, out, 0.0f);
     send_chosen(exec, source, own, 1.0f / static_cast<float>(context.ranks), out);
     own.taken = true;
-    return true;
   }
 
   /// Before finish() has succeeded the memory still holds a.
@@ -224,9 +222,10 @@ Entry sketch() {
   info.summary = "heavy hitters of summed count sketches, then their exact values: no indices travel";
   info.paper = "Ivkin et al., Communication-efficient distributed SGD with sketching, NeurIPS 2019";
   info.family = Info::Family::sparsifier;
+  info.host_sizes = true;
   info.property = Info::Property::contraction;
   info.rounds = {MessageKind::summable, MessageKind::summable};
-  info.reducers = {"allreduce"};
+  info.reducer = "allreduce";
   info.feedback = "momentum_correction";
   info.feedbacks = {"none", "residual", "momentum_correction", "ef21"};
   info.parameters = {

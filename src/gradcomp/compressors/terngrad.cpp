@@ -31,7 +31,8 @@ std::unique_ptr<Compressor> make_terngrad(Info info, const Options& options) {
   info.property = options.real("clip") > 0 ? Info::Property::contraction : Info::Property::unbiased;
   if (code == "sum") return std::make_unique<SummedLevels<TernaryScheme>>(info, options);
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"allgather", "two_phase"};
+  info.reducer = "allgather";
+  info.stripes = true;
   if (code == "base3") return make_base3_ternary(info, options);
   return std::make_unique<Coded<TernaryScheme>>(info, options);
 }
@@ -46,7 +47,7 @@ Entry terngrad() {
   info.family = Info::Family::quantiser;
   info.property = Info::Property::contraction;  // in the mean: E[decoded] = clip(a)
   info.rounds = {MessageKind::summable, MessageKind::summable};
-  info.reducers = {"allreduce"};
+  info.reducer = "allreduce";
   info.feedbacks = {"none"};
   info.parameters = {
       Parameter::real("clip", "2.5", 0, 100, "standard deviations beyond which elements are cut; 0: off, unbiased"),

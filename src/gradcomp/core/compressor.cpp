@@ -13,11 +13,12 @@ void State::fit(index_t count) {
 
 Compressor::Compressor(Info info, Options options) : m_info(std::move(info)), m_options(std::move(options)) {}
 
-bool Compressor::finish(const Exec&, const Source&, State&, const Context&, const Span<float>&) const {
+void Compressor::finish(const Exec&, const Source&, State&, const Context&, const Span<float>&, Verdict&) const {
   throw Error(m_info.name + ": a method of one bytes round has no finish()");
 }
 
-void Compressor::decode_add(const Exec&, const Span<const std::byte>&, float, State&, const Span<float>&) const {
+void Compressor::decode_add(const Exec&, const Span<const std::byte>&, float, State&, const Span<float>&,
+                            Verdict&) const {
   throw Error(m_info.name + ": a summable method has no decode_add()");
 }
 
@@ -26,7 +27,7 @@ void Compressor::give_back(const Exec& exec, const Source& source, State& state,
   if (!source.has_memory() || message.kind != MessageKind::bytes) return;
   const Span<const std::byte> payload(message.payload.data(), static_cast<std::size_t>(message.size));
   decode_add(exec, payload, source.returning(), state,
-             Span<float>(source.memory, static_cast<std::size_t>(source.count)));
+             Span<float>(source.memory, static_cast<std::size_t>(source.count)), state.verdict);
 }
 
 void Compressor::fit(const Exec&, State&, index_t) const {

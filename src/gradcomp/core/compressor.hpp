@@ -11,8 +11,9 @@
 //  - Nothing is allocated after prepare(). Same inputs, same bytes, for any thread count.
 //  - All segments of the layout are treated in batched launches; nothing fences globally.
 //  - Non-finite gradient elements never enter a message or a memory: the message is flagged (NaN in element 0 of a
-//    summable one, PayloadHeader::flag_skip in a bytes one, whose sections then are empty), all ranks skip the step,
-//    and give_back() returns to the memory what had been sent.
+//    summable one, PayloadHeader::flag_skip in a bytes one, whose sections then are empty, or not looked at where the
+//    host could not know), all ranks skip the step, and give_back() returns to the memory what had been sent.
+//  - Unless Info::host_sizes, no function waits for a device (docs/concepts.md, "What the host may know").
 //  - decode_add() trusts no byte: a wrong length, index or count throws Error, and `out` is never written outside.
 #include <memory>
 #include <string>
@@ -21,6 +22,7 @@
 
 #include "gradcomp/core/info.hpp"
 #include "gradcomp/core/layout.hpp"
+#include "gradcomp/core/memories.hpp"
 #include "gradcomp/core/message.hpp"
 #include "gradcomp/core/payload.hpp"
 #include "gradcomp/core/source.hpp"
@@ -35,23 +37,17 @@ struct Context {
   int ranks = 1;
 };
 
-/// A named piece of a State that must survive a restart (device or host memory).
-struct StateView {
-  std::string name;
-  void* data = nullptr;
-  index_t bytes = 0;
-  bool on_host = false;
-};
-
-/// All that a compressor remembers between steps (persistent()) or needs as work space (the rest). One per bucket.
+/// All that a compressor remembers between steps (memories()) or needs as work space (the rest). One per bucket.
 class State {
  public:
   explicit State(Layout bucket) : layout(std::move(bucket)) {}
   virtual ~State() = default;
   /// Warm-started factors, stage counts, thresholds: checkpointed, and reported as state bytes.
-  virtual std::vector<StateView> persistent() { return {}; }
+  virtual Memories memories() { return {}; }
   /// Work space, for the report of memory.
   virtual index_t scratch_bytes() const { return 0; }
+  /// Called once, after prepare(), where the sources will have a memory: allocates what only that needs.
+  virtual void remember() {}
   /// Shortens a layout of one segment to `count` elements; allocates nothing.
   void fit(index_t count);
 
@@ -61,6 +57,8 @@ class State {
   /// monitor: one value per segment.
   std::vector<index_t> kept;
   std::vector<index_t> target;
+
+  Verdict verdict;  ///< for those who decode outside a step: give_back(), a composition's own values
 };
 
 class Compressor {
@@ -96,14 +94,15 @@ class Compressor {
   virtual void consume(const Exec&, int /*round*/, const Message&, State&, const Context&) const {}
 
   /// Summable methods: writes the estimate of the mean gradient to `out` and what is missing from it to the memory.
-  /// Returns false, with `out` unspecified, when some rank flagged the step.
-  virtual bool finish(const Exec& exec, const Source& source, State& state, const Context& context,
-                      const Span<float>& out) const;
+  /// When some rank flagged the step, raises the verdict's flag, with `out` unspecified and the memory holding a.
+  virtual void finish(const Exec& exec, const Source& source, State& state, const Context& context,
+                      const Span<float>& out, Verdict& verdict) const;
 
-  /// Bytes methods: out += weight * decoded. Throws Error, with `out` unspecified but nothing outside written, when the
-  /// bytes are not a payload of this method for this layout. A flagged payload adds nothing.
+  /// Bytes methods: out += weight * decoded. When the bytes are not a payload of this method for this layout, throws
+  /// Error, or where the host does not see them leaves that to the verdict, with `out` unspecified but nothing outside
+  /// written. A flagged payload adds nothing and raises the verdict's flag.
   virtual void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                          const Span<float>& out) const;
+                          const Span<float>& out, Verdict& verdict) const;
 
   /// After a skipped step: returns to the memory of `source` what the last step took out of it. `out` is what finish()
   /// wrote, where it was called. Default: bytes methods decode their own payload into the memory. A velocity that the

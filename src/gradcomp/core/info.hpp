@@ -11,7 +11,7 @@ namespace gradcomp {
 struct Info {
   enum class Family { control, sparsifier, quantiser, low_rank };
   /// sign: the direction of every element alone, decoded as +-1. The estimate of the mean is the sign of the sum over
-  /// ranks, + where that is zero, and nothing is left to remember. Sections: bits, in the same order on all ranks.
+  /// ranks, + where that is zero, and nothing is left to remember.
   /// biased: none of the others; ||a - C(a)|| may exceed ||a||.
   enum class Property { exact, unbiased, contraction, rounding, sign, biased };
 
@@ -23,8 +23,14 @@ struct Info {
   bool sends_values =
       true;                ///< of sparsifiers: receivers get a chosen entry as it is; false: a mean or a quantum of it
   bool scale_free = true;  ///< C(2^j a) = 2^j C(a); false: the method has a constant in the gradient's own units
-  std::vector<MessageKind> rounds;                            ///< message kind of each round, one to three
-  std::vector<std::string> reducers;                          ///< valid reducers, the default first
+  std::vector<MessageKind> rounds;  ///< message kind of each round, one to three
+  std::string reducer;              ///< default reducer; the others that can carry it follow from what is said here
+  bool sparse = false;      ///< its bytes messages offer Message::sparse, so that entries can be merged on their way
+  bool votes = false;       ///< its sections are words of signs, in the same order on all ranks, which can be counted
+  bool stripes = false;     ///< its messages of a bucket that is cut at granules say as much as one of the whole
+  bool travels = true;      ///< false: its messages are empty, and every rank keeps its own gradient
+  bool in_place = false;    ///< finish() may write to the array that the gradient is in
+  bool host_sizes = false;  ///< on a device it may wait in produce() and decode_add(): the host sizes its messages
   std::string feedback = "none";                              ///< default feedback
   std::vector<std::string> feedbacks = {"none", "residual"};  ///< kinds that the method can work with
   bool takes(const std::string& feedback_kind) const;         ///< whether it is among them

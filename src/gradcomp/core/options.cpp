@@ -38,7 +38,12 @@ Parameter Parameter::choice(std::string name, std::string value, std::vector<std
   return {std::move(name), Type::choice, std::move(value), 0, 0, false, std::move(choices), std::move(help)};
 }
 
+Parameter Parameter::word(std::string name, std::string value, std::string help) {
+  return {std::move(name), Type::word, std::move(value), 0, 0, false, {}, std::move(help)};
+}
+
 std::string Parameter::allowed() const {
+  if (type == Type::word) return "a name";
   if (type == Type::choice) return fmt::format("one of {}", fmt::join(choices, ", "));
   return fmt::format("{} in {}{}, {}]", type == Type::real ? "a number" : "an integer", open_low ? '(' : '[', low,
                      high);
@@ -48,6 +53,8 @@ void Parameter::check(const std::string& owner, const std::string& text) const {
   bool good = false;
   if (type == Type::choice) {
     good = std::find(choices.begin(), choices.end(), text) != choices.end();
+  } else if (type == Type::word) {
+    good = !text.empty();
   } else if (type == Type::integer) {
     index_t value = 0;
     good = parse(text, value) && in_range(*this, static_cast<double>(value));

@@ -10,7 +10,7 @@ namespace gradcomp {
 
 /// One declared parameter: everything that --list, the docs, the parser and the error messages need.
 struct Parameter {
-  enum class Type { real, integer, choice };
+  enum class Type { real, integer, choice, word };
   std::string name;
   Type type = Type::real;
   std::string default_value;
@@ -30,6 +30,8 @@ struct Parameter {
                         bool open_low = false);
   static Parameter integer(std::string name, std::string value, double low, double high, std::string help);
   static Parameter choice(std::string name, std::string value, std::vector<std::string> choices, std::string help);
+  /// A name that a higher layer knows the meaning of.
+  static Parameter word(std::string name, std::string value, std::string help);
 
   /// "a number in (0, 1]", "one of exponential": for error messages and docs.
   std::string allowed() const;

@@ -1,9 +1,9 @@
 #pragma once
 // The fixed header of every bytes message: little endian, followed by the sections of the method's card.
+#include <string>
 #include <type_traits>
 
-#include "gradcomp/core/error.hpp"
-#include "gradcomp/core/types.hpp"
+#include "gradcomp/core/verdict.hpp"
 
 namespace gradcomp {
 
@@ -30,6 +30,8 @@ std::uint32_t text_hash(const char* text);
 
 /// Writes `header` to the first bytes of `payload` (device), ordered on exec.
 void write_header(const Exec& exec, const PayloadHeader& header, const Span<std::byte>& payload);
+/// The same; where `flagged` counts anything, a header with the flag and without entries.
+void write_header(const Exec& exec, const PayloadHeader& header, const Span<std::byte>& payload, const Tally& flagged);
 
 /// Copies the header to the host. Throws Error unless `payload` is long enough and magic and version fit.
 /// Waits for exec.
@@ -37,5 +39,11 @@ PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload
 
 /// read_header(), and throws Error unless method, spec and element count are the expected ones.
 PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected);
+
+/// Looks at the header of a payload that has `size` bytes behind it; on hosts none where it is flagged. Clears
+/// `refused`, and counts in it when nothing may be decoded: a flagged payload, which raises the verdict's flag, or a
+/// broken one, for which hosts throw Error at once and devices later (Verdict::skipped()). Never waits for a device.
+void admit_header(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected, index_t size,
+                  const std::string& method, const Tally& refused, Verdict& verdict);
 
 }  // namespace gradcomp

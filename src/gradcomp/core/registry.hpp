@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gradcomp/core/compressor.hpp"
+#include "gradcomp/core/spec_part.hpp"
 
 namespace gradcomp {
 
@@ -21,10 +22,12 @@ Entry make_entry(Info info) {
   return {info, [info](const Options& options) { return std::make_unique<Method>(info, options); }};
 }
 
-/// The entry called `name`; throws Error that lists all names when there is none.
-const Entry& find_entry(const std::string& name);
-
-/// All entries, sorted by name, made once. Defined, as find_entry(), in the generated source of the compressors layer.
+/// All entries, sorted by name, made once. Defined in the generated source of the compressors layer.
 const std::vector<Entry>& all_entries();
+
+/// The entry called `name`; throws Error that lists all names when there is none.
+inline const Entry& find_entry(const std::string& name) {
+  return find_by_name(all_entries(), "method", name, [](const Entry& entry) { return entry.info.name; });
+}
 
 }  // namespace gradcomp

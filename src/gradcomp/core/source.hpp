@@ -29,6 +29,8 @@ struct Source {
   bool nesterov = false;      ///< u = m (u + gamma g), a = v + u + gamma g
   bool masking = false;       ///< of momentum_correction: u = 0 where an element was sent
 
+  float* target = nullptr;  ///< where finish() will write the mean, `count` elements: room until then
+
   bool has_memory() const { return memory != nullptr; }
 
   /// What decoded values are multiplied with when a message is taken back into `memory`.

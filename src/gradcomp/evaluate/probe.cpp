@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "gradcomp/coders/index_coding.hpp"
-#include "gradcomp/exchange/reduction.hpp"
+#include "gradcomp/exchange/one_rank.hpp"
 #include "gradcomp/feedback/seen.hpp"
 
 namespace gradcomp::evaluate {
@@ -13,10 +13,10 @@ namespace {
 
 /// The tensors, or one vector of them all. A vector has no rows and columns: low-rank methods see it as a matrix, as
 /// gradcomp-allreduce shows it to them.
-Layout seen_by(const MethodSpec& spec, const Layout& layout) {
+Layout shaped(const MethodSpec& spec, const Layout& layout) {
   const bool vector = layout.segments.size() == 1 && !layout.segments[0].is_matrix();
   if (vector && spec.compressor->info().family == Info::Family::low_rank) return layer_like(layout.count());
-  return spec.common.text("granularity") == "bucket" ? layout.fused() : layout;
+  return seen_by(spec, layout);
 }
 
 double total(const std::vector<index_t>& values) {
@@ -38,20 +38,20 @@ Probe::Probe(const std::string& spec, const Layout& layout, const ProbeOptions& 
     : m_options(options),
       m_spec(parse_method(spec)),
       m_checked(with_feedback(spec, "residual")),
-      m_layout(seen_by(m_spec, layout)) {
+      m_layout(shaped(m_spec, layout)) {
   const std::string text = m_spec.text, label = m_spec.label;  // as the user typed them
   // A method that cannot do without feedback starts from an empty memory with every gradient.
   if (!options.closed) m_spec = with_feedback(spec, "none").value_or(m_spec);
   m_spec.text = text;
   m_spec.label = label;
-  if (options.closed) m_run = std::make_unique<ProbeRun>(m_spec, m_layout);
+  if (options.closed) m_run = std::make_unique<ProbeRun>(m_spec, m_layout, m_options.seed);
 }
 
-std::vector<float> Probe::decoded() const { return copied(m_run->out.data(), m_run->out.size()); }
+std::vector<float> Probe::decoded() const { return m_run->decoded(); }
 
 void Probe::step(const Exec& exec, const Span<const float>& gradient, ReadProbe& read) {
-  if (!m_options.closed) m_run = std::make_unique<ProbeRun>(m_spec, m_layout);
-  const Source source = m_run->feedback.source(exec, gradient, 1);
+  if (!m_options.closed) m_run = std::make_unique<ProbeRun>(m_spec, m_layout, m_options.seed);
+  const Source source = m_run->source(exec, gradient);
   const bool difference = source.kind == Source::Kind::ef21;
   m_seen = seen_by_compressor(exec, source);
   if (difference) m_before = copied(source.memory, gradient.size());
@@ -59,7 +59,7 @@ void Probe::step(const Exec& exec, const Span<const float>& gradient, ReadProbe&
     m_result.read_ms.clear(), m_result.compress_ms.clear(), m_result.decompress_ms.clear();
   }
   const double read_seconds = m_options.closed ? read.seconds(exec, gradient) : 0;
-  m_run->step(exec, gradient, context(), m_options.keep_bytes ? &m_message : nullptr);
+  m_run->step(exec, gradient, m_step, m_options.keep_bytes ? &m_message : nullptr);
   if (m_options.closed) {
     m_result.read_ms.push_back(1e3 * read_seconds);
     m_result.compress_ms.push_back(m_run->compress_ms);
@@ -83,9 +83,9 @@ void Probe::step(const Exec& exec, const Span<const float>& gradient, ReadProbe&
 
 /// What was kept and sent.
 void Probe::describe() {
-  const State& state = *m_run->state;
-  m_result.payload_bytes.push_back(static_cast<double>(m_run->payload_bytes));
-  m_result.header_bytes.push_back(static_cast<double>(m_run->header_bytes));
+  const State& state = m_run->rank.sender().state();
+  m_result.payload_bytes.push_back(static_cast<double>(m_run->rank.payload_bytes()));
+  m_result.header_bytes.push_back(static_cast<double>(m_run->rank.header_bytes()));
   std::vector<double> ratios;
   for (std::size_t s = 0; s < state.target.size(); ++s) {
     if (state.target[s] <= 0) continue;
@@ -103,15 +103,17 @@ void Probe::describe() {
 
 /// Times an open-loop gradient on a run of its own, so that what adapts from call to call shows in no statistic.
 void Probe::time(const Exec& exec, const Span<const float>& gradient, ReadProbe& read) {
-  ProbeRun run(m_spec, m_layout);
+  ProbeRun run(m_spec, m_layout, m_options.seed);
   for (index_t t = 0; t <= m_options.timings; ++t) {
     const double seconds = read.seconds(exec, gradient);
-    run.step(exec, gradient, context(), nullptr);
+    run.step(exec, gradient, m_step, nullptr);
     if (t == 0) continue;  // cold
     m_result.read_ms.push_back(1e3 * seconds);
     m_result.compress_ms.push_back(run.compress_ms);
     m_result.decompress_ms.push_back(run.decompress_ms);
   }
+  // the timed answer is the one that is checked; a state has had more steps here
+  if (!run.rank.has_state() && run.decoded() != decoded()) m_result.verified = false;
 }
 
 /// The same gradient with fresh random numbers.

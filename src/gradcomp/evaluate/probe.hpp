@@ -61,7 +61,6 @@ class Probe {
   void check(const Exec& exec, const Span<const float>& gradient);
   void time(const Exec& exec, const Span<const float>& gradient, ReadProbe& read);
   void try_often(const Exec& exec, const Span<const float>& gradient);
-  Context context() const { return {m_options.seed, m_step, 0, 1}; }
 
   ProbeOptions m_options;
   MethodSpec m_spec;

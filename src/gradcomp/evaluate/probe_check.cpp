@@ -46,13 +46,11 @@ void Probe::verify(const std::vector<float>& whole, const std::vector<float>& de
 void Probe::check(const Exec& exec, const Span<const float>& gradient) {
   if (!m_checked) return;
   try {
-    if (!m_check || !m_options.closed) m_check = std::make_unique<ProbeRun>(*m_checked, m_layout);
-    m_check->feedback = Feedback(m_checked->common, m_layout.count());
-    m_check->step(exec, gradient, context(), nullptr);
-    const Source source = m_check->feedback.source(exec, gradient, 1);
-    if (source.gamma == 1) {
-      verify(m_seen, copied(m_check->out.data(), m_check->out.size()), copied(source.memory, gradient.size()));
-    }
+    if (!m_check || !m_options.closed) m_check = std::make_unique<ProbeRun>(*m_checked, m_layout, m_options.seed);
+    m_check->rank.forget(exec);
+    m_check->step(exec, gradient, m_step, nullptr);
+    const Source source = m_check->source(exec, gradient);
+    if (source.gamma == 1) verify(m_seen, m_check->decoded(), copied(source.memory, gradient.size()));
     if (!m_options.closed) m_check.reset();  // as large as the gradient several times over
   } catch (const Error&) {
     m_checked.reset();  // the method refuses feedback with these options

@@ -1,30 +1,31 @@
 #pragma once
-// The rounds of a compressor on one rank: its own message is the sum over ranks.
-#include <memory>
+// One method on one rank, step by step.
 #include <vector>
 
-#include "gradcomp/exchange/spec.hpp"
-#include "gradcomp/feedback/feedback.hpp"
+#include "gradcomp/exchange/one_rank.hpp"
 
 namespace gradcomp::evaluate {
 
 /// `count` floats at `device` on the host.
 std::vector<float> copied(const float* device, std::size_t count);
 
-/// State, memory and output of one method between steps.
+/// One method between steps, and what its last step cost.
 struct ProbeRun {
-  ProbeRun(const MethodSpec& spec, const Layout& layout);
+  ProbeRun(const MethodSpec& spec, const Layout& layout, std::uint64_t seed) : rank(spec, layout, seed) {}
 
-  /// All rounds of one step on `gradient`; `out` receives what was decoded (of ef21 a difference, not the estimate).
+  /// All rounds of one step on `gradient`; out() receives what was decoded (of ef21 a difference, not the estimate).
   /// With `bytes`, the messages are copied there. Throws Error when the method flags the step.
-  void step(const Exec& exec, const Span<const float>& gradient, const Context& context, std::vector<std::byte>* bytes);
+  void step(const Exec& exec, const Span<const float>& gradient, std::int64_t number, std::vector<std::byte>* bytes);
 
-  std::shared_ptr<const Compressor> compressor;
-  Feedback feedback;
-  std::unique_ptr<State> state;
-  Vector<float> out;
-  index_t payload_bytes = 0, header_bytes = 0;  ///< of the last step
-  double compress_ms = 0, decompress_ms = 0;    ///< of the last step
+  /// What was decoded, on the host.
+  std::vector<float> decoded() const { return copied(rank.out().data(), rank.out().size()); }
+  /// The source of a step on `gradient`.
+  Source source(const Exec& exec, const Span<const float>& gradient) const {
+    return rank.sender().source_of(exec, gradient, 1);
+  }
+
+  OneRank rank;
+  double compress_ms = 0, decompress_ms = 0;  ///< of the last step
 };
 
 }  // namespace gradcomp::evaluate

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/data/npy.hpp"
 #include "gradcomp/data/synthetic.hpp"
@@ -22,7 +23,7 @@ class Uploaded : public Stream {
  protected:
   Span<const float> upload(const Exec& exec, const std::vector<float>& host) {
     Kokkos::deep_copy(exec, m_device, HostSpan<const float>(host.data(), host.size()));
-    exec.fence("gradcomp::evaluate::upload");
+    wait(exec, "gradcomp::evaluate::upload");
     return m_device;
   }
 

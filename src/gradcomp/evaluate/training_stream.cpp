@@ -11,6 +11,13 @@
 namespace gradcomp::evaluate {
 namespace {
 
+nn::OptimiserOptions sgd_options(const TrainingOptions& options) {
+  nn::OptimiserOptions sgd;
+  sgd.momentum = options.momentum;
+  sgd.weight_decay = options.weight_decay;
+  return sgd;
+}
+
 Vector<float> array(const char* name, index_t count) { return {name, static_cast<std::size_t>(count)}; }
 
 class Training final : public Stream {
@@ -22,7 +29,7 @@ class Training final : public Stream {
         m_parameters(array("gradcomp::evaluate::parameters", layout().count())),
         m_gradient(array("gradcomp::evaluate::gradient", layout().count())),
         m_state(array("gradcomp::evaluate::state", m_model->state_count())),
-        m_sgd(layout(), {options.momentum, false, options.weight_decay}),
+        m_sgd(layout(), sgd_options(options)),
         m_loader(m_task->training({options.batch, 0, 1, options.seed})) {
     m_rate.decay = nn::decay_from_name("cosine");
     m_rate.rate = options.learning_rate;

@@ -12,23 +12,22 @@ namespace {
 /// One method, started anew for every trial.
 class Fresh {
  public:
-  Fresh(const MethodSpec& spec, const Layout& layout) : m_spec(spec), m_layout(layout) {}
+  Fresh(const MethodSpec& spec, const Layout& layout, std::uint64_t seed)
+      : m_spec(spec), m_layout(layout), m_seed(seed) {}
 
-  /// What is decoded of `gradient` in a first step.
-  std::vector<float> decode(const Exec& exec, const Span<const float>& gradient, const Context& context) {
-    if (!m_run || !m_run->state->persistent().empty()) m_run.emplace(m_spec, m_layout);
-    for (const auto& memory : m_run->feedback.persistent()) {
-      const auto bytes = static_cast<std::size_t>(memory.bytes);
-      Kokkos::deep_copy(exec, Span<std::byte>(static_cast<std::byte*>(memory.data), bytes), std::byte{0});
-    }
-    m_run->step(exec, gradient, context, nullptr);
-    return copied(m_run->out.data(), m_run->out.size());
+  /// What is decoded of `gradient` in a first step, with the random numbers of step `number`.
+  std::vector<float> decode(const Exec& exec, const Span<const float>& gradient, index_t number) {
+    if (!m_run || m_run->rank.has_state()) m_run = std::make_unique<ProbeRun>(m_spec, m_layout, m_seed);
+    m_run->rank.forget(exec);
+    m_run->step(exec, gradient, number, nullptr);
+    return m_run->decoded();
   }
 
  private:
   MethodSpec m_spec;
   Layout m_layout;
-  std::optional<ProbeRun> m_run;
+  std::uint64_t m_seed;
+  std::unique_ptr<ProbeRun> m_run;
 };
 
 struct Products {
@@ -60,14 +59,13 @@ void run_trials(const Exec& exec, const MethodSpec& method, const MethodSpec* fe
   const std::vector<float> a = copied(gradient.data(), gradient.size());
   const double norm = products(a, a).along;
   if (norm == 0) return;  // nothing has a direction
-  Fresh plain(method, layout);
+  Fresh plain(method, layout, seed);
   std::optional<Fresh> remembering;
-  if (fed_back != nullptr) remembering.emplace(*fed_back, layout);
+  if (fed_back != nullptr) remembering.emplace(*fed_back, layout, seed);
   for (index_t t = 0; t < count; ++t) {
-    const Context context{seed, t, 0, 1};
-    const Products sums = products(a, plain.decode(exec, gradient, context));
+    const Products sums = products(a, plain.decode(exec, gradient, t));
     trials.bias.push_back(sums.along / norm - 1);
-    const double apart = remembering ? products(a, remembering->decode(exec, gradient, context)).apart : sums.apart;
+    const double apart = remembering ? products(a, remembering->decode(exec, gradient, t)).apart : sums.apart;
     trials.contraction.push_back(1 - apart / norm);
   }
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gradcomp/compressors/detail/composition.hpp"
+#include "gradcomp/exchange/reducer.hpp"
 #include "gradcomp/exchange/spec.hpp"
 
 namespace gradcomp {
@@ -36,7 +37,7 @@ std::string section(const Info& info) {
   page += fmt::format("- Source: {}\n", cell(info.paper));
   page += fmt::format("- Family: {}; error: {}\n", to_string(info.family), to_string(info.property));
   page += fmt::format("- Rounds: {}; reducers: {} (the first is the default)\n", rounds_of(info),
-                      fmt::join(info.reducers, ", "));
+                      fmt::join(reducers_of(info), ", "));
   page += fmt::format("- Payload bytes, header apart: `{}`; passes over the gradient: {}\n", info.bytes_formula,
                       info.passes);
   page += fmt::format("- Defaults: `feedback={}`, `granularity={}`, learning rate x {}\n", info.feedback,

@@ -1,83 +1,87 @@
 #pragma once
-// The contract of a reducer: how the messages of one bucket travel, round by round, until `out` holds the estimate of
-// the mean gradient, with the same bits on every rank.
+// The contract of a reducer: how the messages of one bucket travel, round by round, until `mean` holds the estimate of
+// the mean gradient, with the same bits on every rank. Adding one is adding a file pair to exchange/reducers/
+// (docs/adding-a-reducer.md).
 //
-// A schedule drives it:  begin, then launch(0) complete(0) .. launch(R-1) complete(R-1), then finish.
-// Between launch and complete other buckets may launch: with a queued communicator their exchanges overlap with the
-// computation. All ranks must make the calls in the same order.
+// A reduction drives it:  launch(0) complete(0) .. launch(R-1) complete(R-1), then finish. Between launch and complete
+// the calls that launch() named are carried, while other buckets launch theirs. All ranks make the calls in the same
+// order. A reducer keeps no round: every hook gets it.
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "gradcomp/comm/communicator.hpp"
-#include "gradcomp/core/compressor.hpp"
-#include "gradcomp/measure/timeline.hpp"
+#include "gradcomp/comm/transport.hpp"
+#include "gradcomp/exchange/sender.hpp"
 
 namespace gradcomp {
 
-/// Bytes of the messages that one step handed to the exchange.
-struct MessageBytes {
-  index_t payload = 0, header = 0;
+/// What a reducer is made of. The tags [first_tag, first_tag + tags_per_reducer) are its own.
+struct ReducerSetup {
+  const Options& common;  ///< of the method: reducer_parameters() are among them
+  Sender& sender;         ///< outlives the reducer
+  int rank = 0, ranks = 1;
+  int first_tag = 0;
 };
+inline constexpr int tags_per_reducer = 64;
 
 class Reducer {
  public:
-  /// Prepares the compressor's state for `layout`; compressor and comm must outlive the reducer.
-  Reducer(const Compressor& compressor, const Layout& layout, Communicator& comm);
+  explicit Reducer(const ReducerSetup& setup) : m_sender(setup.sender), m_rank(setup.rank), m_ranks(setup.ranks) {}
   virtual ~Reducer() = default;
   Reducer(const Reducer&) = delete;
   Reducer& operator=(const Reducer&) = delete;
 
-  /// Exchanges of one step, the same number on every rank; the compressor's, unless messages take several hops.
-  virtual int rounds() const { return m_compressor.rounds(); }
-  State& state() { return *m_state; }
-  const MessageBytes& bytes() const { return m_bytes; }  ///< of the step since begin()
-  virtual index_t buffer_bytes() const { return 0; }     ///< of the reducer itself, for the report of memory
-  /// What the compressor remembers, and memories of the reducer's own: checkpointed, and reported as state bytes.
-  virtual std::vector<StateView> persistent() { return m_state->persistent(); }
+  /// Exchanges of one step, the same number on every rank; the method's, unless messages take several hops.
+  virtual int rounds() const { return m_sender.rounds(); }
+  /// The context under which this rank's messages are made.
+  virtual Context adapted(const Context& context) const { return context; }
 
-  /// A new step. `timeline` may be null.
-  void begin(const Source& source, const Context& context, Timeline* timeline);
-  /// Compresses (later rounds of messages with several hops: merges), and starts the exchange of `round`.
-  void launch(const Exec& exec, int round);
-  /// Waits for the exchange of `round` and takes its result.
-  void complete(const Exec& exec, int round);
-  /// Writes the mean. False, with `out` unspecified, when some rank flagged the step; every rank gets the same answer.
-  bool finish(const Exec& exec, const Span<float>& out);
-  /// After finish(), when the step is skipped: the memory gets back what the step took. `out` as finish() left it.
-  virtual void give_back(const Exec& exec, const Span<float>& out);
+  /// Compresses, or merges what came, and appends what is to travel in `round`; nothing where this rank only waits.
+  /// Buffers must live until complete().
+  virtual void launch(const Exec& exec, int round, std::vector<Call>& calls) = 0;
+  /// The calls of `round` have ended; `found` holds what each found, until the next launch().
+  virtual void complete(const Exec& exec, int round, std::span<const Found> found) = 0;
+  /// Writes the mean; raises the verdict's flag, with `mean` unspecified, when some rank flagged the step. Every rank
+  /// gets the same answer.
+  virtual void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) = 0;
+  /// The step is skipped: memories get back what it took. `mean` as finish() left it.
+  virtual void take_back(const Exec& exec, const Span<float>& mean) { m_sender.take_back(exec, mean); }
+
+  /// Memories of the reducer's own.
+  virtual Memories memories() { return {}; }
+  virtual index_t buffer_bytes() const { return 0; }
+  /// Of this step's messages that are not the sender's.
+  virtual MessageBytes more_bytes() const { return {}; }
 
  protected:
-  /// Fills m_message for `round`.
-  virtual void produce(const Exec& exec, int round);
-  /// Starts the exchange of m_message.
-  virtual RequestPtr exchange(const Exec& exec, const Message& message) = 0;
-  /// Bytes of what the running round hands over: those of m_message.
-  virtual MessageBytes handed_over() const;
-  virtual void consume(const Exec&, int /*round*/, const Message&) {}
-  virtual bool decompress(const Exec& exec, const Span<float>& out) = 0;
-
-  const Compressor& m_compressor;
-  Communicator& m_comm;
-  std::unique_ptr<State> m_state;
-  Source m_source;
-  Context m_context;
-  Message m_message;
-
- private:
-  RequestPtr m_request;
-  MessageBytes m_bytes;
-  Timeline* m_timeline = nullptr;
+  Sender& m_sender;
+  int m_rank, m_ranks;
 };
 
-/// The reducer that `common` names, with its options (reducer_parameters()); throws Error that says why when it cannot
-/// carry this method's messages.
-std::unique_ptr<Reducer> make_reducer(const Options& common, const Compressor& compressor, const Layout& layout,
-                                      Communicator& comm);
+/// What reducers/<name>.cpp defines: `ReducerEntry gradcomp::reducers::<name>()`.
+struct ReducerEntry {
+  std::string name;
+  std::string summary;                ///< one line
+  std::vector<Parameter> parameters;  ///< named "reducer.<key>"
+  /// Why it cannot carry the messages of a method, one line; empty: it can.
+  std::function<std::string(const Info& info)> refusal;
+  std::function<std::unique_ptr<Reducer>(const ReducerSetup& setup)> make;
+  /// Whether a bucket is sent in one stripe per rank, each to its owner.
+  bool striped = false;
+};
 
-/// Options of the reducers, shared by all methods: those that `info` allows, its default first, and their sub-options.
+/// All entries, sorted by name. Defined in the generated source of the exchange layer.
+const std::vector<ReducerEntry>& all_reducers();
+
+/// The entry called `name`; throws Error that says why when it cannot carry this method's messages.
+const ReducerEntry& reducer_for(const std::string& name, const Info& info);
+
+/// Names of the reducers that can carry this method's messages, its default first.
+std::vector<std::string> reducers_of(const Info& info);
+
+/// Options of the reducers, shared by all methods: those that can carry it, and their sub-options.
 std::vector<Parameter> reducer_parameters(const Info& info);
-
-std::vector<std::string> reducer_names();
 
 }  // namespace gradcomp

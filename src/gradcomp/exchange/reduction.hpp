@@ -1,44 +1,67 @@
 #pragma once
-// The reduction alone, as nccl-tests measures it: one gradient of a given size, reduced again and again by one method,
-// timed as the slowest rank sees it, and verified outside the timed region.
-#include <string>
+// A reduction: one bucket under one method, from gradients to the estimate of their mean. It owns all that this needs
+// between steps: the sender with the compressor's State and the feedback, and the reducer. Nothing is allocated after
+// the constructor.
+//
+//   begin; launch(0), complete(0), .. launch(R-1), complete(R-1); finish; settle; take_back if skipped
+//
+// ready() tells whether complete() would wait. All ranks make the calls in the same order.
+#include <memory>
 #include <vector>
 
-#include "gradcomp/comm/communicator.hpp"
-#include "gradcomp/exchange/schedule.hpp"
+#include "gradcomp/comm/transport.hpp"
+#include "gradcomp/exchange/reducer.hpp"
+#include "gradcomp/exchange/sender.hpp"
+#include "gradcomp/measure/timeline.hpp"
 
 namespace gradcomp {
 
-struct ReductionOptions {
-  index_t repetitions = 20;
-  index_t warmup = 3;
-  std::uint64_t seed = 1;
-  std::string schedule = "synchronous";
+class Reduction {
+ public:
+  /// `bucket`: its tensors; the method's granularity is applied here. `transport` outlives the reduction. Buckets of
+  /// one transport have different numbers. Throws Error for a reducer that cannot carry the method's messages.
+  Reduction(const MethodSpec& method, const Layout& bucket, Transport& transport, int number = 0);
+
+  /// Exchanges of one step.
+  int rounds() const { return m_reducer->rounds(); }
+
+  /// A new step on the complete `gradient`; finish() will write `mean` (Sender::begin). `timeline` may be null.
+  void begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean, const Context& context,
+             Timeline* timeline);
+  /// Compresses (later rounds: merges), and starts the exchange of `round`.
+  void launch(const Exec& exec, int round);
+  /// Whether the exchange of the launched round has ended. Never blocks.
+  bool ready() { return m_calls.empty() || m_under_way.test(); }
+  /// Waits for the exchange of `round` and takes what came.
+  void complete(const Exec& exec, int round);
+  /// Writes the mean; raises the verdict's flag when some rank flagged the step.
+  void finish(const Exec& exec, Verdict& verdict);
+  /// Settles the step unless the verdict's flag is raised; waits for nothing.
+  void settle(const Exec& exec, const Verdict& verdict) { m_sender.settle(exec, m_mean, verdict); }
+  /// After settle(), when the step turned out to be skipped: the memories get back what it took.
+  void take_back(const Exec& exec) { m_reducer->take_back(exec, m_mean); }
+
+  Sender& sender() { return m_sender; }
+  const Sender& sender() const { return m_sender; }
+  MessageBytes bytes() const;
+  Memories memories();
+  index_t work_bytes() const { return m_sender.work_bytes() + m_reducer->buffer_bytes(); }
+
+ private:
+  Transport& m_transport;
+  Sender m_sender;
+  std::unique_ptr<Reducer> m_reducer;
+  std::vector<Call> m_calls;  ///< of the launched round
+  Completion m_under_way;
+  Span<float> m_mean;
+  Timeline* m_timeline = nullptr;
 };
 
-struct ReductionResult {
-  std::vector<double> times_ms;       ///< one per repetition: the maximum over ranks
-  StepReport report;                  ///< bytes of one step
-  std::vector<double> density_ratio;  ///< achieved / target density, all segments and timed repetitions of this rank
-  double relative_error = 0;          ///< ||out - mean gradient|| / ||mean gradient|| of a first step
+/// A whole step. Returns whether it was skipped.
+bool reduce(Reduction& reduction, const Exec& exec, const Span<const float>& gradient, const Span<float>& mean,
+            const Context& context, Verdict& verdict);
 
-  /// Elements, over all ranks, where a first step breaks the identity that every method must satisfy, whatever it drops
-  /// or rounds: out = mean over ranks of (gradient - residual) - what owners keep (two_phase), when it feeds its error
-  /// back from an empty memory. Of a method that takes no residual: elements that are not finite, or no signs where it
-  /// sends those.
-  index_t wrong = 0;
-};
-
-/// A gradient of `elements` values shaped like a layer: the largest matrix of 2^j columns that is no wider than tall,
-/// and the rest as a vector, so that low-rank methods have something to factor.
-Layout layer_like(index_t elements);
-
-/// Measures `method` on layer_like(elements) with Laplace-distributed gradients that differ between ranks. `comm`
-/// carries the reduction (it may be an emulated link), `control` the barriers and checks.
-ReductionResult measure_reduction(const Exec& exec, const std::string& method, index_t elements, Communicator& comm,
-                                  Communicator& control, const ReductionOptions& options);
-
-/// `spec` with the option `key` of its first part set to `value`: replaced where it is given, appended where it is not.
-std::string with_option(const std::string& spec, const std::string& key, const std::string& value);
+/// The tensors of a bucket as the method sees them: all of them, or one vector (granularity=bucket).
+Layout seen_by(const MethodSpec& method, const Layout& bucket);
 
 }  // namespace gradcomp

@@ -1,44 +1,18 @@
 #include "gradcomp/exchange/spec.hpp"
 
 #include <algorithm>
-#include <map>
-#include <sstream>
 
 #include "gradcomp/compressors/detail/composition.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/spec_part.hpp"
 #include "gradcomp/exchange/reducer.hpp"
 #include "gradcomp/feedback/feedback.hpp"
 
 namespace gradcomp {
 namespace {
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::stringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
-  return parts;
-}
-
 bool contains(const std::vector<Parameter>& list, const std::string& name) {
   return std::any_of(list.begin(), list.end(), [&](const Parameter& p) { return p.name == name; });
-}
-
-/// What stands between two +: name:key=value:key=value.
-struct Part {
-  std::string name;
-  std::map<std::string, std::string> options;
-};
-
-Part parse_part(const std::string& owner, const std::string& text) {
-  const auto words = split(text, ':');
-  Part part{words.empty() ? "" : words[0], {}};
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    const auto equals = words[i].find('=');
-    require(equals != std::string::npos && equals > 0, "{}: '{}' is not key=value", owner, words[i]);
-    const std::string key = words[i].substr(0, equals);
-    require(part.options.emplace(key, words[i].substr(equals + 1)).second, "{}: {} is given twice", owner, key);
-  }
-  return part;
 }
 
 std::string joined(const std::string& name, const Options& options) {
@@ -48,7 +22,7 @@ std::string joined(const std::string& name, const Options& options) {
 
 /// Puts the stage `text` behind spec.compressor; `more`: another one follows. Returns its canonical form, with its +.
 std::string add_stage(const std::string& owner, const std::string& text, bool more, MethodSpec& spec) {
-  const Part part = parse_part(owner, text);
+  const SpecPart part = parse_spec_part(owner, text);
   const bool first = spec.compressor->info().name.find('+') == std::string::npos;
   constexpr const char* order = "allowed: METHOD, then at most one value coder, then at most +huffman";
   try {
@@ -81,8 +55,7 @@ std::string add_stage(const std::string& owner, const std::string& text, bool mo
 std::vector<Parameter> common_parameters(const Info& info) {
   auto list = feedback_parameters(info);
   for (auto& parameter : reducer_parameters(info)) list.push_back(std::move(parameter));
-  list.push_back(
-      Parameter::choice("schedule", "job", {"job", "synchronous", "overlapped"}, "job: what --schedule says"));
+  list.push_back(Parameter::word("strategy", "job", "when replicas exchange; job: as --strategy says"));
   list.push_back(Parameter::choice("granularity", info.granularity, {"tensor", "bucket"}, "what one segment is"));
   list.push_back(Parameter::real("lr", "0", 0, 1e6, "learning rate; 0: the job's rate times the method's scale"));
   return list;
@@ -95,10 +68,10 @@ double MethodSpec::learning_rate(double job_rate) const {
 
 MethodSpec parse_method(const std::string& text) {
   require(text.empty() || text.back() != '+', "method '{}': nothing follows the last +", text);
-  const auto parts = split(text, '+');
+  const auto parts = split_words(text, '+');
   require(!parts.empty() && !parts[0].empty() && parts[0][0] != ':', "method '{}': the name is missing", text);
   const std::string owner = "method '" + text + "'";
-  Part first = parse_part(owner, parts[0]);
+  SpecPart first = parse_spec_part(owner, parts[0]);
   const Entry& entry = find_entry(first.name);
   const auto shared = common_parameters(entry.info);
   MethodSpec spec;
@@ -110,6 +83,14 @@ MethodSpec parse_method(const std::string& text) {
   }
   for (const auto& parameter : shared) {
     if (auto node = first.options.extract(parameter.name); !node.empty()) common.insert(std::move(node));
+  }
+  constexpr const char* of_strategy = "strategy.";
+  while (true) {
+    const auto option = std::find_if(first.options.begin(), first.options.end(),
+                                     [&](const auto& o) { return o.first.starts_with(of_strategy); });
+    if (option == first.options.end()) break;
+    spec.strategy_options.emplace(option->first.substr(std::string(of_strategy).size()), option->second);
+    first.options.erase(option);
   }
   auto listed = entry.info.parameters;
   if (std::any_of(first.options.begin(), first.options.end(),
@@ -123,13 +104,15 @@ MethodSpec parse_method(const std::string& text) {
   std::string stages;
   for (std::size_t i = 1; i < parts.size(); ++i) stages += add_stage(owner, parts[i], i + 1 < parts.size(), spec);
   spec.common = Options(owner, common_parameters(spec.compressor->info()), common);  // parts may have narrowed it
-  spec.canonical += ":" + spec.common.canonical() + stages;
+  spec.canonical += ":" + spec.common.canonical();
+  for (const auto& [key, value] : spec.strategy_options) spec.canonical += ":" + (of_strategy + key) + "=" + value;
+  spec.canonical += stages;
   return spec;
 }
 
 std::vector<MethodSpec> parse_methods(const std::string& list) {
   std::vector<MethodSpec> specs;
-  for (const auto& text : split(list, ',')) {
+  for (const auto& text : split_words(list, ',')) {
     specs.push_back(parse_method(text));
     for (std::size_t i = 0; i + 1 < specs.size(); ++i) {
       require(specs[i].canonical != specs.back().canonical || specs[i].label != specs.back().label,

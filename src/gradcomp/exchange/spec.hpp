@@ -1,6 +1,7 @@
 #pragma once
 // The method spec that users type: name:key=value:key=value, then +CODER:key=value for the values that a sparsifier
 // keeps, then +huffman for the bytes (docs/concepts.md, section "Method spec").
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,13 +10,15 @@
 
 namespace gradcomp {
 
-/// A parsed and validated spec: four choices (compressor, feedback, reducer, schedule) and their options.
+/// A parsed and validated spec: four choices (compressor, feedback, reducer, strategy) and their options.
 struct MethodSpec {
   std::string text;       ///< as typed
   std::string canonical;  ///< defaults filled in
   std::string label;      ///< for tables: label=..., otherwise the text
   std::shared_ptr<const Compressor> compressor;
-  Options common;  ///< feedback, feedback.beta, feedback.gamma, reducer, schedule, granularity, lr
+  Options common;  ///< feedback, feedback.beta, feedback.gamma, reducer, strategy, granularity, lr
+  /// strategy.KEY=VALUE, without the prefix: only the strategies know which there are (strategy/strategy.hpp).
+  std::map<std::string, std::string> strategy_options;
 
   /// lr=... of the spec, or the job's rate times the method's learning_rate_scale.
   double learning_rate(double job_rate) const;

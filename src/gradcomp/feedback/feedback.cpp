@@ -9,14 +9,14 @@ namespace {
 struct Kind {
   const char* name;
   Source::Kind kind;
-  const char* memory;    ///< name of Source::memory in checkpoints
-  const char* velocity;  ///< of Source::velocity
+  Role memory;    ///< of Source::memory
+  Role velocity;  ///< of Source::velocity
 };
 constexpr std::array<Kind, 4> kinds = {{
-    {"none", Source::Kind::none, "", ""},
-    {"residual", Source::Kind::residual, "residual", ""},
-    {"momentum_correction", Source::Kind::momentum_correction, "velocity_sum", "velocity"},
-    {"ef21", Source::Kind::ef21, "ef21_sent", "ef21_gradient_mean"},
+    {"none", Source::Kind::none, Role::residual, Role::velocity},  // it has neither
+    {"residual", Source::Kind::residual, Role::residual, Role::velocity},
+    {"momentum_correction", Source::Kind::momentum_correction, Role::velocity_sum, Role::velocity},
+    {"ef21", Source::Kind::ef21, Role::ef21_sent, Role::ef21_gradient_mean},
 }};
 
 const Kind& kind_of(const Options& common) {
@@ -32,10 +32,6 @@ double norm_of(const Exec& exec, const Span<const float>& x) {
       "gradcomp::feedback::norm", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(x.size())),
       KOKKOS_LAMBDA(const index_t i, double& s) { s += static_cast<double>(x(i)) * static_cast<double>(x(i)); }, sum);
   return std::sqrt(sum);
-}
-
-StateView view(const char* name, const Vector<float>& memory) {
-  return {name, memory.data(), static_cast<index_t>(memory.size()) * size_of(DType::f32), false};
 }
 
 }  // namespace
@@ -97,22 +93,24 @@ Source Feedback::source(const Exec& exec, const Span<const float>& gradient, int
   return source;
 }
 
-void Feedback::settle(const Exec& exec, const Span<float>& out) const {
+void Feedback::settle(const Exec& exec, const Span<float>& out, const Span<const std::uint32_t>& flags) const {
   if (m_rule.kind != Source::Kind::ef21) return;
   const auto estimate = m_estimate;
   Kokkos::parallel_for(
       "gradcomp::feedback::settle", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(out.size())),
-      KOKKOS_LAMBDA(const index_t i) { out(i) = estimate(i) += out(i); });
+      KOKKOS_LAMBDA(const index_t i) {
+        if (flags(0) == 0) out(i) = estimate(i) += out(i);
+      });
 }
 
-std::vector<StateView> Feedback::persistent() const {
-  std::vector<StateView> views;
+Memories Feedback::memories() const {
+  Memories views;
   for (const Kind& k : kinds) {
     if (k.kind != m_rule.kind) continue;
-    if (m_memory.data() != nullptr) views.push_back(view(k.memory, m_memory));
-    if (m_velocity.data() != nullptr) views.push_back(view(k.velocity, m_velocity));
+    if (m_memory.data() != nullptr) views.push_back(memory_of(k.memory, m_memory));
+    if (m_velocity.data() != nullptr) views.push_back(memory_of(k.velocity, m_velocity));
   }
-  if (m_estimate.data() != nullptr) views.push_back(view("ef21_estimate", m_estimate));
+  if (m_estimate.data() != nullptr) views.push_back(memory_of(Role::ef21_estimate, m_estimate));
   return views;
 }
 

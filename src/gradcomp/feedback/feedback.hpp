@@ -20,16 +20,18 @@ class Feedback {
   /// options that do not go together.
   Feedback(const Options& common, index_t count);
 
+  bool has_memory() const { return m_memory.size() > 0; }
+
   /// The source of one step. `gradient` has `count` elements, is complete, and outlives the step. With feedback.clip,
   /// its norm is computed (1 read, waits for exec) and the gradient scaled to at most clip / sqrt(ranks).
   Source source(const Exec& exec, const Span<const float>& gradient, int ranks) const;
 
-  /// After a step that no rank skipped. `out`: the mean of what the ranks' messages decode to; of kind ef21 it becomes
-  /// the estimate of the mean gradient, the sum of all such means.
-  void settle(const Exec& exec, const Span<float>& out) const;
+  /// After a step; nothing where flags(0) != 0 (core/verdict.hpp): it is skipped. `out`: the mean of what the ranks'
+  /// messages decode to; of kind ef21 it becomes the estimate of the mean gradient, the sum of all such means.
+  void settle(const Exec& exec, const Span<float>& out, const Span<const std::uint32_t>& flags) const;
 
   /// Named memories, for checkpoints and the report of state bytes. The first one is Source::memory.
-  std::vector<StateView> persistent() const;
+  Memories memories() const;
   /// Work space that is no memory.
   index_t scratch_bytes() const { return static_cast<index_t>(m_work.size()) * size_of(DType::f32); }
 

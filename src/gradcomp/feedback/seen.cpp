@@ -1,5 +1,7 @@
 #include "gradcomp/feedback/seen.hpp"
 
+#include "gradcomp/core/read_back.hpp"
+
 namespace gradcomp {
 namespace {
 
@@ -8,7 +10,7 @@ std::vector<float> on_host(const Exec& exec, const float* device, index_t count)
   std::vector<float> host(static_cast<std::size_t>(count));
   if (device == nullptr) return host;
   Kokkos::deep_copy(exec, HostSpan<float>(host.data(), host.size()), Span<const float>(device, host.size()));
-  exec.fence("gradcomp::feedback::seen_by_compressor");
+  wait(exec, "gradcomp::feedback::seen_by_compressor");
   return host;
 }
 

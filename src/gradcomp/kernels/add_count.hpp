@@ -1,5 +1,5 @@
 #pragma once
-// How kernels report what they found: a sum over lanes, added to a counter that arrays.hpp's read_count() reads.
+// How kernels report what they found: a sum over lanes, added to a Tally.
 #include "gradcomp/kernels/lanes.hpp"
 
 namespace gradcomp::kernels {

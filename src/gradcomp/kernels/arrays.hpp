@@ -1,5 +1,5 @@
 #pragma once
-// Small transfers between host and device that plans make in prepare() and calls make at their end.
+// Arrays that plans make in prepare().
 #include <string>
 #include <vector>
 
@@ -15,18 +15,16 @@ Vector<T> upload(const std::string& label, const std::vector<T>& list) {
   return device;
 }
 
+/// An array of zeros.
+template <class T>
+Vector<T> zeroed(const std::string& label, index_t count) {
+  return Vector<T>(label, static_cast<std::size_t>(count));
+}
+
 /// The first `count` elements of an array, in the same memory.
 template <class T>
 Vector<T> first_of(const Vector<T>& room, index_t count) {
   return Kokkos::subview(room, Kokkos::pair<std::size_t, std::size_t>(0, static_cast<std::size_t>(count)));
-}
-
-/// count(0) on the host. Waits for exec.
-inline index_t read_count(const Exec& exec, const Vector<index_t>& count) {
-  index_t value = 0;
-  Kokkos::deep_copy(exec, Kokkos::View<index_t, Kokkos::HostSpace>(&value), Kokkos::subview(count, 0));
-  exec.fence("gradcomp::kernels::read_count");
-  return value;
 }
 
 }  // namespace gradcomp::kernels

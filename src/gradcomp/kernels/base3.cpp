@@ -21,7 +21,6 @@ Base3::Base3(const Layout& layout) {
   }
   m_runs = Vector<Run>("gradcomp::kernels::base3_runs", runs.size());
   Kokkos::deep_copy(m_runs, Kokkos::View<const Run*, Kokkos::HostSpace>(runs.data(), runs.size()));
-  m_bad = Vector<index_t>("gradcomp::kernels::base3_bad", 1);
 }
 
 void Base3::pack(const Exec& exec, const Span<const std::int8_t>& codes, std::uint8_t* bytes) const {
@@ -43,13 +42,12 @@ void Base3::pack(const Exec& exec, const Span<const std::int8_t>& codes, std::ui
       });
 }
 
-bool Base3::unpack_add(const Exec& exec, const std::uint8_t* bytes, const float* scales, float weight,
-                       const Span<float>& out) const {
+void Base3::unpack_add(const Exec& exec, const std::uint8_t* bytes, const float* scales, float weight, const Gate& gate,
+                       const Tally& found, const Span<float>& out) const {
   const auto runs = m_runs;
-  const auto bad_bytes = m_bad;
-  Kokkos::deep_copy(exec, bad_bytes, index_t{0});
+  const auto bad_bytes = found.count();
   for_warps(
-      "gradcomp::kernels::base3_unpack", exec, static_cast<index_t>(runs.size()),
+      "gradcomp::kernels::base3_unpack", exec, static_cast<index_t>(runs.size()), gate,
       KOKKOS_LAMBDA(const Warp& warp, index_t r) {
         const Run run = runs(r);
         const float scale = scales[run.scale];
@@ -65,7 +63,6 @@ bool Base3::unpack_add(const Exec& exec, const std::uint8_t* bytes, const float*
         });
         add_count(warp, bad, bad_bytes);
       });
-  return read_count(exec, m_bad) == 0;
 }
 
 }  // namespace gradcomp::kernels

@@ -17,10 +17,10 @@ class Base3 {
   /// bytes = codes, each -1, 0 or 1.
   void pack(const Exec& exec, const Span<const std::int8_t>& codes, std::uint8_t* bytes) const;
 
-  /// out += weight * scale * code; `scales`: [segments that are not empty], any address. False, with `out` unspecified,
-  /// when a byte is above 242 or a scale no norm (codecs.hpp). Waits for exec.
-  bool unpack_add(const Exec& exec, const std::uint8_t* bytes, const float* scales, float weight,
-                  const Span<float>& out) const;
+  /// out += weight * scale * code where `gate` is open; `scales`: [segments that are not empty], any address. Counts in
+  /// `found`, with `out` unspecified, bytes above 242 and scales that are no norms (codecs.hpp).
+  void unpack_add(const Exec& exec, const std::uint8_t* bytes, const float* scales, float weight, const Gate& gate,
+                  const Tally& found, const Span<float>& out) const;
 
   /// Elements [first, first + count) of the layout, a multiple of 5 unless they end a segment.
   struct Run {
@@ -29,7 +29,6 @@ class Base3 {
 
  private:
   Vector<Run> m_runs;
-  Vector<index_t> m_bad;  ///< [1]
   index_t m_bytes = 0;
 };
 

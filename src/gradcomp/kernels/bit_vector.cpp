@@ -1,5 +1,7 @@
 #include "gradcomp/kernels/bit_vector.hpp"
 
+#include "gradcomp/core/read_back.hpp"
+
 namespace gradcomp::kernels {
 
 using Chunks = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
@@ -14,7 +16,7 @@ index_t exclusive_scan(const Exec& exec, const Vector<std::uint64_t>& starts, in
         sum += own;
       },
       total);
-  exec.fence("gradcomp::kernels::exclusive_scan");
+  wait(exec, "gradcomp::kernels::exclusive_scan");
   return static_cast<index_t>(total);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/blas.hpp"
 
 // OpenBLAS only; weak, so that another CBLAS links as well.
@@ -37,7 +38,7 @@ void gemm(const Exec& exec, Transpose transpose_a, Transpose transpose_b, const 
           const Stored<const T>& a, const Stored<const T>& b, T beta, const Stored<T>& c) {
   detail::check_extents(shape);
   if (shape.rows == 0 || shape.columns == 0) return;
-  exec.fence("gradcomp::kernels::gemm");  // the call below is not a Kokkos kernel
+  wait(exec, "gradcomp::kernels::gemm");  // the call below is not a Kokkos kernel
   use_one_thread();
   const auto multiply = [&](const auto& product) {
     product(CblasRowMajor, flag(transpose_a), flag(transpose_b), static_cast<int>(shape.rows),
@@ -66,7 +67,7 @@ double sgemm_peak(const Exec& exec) {
   Kokkos::deep_copy(exec, work, 1.0f);
   double best = 0;
   for (int run = 0; run < runs; ++run) {
-    exec.fence("gradcomp::kernels::sgemm_peak");
+    wait(exec, "gradcomp::kernels::sgemm_peak");
     const Kokkos::Timer clock;
     Kokkos::parallel_for(
         "gradcomp::kernels::sgemm_peak",
@@ -78,7 +79,7 @@ double sgemm_peak(const Exec& exec) {
                         a + 2 * n * n, n);
           }
         });
-    exec.fence("gradcomp::kernels::sgemm_peak");
+    wait(exec, "gradcomp::kernels::sgemm_peak");
     const double flops = GemmShape{n, n, n}.flops() * products * static_cast<double>(threads);
     best = std::max(best, flops / clock.seconds() * 1e-9);
   }

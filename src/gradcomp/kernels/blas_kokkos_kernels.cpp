@@ -3,6 +3,7 @@
 #include <KokkosBlas3_gemm.hpp>
 #include <algorithm>
 
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/blas.hpp"
 
 // The host BLAS beneath may be OpenBLAS; its threads would oversubscribe those of Kokkos.
@@ -50,10 +51,10 @@ double sgemm_peak(const Exec& exec) {
   const Vector<float> c("gradcomp::kernels::sgemm_peak", static_cast<std::size_t>(n * n));
   double best = 0;
   for (int run = 0; run < 8; ++run) {
-    exec.fence("gradcomp::kernels::sgemm_peak");
+    wait(exec, "gradcomp::kernels::sgemm_peak");
     const Kokkos::Timer clock;
     gemm(exec, Transpose::no, Transpose::no, {n, n, n}, 1.0f, a, a, 0.0f, c);
-    exec.fence("gradcomp::kernels::sgemm_peak");
+    wait(exec, "gradcomp::kernels::sgemm_peak");
     best = std::max(best, GemmShape{n, n, n}.flops() / clock.seconds() * 1e-9);
   }
   return best;

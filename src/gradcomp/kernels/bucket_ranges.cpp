@@ -106,7 +106,6 @@ BucketRanges::BucketRanges(const Layout& layout, index_t length) : m_step(length
   m_chunks = m_chunk_room = upload("gradcomp::kernels::range_chunks", chunks);
   m_ranges = m_range_room =
       Vector<Range>("gradcomp::kernels::ranges", static_cast<std::size_t>(bucket_count(layout, length)));
-  m_bad = Vector<index_t>("gradcomp::kernels::range_bad", 1);
   if (length > 0) return;
   m_begin = upload("gradcomp::kernels::range_begin", begin);
   m_partial = Vector<Range>("gradcomp::kernels::range_partial", chunks.size());
@@ -127,11 +126,10 @@ void BucketRanges::fit(const Exec& exec, index_t count) {
       });
 }
 
-index_t BucketRanges::run(const Exec& exec, const Source& source) {
+void BucketRanges::run(const Exec& exec, const Source& source, const Tally& found) {
   const auto chunks = m_chunks;
   const auto target = m_begin.size() > 0 ? m_partial : m_ranges;
-  const auto non_finite = m_bad;
-  Kokkos::deep_copy(exec, non_finite, index_t{0});
+  const auto non_finite = found.count();
   for_warps(
       "gradcomp::kernels::bucket_ranges", exec, static_cast<index_t>(chunks.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t c) {
@@ -145,7 +143,6 @@ index_t BucketRanges::run(const Exec& exec, const Source& source) {
         });
       });
   if (m_begin.size() > 0) join_chunks(exec, m_begin, m_partial, m_ranges);
-  return read_count(exec, non_finite);
 }
 
 index_t BucketRanges::bytes() const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gradcomp/core/source.hpp"
+#include "gradcomp/core/tally.hpp"
 #include "gradcomp/kernels/tiles.hpp"
 
 namespace gradcomp::kernels {
@@ -33,9 +34,9 @@ class BucketRanges {
   /// Makes the ranges of one segment those of its first `count` elements.
   void fit(const Exec& exec, index_t count);
 
-  /// Forms a for the whole source and its ranges. Returns the number of non-finite gradient elements, in which case the
-  /// ranges mean nothing. Waits for exec.
-  index_t run(const Exec& exec, const Source& source);
+  /// Forms a for the whole source and its ranges. Counts non-finite gradient elements, with which the ranges mean
+  /// nothing.
+  void run(const Exec& exec, const Source& source, const Tally& found);
 
   /// [bucket_count] of the last run.
   const Vector<Range>& ranges() const { return m_ranges; }
@@ -52,7 +53,6 @@ class BucketRanges {
   Vector<index_t> m_begin;  ///< [buckets + 1] first chunk of each bucket; empty where a chunk is a bucket
   Vector<Range> m_partial;  ///< [chunks]; empty where a chunk is a bucket
   Vector<Range> m_ranges;
-  Vector<index_t> m_bad;       ///< [1]
   Vector<Chunk> m_chunk_room;  ///< what m_chunks and m_ranges are the beginnings of
   Vector<Range> m_range_room;
 };

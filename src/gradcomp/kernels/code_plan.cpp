@@ -42,7 +42,6 @@ CodePlan::CodePlan(const Layout& layout, index_t bucket_length, int code_bits, i
   tails = first_of(tail_room, tail_count);
   tail_codes =
       Vector<std::uint16_t>("gradcomp::kernels::tail_codes", static_cast<std::size_t>(std::max(codes, block.codes())));
-  count = Vector<index_t>("gradcomp::kernels::code_count", 1);
 }
 
 void CodePlan::fit(const Exec& exec, index_t elements) {

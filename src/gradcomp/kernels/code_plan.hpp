@@ -40,7 +40,6 @@ struct CodePlan {
   Vector<Piece> pieces;
   Vector<Tail> tails;
   Vector<std::uint16_t> tail_codes;  ///< before they are packed
-  Vector<index_t> count;             ///< [1] non-finite elements or bad codes of the running call
   Vector<Piece> piece_room;          ///< what `pieces` and `tails` are the beginnings of
   Vector<Tail> tail_room;
 };
@@ -53,20 +52,20 @@ void pack_tails(const Exec& exec, const CodePlan& plan, std::uint8_t* bytes);
 
 /// Writes the codes of a behind the scales that lie at `out` already (what receivers decode with), leaves a - decoded
 /// in the memory. `own`: the scales that a is measured in, plan.scale_count() words. `form`: this is the first touch of
-/// the source, and the number of its non-finite elements is returned (else 0). Waits for exec where `form`.
+/// the source, whose non-finite elements are counted. Where `gate` is closed, nothing is done.
 template <class Codec>
-index_t encode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, const Source& source,
-                     const QuantiseStream& stream, const float* own, bool form, std::byte* out) {
+void encode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, const Source& source,
+                  const QuantiseStream& stream, const float* own, bool form, const Gate& gate, const Tally& found,
+                  std::byte* out) {
   const auto* const scales = reinterpret_cast<const float*>(out);
   auto* const words = reinterpret_cast<std::uint32_t*>(out + 4 * plan.scale_count());
   const auto pieces = plan.pieces;
   const auto tail_codes = plan.tail_codes;
-  const auto non_finite = plan.count;
+  const auto non_finite = found.count();
   const index_t length = plan.length;
   const int bits = plan.bits;
-  if (form) Kokkos::deep_copy(exec, non_finite, index_t{0});
   for_warps(
-      "gradcomp::kernels::encode_codes", exec, static_cast<index_t>(pieces.size()),
+      "gradcomp::kernels::encode_codes", exec, static_cast<index_t>(pieces.size()), gate,
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const CodePlan::Piece piece = pieces(p);
         const Array4 key = stream_key(stream.seed, piece.segment_id, stream.step, stream.rank);
@@ -98,24 +97,22 @@ index_t encode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec,
         add_count(warp, bad, non_finite);
       });
   pack_tails(exec, plan, reinterpret_cast<std::uint8_t*>(words + plan.words));
-  return form ? read_count(exec, plan.count) : 0;
 }
 
-/// out += weight * decoded, from plan.bytes() bytes at `in` (aligned to 4). Returns false, with `out` unspecified, when
-/// they hold a code or a scale that no encoder writes. Waits for exec.
+/// out += weight * decoded where `gate` is open, from plan.bytes() bytes at `in` (aligned to 4). Counts in `found`,
+/// with `out` unspecified, the codes and scales that no encoder writes.
 template <class Codec>
-bool decode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, const std::byte* in, float weight,
-                  const Span<float>& out) {
+void decode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, const std::byte* in, float weight,
+                  const Gate& gate, const Tally& found, const Span<float>& out) {
   const auto* const scales = reinterpret_cast<const float*>(in);
   const auto* const words = reinterpret_cast<const std::uint32_t*>(in + 4 * plan.scale_count());
   const auto* const tail_bytes = reinterpret_cast<const std::uint8_t*>(words + plan.words);
   const auto pieces = plan.pieces;
-  const auto bad_codes = plan.count;
+  const auto bad_codes = found.count();
   const index_t length = plan.length;
   const int bits = plan.bits;
-  Kokkos::deep_copy(exec, bad_codes, index_t{0});
   for_warps(
-      "gradcomp::kernels::decode_codes", exec, static_cast<index_t>(pieces.size()),
+      "gradcomp::kernels::decode_codes", exec, static_cast<index_t>(pieces.size()), gate,
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const CodePlan::Piece piece = pieces(p);
         RowUnpacker unpacker{words + piece.word, bits};
@@ -158,7 +155,6 @@ bool decode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, co
         }
         add_count(warp, bad, bad_codes);
       });
-  return read_count(exec, plan.count) == 0;
 }
 
 }  // namespace gradcomp::kernels

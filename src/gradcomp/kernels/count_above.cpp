@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 
 namespace gradcomp::kernels {
@@ -90,7 +91,7 @@ const std::vector<Counts>& CountAbove::run(const Exec& exec, const Tiles& tiles,
   count_tiles(exec, tiles, a, shortlist == nullptr ? Runs{} : shortlist->runs, m_limits, m_partial);
   combine_tiles(exec, tiles, m_limits, m_partial, m_sums);
   Kokkos::deep_copy(exec, HostSpan<Sums>(m_host_sums.data(), m_host_sums.size()), m_sums);
-  exec.fence("gradcomp::kernels::CountAbove::run");
+  wait(exec, "gradcomp::kernels::CountAbove::run");
   for (std::size_t s = 0; s < probes.size(); ++s) {
     int used = 0;
     for (std::size_t p = 0; p < most_probes; ++p)

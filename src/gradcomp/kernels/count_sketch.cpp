@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/lanes.hpp"
 #include "gradcomp/kernels/random_subset.hpp"
 
@@ -122,7 +123,7 @@ void CountSketch::hash(const Exec& exec, std::uint64_t seed, index_t id) {
   Kokkos::deep_copy(exec, m_places, HostSpan<SketchPlace>(places.data(), places.size()));
   Kokkos::deep_copy(exec, m_visits, HostSpan<SketchVisit>(visits.data(), visits.size()));
   Kokkos::deep_copy(exec, m_begin, HostSpan<index_t>(begin.data(), begin.size()));
-  exec.fence("gradcomp::kernels::CountSketch::hash");
+  wait(exec, "gradcomp::kernels::CountSketch::hash");
 }
 
 void CountSketch::sketch(const Exec& exec, const float* x, const Span<float>& table) const {

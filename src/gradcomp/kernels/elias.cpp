@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/bucket_ranges.hpp"
 
 namespace gradcomp::kernels {
@@ -114,7 +115,7 @@ index_t place_streams(const Exec& exec, const std::uint32_t* bits, const Vector<
         sum += (index_t{bits[s]} + 31) / 32;
       },
       total);
-  exec.fence("gradcomp::kernels::elias_starts");
+  wait(exec, "gradcomp::kernels::elias_starts");
   return total;
 }
 

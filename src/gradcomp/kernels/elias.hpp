@@ -8,6 +8,7 @@
 // order, the first one lowest in its word. A stream starts at a word; bits behind its end are zero.
 //
 // Sections: the scales of the fixed ones; u32 bits of every stream; the streams' words. Reads the codes twice.
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/bit_pack.hpp"
 #include "gradcomp/kernels/codecs.hpp"
@@ -171,7 +172,7 @@ bool EliasPlan::decode_add(const Exec& exec, const Codec& codec, const std::byte
         sum += reader.ends() ? 0 : 1;
       },
       bad);
-  exec.fence("gradcomp::kernels::decode_elias");
+  wait(exec, "gradcomp::kernels::decode_elias");
   return bad == 0;
 }
 

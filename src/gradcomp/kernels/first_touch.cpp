@@ -1,14 +1,13 @@
 #include "gradcomp/kernels/first_touch.hpp"
 
 #include "gradcomp/kernels/add_count.hpp"
-#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 
 namespace gradcomp::kernels {
 
-index_t touch_source(const Exec& exec, const Tiles& tiles, const Source& source, const Vector<index_t>& count) {
+void touch_source(const Exec& exec, const Tiles& tiles, const Source& source, const Tally& non_finite) {
+  const auto count = non_finite.count();
   const auto tile = tiles.tile;
-  Kokkos::deep_copy(exec, count, 0);
   for_warps(
       "gradcomp::kernels::touch_source", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Tile here = tile(t);
@@ -17,7 +16,6 @@ index_t touch_source(const Exec& exec, const Tiles& tiles, const Source& source,
         first_rows(warp, source, here.first, here.count, bad, [](int, float, int) {});
         add_count(warp, bad, count);
       });
-  return read_count(exec, count);
 }
 
 }  // namespace gradcomp::kernels

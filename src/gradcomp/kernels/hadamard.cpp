@@ -71,20 +71,19 @@ index_t padded_count(const Layout& layout, index_t length) {
 Rotation::Rotation(const Layout& layout, index_t length)
     : m_buckets(upload("gradcomp::kernels::rotated_buckets", buckets_of(layout, length))),
       m_stats("gradcomp::kernels::rotated_stats", m_buckets.size()),
-      m_work("gradcomp::kernels::rotated", static_cast<std::size_t>(padded_count(layout, length))),
-      m_bad("gradcomp::kernels::rotated_bad", 1) {}
+      m_work("gradcomp::kernels::rotated", static_cast<std::size_t>(padded_count(layout, length))) {}
 
 index_t Rotation::bytes() const {
   return static_cast<index_t>(m_buckets.size() * (sizeof(RotatedBucket) + sizeof(RotatedStats)) + 4 * m_work.size() +
                               8);
 }
 
-index_t Rotation::rotate(const Exec& exec, const Source& source, std::uint64_t seed, std::int64_t step) const {
+void Rotation::rotate(const Exec& exec, const Source& source, std::uint64_t seed, std::int64_t step,
+                      const Tally& found) const {
   const auto buckets = m_buckets;
   const auto stats = m_stats;
   const auto work = m_work;
-  const auto non_finite = m_bad;
-  Kokkos::deep_copy(exec, non_finite, index_t{0});
+  const auto non_finite = found.count();
   for_warps(
       "gradcomp::kernels::rotate", exec, static_cast<index_t>(buckets.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t b) {
@@ -134,7 +133,6 @@ index_t Rotation::rotate(const Exec& exec, const Source& source, std::uint64_t s
           if (wrong > 0) Kokkos::atomic_add(&non_finite(0), static_cast<index_t>(wrong));
         });
       });
-  return read_count(exec, m_bad);
 }
 
 void Rotation::rotate_back(const Exec& exec, std::uint64_t seed, std::int64_t step) const {
@@ -155,12 +153,12 @@ void Rotation::rotate_back(const Exec& exec, std::uint64_t seed, std::int64_t st
       });
 }
 
-void Rotation::report(const Exec& exec, const Source& source, const float* scales) const {
+void Rotation::report(const Exec& exec, const Source& source, const float* scales, const Gate& gate) const {
   if (!source.has_memory()) return;
   const auto buckets = m_buckets;
   const auto work = m_work;
   for_warps(
-      "gradcomp::kernels::report_rotated", exec, static_cast<index_t>(buckets.size()),
+      "gradcomp::kernels::report_rotated", exec, static_cast<index_t>(buckets.size()), gate,
       KOKKOS_LAMBDA(const Warp& warp, index_t b) {
         const RotatedBucket bucket = buckets(b);
         const float scale = scales[b];
@@ -174,11 +172,12 @@ void Rotation::report(const Exec& exec, const Source& source, const float* scale
       });
 }
 
-void Rotation::add(const Exec& exec, const float* scales, float weight, const Span<float>& out) const {
+void Rotation::add(const Exec& exec, const float* scales, float weight, const Gate& gate,
+                   const Span<float>& out) const {
   const auto buckets = m_buckets;
   const auto work = m_work;
   for_warps(
-      "gradcomp::kernels::add_rotated", exec, static_cast<index_t>(buckets.size()),
+      "gradcomp::kernels::add_rotated", exec, static_cast<index_t>(buckets.size()), gate,
       KOKKOS_LAMBDA(const Warp& warp, index_t b) {
         const RotatedBucket bucket = buckets(b);
         const float scale = scales[b];

@@ -80,18 +80,19 @@ class Rotation {
   /// `length` of buckets: a power of two of 32 .. 8192.
   Rotation(const Layout& layout, index_t length);
 
-  /// Forms a for the whole source, rotates it into work() and takes its statistics. Returns the number of non-finite
-  /// gradient elements, in which case they mean nothing. Waits for exec.
-  index_t rotate(const Exec& exec, const Source& source, std::uint64_t seed, std::int64_t step) const;
+  /// Forms a for the whole source, rotates it into work() and takes its statistics. Counts non-finite gradient
+  /// elements, with which they mean nothing.
+  void rotate(const Exec& exec, const Source& source, std::uint64_t seed, std::int64_t step,
+              const Tally& non_finite) const;
 
   /// work() = D H work(), with the signs of (seed, step).
   void rotate_back(const Exec& exec, std::uint64_t seed, std::int64_t step) const;
 
-  /// Tells the source that receivers decode decoded(work, scales[bucket]).
-  void report(const Exec& exec, const Source& source, const float* scales) const;
+  /// Tells the source that receivers decode decoded(work, scales[bucket]), where `gate` is open.
+  void report(const Exec& exec, const Source& source, const float* scales, const Gate& gate) const;
 
-  /// out += weight * decoded(work, scales[bucket])
-  void add(const Exec& exec, const float* scales, float weight, const Span<float>& out) const;
+  /// out += weight * decoded(work, scales[bucket]) where `gate` is open.
+  void add(const Exec& exec, const float* scales, float weight, const Gate& gate, const Span<float>& out) const;
 
   /// Finite for every finite scale, and so is its difference to an element of magnitude 2^126 at most.
   KOKKOS_FORCEINLINE_FUNCTION static float decoded(float work, float scale) {
@@ -107,8 +108,7 @@ class Rotation {
  private:
   Vector<RotatedBucket> m_buckets;
   Vector<RotatedStats> m_stats;
-  Vector<float> m_work;   ///< [padded_count]
-  Vector<index_t> m_bad;  ///< [1]
+  Vector<float> m_work;  ///< [padded_count]
 };
 
 }  // namespace gradcomp::kernels

@@ -8,7 +8,7 @@
 #include <string>
 #include <type_traits>
 
-#include "gradcomp/core/types.hpp"
+#include "gradcomp/core/tally.hpp"
 
 /// In front of a loop of at most 8 steps whose values are to stay in registers.
 #if defined(__CUDACC__) || defined(__clang__)
@@ -252,6 +252,27 @@ KOKKOS_FORCEINLINE_FUNCTION void each_element(const Warp& warp, index_t count, c
 template <class F>
 void for_warps(const std::string& label, const Exec& exec, index_t count, const F& f) {
   if (count > 0) detail::for_warps(std::bool_constant<lanes_are_threads>{}, label, exec, count, f);
+}
+
+/// f where the gate is open.
+template <class F>
+struct Gated {
+  Gate gate;
+  F f;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Warp& warp, index_t i) const {
+    if (gate.open()) f(warp, i);
+  }
+};
+
+/// for_warps() where the gate is open: the host decides where it can, else every warp does.
+template <class F>
+void for_warps(const std::string& label, const Exec& exec, index_t count, const Gate& gate, const F& f) {
+  if (!gate.may_open()) return;
+  if constexpr (device_is_host) {
+    for_warps(label, exec, count, f);
+  } else {
+    for_warps(label, exec, count, Gated<F>{gate, f});
+  }
 }
 
 }  // namespace gradcomp::kernels

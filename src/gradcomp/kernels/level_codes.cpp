@@ -4,11 +4,11 @@ namespace gradcomp::kernels {
 
 void encode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& codec, const Source& source,
                    const QuantiseStream& stream, const float* own, const float* shared, const float* sent,
-                   const Span<std::int8_t>& codes) {
+                   const Gate& gate, const Span<std::int8_t>& codes) {
   const auto pieces = plan.pieces;
   const index_t length = plan.length;
   for_warps(
-      "gradcomp::kernels::encode_levels", exec, static_cast<index_t>(pieces.size()),
+      "gradcomp::kernels::encode_levels", exec, static_cast<index_t>(pieces.size()), gate,
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const CodePlan::Piece piece = pieces(p);
         const Array4 key = stream_key(stream.seed, piece.segment_id, stream.step, stream.rank);
@@ -34,13 +34,13 @@ void encode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& co
 }
 
 void decode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& codec,
-                   const Span<const std::int8_t>& levels, const float* scale, float weight, bool add,
+                   const Span<const std::int8_t>& levels, const float* scale, float weight, bool add, const Gate& gate,
                    const Span<float>& out) {
   const auto pieces = plan.pieces;
   const index_t length = plan.length;
   const auto s = static_cast<float>(codec.levels);
   for_warps(
-      "gradcomp::kernels::decode_levels", exec, static_cast<index_t>(pieces.size()),
+      "gradcomp::kernels::decode_levels", exec, static_cast<index_t>(pieces.size()), gate,
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const CodePlan::Piece piece = pieces(p);
         for (index_t group = 0; group < piece.count; group += draw_elements) {

@@ -154,13 +154,13 @@ void LowRankPlan::project_back(const Exec& exec, const Source& source, const Spa
 }
 
 void LowRankPlan::reconstruct(const Exec& exec, const Source& source, const Span<const float>& p,
-                              const Span<const float>& q, const Span<const float>& dense, float share,
+                              const Span<const float>& q, const Span<const float>& dense, float share, const Gate& gate,
                               const Span<float>& out) const {
   const auto matrices = m_matrices;
   const auto tiles = m_tiles;
   const auto dense_tiles = m_dense_tiles;
   for_warps(
-      "gradcomp::kernels::low_rank_reconstruct", exec, static_cast<index_t>(tiles.size()),
+      "gradcomp::kernels::low_rank_reconstruct", exec, static_cast<index_t>(tiles.size()), gate,
       KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Rows tile = tiles(t);
         const Factored m = matrices(tile.matrix);
@@ -177,7 +177,7 @@ void LowRankPlan::reconstruct(const Exec& exec, const Source& source, const Span
         }
       });
   for_warps(
-      "gradcomp::kernels::low_rank_reconstruct_dense", exec, static_cast<index_t>(dense_tiles.size()),
+      "gradcomp::kernels::low_rank_reconstruct_dense", exec, static_cast<index_t>(dense_tiles.size()), gate,
       KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Dense tile = dense_tiles(t);
         const float* const sum = dense.data() + tile.position;
@@ -191,12 +191,12 @@ void LowRankPlan::reconstruct(const Exec& exec, const Source& source, const Span
 }
 
 void LowRankPlan::give_back(const Exec& exec, const Span<const float>& out, const Span<const float>& dense,
-                            float* memory) const {
+                            const Gate& gate, float* memory) const {
   const auto matrices = m_matrices;
   const auto tiles = m_tiles;
   const auto dense_tiles = m_dense_tiles;
   for_warps(
-      "gradcomp::kernels::low_rank_give_back", exec, static_cast<index_t>(tiles.size()),
+      "gradcomp::kernels::low_rank_give_back", exec, static_cast<index_t>(tiles.size()), gate,
       KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Rows tile = tiles(t);
         const Factored m = matrices(tile.matrix);
@@ -204,7 +204,7 @@ void LowRankPlan::give_back(const Exec& exec, const Span<const float>& out, cons
         add_elements(warp, static_cast<index_t>(tile.rows) * m.columns, out.data() + first, memory + first);
       });
   for_warps(
-      "gradcomp::kernels::low_rank_give_back_dense", exec, static_cast<index_t>(dense_tiles.size()),
+      "gradcomp::kernels::low_rank_give_back_dense", exec, static_cast<index_t>(dense_tiles.size()), gate,
       KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Dense tile = dense_tiles(t);
         add_elements(warp, tile.count, dense.data() + tile.position, memory + tile.first);

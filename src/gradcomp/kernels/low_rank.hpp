@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gradcomp/core/source.hpp"
+#include "gradcomp/core/tally.hpp"
 #include "gradcomp/kernels/orthogonalise.hpp"
 #include "gradcomp/kernels/tiles.hpp"
 
@@ -52,12 +53,14 @@ class LowRankPlan {
   /// q = M^T P. 1 read of n and 1/32 rank / 2 of writes and reads of block sums.
   void project_back(const Exec& exec, const Source& source, const Span<const float>& p, const Span<float>& q) const;
 
-  /// out = P Q^T (matrices) and share * dense; memory = a - out for matrices, 0 for dense elements.
+  /// Where `gate` is open, out = P Q^T (matrices) and share * dense; memory = a - out for matrices, 0 for dense
+  /// elements.
   void reconstruct(const Exec& exec, const Source& source, const Span<const float>& p, const Span<const float>& q,
-                   const Span<const float>& dense, float share, const Span<float>& out) const;
+                   const Span<const float>& dense, float share, const Gate& gate, const Span<float>& out) const;
 
   /// Undoes what reconstruct() did to the memory: += out for matrices, += dense for dense elements.
-  void give_back(const Exec& exec, const Span<const float>& out, const Span<const float>& dense, float* memory) const;
+  void give_back(const Exec& exec, const Span<const float>& out, const Span<const float>& dense, const Gate& gate,
+                 float* memory) const;
 
   /// Rows [row, row + rows) of a matrix, and of some columns for project_back().
   struct Rows {

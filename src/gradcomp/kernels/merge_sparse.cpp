@@ -1,16 +1,12 @@
 #include "gradcomp/kernels/merge_sparse.hpp"
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/kernels/arrays.hpp"
 
 namespace gradcomp::kernels {
 namespace {
 
 using Entries = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
-template <class T>
-Vector<T> scratch(const std::string& label, index_t count) {
-  return Vector<T>(label, static_cast<std::size_t>(count));
-}
 
 /// Entries of `list` with an index below `index`.
 KOKKOS_INLINE_FUNCTION index_t below(const SparseView& list, std::uint32_t index) {
@@ -61,12 +57,12 @@ SparseMerge::SparseMerge(index_t capacity)
     : m_tiles(Layout::flat(2 * capacity)),
       m_first(m_tiles),
       m_selector(m_tiles, 0.5),
-      m_slot_indices(scratch<std::uint32_t>("gradcomp::kernels::merge_indices", 2 * capacity)),
-      m_sums(scratch<float>("gradcomp::kernels::merge_sums", 2 * capacity)),
-      m_rest(scratch<float>("gradcomp::kernels::merge_rest", 2 * capacity)),
-      m_chosen(scratch<std::uint32_t>("gradcomp::kernels::merge_chosen", 2 * capacity)),
-      m_indices(scratch<std::uint32_t>("gradcomp::kernels::merge_kept_indices", 2 * capacity)),
-      m_values(scratch<float>("gradcomp::kernels::merge_kept_values", 2 * capacity)),
+      m_slot_indices(zeroed<std::uint32_t>("gradcomp::kernels::merge_indices", 2 * capacity)),
+      m_sums(zeroed<float>("gradcomp::kernels::merge_sums", 2 * capacity)),
+      m_rest(zeroed<float>("gradcomp::kernels::merge_rest", 2 * capacity)),
+      m_chosen(zeroed<std::uint32_t>("gradcomp::kernels::merge_chosen", 2 * capacity)),
+      m_indices(zeroed<std::uint32_t>("gradcomp::kernels::merge_kept_indices", 2 * capacity)),
+      m_values(zeroed<float>("gradcomp::kernels::merge_kept_values", 2 * capacity)),
       m_request(1) {}
 
 bool SparseMerge::run(const Exec& exec, const SparseView& a, const SparseView& b, index_t most) {

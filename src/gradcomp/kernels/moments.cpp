@@ -1,5 +1,6 @@
 #include "gradcomp/kernels/moments.hpp"
 
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/candidate_rows.hpp"
 
 namespace gradcomp::kernels {
@@ -51,7 +52,8 @@ FirstPass::FirstPass(const Tiles& tiles, bool logs)
       m_sample("gradcomp::kernels::sample", static_cast<std::size_t>(tiles.count() * warp_lanes)),
       m_host(static_cast<std::size_t>(tiles.segments())) {}
 
-void FirstPass::run(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector) {
+void FirstPass::launch(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector,
+                       const Gate& gate) {
   const auto tile = tiles.tile;
   const auto begin = tiles.begin;
   const auto partial = m_partial;
@@ -60,7 +62,7 @@ void FirstPass::run(const Exec& exec, const Tiles& tiles, const Source& source, 
   const bool with_logs = m_logs;
 
   for_warps(
-      "gradcomp::kernels::first_pass", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+      "gradcomp::kernels::first_pass", exec, tiles.count(), gate, KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Tile here = tile(t);
         const SampleRow sampled = sample_row(t, here.count);
         Lanes<float> sum, sum_abs, squares;
@@ -107,7 +109,7 @@ void FirstPass::run(const Exec& exec, const Tiles& tiles, const Source& source, 
       });
 
   for_warps(
-      "gradcomp::kernels::combine_moments", exec, tiles.segments(), KOKKOS_LAMBDA(const Warp& warp, index_t s) {
+      "gradcomp::kernels::combine_moments", exec, tiles.segments(), gate, KOKKOS_LAMBDA(const Warp& warp, index_t s) {
         Lanes<double> sum, sum_abs, squares, logs;
         Lanes<index_t> nonzeros, bad, candidates;
         Lanes<std::int32_t> most;
@@ -131,9 +133,11 @@ void FirstPass::run(const Exec& exec, const Tiles& tiles, const Source& source, 
                              warp.sum(bad), warp.max(most),    warp.sum(logs),    warp.sum(candidates)};
         warp.once([&] { moments(s) = result; });
       });
+}
 
-  Kokkos::deep_copy(exec, HostSpan<Moments>(m_host.data(), m_host.size()), m_moments);
-  exec.fence("gradcomp::kernels::FirstPass::run");
+void FirstPass::run(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector) {
+  launch(exec, tiles, source, collector);
+  read_back(exec, Span<const Moments>(m_moments), m_host.data(), "gradcomp::kernels::FirstPass::run");
 }
 
 index_t FirstPass::non_finite() const {

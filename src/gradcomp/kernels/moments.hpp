@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gradcomp/core/source.hpp"
+#include "gradcomp/core/tally.hpp"
 #include "gradcomp/kernels/candidates.hpp"
 #include "gradcomp/kernels/tiles.hpp"
 
@@ -37,13 +38,17 @@ class FirstPass {
   /// `logs`: whether Moments::sum_logs is wanted.
   explicit FirstPass(const Tiles& tiles, bool logs = false);
 
-  /// Forms a for the whole source, its statistics and what `collector` asks for. Waits for exec: the host steers what
-  /// follows.
-  void run(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector = {});
+  /// Forms a for the whole source, its statistics and what `collector` asks for, where `gate` is open.
+  void launch(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector = {},
+              const Gate& gate = {});
+  /// [segments] of the last launch().
+  const Vector<Moments>& on_device() const { return m_moments; }
 
-  /// [segments] of the last run.
+  /// launch(), and the statistics on the host, which steers what follows. Waits for exec.
+  void run(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector = {});
+  /// [segments] of the last run().
   const std::vector<Moments>& moments() const { return m_host; }
-  /// Non-finite elements in all segments of the last run.
+  /// Non-finite elements in all segments of the last run().
   index_t non_finite() const;
 
   /// Magnitudes' sample: 32 values of a from each tile, at warp_lanes * tile; one row, at a place that differs from

@@ -1,5 +1,6 @@
 #include "gradcomp/kernels/owned_sums.hpp"
 
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/tiles.hpp"
 
 namespace gradcomp::kernels {
@@ -102,7 +103,7 @@ index_t take_above(const Exec& exec, const Span<float>& sums, index_t first, con
         }
       },
       counts);
-  exec.fence("gradcomp::kernels::take_above");
+  wait(exec, "gradcomp::kernels::take_above");
   return static_cast<index_t>(counts >> 32) + Kokkos::min(static_cast<index_t>(counts & 0xffffffffu), cut.share);
 }
 

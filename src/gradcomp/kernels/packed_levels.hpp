@@ -30,11 +30,12 @@ class PackedLevels {
 
   /// As encode_levels() (level_codes.hpp), into words.
   void encode(const Exec& exec, const LinearCodec& codec, const Source& source, const QuantiseStream& stream,
-              const float* own, const float* shared, const float* sent, const Span<std::int32_t>& words) const;
+              const float* own, const float* shared, const float* sent, const Gate& gate,
+              const Span<std::int32_t>& words) const;
 
   /// As decode_levels(), from words or from sums of them.
   void decode(const Exec& exec, const LinearCodec& codec, const Span<const std::int32_t>& words, const float* scale,
-              float weight, bool add, const Span<float>& out) const;
+              float weight, bool add, const Gate& gate, const Span<float>& out) const;
 
   index_t bytes() const { return static_cast<index_t>(m_pieces.size() * sizeof(Piece)); }
 

@@ -49,7 +49,6 @@ QuantisePlan::QuantisePlan(const Layout& layout, const QuantiseSpec& spec) : m_s
   m_tails = first_of(m_tail_room, tail_count);
   m_tail_codes = Vector<std::uint8_t>("gradcomp::kernels::quantise_tail_codes",
                                       static_cast<std::size_t>(std::max(tail_codes, block.codes())));
-  m_count = Vector<index_t>("gradcomp::kernels::quantise_count", 1);
 }
 
 void QuantisePlan::fit(const Exec& exec, index_t count) {
@@ -77,18 +76,17 @@ index_t QuantisePlan::scratch_bytes() const {
                               m_tail_codes.size());
 }
 
-index_t QuantisePlan::encode(const Exec& exec, const Source& source, const QuantiseStream& stream, float shrink,
-                             std::byte* out) const {
+void QuantisePlan::encode(const Exec& exec, const Source& source, const QuantiseStream& stream, float shrink,
+                          const Tally& found, std::byte* out) const {
   auto* const norms = reinterpret_cast<float*>(out);
   auto* const words = reinterpret_cast<std::uint32_t*>(out + 4 * m_norms);
   auto* const tail_bytes = reinterpret_cast<std::uint8_t*>(out + 4 * (m_norms + m_words));
   const auto pieces = m_pieces;
   const auto tails = m_tails;
   const auto tail_codes = m_tail_codes;
-  const auto non_finite = m_count;
+  const auto non_finite = found.count();
   const auto spec = m_spec;
   const int bits = m_spec.bits();
-  Kokkos::deep_copy(exec, non_finite, index_t{0});
   for_warps(
       "gradcomp::kernels::quantise_encode", exec, static_cast<index_t>(pieces.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
@@ -139,20 +137,19 @@ index_t QuantisePlan::encode(const Exec& exec, const Source& source, const Quant
             tail_bytes[tail.byte + j] = tail_byte(tail_codes.data() + tail.code, tail.count, bits, j);
         });
       });
-  return read_count(exec, non_finite);
 }
 
-bool QuantisePlan::decode_add(const Exec& exec, const std::byte* in, float weight, const Span<float>& out) const {
+void QuantisePlan::decode_add(const Exec& exec, const std::byte* in, float weight, const Gate& gate, const Tally& found,
+                              const Span<float>& out) const {
   const auto* const norms = reinterpret_cast<const float*>(in);
   const auto* const words = reinterpret_cast<const std::uint32_t*>(in + 4 * m_norms);
   const auto* const tail_bytes = reinterpret_cast<const std::uint8_t*>(in + 4 * (m_norms + m_words));
   const auto pieces = m_pieces;
-  const auto bad_codes = m_count;
+  const auto bad_codes = found.count();
   const auto spec = m_spec;
   const int bits = m_spec.bits();
-  Kokkos::deep_copy(exec, bad_codes, index_t{0});
   for_warps(
-      "gradcomp::kernels::quantise_decode", exec, static_cast<index_t>(pieces.size()),
+      "gradcomp::kernels::quantise_decode", exec, static_cast<index_t>(pieces.size()), gate,
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const Piece piece = pieces(p);
         const std::uint32_t most = 2u * static_cast<std::uint32_t>(spec.levels);
@@ -195,7 +192,6 @@ bool QuantisePlan::decode_add(const Exec& exec, const std::byte* in, float weigh
         }
         add_count(warp, bad, bad_codes);
       });
-  return read_count(exec, bad_codes) == 0;
 }
 
 }  // namespace gradcomp::kernels

@@ -50,13 +50,14 @@ class QuantisePlan {
 
   /// The first pass of a step: forms a, writes bytes() bytes to `out` (aligned to 4), leaves a - decoded in the memory.
   /// Decoded values are `shrink` times unbiased ones. Sections: norms (f32), whole blocks of codes (u32 words), bit
-  /// strings of the codes behind them. Returns the number of non-finite gradient elements. Waits for exec.
-  index_t encode(const Exec& exec, const Source& source, const QuantiseStream& stream, float shrink,
-                 std::byte* out) const;
+  /// strings of the codes behind them. Counts non-finite gradient elements.
+  void encode(const Exec& exec, const Source& source, const QuantiseStream& stream, float shrink, const Tally& found,
+              std::byte* out) const;
 
-  /// out += weight * decoded, from bytes() bytes at `in` (aligned to 4). Returns false, with `out` unspecified, when
-  /// they hold a code above 2s or a norm that no encoder writes. Waits for exec.
-  bool decode_add(const Exec& exec, const std::byte* in, float weight, const Span<float>& out) const;
+  /// out += weight * decoded where `gate` is open, from bytes() bytes at `in` (aligned to 4). Counts in `found`, with
+  /// `out` unspecified, codes above 2s and norms that no encoder writes.
+  void decode_add(const Exec& exec, const std::byte* in, float weight, const Gate& gate, const Tally& found,
+                  const Span<float>& out) const;
 
   /// Elements [first, first + count) of the layout; `element` is the index of the first inside its segment.
   struct Piece {
@@ -74,7 +75,6 @@ class QuantisePlan {
   Vector<Piece> m_pieces;
   Vector<Tail> m_tails;
   Vector<std::uint8_t> m_tail_codes;  ///< one byte per code, before they are packed
-  Vector<index_t> m_count;            ///< [1] non-finite elements or bad codes of the running call
   Vector<Piece> m_piece_room;         ///< what m_pieces and m_tails are the beginnings of
   Vector<Tail> m_tail_room;
 };

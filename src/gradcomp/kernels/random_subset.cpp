@@ -1,7 +1,6 @@
 #include "gradcomp/kernels/random_subset.hpp"
 
 #include "gradcomp/kernels/add_count.hpp"
-#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 
 namespace gradcomp::kernels {
@@ -19,10 +18,10 @@ Subset draw_subset(const Segment& segment, index_t count, index_t entry, std::ui
   return subset;
 }
 
-index_t touch_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& subsets, const Source& source,
-                      const Span<float>& values, const Vector<index_t>& count) {
+void touch_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& subsets, const Source& source,
+                   const Span<float>& values, const Tally& non_finite) {
   const auto tile = tiles.tile;
-  Kokkos::deep_copy(exec, count, 0);
+  const auto count = non_finite.count();
   for_warps(
       "gradcomp::kernels::touch_subsets", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Tile here = tile(t);
@@ -37,7 +36,6 @@ index_t touch_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>
         });
         add_count(warp, bad, count);
       });
-  return read_count(exec, count);
 }
 
 void spread_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& subsets, const Vector<float>& weights,
@@ -56,10 +54,10 @@ void spread_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& 
 }
 
 void gather_subsets(const Exec& exec, const Tiles& entries, const Vector<Subset>& subsets, const Source& source,
-                    const Span<float>& values) {
+                    const Gate& gate, const Span<float>& values) {
   const auto tile = entries.tile;
   for_warps(
-      "gradcomp::kernels::gather_subsets", exec, entries.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+      "gradcomp::kernels::gather_subsets", exec, entries.count(), gate, KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Tile here = tile(t);
         const Subset subset = subsets(here.segment);
         for (std::int32_t row = 0; row < here.count; row += warp_lanes) {
@@ -77,10 +75,11 @@ void gather_subsets(const Exec& exec, const Tiles& entries, const Vector<Subset>
 }
 
 void scatter_subsets(const Exec& exec, const Tiles& entries, const Vector<Subset>& subsets,
-                     const Vector<float>& weights, const Span<const float>& values, const Span<float>& out) {
+                     const Vector<float>& weights, const Span<const float>& values, const Gate& gate,
+                     const Span<float>& out) {
   const auto tile = entries.tile;
   for_warps(
-      "gradcomp::kernels::scatter_subsets", exec, entries.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+      "gradcomp::kernels::scatter_subsets", exec, entries.count(), gate, KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Tile here = tile(t);
         const Subset subset = subsets(here.segment);
         const float weight = weights(here.segment);

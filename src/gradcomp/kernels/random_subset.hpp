@@ -88,22 +88,23 @@ Subset draw_subset(const Segment& segment, index_t count, index_t entry, std::ui
                    std::uint32_t rank = every_rank);
 
 /// First touch of the whole source and gather_subsets() in one pass over `tiles` of the bucket; only for sources
-/// without a memory and with a residual, to which all can be given back. Returns how many elements were not finite.
-/// Waits.
-index_t touch_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& subsets, const Source& source,
-                      const Span<float>& values, const Vector<index_t>& count);
+/// without a memory and with a residual, to which all can be given back. Counts the elements that were not finite.
+void touch_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& subsets, const Source& source,
+                   const Span<float>& values, const Tally& non_finite);
 
 /// out = weights(segment) * values[entry] at every entry and 0 elsewhere, in one pass over `tiles` of the bucket.
 void spread_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& subsets, const Vector<float>& weights,
                     const Span<const float>& values, const Span<float>& out);
 
 /// values[entry] = a of each entry; tells the source that it was sent exactly. `entries` tiles the message: segment s
-/// has subsets(s).count elements.
+/// has subsets(s).count elements. Where `gate` is closed, nothing is done.
 void gather_subsets(const Exec& exec, const Tiles& entries, const Vector<Subset>& subsets, const Source& source,
-                    const Span<float>& values);
+                    const Gate& gate, const Span<float>& values);
 
-/// out[index] += weights(segment) * values[entry] for every entry; a message of other ranks' sum, or one's own.
+/// out[index] += weights(segment) * values[entry] for every entry, where `gate` is open; a message of other ranks' sum,
+/// or one's own.
 void scatter_subsets(const Exec& exec, const Tiles& entries, const Vector<Subset>& subsets,
-                     const Vector<float>& weights, const Span<const float>& values, const Span<float>& out);
+                     const Vector<float>& weights, const Span<const float>& values, const Gate& gate,
+                     const Span<float>& out);
 
 }  // namespace gradcomp::kernels

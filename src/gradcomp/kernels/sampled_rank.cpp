@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/random_subset.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 
@@ -89,7 +90,7 @@ const std::vector<std::int32_t>& SampledRank::run(const Exec& exec, const float*
   runs.a = m_values.data();
   m_radix.narrow(exec, runs, m_goals, Radix::Target::exact, Radix::passes_to_end);
   Kokkos::deep_copy(exec, HostSpan<Goal>(m_host_goals.data(), m_host_goals.size()), m_goals);
-  exec.fence("gradcomp::kernels::SampledRank::run");
+  wait(exec, "gradcomp::kernels::SampledRank::run");
   for (std::size_t s = 0; s < samples.size(); ++s)
     if (m_host_goals[s].rank > 0) m_result[s] = m_host_goals[s].high;
   return m_result;

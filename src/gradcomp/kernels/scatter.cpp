@@ -1,5 +1,6 @@
 #include "gradcomp/kernels/scatter.hpp"
 
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/core/source.hpp"
 
 namespace gradcomp::kernels {
@@ -17,7 +18,7 @@ index_t count_bad_entries(const Exec& exec, const std::uint32_t* indices, const 
         sum += good ? 0 : 1;
       },
       bad);
-  exec.fence("gradcomp::kernels::count_bad_entries");
+  wait(exec, "gradcomp::kernels::count_bad_entries");
   return bad;
 }
 
@@ -26,7 +27,7 @@ index_t count_non_finite(const Exec& exec, const Span<const float>& values) {
   Kokkos::parallel_reduce(
       "gradcomp::kernels::count_non_finite", Entries(exec, 0, static_cast<index_t>(values.size())),
       KOKKOS_LAMBDA(index_t i, index_t & sum) { sum += Source::is_finite(values(i)) ? 0 : 1; }, bad);
-  exec.fence("gradcomp::kernels::count_non_finite");
+  wait(exec, "gradcomp::kernels::count_non_finite");
   return bad;
 }
 

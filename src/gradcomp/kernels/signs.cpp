@@ -7,7 +7,7 @@
 
 namespace gradcomp::kernels {
 
-SignPieces::SignPieces(const std::vector<SignRun>& runs) : counter("gradcomp::kernels::sign_counter", 1) {
+SignPieces::SignPieces(const std::vector<SignRun>& runs) {
   std::vector<SignPiece> pieces;
   std::vector<index_t> begins{0};
   for (std::size_t r = 0; r < runs.size(); ++r) {
@@ -44,17 +44,12 @@ index_t SignPieces::bytes() const {
   return static_cast<index_t>(room.size() * sizeof(SignPiece) + begin.size() * sizeof(index_t));
 }
 
-void SignPieces::reset(const Exec& exec) const { Kokkos::deep_copy(exec, counter, index_t{0}); }
-
-index_t SignPieces::read(const Exec& exec) const { return read_count(exec, counter); }
-
-bool add_signs(const Exec& exec, const SignPieces& pieces, const std::uint32_t* words, const SignLevels& levels,
-               float weight, const Span<float>& out) {
+void add_signs(const Exec& exec, const SignPieces& pieces, const std::uint32_t* words, const SignLevels& levels,
+               float weight, const Gate& gate, const Tally& found, const Span<float>& out) {
   const auto piece = pieces.piece;
-  const auto counter = pieces.counter;
-  pieces.reset(exec);
+  const auto counter = found.count();
   for_warps(
-      "gradcomp::kernels::add_signs", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+      "gradcomp::kernels::add_signs", exec, pieces.count(), gate, KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const SignPiece here = piece(p);
         const float lower = levels.lower(here.run), upper = levels.upper(here.run);
         const bool fits = levels.one_sided ? lower <= upper : lower <= 0 && upper >= 0;
@@ -83,15 +78,13 @@ bool add_signs(const Exec& exec, const SignPieces& pieces, const std::uint32_t* 
           if (wrong > 0) Kokkos::atomic_add(&counter(0), index_t{1});
         });
       });
-  return pieces.read(exec) == 0;
 }
 
-index_t first_signs(const Exec& exec, const SignPieces& pieces, const Source& source, std::uint32_t* words,
-                    const Vector<float>& parts, const Vector<double>& sums) {
+void first_signs(const Exec& exec, const SignPieces& pieces, const Source& source, const Tally& non_finite,
+                 std::uint32_t* words, const Vector<float>& parts, const Vector<double>& sums) {
   const auto piece = pieces.piece;
   const auto begin = pieces.begin;
-  const auto counter = pieces.counter;
-  pieces.reset(exec);
+  const auto counter = non_finite.count();
   for_warps(
       "gradcomp::kernels::first_signs", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const SignPiece here = piece(p);
@@ -137,7 +130,6 @@ index_t first_signs(const Exec& exec, const SignPieces& pieces, const Source& so
         const double total = warp.sum(sum);
         warp.once([&] { sums(r) = total; });
       });
-  return pieces.read(exec);
 }
 
 }  // namespace gradcomp::kernels

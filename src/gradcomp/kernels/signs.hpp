@@ -66,24 +66,19 @@ class SignPieces {
   index_t count() const { return static_cast<index_t>(piece.size()); }
   index_t words() const { return m_words; }
   index_t bytes() const;
-  /// Sets `counter` to zero, and reads it (waits for exec).
-  void reset(const Exec& exec) const;
-  index_t read(const Exec& exec) const;
-
   Vector<SignPiece> piece;
-  Vector<index_t> begin;    ///< [runs + 1] first piece of each run
-  Vector<index_t> counter;  ///< [1] what the running call found wrong
-  Vector<SignPiece> room;   ///< what `piece` is the beginning of
+  Vector<index_t> begin;   ///< [runs + 1] first piece of each run
+  Vector<SignPiece> room;  ///< what `piece` is the beginning of
 
  private:
   index_t m_words = 0;
 };
 
-/// out += weight * level, for every element of every run. False, with `out` unspecified, when a level is not finite,
-/// levels are out of order or (but for one_sided) on the wrong side of zero, or a bit behind the last element is set.
-/// Waits for exec.
-bool add_signs(const Exec& exec, const SignPieces& pieces, const std::uint32_t* words, const SignLevels& levels,
-               float weight, const Span<float>& out);
+/// out += weight * level, for every element of every run, where `gate` is open. Counts in `wrong`, with `out`
+/// unspecified, when a level is not finite, levels are out of order or (but for one_sided) on the wrong side of zero,
+/// or a bit behind the last element is set.
+void add_signs(const Exec& exec, const SignPieces& pieces, const std::uint32_t* words, const SignLevels& levels,
+               float weight, const Gate& gate, const Tally& wrong, const Span<float>& out);
 
 /// Rows of a source in its first touch; nothing is told to it, so it may have no memory.
 struct FirstRows {
@@ -132,20 +127,20 @@ KOKKOS_FORCEINLINE_FUNCTION index_t write_rows(const Warp& warp, const SentRows&
 }
 
 /// Writes all words in the only touch of a source without a memory, and sums[r] = sum of |a| of run r (`parts`: one
-/// element for each piece). Returns the number of non-finite elements. Waits for exec.
-index_t first_signs(const Exec& exec, const SignPieces& pieces, const Source& source, std::uint32_t* words,
-                    const Vector<float>& parts, const Vector<double>& sums);
+/// element for each piece). Counts non-finite elements.
+void first_signs(const Exec& exec, const SignPieces& pieces, const Source& source, const Tally& non_finite,
+                 std::uint32_t* words, const Vector<float>& parts, const Vector<double>& sums);
 
-/// Writes all words. rows(warp, i, count, bad, code) calls code(l, a, row), which returns what receivers decode, for
-/// the elements i .. i + count - 1 and 0 behind them, and counts in `bad`; returns that count. Waits for exec.
+/// Writes all words where `gate` is open. rows(warp, i, count, bad, code) calls code(l, a, row), which returns what
+/// receivers decode, for the elements i .. i + count - 1 and 0 behind them, and counts in `bad`, which is added to
+/// `non_finite`.
 template <class Rows>
-index_t write_signs(const Exec& exec, const SignPieces& pieces, const Rows& rows, const SignLevels& levels,
-                    std::uint32_t* words) {
+void write_signs(const Exec& exec, const SignPieces& pieces, const Rows& rows, const SignLevels& levels,
+                 const Gate& gate, const Tally& non_finite, std::uint32_t* words) {
   const auto piece = pieces.piece;
-  const auto counter = pieces.counter;
-  pieces.reset(exec);
+  const auto counter = non_finite.count();
   for_warps(
-      "gradcomp::kernels::write_signs", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+      "gradcomp::kernels::write_signs", exec, pieces.count(), gate, KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const SignPiece here = piece(p);
         const float lower = levels.lower(here.run), upper = levels.upper(here.run);
         const float threshold = levels.threshold(here.run);
@@ -175,7 +170,6 @@ index_t write_signs(const Exec& exec, const SignPieces& pieces, const Rows& rows
         }
         add_count(warp, bad, counter);
       });
-  return pieces.read(exec);
 }
 
 }  // namespace gradcomp::kernels

@@ -1,5 +1,6 @@
 #include "gradcomp/kernels/tail_sums.hpp"
 
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 
 namespace gradcomp::kernels {
@@ -81,7 +82,7 @@ const std::vector<Tail>& TailSums::run(const Exec& exec, const Tiles& tiles, con
       });
 
   Kokkos::deep_copy(exec, HostSpan<Tail>(m_host.data(), m_host.size()), m_result);
-  exec.fence("gradcomp::kernels::TailSums::run");
+  wait(exec, "gradcomp::kernels::TailSums::run");
   return m_host;
 }
 

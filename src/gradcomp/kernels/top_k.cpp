@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/lanes.hpp"
 
 namespace gradcomp::kernels {
@@ -71,7 +72,7 @@ void Selector::upload(const Exec& exec) {
 void Selector::download(const Exec& exec) {
   Kokkos::deep_copy(exec, HostSpan<Goal>(m_host_goals.data(), m_host_goals.size()), m_goals);
   Kokkos::deep_copy(exec, HostSpan<index_t>(m_host_totals.data(), m_host_totals.size()), m_totals);
-  exec.fence("gradcomp::kernels::Selector::choose");
+  wait(exec, "gradcomp::kernels::Selector::choose");
 }
 
 Collector Selector::expect(const Exec& exec, const Source& source) {

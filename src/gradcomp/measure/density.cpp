@@ -26,7 +26,7 @@ DensityStatistics::DensityStatistics(const std::vector<double>& ratios) {
   rms = std::sqrt(miss / static_cast<double>(count));
 }
 
-DensityMedian density_median(Communicator& comm, const std::vector<double>& ratios) {
+DensityMedian density_median(Transport& comm, const std::vector<double>& ratios) {
   if (ratios.empty()) return {0, 0, 0};
   const std::vector<double> own = {Samples(ratios).median()};
   return {min_over_ranks(comm, own)[0], max_over_ranks(comm, own)[0], static_cast<index_t>(ratios.size())};

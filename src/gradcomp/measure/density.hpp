@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gradcomp/comm/communicator.hpp"
+#include "gradcomp/comm/transport.hpp"
 
 namespace gradcomp {
 
@@ -26,7 +26,7 @@ struct DensityMedian {
 };
 
 /// The median of `ratios`, which are none on all ranks or on no rank. Collective.
-DensityMedian density_median(Communicator& comm, const std::vector<double>& ratios);
+DensityMedian density_median(Transport& comm, const std::vector<double>& ratios);
 
 /// Empty where `median` lies in [1 - tolerance, 1 + tolerance], where tolerance is 0 (off), or without samples;
 /// otherwise one line that names the method, the statistic and what is allowed.

@@ -13,13 +13,13 @@ namespace {
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
 /// In place, the maximum over the ranks of every element.
-void maximum_over_ranks(const Exec& exec, Communicator& comm, std::vector<std::int64_t>& values) {
+void maximum_over_ranks(const Exec& exec, Transport& comm, std::vector<std::int64_t>& values) {
   const HostSpan<std::int64_t> host(values.data(), values.size());
   const Vector<std::int64_t> device(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "max_over_ranks"),
                                     values.size());
   Kokkos::deep_copy(exec, device, host);
-  comm.allreduce(exec, device.data(), device.data(), static_cast<index_t>(values.size()), DType::i64, ReduceOp::max)
-      ->wait(exec);
+  run(comm, exec,
+      AllReduce{device.data(), device.data(), static_cast<index_t>(values.size()), DType::i64, ReduceOp::max});
   Kokkos::deep_copy(exec, host, device);
   exec.fence("gradcomp::measure::max_over_ranks");
 }
@@ -40,7 +40,7 @@ double Samples::sum() const { return std::accumulate(m_values.begin(), m_values.
 
 double Samples::mean() const { return m_values.empty() ? nothing : sum() / static_cast<double>(m_values.size()); }
 
-Samples max_over_ranks(const Exec& exec, Communicator& comm, const Samples& seconds) {
+Samples max_over_ranks(const Exec& exec, Transport& comm, const Samples& seconds) {
   const std::int64_t count = seconds.count();
   std::vector<std::int64_t> extremes = {count, -count};  // one reduction gives the maximum and the minimum
   maximum_over_ranks(exec, comm, extremes);

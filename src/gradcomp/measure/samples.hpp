@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "gradcomp/comm/communicator.hpp"
+#include "gradcomp/comm/transport.hpp"
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp {
@@ -38,6 +38,6 @@ class Samples {
 /// Sample by sample the maximum over the ranks of `comm`, the same on all of them: what is reported. Collective; values
 /// are seconds and travel as whole nanoseconds (communicators carry no double). Throws Error on all ranks when counts
 /// differ. Call it outside the timed region.
-Samples max_over_ranks(const Exec& exec, Communicator& comm, const Samples& seconds);
+Samples max_over_ranks(const Exec& exec, Transport& comm, const Samples& seconds);
 
 }  // namespace gradcomp

@@ -3,7 +3,7 @@
 // make every rank's time the time of the slowest, and are left out when there is no communicator.
 #include <chrono>
 
-#include "gradcomp/comm/communicator.hpp"
+#include "gradcomp/comm/transport.hpp"
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp {
@@ -16,7 +16,7 @@ inline double now_seconds() {
 class Stopwatch {
  public:
   /// Times the work of `exec`; with `comm`, of all its ranks (start and stop are then collective).
-  explicit Stopwatch(const Exec& exec, Communicator* comm = nullptr) : m_exec(exec), m_comm(comm) {}
+  explicit Stopwatch(const Exec& exec, Transport* comm = nullptr) : m_exec(exec), m_comm(comm) {}
 
   void start() {
     settle("gradcomp::measure::Stopwatch::start");
@@ -34,11 +34,11 @@ class Stopwatch {
 
   void settle(const char* label) {
     m_exec.fence(label);
-    if (m_comm != nullptr) m_comm->barrier();
+    if (m_comm != nullptr) barrier(*m_comm);
   }
 
   Exec m_exec;
-  Communicator* m_comm;
+  Transport* m_comm;
   Clock::time_point m_start{};
 };
 

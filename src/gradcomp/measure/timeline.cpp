@@ -1,6 +1,7 @@
 #include "gradcomp/measure/timeline.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "gradcomp/measure/stopwatch.hpp"
 
@@ -19,12 +20,20 @@ double covered(std::vector<Interval> intervals) {
   return total;
 }
 
-void Timeline::begin_step() { begin_step(now_seconds()); }
+void Timeline::begin_step(const Exec& exec) {
+  if (!device_is_host) m_begin_event.record(exec);
+  begin_step(now_seconds());
+}
 void Timeline::begin_step(double time) { m_begin = time; }
 
 void Timeline::add(Stage stage, double start, double end) {
   const std::lock_guard lock(m_mutex);
   m_open[static_cast<std::size_t>(stage)].push_back({start, end});
+}
+
+void Timeline::add(Stage stage, Event start, Event end) {
+  const std::lock_guard lock(m_mutex);
+  m_pending.push_back({stage, std::move(start), std::move(end)});
 }
 
 void Timeline::add_wait(double start, double end) {
@@ -36,6 +45,12 @@ void Timeline::end_step() { end_step(now_seconds()); }
 
 void Timeline::end_step(double time) {
   const std::lock_guard lock(m_mutex);
+  for (const Pending& p : m_pending) {
+    p.end.wait();
+    m_open[static_cast<std::size_t>(p.stage)].push_back(
+        {m_begin + p.start.seconds_since(m_begin_event), m_begin + p.end.seconds_since(m_begin_event)});
+  }
+  m_pending.clear();
   m_step.add(time - m_begin);
   for (std::size_t s = 0; s < stage_count; ++s) {
     m_stages[s].add(covered(m_open[s]));
@@ -71,14 +86,28 @@ std::map<std::string, double> Timeline::medians_ms() const {
   if (m_step.count() == 0) return medians;
   for (std::size_t s = 0; s < stage_count; ++s) medians[stage_names[s]] = 1e3 * m_stages[s].median();
   medians["exposed"] = 1e3 * m_exposed.median();
+  medians["hidden"] = 1e3 * hidden_seconds().median();
   return medians;
 }
 
-StageScope::StageScope(Timeline* timeline, Stage stage)
-    : m_region(name_of(stage)), m_timeline(timeline), m_stage(stage), m_start(now_seconds()) {}
+StageScope::StageScope(const Exec& exec, Timeline* timeline, Stage stage)
+    : m_region(name_of(stage)), m_exec(exec), m_timeline(timeline), m_stage(stage) {
+  if (device_is_host) {
+    m_start = now_seconds();
+  } else if (timeline != nullptr) {
+    m_event.record(exec);
+  }
+}
 
 StageScope::~StageScope() {
-  if (m_timeline != nullptr) m_timeline->add(m_stage, m_start, now_seconds());
+  if (m_timeline == nullptr) return;
+  if (device_is_host) {
+    m_timeline->add(m_stage, m_start, now_seconds());
+    return;
+  }
+  Event end;
+  end.record(m_exec);
+  m_timeline->add(m_stage, std::move(m_event), std::move(end));
 }
 
 WaitScope::WaitScope(Timeline* timeline) : m_timeline(timeline), m_start(now_seconds()) {}

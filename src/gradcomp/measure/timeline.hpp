@@ -1,7 +1,7 @@
 #pragma once
-// Where the time of a step goes: intervals per stage with host timestamps, taken without barriers or extra fences, so
-// that overlap is measured and not destroyed. On host builds kernels are synchronous and the intervals are the stages;
-// on a device a StageScope around launches covers the launches only.
+// Where the time of a step goes: intervals per stage, taken without barriers or extra fences, so that overlap is
+// measured and not destroyed. On hosts, where kernels are synchronous, they are time stamps; on a device, events around
+// what was launched, turned into times when the step ends.
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 #include <array>
 #include <map>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "gradcomp/core/event.hpp"
 #include "gradcomp/core/types.hpp"
 #include "gradcomp/measure/samples.hpp"
 
@@ -33,16 +34,19 @@ double covered(std::vector<Interval> intervals);
 class Timeline {
  public:
   /// Steps run on the main thread; add() and add_wait() may be called from any thread, but all before end_step().
-  void begin_step();
+  /// `exec`: that of the stages.
+  void begin_step(const Exec& exec = Exec());
   void begin_step(double time);
 
   /// `stage` ran from start to end. Where intervals of a stage overlap, the time counts once.
   void add(Stage stage, double start, double end);
+  /// The same of what `exec` was given between two events.
+  void add(Stage stage, Event start, Event end);
   /// The main thread waited for communication from start to end: the exposed part, which overlap did not hide. A
   /// synchronous exchange on the main thread is exchange and wait at once.
   void add_wait(double start, double end);
 
-  /// Turns the intervals since the step before into one sample of everything below.
+  /// Turns the intervals since the step before into one sample of everything below. Waits for the events of the step.
   void end_step();
   void end_step(double time);
 
@@ -56,7 +60,8 @@ class Timeline {
   /// Communication that other work hid, per step: communication - exposed, not below 0.
   Samples hidden_seconds() const;
 
-  /// Median milliseconds per stage name and of "exposed": the column stages_ms of results. Empty without steps.
+  /// Median milliseconds per stage name, of "hidden" and of "exposed": the column stages_ms of results. Empty without
+  /// steps.
   std::map<std::string, double> medians_ms() const;
 
   /// The intervals of the last ended step per stage, for plots; times relative to its begin.
@@ -67,26 +72,36 @@ class Timeline {
   std::array<std::vector<Interval>, stage_count> m_open;
   std::vector<Interval> m_open_waits;
 
+  struct Pending {
+    Stage stage;
+    Event start, end;
+  };
+  std::vector<Pending> m_pending;
+  Event m_begin_event;
+
   double m_begin = 0;
   std::array<std::vector<Interval>, stage_count> m_last;
   Samples m_step, m_exposed;
   std::array<Samples, stage_count> m_stages;
 };
 
-/// Times a scope of the main thread as `stage`, inside a Kokkos profiling region of the same name. A communication
-/// thread calls add() instead: profiling tools keep one stack of regions. A null timeline only keeps the region.
+/// Times a scope of the main thread, and what it launches on `exec`, as `stage`, inside a Kokkos profiling region of
+/// the same name. A communication thread calls add() instead: profiling tools keep one stack of regions. A null
+/// timeline only keeps the region.
 class StageScope {
  public:
-  StageScope(Timeline* timeline, Stage stage);
+  StageScope(const Exec& exec, Timeline* timeline, Stage stage);
   ~StageScope();
   StageScope(const StageScope&) = delete;
   StageScope& operator=(const StageScope&) = delete;
 
  private:
   Kokkos::Profiling::ScopedRegion m_region;
+  Exec m_exec;
   Timeline* m_timeline;
   Stage m_stage;
-  double m_start;
+  double m_start = 0;
+  Event m_event;  ///< on a device
 };
 
 /// Times a scope in which the main thread waits for communication. Null: nothing.

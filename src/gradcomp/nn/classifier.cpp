@@ -1,6 +1,7 @@
 #include "gradcomp/nn/classifier.hpp"
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/nn/architecture.hpp"
 
 namespace gradcomp::nn {
@@ -60,7 +61,7 @@ template <class T>
 Loss Classifier<T>::loss(const Exec& exec, const std::string& name) {
   Kokkos::deep_copy(exec, m_host_losses, m_losses);
   Kokkos::deep_copy(exec, m_host_hits, m_hits);
-  exec.fence("gradcomp::nn::loss");
+  wait(exec, "gradcomp::nn::loss");
   Loss loss{0, 0, m_images};
   for (int image = 0; image < m_images; ++image) {
     require(m_host_hits(image) != Hit::bad_label, "{}: the label of image {} of the batch is not one of {} classes",

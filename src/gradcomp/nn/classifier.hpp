@@ -24,6 +24,9 @@ class Classifier {
   /// message.
   Loss loss(const Exec& exec, const std::string& name);
 
+  /// Index of its first tensor.
+  std::size_t segment() const { return m_layers.front().segment; }
+
   /// Multiply-adds of one image, forward.
   double products() const;
   int classes() const { return static_cast<int>(m_layers.back().out); }

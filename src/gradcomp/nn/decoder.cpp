@@ -1,6 +1,7 @@
 #include "gradcomp/nn/decoder.hpp"
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/lanes.hpp"
 #include "gradcomp/nn/column_sums.hpp"
 #include "gradcomp/nn/exponential.hpp"
@@ -83,8 +84,8 @@ void Decoder<T>::forward(const Exec& exec, const Matrix<const T>& x, const Span<
 
 template <class T>
 void Decoder<T>::backward(const Exec& exec, const Matrix<const T>& x, const Span<const T>& weight,
-                          const Span<T>& weight_gradient, const Span<T>& bias_gradient, const Matrix<T>& dx,
-                          const GemmWorkspace<T>& workspace, Path path) {
+                          const Span<T>& weight_gradient, const Span<T>& bias_gradient, const Ready& ready,
+                          std::size_t segment, const Matrix<T>& dx, const GemmWorkspace<T>& workspace, Path path) {
   const auto dy = Matrix<const T>::dense(m_logits.data(), m_tokens, m_vocabulary);
   column_sums<T>(exec, dy, m_partials, bias_gradient);
   if (m_tied) {  // the result of a product has contiguous rows
@@ -92,6 +93,7 @@ void Decoder<T>::backward(const Exec& exec, const Matrix<const T>& x, const Span
   } else {
     gemm<T>(exec, x.transposed(), dy, matrix(weight_gradient), workspace, path);
   }
+  if (ready) ready(segment);
   gemm<T>(exec, dy, matrix(weight).transposed(), dx, workspace, path);
 }
 
@@ -99,7 +101,7 @@ template <class T>
 Loss Decoder<T>::loss(const Exec& exec, const std::string& model) {
   Kokkos::deep_copy(exec, m_host_losses, m_losses);
   Kokkos::deep_copy(exec, m_host_hits, m_hits);
-  exec.fence("gradcomp::nn::loss");
+  wait(exec, "gradcomp::nn::loss");
   Loss loss{0, 0, m_tokens};
   for (index_t token = 0; token < m_tokens; ++token) {
     require(m_host_hits(token) != Hit::bad_label,

@@ -28,9 +28,11 @@ class Decoder {
   void forward(const Exec& exec, const Matrix<const T>& x, const Span<const T>& weight, const Span<const T>& bias,
                const Batch<T>& batch, index_t sequences, bool training, const GemmWorkspace<T>& workspace, Path path);
 
-  /// Gradients of weight and bias, and of x, of the last forward().
+  /// Gradients of weight and bias, reported to `ready` as complete from `segment` on, and then of x, of the last
+  /// forward().
   void backward(const Exec& exec, const Matrix<const T>& x, const Span<const T>& weight, const Span<T>& weight_gradient,
-                const Span<T>& bias_gradient, const Matrix<T>& dx, const GemmWorkspace<T>& workspace, Path path);
+                const Span<T>& bias_gradient, const Ready& ready, std::size_t segment, const Matrix<T>& dx,
+                const GemmWorkspace<T>& workspace, Path path);
 
   /// Of the last forward(). Fences; throws Error for a label or token that is no class, in the name of `model`.
   Loss loss(const Exec& exec, const std::string& model);

@@ -11,6 +11,7 @@ class ImageModel : public Model<T> {
   const std::string& name() const override { return m_name; }
   const Layout& layout() const override { return m_layout; }
   index_t state_count() const override { return m_state_count; }
+  bool has_statistics() const override { return true; }
   int max_batch() const override { return m_max_batch; }
   int classes() const override { return m_classes; }
   index_t image_size() const override { return index_t(m_height) * m_width * image_channels; }

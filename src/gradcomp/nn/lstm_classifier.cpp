@@ -172,6 +172,7 @@ void LstmClassifier<T>::run(const Exec& exec, const Span<const T>& parameters, c
   for (std::size_t l = 0; l < m_layers.size(); ++l) {
     Kokkos::deep_copy(exec, m_h, T(0));
     Kokkos::deep_copy(exec, m_c, T(0));
+    this->need(m_layers[l].segment());
     m_layers[l].forward(exec, m_shape, x, parameters, m_h, m_c, m_workspace, m_path);
     if (m_dropping) {
       apply_dropout<T>(exec, dropout(l), m_layers[l].output(m_shape), matrix(m_dropped[l], m_shape.rows(), units));
@@ -180,6 +181,7 @@ void LstmClassifier<T>::run(const Exec& exec, const Span<const T>& parameters, c
   }
   const Matrix<T> mean = matrix(m_mean, size, units);
   mean_over_steps<T>(exec, m_shape, x, mean);
+  this->need(m_linear);
   m_classifier.forward(exec, mean, tensor(parameters, m_linear), tensor(parameters, m_linear + 1), batch, size,
                        training, m_workspace.gemm, m_path);
 }
@@ -204,8 +206,7 @@ void LstmClassifier<T>::backward(const Exec& exec, const Span<const T>& paramete
   const Matrix<T> mean_gradient = matrix(m_mean_gradient, m_shape.sequences, units);
   m_classifier.backward(exec, matrix(m_mean, m_shape.sequences, units), tensor(parameters, m_linear),
                         subspan(gradient, weight.offset, weight.count), subspan(gradient, bias.offset, bias.count),
-                        mean_gradient, m_workspace.gemm, m_path);
-  if (ready) ready(m_linear);
+                        ready, m_linear, mean_gradient, m_workspace.gemm, m_path);
   std::size_t turn = 0;
   spread_over_steps<T>(exec, m_shape, mean_gradient, matrix(m_gradients[turn], rows, units));
   for (std::size_t l = m_layers.size(); l-- > 0; turn = 1 - turn) {

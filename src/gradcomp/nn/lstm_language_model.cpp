@@ -109,6 +109,7 @@ void LstmLanguageModel<T>::run(const Exec& exec, const Span<const T>& parameters
   if (batch.restart) Kokkos::deep_copy(exec, state, T(0));
 
   order_by_step(exec, batch.tokens, m_shape.sequences, m_shape.steps, m_tokens);
+  this->need(0);
   const Matrix<T> embedded = rows(m_inputs[0], m_network.embedding);
   gather_rows<T>(exec, Matrix<const T>::dense(parameters.data(), m_vocabulary, m_network.embedding), m_tokens,
                  embedded);
@@ -116,12 +117,14 @@ void LstmLanguageModel<T>::run(const Exec& exec, const Span<const T>& parameters
   const index_t count = m_largest.sequences * m_network.units;
   for (std::size_t l = 0; l < m_layers.size(); ++l) {
     const auto place = static_cast<index_t>(2 * l) * count;
+    this->need(m_layers[l].segment());
     m_layers[l].forward(exec, m_shape, input_of(l), parameters, subspan(state, place, count),
                         subspan(state, place + count, count), m_workspace, m_path);
     if (m_dropping) {
       apply_dropout<T>(exec, dropout(l + 1), m_layers[l].output(m_shape), rows(m_inputs[l + 1], m_network.units));
     }
   }
+  this->need(m_decoder_segment);
   const Segment& bias = m_layout.segments.back();
   m_decoder.forward(exec, input_of(m_layers.size()), decoder_weight(parameters),
                     subspan(parameters, bias.offset, bias.count), batch, m_shape.sequences, training, m_workspace.gemm,
@@ -148,9 +151,8 @@ void LstmLanguageModel<T>::backward(const Exec& exec, const Span<const T>& param
   std::size_t turn = 0;
   Matrix<T> dy = rows(m_gradients[turn], m_network.units);
   m_decoder.backward(exec, input_of(m_layers.size()), decoder_weight(parameters),
-                     subspan(gradient, weight.offset, weight.count), subspan(gradient, bias.offset, bias.count), dy,
-                     m_workspace.gemm, m_path);
-  if (ready) ready(m_decoder_segment);
+                     subspan(gradient, weight.offset, weight.count), subspan(gradient, bias.offset, bias.count), ready,
+                     m_decoder_segment, dy, m_workspace.gemm, m_path);
   for (std::size_t l = m_layers.size(); l-- > 0;) {
     if (m_dropping) apply_dropout<T>(exec, dropout(l + 1), dy, dy);
     turn = 1 - turn;

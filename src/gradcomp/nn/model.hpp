@@ -40,6 +40,10 @@ struct Loss {
 /// (on a device: launched on the instance).
 using Ready = std::function<void(std::size_t first_ready_segment)>;
 
+/// Called in forward, in forward order, with the first segment of each layer before its parameters are used: those up
+/// to the next call's segment (of tied weights, at their first use).
+using Needed = std::function<void(std::size_t segment)>;
+
 template <class T>
 class Model {
  public:
@@ -53,6 +57,9 @@ class Model {
   /// Elements of the state that is no parameter: running mean and variance of each batch norm, forward order; the
   /// hidden state that a batch of texts hands to the next one.
   virtual index_t state_count() const = 0;
+
+  /// Whether that state is statistics of the data, which replicas may average; else it belongs to one rank's batches.
+  virtual bool has_statistics() const { return false; }
 
   virtual int max_batch() const = 0;
   virtual int classes() const = 0;
@@ -71,6 +78,12 @@ class Model {
   /// images, else throws Error.
   virtual void forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& state,
                        const Batch<T>& batch) = 0;
+  void forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch,
+               const Needed& needed) {
+    m_needed = &needed;
+    forward(exec, parameters, state, batch);
+    m_needed = nullptr;
+  }
 
   /// Gradient of the mean loss of the last forward(), which must have had the same parameters. `ready` may be empty.
   virtual void backward(const Exec& exec, const Span<const T>& parameters, const Span<T>& gradient,
@@ -97,6 +110,15 @@ class Model {
     infer(exec, parameters, state, batch);
     return loss(exec);
   }
+
+ protected:
+  /// For forward(): the layer that begins with `segment` comes next.
+  void need(std::size_t segment) const {
+    if (m_needed != nullptr && *m_needed) (*m_needed)(segment);
+  }
+
+ private:
+  const Needed* m_needed = nullptr;
 };
 
 /// Names that make_model knows.

@@ -31,7 +31,9 @@ void ResNet<T>::run(const Exec& exec, const Span<const T>& parameters, const Spa
                     bool training) {
   for (std::size_t u = 0; u < m_units.size(); ++u) {
     Shortcut<T> shortcut;
+    this->need(m_units[u].segment());  // in the order of the layout: a projection lies behind its block's units
     if (const Projection<T>* projection = projection_of(u)) {
+      this->need(projection->segment());
       shortcut = {projection->forward(exec, input_of(u - 1), parameters, state, training, m_workspace, m_path), 1};
     } else if (u > 0 && u % 2 == 0) {  // the second unit of a block
       shortcut = {input_of(u - 1), m_units[u - 1].spec().stride};
@@ -39,6 +41,7 @@ void ResNet<T>::run(const Exec& exec, const Span<const T>& parameters, const Spa
     m_units[u].forward(exec, input_of(u), parameters, state, training, shortcut, m_workspace, m_path);
   }
   global_average_pool<T>(exec, input_of(m_units.size()), m_pooled);
+  this->need(m_classifier->segment());
   m_classifier->forward(exec, m_pooled, parameters, batch.labels, training, m_workspace.gemm, m_path);
 }
 

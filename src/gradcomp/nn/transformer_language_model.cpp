@@ -90,6 +90,7 @@ void TransformerLanguageModel<T>::run(const Exec& exec, const Span<const T>& par
   m_key = batch.key;
 
   order_by_step(exec, batch.tokens, m_shape.batch.sequences, length, m_tokens);
+  this->need(0);
   const Matrix<T> embedded = rows(m_activations[0]);
   gather_rows<T>(exec, Matrix<const T>::dense(parameters.data(), m_vocabulary, m_network.units), m_tokens, embedded);
   const Segment& position = m_layout.segments[1];
@@ -97,10 +98,13 @@ void TransformerLanguageModel<T>::run(const Exec& exec, const Span<const T>& par
                    embedded);
   if (m_rate > 0) apply_dropout<T>(exec, dropout(0), embedded, embedded);
   for (std::size_t b = 0; b < m_blocks.size(); ++b) {
+    this->need(m_blocks[b].segment());
     m_blocks[b].forward(exec, m_shape, rows(m_activations[b]), parameters, dropout(1 + 2 * b),
                         rows(m_activations[b + 1]), m_workspace, m_path);
   }
+  this->need(m_norm_segment);
   m_norm[0].forward(exec, rows(m_activations.back()), parameters);
+  this->need(m_decoder_segment);
   const Segment &weight = m_layout.segments[m_network.tied ? 0 : m_decoder_segment], &bias = m_layout.segments.back();
   m_decoder.forward(exec, m_norm[0].output(m_shape.batch.rows()), subspan(parameters, weight.offset, weight.count),
                     subspan(parameters, bias.offset, bias.count), batch, m_shape.batch.sequences, training,
@@ -126,9 +130,8 @@ void TransformerLanguageModel<T>::backward(const Exec& exec, const Span<const T>
   const Segment& weight = m_network.tied ? table : m_layout.segments[m_decoder_segment];
   const Matrix<T> dx = rows(m_gradient), first = rows(m_workspace.rows[0]), second = rows(m_workspace.rows[1]);
   m_decoder.backward(exec, m_norm[0].output(dx.rows), subspan(parameters, weight.offset, weight.count),
-                     subspan(gradient, weight.offset, weight.count), subspan(gradient, bias.offset, bias.count), first,
-                     m_workspace.gemm, m_path);
-  if (ready) ready(m_decoder_segment);
+                     subspan(gradient, weight.offset, weight.count), subspan(gradient, bias.offset, bias.count), ready,
+                     m_decoder_segment, first, m_workspace.gemm, m_path);
   m_norm[0].backward(exec, rows(m_activations.back()), first, parameters, gradient, false, dx, second,
                      m_workspace.partials);
   if (ready) ready(m_norm_segment);

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* format = "gradcomp-checkpoint-1";
+constexpr const char* format = "gradcomp-checkpoint-2";
 
 std::string seed_folder(const std::string& folder, std::uint64_t seed) {
   return folder.empty() ? "" : fmt::format("{}/seed{}", folder, seed);
@@ -76,7 +76,7 @@ Checkpoints::Checkpoints(const Options& options, report::Json settings)
       m_steps(options.steps),
       m_settings(std::move(settings)) {}
 
-index_t Checkpoints::restore(const Exec& exec, Communicator& control,
+index_t Checkpoints::restore(const Exec& exec, Transport& control,
                              const std::vector<std::unique_ptr<Trainer>>& trainers) const {
   index_t step = 0;
   run_collectively(control, [&] {
@@ -90,7 +90,7 @@ index_t Checkpoints::restore(const Exec& exec, Communicator& control,
   return step;
 }
 
-void Checkpoints::save(const Exec& exec, Communicator& control, const std::vector<std::unique_ptr<Trainer>>& trainers,
+void Checkpoints::save(const Exec& exec, Transport& control, const std::vector<std::unique_ptr<Trainer>>& trainers,
                        index_t begin, index_t end) const {
   const bool due = m_every > 0 && end / m_every > begin / m_every;
   if (m_folder.empty() || !(due || end == m_steps)) return;

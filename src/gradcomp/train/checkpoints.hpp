@@ -19,11 +19,11 @@ class Checkpoints {
 
   /// Restores all trainers and returns the step that they are at; 0 where there is no checkpoint of this seed yet.
   /// Throws the same AgreedError on every rank when the files are damaged or of another run. Collective.
-  index_t restore(const Exec& exec, Communicator& control, const std::vector<std::unique_ptr<Trainer>>& trainers) const;
+  index_t restore(const Exec& exec, Transport& control, const std::vector<std::unique_ptr<Trainer>>& trainers) const;
 
   /// Writes where some step in (begin, end] is due, or `end` is the last. Collective.
-  void save(const Exec& exec, Communicator& control, const std::vector<std::unique_ptr<Trainer>>& trainers,
-            index_t begin, index_t end) const;
+  void save(const Exec& exec, Transport& control, const std::vector<std::unique_ptr<Trainer>>& trainers, index_t begin,
+            index_t end) const;
 
  private:
   std::string m_resume, m_folder;  ///< with the seed's part; empty: not wanted

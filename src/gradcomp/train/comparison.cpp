@@ -11,6 +11,7 @@ std::vector<MethodResult> compare(const Exec& exec, const Job& job, const std::v
   std::vector<std::unique_ptr<Trainer>> trainers;
   for (const auto& contender : contenders) trainers.push_back(std::make_unique<Trainer>(job, contender));
 
+  for (const auto& trainer : trainers) trainer->check_period();
   const index_t steps = job.options.steps, interval = job.options.evaluation_interval(), block = job.options.block;
   const index_t restored = checkpoints != nullptr ? checkpoints->restore(exec, job.control, trainers) : 0;
   for (const auto& contender : contenders) {
@@ -22,7 +23,7 @@ std::vector<MethodResult> compare(const Exec& exec, const Job& job, const std::v
     for (std::size_t m = 0; m < trainers.size(); ++m) {
       for (index_t step = begin; step < end; ++step) {
         // The first step (or group of steps with one update) of a block finds another method's data in the caches.
-        trainers[m]->step(exec, step == begin && end - begin > contenders[m].accumulate);
+        trainers[m]->step(exec, step == begin && end - begin > trainers[m]->period());
         if ((step + 1) % interval == 0 || step + 1 == steps) trainers[m]->evaluate(exec);
         progress(contenders[m].spec.label);
       }

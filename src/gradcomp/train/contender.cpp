@@ -4,16 +4,22 @@
 
 namespace gradcomp::train {
 
+bool Contender::every_step() const {
+  const std::string& strategy = spec.common.text("strategy");
+  return strategy == "job" || strategy == "overlapped" || strategy == "synchronous";
+}
+
 std::vector<Contender> contenders(const Options& options, const std::vector<MethodSpec>& methods) {
   std::vector<Contender> all;
-  for (const MethodSpec& spec : methods) all.push_back({spec, spec.learning_rate(options.learning_rate), 1, {}});
+  for (const MethodSpec& spec : methods) all.push_back({spec, spec.learning_rate(options.learning_rate), {}});
   if (options.accumulate > 1) {
-    MethodSpec spec = parse_method("fp32");
-    const std::string suffix = fmt::format(":accumulate={}", options.accumulate);
-    spec.label += suffix;
-    spec.canonical += suffix;
-    all.push_back({spec, spec.learning_rate(options.learning_rate), options.accumulate, {}});
+    const bool overlap = options.strategy != "synchronous";
+    MethodSpec spec = parse_method(fmt::format("fp32:strategy=accumulate:strategy.every={}{}", options.accumulate,
+                                               overlap ? "" : ":strategy.overlap=off"));
+    spec.label = fmt::format("fp32:accumulate={}", options.accumulate);
+    all.push_back({spec, spec.learning_rate(options.learning_rate), {}});
   }
+  for (const Contender& c : all) choose_strategy(c.spec, options.strategy);  // throws for one that does not exist
   return all;
 }
 

@@ -18,8 +18,10 @@ struct TuningCost {
 struct Contender {
   MethodSpec spec;
   double learning_rate = 0;
-  index_t accumulate = 1;            ///< batches whose gradients are summed up before one exchange and one update
   std::optional<TuningCost> tuning;  ///< where the rate comes from a file
+
+  /// It exchanges the gradient of every step, as controls do.
+  bool every_step() const;
 
   /// `none`: its replicas do not agree, its step time is a bound.
   bool is_bound() const { return spec.common.text("reducer") == "local"; }

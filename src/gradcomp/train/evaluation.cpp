@@ -24,7 +24,7 @@ nn::Batch<float> DeviceBatch::upload(const Exec& exec, const data::Batch& batch)
           on_device(exec, batch.tokens, m_tokens), batch.restart, 0};
 }
 
-nn::Loss sum_over_ranks(Communicator& comm, const nn::Loss& loss) {
+nn::Loss sum_over_ranks(Transport& comm, const nn::Loss& loss) {
   const bool finite = std::abs(loss.sum) < 1e12;  // else it does not fit, and the training has diverged anyway
   const index_t micro = finite ? std::llround(1e6 * loss.sum) : 0;
   const auto sums = gradcomp::sum_over_ranks(comm, {micro, loss.correct, loss.count, finite ? 0 : 1});
@@ -43,7 +43,7 @@ nn::Loss evaluate_test_set(const Exec& exec, const Job& job, DeviceBatch& buffer
   return sum_over_ranks(job.control, sum);
 }
 
-std::uint64_t content_hash(const Vector<float>& x) {
+std::uint64_t content_hash(const Span<const float>& x) {
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
   std::uint64_t hash = 14695981039346656037u;
   for (std::size_t i = 0; i < host.size(); ++i) {

@@ -22,9 +22,9 @@ nn::Loss evaluate_test_set(const Exec& exec, const Job& job, DeviceBatch& buffer
                            const Span<float>& state);
 
 /// The sum over ranks; losses to 1e-6 nats, NaN where some rank's is not finite (or above 1e12). Collective.
-nn::Loss sum_over_ranks(Communicator& comm, const nn::Loss& loss);
+nn::Loss sum_over_ranks(Transport& comm, const nn::Loss& loss);
 
 /// FNV-1a of the bytes: equal arrays, equal hashes.
-std::uint64_t content_hash(const Vector<float>& x);
+std::uint64_t content_hash(const Span<const float>& x);
 
 }  // namespace gradcomp::train

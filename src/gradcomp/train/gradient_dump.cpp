@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/data/files.hpp"
 #include "gradcomp/data/npy.hpp"
 #include "gradcomp/feedback/seen.hpp"
@@ -10,11 +11,11 @@ namespace gradcomp::train {
 namespace {
 
 /// One memory to the same memory of another Feedback.
-void copy_floats(const Exec& exec, const StateView& from, const StateView& to) {
+void copy_floats(const Exec& exec, const MemoryView& from, const MemoryView& to) {
   const auto count = static_cast<std::size_t>(to.bytes / size_of(DType::f32));
   Kokkos::deep_copy(exec, Span<float>(static_cast<float*>(to.data), count),
                     Span<const float>(static_cast<const float*>(from.data), count));
-  exec.fence("gradcomp::train::gradient_dump");
+  wait(exec, "gradcomp::train::gradient_dump");
 }
 
 }  // namespace
@@ -31,8 +32,8 @@ void check_dumps(const Options& options, const std::vector<MethodSpec>& methods,
   if (rank == 0) data::require_writable_folder(options.dump_folder);
 }
 
-GradientDump::GradientDump(const Options& options, const MethodSpec& method, int rank, int ranks)
-    : m_common(method.common), m_ranks(ranks) {
+GradientDump::GradientDump(const Options& options, const MethodSpec& method, const Layout& layout, int rank, int ranks)
+    : m_common(method.common), m_buckets(buckets_of(layout, options.strategy_options().exchange)), m_ranks(ranks) {
   if (options.dump_folder.empty() || rank != 0) return;
   m_stem = options.dump_folder + "/" + data::file_name_part(method.label);
   m_steps = options.dump_steps;
@@ -42,17 +43,15 @@ bool GradientDump::wanted(index_t step) const {
   return !m_stem.empty() && std::find(m_steps.begin(), m_steps.end(), step) != m_steps.end();
 }
 
-void GradientDump::keep_memories(const Exec& exec, Schedule& schedule) {
+void GradientDump::keep_memories(const Exec& exec, const Memories& memories) {
   m_before.clear();
   if (m_common.text("feedback") == "none") return;
-  const auto views = schedule.persistent();
-  for (const BucketRange& range : schedule.buckets()) {
-    const std::string bucket = fmt::format("bucket{}/", m_before.size());
+  for (const BucketRange& range : m_buckets) {
+    const auto bucket = static_cast<int>(m_before.size());
     Feedback copy(m_common, range.count);
-    for (const StateView& to : copy.persistent()) {
-      for (const StateView& from : views) {
-        if (from.name == bucket + to.name) copy_floats(exec, from, to);
-      }
+    for (const MemoryView& to : copy.memories()) {
+      const MemoryView* from = find(memories, to.role, bucket);
+      if (from != nullptr) copy_floats(exec, *from, to);
     }
     m_before.emplace_back(range, std::move(copy));
   }

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "gradcomp/exchange/schedule.hpp"
+#include "gradcomp/exchange/buckets.hpp"
 #include "gradcomp/feedback/feedback.hpp"
 #include "gradcomp/train/options.hpp"
 
@@ -18,13 +18,13 @@ void check_dumps(const Options& options, const std::vector<MethodSpec>& methods,
 /// The files of one method. Does nothing on other ranks than 0.
 class GradientDump {
  public:
-  GradientDump(const Options& options, const MethodSpec& method, int rank, int ranks);
+  GradientDump(const Options& options, const MethodSpec& method, const Layout& layout, int rank, int ranks);
 
   /// True when this rank writes at `step`.
   bool wanted(index_t step) const;
 
-  /// Before the step: copies the memories of all buckets.
-  void keep_memories(const Exec& exec, Schedule& schedule);
+  /// Before the step: copies those of `memories` that are the feedback's.
+  void keep_memories(const Exec& exec, const Memories& memories);
 
   /// After it: FOLDER/LABEL_stepSTEP_gradient.npy, and where the method has feedback what its compressor saw (with
   /// feedback=residual beta residual + gamma gradient) as FOLDER/LABEL_stepSTEP_accumulated.npy. Waits for `exec`.
@@ -34,6 +34,7 @@ class GradientDump {
   std::string m_stem;  ///< folder and label; empty: nothing is written
   std::vector<index_t> m_steps;
   gradcomp::Options m_common;  ///< of the method
+  std::vector<BucketRange> m_buckets;
   int m_ranks = 1;
   std::vector<std::pair<BucketRange, Feedback>> m_before;  ///< buckets as they were before the step
 };

@@ -1,6 +1,6 @@
 #pragma once
 // What all trainers of a job share.
-#include "gradcomp/comm/communicator.hpp"
+#include "gradcomp/comm/transport.hpp"
 #include "gradcomp/data/task.hpp"
 #include "gradcomp/nn/model.hpp"
 #include "gradcomp/train/options.hpp"
@@ -11,8 +11,8 @@ struct Job {
   const Options& options;
   const data::Task& task;
   nn::Model<float>& model;
-  Communicator& link;     ///< carries gradients: counted, and throttled when the link is emulated
-  Communicator& control;  ///< carries barriers, evaluations and checks: neither counted nor throttled
+  Transport& link;     ///< carries gradients: counted, and throttled when the link is emulated
+  Transport& control;  ///< carries barriers, evaluations and checks: neither counted nor throttled
 
   /// This rank's part of the work.
   data::Shard shard() const { return options.shard(control.rank(), control.size()); }

@@ -18,12 +18,17 @@ void Options::check() const {
   require(learning_rate > 0, "--lr {} is not allowed; a number above 0", learning_rate);
   require(momentum >= 0 && momentum < 1, "--momentum {} is not allowed; a number in [0, 1)", momentum);
   require(!nesterov || momentum > 0, "--nesterov needs --momentum above 0");
+  require(optimiser == "sgd" || optimiser == "adamw", "--optimiser {} is not allowed; one of sgd, adamw", optimiser);
+  require(beta1 >= 0 && beta1 < 1, "--beta1 {} is not allowed; a number in [0, 1)", beta1);
+  require(beta2 >= 0 && beta2 < 1, "--beta2 {} is not allowed; a number in [0, 1)", beta2);
+  require(epsilon > 0, "--epsilon {} is not allowed; a number above 0", epsilon);
+  require(time_limit >= 0, "--time-limit {} is not allowed; 0 or more seconds", time_limit);
   require(weight_decay >= 0, "--weight-decay {} is not allowed; a number from 0", weight_decay);
   require(warmup >= 0 && warmup <= steps, "--warmup {} is not allowed; 0 to --steps ({})", warmup, steps);
   require(length >= 0, "--length {} is not allowed; 0 or more steps", length);
   require(clip >= 0, "--clip {} is not allowed; a number from 0", clip);
   require(skew >= 0, "--skew {} is not allowed; a number from 0", skew);
-  require(bucket_kib >= 1, "--bucket-kib {} is not allowed; at least 1", bucket_kib);
+  require(bucket_kib >= 0, "--bucket-kib {} is not allowed; auto, or at least 1", bucket_kib);
   require(evaluate_every >= 0, "--evaluate-every {} is not allowed; 0 or more steps", evaluate_every);
   require(block >= 1, "--block {} is not allowed; at least 1 step", block);
   require(quality_tolerance >= 0 && quality_tolerance <= 1, "--quality-tolerance {} is not allowed; a number in [0, 1]",
@@ -47,6 +52,18 @@ void Options::check() const {
     require(step >= 0 && step < steps, "--at {} is not allowed; 0 to {}, the last of --steps {}", step, steps - 1,
             steps);
   }
+}
+
+StrategyOptions Options::strategy_options() const {
+  StrategyOptions o;
+  o.strategy = strategy;
+  o.exchange.bucket_bytes = 1024 * bucket_kib;
+  o.exchange.seed = seed;
+  o.exchange.limit_seconds = time_limit;
+  o.update.optimiser = {optimiser, momentum, nesterov, beta1, beta2, epsilon, weight_decay, false};
+  o.update.clip = clip;
+  o.keep_gradient = !dump_folder.empty();
+  return o;
 }
 
 std::string Options::method_list() const {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gradcomp/data/task.hpp"
+#include "gradcomp/strategy/strategy.hpp"
 
 namespace gradcomp::train {
 
@@ -16,8 +17,10 @@ struct Options {
   index_t steps = 600;
   index_t batch = 64;  ///< samples per rank and step
   double learning_rate = 0.05;
-  double momentum = 0.9;
+  std::string optimiser = "sgd";  ///< or adamw
+  double momentum = 0.9;          ///< of sgd
   bool nesterov = false;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< of adamw
   double weight_decay = 5e-4;
   std::string decay = "cosine";  ///< learning-rate schedule: cosine or constant
   index_t warmup = 0;            ///< steps of linear warm-up
@@ -25,31 +28,36 @@ struct Options {
   bool augment = false;
   double skew = 0;  ///< of labels over ranks (data::Shard); 0: none
   std::uint64_t seed = 1;
-  std::string schedule = "overlapped";
-  index_t bucket_kib = 25 * 1024;
-  index_t evaluate_every = 0;       ///< steps between evaluations on the test set; 0: four in all
-  index_t block = 20;               ///< steps of one method before the next one runs
-  double quality_tolerance = 0.02;  ///< Metric::bound
-  std::string target;               ///< quality to be reached, e.g. accuracy=0.9 (target.hpp); empty: none
-  index_t seeds = 1;                ///< repetitions, with seeds seed, seed + 1, ...
-  index_t accumulate = 1;           ///< of the additional control fp32:accumulate=N; 1: none
-  bool tune = false;                ///< find learning rates (tuning.hpp) instead of training
-  index_t tune_steps = 200;         ///< of one trial
-  std::string rates;                ///< file of learning rates (rates.hpp); empty: none
-  std::string checkpoint_folder;    ///< empty: no checkpoints (checkpoints.hpp)
-  index_t checkpoint_every = 0;     ///< steps; 0: after the last one only
-  std::string resume_folder;        ///< empty: from the start
-  double density_tolerance = 0;     ///< of the median of achieved / target density; 0: no limit
-  std::string dump_folder;          ///< where gradients go as .npy files; empty: none are written
+  std::string strategy = "overlapped";  ///< spec of strategy/strategy.hpp
+  index_t bucket_kib = 0;               ///< 0: sizes that follow from the model
+  index_t evaluate_every = 0;           ///< steps between evaluations on the test set; 0: four in all
+  index_t block = 20;                   ///< steps of one method before the next one runs
+  double quality_tolerance = 0.02;      ///< Metric::bound
+  std::string target;                   ///< quality to be reached, e.g. accuracy=0.9 (target.hpp); empty: none
+  index_t seeds = 1;                    ///< repetitions, with seeds seed, seed + 1, ...
+  index_t accumulate = 1;               ///< of the additional control fp32:accumulate=N; 1: none
+  bool tune = false;                    ///< find learning rates (tuning.hpp) instead of training
+  index_t tune_steps = 200;             ///< of one trial
+  std::string rates;                    ///< file of learning rates (rates.hpp); empty: none
+  std::string checkpoint_folder;        ///< empty: no checkpoints (checkpoints.hpp)
+  index_t checkpoint_every = 0;         ///< steps; 0: after the last one only
+  std::string resume_folder;            ///< empty: from the start
+  double density_tolerance = 0;         ///< of the median of achieved / target density; 0: no limit
+  std::string dump_folder;              ///< where gradients go as .npy files; empty: none are written
   std::vector<index_t> dump_steps;
-  std::string link;    ///< emulated link, e.g. 100Mbit/s,50us; empty: the real one
-  std::string output;  ///< result file; empty: none
+  std::string transport = "mpi";  ///< spec of comm/registry.hpp
+  double time_limit = 0;          ///< seconds that an exchange is waited for; 0: for ever
+  std::string link;               ///< emulated link, e.g. 100Mbit/s,50us; empty: the real one
+  std::string output;             ///< result file; empty: none
 
   /// Steps between evaluations, with the default resolved.
   index_t evaluation_interval() const { return evaluate_every > 0 ? evaluate_every : (steps + 3) / 4; }
 
   /// The part of the work of one rank.
   data::Shard shard(int rank, int ranks) const { return {batch, rank, ranks, seed, augment, skew}; }
+
+  /// How gradients are exchanged and applied.
+  StrategyOptions strategy_options() const;
 
   /// Throws Error naming the option and what is allowed.
   void check() const;

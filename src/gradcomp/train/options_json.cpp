@@ -10,8 +10,12 @@ report::Json to_json(const Options& o) {
           {"steps", o.steps},
           {"batch", o.batch},
           {"lr", o.learning_rate},
+          {"optimiser", o.optimiser},
           {"momentum", o.momentum},
           {"nesterov", o.nesterov},
+          {"beta1", o.beta1},
+          {"beta2", o.beta2},
+          {"epsilon", o.epsilon},
           {"weight_decay", o.weight_decay},
           {"decay", o.decay},
           {"warmup", o.warmup},
@@ -20,8 +24,8 @@ report::Json to_json(const Options& o) {
           {"skew", o.skew},
           {"seed", o.seed},
           {"seeds", o.seeds},
-          {"schedule", o.schedule},
-          {"bucket_kib", o.bucket_kib},
+          {"strategy", o.strategy},
+          {"bucket_kib", o.bucket_kib > 0 ? report::Json(o.bucket_kib) : report::Json("auto")},
           {"evaluate_every", o.evaluation_interval()},
           {"block", o.block},
           {"quality_tolerance", o.quality_tolerance},
@@ -31,11 +35,12 @@ report::Json to_json(const Options& o) {
           {"resumed", !o.resume_folder.empty()},
           {"density_tolerance", o.density_tolerance},
           {"dump_steps", o.dump_steps},
+          {"transport", o.transport},
           {"link", o.link}};
 }
 
 report::Json checkpoint_settings(const Options& options, const data::Task& task,
-                                 const std::vector<Contender>& contenders, int ranks) {
+                                 const std::vector<Contender>& contenders, int ranks, const std::string& cut) {
   report::Json settings = to_json(options);
   // What judges the results, and the number of seeds, may be chosen anew.
   for (const char* key : {"quality_tolerance", "density_tolerance", "dump_steps", "resumed", "tuned", "seeds"}) {
@@ -44,6 +49,7 @@ report::Json checkpoint_settings(const Options& options, const data::Task& task,
   settings["data"] = task.name();
   settings["data_crc"] = task.crc();
   settings["ranks"] = ranks;
+  settings["cut"] = cut;
   settings["methods"] = report::Json::array();
   for (const Contender& c : contenders) {
     settings["methods"].push_back({{"method", c.spec.canonical}, {"lr", c.learning_rate}});
@@ -56,6 +62,9 @@ report::Json rate_settings(const Options& options, const data::Task& task, int r
   for (const char* key :
        {"length", "model", "momentum", "nesterov", "weight_decay", "decay", "clip", "augment", "skew"}) {
     chosen[key] = settings[key];
+  }
+  if (options.optimiser != "sgd") {  // files of older versions know of no other
+    for (const char* key : {"optimiser", "beta1", "beta2", "epsilon"}) chosen[key] = settings[key];
   }
   chosen["data"] = task.name();
   chosen["data_crc"] = task.crc();

@@ -10,8 +10,9 @@ namespace gradcomp::train {
 report::Json to_json(const Options& options);
 
 /// What a resumed run must share with the one that was interrupted: everything that shapes the training and the timing.
+/// `cut`: the model's buckets, in a few words.
 report::Json checkpoint_settings(const Options& options, const data::Task& task,
-                                 const std::vector<Contender>& contenders, int ranks);
+                                 const std::vector<Contender>& contenders, int ranks, const std::string& cut);
 
 /// What a learning rate depends on: of the ranks, only the batch over all of them.
 report::Json rate_settings(const Options& options, const data::Task& task, int ranks);

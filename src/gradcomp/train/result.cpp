@@ -17,7 +17,7 @@ std::vector<Verdict> judge(const std::vector<MethodResult>& results, double tole
   std::vector<Outcome> outcomes;
   for (const auto& r : results) {
     const Info& info = r.contender.spec.compressor->info();
-    const bool plain = r.contender.accumulate == 1;
+    const bool plain = r.contender.every_step();
     Outcome outcome{plain ? info.name : r.contender.spec.label,
                     plain && info.family == Info::Family::control,
                     r.contender.is_bound(),
@@ -41,7 +41,8 @@ report::Row to_row(const MethodResult& r, const Verdict& verdict, const Options&
       .set("batch_per_rank", options.batch)
       .set("seed", options.seed)
       .set("learning_rate", r.contender.learning_rate)
-      .set("accumulate", r.contender.accumulate)
+      .set("strategy", r.strategy)
+      .set("period", r.period)
       .bytes(r.payload_bytes, r.header_bytes, r.wire_bytes, r.dense_bytes)
       .step_times(r.step_ms)
       .stages(r.stage_ms)
@@ -89,7 +90,7 @@ report::Table to_target_table(const std::vector<MethodResult>& results, const st
 
 report::Table to_table(const std::vector<MethodResult>& results, const std::vector<Verdict>& verdicts) {
   report::Table table({"method", "payload\nper step", "compression\nratio", "step ms\nmedian", "p95", "forward\nms",
-                       "backward\nms", "compress\nms", "exchange\nms", "exposed\nms", "decompress\nms",
+                       "backward\nms", "compress\nms", "exchange\nms", "hidden\nms", "exposed\nms", "decompress\nms",
                        "samples\nper s", "test\n" + (results.empty() ? Metric() : results.front().metric).name,
                        "speed-up\nvs fp32", "vs best\ndense"});
   const auto stage = [](const MethodResult& r, const char* name) {
@@ -102,7 +103,7 @@ report::Table to_table(const std::vector<MethodResult>& results, const std::vect
                r.payload_bytes > 0 ? report::format_number(r.dense_bytes / r.payload_bytes) : "-",
                report::format_number(r.median_ms()), report::format_number(report::quantile(r.step_ms, 0.95)),
                stage(r, "forward"), stage(r, "backward"), stage(r, "compress"), stage(r, "exchange"),
-               stage(r, "exposed"), stage(r, "decompress"),
+               stage(r, "hidden"), stage(r, "exposed"), stage(r, "decompress"),
                report::format_number(1e3 * r.samples_per_step / r.median_ms()), r.metric.text(r.test_quality),
                ratio(verdicts[i].speedup_vs_fp32), ratio(verdicts[i].speedup_vs_best_dense)});
   }

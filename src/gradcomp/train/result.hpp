@@ -16,7 +16,9 @@ namespace gradcomp::train {
 /// Times are the maximum over ranks, bytes the maximum over ranks of the mean per step.
 struct MethodResult {
   Contender contender;
-  std::vector<double> step_ms;             ///< one per step (or its share of `accumulate` steps), warm-up excluded
+  std::string strategy;
+  index_t period = 1;                      ///< steps from one exchange to the next
+  std::vector<double> step_ms;             ///< one per step (or its share of a period's), warm-up excluded
   std::map<std::string, double> stage_ms;  ///< median per stage
   double payload_bytes = 0, header_bytes = 0, wire_bytes = 0, dense_bytes = 0;
   double samples_per_step = 0;  ///< over all ranks

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/data/files.hpp"
 
 namespace gradcomp::train {
@@ -42,7 +43,7 @@ void Snapshot::get(const std::string& name, std::span<std::byte> bytes) const {
   if (!bytes.empty()) std::memcpy(bytes.data(), m_arrays.at(name).data(), bytes.size());
 }
 
-void Snapshot::put(const Exec& exec, const std::string& name, const StateView& view) {
+void Snapshot::put(const Exec& exec, const std::string& name, const MemoryView& view) {
   const auto count = static_cast<std::size_t>(view.bytes);
   std::vector<std::byte> host(count);
   if (view.on_host) {
@@ -50,12 +51,12 @@ void Snapshot::put(const Exec& exec, const std::string& name, const StateView& v
   } else {
     Kokkos::deep_copy(exec, HostSpan<std::byte>(host.data(), count),
                       Span<const std::byte>(static_cast<const std::byte*>(view.data), count));
-    exec.fence("gradcomp::train::snapshot");
+    wait(exec, "gradcomp::train::snapshot");
   }
   m_arrays[name] = std::move(host);
 }
 
-void Snapshot::get(const Exec& exec, const std::string& name, const StateView& view) const {
+void Snapshot::get(const Exec& exec, const std::string& name, const MemoryView& view) const {
   const auto count = static_cast<std::size_t>(view.bytes);
   std::vector<std::byte> host(count);
   get(name, std::span<std::byte>(host));
@@ -65,7 +66,7 @@ void Snapshot::get(const Exec& exec, const std::string& name, const StateView& v
   }
   Kokkos::deep_copy(exec, Span<std::byte>(static_cast<std::byte*>(view.data), count),
                     HostSpan<const std::byte>(host.data(), count));
-  exec.fence("gradcomp::train::snapshot");
+  wait(exec, "gradcomp::train::snapshot");
 }
 
 std::vector<std::byte> Snapshot::encode() const {

@@ -17,8 +17,8 @@ class Snapshot {
   void get(const std::string& name, std::span<std::byte> bytes) const;
 
   /// Device or host memory, as it is now; get() waits for `exec` too.
-  void put(const Exec& exec, const std::string& name, const StateView& view);
-  void get(const Exec& exec, const std::string& name, const StateView& view) const;
+  void put(const Exec& exec, const std::string& name, const MemoryView& view);
+  void get(const Exec& exec, const std::string& name, const MemoryView& view) const;
 
   /// A vector of numbers; get() resizes it.
   template <class T>

@@ -3,29 +3,13 @@
 #include <optional>
 #include <utility>
 
+#include "gradcomp/comm/agree.hpp"
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/data/counter_rng.hpp"
-#include "gradcomp/feedback/feedback.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
-#include "gradcomp/nn/accumulate.hpp"
 
 namespace gradcomp::train {
 namespace {
-
-ScheduleOptions schedule_options(const Options& options) {
-  ScheduleOptions schedule;
-  schedule.schedule = options.schedule;
-  schedule.bucket_bytes = options.bucket_kib * 1024;
-  schedule.seed = options.seed;
-  return schedule;
-}
-
-/// Momentum is applied once: by the feedback where it holds it, otherwise by the optimiser. Votes are steps of one size
-/// (signum has its momentum in front of the signs): summed up by a momentum of 0.9 they would be ten times as long.
-auto sgd_options(const Options& options, const MethodSpec& method) {
-  const bool votes = method.compressor->info().property == Info::Property::sign;
-  const bool momentum = !holds_momentum(method.common) && !votes;
-  return nn::SgdOptions{momentum ? options.momentum : 0, momentum && options.nesterov, options.weight_decay};
-}
 
 nn::Schedule rate_schedule(const Options& options, double rate) {
   nn::Schedule schedule;
@@ -52,17 +36,16 @@ Trainer::Trainer(const Job& job, const Contender& contender)
     : m_job(job),
       m_parameters(zeros("gradcomp::train::parameters", job.model.layout().count())),
       m_gradient(zeros("gradcomp::train::gradient", job.model.layout().count())),
-      m_mean(zeros("gradcomp::train::mean", job.model.layout().count())),
       m_state(zeros("gradcomp::train::state", job.model.state_count())),
       m_test_state(zeros("gradcomp::train::test_state", job.model.state_count())),
-      m_sgd(job.model.layout(), sgd_options(job.options, contender.spec)),
-      m_clip(job.model.layout().count()),
-      m_sum(zeros("gradcomp::train::gradient_sum", contender.accumulate > 1 ? job.model.layout().count() : 0)),
-      m_schedule(make_schedule(contender.spec, job.model.layout(), job.link, schedule_options(job.options))),
-      m_dump(job.options, contender.spec, job.control.rank(), job.control.size()),
+      m_strategy(make_strategy(contender.spec, job.model.layout(), job.model.state_count(), job.link,
+                               job.options.strategy_options())),
+      m_dump(job.options, contender.spec, job.model.layout(), job.control.rank(), job.control.size()),
       m_loader(std::make_unique<data::Loader>(job.task.training(job.shard()))),
       m_epoch_steps(job.task.steps_per_epoch(job.shard())) {
   m_result.contender = contender;
+  m_result.strategy = m_strategy->name();
+  m_result.period = m_strategy->period();
   m_result.metric = Metric(job.task.shape().kind);
   m_result.loss_floor = job.task.loss_floor();
   m_result.target = target_value(job.options.target, m_result.metric);
@@ -79,64 +62,63 @@ Trainer::Trainer(const Job& job, const Contender& contender)
   Kokkos::deep_copy(m_state, state);
 }
 
+void Trainer::check_period() const {
+  const Options& o = m_job.options;
+  const auto check = [&](const char* option, index_t steps) {
+    if (steps % period() == 0) return;
+    throw AgreedError(fmt::format("{} {} is not allowed: strategy {} of method '{}' needs a multiple of {} steps",
+                                  option, steps, m_result.strategy, m_result.contender.spec.label, period()));
+  };
+  check("--steps", o.steps);
+  check("--block", o.block);
+}
+
 StepReport Trainer::train(const Exec& exec, Timeline* timeline) {
   const Span<const float> parameters = m_parameters;
   nn::Batch<float> batch;
   {
-    const StageScope stage(timeline, Stage::data);
+    const StageScope stage(exec, timeline, Stage::data);
     batch = m_batch.upload(exec, m_loader->next());
     batch.key = batch_key(m_job.shard(), m_now.step);
   }
+  m_strategy->begin(exec, {m_now.step, m_rate.at(m_now.step), m_gradient, m_parameters,
+                           m_job.model.has_statistics() ? Span<float>(m_state) : Span<float>(), timeline});
   {
-    const StageScope stage(timeline, Stage::forward);
-    m_job.model.forward(exec, parameters, m_state, batch);
+    const StageScope stage(exec, timeline, Stage::forward);
+    m_job.model.forward(exec, parameters, m_state, batch,
+                        [&](std::size_t segment) { m_strategy->before_layer(exec, segment); });
   }
-  const bool updates = (m_now.step + 1) % m_result.contender.accumulate == 0;
-  if (updates) m_schedule->begin_step(exec, m_gradient, m_now.step, timeline);
-  backward(exec, timeline, updates);
-  if (!updates) return {};
-  const StepReport report = m_schedule->end_step(exec, m_mean);
-  if (!report.skipped) {
-    const StageScope stage(timeline, Stage::update);
-    if (m_job.options.clip > 0) m_clip.run(exec, m_mean, m_job.options.clip);
-    m_sgd.step(exec, m_rate.at(m_now.step), m_parameters, Span<const float>(m_mean));
-  }
-  return report;
+  backward(exec, timeline);
+  return m_strategy->end(exec, {});
 }
 
-void Trainer::backward(const Exec& exec, Timeline* timeline, bool updates) {
-  std::optional<StageScope> stage(std::in_place, timeline, Stage::backward);
-  const auto& segments = m_job.model.layout().segments;
-  const index_t batches = m_result.contender.accumulate;
-  index_t end = m_job.model.layout().count();  // elements from here on are complete
+void Trainer::backward(const Exec& exec, Timeline* timeline) {
+  std::optional<StageScope> stage(std::in_place, exec, timeline, Stage::backward);
   m_job.model.backward(exec, m_parameters, m_gradient, [&](std::size_t first) {
-    if (batches > 1) nn::accumulate(exec, m_sum, m_gradient, segments[first].offset, end, batches, updates);
-    end = segments[first].offset;
-    if (!updates) return;
-    stage.reset();  // what the schedule does here is timed as stages of its own
-    m_schedule->on_ready(exec, first);
-    stage.emplace(timeline, Stage::backward);
+    stage.reset();  // what the strategy does here is timed as stages of its own
+    m_strategy->ready(exec, first);
+    m_strategy->progress(exec);
+    stage.emplace(exec, timeline, Stage::backward);
   });
 }
 
 void Trainer::step(const Exec& exec, bool warmup) {
-  const index_t batches = m_result.contender.accumulate;
-  if (m_now.step % batches == 0) {
-    m_group_warm = warmup;
-    m_group_s = 0;
+  if (m_now.step % period() == 0) {
+    m_period_warm = warmup;
+    m_period_s = 0;
   }
-  const bool last = (m_now.step + 1) % batches == 0;
-  if (m_dump.wanted(m_now.step)) m_dump.keep_memories(exec, *m_schedule);
-  exec.fence("gradcomp::train::step");
-  m_job.control.barrier();
+  const bool last = (m_now.step + 1) % period() == 0;
+  if (m_dump.wanted(m_now.step)) m_dump.keep_memories(exec, m_strategy->memories());
+  wait(exec, "gradcomp::train::step");
+  barrier(m_job.control);
   Stopwatch watch(exec);  // no barrier at its end: the slowest rank's time is found in finish()
   watch.start();
-  if (!m_group_warm && m_now.step % batches == 0) m_timeline.begin_step();
-  const StepReport report = train(exec, m_group_warm ? nullptr : &m_timeline);
-  if (!m_group_warm && last) m_timeline.end_step();
+  if (!m_period_warm && m_now.step % period() == 0) m_timeline.begin_step(exec);
+  const StepReport report = train(exec, m_period_warm ? nullptr : &m_timeline);
   const double seconds = watch.stop();
-  m_group_s += seconds;
-  if (!m_group_warm && last) m_local_ms.push_back(1e3 * m_group_s / static_cast<double>(batches));
+  if (!m_period_warm && last) m_timeline.end_step();
+  m_period_s += seconds;
+  if (!m_period_warm && last) m_local_ms.push_back(1e3 * m_period_s / static_cast<double>(period()));
   m_now.time_s += seconds;
   m_now.payload_bytes += static_cast<double>(report.payload_bytes);
   m_now.header_bytes += static_cast<double>(report.header_bytes);
@@ -146,7 +128,7 @@ void Trainer::step(const Exec& exec, bool warmup) {
   m_now.loss += m_job.model.loss(exec);
   if (m_dump.wanted(m_now.step)) m_dump.write(exec, m_gradient, m_now.step);
   ++m_now.step;
-  if (m_now.step % m_epoch_steps == 0) check_replicas();
+  if (m_now.step % m_epoch_steps == 0) check_replicas(exec);
 }
 
 }  // namespace gradcomp::train

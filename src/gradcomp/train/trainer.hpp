@@ -1,15 +1,13 @@
 #pragma once
-// One method's training run: its own parameters, optimiser, state (batch-norm statistics, hidden state), data and
-// schedule. Several trainers share one model object, which only holds the activations.
+// One method's training run: its own parameters, state (batch-norm statistics, hidden state), data and strategy.
+// Several trainers share one model object, which only holds the activations.
 #include <memory>
 #include <vector>
 
 #include "gradcomp/data/loader.hpp"
-#include "gradcomp/exchange/schedule.hpp"
 #include "gradcomp/measure/timeline.hpp"
-#include "gradcomp/nn/clip.hpp"
 #include "gradcomp/nn/schedule.hpp"
-#include "gradcomp/nn/sgd.hpp"
+#include "gradcomp/strategy/strategy.hpp"
 #include "gradcomp/train/evaluation.hpp"
 #include "gradcomp/train/gradient_dump.hpp"
 #include "gradcomp/train/job.hpp"
@@ -23,9 +21,14 @@ class Trainer {
   /// Same seed, same initial weights and same batches for every method. Collective.
   Trainer(const Job& job, const Contender& contender);
 
-  /// One step. Steps of the warm-up are trained but not timed; of a contender that accumulates, `warmup` in the first
-  /// step of a group holds for the whole group. Collective.
+  /// One step. Steps of the warm-up are trained but not timed; `warmup` in the first step of a strategy's period holds
+  /// for the whole period. Collective.
   void step(const Exec& exec, bool warmup);
+
+  /// Steps from one exchange to the next.
+  index_t period() const { return m_result.period; }
+  /// Throws AgreedError unless the job's steps, blocks and evaluations are multiples of the period.
+  void check_period() const;
 
   /// Evaluates on the test set, sharded over the ranks, adds a point to the curve, and compares the replicas, as step()
   /// does at the end of every epoch. Collective.
@@ -51,9 +54,9 @@ class Trainer {
   };
 
   StepReport train(const Exec& exec, Timeline* timeline);
-  void backward(const Exec& exec, Timeline* timeline, bool updates);
-  void check_replicas();
-  std::vector<StateView> memory();
+  void backward(const Exec& exec, Timeline* timeline);
+  void check_replicas(const Exec& exec);
+  Memories memory();
   /// f(name, vector) for everything that grows from step to step.
   template <class F>
   void each_history(const F& f);
@@ -61,20 +64,17 @@ class Trainer {
   Job m_job;
   MethodResult m_result;
   nn::Schedule m_rate;
-  Vector<float> m_parameters, m_gradient, m_mean, m_state;
+  Vector<float> m_parameters, m_gradient, m_state;
   Vector<float> m_test_state;  ///< what evaluations may change of m_state
-  nn::Sgd<float> m_sgd;
-  nn::NormClip m_clip;
-  Vector<float> m_sum;  ///< gradients of the steps since the last update; empty where every step updates
-  std::unique_ptr<Schedule> m_schedule;
+  std::unique_ptr<Strategy> m_strategy;
   GradientDump m_dump;
   DeviceBatch m_batch;
   std::unique_ptr<data::Loader> m_loader;
   Timeline m_timeline;
   std::vector<double> m_local_ms;
   index_t m_epoch_steps;
-  double m_group_s = 0;       ///< time of the steps since the last update
-  bool m_group_warm = false;  ///< whether those are not timed
+  double m_period_s = 0;       ///< time of the steps of this period
+  bool m_period_warm = false;  ///< whether those are not timed
   Counters m_now;
 };
 

@@ -6,14 +6,17 @@
 
 namespace gradcomp::train {
 
-void Trainer::check_replicas() {
+void Trainer::check_replicas(const Exec& exec) {
   if (m_result.contender.is_bound()) return;
-  m_now.replicas_equal = equal_over_ranks(m_job.control, content_hash(m_parameters)) && m_now.replicas_equal;
+  m_strategy->drain(exec);
+  const std::uint64_t hash = content_hash(m_strategy->agreed(m_parameters));
+  m_now.replicas_equal = equal_over_ranks(m_job.control, hash) && m_now.replicas_equal;
 }
 
 void Trainer::evaluate(const Exec& exec) {
+  m_strategy->drain(exec);
   Kokkos::deep_copy(exec, m_test_state, m_state);
-  const nn::Loss test = evaluate_test_set(exec, m_job, m_batch, m_parameters, m_test_state);
+  const nn::Loss test = evaluate_test_set(exec, m_job, m_batch, m_strategy->agreed(m_parameters), m_test_state);
   m_now.test_quality = m_result.metric.of(test);
   m_now.test_accuracy = test.accuracy();
   m_now.test_loss = test.mean();
@@ -21,7 +24,7 @@ void Trainer::evaluate(const Exec& exec) {
     m_now.target_reached = true;
     m_now.reached = {m_now.step, m_now.time_s, m_now.wire_bytes};
   }
-  check_replicas();
+  check_replicas(exec);
   auto& curve = m_result.curve;
   curve.step.push_back(m_now.step);
   curve.time_s.push_back(m_now.time_s);
@@ -33,31 +36,34 @@ void Trainer::evaluate(const Exec& exec) {
 }
 
 MethodResult Trainer::finish() {
-  Communicator& control = m_job.control;
+  Transport& control = m_job.control;
   m_result.test_quality = m_now.test_quality;
   m_result.test_accuracy = m_now.test_accuracy;
   m_result.test_loss = m_now.test_loss;
   m_result.replicas_equal = m_now.replicas_equal;
-  m_result.skipped_steps = m_now.skipped_steps;
-  m_result.parameters_hash = content_hash(m_parameters);
+  m_result.parameters_hash = content_hash(m_strategy->agreed(m_parameters));
   m_result.step_ms = max_over_ranks(control, m_local_ms);
   std::vector<std::string> names;
   std::vector<double> medians;
   for (const auto& [name, milliseconds] : m_timeline.medians_ms()) {
     names.push_back(name);
-    medians.push_back(milliseconds / static_cast<double>(m_result.contender.accumulate));
+    medians.push_back(milliseconds / static_cast<double>(period()));
   }
   medians = max_over_ranks(control, medians);
   for (std::size_t i = 0; i < names.size(); ++i) m_result.stage_ms[names[i]] = medians[i];
   const double steps = static_cast<double>(std::max<index_t>(m_now.step, 1));
-  const auto most = max_over_ranks(control, {m_now.payload_bytes / steps, m_now.header_bytes / steps,
-                                             m_now.wire_bytes / steps, m_now.reached.time_s, m_now.reached.wire_bytes});
+  const auto most = max_over_ranks(
+      control, {m_now.payload_bytes / steps, m_now.header_bytes / steps, m_now.wire_bytes / steps, m_now.reached.time_s,
+                m_now.reached.wire_bytes, static_cast<double>(m_now.skipped_steps)});
   m_result.payload_bytes = most[0];
   m_result.header_bytes = most[1];
   m_result.wire_bytes = most[2];
   if (m_now.target_reached) m_result.reached = Reached{m_now.reached.steps, most[3], most[4]};
+  m_result.skipped_steps = static_cast<index_t>(most[5]);  // between exchanges a rank may leave out its own
   m_result.state_bytes = 0;
-  for (const StateView& view : m_schedule->persistent()) m_result.state_bytes += view.bytes;
+  for (const MemoryView& memory : m_strategy->memories()) {
+    if (memory.bucket >= 0) m_result.state_bytes += memory.bytes;  // of compressors, feedback and reducers
+  }
   return m_result;
 }
 

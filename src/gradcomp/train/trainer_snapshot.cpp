@@ -2,24 +2,12 @@
 #include "gradcomp/train/trainer.hpp"
 
 namespace gradcomp::train {
-namespace {
-
-StateView view_of(const char* name, const Span<float>& x) {
-  return {name, x.data(), static_cast<index_t>(x.size()) * size_of(DType::f32), false};
-}
-
-}  // namespace
-
-std::vector<StateView> Trainer::memory() {
-  std::vector<StateView> views{view_of("parameters", m_parameters),
-                               view_of("state", m_state),
-                               view_of("momentum", m_sgd.momentum()),
-                               {"counters", &m_now, sizeof m_now, true}};
-  for (StateView& view : m_schedule->persistent()) {
-    view.name = "schedule/" + view.name;
-    views.push_back(view);
-  }
-  return views;
+Memories Trainer::memory() {
+  Memories all{memory_of(Role::parameters, m_parameters),
+               memory_of(Role::buffers, m_state),
+               {"", &m_now, sizeof m_now, true, Role::counters, -1}};
+  for (MemoryView& memory : m_strategy->memories()) all.push_back(std::move(memory));
+  return all;
 }
 
 template <class F>
@@ -35,8 +23,9 @@ void Trainer::each_history(const F& f) {
 }
 
 void Trainer::save(const Exec& exec, Snapshot& snapshot) {
+  m_strategy->drain(exec);
   const std::string prefix = m_result.contender.spec.canonical + "/";
-  for (const StateView& view : memory()) snapshot.put(exec, prefix + view.name, view);
+  for (const MemoryView& view : memory()) snapshot.put(exec, prefix + view.path(), view);
   each_history([&](const char* name, const auto& values) { snapshot.put(prefix + name, values); });
   for (std::size_t s = 0; s < stage_count; ++s) {
     snapshot.put(prefix + "stage/" + stage_names[s], m_timeline.stage_seconds(static_cast<Stage>(s)).values());
@@ -47,7 +36,7 @@ void Trainer::save(const Exec& exec, Snapshot& snapshot) {
 
 void Trainer::restore(const Exec& exec, const Snapshot& snapshot) {
   const std::string prefix = m_result.contender.spec.canonical + "/";
-  for (const StateView& view : memory()) snapshot.get(exec, prefix + view.name, view);
+  for (const MemoryView& view : memory()) snapshot.get(exec, prefix + view.path(), view);
   each_history([&](const char* name, auto& values) { snapshot.get(prefix + name, values); });
 
   std::vector<double> steps, exposed;

@@ -5,9 +5,8 @@
 
 #include "figures.hpp"
 #include "gradcomp/data/files.hpp"
-#include "gradcomp/exchange/reduction.hpp"
+#include "gradcomp/exchange/one_rank.hpp"
 #include "gradient.hpp"
-#include "loop.hpp"
 
 namespace gradcomp::bench {
 namespace {
@@ -37,7 +36,7 @@ TEST(Figures, ChecksumsAreThoseOfTheBytes) {
 TEST(Figures, PayloadIsThatOfALoop) {
   const Exec exec;
   const auto gradient = laplace_gradient(exec, 4099, 1);
-  Loop loop(parse_method("powersgd"), layer_like(4099), 1);  // messages of several rounds
+  OneRank loop(parse_method("powersgd"), layer_like(4099), 1);  // messages of several rounds
   std::uint32_t expected = 0;
   int messages = 0;
   loop.on_message([&](const Message& message) {
@@ -46,7 +45,7 @@ TEST(Figures, PayloadIsThatOfALoop) {
     expected = data::crc32(static_cast<const std::uint8_t*>(message.data), static_cast<std::size_t>(message.bytes()),
                            expected);
   });
-  loop.reset(exec);
+  loop.forget(exec);
   loop.compress(exec, Span<const float>(gradient.data(), gradient.size()));
   EXPECT_GT(messages, 1);
   EXPECT_EQ(of("powersgd", 4099).payload, expected);

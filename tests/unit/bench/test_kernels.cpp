@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "gradcomp/exchange/reduction.hpp"
+#include "gradcomp/exchange/one_rank.hpp"
 #include "gradient.hpp"
 #include "kernel.hpp"
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/exchange/reduction.hpp"
+#include "gradcomp/exchange/one_rank.hpp"
 #include "gradient.hpp"
 #include "verify.hpp"
 
@@ -41,19 +41,45 @@ TEST(Verify, EveryMethodPassesAndAChangedAnswerFails) {
   const auto layout = layer_like(count);
   for (const auto& entry : all_entries()) {
     const auto method = parse_method(entry.info.name);
-    Loop loop(method, layout, 1);
-    loop.reset(exec);
-    loop.compress(exec, view(gradient));
-    loop.decompress(exec);
-    EXPECT_NO_THROW(verify(exec, loop, method, layout, view(gradient), 1)) << entry.info.name;
-    set(loop.out(), count - 1, 0.125f);            // no method decodes that from gradients of scale 1e-3
-    if (loop.has_memory() || !loop.has_state()) {  // otherwise only the second loop is checked element by element
-      EXPECT_THROW(verify(exec, loop, method, layout, view(gradient), 1), Error) << entry.info.name;
+    OneRank loop(method, layout, 1);
+    KeptState start;
+    for (int call = 0; call < 3; ++call) {  // a state that has had more steps than another loop
+      loop.forget(exec);
+      start.keep(exec, loop);
+      loop.compress(exec, view(gradient));
+      loop.decompress(exec);
     }
+    EXPECT_NO_THROW(verify(exec, loop, method, layout, view(gradient), 1, start)) << entry.info.name;
+    set(loop.out(), count - 1, 0.125f);  // no method decodes that from gradients of scale 1e-3
+    EXPECT_THROW(verify(exec, loop, method, layout, view(gradient), 1, start), Error) << entry.info.name;
     if (!entry.info.scale_free) continue;  // such a method may send nothing
     Kokkos::deep_copy(loop.out(), 0.0f);
-    EXPECT_THROW(verify(exec, loop, method, layout, view(gradient), 1), Error)
+    EXPECT_THROW(verify(exec, loop, method, layout, view(gradient), 1, start), Error)
         << entry.info.name << ": nothing decoded";
+  }
+}
+
+// without a memory, and with a state that starts anew in every other loop
+TEST(Verify, FindsAWrongAnswerOfAMethodWithAState) {
+  const Exec exec;
+  const auto gradient = laplace_gradient(exec, count, 1);
+  const auto layout = layer_like(count);
+  for (const char* spec : {"signum", "powersgd:feedback=none", "sidco:feedback=none", "redsync:feedback=none"}) {
+    const auto method = parse_method(spec);
+    OneRank loop(method, layout, 1);
+    ASSERT_TRUE(loop.has_state() && !loop.has_memory()) << spec;
+    KeptState start;
+    for (int call = 0; call < 3; ++call) {
+      loop.forget(exec);
+      start.keep(exec, loop);
+      loop.compress(exec, view(gradient));
+      loop.decompress(exec);
+    }
+    EXPECT_NO_THROW(verify(exec, loop, method, layout, view(gradient), 1, start)) << spec;
+    float last = 0;
+    Kokkos::deep_copy(last, Kokkos::subview(loop.out(), static_cast<std::size_t>(count - 1)));
+    set(loop.out(), count - 1, last == 0 ? 1e-3f : -last);
+    EXPECT_THROW(verify(exec, loop, method, layout, view(gradient), 1, start), Error) << spec;
   }
 }
 

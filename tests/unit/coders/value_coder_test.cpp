@@ -70,9 +70,9 @@ Values round_trip(ValueCoding coding, const Values& values) {
 
 Values normal_values(std::size_t count, float scale) {
   std::mt19937 random(3);
-  std::normal_distribution<float> normal(0, scale);
+  std::normal_distribution<float> normal;
   Values values(count);
-  for (auto& v : values) v = normal(random);
+  for (auto& v : values) v = scale * normal(random);
   return values;
 }
 

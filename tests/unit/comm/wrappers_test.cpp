@@ -1,132 +1,331 @@
-// counting, throttled and queued over a communicator that only writes down its calls.
+// counting, throttled and queued over a transport that only writes down its calls; self; callbacks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <thread>
 
 #include "gradcomp/comm/counting.hpp"
 #include "gradcomp/comm/queued.hpp"
 #include "gradcomp/comm/throttled.hpp"
-#include "unit/comm/fake_communicator.hpp"
+#include "gradcomp/comm/transports/self.hpp"
+#include "unit/comm/fake_transport.hpp"
 
 namespace gradcomp {
 namespace {
 
-using test::FakeCommunicator;
+using test::FakeTransport;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+std::string error_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
 TEST(Counting, AddsEachOperationApart) {
-  const auto comm = make_counting(std::make_unique<FakeCommunicator>(4, 1));
+  const auto comm = make_counting(std::make_unique<FakeTransport>(4, 1));
   const Exec exec;
   std::array<float, 64> buffer{};
-  comm->allreduce(exec, buffer.data(), buffer.data(), 8, DType::f32, ReduceOp::sum)->wait(exec);
-  comm->allreduce(exec, buffer.data(), buffer.data(), 8, DType::f32, ReduceOp::sum)->wait(exec);
-  comm->send(exec, buffer.data(), 3, DType::bf16, 0, 7)->wait(exec);
-  comm->receive(exec, buffer.data(), 5, DType::i64, -1, 7)->wait(exec);
-  comm->barrier();
-  EXPECT_EQ(comm->of(Operation::allreduce).calls, 2);
-  EXPECT_EQ(comm->of(Operation::allreduce).sent, 2 * 2 * 3 * 8);
-  EXPECT_EQ(comm->of(Operation::send).sent, 6);
-  EXPECT_EQ(comm->of(Operation::receive).received, 40);
-  EXPECT_EQ(comm->total().calls, 5);
-  EXPECT_EQ(comm->total().sent, 96 + 6);
+  run(*comm, exec, AllReduce{buffer.data(), buffer.data(), 8});
+  run(*comm, exec, AllReduce{buffer.data(), buffer.data(), 8});
+  run(*comm, exec, Send{buffer.data(), 6, 0, 7});
+  barrier(*comm);
+  const Ledger& ledger = comm->ledger();
+  EXPECT_EQ(ledger.of<AllReduce>().calls, 2);
+  EXPECT_EQ(ledger.of<AllReduce>().sent, 2 * 2 * 3 * 8);
+  EXPECT_EQ(ledger.of<Send>().sent, 6);
+  EXPECT_EQ(ledger.total().calls, 4);
+  EXPECT_EQ(ledger.total().sent, 96 + 6);
   EXPECT_EQ(comm->split(0, 0)->name(), "counting/fake");
-  EXPECT_STREQ(to_string(Operation::reduce_scatter), "reduce_scatter");
+  EXPECT_STREQ(name_of(ReduceScatter{}), "reduce_scatter");
 }
 
 TEST(Counting, CountsAGatherOnceWhenItHasBeenWaitedFor) {
-  const auto comm = make_counting(std::make_unique<FakeCommunicator>(3));
-  const Exec exec;
+  const auto comm = make_counting(std::make_unique<FakeTransport>(3));
   std::array<std::byte, 256> buffer{};
-  GatherSizes sizes;
-  const auto request = comm->allgatherv(exec, buffer.data(), 5, buffer.data(), 256, sizes);
-  EXPECT_EQ(comm->total().sent, 0);
-  request->wait(exec);
-  request->wait(exec);
-  EXPECT_EQ(comm->of(Operation::allgatherv).calls, 1);
-  EXPECT_EQ(comm->total().sent, 2 * 5 + 2 * 8);
+  Completion request = comm->start(Exec(), AllGatherV{buffer.data(), 5, buffer.data(), 256});
+  EXPECT_EQ(comm->ledger().total().sent, 0);
+  request.wait();
+  request.wait();
+  EXPECT_TRUE(request.test());
+  EXPECT_EQ(comm->ledger().of<AllGatherV>().calls, 1);
+  EXPECT_EQ(comm->ledger().total().sent, 2 * 5 + 2 * 8);
+  EXPECT_EQ(request.found().blocks.size.size(), 3u);
 }
 
-TEST(Throttled, IsNamedEmulatedAndStartsWithABarrier) {
-  auto inner = std::make_unique<FakeCommunicator>(2);
+// one ledger over splits, which count under their own level
+TEST(Counting, ASplitInheritsTheLedger) {
+  const auto comm = make_counting(std::make_unique<FakeTransport>(4));
+  const auto node = comm->split(0, 0, Level::node);
+  const auto across = node->split(0, 0, Level::across);
+  float x = 0;
+  run(*comm, Exec(), AllReduce{&x, &x, 1});
+  run(*node, Exec(), AllReduce{&x, &x, 1});
+  run(*node, Exec(), AllReduce{&x, &x, 1});
+  run(*across, Exec(), AllReduce{&x, &x, 1});
+  const Ledger& ledger = comm->ledger();
+  EXPECT_EQ(ledger.of<AllReduce>(Level::all).calls, 1);
+  EXPECT_EQ(ledger.of<AllReduce>(Level::node).calls, 2);
+  EXPECT_EQ(ledger.of<AllReduce>(Level::across).calls, 1);
+  EXPECT_EQ(ledger.total(Level::node).calls, 2);
+  EXPECT_EQ(ledger.total().calls, 4);
+  EXPECT_STREQ(to_string(Level::across), "across");
+}
+
+TEST(Counting, CountsEveryCallOfAGroup) {
+  const auto comm = make_counting(std::make_unique<FakeTransport>(2));
+  std::array<float, 8> x{};
+  const std::array<Call, 3> group = {Send{x.data(), 4, 1, 0}, AllReduce{x.data(), x.data(), 2},
+                                     Send{x.data(), 8, 1, 1}};
+  Completion all = comm->start(Exec(), group);
+  all.wait();
+  EXPECT_EQ(comm->ledger().of<Send>().sent, 12);
+  EXPECT_EQ(comm->ledger().of<AllReduce>().sent, 8);
+  EXPECT_EQ(all.all_found().size(), 3u);
+}
+
+// ranks agree on the beginning of each call before they carry it
+TEST(Throttled, IsNamedEmulatedAndAgreesOnTheBeginning) {
+  auto inner = std::make_unique<FakeTransport>(2);
   const auto log = inner->log;
   const auto comm = make_throttled(std::move(inner), parse_link("1Gbit/s,50us"));
   EXPECT_EQ(comm->name(), "emulated(1Gbit/s,50us)/fake");
   EXPECT_EQ(comm->split(0, 0)->name(), "emulated(1Gbit/s,50us)/fake");
+  EXPECT_TRUE(comm->overlaps());
   float value = 1;
-  comm->allreduce({}, &value, &value, 1, DType::f32, ReduceOp::sum)->wait({});
-  EXPECT_THAT(log->calls, ElementsAre("barrier", "allreduce 1"));
+  Completion request = comm->start(Exec(), AllReduce{&value, &value, 1});
+  EXPECT_TRUE(log->calls.empty()) << "nothing is carried before somebody waits";
+  request.wait();
+  EXPECT_THAT(log->calls, ElementsAre("barrier", "allreduce 1", "allreduce 1"));
+  EXPECT_EQ(value, 2);
+  run(*comm, Exec(), AllReduce{&value, &value, 1});
+  EXPECT_EQ(log->calls.size(), 5u) << "one moment is enough for all clocks";
 }
 
 // a lower bound is exact however loaded the machine is; there is no upper one
 TEST(Throttled, TakesAtLeastTheTimeOfTheLink) {
-  const Link link = parse_link("8Mbit/s,2ms");
-  const auto comm = make_throttled(std::make_unique<FakeCommunicator>(2), link);
+  const auto comm = make_throttled(std::make_unique<FakeTransport>(2), parse_link("8Mbit/s,2ms"));
   std::vector<float> buffer(5000);
-  const auto begin = Request::Clock::now();
-  const auto request = comm->allreduce({}, buffer.data(), buffer.data(), 5000, DType::f32, ReduceOp::sum);
-  const std::chrono::duration<double> taken = Request::Clock::now() - begin;
-  EXPECT_GE(taken.count(), 0.020 + 2 * 0.002);
-  EXPECT_GE(std::chrono::duration<double>(request->finished - request->started).count(), 0.024);
-  GatherSizes sizes;
-  const auto second = Request::Clock::now();
-  comm->allgatherv({}, reinterpret_cast<std::byte*>(buffer.data()), 5000,
-                   reinterpret_cast<std::byte*>(buffer.data()) + 5056, 10112, sizes);
-  EXPECT_GE(std::chrono::duration<double>(Request::Clock::now() - second).count(), 0.005 + 2 * 0.002);
+  const auto begin = Clock::now();
+  Completion request = comm->start(Exec(), AllReduce{buffer.data(), buffer.data(), 5000});
+  EXPECT_FALSE(request.test());
+  request.wait();
+  EXPECT_GE(seconds_since(begin), 0.020 + 2 * 0.002);
+  const std::chrono::duration<double> lasted = request.times().finished - request.times().started;
+  EXPECT_GE(lasted.count(), 0.024);
+  const auto second = Clock::now();
+  auto* const bytes = reinterpret_cast<std::byte*>(buffer.data());
+  run(*comm, Exec(), AllGatherV{bytes, 5000, bytes + 5056, 10112});
+  EXPECT_GE(seconds_since(second), 0.005 + 2 * 0.002);
 }
 
-TEST(Queued, RunsCallsInOrderOnAnotherThread) {
-  auto inner = std::make_unique<FakeCommunicator>(2);
+// 4 x 20 ms of bytes, with latencies far below: one link, not four
+TEST(Throttled, OutstandingCallsShareTheLink) {
+  auto inner = std::make_unique<FakeTransport>(2);
   const auto log = inner->log;
-  const auto comm = make_queued(std::move(inner));
-  std::array<float, 64> a{}, b{};
-  a.fill(3);
-  const Exec exec;
-  const auto first = comm->allreduce(exec, a.data(), a.data(), 16, DType::f32, ReduceOp::sum);
-  const auto second = comm->allgather(exec, a.data(), b.data(), 16, DType::f32);
-  comm->barrier();  // behind both
-  EXPECT_THAT(log->calls, ElementsAre("allreduce 16", "allgather 16", "barrier"));
-  second->wait(exec);
-  first->wait(exec);
-  first->wait(exec);  // again is harmless
-  EXPECT_EQ(b[31], 6.0f);
-  EXPECT_LE(first->finished, second->started);
+  const auto comm = make_throttled(std::move(inner), parse_link("8Mbit/s,10us"));
+  std::vector<float> buffer(5000);
+  const auto begin = Clock::now();
+  std::vector<Completion> requests;
+  for (int i = 0; i < 4; ++i) requests.push_back(comm->start(Exec(), AllReduce{buffer.data(), buffer.data(), 5000}));
+  EXPECT_TRUE(log->calls.empty()) << "start() waits for nothing";
+  requests[3].wait();  // carries the others first
+  EXPECT_GE(seconds_since(begin), 0.080);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(requests[static_cast<std::size_t>(i)].test());
+    const std::chrono::duration<double> apart = requests[static_cast<std::size_t>(i) + 1].times().finished -
+                                                requests[static_cast<std::size_t>(i)].times().finished;
+    EXPECT_GE(apart.count(), 0.0199);
+  }
 }
 
-TEST(Queued, ThrowsInWaitAndGoesOn) {
-  auto inner = std::make_unique<FakeCommunicator>();
-  inner->log->fail_at = "broadcast";
-  const auto comm = make_queued(std::move(inner));
-  float value = 0;
-  const auto bad = comm->broadcast({}, &value, 1, DType::f32, 0);
-  const auto good = comm->allreduce({}, &value, &value, 1, DType::f32, ReduceOp::sum);
-  EXPECT_THROW(bad->wait({}), Error);
-  EXPECT_NO_THROW(good->wait({}));
+TEST(Throttled, MessagesShareTheSendersDirection) {
+  const auto comm = make_throttled(std::make_unique<FakeTransport>(3), parse_link("8Mbit/s,1ms"));
+  std::vector<std::byte> data(10000);
+  const auto begin = Clock::now();
+  Completion first = comm->start(Exec(), Send{data.data(), 10000, 1, 0});
+  Completion second = comm->start(Exec(), Send{data.data(), 10000, 2, 0});
+  second.wait();
+  EXPECT_GE(seconds_since(begin), 0.020 + 0.001);
+  EXPECT_TRUE(first.test());
+  EXPECT_GE(std::chrono::duration<double>(second.times().finished - first.times().started).count(), 0.020 + 0.001);
 }
 
-TEST(Queued, FinishesAllCallsBeforeItEnds) {
-  auto inner = std::make_unique<FakeCommunicator>();
+TEST(Throttled, CarriesOutWhatNobodyWaitedFor) {
+  auto inner = std::make_unique<FakeTransport>();
   const auto log = inner->log;
   std::vector<float> data(1000, 1.0f);
   {
     const auto comm = make_queued(make_throttled(std::move(inner), parse_link("1Gbit/s,1ms")));
-    for (int i = 0; i < 10; ++i) comm->broadcast({}, data.data(), 1000, DType::f32, 0);
+    for (int i = 0; i < 10; ++i) comm->start(Exec(), Broadcast{data.data(), 1000, DType::f32, 0});
   }
-  EXPECT_EQ(log->calls.size(), 20u);
+  EXPECT_EQ(std::count(log->calls.begin(), log->calls.end(), "broadcast 1000"), 10);
 }
 
-TEST(Queued, RefusesACommunicatorThatIsNotConcurrent) {
-  auto inner = std::make_unique<FakeCommunicator>();
-  inner->log->threads = false;
-  try {
-    make_queued(std::move(inner));
-    ADD_FAILURE();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("MPI_THREAD_MULTIPLE"));
-    EXPECT_THAT(error.what(), HasSubstr("schedule=synchronous"));
+TEST(Queued, RunsCallsInOrderOnAnotherThread) {
+  auto inner = std::make_unique<FakeTransport>(2);
+  const auto log = inner->log;
+  const auto comm = make_queued(std::move(inner));
+  EXPECT_EQ(comm->name(), "queued/fake");
+  std::array<float, 64> a{}, b{};
+  a.fill(3);
+  const Exec exec;
+  Completion first = comm->start(exec, AllReduce{a.data(), a.data(), 16});
+  Completion second = comm->start(exec, AllGather{a.data(), b.data(), 16});
+  barrier(*comm);  // behind both
+  EXPECT_THAT(log->calls, ElementsAre("allreduce 16", "allgather 16", "barrier"));
+  second.wait();
+  first.wait();
+  first.wait();  // again is harmless
+  EXPECT_EQ(b[31], 6.0f);
+  EXPECT_LE(first.times().finished, second.times().started);
+}
+
+TEST(Queued, ThrowsInWaitAndGoesOn) {
+  auto inner = std::make_unique<FakeTransport>();
+  inner->log->fail_at = "broadcast";
+  const auto comm = make_queued(std::move(inner));
+  float value = 0;
+  Completion bad = comm->start(Exec(), Broadcast{&value, 1, DType::f32, 0});
+  Completion good = comm->start(Exec(), AllReduce{&value, &value, 1});
+  EXPECT_THROW(bad.wait(), Error);
+  EXPECT_NO_THROW(good.wait());
+}
+
+TEST(Queued, FinishesAllCallsBeforeItEnds) {
+  auto inner = std::make_unique<FakeTransport>();
+  const auto log = inner->log;
+  std::vector<float> data(1000, 1.0f);
+  {
+    const auto comm = make_queued(std::move(inner));
+    for (int i = 0; i < 10; ++i) comm->start(Exec(), Broadcast{data.data(), 1000, DType::f32, 0});
   }
+  EXPECT_EQ(log->calls.size(), 10u);
+}
+
+TEST(Queued, LetsMessagesPassCallsThatWait) {
+  Callbacks functions;
+  functions.size = 2;
+  functions.concurrent = true;
+  std::atomic<bool> stuck{true};
+  functions.carry = [&](const Exec&, const Call& call, Found&) {
+    while (std::holds_alternative<AllReduce>(call) && stuck) std::this_thread::yield();
+    return true;
+  };
+  const auto comm = make_queued(make_callbacks(functions));
+  float value = 0;
+  Completion slow = comm->start(Exec(), AllReduce{&value, &value, 1});
+  Completion message = comm->start(Exec(), Send{&value, 4, 1, 0});
+  EXPECT_TRUE(message.test());
+  EXPECT_FALSE(slow.test());
+  stuck = false;
+  slow.wait();
+}
+
+TEST(Queued, GivesUpAfterItsLimit) {
+  Callbacks functions;
+  functions.size = 2;
+  functions.concurrent = true;
+  const auto stuck = std::make_shared<std::atomic<bool>>(true);  // outlives the thread that hangs
+  functions.carry = [stuck](const Exec&, const Call&, Found&) {
+    while (*stuck) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return true;
+  };
+  {
+    const auto comm = make_queued(make_callbacks(functions), 0.02);
+    float value = 0;
+    Completion call = comm->start(Exec(), AllReduce{&value, &value, 1});
+    EXPECT_THAT(error_of([&] { call.wait(); }), HasSubstr("allreduce did not end within 0.02 s"));
+  }  // does not wait for it
+  *stuck = false;
+}
+
+TEST(Queued, RefusesATransportThatIsNotConcurrent) {
+  auto inner = std::make_unique<FakeTransport>();
+  inner->log->threads = false;
+  const std::string error = error_of([&] { make_queued(std::move(inner)); });
+  EXPECT_THAT(error, HasSubstr("MPI_THREAD_MULTIPLE"));
+  EXPECT_THAT(error, HasSubstr("strategy=synchronous"));
+}
+
+TEST(Self, CopiesAndDeliversItsOwnMessages) {
+  const auto comm = make_transport("self", {});
+  EXPECT_EQ(comm->size(), 1);
+  const Exec exec;
+  std::array<float, 4> a{1, 2, 3, 4}, b{};
+  run(*comm, exec, AllReduce{a.data(), b.data(), 4});
+  EXPECT_EQ(a, b);
+  Completion early = comm->start(exec, Receive{b.data(), 16, any_rank, 3});
+  EXPECT_FALSE(early.test());
+  run(*comm, exec, Send{a.data(), 8, 0, 3});
+  EXPECT_TRUE(early.test());
+  EXPECT_EQ(early.found().bytes, 8);
+  EXPECT_EQ(early.found().source, 0);
+  EXPECT_THAT(error_of([&] { run(*comm, exec, Receive{b.data(), 16, 0, 3}); }), HasSubstr("has not sent"));
+  run(*comm, exec, Send{a.data(), 16, 0, 4});
+  EXPECT_THAT(error_of([&] { run(*comm, exec, Receive{b.data(), 8, 0, 4}); }), HasSubstr("do not fit"));
+  std::array<std::byte, 8> bytes{};
+  const Blocks parts{{3}, {2}};
+  const Found found = run(*comm, exec, AllToAllV{reinterpret_cast<std::byte*>(a.data()), &parts, bytes.data(), 8});
+  EXPECT_THAT(found.all, ElementsAre(3));
+  EXPECT_EQ(bytes[0], reinterpret_cast<std::byte*>(a.data())[2]);
+  EXPECT_EQ(comm->split(0, 0)->name(), "self");
+}
+
+TEST(Callbacks, CarriesACallUntilItEnds) {
+  int looks = 0;
+  Callbacks functions;
+  functions.overlaps = true;
+  functions.carry = [&](const Exec&, const Call&, Found& found) {
+    found.bytes = ++looks;
+    return looks == 3;
+  };
+  const auto comm = make_transport("callbacks", functions);
+  float x = 0;
+  Completion call = comm->start(Exec(), AllReduce{&x, &x, 1});
+  EXPECT_EQ(looks, 1);
+  EXPECT_FALSE(call.test());
+  call.wait();
+  EXPECT_EQ(looks, 3);
+  EXPECT_EQ(call.found().bytes, 3);
+  functions.overlaps = false;
+  looks = 0;
+  EXPECT_THAT(error_of([&] { make_callbacks(functions)->start(Exec(), AllReduce{&x, &x, 1}); }),
+              HasSubstr("was not carried to its end"));
+}
+
+TEST(Callbacks, BeginsAllCallsOfAGroup) {
+  std::vector<std::string> begun;
+  Callbacks functions;
+  functions.size = 2;
+  functions.carry = [&](const Exec&, const Call& call, Found&) {
+    begun.push_back(name_of(call));
+    return !std::holds_alternative<Receive>(call) || begun.size() > 3;  // comes when the peer has the message
+  };
+  const auto comm = make_callbacks(functions);
+  float x = 0;
+  const std::array<Call, 3> group = {Receive{&x, 4, 1, 0}, AllReduce{&x, &x, 1}, Send{&x, 4, 1, 0}};
+  Completion calls = comm->start(Exec(), group);
+  EXPECT_THAT(begun, ElementsAre("receive", "allreduce", "send"));
+  EXPECT_TRUE(calls.test());
+  EXPECT_THAT(begun, ElementsAre("receive", "allreduce", "send", "receive"));
+}
+
+TEST(Transports, AreChosenByNameAndRefuseWhatTheyDoNotKnow) {
+  EXPECT_THAT(error_of([] { make_transport("pigeons", {}); }),
+              testing::AllOf(HasSubstr("unknown transport 'pigeons'; allowed: "), HasSubstr("mpi"), HasSubstr("self")));
+  EXPECT_THAT(error_of([] { make_transport("mpi:gpu_aware=maybe", {}); }), HasSubstr("one of auto, on, off"));
+  EXPECT_THAT(error_of([] { make_transport("self:speed=3", {}); }), HasSubstr("unknown option 'speed'"));
+  EXPECT_THAT(error_of([] { make_transport("mpi", 3); }), HasSubstr("MPI_Comm"));
+  EXPECT_THAT(error_of([] { make_transport("callbacks", 3); }), HasSubstr("Callbacks"));
 }
 
 }  // namespace

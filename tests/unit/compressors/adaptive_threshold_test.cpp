@@ -10,7 +10,7 @@ Rig rig_of(const Layout& layout, std::map<std::string, std::string> options, boo
 }
 
 std::vector<float> thresholds_of(Rig& rig) {
-  const auto views = rig.state->persistent();
+  const auto views = rig.state->memories();
   EXPECT_EQ(views.size(), 1u);
   EXPECT_TRUE(views[0].on_host);
   std::vector<float> taus(static_cast<std::size_t>(views[0].bytes) / sizeof(float));

@@ -1,6 +1,7 @@
 #include "gradcomp/compressors/block_top_k.hpp"
 
 #include "gradcomp/compressors/detail/density.hpp"
+#include "judged.hpp"
 #include "unit/compressors/quanta_rig.hpp"
 
 namespace sparse_test {
@@ -45,7 +46,7 @@ std::vector<std::vector<float>> step_of(const std::vector<Rig*>& rigs, const std
   for (Rig* rig : rigs) {
     const Vector<float> out("out", static_cast<std::size_t>(rig->layout.count()));
     Kokkos::deep_copy(out, 77.0f);
-    const bool good = rig->method->finish(exec, rig->source, *rig->state, rig->context, out);
+    const bool good = test::finish(*rig->method, exec, rig->source, *rig->state, rig->context, out);
     exec.fence();
     outs.push_back(good ? to_host(out.data(), out.size()) : std::vector<float>());
   }

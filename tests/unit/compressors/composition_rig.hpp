@@ -1,6 +1,7 @@
 #pragma once
 // One rank of a composition with a feedback, and of its parts. Host memory only.
 #include "gradcomp/compressors/detail/composition.hpp"
+#include "judged.hpp"
 #include "unit/compressors/quantiser_rig.hpp"
 
 namespace gradcomp::compositions {
@@ -51,7 +52,7 @@ struct Rig {
   }
   Floats decode(const Bytes& bytes) {
     Floats out(static_cast<std::size_t>(layout.count()), 0);
-    method->decode_add(Exec(), Span<const std::byte>(bytes.data(), bytes.size()), 1, *state, span(out));
+    test::decode_add(*method, Exec(), Span<const std::byte>(bytes.data(), bytes.size()), 1, *state, span(out));
     Exec().fence();
     return out;
   }

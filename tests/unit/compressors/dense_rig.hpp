@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "gradcomp/core/registry.hpp"
+#include "judged.hpp"
 
 namespace dense_test {
 
@@ -43,7 +44,7 @@ struct Rig {
     return {message.payload.data(), message.payload.data() + message.size};
   }
   void decode(const Bytes& payload, float weight, Floats& out) {
-    method->decode_add(Exec(), Span<const std::byte>(payload.data(), payload.size()), weight, *state, span(out));
+    test::decode_add(*method, Exec(), Span<const std::byte>(payload.data(), payload.size()), weight, *state, span(out));
     Exec().fence();
   }
   Floats round_trip(const Floats& gradient, const Context& context = {}) {
@@ -69,9 +70,9 @@ struct Rig {
 
 inline Floats normal_values(index_t n, unsigned seed, float scale = 1) {
   std::mt19937 engine(seed);
-  std::normal_distribution<float> normal(0, scale);
+  std::normal_distribution<float> normal;
   Floats values(static_cast<std::size_t>(n));
-  for (float& v : values) v = normal(engine);
+  for (float& v : values) v = scale * normal(engine);
   return values;
 }
 

@@ -123,8 +123,8 @@ struct Reference {
 };
 
 /// Values up to the order of additions in the norm of a clipped gradient.
-void expect_memory(const StateView& view, const std::string& name, const std::vector<float>& expected, bool bitwise) {
-  ASSERT_EQ(view.name, name);
+void expect_memory(const MemoryView& view, const std::string& name, const std::vector<float>& expected, bool bitwise) {
+  ASSERT_EQ(view.path(), name);
   const auto values = to_host(static_cast<const float*>(view.data), expected.size());
   for (std::size_t i = 0; i < values.size(); ++i)
     ASSERT_NEAR(values[i], expected[i], bitwise ? 0 : 1e-5f * std::fabs(expected[i]) + 1e-6f) << name << " " << i;
@@ -149,7 +149,7 @@ void check_steps(const Values& own, const Values& feedback_options, Reference re
     const double quarter = std::pow(0.25, step / 2 + 1);  // of five stages of two steps
     const auto sent = reference.step(g, step, warmup ? std::max(reference.ratio, quarter) : reference.ratio);
     ASSERT_EQ(rig.decoded().indices, sent);
-    const auto views = feedback.persistent();
+    const auto views = feedback.memories();
     ASSERT_EQ(views.size(), 2u);
     expect_memory(views[0], "velocity_sum", reference.v, reference.clip == 0);
     expect_memory(views[1], "velocity", reference.u, reference.clip == 0);

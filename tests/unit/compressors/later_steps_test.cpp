@@ -13,7 +13,7 @@ using namespace sparse_test;
 
 void copy_past(Rig& from, Rig& to) {
   Kokkos::deep_copy(to.memory, from.memory);
-  auto source = from.state->persistent(), target = to.state->persistent();
+  auto source = from.state->memories(), target = to.state->memories();
   for (std::size_t i = 0; i < source.size(); ++i)
     std::memcpy(target[i].data, source[i].data, static_cast<std::size_t>(source[i].bytes));
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gradcomp/compressors/powersgd.hpp"
+#include "judged.hpp"
 
 namespace powersgd_test {
 
@@ -22,9 +23,9 @@ inline Span<float> span(Floats& v) { return Span<float>(v.data(), v.size()); }
 
 inline Floats normal_values(index_t n, unsigned seed, float scale = 1) {
   std::mt19937 engine(seed);
-  std::normal_distribution<float> normal(0, scale);
+  std::normal_distribution<float> normal;
   Floats values(static_cast<std::size_t>(n));
-  for (float& v : values) v = normal(engine);
+  for (float& v : values) v = scale * normal(engine);
   return values;
 }
 
@@ -81,7 +82,7 @@ struct Workers {
     std::vector<Floats> results(static_cast<std::size_t>(ranks), Floats(static_cast<std::size_t>(bucket.count()), -1));
     for (int w = 0; w < ranks; ++w) {
       const auto i = static_cast<std::size_t>(w);
-      const bool ok = method->finish(exec, source(w, gradients[i]), *states[i], context(w), span(results[i]));
+      const bool ok = test::finish(*method, exec, source(w, gradients[i]), *states[i], context(w), span(results[i]));
       exec.fence();
       EXPECT_TRUE(w == 0 || ok == good);
       good = ok;

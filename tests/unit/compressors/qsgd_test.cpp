@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gradcomp/feedback/feedback.hpp"
+#include "judged.hpp"
 
 namespace gradcomp {
 namespace {
@@ -40,7 +41,7 @@ struct Harness {
     return {message.payload.data(), message.payload.data() + message.size};
   }
   void decode(const std::vector<std::byte>& payload, float weight, Floats& out) {
-    method->decode_add(Exec(), Span<const std::byte>(payload.data(), payload.size()), weight, *state, span(out));
+    test::decode_add(*method, Exec(), Span<const std::byte>(payload.data(), payload.size()), weight, *state, span(out));
   }
   Floats round_trip(const Floats& gradient, const Context& context = {}) {
     Floats out(gradient.size(), 0);
@@ -56,9 +57,9 @@ struct Harness {
 
 Floats normal_values(index_t n, unsigned seed, float scale = 1) {
   std::mt19937 engine(seed);
-  std::normal_distribution<float> normal(0, scale);
+  std::normal_distribution<float> normal;
   Floats values(static_cast<std::size_t>(n));
-  for (float& v : values) v = normal(engine);
+  for (float& v : values) v = scale * normal(engine);
   return values;
 }
 

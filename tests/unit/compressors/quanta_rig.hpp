@@ -1,5 +1,6 @@
 #pragma once
 // Payloads of threshold quanta, read by the letter of their description.
+#include "judged.hpp"
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {
@@ -46,7 +47,7 @@ inline void expect_payload_refused(Rig& rig, const std::vector<std::byte>& bytes
   const Vector<std::byte> device("payload", bytes.size());
   Kokkos::deep_copy(device, Kokkos::View<const std::byte*, Kokkos::HostSpace>(bytes.data(), bytes.size()));
   const Vector<float> out("out", static_cast<std::size_t>(rig.layout.count()));
-  EXPECT_THROW(rig.method->decode_add(Exec(), device, 1, *rig.state, out), Error) << what;
+  EXPECT_THROW(test::decode_add(*rig.method, Exec(), device, 1, *rig.state, out), Error) << what;
   for (const float v : to_host(out.data(), out.size())) ASSERT_EQ(v, 0) << what;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "gradcomp/core/registry.hpp"
+#include "judged.hpp"
 
 namespace gradcomp::quantisers {
 
@@ -62,10 +63,10 @@ struct Rig {
       for (const auto& message : messages) {
         const Span<const std::byte> payload(message.payload.data(), static_cast<std::size_t>(message.size));
         good = good && !read_header(Exec(), payload).skip();
-        method->decode_add(Exec(), payload, 1.0f / static_cast<float>(ranks), *states[0], span(out));
+        test::decode_add(*method, Exec(), payload, 1.0f / static_cast<float>(ranks), *states[0], span(out));
       }
     } else {
-      good = method->finish(Exec(), source(0, gradients[0]), *states[0], context(0, number), span(out));
+      good = test::finish(*method, Exec(), source(0, gradients[0]), *states[0], context(0, number), span(out));
     }
     Exec().fence();
     return good ? out : Floats{};
@@ -76,7 +77,7 @@ struct Rig {
     return {messages[r].payload.data(), messages[r].payload.data() + messages[r].size};
   }
   void decode(const Bytes& bytes, Floats& out) {
-    method->decode_add(Exec(), Span<const std::byte>(bytes.data(), bytes.size()), 1, *states[0], span(out));
+    test::decode_add(*method, Exec(), Span<const std::byte>(bytes.data(), bytes.size()), 1, *states[0], span(out));
   }
   Context context(std::size_t r, std::int64_t number) const { return {7, number, static_cast<int>(r), ranks}; }
 
@@ -116,9 +117,9 @@ struct Rig {
 
 inline Floats normal_values(index_t n, unsigned seed, float scale = 1) {
   std::mt19937 engine(seed);
-  std::normal_distribution<float> normal(0, scale);
+  std::normal_distribution<float> normal;
   Floats values(static_cast<std::size_t>(n));
-  for (float& v : values) v = normal(engine);
+  for (float& v : values) v = scale * normal(engine);
   return values;
 }
 

@@ -1,6 +1,7 @@
 #include "gradcomp/compressors/random_k.hpp"
 
 #include "gradcomp/compressors/detail/sparsifier.hpp"
+#include "judged.hpp"
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {
@@ -21,7 +22,7 @@ std::vector<float> finish(Rig& rig, const std::vector<float>& sum) {
   const Vector<float> out("out", static_cast<std::size_t>(rig.layout.count()));
   Kokkos::deep_copy(out, 77.0f);
   const Exec exec;
-  const bool good = rig.method->finish(exec, rig.source, *rig.state, rig.context, out);
+  const bool good = test::finish(*rig.method, exec, rig.source, *rig.state, rig.context, out);
   exec.fence();
   return good ? to_host(out.data(), out.size()) : std::vector<float>();
 }

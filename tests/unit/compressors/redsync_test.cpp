@@ -99,7 +99,7 @@ TEST(Redsync, ThresholdIsUsedForFiveStepsAndPersists) {
   rig.produce(a, 0);
   const index_t kept = rig.state->kept[0];
   ASSERT_GT(kept, 0);
-  const auto views = rig.state->persistent();
+  const auto views = rig.state->memories();
   ASSERT_EQ(views.size(), 1u);
   EXPECT_TRUE(views[0].on_host);
   std::vector<float> halved(a);

@@ -265,7 +265,7 @@ TEST(SidcoMethod, HistoryIsPersistentAndPerSegment) {
   for (int step = 1; step < 40; ++step) rig.produce(g, step);
   EXPECT_NEAR(static_cast<double>(rig.state->kept[0]), 20, 5);
   EXPECT_NEAR(static_cast<double>(rig.state->kept[1]), 20, 8);
-  const auto views = rig.state->persistent();
+  const auto views = rig.state->memories();
   ASSERT_EQ(views.size(), 1u);
   EXPECT_TRUE(views[0].on_host);
   ASSERT_EQ(views[0].bytes, static_cast<index_t>(2 * sizeof(compressors::SidcoHistory)));

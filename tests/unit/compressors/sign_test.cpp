@@ -84,7 +84,7 @@ TEST(Sign, ScaleDoesNotMatter) {
 TEST(Sign, HasNoFeedbackAndASmallRate) {
   for (const Entry& entry : {compressors::sign(), compressors::signum()}) {
     EXPECT_EQ(entry.info.feedbacks, (std::vector<std::string>{"none"}));
-    EXPECT_EQ(entry.info.reducers.front(), "vote");
+    EXPECT_EQ(entry.info.reducer, "vote");
     EXPECT_DOUBLE_EQ(entry.info.learning_rate_scale, 1e-3);
     EXPECT_EQ(entry.info.property, Info::Property::sign);
   }
@@ -136,7 +136,7 @@ TEST(Signum, KeepsTheMomentumWhereTheGradientIsNotFinite) {
   Floats poisoned(100, 20.0f);
   poisoned[7] = NAN;
   rig.encode(plain_source(poisoned));
-  const auto views = rig.state->persistent();
+  const auto views = rig.state->memories();
   ASSERT_EQ(views.size(), 1u);
   EXPECT_EQ(views[0].bytes, 400);
   const auto* const m = static_cast<const float*>(views[0].data);

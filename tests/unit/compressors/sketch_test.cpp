@@ -1,6 +1,7 @@
 #include "gradcomp/compressors/sketch.hpp"
 
 #include "gradcomp/compressors/detail/density.hpp"
+#include "judged.hpp"
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {
@@ -51,7 +52,7 @@ std::vector<Floats> step_of(std::vector<Rig>& rigs, const std::vector<Floats>& g
   for (Rig& rig : rigs) {
     const Vector<float> out("out", static_cast<std::size_t>(rig.layout.count()));
     Kokkos::deep_copy(out, 77.0f);
-    const bool good = rig.method->finish(exec, rig.source, *rig.state, rig.context, out);
+    const bool good = test::finish(*rig.method, exec, rig.source, *rig.state, rig.context, out);
     exec.fence();
     outs.push_back(good ? to_host(out.data(), out.size()) : Floats());
   }

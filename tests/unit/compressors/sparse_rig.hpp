@@ -8,6 +8,7 @@
 #include "gradcomp/compressors/sidco.hpp"
 #include "gradcomp/compressors/top_k.hpp"
 #include "gradcomp/core/registry.hpp"
+#include "judged.hpp"
 #include "unit/sparse_inputs.hpp"
 
 namespace sparse_test {
@@ -75,7 +76,7 @@ struct Rig {
     to_device(start, out);
     const Span<const std::byte> payload(message.payload.data(), static_cast<std::size_t>(message.size));
     const Exec exec;
-    method->decode_add(exec, payload, weight, *state, out);
+    test::decode_add(*method, exec, payload, weight, *state, out);
     exec.fence();
     return to_host(out.data(), start.size());
   }

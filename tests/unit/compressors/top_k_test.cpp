@@ -1,6 +1,7 @@
 #include "gradcomp/compressors/top_k.hpp"
 
 #include "gradcomp/compressors/detail/sparsifier.hpp"
+#include "judged.hpp"
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {
@@ -163,7 +164,7 @@ void expect_refused(Rig& rig, const std::vector<std::byte>& bytes, const char* w
   const Vector<std::byte> device("payload", bytes.size());
   Kokkos::deep_copy(device, Kokkos::View<const std::byte*, Kokkos::HostSpace>(bytes.data(), bytes.size()));
   const Vector<float> out("out", static_cast<std::size_t>(rig.layout.count()));
-  EXPECT_THROW(rig.method->decode_add(Exec(), device, 1, *rig.state, out), Error) << what;
+  EXPECT_THROW(test::decode_add(*rig.method, Exec(), device, 1, *rig.state, out), Error) << what;
   for (const float v : to_host(out.data(), out.size())) ASSERT_EQ(v, 0) << what;
 }
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "gradcomp/data/synthetic.hpp"
-#include "gradcomp/exchange/reduction.hpp"
+#include "gradcomp/exchange/one_rank.hpp"
 
 namespace gradcomp::evaluate {
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/exchange/reduction.hpp"
+#include "gradcomp/exchange/one_rank.hpp"
 #include "gradcomp/exchange/spec.hpp"
 
 namespace gradcomp {
@@ -25,14 +25,14 @@ std::string error_of(const std::string& spec) {
 TEST(Composition, CanonicalFormHasTheCommonOptionsInTheFirstPart) {
   const MethodSpec spec = parse_method("top_k:lr=2:ratio=0.02+qsgd:bits=2+huffman");
   EXPECT_EQ(spec.canonical,
-            "top_k:ratio=0.02:warmup=none:index=u32:values=f32:feedback=residual:reducer=allgather:schedule=job:"
+            "top_k:ratio=0.02:warmup=none:index=u32:values=f32:feedback=residual:reducer=allgather:strategy=job:"
             "granularity=bucket:lr=2+qsgd:bits=2:levels=0:bucket=512:norm=l2:coding=fixed:scale=auto+huffman");
   EXPECT_EQ(spec.label, "top_k:lr=2:ratio=0.02+qsgd:bits=2+huffman");
   EXPECT_EQ(spec.compressor->info().name, "top_k+qsgd+huffman");
   EXPECT_EQ(parse_method(spec.canonical).canonical, spec.canonical);
   EXPECT_EQ(parse_method("qsgd:label=small+huffman").label, "small");
   EXPECT_EQ(parse_method("fp8_e4m3+huffman").canonical,
-            "fp8_e4m3:rounding=nearest:feedback=residual:reducer=allgather:schedule=job:granularity=tensor:lr=0+"
+            "fp8_e4m3:rounding=nearest:feedback=residual:reducer=allgather:strategy=job:granularity=tensor:lr=0+"
             "huffman");
 }
 

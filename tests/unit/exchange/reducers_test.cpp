@@ -2,9 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gradcomp/exchange/reducer.hpp"
-#include "gradcomp/exchange/spec.hpp"
-#include "unit/comm/fake_communicator.hpp"
+#include "gradcomp/exchange/reduction.hpp"
+#include "unit/comm/fake_transport.hpp"
 #include "unit/exchange/two_rounds.hpp"
 
 namespace gradcomp {
@@ -12,17 +11,9 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Options that name a reducer, whether or not the method declares it.
-Options reducer_called(const std::string& name) {
-  Info info;
-  info.reducers = {name};
-  return {"test", common_parameters(info), {}};
-}
-
 std::string refusal(const std::string& name, const Compressor& compressor) {
-  test::FakeCommunicator comm;
   try {
-    make_reducer(reducer_called(name), compressor, Layout::flat(10), comm);
+    reducer_for(name, compressor.info());
   } catch (const Error& error) {
     return error.what();
   }
@@ -34,7 +25,8 @@ TEST(Reducers, AreChosenByName) {
   EXPECT_EQ(refusal("allreduce", sums), "");
   EXPECT_EQ(refusal("local", sums), "");
   EXPECT_THAT(refusal("parameter_server", sums),
-              HasSubstr("unknown reducer 'parameter_server'; allowed: allreduce, allgather, local"));
+              testing::AllOf(HasSubstr("unknown reducer 'parameter_server'; allowed: "), HasSubstr("allgather"),
+                             HasSubstr("two_phase")));
   EXPECT_THAT(refusal("allgather", sums), HasSubstr("two_rounds"));
   for (const std::string sparse : {"gtop_k", "ok_topk"}) {
     EXPECT_THAT(refusal(sparse, sums),
@@ -57,8 +49,10 @@ TEST(Reducers, AreChosenByName) {
 TEST(Reducers, EveryMethodsReducersExistAndTakeIt) {
   for (const Entry& entry : all_entries()) {
     const MethodSpec spec = parse_method(entry.info.name);
-    for (const std::string& name : entry.info.reducers) {
+    for (const std::string& name : reducers_of(entry.info)) {
       EXPECT_EQ(refusal(name, *spec.compressor), "") << entry.info.name;
+      test::FakeTransport comm(2);
+      EXPECT_NO_THROW(Reduction(parse_method(entry.info.name + ":reducer=" + name), Layout::flat(10), comm));
       const bool bytes = entry.info.rounds[0] == MessageKind::bytes;
       EXPECT_NE(refusal(bytes ? "allreduce" : "allgather", *spec.compressor), "") << entry.info.name;
     }
@@ -79,28 +73,23 @@ TEST(Reducers, OptionsAreThoseOfTheReducersThatAMethodAllows) {
 
 // a flag in any payload skips the step, and the bytes of the message are the report's
 TEST(Reducers, AllgatherAddsPayloadsWithEqualWeight) {
-  test::FakeCommunicator comm(3);
-  const MethodSpec spec = parse_method("top_k:ratio=0.5");
-  const auto reducer = make_reducer(spec.common, *spec.compressor, Layout::flat(100), comm);
+  test::FakeTransport comm(3);
+  const MethodSpec spec = parse_method("top_k:ratio=0.5:feedback=none");
+  Reduction reduction(spec, Layout::flat(100), comm);
+  Verdict verdict;
   Vector<float> gradient("gradient", 100), out("out", 100);
   for (std::size_t i = 0; i < 100; ++i) gradient(i) = static_cast<float>(i);
-  Source source;
-  source.count = 100;
-  source.gradient = gradient.data();
   const Exec exec;
   for (const bool flagged : {false, true, false}) {
     gradient(3) = flagged ? Kokkos::Experimental::infinity_v<float> : 3.0f;
-    reducer->begin(source, {1, 0, 0, 3}, nullptr);
-    reducer->launch(exec, 0);
-    reducer->complete(exec, 0);
-    EXPECT_EQ(reducer->finish(exec, out), !flagged);
-    EXPECT_EQ(reducer->bytes().header, payload_header_bytes);
+    EXPECT_EQ(reduce(reduction, exec, gradient, out, {1, 0, 0, 3}, verdict), flagged);
+    EXPECT_EQ(reduction.bytes().header, payload_header_bytes);
     if (flagged) continue;
-    EXPECT_EQ(reducer->bytes().payload, spec.compressor->payload_bytes(Layout::flat(100), 50));
+    EXPECT_EQ(reduction.bytes().payload, spec.compressor->payload_bytes(Layout::flat(100), 50));
     for (std::size_t i = 50; i < 100; ++i) EXPECT_NEAR(out(i), gradient(i), 1e-5f);
     for (std::size_t i = 0; i < 50; ++i) EXPECT_EQ(out(i), 0.0f);
   }
-  EXPECT_GT(reducer->buffer_bytes(), 0);
+  EXPECT_GT(reduction.work_bytes(), 0);
 }
 
 }  // namespace

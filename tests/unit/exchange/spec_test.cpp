@@ -27,9 +27,9 @@ TEST(Spec, CanonicalFormFillsInTheDefaults) {
   EXPECT_EQ(spec.text, "fp16:feedback=residual:lr=0.5");
   EXPECT_EQ(spec.label, spec.text);
   EXPECT_EQ(spec.canonical,
-            "fp16:rounding=nearest:feedback=residual:reducer=allreduce:schedule=job:granularity=bucket:lr=0.5");
+            "fp16:rounding=nearest:feedback=residual:reducer=allreduce:strategy=job:granularity=bucket:lr=0.5");
   EXPECT_EQ(parse_method("fp16:feedback=residual:feedback.beta=0.5:feedback.gamma=1").canonical,
-            "fp16:rounding=nearest:feedback=residual:feedback.beta=0.5:reducer=allreduce:schedule=job:granularity="
+            "fp16:rounding=nearest:feedback=residual:feedback.beta=0.5:reducer=allreduce:strategy=job:granularity="
             "bucket:lr=0");
   EXPECT_EQ(parse_method(spec.canonical).canonical, spec.canonical);
   EXPECT_EQ(spec.compressor->info().name, "fp16");

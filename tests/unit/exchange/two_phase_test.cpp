@@ -3,9 +3,8 @@
 
 #include <cmath>
 
-#include "gradcomp/exchange/reducer.hpp"
-#include "gradcomp/exchange/spec.hpp"
-#include "unit/comm/fake_communicator.hpp"
+#include "gradcomp/exchange/reduction.hpp"
+#include "unit/comm/fake_transport.hpp"
 
 namespace gradcomp {
 namespace {
@@ -16,22 +15,16 @@ struct Rig {
   explicit Rig(const std::string& text)
       : comm(3, 1),
         spec(parse_method(text + ":reducer=two_phase:feedback=none")),
-        reducer(make_reducer(spec.common, *spec.compressor, Layout::flat(elements), comm)),
+        reduction(spec, Layout::flat(elements), comm),
         gradient("gradient", elements),
         out("out", elements) {
     for (std::size_t i = 0; i < elements; ++i) gradient(i) = std::sin(static_cast<float>(i));
   }
 
   bool step() {
-    Source source;
-    source.count = elements;
-    source.gradient = gradient.data();
-    reducer->begin(source, {1, 0, 1, 3}, nullptr);
-    for (int round = 0; round < 2; ++round) {
-      reducer->launch(Exec(), round);
-      reducer->complete(Exec(), round);
-    }
-    return reducer->finish(Exec(), out);
+    Verdict verdict;
+    EXPECT_EQ(reduction.rounds(), 2);
+    return !reduce(reduction, Exec(), gradient, out, {1, 0, 1, 3}, verdict);
   }
   bool refuses() {
     try {
@@ -42,9 +35,9 @@ struct Rig {
     return false;
   }
 
-  test::FakeCommunicator comm;
+  test::FakeTransport comm;
   MethodSpec spec;
-  std::unique_ptr<Reducer> reducer;
+  Reduction reduction;
   Vector<float> gradient, out;
 };
 
@@ -57,7 +50,7 @@ TEST_P(Spoilt, PayloadsAreRefusedInBothPhases) {
     for (std::size_t from = 0; from < 3; ++from) {
       Rig rig(GetParam());
       const auto spoil = [&](auto&& change) {
-        rig.comm.log->tamper = [&, change](const std::string& call, std::byte* received, GatherSizes& sizes) {
+        rig.comm.log->tamper = [&, change](const std::string& call, std::byte* received, Blocks& sizes) {
           if (call == phase) change(received + sizes.offset[from], sizes.size[from]);
         };
         return rig.refuses();
@@ -79,7 +72,7 @@ TEST_P(Spoilt, AFlagOfOnePeerSkipsTheStepInEitherPhase) {
     for (std::size_t from = 0; from < 3; ++from) {
       Rig rig(GetParam());
       EXPECT_TRUE(rig.step());
-      rig.comm.log->tamper = [&](const std::string& call, std::byte* received, GatherSizes& sizes) {
+      rig.comm.log->tamper = [&](const std::string& call, std::byte* received, Blocks& sizes) {
         if (call != phase) return;
         std::byte* const payload = received + sizes.offset[from];
         std::fill(payload + 16, payload + 24, std::byte{0});
@@ -96,10 +89,10 @@ TEST_P(Spoilt, AFlagOfOnePeerSkipsTheStepInEitherPhase) {
 TEST(TwoPhase, BytesAreThoseOfBothPhases) {
   Rig rig("int8_block");
   EXPECT_TRUE(rig.step());
-  EXPECT_EQ(rig.reducer->bytes().header, 4 * payload_header_bytes);
-  EXPECT_EQ(rig.reducer->bytes().payload, 4 * rig.spec.compressor->payload_bytes(Layout::flat(8192), 0));
-  EXPECT_GT(rig.reducer->buffer_bytes(), 0);
-  EXPECT_TRUE(rig.reducer->persistent().empty());
+  EXPECT_EQ(rig.reduction.bytes().header, 4 * payload_header_bytes);
+  EXPECT_EQ(rig.reduction.bytes().payload, 4 * rig.spec.compressor->payload_bytes(Layout::flat(8192), 0));
+  EXPECT_GT(rig.reduction.work_bytes(), 0);
+  EXPECT_TRUE(rig.reduction.memories().empty());
 }
 
 }  // namespace

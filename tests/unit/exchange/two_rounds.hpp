@@ -18,7 +18,7 @@ class TwoRounds final : public Compressor {
     Info info;
     info.name = "two_rounds";
     info.rounds = {MessageKind::summable, MessageKind::summable};
-    info.reducers = {"allreduce"};
+    info.reducer = "allreduce";
     return info;
   }
 
@@ -40,13 +40,13 @@ class TwoRounds final : public Compressor {
     message.data = round == 0 ? own.norm : source.gradient;
     message.result = round == 0 ? own.norm : own.sum.data();
   }
-  bool finish(const Exec&, const Source& source, State& state, const Context& context,
-              const Span<float>& out) const override {
+  void finish(const Exec& exec, const Source& source, State& state, const Context& context, const Span<float>& out,
+              Verdict& verdict) const override {
     const auto& own = static_cast<TwoRoundsState&>(state);
     for (index_t i = 0; i < source.count; ++i) {
       out(static_cast<std::size_t>(i)) = own.sum[static_cast<std::size_t>(i)] / static_cast<float>(context.ranks);
     }
-    return own.norm[0] == own.norm[0];
+    if (own.norm[0] != own.norm[0]) verdict.skip(exec);
   }
   void give_back(const Exec&, const Source&, State& state, const Message&, const Span<const float>&) const override {
     static_cast<TwoRoundsState&>(state).kept = {0};  // seen in the report of the skipped step

@@ -60,7 +60,7 @@ constexpr float none = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
 Values memory_of(const Feedback& feedback, std::size_t which) {
-  const StateView view = feedback.persistent().at(which);
+  const MemoryView view = feedback.memories().at(which);
   return to_host(static_cast<const float*>(view.data), view.bytes / 4);
 }
 
@@ -71,7 +71,7 @@ TEST(Feedback, NoneHasNoMemory) {
   EXPECT_EQ(source.kind, Source::Kind::none);
   EXPECT_FALSE(source.has_memory());
   EXPECT_EQ(source.count, 4);
-  EXPECT_TRUE(feedback.persistent().empty());
+  EXPECT_TRUE(feedback.memories().empty());
 }
 
 TEST(Feedback, ResidualKeepsWhatWasNotSent) {
@@ -80,9 +80,10 @@ TEST(Feedback, ResidualKeepsWhatWasNotSent) {
     EXPECT_EQ(step(feedback, {3, 3}, {4, none}, rows), (Values{6, 6}));
     EXPECT_EQ(memory_of(feedback, 0), (Values{2, 6}));
     EXPECT_EQ(step(feedback, {3, 3}, {none, none}, rows), (Values{0.5f * 2 + 6, 0.5f * 6 + 6}));
-    const auto views = feedback.persistent();
+    const auto views = feedback.memories();
     ASSERT_EQ(views.size(), 1u);
-    EXPECT_EQ(views[0].name, "residual");
+    EXPECT_EQ(views[0].path(), "residual");
+    EXPECT_EQ(views[0].role, Role::residual);
     EXPECT_EQ(views[0].bytes, 8);
     EXPECT_FALSE(views[0].on_host);
   }
@@ -123,11 +124,19 @@ TEST(Feedback, Ef21SendsDifferences) {
     EXPECT_EQ(step(feedback, {4, 5, infinity}, {none, 5, none}, rows), (Values{1, 5, 0}));
     EXPECT_EQ(memory_of(feedback, 0), (Values{3, 5, 0}));
     const Vector<float> out("out", 3);
+    const Vector<std::uint32_t> flags("flags", 2);
     for (const float mean : {3.0f, -1.0f}) {
       Kokkos::deep_copy(out, mean);
-      feedback.settle(Exec(), out);
+      feedback.settle(Exec(), out, flags);
     }
     EXPECT_EQ(to_host(out.data(), 3), (Values{2, 2, 2}));
+    Kokkos::deep_copy(flags, 1u);  // skipped
+    Kokkos::deep_copy(out, 7.0f);
+    feedback.settle(Exec(), out, flags);
+    EXPECT_EQ(to_host(out.data(), 3), (Values{7, 7, 7}));
+    Kokkos::deep_copy(flags, 0u);
+    feedback.settle(Exec(), out, flags);
+    EXPECT_EQ(to_host(out.data(), 3), (Values{9, 9, 9})) << "nothing was remembered of the skipped step";
   }
 }
 

@@ -81,7 +81,9 @@ TEST(Rotation, IsHadamardOfSignsThatFollowFromSeedStepAndElement) {
   Rotation rotation(layout, 1024);
   const Floats a = make_input("gauss", layout.count());
   const Vector<float> gradient = to_device(a);
-  ASSERT_EQ(rotation.rotate(Exec(), plain(gradient), 5, 9), 0);
+  const Tally non_finite;
+  rotation.rotate(Exec(), plain(gradient), 5, 9, non_finite);
+  ASSERT_EQ(non_finite.read(Exec()), 0);
   ASSERT_EQ(rotation.work().size(), 1024u + 512 + 32);
   const Floats work = to_host(rotation.work());
   const auto stats = to_host(rotation.stats());
@@ -120,14 +122,16 @@ TEST(Rotation, ComesBackFromEverySizeAndMagnitude) {
       const Floats a = make_input(input, layout.count());
       const Vector<float> gradient = to_device(a), out("out", a.size());
       const Exec exec;
-      ASSERT_EQ(rotation.rotate(exec, plain(gradient), 1, 2), 0);
+      const Tally non_finite;
+      rotation.rotate(exec, plain(gradient), 1, 2, non_finite);
+      ASSERT_EQ(non_finite.read(exec), 0);
       rotation.rotate_back(exec, 1, 2);
       std::vector<float> scales;
       const auto stats = to_host(rotation.stats());
       const auto buckets = to_host(rotation.buckets());
       for (std::size_t b = 0; b < stats.size(); ++b)
         scales.push_back(static_cast<float>(stats[b].unit / std::sqrt(static_cast<double>(buckets[b].padded))));
-      rotation.add(exec, to_device(scales).data(), 1, out);
+      rotation.add(exec, to_device(scales).data(), 1, Gate(), out);
       exec.fence();
       const Floats back = to_host(out);
       for (std::size_t b = 0; b < buckets.size(); ++b) {
@@ -148,7 +152,7 @@ TEST(Rotation, OtherStepsAndSegmentsHaveOtherSigns) {
   const Vector<float> gradient = to_device(Floats(2048, 1));
   Rotation rotation(layout, 1024);
   const auto rotated = [&](std::uint64_t seed, std::int64_t step) {
-    rotation.rotate(Exec(), plain(gradient), seed, step);
+    rotation.rotate(Exec(), plain(gradient), seed, step, Tally());
     return to_host(rotation.work());
   };
   const Floats y = rotated(1, 1);
@@ -164,7 +168,9 @@ TEST(Rotation, CountsWhatIsNotFiniteAndRefusesWrongLengths) {
   a[4999] = std::numeric_limits<float>::infinity();
   Rotation rotation(Layout::flat(5000), 2048);
   const Vector<float> gradient = to_device(a);
-  EXPECT_EQ(rotation.rotate(Exec(), plain(gradient), 1, 1), 2);
+  const Tally non_finite;
+  rotation.rotate(Exec(), plain(gradient), 1, 1, non_finite);
+  EXPECT_EQ(non_finite.read(Exec()), 2);
   for (const index_t length : {0, 16, 48, 16384}) EXPECT_THROW(Rotation(Layout::flat(10), length), Error);
 }
 

@@ -30,9 +30,9 @@ struct Batch {
   }
   void fill(unsigned seed, float scale = 1) {
     std::mt19937 engine(seed);
-    std::normal_distribution<float> normal(0, scale);
+    std::normal_distribution<float> normal;
     const auto host = Kokkos::create_mirror_view(data);
-    for (std::size_t i = 0; i < host.size(); ++i) host(i) = normal(engine);
+    for (std::size_t i = 0; i < host.size(); ++i) host(i) = scale * normal(engine);
     Kokkos::deep_copy(data, host);
   }
   Columns columns(std::size_t matrix) const {

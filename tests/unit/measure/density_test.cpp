@@ -41,8 +41,12 @@ TEST(Density, FailureNamesMethodStatisticAndLimits) {
 
 TEST(Density, OneRankOutsideIsEnough) {
   EXPECT_EQ(density_failure("m", DensityMedian{0.9, 1.1, 4}, 0.2), std::nullopt);
-  EXPECT_THAT(*density_failure("m", DensityMedian{0.5, 1.1, 4}, 0.2), testing::HasSubstr("is 0.5;"));
-  EXPECT_THAT(*density_failure("m", DensityMedian{0.9, 1.5, 4}, 0.2), testing::HasSubstr("is 1.5;"));
+  const auto low = density_failure("m", DensityMedian{0.5, 1.1, 4}, 0.2);
+  ASSERT_TRUE(low.has_value());
+  EXPECT_THAT(*low, testing::HasSubstr("is 0.5;"));
+  const auto high = density_failure("m", DensityMedian{0.9, 1.5, 4}, 0.2);
+  ASSERT_TRUE(high.has_value());
+  EXPECT_THAT(*high, testing::HasSubstr("is 1.5;"));
 }
 
 }  // namespace

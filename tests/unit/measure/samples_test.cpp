@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "gradcomp/core/error.hpp"
-#include "unit/measure/fake_communicator.hpp"
+#include "unit/measure/fake_transport.hpp"
 
 namespace gradcomp {
 namespace {
@@ -45,8 +45,8 @@ TEST(Samples, HundredAndOneValues) {
 TEST(Samples, MaximumOverRanks) {
   const Exec exec;
   // The other rank's times, as the reduction sees them.
-  FakeCommunicator comm({{2, -2}, {1'000'000, 4'000'000}});
-  const auto slowest = max_over_ranks(exec, comm, Samples({0.003, 0.002}));
+  const auto comm = scripted({{2, -2}, {1'000'000, 4'000'000}});
+  const auto slowest = max_over_ranks(exec, *comm, Samples({0.003, 0.002}));
   ASSERT_EQ(slowest.count(), 2);
   EXPECT_NEAR(slowest.values()[0], 0.003, 1e-12);
   EXPECT_NEAR(slowest.values()[1], 0.004, 1e-12);
@@ -54,8 +54,8 @@ TEST(Samples, MaximumOverRanks) {
 
 TEST(Samples, MaximumOverRanksRefusesOtherCounts) {
   const Exec exec;
-  FakeCommunicator comm({{3, -3}});
-  EXPECT_THROW(max_over_ranks(exec, comm, Samples({0.003, 0.002})), Error);
+  const auto comm = scripted({{3, -3}});
+  EXPECT_THROW(max_over_ranks(exec, *comm, Samples({0.003, 0.002})), Error);
 }
 
 }  // namespace

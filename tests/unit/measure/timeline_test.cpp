@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "gradcomp/measure/stopwatch.hpp"
-#include "unit/measure/fake_communicator.hpp"
+#include "unit/measure/fake_transport.hpp"
 
 namespace gradcomp {
 namespace {
@@ -60,7 +60,7 @@ TEST(Timeline, OneSamplePerStepAndMedians) {
   }
   EXPECT_EQ(t.step_seconds().count(), 3);
   const auto medians = t.medians_ms();
-  EXPECT_EQ(medians.size(), stage_count + 1);
+  EXPECT_EQ(medians.size(), stage_count + 2);
   EXPECT_NEAR(medians.at("exchange"), 200, 1e-9);
   EXPECT_NEAR(medians.at("exposed"), 200, 1e-9);
   EXPECT_NEAR(medians.at("forward"), 0, 1e-9);
@@ -88,12 +88,12 @@ TEST(Timeline, ScopesTakeTheClock) {
   Timeline t;
   t.begin_step();
   {
-    const StageScope stage(&t, Stage::decompress);
+    const StageScope stage(Exec(), &t, Stage::decompress);
     const WaitScope wait(&t);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   {
-    const StageScope nothing(nullptr, Stage::compress);
+    const StageScope nothing(Exec(), nullptr, Stage::compress);
   }
   t.end_step();
   EXPECT_GE(t.stage_seconds(Stage::decompress).median(), 0.005);
@@ -103,13 +103,14 @@ TEST(Timeline, ScopesTakeTheClock) {
 }
 
 TEST(Stopwatch, TimesAndMeetsAtBarriers) {
-  FakeCommunicator comm({});
-  Stopwatch watch(Exec(), &comm);
+  int barriers = 0;
+  const auto comm = scripted({}, &barriers);
+  Stopwatch watch(Exec(), comm.get());
   watch.start();
-  EXPECT_EQ(comm.barriers, 1);
+  EXPECT_EQ(barriers, 1);
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   const double seconds = watch.stop();
-  EXPECT_EQ(comm.barriers, 2);
+  EXPECT_EQ(barriers, 2);
   EXPECT_GE(seconds, 0.005);
   Stopwatch alone{Exec()};
   alone.start();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gradcomp/kernels/tiles.hpp"
 #include "unit/nn/support.hpp"
 
 namespace gradcomp::nn {
@@ -41,6 +42,38 @@ TEST(NormClip, TakesNothingZerosAndLargeValues) {
   Kokkos::deep_copy(x, 1e30F);  // its square is no float
   clip(x, 1);
   EXPECT_NEAR(norm(x), 1, 1e-6);
+}
+
+// parts that are multiples of a tile add up in the order of the whole: the same bits; others in another order of
+// doubles
+TEST(NormClip, PartsInAnyOrderAreTheWhole) {
+  constexpr int tile = static_cast<int>(kernels::tile_size);
+  for (const std::vector<index_t>& parts :
+       {std::vector<index_t>{tile, 3 * tile, 2 * tile + 17}, {5, 0, 2 * tile + 1, 1, 100}, {0, 7, 0}}) {
+    index_t count = 0;
+    for (const index_t part : parts) count += part;
+    const auto whole = test::random_vector<float>(static_cast<int>(count), 5);
+    const auto split = test::random_vector<float>(static_cast<int>(count), 5);
+    const double limit = 0.3 * norm(whole);
+    clip(whole, limit);
+    NormClip norm_of_parts(parts);
+    for (int round = 0; round < 2; ++round) {  // the second step must not see the first one's norm
+      const auto again = test::random_vector<float>(static_cast<int>(count), 5);
+      if (round == 0) Kokkos::deep_copy(again, 1e6F);
+      index_t end = count;
+      for (std::size_t p = parts.size(); p-- > 0;) {  // as backward completes them
+        end -= parts[p];
+        norm_of_parts.observe(Exec(), end, subspan<const float>(again, end, parts[p]));
+      }
+      if (round == 1) Kokkos::deep_copy(split, again);
+      norm_of_parts.scale(Exec(), split, round == 0 ? 1e30 : limit);
+      Exec().fence();
+    }
+    const bool aligned = parts.front() == tile;
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      ASSERT_NEAR(split(i), whole(i), aligned ? 0 : 1e-6F * std::abs(whole(i))) << i;
+    }
+  }
 }
 
 }  // namespace

@@ -38,7 +38,6 @@ void reduce_half_blocks(const std::uint16_t* blocks, int ranks, index_t count, R
 
 inline void reduce_half(DType type, const std::uint16_t* blocks, int ranks, index_t count, ReduceOp op,
                         std::uint16_t* result) {
-  require(op != ReduceOp::bor, "allreduce: bitwise or needs an integer type");
   if (type == DType::f16) {
     reduce_half_blocks<kernels::Half>(blocks, ranks, count, op, result);
   } else {

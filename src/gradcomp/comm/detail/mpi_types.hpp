@@ -29,8 +29,7 @@ inline MPI_Datatype mpi_type(DType type) {
   throw Error("a data type that MPI communicators do not carry");
 }
 
-/// The operation, checked against the type: floats have no bitwise or.
-inline MPI_Op mpi_op(ReduceOp op, DType type) {
+inline MPI_Op mpi_op(ReduceOp op) {
   switch (op) {
     case ReduceOp::sum:
       return MPI_SUM;
@@ -39,7 +38,6 @@ inline MPI_Op mpi_op(ReduceOp op, DType type) {
     case ReduceOp::min:
       return MPI_MIN;
     case ReduceOp::bor:
-      require(type != DType::f32 && !is_half(type), "allreduce: bitwise or needs an integer type");
       return MPI_BOR;
   }
   throw Error("a reduction that MPI communicators do not have");

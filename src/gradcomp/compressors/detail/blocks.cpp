@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gradcomp/compressors/detail/density.hpp"
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 
 namespace gradcomp::compressors {
@@ -160,7 +161,7 @@ index_t count_bad_blocks(const Exec& exec, const BlockPlan& plan, const Span<con
         sum += good ? 0 : 1;
       },
       bad);
-  exec.fence("gradcomp::compressors::count_bad_blocks");
+  wait(exec, "gradcomp::compressors::count_bad_blocks");
   return bad;
 }
 

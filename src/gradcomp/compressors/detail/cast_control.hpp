@@ -7,7 +7,6 @@
 
 #include "gradcomp/core/registry.hpp"
 #include "gradcomp/kernels/add_count.hpp"
-#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/cast_rows.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 #include "gradcomp/kernels/stochastic_casts.hpp"
@@ -16,17 +15,17 @@
 
 namespace gradcomp::compressors {
 
-/// Buffers of one bucket: own values and their sum, n 16-bit words each. Nothing persists between steps.
+/// Buffers of one bucket: own values and their sum, n 16-bit words, with a memory each. Nothing persists between steps.
 struct CastState final : State {
   explicit CastState(const Layout& bucket)
-      : State(bucket),
-        sent("gradcomp::compressors::cast::sent", static_cast<std::size_t>(bucket.count())),
-        sum("gradcomp::compressors::cast::sum", static_cast<std::size_t>(bucket.count())),
-        bad("gradcomp::compressors::cast::bad", 1) {}
-  index_t scratch_bytes() const override { return 4 * layout.count(); }
+      : State(bucket), sent("gradcomp::compressors::cast::sent", static_cast<std::size_t>(bucket.count())), sum(sent) {}
+  index_t scratch_bytes() const override { return (sum.data() == sent.data() ? 2 : 4) * layout.count(); }
+  void remember() override {  // what was sent may be asked back
+    sum = Vector<std::uint16_t>("gradcomp::compressors::cast::sum", sent.size());
+  }
 
   Vector<std::uint16_t> sent, sum;
-  Vector<index_t> bad;  ///< [1]
+  Tally bad;  ///< elements of the sum that are not finite
   float ranks = 1;
 };
 
@@ -125,11 +124,12 @@ void dither_gradient(const Exec& exec, const Source& source, const Array4& key, 
       });
 }
 
-/// out = sum as float; bad(0) = elements that are not finite.
+/// out = sum as float; counts the elements that are not finite.
 template <class Format>
-void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const Span<float>& out, const Vector<index_t>& bad) {
+void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const Span<float>& out, const Tally& found) {
   const auto n = static_cast<index_t>(sum.size());
-  Kokkos::deep_copy(exec, bad, index_t{0});
+  const auto bad = found.count();
+  found.clear(exec);
   kernels::for_warps(
       "gradcomp::compressors::widen_sum", exec, (n + kernels::tile_size - 1) / kernels::tile_size,
       KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
@@ -197,10 +197,11 @@ class CastControl final : public Compressor {
     message.result = own.sum.data();
   }
 
-  bool finish(const Exec& exec, const Source&, State& state, const Context&, const Span<float>& out) const override {
+  void finish(const Exec& exec, const Source&, State& state, const Context&, const Span<float>& out,
+              Verdict& verdict) const override {
     const auto& own = static_cast<CastState&>(state);
     widen_sum<Format>(exec, own.sum, out, own.bad);
-    return kernels::read_count(exec, own.bad) == 0;
+    verdict.skip_if(exec, own.bad.unless_zero());
   }
 
   void give_back(const Exec& exec, const Source& source, State& state, const Message&,

@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-#include "gradcomp/core/registry.hpp"
+#include "gradcomp/compressors/detail/dense_bytes.hpp"
 #include "gradcomp/kernels/code_plan.hpp"
 
 namespace gradcomp::compressors {
@@ -35,14 +35,12 @@ inline Parameter scale_parameter() {
 }
 
 /// Payload and scales of one bucket; nothing persists between steps.
-struct CodedState : State {
-  CodedState(const Layout& bucket, index_t length, int bits, int scale_words)
-      : State(bucket),
+struct CodedState final : DenseState {
+  CodedState(const Layout& bucket, index_t length, int bits, int scale_words, index_t payload_bytes)
+      : DenseState(bucket, payload_bytes),
         plan(bucket, length, bits, scale_words),
         ranges(scale_words > 0 ? bucket : Layout{}, length),
-        own("gradcomp::compressors::coded::own", static_cast<std::size_t>(plan.scale_count())),
-        payload("gradcomp::compressors::coded::payload",
-                static_cast<std::size_t>(payload_header_bytes + plan.bytes())) {
+        own("gradcomp::compressors::coded::own", static_cast<std::size_t>(plan.scale_count())) {
     for (const auto& segment : bucket.segments) kept.push_back(segment.count);
     target.assign(kept.size(), 0);
   }
@@ -53,7 +51,6 @@ struct CodedState : State {
   kernels::CodePlan plan;
   kernels::BucketRanges ranges;
   Vector<float> own;  ///< scales that the gradient is measured in
-  Vector<std::byte> payload;
 };
 
 /// own = scales of the ranges; sent = those divided by 1 + w where `shrink`.
@@ -72,69 +69,40 @@ void write_scales(const Exec& exec, const Scheme& scheme, const Vector<kernels::
 }
 
 template <class Scheme>
-class Coded final : public Compressor {
+class Coded final : public DenseBytesOf<CodedState> {
  public:
   using Codec = typename Scheme::Codec;
   Coded(Info info, Options options)
-      : Compressor(std::move(info), std::move(options)), m_scheme(Scheme::from(this->options())) {}
+      : DenseBytesOf(std::move(info), std::move(options)), m_scheme(Scheme::from(this->options())) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
-    return std::make_unique<CodedState>(layout, m_scheme.length, m_scheme.bits, Codec::words);
-  }
-  index_t payload_capacity(const Layout& layout) const override {
-    return payload_header_bytes + payload_bytes(layout, 0);
+    return std::make_unique<CodedState>(layout, m_scheme.length, m_scheme.bits, Codec::words, payload_capacity(layout));
   }
   index_t payload_bytes(const Layout& layout, index_t) const override {
     return kernels::coded_bytes(layout, m_scheme.length, m_scheme.bits, Codec::words);
   }
-
-  void produce(const Exec& exec, int, const Source& source, State& state, const Context& context,
-               Message& message) const override {
-    auto& own = static_cast<CodedState&>(state);
-    check_feedback(source, own.layout);
-    std::byte* const sections = own.payload.data() + payload_header_bytes;
-    constexpr bool form = Codec::words == 0;  // no scale: the first touch of the source encodes
-    index_t bad = form ? 0 : own.ranges.run(exec, source);
-    if (bad == 0) {
-      if constexpr (!form) {
-        write_scales(exec, m_scheme, own.ranges.ranges(), shrinks(source), own.own, reinterpret_cast<float*>(sections));
-      }
-      const kernels::QuantiseStream stream{context.seed, context.step, static_cast<std::uint32_t>(context.rank)};
-      bad = kernels::encode_codes(exec, own.plan, m_scheme.codec, source, stream, own.own.data(), form, sections);
-      if (bad > 0 && source.has_memory()) {  // nothing will be sent: what this took out of the memory returns to it
-        kernels::decode_codes(exec, own.plan, m_scheme.codec, sections, source.returning(),
-                              Span<float>(source.memory, static_cast<std::size_t>(source.count)));
-      }
-    }
-    PayloadHeader head = header(source.count, bad > 0 ? 0 : source.count);
-    head.flags = bad > 0 ? PayloadHeader::flag_skip : 0;
-    message.kind = MessageKind::bytes;
-    message.payload = own.payload;
-    message.size = payload_header_bytes + (bad > 0 ? 0 : own.plan.bytes());
-    write_header(exec, head, message.payload);
-  }
-
-  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out) const override {
-    auto& own = static_cast<CodedState&>(state);
-    const std::string& name = info().name;
-    const index_t count = own.layout.count();
-    const PayloadHeader head = read_header(exec, payload, header(count, count));
-    const index_t expected = payload_header_bytes + (head.skip() ? 0 : own.plan.bytes());
-    require(static_cast<index_t>(payload.size()) == expected && head.kept == (head.skip() ? 0 : head.elements),
-            "{}: payload of {} bytes for {} entries, expected {} bytes", name, payload.size(), head.kept, expected);
-    require(static_cast<index_t>(out.size()) == count, "{}: output of {} elements, expected {}", name, out.size(),
-            count);
-    if (head.skip()) return;
-    require(reinterpret_cast<std::uintptr_t>(payload.data()) % 4 == 0, "{}: payload is not aligned to 4 bytes", name);
-    require(kernels::decode_codes(exec, own.plan, m_scheme.codec, payload.data() + payload_header_bytes, weight, out),
-            "{}: payload holds a code or a scale out of range", name);
-  }
-
   bool can_fit() const override { return true; }
-  void fit(const Exec& exec, State& state, index_t count) const override {
-    auto& own = static_cast<CodedState&>(state);
-    own.fit(count);
+
+ protected:
+  void encode(const Exec& exec, const Source& source, CodedState& own, const Context& context,
+              std::byte* sections) const override {
+    check_feedback(source, own.layout);
+    constexpr bool form = Codec::words == 0;  // no scale: the first touch of the source encodes
+    if constexpr (!form) {
+      own.ranges.run(exec, source, own.non_finite);
+      write_scales(exec, m_scheme, own.ranges.ranges(), shrinks(source), own.own, reinterpret_cast<float*>(sections));
+    }
+    const kernels::QuantiseStream stream{context.seed, context.step, static_cast<std::uint32_t>(context.rank)};
+    const Gate gate = form ? Gate() : own.non_finite.if_zero();
+    kernels::encode_codes(exec, own.plan, m_scheme.codec, source, stream, own.own.data(), form, gate, own.non_finite,
+                          sections);
+    if constexpr (form) take_back(exec, source, own, sections);
+  }
+  void decode(const Exec& exec, const std::byte* sections, float weight, CodedState& own, const Gate& gate,
+              const Span<float>& out) const override {
+    kernels::decode_codes(exec, own.plan, m_scheme.codec, sections, weight, gate, own.wrong, out);
+  }
+  void fit_plans(const Exec& exec, CodedState& own, index_t count) const override {
     own.plan.fit(exec, count);
     if (Codec::words > 0) own.ranges.fit(exec, count);
   }

@@ -33,7 +33,7 @@ struct EliasState final : State {
     kept = fixed->kept;
     target = fixed->target;
   }
-  std::vector<StateView> persistent() override { return fixed->persistent(); }
+  Memories memories() override { return fixed->memories(); }
   index_t scratch_bytes() const override {
     return fixed->scratch_bytes() + plan.bytes() + static_cast<index_t>(payload.size());
   }
@@ -55,7 +55,10 @@ class EliasStage final : public Compressor {
  public:
   /// `fixed` has the same name and options, so that their headers are the same.
   EliasStage(std::unique_ptr<Compressor> fixed, const Codec& codec, const FixedCoding& coding)
-      : Compressor(fixed->info(), fixed->options()), m_fixed(std::move(fixed)), m_codec(codec), m_coding(coding) {}
+      : Compressor(sized_by_host(fixed->info()), fixed->options()),
+        m_fixed(std::move(fixed)),
+        m_codec(codec),
+        m_coding(coding) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<EliasState>(m_fixed->prepare(layout),
@@ -84,13 +87,13 @@ class EliasStage final : public Compressor {
   }
 
   void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out) const override {
+                  const Span<float>& out, Verdict& verdict) const override {
     auto& own = static_cast<EliasState&>(state);
     const std::string& name = info().name;
     const index_t count = own.layout.count();
     const PayloadHeader head = read_header(exec, payload, header(count, count));
     if ((head.flags & flag_elias) == 0 || head.skip())
-      return m_fixed->decode_add(exec, payload, weight, *own.fixed, out);
+      return m_fixed->decode_add(exec, payload, weight, *own.fixed, out, verdict);
     require(head.kept == head.elements, "{}: payload with {} entries, expected {}", name, head.kept, head.elements);
     require(static_cast<index_t>(out.size()) == count, "{}: output of {} elements, expected {}", name, out.size(),
             count);
@@ -101,6 +104,11 @@ class EliasStage final : public Compressor {
   }
 
  private:
+  static Info sized_by_host(Info info) {
+    info.host_sizes = true;
+    return info;
+  }
+
   std::unique_ptr<Compressor> m_fixed;
   Codec m_codec;
   FixedCoding m_coding;

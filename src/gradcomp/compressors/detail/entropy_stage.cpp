@@ -1,6 +1,5 @@
 #include "gradcomp/compressors/detail/entropy_stage.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace gradcomp::compressors {
@@ -8,15 +7,16 @@ namespace {
 
 Info staged(Info info) {
   const bool one = info.rounds.size() == 1 && info.rounds[0] == MessageKind::bytes;
-  const bool gathers = std::find(info.reducers.begin(), info.reducers.end(), "allgather") != info.reducers.end();
-  require(one && gathers,
-          "huffman codes the bytes of one round, and {} sends {}; allowed before it: methods of one "
+  require(one,
+          "huffman codes the bytes of one round, and {} sends other messages; allowed before it: methods of one "
           "bytes round",
-          info.name, one ? "bytes that its reducer adds up" : "other messages");
+          info.name);
   info.name += "+huffman";
+  info.host_sizes = true;
   info.summary += "; Huffman-coded";
-  // what decodes whole payloads; the others read entries or bits between the ranks
-  std::erase_if(info.reducers, [](const std::string& name) { return name != "allgather" && name != "two_phase"; });
+  // for reducers that decode whole payloads: neither entries nor bits can be read between the ranks
+  info.sparse = info.votes = false;
+  if (info.reducer == "vote") info.reducer = "allgather";
   info.bytes_formula = "at most " + info.bytes_formula;
   return info;
 }
@@ -72,7 +72,7 @@ void EntropyStage::produce(const Exec& exec, int, const Source& source, State& s
 }
 
 void EntropyStage::decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                              const Span<float>& out) const {
+                              const Span<float>& out, Verdict& verdict) const {
   auto& own = static_cast<EntropyState&>(state);
   const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
   const auto sections = sections_of(payload);
@@ -92,7 +92,7 @@ void EntropyStage::decode_add(const Exec& exec, const Span<const std::byte>& pay
   }
   write_header(exec, inner, own.decoded);
   m_inner->decode_add(exec, subspan(Span<const std::byte>(own.decoded), 0, payload_header_bytes + size), weight,
-                      *own.inner, out);
+                      *own.inner, out, verdict);
 }
 
 void EntropyStage::give_back(const Exec& exec, const Source& source, State& state, const Message&,

@@ -17,7 +17,7 @@ struct EntropyState final : State {
   /// `capacity`: of payloads, header included.
   EntropyState(const Layout& bucket, std::unique_ptr<State> inner_state, index_t capacity);
 
-  std::vector<StateView> persistent() override { return inner->persistent(); }
+  Memories memories() override { return inner->memories(); }
   index_t scratch_bytes() const override;
 
   std::unique_ptr<State> inner;
@@ -39,7 +39,7 @@ class EntropyStage final : public Compressor {
   void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
                Message& message) const override;
   void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out) const override;
+                  const Span<float>& out, Verdict& verdict) const override;
   void give_back(const Exec& exec, const Source& source, State& state, const Message& message,
                  const Span<const float>& out) const override;
 

@@ -6,13 +6,11 @@
 // subnormal, 2^-18 (E4M3) or 2^-32 (E5M2) of the largest element, values round to zero and stay in the memory.
 // A code that would decode to infinity, beyond the largest float, is lowered until it does not.
 // Sections: f32 scales, one per segment; one byte per element.
-#include <cmath>
 #include <memory>
 #include <utility>
 
 #include "gradcomp/compressors/detail/dense_bytes.hpp"
 #include "gradcomp/kernels/add_count.hpp"
-#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/float8.hpp"
 #include "gradcomp/kernels/moments.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
@@ -25,9 +23,7 @@ struct Float8State final : DenseState {
       : DenseState(bucket, payload_bytes),
         tiles(bucket),
         first(tiles),
-        host_scales(bucket.segments.size()),
-        place("gradcomp::compressors::float8::place", bucket.segments.size()),
-        bad("gradcomp::compressors::float8::bad", 1) {
+        place("gradcomp::compressors::float8::place", bucket.segments.size()) {
     std::vector<Place> list;
     for (const auto& segment : bucket.segments) list.push_back({segment.id, segment.offset});
     Kokkos::deep_copy(place, HostSpan<const Place>(list.data(), list.size()));
@@ -42,23 +38,34 @@ struct Float8State final : DenseState {
   };
   kernels::Tiles tiles;
   kernels::FirstPass first;
-  std::vector<float> host_scales;
   Vector<Place> place;
-  Vector<index_t> bad;
 };
 
-/// The largest power of two <= most / amax, as a normal float whose inverse is finite.
-inline float float8_scale(float most, float amax) {
+/// The largest power of two <= most / amax, at most 2^127, as a normal float; 1 where amax is 0. `most` is normal.
+KOKKOS_INLINE_FUNCTION float float8_scale(float most, float amax) {
   if (amax == 0) return 1;
-  int exponent = 0;
-  std::frexp(static_cast<double>(most) / static_cast<double>(amax), &exponent);
-  return std::ldexp(1.0f, exponent - 1 < 127 ? exponent - 1 : 127);
+  const std::uint64_t bits = Kokkos::bit_cast<std::uint64_t>(static_cast<double>(most) / static_cast<double>(amax));
+  const auto exponent = static_cast<std::int32_t>(bits >> 52) - 1023;  // a normal double, and positive
+  return Kokkos::bit_cast<float>(static_cast<std::uint32_t>((exponent < 127 ? exponent : 127) + 127) << 23);
 }
 
 /// True for the scales that float8_scale() can return.
 KOKKOS_FORCEINLINE_FUNCTION bool is_float8_scale(float scale) {
   const std::uint32_t bits = Kokkos::bit_cast<std::uint32_t>(scale);
   return (bits & 0x807fffffu) == 0 && bits != 0 && Source::is_finite(scale);
+}
+
+/// scales[s] of the first pass, whose non-finite elements are counted.
+template <class Format>
+void write_float8_scales(const Exec& exec, const Float8State& state, float* scales) {
+  const auto moments = state.first.on_device();
+  const auto non_finite = state.non_finite.count();
+  Kokkos::parallel_for(
+      "gradcomp::compressors::float8_scales", Kokkos::RangePolicy<Exec>(exec, 0, state.tiles.segments()),
+      KOKKOS_LAMBDA(const index_t s) {
+        scales[s] = float8_scale(Format::decode(Format::most_code), Kokkos::bit_cast<float>(moments(s).max_bits));
+        if (moments(s).non_finite > 0) Kokkos::atomic_add(&non_finite(0), moments(s).non_finite);
+      });
 }
 
 template <class Format>
@@ -69,7 +76,7 @@ void encode_float8(const Exec& exec, const Source& source, const Float8State& st
   const auto* const scales = reinterpret_cast<const float*>(sections);
   auto* const codes = reinterpret_cast<std::uint8_t*>(sections + 4 * state.tiles.segments());
   kernels::for_warps(
-      "gradcomp::compressors::encode_float8", exec, state.tiles.count(),
+      "gradcomp::compressors::encode_float8", exec, state.tiles.count(), state.non_finite.if_zero(),
       KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
         const kernels::Tile here = tile(t);
         const Float8State::Place segment = place(here.segment);
@@ -97,17 +104,16 @@ void encode_float8(const Exec& exec, const Source& source, const Float8State& st
       });
 }
 
-/// out += weight * decoded. False when a scale or a code is none. Waits for exec.
+/// out += weight * decoded where `gate` is open. Counts scales and codes that are none.
 template <class Format>
-bool decode_float8(const Exec& exec, const Float8State& state, const std::byte* sections, float weight,
-                   const Span<float>& out) {
+void decode_float8(const Exec& exec, const Float8State& state, const std::byte* sections, float weight,
+                   const Gate& gate, const Span<float>& out) {
   const auto tile = state.tiles.tile;
   const auto* const scales = reinterpret_cast<const float*>(sections);
   const auto* const codes = reinterpret_cast<const std::uint8_t*>(sections + 4 * state.tiles.segments());
-  const auto bad = state.bad;
-  Kokkos::deep_copy(exec, bad, index_t{0});
+  const auto bad = state.wrong.count();
   kernels::for_warps(
-      "gradcomp::compressors::decode_float8", exec, state.tiles.count(),
+      "gradcomp::compressors::decode_float8", exec, state.tiles.count(), gate,
       KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
         const kernels::Tile here = tile(t);
         const float scale = scales[here.segment];
@@ -124,13 +130,13 @@ bool decode_float8(const Exec& exec, const Float8State& state, const std::byte* 
         });
         kernels::add_count(warp, wrong, bad);
       });
-  return kernels::read_count(exec, bad) == 0;
 }
 
 template <class Format>
-class Float8Cast final : public DenseBytes {
+class Float8Cast final : public DenseBytesOf<Float8State> {
  public:
-  Float8Cast(Info info, const Options& options) : DenseBytes(declared(std::move(info), options), options) {}
+  Float8Cast(Info info, const Options& options)
+      : DenseBytesOf<Float8State>(declared(std::move(info), options), options) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<Float8State>(layout, payload_capacity(layout));
@@ -139,30 +145,19 @@ class Float8Cast final : public DenseBytes {
     return layout.count() + 4 * static_cast<index_t>(layout.segments.size());
   }
   bool can_fit() const override { return true; }
-  void fit(const Exec& exec, State& state, index_t count) const override {
-    state.fit(count);
-    static_cast<Float8State&>(state).tiles.fit(exec, count);
-  }
 
  protected:
-  bool encode(const Exec& exec, const Source& source, State& state, const Context& context,
+  void encode(const Exec& exec, const Source& source, Float8State& own, const Context& context,
               std::byte* sections) const override {
-    auto& own = static_cast<Float8State&>(state);
-    own.first.run(exec, own.tiles, source);
-    if (own.first.non_finite() > 0) return false;  // what first() put into the memory is a itself
-    const float most = Format::decode(Format::most_code);
-    for (std::size_t s = 0; s < own.host_scales.size(); ++s) {
-      own.host_scales[s] = float8_scale(most, Kokkos::bit_cast<float>(own.first.moments()[s].max_bits));
-    }
-    Kokkos::deep_copy(exec, Span<float>(reinterpret_cast<float*>(sections), own.host_scales.size()),
-                      HostSpan<const float>(own.host_scales.data(), own.host_scales.size()));
+    own.first.launch(exec, own.tiles, source);  // where elements are not finite, it leaves a itself in the memory
+    write_float8_scales<Format>(exec, own, reinterpret_cast<float*>(sections));
     encode_float8<Format>(exec, source, own, context, info().property == Info::Property::unbiased, sections);
-    return true;
   }
-  bool decode(const Exec& exec, const std::byte* sections, float weight, State& state,
+  void decode(const Exec& exec, const std::byte* sections, float weight, Float8State& own, const Gate& gate,
               const Span<float>& out) const override {
-    return decode_float8<Format>(exec, static_cast<Float8State&>(state), sections, weight, out);
+    decode_float8<Format>(exec, own, sections, weight, gate, out);
   }
+  void fit_plans(const Exec& exec, Float8State& own, index_t count) const override { own.tiles.fit(exec, count); }
 
  private:
   static Info declared(Info info, const Options& options) {
@@ -180,7 +175,8 @@ inline Info float8_info(const std::string& name, const std::string& summary) {
   info.family = Info::Family::quantiser;
   info.property = Info::Property::contraction;
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"allgather", "two_phase"};
+  info.reducer = "allgather";
+  info.stripes = true;
   info.feedback = "residual";
   info.granularity = "tensor";
   info.parameters = {Parameter::choice("rounding", "nearest", {"nearest", "stochastic"},

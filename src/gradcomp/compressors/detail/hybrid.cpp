@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gradcomp/compressors/detail/sparsifier.hpp"
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/lanes.hpp"
 
 namespace gradcomp::compressors {
@@ -47,7 +48,8 @@ Info hybrid_info(const Compressor& sparsifier, const Compressor& coder) {
   info.paper += "; " + coder.info().paper;
   info.sends_values = false;
   info.scale_free = info.scale_free && coder.info().scale_free;
-  info.reducers = {"allgather"};
+  info.reducer = "allgather";
+  info.sparse = false;  // the values are known to the coder alone
   info.bytes_formula = "indices + 4 + (" + coder.info().bytes_formula + ") of one tensor with n = k";
   return info;
 }
@@ -112,10 +114,10 @@ void multiply(const Exec& exec, const float* q, float scale, index_t count, floa
 
 /// q = what the coder's payload decodes to.
 void decode_values(const Exec& exec, const Compressor& coder, const Span<const std::byte>& payload, HybridState& state,
-                   index_t kept) {
+                   index_t kept, Verdict& verdict) {
   const auto q = subspan(Span<float>(state.decoded), 0, kept);
   Kokkos::deep_copy(exec, q, 0.0f);
-  coder.decode_add(exec, payload, 1.0f, *state.coder, q);
+  coder.decode_add(exec, payload, 1.0f, *state.coder, q, verdict);
 }
 
 }  // namespace
@@ -193,7 +195,7 @@ void Hybrid::produce(const Exec& exec, int, const Source& source, State& state, 
     copy_bytes(exec, coded.data(), static_cast<index_t>(coded.size()), sections + indices + 4);
     message.size += indices + 4 + static_cast<index_t>(coded.size());
     if (source.has_memory()) {
-      decode_values(exec, *m_coder, payload_of(own.values), own, kept);
+      decode_values(exec, *m_coder, payload_of(own.values), own, kept, own.verdict);
       fit_scale(exec, values.gradient, own.decoded.data(), kept, own.partial, scale);
       return_rest(exec, source, own.entries.sparse, own.decoded.data(), scale);
     } else {
@@ -204,7 +206,7 @@ void Hybrid::produce(const Exec& exec, int, const Source& source, State& state, 
 }
 
 void Hybrid::decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                        const Span<float>& out) const {
+                        const Span<float>& out, Verdict& verdict) const {
   auto& own = static_cast<HybridState&>(state);
   const std::string& name = info().name;
   const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
@@ -224,14 +226,14 @@ void Hybrid::decode_add(const Exec& exec, const Span<const std::byte>& payload, 
     require(reinterpret_cast<std::uintptr_t>(payload.data()) % 4 == 0, "{}: payload is not aligned to 4 bytes", name);
     const std::byte* const sections = payload.data() + payload_header_bytes;
     float scale = 0;
-    Kokkos::deep_copy(exec, HostSpan<float>(&scale, 1),
-                      Span<const float>(reinterpret_cast<const float*>(sections + indices), 1));
+    read_back(exec, Span<const float>(reinterpret_cast<const float*>(sections + indices), 1), &scale,
+              "gradcomp::compressors::hybrid::decode_add");
     copy_bytes(exec, sections, indices, own.sparse_plain.data() + payload_header_bytes);
     copy_bytes(exec, sections + indices + 4, coded, own.coder_plain.data() + payload_header_bytes);
-    write_header(exec, m_coder->header(kept, kept), own.coder_plain);  // waits for exec
+    write_header(exec, m_coder->header(kept, kept), own.coder_plain);
     require(scale >= 0 && scale <= 1, "{}: payload with a scale of {}, outside [0, 1]", name, scale);
     decode_values(exec, *m_coder, subspan(Span<const std::byte>(own.coder_plain), 0, payload_header_bytes + coded), own,
-                  kept);
+                  kept, verdict);
     multiply(exec, own.decoded.data(), scale, kept,
              reinterpret_cast<float*>(own.sparse_plain.data() + payload_header_bytes + indices));
     indices += 4 * kept;
@@ -240,7 +242,7 @@ void Hybrid::decode_add(const Exec& exec, const Span<const std::byte>& payload, 
           "{}: payload of {} bytes, at most {} are possible", name, payload.size(), own.payload.size());
   write_header(exec, sparse, own.sparse_plain);
   m_sparsifier->decode_add(exec, subspan(Span<const std::byte>(own.sparse_plain), 0, payload_header_bytes + indices),
-                           weight, *own.sparse, out);
+                           weight, *own.sparse, out, verdict);
 }
 
 std::string value_coder_names() { return names_of(is_coder); }

@@ -18,7 +18,7 @@ struct HybridState final : State {
   HybridState(const Layout& bucket, std::unique_ptr<State> sparse_state, std::unique_ptr<State> coder_state,
               index_t most, index_t sparse_bytes, index_t coder_bytes);
 
-  std::vector<StateView> persistent() override { return sparse->persistent(); }
+  Memories memories() override { return sparse->memories(); }
   index_t scratch_bytes() const override;
   index_t most() const { return static_cast<index_t>(decoded.size()); }
 
@@ -41,7 +41,7 @@ class Hybrid final : public Compressor {
   void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
                Message& message) const override;
   void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out) const override;
+                  const Span<float>& out, Verdict& verdict) const override;
 
  private:
   std::shared_ptr<const Compressor> m_sparsifier, m_coder;

@@ -4,7 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/householder.hpp"
 
 namespace gradcomp::compressors {
@@ -54,8 +53,7 @@ LowRankState::LowRankState(const Layout& bucket, const LowRankRule& rule, index_
       whole(dense_steps(bucket, rule), rule.rank, std::numeric_limits<double>::infinity()),
       own("gradcomp::compressors::powersgd::own",
           static_cast<std::size_t>(std::max(most + plan.dense_count(), whole.dense_count()))),
-      sum("gradcomp::compressors::powersgd::sum", own.size()),
-      bad("gradcomp::compressors::powersgd::bad", 1) {}
+      sum("gradcomp::compressors::powersgd::sum", own.size()) {}
 
 index_t LowRankState::scratch_bytes() const {
   return plan.scratch_bytes() + whole.scratch_bytes() + 8 * static_cast<index_t>(own.size());
@@ -95,16 +93,16 @@ void LowRankMethod::produce(const Exec& exec, int round, const Source& source, S
     if (!own.is_dense) project_back(exec, source, own, message);
     return;
   }
-  own.taken = false;
+  own.finished = false;
   own.is_dense = context.step < m_rule.start_step;
   own.factors = 0;
-  Kokkos::deep_copy(exec, own.bad, index_t{0});
+  own.bad.clear(exec);
   if (own.is_dense) {
-    own.whole.touch_dense(exec, source, own.own, own.bad);
+    own.whole.touch_dense(exec, source, own.own, own.bad.count());
   } else {
     project(exec, source, own, context);
   }
-  poison(exec, own.bad, own.own);
+  poison(exec, own.bad.count(), own.own);
   message.count = own.is_dense ? own.layout.count() : own.factors + own.plan.dense_count();
   message.data = own.own.data();
   message.result = own.sum.data();
@@ -113,23 +111,23 @@ void LowRankMethod::produce(const Exec& exec, int round, const Source& source, S
 void LowRankMethod::consume(const Exec& exec, int round, const Message& message, State& state, const Context&) const {
   auto& own = static_cast<LowRankState&>(state);
   // the first reduced message carries the flag of every rank, this one too
-  if (round == 0) Kokkos::deep_copy(exec, own.bad, index_t{0});
-  count_non_finite(exec, static_cast<const float*>(message.result), message.count, own.bad);
+  if (round == 0) own.bad.clear(exec);
+  count_non_finite(exec, static_cast<const float*>(message.result), message.count, own.bad.count());
   if (round == 0 && !own.is_dense) summed(exec, own);
 }
 
-bool LowRankMethod::finish(const Exec& exec, const Source& source, State& state, const Context& context,
-                           const Span<float>& out) const {
+void LowRankMethod::finish(const Exec& exec, const Source& source, State& state, const Context& context,
+                           const Span<float>& out, Verdict& verdict) const {
   auto& own = static_cast<LowRankState&>(state);
-  if (kernels::read_count(exec, own.bad) > 0) return false;
+  verdict.skip_if(exec, own.bad.unless_zero());
+  own.finished = true;
+  if (!own.bad.if_zero().may_open()) return;
   const float share = 1.0f / static_cast<float>(context.ranks);
   if (own.is_dense) {
-    own.whole.reconstruct(exec, source, {}, {}, own.sum, share, out);
+    own.whole.reconstruct(exec, source, {}, {}, own.sum, share, own.bad.if_zero(), out);
   } else {
     reconstruct(exec, source, own, share, out);
   }
-  own.taken = true;
-  return true;
 }
 
 /// Matrices: memory = a - out, so `out` returns. Dense elements left whole, and return from the own message. Before
@@ -137,9 +135,10 @@ bool LowRankMethod::finish(const Exec& exec, const Source& source, State& state,
 void LowRankMethod::give_back(const Exec& exec, const Source& source, State& state, const Message&,
                               const Span<const float>& out) const {
   auto& own = static_cast<LowRankState&>(state);
-  if (!std::exchange(own.taken, false) || !source.has_memory()) return;
-  if (own.is_dense) return own.whole.give_back(exec, out, own.own, source.memory);
-  own.plan.give_back(exec, out, own.dense(own.own), source.memory);
+  const Gate taken = own.bad.if_zero();
+  if (!std::exchange(own.finished, false) || !source.has_memory()) return;
+  if (own.is_dense) return own.whole.give_back(exec, out, own.own, taken, source.memory);
+  own.plan.give_back(exec, out, own.dense(own.own), taken, source.memory);
 }
 
 }  // namespace gradcomp::compressors

@@ -40,10 +40,10 @@ struct LowRankState : State {
   kernels::LowRankPlan plan;
   kernels::LowRankPlan whole;  ///< of the dense steps: nothing is factored; empty without such steps
   Vector<float> own, sum;      ///< first message of this rank, and over ranks; n floats at least with dense steps
-  Vector<index_t> bad;         ///< [1] non-finite numbers met in this step
+  Tally bad;                   ///< non-finite numbers met in this step: then the memory still holds a
   index_t factors = 0;         ///< floats of factors in the first message of this step
   bool is_dense = false;       ///< this step comes before start_step
-  bool taken = false;          ///< finish() took `out` from the memory
+  bool finished = false;       ///< finish() was called
 };
 
 class LowRankMethod : public Compressor {
@@ -56,8 +56,8 @@ class LowRankMethod : public Compressor {
   void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
                Message& message) const final;
   void consume(const Exec& exec, int round, const Message& message, State& state, const Context& context) const final;
-  bool finish(const Exec& exec, const Source& source, State& state, const Context& context,
-              const Span<float>& out) const final;
+  void finish(const Exec& exec, const Source& source, State& state, const Context& context, const Span<float>& out,
+              Verdict& verdict) const final;
   void give_back(const Exec& exec, const Source& source, State& state, const Message& message,
                  const Span<const float>& out) const final;
 
@@ -75,7 +75,8 @@ class LowRankMethod : public Compressor {
   virtual void summed(const Exec&, LowRankState&) const {}
   /// Second message.
   virtual void project_back(const Exec&, const Source&, LowRankState&, Message&) const {}
-  /// out = the product of the factors and the dense elements, both with the weight `share` of a rank; memory = a - out.
+  /// out = the product of the factors and the dense elements, both with the weight `share` of a rank; memory = a - out,
+  /// but where state.bad counts anything.
   virtual void reconstruct(const Exec& exec, const Source& source, LowRankState& state, float share,
                            const Span<float>& out) const = 0;
 

@@ -19,7 +19,7 @@ struct OneSidedState final : LowRankState {
         p("gradcomp::compressors::powersgd::p", static_cast<std::size_t>(plan.p_count())),
         q("gradcomp::compressors::powersgd::q", static_cast<std::size_t>(plan.q_count())) {}
 
-  std::vector<StateView> persistent() override {
+  Memories memories() override {
     return {{"p", p.data(), plan.p_count() * size_of(DType::f32), false},
             {"q", q.data(), plan.q_count() * size_of(DType::f32), false}};
   }
@@ -53,10 +53,10 @@ class OneSided final : public LowRankMethod {
     kernels::refill_columns(exec, own.basis_columns(), own.plan.ids(), context.seed, context.step, own.basis());
     orthonormalise(exec, own.basis_columns(), own.basis());
     if (own.even) {
-      own.plan.project(exec, source, own.q, own.sent(own.own), own.dense(own.own), own.bad);
+      own.plan.project(exec, source, own.q, own.sent(own.own), own.dense(own.own), own.bad.count());
       return;
     }
-    own.plan.touch(exec, source, own.dense(own.own), own.bad);
+    own.plan.touch(exec, source, own.dense(own.own), own.bad.count());
     own.plan.project_back(exec, source, own.p, own.sent(own.own));
   }
 
@@ -66,7 +66,7 @@ class OneSided final : public LowRankMethod {
     const Span<float> sent = own.sent(own.sum), basis = own.basis();
     const Span<float>&p = own.even ? sent : basis, &q = own.even ? basis : sent;
     scale(exec, sent, share);
-    own.plan.reconstruct(exec, source, p, q, own.dense(own.sum), share, out);
+    own.plan.reconstruct(exec, source, p, q, own.dense(own.sum), share, own.bad.if_zero(), out);
     kernels::normalise_columns(exec, own.sent_columns(), sent, own.next_basis());
   }
 };

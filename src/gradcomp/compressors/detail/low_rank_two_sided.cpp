@@ -16,9 +16,7 @@ struct TwoSidedState final : LowRankState {
         sum_q("gradcomp::compressors::powersgd::sum_q", own_q.size()),
         warm_q("gradcomp::compressors::powersgd::warm_q", own_q.size()) {}
 
-  std::vector<StateView> persistent() override {
-    return {{"q", warm_q.data(), plan.q_count() * size_of(DType::f32), false}};
-  }
+  Memories memories() override { return {{"q", warm_q.data(), plan.q_count() * size_of(DType::f32), false}}; }
   index_t scratch_bytes() const override { return LowRankState::scratch_bytes() + 8 * plan.q_count(); }
 
   Vector<float> own_q, sum_q;  ///< second message
@@ -42,7 +40,7 @@ class TwoSided final : public LowRankMethod {
     own.factors = own.plan.p_count();
     if (m_cold) Kokkos::deep_copy(exec, own.warm_q, 0.0f);
     kernels::refill_columns(exec, own.plan.q_columns(), own.plan.ids(), context.seed, context.step, own.warm_q);
-    own.plan.project(exec, source, own.warm_q, own.sent(own.own), own.dense(own.own), own.bad);
+    own.plan.project(exec, source, own.warm_q, own.sent(own.own), own.dense(own.own), own.bad.count());
   }
 
   void summed(const Exec& exec, LowRankState& state) const override {
@@ -62,7 +60,7 @@ class TwoSided final : public LowRankMethod {
                    const Span<float>& out) const override {
     auto& own = static_cast<TwoSidedState&>(state);
     scale(exec, own.sum_q, share);
-    own.plan.reconstruct(exec, source, own.sent(own.sum), own.sum_q, own.dense(own.sum), share, out);
+    own.plan.reconstruct(exec, source, own.sent(own.sum), own.sum_q, own.dense(own.sum), share, own.bad.if_zero(), out);
     kernels::normalise_columns(exec, own.plan.q_columns(), own.sum_q, own.warm_q);
   }
 

@@ -35,7 +35,7 @@ class Unbiased final : public LowRankMethod {
     own.factors = own.plan.p_count();
     Kokkos::deep_copy(exec, own.u, 0.0f);
     kernels::refill_columns(exec, own.plan.q_columns(), own.plan.ids(), context.seed, context.step, own.u);
-    own.plan.project(exec, source, own.u, own.sent(own.own), own.dense(own.own), own.bad);
+    own.plan.project(exec, source, own.u, own.sent(own.own), own.dense(own.own), own.bad.count());
   }
 
   void reconstruct(const Exec& exec, const Source& source, LowRankState& state, float share,
@@ -43,7 +43,7 @@ class Unbiased final : public LowRankMethod {
     auto& own = static_cast<UnbiasedState&>(state);
     // every factored matrix has `rank` columns: with fewer, their factors would not be smaller than the matrix
     scale(exec, own.sent(own.sum), share / static_cast<float>(rule().rank));
-    own.plan.reconstruct(exec, source, own.sent(own.sum), own.u, own.dense(own.sum), share, out);
+    own.plan.reconstruct(exec, source, own.sent(own.sum), own.u, own.dense(own.sum), share, own.bad.if_zero(), out);
   }
 };
 

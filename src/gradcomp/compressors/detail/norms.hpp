@@ -93,7 +93,8 @@ inline Info dithering_info(const std::string& bits, const std::string& levels) {
   info.family = Info::Family::quantiser;
   info.property = Info::Property::unbiased;
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"allgather", "two_phase"};
+  info.reducer = "allgather";
+  info.stripes = true;
   info.granule = 8192;  // a multiple of every bucket
   info.parameters = dithering_parameters(bits, levels);
   return info;

@@ -8,10 +8,10 @@ using kernels::Warp;
 using Columns = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
 
 /// Sums of every piece about 0 in the first touch of the source; non-finite elements are added to the counter.
-void first_sums(const Exec& exec, const Source& source, const kernels::SignPieces& pieces,
+void first_sums(const Exec& exec, const Source& source, const kernels::SignPieces& pieces, const Tally& non_finite,
                 const Vector<SideSums>& sums) {
   const auto piece = pieces.piece;
-  const auto counter = pieces.counter;
+  const auto counter = non_finite.count();
   kernels::for_warps(
       "gradcomp::compressors::one_bit_sums", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const kernels::SignPiece here = piece(p);
@@ -124,9 +124,8 @@ index_t ColumnLevels::bytes() const {
   return m_pieces.bytes() + static_cast<index_t>(m_sums.size() * sizeof(SideSums) + 4 * m_thresholds.size());
 }
 
-void ColumnLevels::first(const Exec& exec, const Source& source) const {
-  m_pieces.reset(exec);
-  first_sums(exec, source, m_pieces, m_sums);
+void ColumnLevels::first(const Exec& exec, const Source& source, const Tally& non_finite) const {
+  first_sums(exec, source, m_pieces, non_finite, m_sums);
 }
 
 void ColumnLevels::write(const Exec& exec, const Source& source, float* values) const {

@@ -25,9 +25,8 @@ class ColumnLevels {
   index_t columns() const { return static_cast<index_t>(m_pieces.begin.size()) - 1; }
   index_t bytes() const;
 
-  /// Forms a of all columns. The number of its non-finite elements is in pieces().counter, which was set to zero
-  /// before.
-  void first(const Exec& exec, const Source& source) const;
+  /// Forms a of all columns, and counts its non-finite elements.
+  void first(const Exec& exec, const Source& source, const Tally& non_finite) const;
 
   /// After first(), of finite elements: values[2 c], values[2 c + 1] = lower and upper level of column c (1 more read
   /// of a about the mean).

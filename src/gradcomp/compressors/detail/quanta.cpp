@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gradcomp/compressors/detail/sparsifier.hpp"
+#include "gradcomp/core/read_back.hpp"
 
 namespace gradcomp::compressors {
 namespace {
@@ -96,7 +97,7 @@ index_t count_bad(const Exec& exec, const QuantaState& state, const std::uint32_
         sum += good ? 0 : 1;
       },
       bad);
-  exec.fence("gradcomp::compressors::quanta_check");
+  wait(exec, "gradcomp::compressors::quanta_check");
   return bad;
 }
 
@@ -182,7 +183,7 @@ void QuantaMethod::produce(const Exec& exec, int, const Source& source, State& s
 }
 
 void QuantaMethod::decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                              const Span<float>& out) const {
+                              const Span<float>& out, Verdict& verdict) const {
   auto& own = static_cast<QuantaState&>(state);
   const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
   require(head.kept <= static_cast<std::uint64_t>(own.layout.count()), "payload: {} entries, at most {} are possible",
@@ -194,12 +195,12 @@ void QuantaMethod::decode_add(const Exec& exec, const Span<const std::byte>& pay
           payload.size(), expected, kept);
   require(reinterpret_cast<std::uintptr_t>(payload.data()) % alignof(float) == 0,
           "payload: starts at an address that is no multiple of {}", alignof(float));
-  if (head.skip()) return;
+  if (head.skip()) return verdict.skip(exec);
   const index_t many = taus(own.layout);
   const Span<const float> sent(reinterpret_cast<const float*>(payload.data() + payload_header_bytes),
                                static_cast<std::size_t>(many));
   Kokkos::deep_copy(exec, HostSpan<float>(own.sent_taus.data(), own.sent_taus.size()), sent);
-  exec.fence("gradcomp::compressors::quanta_decode");
+  wait(exec, "gradcomp::compressors::quanta_decode");
   if (m_per_segment) {
     Kokkos::deep_copy(exec, own.device_thresholds, sent);
   } else {
@@ -234,7 +235,7 @@ Info quanta_info(const std::string& name, const std::string& summary, const std:
   info.parameters = std::move(own);
   info.parameters.push_back(quanta_parameter());
   info.sends_values = false;
-  info.reducers = {"allgather"};  // quanta offer no Message::sparse
+  info.sparse = false;
   return info;
 }
 

@@ -47,7 +47,7 @@ class QuantaMethod : public Compressor {
   void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
                Message& message) const override;
   void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out) const override;
+                  const Span<float>& out, Verdict& verdict) const override;
 
  protected:
   /// A state with what the method remembers besides.

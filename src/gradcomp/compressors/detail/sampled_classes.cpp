@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "gradcomp/compressors/detail/sign_classes.hpp"
+#include "gradcomp/core/read_back.hpp"
 
 namespace gradcomp::compressors {
 namespace {
@@ -88,7 +89,7 @@ const std::vector<float>& SampledClasses::thresholds(const Exec& exec, const Spa
   m_selector.choose(exec, m_tiles, source, m_first, m_requests);
   m_selector.emit(exec, m_tiles, source, m_indices.data(), m_chosen.data());
   Kokkos::deep_copy(exec, HostSpan<float>(m_host_chosen.data(), m_host_chosen.size()), m_chosen);
-  exec.fence("gradcomp::compressors::SampledClasses::thresholds");
+  wait(exec, "gradcomp::compressors::SampledClasses::thresholds");
   auto from = m_host_chosen.cbegin();
   for (std::size_t c = 0; c < m_requests.size(); ++c) {
     const auto to = from + m_requests[c].k;

@@ -2,15 +2,15 @@
 
 namespace gradcomp::compressors {
 
-std::vector<StateView> SignBitsState::persistent() {
+Memories SignBitsState::memories() {
   if (momentum.data() == nullptr) return {};
   return {{"momentum", momentum.data(), static_cast<index_t>(momentum.size()) * size_of(DType::f32), false}};
 }
 
-bool SignBits::decode(const Exec& exec, const std::byte* sections, float weight, State& state,
+void SignBits::decode(const Exec& exec, const std::byte* sections, float weight, SignBitsState& own, const Gate& gate,
                       const Span<float>& out) const {
-  const auto& own = static_cast<SignBitsState&>(state);
-  return kernels::add_signs(exec, own.pieces, reinterpret_cast<const std::uint32_t*>(sections), {}, weight, out);
+  kernels::add_signs(exec, own.pieces, reinterpret_cast<const std::uint32_t*>(sections), {}, weight, gate, own.wrong,
+                     out);
 }
 
 Info sign_info() {
@@ -18,7 +18,8 @@ Info sign_info() {
   info.family = Info::Family::quantiser;
   info.property = Info::Property::sign;
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"vote", "allgather"};
+  info.reducer = "vote";
+  info.votes = true;
   info.feedbacks = {"none"};
   info.scale_free = false;  // the scale is lost
   info.parameters = {Parameter::choice("ties", "alternating", {"alternating", "positive"},

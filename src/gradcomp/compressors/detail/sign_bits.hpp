@@ -16,23 +16,23 @@ struct SignBitsState final : DenseState {
         pieces({{0, bucket.count()}}),
         momentum("gradcomp::compressors::signum::momentum",
                  static_cast<std::size_t>(with_momentum ? bucket.count() : 0)) {}
-  std::vector<StateView> persistent() override;
+  Memories memories() override;
   index_t scratch_bytes() const override { return pieces.bytes() + static_cast<index_t>(payload.size()); }
 
   kernels::SignPieces pieces;
   Vector<float> momentum;
 };
 
-class SignBits : public DenseBytes {
+class SignBits : public DenseBytesOf<SignBitsState> {
  public:
-  using DenseBytes::DenseBytes;
+  using DenseBytesOf::DenseBytesOf;
 
   index_t payload_bytes(const Layout& layout, index_t) const override {
     return 4 * kernels::sign_words(layout.count());
   }
 
  protected:
-  bool decode(const Exec& exec, const std::byte* sections, float weight, State& state,
+  void decode(const Exec& exec, const std::byte* sections, float weight, SignBitsState& own, const Gate& gate,
               const Span<float>& out) const override;
 };
 

@@ -1,5 +1,6 @@
 #include "gradcomp/compressors/detail/sign_classes.hpp"
 
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 
 namespace gradcomp::compressors {
@@ -123,7 +124,7 @@ index_t count_bad_classes(const Exec& exec, const ClassSegments& layout, index_t
         sum += good ? 0 : 1;
       },
       bad);
-  exec.fence("gradcomp::compressors::count_bad_classes");
+  wait(exec, "gradcomp::compressors::count_bad_classes");
   return bad;
 }
 

@@ -127,7 +127,8 @@ void Sparsifier::emit(const Exec& exec, const Source& source, SparseState& state
 }
 
 void Sparsifier::decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                            const Span<float>& out) const {
+                            const Span<float>& out, Verdict& verdict) const {
+  if (read_header(exec, payload).skip()) verdict.skip(exec);
   coders::decode_sparse(exec, static_cast<SparseState&>(state).coder, payload, header(state.layout.count(), 0), weight,
                         out);
 }
@@ -152,9 +153,11 @@ Info sparsifier_info(const std::string& name, const std::string& summary, const 
   info.summary = summary;
   info.paper = paper;
   info.family = Info::Family::sparsifier;
+  info.host_sizes = true;
   info.property = Info::Property::contraction;
   info.rounds = {MessageKind::bytes};
-  info.reducers = {"allgather", "gtop_k", "ok_topk"};
+  info.reducer = "allgather";
+  info.sparse = true;
   info.feedback = "residual";
   info.feedbacks = {"none", "residual", "momentum_correction", "ef21"};
   info.parameters = std::move(own);

@@ -28,8 +28,25 @@ index_t SummedState::scratch_bytes() const {
          static_cast<index_t>(16 * own.size() + 2 * codes.size() + 8 * words.size());
 }
 
-void offer_scales(const Exec& exec, SummedState& state, bool flagged, Message& message) {
-  if (flagged) Kokkos::deep_copy(exec, state.offered, std::numeric_limits<float>::infinity());
+namespace {
+
+using Entries = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
+
+/// values = value where `gate` is open.
+template <class T>
+void fill(const Exec& exec, const Vector<T>& values, T value, const Gate& gate) {
+  if (!gate.may_open()) return;
+  Kokkos::parallel_for(
+      "gradcomp::compressors::fill", Entries(exec, 0, static_cast<index_t>(values.size())),
+      KOKKOS_LAMBDA(const index_t i) {
+        if (gate.open()) values(i) = value;
+      });
+}
+
+}  // namespace
+
+void offer_scales(const Exec& exec, SummedState& state, Message& message) {
+  fill(exec, state.offered, std::numeric_limits<float>::infinity(), state.non_finite.unless_zero());
   message.kind = MessageKind::summable;
   message.dtype = DType::f32;
   message.op = ReduceOp::max;
@@ -40,11 +57,12 @@ void offer_scales(const Exec& exec, SummedState& state, bool flagged, Message& m
 
 void check_shared(const Exec& exec, SummedState& state) {
   const auto shared = state.shared;
-  std::uint32_t bad = 0;
-  Kokkos::parallel_reduce(
-      "gradcomp::compressors::check_shared", Kokkos::RangePolicy<Exec>(exec, 0, state.plan.buckets),
-      KOKKOS_LAMBDA(const index_t b, std::uint32_t& count) { count += kernels::is_norm(shared(b)) ? 0u : 1u; }, bad);
-  state.skip = bad > 0;
+  const auto skip = state.skip.count();
+  state.skip.clear(exec);
+  Kokkos::parallel_for(
+      "gradcomp::compressors::check_shared", Entries(exec, 0, state.plan.buckets), KOKKOS_LAMBDA(const index_t b) {
+        if (!kernels::is_norm(shared(b))) Kokkos::atomic_add(&skip(0), index_t{1});
+      });
 }
 
 void send_levels(const Exec& exec, SummedState& state, const Source& source, const Context& context, Message& message) {
@@ -55,10 +73,9 @@ void send_levels(const Exec& exec, SummedState& state, const Source& source, con
   message.count = static_cast<index_t>(bytes ? state.codes.size() : state.words.size());
   message.data = bytes ? static_cast<const void*>(state.codes.data()) : state.words.data();
   message.result = bytes ? static_cast<void*>(state.sums.data()) : state.word_sums.data();
-  if (state.skip) {
-    Kokkos::deep_copy(exec, state.codes, std::int8_t{0});
-    return Kokkos::deep_copy(exec, state.words, 0);
-  }
+  fill(exec, state.codes, std::int8_t{0}, state.skip.unless_zero());
+  fill(exec, state.words, 0, state.skip.unless_zero());
+  const Gate good = state.skip.if_zero();
   const auto shared = state.shared, sent = state.sent;
   const double factor = state.factor;
   Kokkos::parallel_for(
@@ -67,36 +84,37 @@ void send_levels(const Exec& exec, SummedState& state, const Source& source, con
   const kernels::QuantiseStream stream{context.seed, context.step, static_cast<std::uint32_t>(context.rank)};
   if (bytes) {
     kernels::encode_levels(exec, state.plan, state.codec, source, stream, state.own.data(), shared.data(), sent.data(),
-                           Span<std::int8_t>(state.codes));
+                           good, Span<std::int8_t>(state.codes));
   } else {
-    state.packed.encode(exec, state.codec, source, stream, state.own.data(), shared.data(), sent.data(),
+    state.packed.encode(exec, state.codec, source, stream, state.own.data(), shared.data(), sent.data(), good,
                         Span<std::int32_t>(state.words));
   }
 }
 
 namespace {
 
-/// out (+)= weight * values of the ranks' summed levels, or of this rank's own.
+/// out (+)= weight * values of the ranks' summed levels, or of this rank's own, unless the step is skipped.
 void decode(const Exec& exec, const SummedState& state, bool own, float weight, bool add, const Span<float>& out) {
+  const Gate good = state.skip.if_zero();
   if (state.bits == 8) {
     kernels::decode_levels(exec, state.plan, state.codec, Span<const std::int8_t>(own ? state.codes : state.sums),
-                           state.sent.data(), weight, add, out);
+                           state.sent.data(), weight, add, good, out);
   } else {
     state.packed.decode(exec, state.codec, Span<const std::int32_t>(own ? state.words : state.word_sums),
-                        state.sent.data(), weight, add, out);
+                        state.sent.data(), weight, add, good, out);
   }
 }
 
 }  // namespace
 
-bool finish_levels(const Exec& exec, const SummedState& state, const Context& context, const Span<float>& out) {
-  if (state.skip) return false;
+void finish_levels(const Exec& exec, const SummedState& state, const Context& context, const Span<float>& out,
+                   Verdict& verdict) {
+  verdict.skip_if(exec, state.skip.unless_zero());
   decode(exec, state, false, 1.0f / static_cast<float>(context.ranks), false, out);
-  return true;
 }
 
 void return_levels(const Exec& exec, const SummedState& state, const Source& source) {
-  if (!source.has_memory() || state.skip) return;
+  if (!source.has_memory()) return;
   decode(exec, state, true, source.returning(), true,
          Span<float>(source.memory, static_cast<std::size_t>(source.count)));
 }

@@ -31,15 +31,17 @@ struct SummedState final : State {
   Vector<std::int32_t> words, word_sums;
   kernels::LinearCodec codec;  ///< of the running step
   double factor = 1;           ///< what is decoded of a level: less than 1 where a feedback needs it
-  bool skip = false;           ///< some rank flagged the running step
+  Tally non_finite;            ///< elements of this rank's gradient
+  Tally skip;                  ///< shared scales that are none: some rank flagged the running step
 };
 
 /// The steps that do not depend on the method.
-void offer_scales(const Exec& exec, SummedState& state, bool flagged, Message& message);
-/// Looks at the maximum: state.skip where one is no scale. Waits for exec.
+void offer_scales(const Exec& exec, SummedState& state, Message& message);
+/// Looks at the maximum: state.skip where one is no scale.
 void check_shared(const Exec& exec, SummedState& state);
 void send_levels(const Exec& exec, SummedState& state, const Source& source, const Context& context, Message& message);
-bool finish_levels(const Exec& exec, const SummedState& state, const Context& context, const Span<float>& out);
+void finish_levels(const Exec& exec, const SummedState& state, const Context& context, const Span<float>& out,
+                   Verdict& verdict);
 void return_levels(const Exec& exec, const SummedState& state, const Source& source);
 
 /// A method is a Scheme:
@@ -72,11 +74,10 @@ class SummedLevels final : public Compressor {
               info().name, m_scheme.sum_bits, most, context.ranks);
       own.codec.levels = std::min(Scheme::most_levels, most / context.ranks);
       own.factor = factor(source, own, context);
-      const bool flagged = own.ranges.run(exec, source) > 0;
-      if (!flagged) {
-        write_scales(exec, m_scheme, own.ranges.ranges(), false, Span<float>(own.own), own.offered.data());
-      }
-      return offer_scales(exec, own, flagged, message);
+      own.non_finite.clear(exec);
+      own.ranges.run(exec, source, own.non_finite);
+      write_scales(exec, m_scheme, own.ranges.ranges(), false, Span<float>(own.own), own.offered.data());
+      return offer_scales(exec, own, message);
     }
     send_levels(exec, own, source, context, message);
   }
@@ -84,9 +85,9 @@ class SummedLevels final : public Compressor {
   void consume(const Exec& exec, int round, const Message&, State& state, const Context&) const override {
     if (round == 0) check_shared(exec, static_cast<SummedState&>(state));
   }
-  bool finish(const Exec& exec, const Source&, State& state, const Context& context,
-              const Span<float>& out) const override {
-    return finish_levels(exec, static_cast<SummedState&>(state), context, out);
+  void finish(const Exec& exec, const Source&, State& state, const Context& context, const Span<float>& out,
+              Verdict& verdict) const override {
+    finish_levels(exec, static_cast<SummedState&>(state), context, out, verdict);
   }
   void give_back(const Exec& exec, const Source& source, State& state, const Message&,
                  const Span<const float>&) const override {

@@ -1,6 +1,7 @@
 #include "gradcomp/exchange/detail/return_log.hpp"
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/read_back.hpp"
 
 namespace gradcomp {
 
@@ -38,7 +39,7 @@ void ReturnLog::give(const Exec& exec, const Source& source, const std::uint32_t
         }
       },
       found);
-  exec.fence("gradcomp::exchange::give_returned");
+  wait(exec, "gradcomp::exchange::give_returned");
   require(found <= room, "reducer: {} entries to return to the memory, room for {}", found, room);
   m_ends.push_back(begin + found);
 }

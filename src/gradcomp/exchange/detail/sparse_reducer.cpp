@@ -3,43 +3,42 @@
 #include <algorithm>
 #include <numeric>
 
+#include "gradcomp/exchange/detail/refusals.hpp"
+
 namespace gradcomp {
 
-SparseReducer::SparseReducer(const Compressor& compressor, const Layout& layout, Communicator& comm, index_t returns)
-    : Reducer(compressor, layout, comm),
-      m_wire(compressor, layout.count()),
+SparseReducer::SparseReducer(const ReducerSetup& setup, index_t returns)
+    : Reducer(setup),
+      m_wire(setup.sender.compressor(), setup.sender.count()),
       m_returns(returns),
-      m_most_kept(compressor.most_kept(layout)) {}
+      m_most_kept(gradcomp::most_kept(setup)) {}
 
 SparseList SparseReducer::own_list(const Exec& exec) {
   m_returns.clear();
-  Reducer::produce(exec, 0);
-  m_own = m_message;
-  const Span<const std::byte> payload(m_own.payload.data(), static_cast<std::size_t>(m_own.size));
+  const Message& own = m_sender.produce(exec, 0);
   SparseList list;
-  list.flagged = read_header(exec, payload).skip();
-  if (!list.flagged) list.entries = m_own.sparse;
+  list.flagged = read_header(exec, m_sender.payload()).skip();
+  if (!list.flagged) list.entries = own.sparse;
   list.message = list.entries.kept;
-  require(list.message <= m_most_kept, "{}: {} entries exceed the most that it promised, {}", m_compressor.info().name,
-          list.message, m_most_kept);
+  require(list.message <= m_most_kept, "{}: {} entries exceed the most that it promised, {}",
+          m_sender.compressor().info().name, list.message, m_most_kept);
   return list;
 }
 
 index_t SparseReducer::most_merged(index_t largest) const {
-  const index_t target = std::accumulate(m_state->target.begin(), m_state->target.end(), index_t{0});
+  const auto& targets = m_sender.state().target;
+  const index_t target = std::accumulate(targets.begin(), targets.end(), index_t{0});
   return std::min(std::max(largest, target), m_most_kept);
 }
 
-void SparseReducer::give_back(const Exec& exec, const Span<float>& out) {
-  m_returns.undo(exec, m_source);
-  m_compressor.give_back(exec, m_source, *m_state, m_own, out);
+void SparseReducer::take_back(const Exec& exec, const Span<float>& mean) {
+  m_returns.undo(exec, m_sender.source());
+  Reducer::take_back(exec, mean);
 }
 
-void require_sparse(const char* reducer, const Compressor& compressor, const Layout& layout) {
-  const auto& rounds = compressor.info().rounds;
-  const bool one = rounds.size() == 1 && rounds[0] == MessageKind::bytes;
-  require(one && (compressor.most_kept(layout) > 0 || layout.count() == 0),
-          "reducer {}: it merges sparse entries, and method {} sends none", reducer, compressor.info().name);
+std::string refuses_dense(const Info& info) {
+  if (sends_bytes(info) && info.sparse) return "";
+  return fmt::format("it merges sparse entries, and method {} sends none", info.name);
 }
 
 }  // namespace gradcomp

@@ -1,5 +1,6 @@
 #include "gradcomp/exchange/detail/sparse_wire.hpp"
 
+#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/scatter.hpp"
 
 namespace gradcomp {
@@ -41,7 +42,7 @@ index_t SparseWire::encode(const Exec& exec, const SparseList& list, const Span<
   std::byte* const entries = buffer.data() + header_bytes;
   copy(exec, list.entries.indices, reinterpret_cast<std::uint32_t*>(entries), kept);
   copy(exec, list.entries.values, reinterpret_cast<float*>(entries + 4 * kept), kept);
-  exec.fence("gradcomp::exchange::encode_list");  // the header is a local
+  wait(exec, "gradcomp::exchange::encode_list");  // the header is a local
   return capacity(kept);
 }
 
@@ -53,7 +54,7 @@ SparseList SparseWire::decode(const Exec& exec, const Span<const std::byte>& byt
   ListHeader header;
   Kokkos::deep_copy(exec, HostSpan<std::byte>(reinterpret_cast<std::byte*>(&header), header_bytes),
                     subspan(bytes, 0, header_bytes));
-  exec.fence("gradcomp::exchange::decode_list");
+  wait(exec, "gradcomp::exchange::decode_list");
   require(common.kept <= header.message && header.message <= static_cast<std::uint64_t>(capacity),
           "sparse list: {} entries of a message of {}, at most {} are possible", common.kept, header.message, capacity);
   const auto kept = static_cast<index_t>(common.kept);

@@ -2,28 +2,37 @@
 
 namespace gradcomp {
 
-StripeOwner::StripeOwner(const Compressor& compressor, index_t count, bool remembers)
-    : m_compressor(compressor),
-      m_mean("gradcomp::exchange::two_phase::mean", static_cast<std::size_t>(count)),
+StripeOwner::StripeOwner(const Sender& workers, std::size_t stripe, bool remembers)
+    : m_compressor(workers.compressor()),
+      m_state(m_compressor.prepare(workers.stripes()[stripe].layout)),
+      m_mean("gradcomp::exchange::two_phase::mean", static_cast<std::size_t>(workers.stripes()[stripe].count())),
       m_residual("gradcomp::exchange::two_phase::residual", remembers ? m_mean.size() : 0),
-      m_before("gradcomp::exchange::two_phase::before", m_residual.size()) {}
+      m_before("gradcomp::exchange::two_phase::before", m_residual.size()) {
+  if (remembers) m_state->remember();
+}
 
-void StripeOwner::average(const Exec& exec, const std::byte* received, const GatherSizes& sizes, State& state) {
-  const auto payload = [&](std::size_t r) {
-    return Span<const std::byte>(received + sizes.offset[r], static_cast<std::size_t>(sizes.size[r]));
-  };
-  m_flagged = false;
+void StripeOwner::average(const Exec& exec, const std::byte* received, const Blocks& blocks, const Receiver& receiver) {
+  m_verdict.clear(exec);
+  if (m_mean.size() == 0) return;
   Kokkos::deep_copy(exec, m_mean, 0.0f);
-  const float weight = 1.0f / static_cast<float>(sizes.size.size());
-  for (std::size_t r = 0; r < sizes.size.size(); ++r) {
-    m_flagged = read_header(exec, payload(r)).skip() || m_flagged;
-    m_compressor.decode_add(exec, payload(r), weight, state, m_mean);  // of a flagged one nothing
+  const float weight = 1.0f / static_cast<float>(blocks.size.size());
+  for (std::size_t r = 0; r < blocks.size.size(); ++r) {
+    const Span<const std::byte> payload(received + blocks.offset[r], static_cast<std::size_t>(blocks.size[r]));
+    receiver.add(exec, payload, weight, m_mean, m_verdict);  // of a flagged one nothing
   }
 }
 
-void StripeOwner::compress(const Exec& exec, State& state, Context context, Message& message) {
-  // what makes the method send its own flag
-  if (m_flagged) Kokkos::deep_copy(exec, Kokkos::subview(m_mean, 0), Kokkos::Experimental::quiet_NaN_v<float>);
+/// A NaN makes the method send its own flag.
+void poison(const Exec& exec, const Span<const std::uint32_t>& flags, const Vector<float>& mean) {
+  Kokkos::parallel_for(
+      "gradcomp::exchange::poison", Kokkos::RangePolicy<Exec>(exec, 0, 1), KOKKOS_LAMBDA(const int) {
+        if (flags(0) != 0) mean(0) = Kokkos::Experimental::quiet_NaN_v<float>;
+      });
+}
+
+Span<const std::byte> StripeOwner::compress(const Exec& exec, Context context) {
+  if (m_mean.size() == 0) return {};
+  poison(exec, m_verdict.flags(), m_mean);
   Source source;
   source.count = static_cast<index_t>(m_mean.size());
   source.gradient = m_mean.data();
@@ -33,12 +42,20 @@ void StripeOwner::compress(const Exec& exec, State& state, Context context, Mess
     Kokkos::deep_copy(exec, m_before, m_residual);
   }
   context.rank += context.ranks;
-  m_compressor.produce(exec, 0, source, state, context, message);
+  m_message = Message{};
+  m_compressor.produce(exec, 0, source, *m_state, context, m_message);
+  m_bytes = bytes_of(m_message);
+  return Span<const std::byte>(m_message.payload.data(), static_cast<std::size_t>(m_message.size));
 }
 
-std::vector<StateView> StripeOwner::persistent() const {
-  if (m_residual.size() == 0) return {};
-  return {{"owner_residual", m_residual.data(), 4 * static_cast<index_t>(m_residual.size()), false}};
+Memories StripeOwner::memories() const {
+  Memories all;
+  if (m_residual.size() > 0) all.push_back(memory_of(Role::owner_residual, m_residual));
+  for (MemoryView& memory : m_state->memories()) {
+    memory.name = "owner/" + memory.name;
+    all.push_back(std::move(memory));
+  }
+  return all;
 }
 
 }  // namespace gradcomp

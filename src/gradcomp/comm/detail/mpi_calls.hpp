@@ -1,0 +1,27 @@
+#pragma once
+// Blocking collective MPI calls with 64-bit counts: MPI's int counts are never exceeded, because longer calls are cut
+// into chunks of at most `limit` elements. On plain buffers that MPI can read; every return code is checked.
+#include <mpi.h>
+
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp::comm {
+
+struct MpiCalls {
+  MPI_Comm comm = MPI_COMM_NULL;
+  int rank = 0, size = 1;
+  index_t limit = index_t{1} << 30;  ///< elements per MPI call; tests lower it
+
+  void allreduce(const void* send, void* receive, index_t count, DType type, ReduceOp op) const;
+  /// receive holds `size` blocks of `count` elements.
+  void allgather(const void* send, void* receive, index_t count, DType type) const;
+  /// Block r (bytes[r] long) lands at receive + offset[r]; send is this rank's block (it may lie there already).
+  void allgatherv(const std::byte* send, std::byte* receive, const index_t* bytes, const index_t* offset) const;
+  /// Pairwise exchange: part of `send` at send_offset[r] goes to rank r; all in bytes.
+  void alltoallv(const std::byte* send, const index_t* send_bytes, const index_t* send_offset, std::byte* receive,
+                 const index_t* receive_bytes, const index_t* receive_offset) const;
+  void reduce_scatter(const void* send, void* receive, index_t count, DType type, ReduceOp op) const;
+  void broadcast(void* data, index_t count, DType type, int root) const;
+};
+
+}  // namespace gradcomp::comm

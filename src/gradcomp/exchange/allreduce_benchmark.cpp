@@ -1,0 +1,125 @@
+#include "gradcomp/exchange/allreduce_benchmark.hpp"
+
+#include <cmath>
+
+#include "gradcomp/comm/over_ranks.hpp"
+#include "gradcomp/core/read_back.hpp"
+#include "gradcomp/exchange/detail/reduction_check.hpp"
+#include "gradcomp/exchange/one_rank.hpp"
+#include "gradcomp/kernels/threefry.hpp"
+#include "gradcomp/measure/stopwatch.hpp"
+
+namespace gradcomp {
+/// Laplace(1) samples, equal on any device: element i of rank r is a function of (seed, r, i).
+void fill_laplace(const Exec& exec, const Span<float>& x, std::uint64_t seed, int rank) {
+  const Array4 key = stream_key(seed, 0, 0, static_cast<std::uint32_t>(rank));
+  Kokkos::parallel_for(
+      "gradcomp::exchange::fill_laplace", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(x.size())),
+      KOKKOS_LAMBDA(const index_t i) {
+        const Array4 draw = threefry4x32_12(key, stream_counter(i, random_stream::sampling, 0));
+        const float magnitude = -Kokkos::log(uniform24(draw.x0) + 0x1p-25f);
+        x(i) = (draw.x1 & 1u) != 0 ? magnitude : -magnitude;
+      });
+}
+
+/// x = gradient / ranks
+void share_of(const Exec& exec, const Span<const float>& gradient, int ranks, const Span<float>& x) {
+  const float share = 1.0f / static_cast<float>(ranks);
+  Kokkos::parallel_for(
+      "gradcomp::exchange::share_of", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(x.size())),
+      KOKKOS_LAMBDA(const index_t i) { x(i) = gradient(i) * share; });
+}
+
+/// Squared distance of x to y and squared norm of y.
+std::pair<double, double> distance(const Exec& exec, const Span<const float>& x, const Span<const float>& y) {
+  double difference = 0, norm = 0;
+  Kokkos::parallel_reduce(
+      "gradcomp::exchange::distance", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(x.size())),
+      KOKKOS_LAMBDA(const index_t i, double& d, double& n) {
+        const double delta = static_cast<double>(x(i)) - static_cast<double>(y(i));
+        d += delta * delta;
+        n += static_cast<double>(y(i)) * static_cast<double>(y(i));
+      },
+      difference, norm);
+  return {difference, norm};
+}
+
+namespace {
+
+/// One case: the gradient of this rank and what comes back.
+struct Case {
+  Case(const Exec& on, index_t elements, Transport& checks)
+      : exec(on),
+        control(checks),
+        layout(layer_like(elements)),
+        gradient("gradcomp::exchange::gradient", static_cast<std::size_t>(elements)),
+        out("gradcomp::exchange::out", gradient.size()) {}
+
+  StepReport reduce(Exchange& exchange, std::int64_t step) {
+    exchange.begin(exec, gradient, out, step, nullptr);
+    exchange.ready(exec, 0);
+    return exchange.end(exec);
+  }
+
+  /// The sum over ranks of `x`, in place.
+  void sum(const Vector<float>& x) {
+    run(control, exec, AllReduce{x.data(), x.data(), static_cast<index_t>(x.size()), DType::f32, ReduceOp::sum});
+  }
+
+  const Exec& exec;
+  Transport& control;
+  Layout layout;
+  Vector<float> gradient, out;
+};
+
+/// ||out - mean gradient|| / ||mean gradient|| of what was reduced last.
+double relative_error(Case& c) {
+  const Vector<float> mean("gradcomp::exchange::mean", c.gradient.size());
+  share_of(c.exec, c.gradient, c.control.size(), mean);
+  c.sum(mean);
+  const auto [difference, norm] = distance(c.exec, c.out, mean);
+  return norm > 0 ? std::sqrt(difference / norm) : 0;
+}
+
+/// `check` is told of the last repetition.
+void time_it(Case& c, Exchange& exchange, const ReductionOptions& options, ReductionCheck& check,
+             ReductionResult& result) {
+  const index_t all = options.warmup + options.repetitions;
+  for (index_t i = 0; i < all; ++i) {
+    if (i + 1 == all) check.before();
+    wait(c.exec, "gradcomp::exchange::measure_reduction");
+    barrier(c.control);
+    Stopwatch watch(c.exec);
+    watch.start();
+    result.report = c.reduce(exchange, i);
+    const double seconds = watch.stop();
+    require(!result.report.skipped, "a repetition was skipped although all gradients are finite");
+    if (i == 0) result.relative_error = relative_error(c);
+    if (i < options.warmup) continue;
+    result.times_ms.push_back(1e3 * seconds);
+    const auto& ratios = result.report.density_ratio;
+    result.density_ratio.insert(result.density_ratio.end(), ratios.begin(), ratios.end());
+  }
+  result.times_ms = max_over_ranks(c.control, result.times_ms);
+}
+
+}  // namespace
+
+ReductionResult measure_reduction(const Exec& exec, const std::string& method, index_t elements, Transport& transport,
+                                  Transport& control, const ReductionOptions& options) {
+  Case c(exec, elements, control);
+  fill_laplace(exec, c.gradient, options.seed, control.rank());
+  ExchangeOptions exchange_options;
+  exchange_options.overlapped = options.overlapped;
+  exchange_options.bucket_bytes = auto_bucket_bytes;
+  exchange_options.seed = options.seed;
+  const MethodSpec timed = parse_method(method);
+  ReductionResult result;
+  const auto exchange = make_exchange(timed, c.layout, transport, exchange_options);
+  ReductionCheck check(exec, timed, c.layout, c.gradient, *exchange, control, exchange_options);
+  time_it(c, *exchange, options, check, result);
+  result.wrong = check.wrong(options.warmup + options.repetitions - 1, c.out);
+  return result;
+}
+
+}  // namespace gradcomp

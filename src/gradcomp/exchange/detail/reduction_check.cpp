@@ -1,0 +1,167 @@
+#include "gradcomp/exchange/detail/reduction_check.hpp"
+
+#include "gradcomp/comm/over_ranks.hpp"
+#include "gradcomp/exchange/one_rank.hpp"
+
+namespace gradcomp {
+
+/// Elements of `mean` that are not `expected`, within rounding: `size` is that of what was added up.
+index_t count_wrong(const Exec& exec, const Span<const float>& expected, const Span<const float>& size,
+                    const Span<const float>& mean, float relative) {
+  index_t wrong = 0;
+  Kokkos::parallel_reduce(
+      "gradcomp::exchange::count_wrong", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(mean.size())),
+      KOKKOS_LAMBDA(const index_t i, index_t& count) {
+        const float tolerance = 1e-5f + relative * Kokkos::abs(expected(i)) + 1e-6f * size(i);
+        count += Kokkos::abs(mean(i) - expected(i)) <= tolerance ? 0 : 1;  // NaN counts
+      },
+      wrong);
+  return wrong;
+}
+
+/// Elements of `mean` that are not -1 or +1.
+index_t count_no_signs(const Exec& exec, const Span<const float>& mean) {
+  index_t wrong = 0;
+  Kokkos::parallel_reduce(
+      "gradcomp::exchange::count_no_signs", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(mean.size())),
+      KOKKOS_LAMBDA(const index_t i, index_t& count) { count += Kokkos::abs(mean(i)) == 1.0f ? 0 : 1; }, wrong);
+  return wrong;
+}
+
+/// x = (a - left) / ranks, what this rank's messages are worth, where `before` still has the memories from before the
+/// step; of ef21 x = h / ranks, which all messages so far add up to. size = |a| / ranks.
+void sent_share(const Exec& exec, const Source& before, const float* left, int ranks, const Span<float>& x,
+                const Span<float>& size) {
+  const float share = 1.0f / static_cast<float>(ranks);
+  const bool differences = before.kind == Source::Kind::ef21;
+  Kokkos::parallel_for(
+      "gradcomp::exchange::sent_share", Kokkos::RangePolicy<Exec>(exec, 0, before.count),
+      KOKKOS_LAMBDA(const index_t i) {
+        bool good = true;
+        const float a = before.first(i, good);
+        x(i) = (differences ? left[i] : a - left[i]) * share;
+        size(i) = Kokkos::abs(a) * share;
+      });
+}
+
+/// x += then - now; `then` may be null
+void add_change(const Exec& exec, const Span<float>& x, const float* then, const float* now) {
+  Kokkos::parallel_for(
+      "gradcomp::exchange::add_change", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(x.size())),
+      KOKKOS_LAMBDA(const index_t i) { x(i) += (then == nullptr ? 0.0f : then[i]) - now[i]; });
+}
+
+namespace {
+
+Span<const std::byte> bytes_of(const MemoryView& memory) {
+  return Span<const std::byte>(static_cast<const std::byte*>(memory.data), static_cast<std::size_t>(memory.bytes));
+}
+
+void copy(const Exec& exec, const MemoryView& from, const MemoryView& to) {
+  Kokkos::deep_copy(exec, Span<std::byte>(static_cast<std::byte*>(to.data), static_cast<std::size_t>(to.bytes)),
+                    bytes_of(from));
+}
+
+void add_over_ranks(Transport& control, const Exec& exec, const Vector<float>& x) {
+  run(control, exec, AllReduce{x.data(), x.data(), static_cast<index_t>(x.size()), DType::f32, ReduceOp::sum});
+}
+
+}  // namespace
+
+ReductionCheck::ReductionCheck(const Exec& exec, const MethodSpec& method, const Layout& layout,
+                               const Span<const float>& gradient, Exchange& exchange, Transport& control,
+                               const ExchangeOptions& options)
+    : m_exec(exec),
+      m_method(method),
+      m_layout(layout),
+      m_gradient(gradient),
+      m_exchange(exchange),
+      m_control(control),
+      m_options(options) {
+  if (method.common.text("feedback") == "none") return;
+  const Memories all = exchange.memories();
+  for (std::size_t b = 0; b < exchange.buckets().size(); ++b) {
+    m_before.emplace_back(method.common, exchange.buckets()[b].count);
+    const MemoryView* const owned = find(all, Role::owner_residual, static_cast<int>(b));
+    m_owned.emplace_back("gradcomp::exchange::owned",
+                         static_cast<std::size_t>(owned == nullptr ? 0 : owned->bytes / 4));
+  }
+}
+
+void ReductionCheck::before() {
+  const Memories all = m_exchange.memories();
+  for (std::size_t b = 0; b < m_before.size(); ++b) {
+    const int bucket = static_cast<int>(b);
+    for (const MemoryView& kept : m_before[b].memories()) copy(m_exec, *find(all, kept.role, bucket), kept);
+    if (m_owned[b].size() > 0) {
+      copy(m_exec, *find(all, Role::owner_residual, bucket), memory_of(Role::owner_residual, m_owned[b]));
+    }
+  }
+}
+
+index_t ReductionCheck::wrong(std::int64_t step, const Span<const float>& mean) const {
+  if (m_method.common.text("reducer") == "local") return 0;
+  if (!m_before.empty()) return unbalanced(mean);
+  const Info& info = m_method.compressor->info();
+  index_t wrong = other_than_again(step, mean);
+  if (info.property == Info::Property::sign) wrong += over_ranks(count_no_signs(m_exec, mean));
+  if (!info.takes("residual")) return wrong;
+  const MethodSpec remembers = parse_method(with_option(m_method.text, "feedback", "residual"));
+  const auto exchange = make_exchange(remembers, m_layout, m_control, m_options);
+  ReductionCheck first(m_exec, remembers, m_layout, m_gradient, *exchange, m_control, m_options);
+  const Vector<float> out("gradcomp::exchange::out", mean.size());
+  try {
+    reduce(*exchange, 0, out);
+  } catch (const Error& error) {  // on all ranks, ahead of any message: a variant that scales values up refuses it
+    if (std::string(error.what()).find("feedback=none") == std::string::npos) throw;
+    return wrong;
+  }
+  return wrong + first.wrong(0, out);
+}
+
+void ReductionCheck::reduce(Exchange& exchange, std::int64_t step, const Span<float>& out) const {
+  exchange.begin(m_exec, m_gradient, out, step, nullptr);
+  exchange.ready(m_exec, 0);
+  exchange.end(m_exec);
+}
+
+/// The identity of error feedback, whatever the method drops or rounds.
+index_t ReductionCheck::unbalanced(const Span<const float>& mean) const {
+  const Vector<float> expected("gradcomp::exchange::expected", mean.size());
+  const Vector<float> size("gradcomp::exchange::size", mean.size());
+  const Memories all = m_exchange.memories();
+  const auto& buckets = m_exchange.buckets();
+  const int ranks = m_control.size();
+  for (std::size_t b = 0; b < buckets.size(); ++b) {
+    const auto [first, last, offset, count] = buckets[b];
+    const auto own = subspan<float>(expected, offset, count);
+    const Source source = m_before[b].source(m_exec, subspan<const float>(m_gradient, offset, count), ranks);
+    const auto* const left =
+        static_cast<const float*>(find(all, m_before[b].memories().front().role, static_cast<int>(b))->data);
+    sent_share(m_exec, source, left, ranks, own, subspan<float>(size, offset, count));
+    if (m_owned[b].size() == 0) continue;
+    const auto stripes =
+        cut_stripes(seen_by(m_method, m_layout.slice(first, last)), m_method.compressor->info().granule, ranks);
+    const auto part = part_of(own, stripes[static_cast<std::size_t>(m_control.rank())]);
+    const auto* const now = static_cast<const float*>(find(all, Role::owner_residual, static_cast<int>(b))->data);
+    const bool differences = source.kind == Source::Kind::ef21;  // all steps so far, from an empty residual
+    add_change(m_exec, part, differences ? nullptr : m_owned[b].data(), now);
+  }
+  add_over_ranks(m_control, m_exec, expected);
+  add_over_ranks(m_control, m_exec, size);
+  // 16-bit sums are rounded once more, behind the residual: half a unit of bf16's last place
+  const bool rounds = m_method.compressor->info().property == Info::Property::rounding;
+  return over_ranks(count_wrong(m_exec, expected, size, mean, rounds ? 0x1p-8f : 1e-4f));
+}
+
+/// Without a memory only the same steps tell what should have come out.
+index_t ReductionCheck::other_than_again(std::int64_t step, const Span<const float>& mean) const {
+  const auto exchange = make_exchange(m_method, m_layout, m_control, m_options);
+  const Vector<float> out("gradcomp::exchange::out", mean.size());
+  for (std::int64_t s = exchange->memories().empty() ? step : 0; s <= step; ++s) reduce(*exchange, s, out);
+  return over_ranks(count_wrong(m_exec, out, out, mean, 1e-4f));
+}
+
+index_t ReductionCheck::over_ranks(index_t own) const { return sum_over_ranks(m_control, {own})[0]; }
+
+}  // namespace gradcomp

@@ -1,0 +1,161 @@
+#include "gradcomp/exchange/exchange.hpp"
+
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "gradcomp/comm/agree.hpp"
+#include "gradcomp/comm/queued.hpp"
+
+namespace gradcomp {
+namespace {
+
+/// Names, shapes and order of the tensors in one line.
+std::string describe(const Layout& layout) {
+  std::string all;
+  for (const auto& segment : layout.segments) all += fmt::format("{}:{}:{};", segment.id, segment.name, segment.shape);
+  return fmt::format("{} tensors, {} elements, hash {:08x}", layout.segments.size(), layout.count(),
+                     text_hash(all.c_str()));
+}
+
+}  // namespace
+
+std::vector<BucketRange> buckets_of(const Layout& layout, const ExchangeOptions& options) {
+  return options.bucket_bytes > 0 ? cut_buckets(layout, options.bucket_bytes) : cut_buckets(layout);
+}
+
+Exchange::Exchange(const MethodSpec& method, const Layout& layout, std::unique_ptr<CountingTransport> transport,
+                   const ExchangeOptions& options)
+    : m_method(method),
+      m_transport(std::move(transport)),
+      m_seed(options.seed),
+      m_overlapped(options.overlapped),
+      m_count(layout.count()),
+      m_ranges(buckets_of(layout, options)) {
+  for (const BucketRange& range : m_ranges) {
+    const auto number = static_cast<int>(m_reductions.size());
+    m_reductions.push_back(
+        std::make_unique<Reduction>(m_method, layout.slice(range.first, range.last), *m_transport, number));
+    m_rounds = m_reductions.back()->rounds();
+  }
+}
+
+void Exchange::begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean, std::int64_t step,
+                     Timeline* timeline) {
+  require(static_cast<index_t>(gradient.size()) == m_count && gradient.size() == mean.size(),
+          "exchange: a gradient of {} elements and room for {}, expected {}", gradient.size(), mean.size(), m_count);
+  resolve(exec);  // before its flags are cleared
+  m_gradient = gradient;
+  m_mean = mean;
+  m_context = {m_seed, step, m_transport->rank(), m_transport->size()};
+  m_timeline = timeline;
+  m_launched = 0;
+  m_sent_before = m_transport->ledger().total().sent;
+  m_verdict.clear(exec);
+}
+
+void Exchange::launch(const Exec& exec, std::size_t bucket, int round) {
+  Reduction& reduction = *m_reductions[bucket];
+  if (round == 0) {  // its gradient is complete only now
+    const BucketRange& range = m_ranges[bucket];
+    reduction.begin(exec, subspan(m_gradient, range.offset, range.count), subspan(m_mean, range.offset, range.count),
+                    m_context, m_timeline);
+  }
+  reduction.launch(exec, round);
+}
+
+void Exchange::complete(const Exec& exec, std::size_t bucket, int round, const Idle& idle) {
+  Reduction& reduction = *m_reductions[bucket];
+  while (idle && !reduction.ready() && idle()) {
+  }
+  reduction.complete(exec, round);
+  if (round + 1 == m_rounds) reduction.finish(exec, m_verdict);
+}
+
+void Exchange::ready(const Exec& exec, std::size_t first_segment) {
+  if (!m_overlapped) return;
+  while (m_launched < m_ranges.size() && m_ranges[m_launched].first >= first_segment) launch(exec, m_launched++, 0);
+}
+
+const Verdict& Exchange::finish(const Exec& exec, const Idle& idle) {
+  if (m_overlapped) {
+    ready(exec, 0);
+    for (int round = 0; round < m_rounds; ++round) {
+      for (std::size_t bucket = 0; bucket < m_ranges.size(); ++bucket) {
+        complete(exec, bucket, round, idle);
+        if (round + 1 < m_rounds) launch(exec, bucket, round + 1);
+      }
+    }
+  } else {
+    for (std::size_t bucket = 0; bucket < m_ranges.size(); ++bucket) {
+      for (int round = 0; round < m_rounds; ++round) {
+        launch(exec, bucket, round);
+        complete(exec, bucket, round, idle);
+      }
+    }
+  }
+  m_verdict.fetch(exec);
+  return m_verdict;
+}
+
+StepReport Exchange::close(const Exec& exec) {
+  for (auto& reduction : m_reductions) reduction->settle(exec, m_verdict);
+  m_open = true;
+  if (device_is_host) resolve(exec);
+  StepReport report;
+  report.skipped = m_skipped;
+  for (auto& reduction : m_reductions) {
+    const MessageBytes bytes = reduction->bytes();
+    report.payload_bytes += bytes.payload;
+    report.header_bytes += bytes.header;
+    const State& state = reduction->sender().state();
+    for (std::size_t i = 0; i < state.target.size(); ++i) {
+      if (state.target[i] <= 0) continue;
+      report.density_ratio.push_back(static_cast<double>(state.kept[i]) / static_cast<double>(state.target[i]));
+    }
+  }
+  report.wire_bytes = m_transport->ledger().total().sent - m_sent_before;
+  return report;
+}
+
+void Exchange::resolve(const Exec& exec) {
+  if (!std::exchange(m_open, false)) return;
+  m_skipped = m_verdict.skipped();
+  if (!m_skipped) return;
+  for (auto& reduction : m_reductions) reduction->take_back(exec);
+}
+
+Memories Exchange::memories() {
+  Memories all;
+  for (std::size_t b = 0; b < m_reductions.size(); ++b) {
+    for (MemoryView& memory : m_reductions[b]->memories()) {
+      memory.bucket = static_cast<int>(b);
+      all.push_back(std::move(memory));
+    }
+  }
+  return all;
+}
+
+index_t Exchange::work_bytes() const {
+  index_t sum = 0;
+  for (const auto& reduction : m_reductions) sum += reduction->work_bytes();
+  return sum;
+}
+
+std::unique_ptr<Exchange> make_exchange(const MethodSpec& method, const Layout& layout, Transport& transport,
+                                        const ExchangeOptions& options) {
+  require_same_on_all_ranks(transport, "method", method.canonical);
+  require_same_on_all_ranks(transport, "model's layout", describe(layout));
+  require_same_on_all_ranks(transport, "exchange",
+                            fmt::format("{}, {}, seed {}, {} ranks", options.overlapped ? "overlapped" : "synchronous",
+                                        describe(buckets_of(layout, options)), options.seed, transport.size()));
+  auto own = transport.split(0, transport.rank());
+  std::unique_ptr<Exchange> exchange;
+  run_collectively(transport, [&] {
+    if (options.overlapped || options.limit_seconds > 0) own = make_queued(std::move(own), options.limit_seconds);
+    exchange = std::make_unique<Exchange>(method, layout, make_counting(std::move(own)), options);
+  });
+  return exchange;
+}
+
+}  // namespace gradcomp

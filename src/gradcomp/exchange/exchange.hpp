@@ -1,0 +1,108 @@
+#pragma once
+// The exchange of one model's gradient under one method: a vector of reductions, one per bucket, and the order in which
+// their rounds travel. Strategies own one and decide when there is something to exchange.
+//
+// Overlapped, a bucket is compressed and its exchange started as soon as it is complete, while others are still being
+// computed. Rounds travel in a static order (round 0 of bucket 0, 1, .., then round 1 of bucket 0, 1, ..), the same on
+// all ranks whatever the order of readiness. Otherwise all buckets travel at the end, one after the other, each round
+// waiting for its exchange: the plain reference, and the easiest to profile.
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "gradcomp/comm/counting.hpp"
+#include "gradcomp/exchange/buckets.hpp"
+#include "gradcomp/exchange/reduction.hpp"
+
+namespace gradcomp {
+
+/// What one step moved and kept: summed over buckets, of this rank.
+struct StepReport {
+  bool skipped = false;       ///< some rank flagged the step: memories were given back, the mean is unspecified. On a
+                              ///< device this is known one step late, and told of the step before
+  index_t payload_bytes = 0;  ///< messages handed to the exchange, headers excluded
+  index_t header_bytes = 0;   ///< their headers
+  index_t wire_bytes = 0;     ///< sent by this rank by the algorithms' true volume (counting transport)
+  std::vector<double> density_ratio;  ///< achieved / target density, one per segment of methods with a target
+};
+
+/// One slice of other work while an exchange is waited for; false: there is none. May be empty.
+using Idle = std::function<bool()>;
+
+struct ExchangeOptions {
+  bool overlapped = true;
+  index_t bucket_bytes = 0;  ///< 0: sizes that follow from the model (cut_buckets)
+  std::uint64_t seed = 1;
+  double limit_seconds = 0;  ///< how long a call is waited for; 0: for ever
+};
+
+class Exchange {
+ public:
+  /// Use make_exchange(). `transport` is this exchange's own.
+  Exchange(const MethodSpec& method, const Layout& layout, std::unique_ptr<CountingTransport> transport,
+           const ExchangeOptions& options);
+
+  /// Whether `gradient` and `mean` may be one array.
+  bool in_place() const { return m_method.compressor->info().in_place; }
+
+  /// Starts a step on `gradient` (being filled), whose mean will be in `mean`; both have the model's elements.
+  void begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean, std::int64_t step,
+             Timeline* timeline);
+  /// All segments from `first_segment` on are complete.
+  void ready(const Exec& exec, std::size_t first_segment);
+  /// Finishes all buckets: their means are written, and the verdict says whether the step counts.
+  const Verdict& finish(const Exec& exec, const Idle& idle = {});
+  /// After finish(): settles the memories. A step that is skipped is taken back by resolve().
+  StepReport close(const Exec& exec);
+  /// Takes the last step back if it is skipped. Hosts do so in close(); on devices, where close() does not wait to
+  /// know, begin() does, and who needs the memories before.
+  void resolve(const Exec& exec);
+
+  /// finish and close.
+  StepReport end(const Exec& exec) {
+    finish(exec);
+    return close(exec);
+  }
+
+  Memories memories();
+  /// Work space of compressors and reducers, for the report of memory.
+  index_t work_bytes() const;
+  /// In the order in which backward completes them.
+  const std::vector<BucketRange>& buckets() const { return m_ranges; }
+  Transport& transport() { return *m_transport; }
+
+ private:
+  void launch(const Exec& exec, std::size_t bucket, int round);
+  void complete(const Exec& exec, std::size_t bucket, int round, const Idle& idle);
+
+  MethodSpec m_method;
+  std::vector<std::unique_ptr<Reduction>> m_reductions;  ///< whose buffers the transport uses: it ends before them
+  std::unique_ptr<CountingTransport> m_transport;
+  std::uint64_t m_seed;
+  bool m_overlapped;
+  index_t m_count;  ///< elements of the model
+  std::vector<BucketRange> m_ranges;
+  int m_rounds = 1;  ///< of every reduction
+  Verdict m_verdict;
+
+  Span<const float> m_gradient;  ///< of this step, as all below
+  Span<float> m_mean;
+  Context m_context;
+  Timeline* m_timeline = nullptr;
+  std::size_t m_launched = 0;  ///< buckets whose round 0 is under way
+  index_t m_sent_before = 0;   ///< wire bytes before this step
+  bool m_open = false;         ///< closed, and not resolved yet
+  bool m_skipped = false;      ///< the last step that was resolved
+};
+
+/// The exchange of one method. Collective; it communicates on a duplicate of `transport` from then on, on a
+/// communication thread when it is overlapped or has a time limit and the transport does not overlap by itself. Checks
+/// that all ranks have the same method, layout and options; throws the same AgreedError on every rank when they have
+/// not, or when one cannot make its exchange.
+std::unique_ptr<Exchange> make_exchange(const MethodSpec& method, const Layout& layout, Transport& transport,
+                                        const ExchangeOptions& options);
+
+/// The buckets under these options.
+std::vector<BucketRange> buckets_of(const Layout& layout, const ExchangeOptions& options);
+
+}  // namespace gradcomp

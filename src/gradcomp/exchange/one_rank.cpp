@@ -1,0 +1,102 @@
+#include "gradcomp/exchange/one_rank.hpp"
+
+#include "gradcomp/comm/transports/self.hpp"
+#include "gradcomp/exchange/detail/refusals.hpp"
+
+namespace gradcomp {
+namespace {
+
+/// The method with a reducer that one rank needs no other for.
+MethodSpec alone(const MethodSpec& method) {
+  const Info& info = method.compressor->info();
+  MethodSpec spec = method;
+  std::map<std::string, std::string> given;
+  for (const Parameter& p : feedback_parameters(info)) given[p.name] = method.common.text(p.name);
+  given["granularity"] = method.common.text("granularity");
+  given["reducer"] = sends_bytes(info) ? "allgather" : info.travels ? "allreduce" : "local";
+  spec.common = Options("one rank", common_parameters(info), given);
+  return spec;
+}
+
+}  // namespace
+
+OneRank::OneRank(const MethodSpec& method, const Layout& layout, std::uint64_t seed)
+    : m_gathered(sends_bytes(method.compressor->info())),
+      m_seed(seed),
+      m_self(make_self()),
+      m_reduction(alone(method), layout, *m_self),
+      m_receiver(m_reduction.sender().compressor(), m_reduction.sender().state()),
+      m_out("gradcomp::exchange::one_rank::out", static_cast<std::size_t>(layout.count())),
+      m_has_state(!m_reduction.sender().state().memories().empty()) {}
+
+void OneRank::forget(const Exec& exec) {
+  sender().forget(exec);
+  Kokkos::deep_copy(exec, m_out, 0.0f);  // decode_add() adds
+}
+
+void OneRank::launch(const Exec& exec, int round) {
+  if (m_gathered) {
+    sender().produce(exec, round);
+  } else {
+    m_reduction.launch(exec, round);
+  }
+  if (m_seen) m_seen(sender().message());
+}
+
+void OneRank::compress(const Exec& exec, const Span<const float>& gradient, std::int64_t step) {
+  m_verdict.clear(exec);
+  m_reduction.begin(exec, gradient, m_out, {m_seed, step, 0, 1}, &m_timeline);
+  m_step = step;
+  for (int round = 0; round < m_reduction.rounds(); ++round) {
+    if (round > 0) m_reduction.complete(exec, round - 1);
+    launch(exec, round);
+  }
+}
+
+void OneRank::decompress(const Exec& exec) {
+  if (m_gathered) {
+    m_receiver.add(exec, sender().payload(), 1.0f, m_out, m_verdict);
+  } else {
+    m_reduction.complete(exec, m_reduction.rounds() - 1);
+    m_reduction.finish(exec, m_verdict);
+  }
+  m_verdict.fetch(exec);
+  require(!m_verdict.skipped(), "{}: step {} was flagged: the gradient, or its sum with the memory, is not finite",
+          sender().compressor().info().name, m_step);
+}
+
+double OneRank::take_exchange_seconds() {
+  m_timeline.end_step();
+  const double seconds = m_timeline.exposed_seconds().values().back();
+  m_timeline.clear();
+  return seconds;
+}
+
+Span<const float> OneRank::memory() const {
+  return Span<const float>(sender().source_of({}, {}, 1).memory, m_out.size());
+}
+
+index_t OneRank::bytes() {
+  return m_reduction.work_bytes() + bytes_of(m_reduction.memories()) + 4 * static_cast<index_t>(m_out.size());
+}
+
+std::string with_option(const std::string& spec, const std::string& key, const std::string& value) {
+  const auto plus = spec.find('+');
+  const std::string first = spec.substr(0, plus), rest = plus == std::string::npos ? "" : spec.substr(plus);
+  const std::string wanted = ":" + key + "=";
+  const auto begin = first.find(wanted);
+  if (begin == std::string::npos) return first + wanted + value + rest;
+  const auto end = first.find(':', begin + 1);
+  return first.substr(0, begin) + wanted + value + (end == std::string::npos ? "" : first.substr(end)) + rest;
+}
+
+Layout layer_like(index_t elements) {
+  index_t columns = 1;
+  while (4 * columns * columns <= elements) columns *= 2;
+  Layout layout;
+  if (columns > 1) layout.add("matrix", {elements / columns, columns});
+  if (const index_t rest = elements - layout.count(); rest > 0 || layout.segments.empty()) layout.add("rest", {rest});
+  return layout;
+}
+
+}  // namespace gradcomp

@@ -1,0 +1,74 @@
+#pragma once
+// One rank that exchanges with itself: what a compressor costs and loses, without any communication. The driver of the
+// bench and of evaluations, in two halves: up to the last message, and from there to the estimate of the mean.
+#include <functional>
+#include <memory>
+
+#include "gradcomp/exchange/receiver.hpp"
+#include "gradcomp/exchange/reduction.hpp"
+
+namespace gradcomp {
+
+class OneRank {
+ public:
+  /// Everything is allocated here. The method's granularity is applied to `layout`.
+  OneRank(const MethodSpec& method, const Layout& layout, std::uint64_t seed = 1);
+
+  /// Forgets what was not sent, and clears out().
+  void forget(const Exec& exec);
+
+  /// Up to the last message, as the exchange would receive it. All rounds but the last are also reduced (over one
+  /// rank).
+  void compress(const Exec& exec, const Span<const float>& gradient, std::int64_t step = 0);
+
+  /// From the last message to the estimate in out(): of bytes messages out() += decoded, of ef21 a difference. Throws
+  /// Error when the step was flagged: the gradient, or its sum with the memory, is not finite.
+  void decompress(const Exec& exec);
+
+  /// `seen` is called with every message as produce() left it; null: nothing is.
+  void on_message(std::function<void(const Message&)> seen) { m_seen = std::move(seen); }
+
+  /// Seconds since the last call that went into copying sums, which an exchange would do: no part of the method.
+  double take_exchange_seconds();
+
+  const Vector<float>& out() const { return m_out; }
+  Sender& sender() { return m_reduction.sender(); }
+  const Sender& sender() const { return m_reduction.sender(); }
+
+  bool has_memory() const { return sender().source_of({}, {}, 1).has_memory(); }
+  /// The method itself remembers something between steps (warm-started factors, thresholds).
+  bool has_state() const { return m_has_state; }
+  /// What was not sent: as many elements as the gradient. Only where has_memory().
+  Span<const float> memory() const;
+
+  /// Bytes of the last compress(), headers apart, and of the headers.
+  index_t payload_bytes() const { return sender().bytes().payload; }
+  index_t header_bytes() const { return sender().bytes().header; }
+
+  /// Memory that it holds: memories, state, work space and out().
+  index_t bytes();
+
+ private:
+  void launch(const Exec& exec, int round);
+
+  bool m_gathered;  ///< one round of bytes, which a receiver decodes
+  std::uint64_t m_seed;
+  std::unique_ptr<Transport> m_self;
+  Reduction m_reduction;
+  Receiver m_receiver;
+  Timeline m_timeline;
+  Verdict m_verdict;
+  std::function<void(const Message&)> m_seen;
+  Vector<float> m_out;
+  std::int64_t m_step = 0;
+  bool m_has_state = false;
+};
+
+/// `spec` with the option `key` of its first part set to `value`: replaced where it is given, appended where it is not.
+std::string with_option(const std::string& spec, const std::string& key, const std::string& value);
+
+/// A gradient of `elements` values shaped like a layer: the largest matrix of 2^j columns that is no wider than tall,
+/// and the rest as a vector, so that low-rank methods have something to factor.
+Layout layer_like(index_t elements);
+
+}  // namespace gradcomp

@@ -1,0 +1,73 @@
+#include "gradcomp/exchange/reducers/allgather.hpp"
+
+#include "gradcomp/exchange/detail/refusals.hpp"
+#include "gradcomp/exchange/detail/ties.hpp"
+#include "gradcomp/exchange/receiver.hpp"
+#include "gradcomp/kernels/signs.hpp"
+
+namespace gradcomp {
+namespace {
+
+/// sums -> +-1; where they are 0, -1 if the element's bit of `ties` is set.
+void take_signs(const Exec& exec, const Span<float>& sums, std::uint32_t ties) {
+  const auto n = static_cast<index_t>(sums.size());
+  Kokkos::parallel_for(
+      "gradcomp::exchange::take_signs", Kokkos::RangePolicy<Exec>(exec, 0, n), KOKKOS_LAMBDA(const index_t i) {
+        const bool tied = ((ties >> kernels::sign_bit(i, n)) & 1u) != 0;
+        sums(i) = sums(i) < 0 || (sums(i) == 0 && tied) ? -1.0f : 1.0f;
+      });
+}
+
+class Allgather final : public Reducer {
+ public:
+  explicit Allgather(const ReducerSetup& setup)
+      : Reducer(setup),
+        m_receiver(setup.sender.compressor(), setup.sender.state()),
+        m_slot(aligned(setup.sender.compressor().payload_capacity(setup.sender.state().layout))),
+        m_payloads("gradcomp::exchange::allgather::payloads", static_cast<std::size_t>(m_slot * m_ranks)) {}
+
+  index_t buffer_bytes() const override { return static_cast<index_t>(m_payloads.size()); }
+
+  void launch(const Exec& exec, int round, std::vector<Call>& calls) override {
+    const Message& message = m_sender.produce(exec, round);
+    require(message.size <= m_slot, "{}: a payload of {} bytes exceeds its capacity of {}",
+            m_sender.compressor().info().name, message.size, m_slot);
+    calls.push_back(AllGatherV{message.payload.data(), message.size, m_payloads.data(), index_t(m_payloads.size())});
+  }
+  void complete(const Exec&, int, std::span<const Found> found) override { m_blocks = &found[0].blocks; }
+
+  void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override {
+    Kokkos::deep_copy(exec, mean, 0.0f);
+    const bool votes = m_sender.compressor().info().property == Info::Property::sign;
+    const float weight = votes ? 1.0f : 1.0f / static_cast<float>(m_ranks);
+    for (std::size_t r = 0; r < m_blocks->size.size(); ++r) m_receiver.add(exec, payload(r), weight, mean, verdict);
+    if (votes) take_signs(exec, mean, tie_bits(m_sender.compressor(), m_sender.context().step));
+  }
+
+ private:
+  Span<const std::byte> payload(std::size_t rank) const {
+    return Span<const std::byte>(m_payloads.data() + m_blocks->offset[rank],
+                                 static_cast<std::size_t>(m_blocks->size[rank]));
+  }
+
+  Receiver m_receiver;
+  index_t m_slot;  ///< bytes that one rank's payload can take in m_payloads
+  Vector<std::byte> m_payloads;
+  const Blocks* m_blocks = nullptr;  ///< where the payloads lie
+};
+
+}  // namespace
+
+ReducerEntry reducers::allgather() {
+  ReducerEntry entry;
+  entry.name = "allgather";
+  entry.summary = "every rank receives all payloads and adds them up in rank order";
+  entry.refusal = [](const Info& info) -> std::string {
+    if (sends_bytes(info)) return "";
+    return fmt::format("it carries one round of bytes, and method {} has other messages", info.name);
+  };
+  entry.make = [](const ReducerSetup& setup) { return std::make_unique<Allgather>(setup); };
+  return entry;
+}
+
+}  // namespace gradcomp

@@ -1,0 +1,37 @@
+#include "gradcomp/exchange/reducers/allreduce.hpp"
+
+#include "gradcomp/exchange/detail/refusals.hpp"
+
+namespace gradcomp {
+namespace {
+
+class Allreduce final : public Reducer {
+ public:
+  using Reducer::Reducer;
+
+  void launch(const Exec& exec, int round, std::vector<Call>& calls) override {
+    const Message& m = m_sender.produce(exec, round);
+    calls.push_back(AllReduce{m.data, m.result, m.count, m.dtype, m.op});
+  }
+  void complete(const Exec& exec, int round, std::span<const Found>) override { m_sender.consume(exec, round); }
+  /// The flag of a rank is a NaN that every rank sees in the sum.
+  void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override {
+    m_sender.finish(exec, mean, verdict);
+  }
+};
+
+}  // namespace
+
+ReducerEntry reducers::allreduce() {
+  ReducerEntry entry;
+  entry.name = "allreduce";
+  entry.summary = "adds messages over ranks; 16-bit values in 32 bits, in rank order, rounded once";
+  entry.refusal = [](const Info& info) -> std::string {
+    if (!info.travels) return fmt::format("method {} sends nothing that could be summed", info.name);
+    return sends_sums(info) ? "" : fmt::format("method {} sends bytes, which cannot be summed", info.name);
+  };
+  entry.make = [](const ReducerSetup& setup) { return std::make_unique<Allreduce>(setup); };
+  return entry;
+}
+
+}  // namespace gradcomp

@@ -1,0 +1,145 @@
+#include "gradcomp/exchange/reducers/gtop_k.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "gradcomp/exchange/detail/sparse_reducer.hpp"
+#include "gradcomp/kernels/merge_sparse.hpp"
+#include "gradcomp/kernels/scatter.hpp"
+
+namespace gradcomp {
+namespace {
+
+/// What a rank does in a round: nothing, or one message to or from a peer, up or down the tree.
+struct Hop {
+  enum class Kind { none, send, receive } kind = Kind::none;
+  int peer = -1;
+  bool up = true;
+};
+
+/// Rounds 0 .. hops-1 go up with strides 1, 2, 4 ..; the others down with the same strides backwards.
+Hop hop_of(int round, int rank, int ranks) {
+  const int hops = std::bit_width(static_cast<unsigned>(ranks - 1));
+  if (round >= 2 * hops) return {};
+  const bool up = round < hops;
+  const int stride = 1 << (up ? round : 2 * hops - 1 - round), place = rank % (2 * stride);
+  using Kind = Hop::Kind;
+  if (place == stride) return {up ? Kind::send : Kind::receive, rank - stride, up};
+  if (place == 0 && rank + stride < ranks) return {up ? Kind::receive : Kind::send, rank + stride, up};
+  return {};
+}
+
+/// Times that this rank returns entries in a step, each time at most as many as a message has.
+index_t returns(bool paper, int rank, int ranks) {
+  if (paper) return 1;
+  index_t merges = 0;
+  for (int round = 0; hop_of(round, rank, ranks).kind == Hop::Kind::receive; ++round) {
+    merges += hop_of(round, rank, ranks).up ? 1 : 0;
+  }
+  return merges;
+}
+
+class GTopK final : public SparseReducer {
+ public:
+  GTopK(const ReducerSetup& setup, bool paper)
+      : SparseReducer(setup, returns(paper, setup.rank, setup.ranks) * gradcomp::most_kept(setup)),
+        m_paper(paper),
+        m_hops(std::bit_width(static_cast<unsigned>(setup.ranks - 1))),
+        m_first_tag(setup.first_tag),
+        m_merge(most_kept()),
+        m_packet("gradcomp::exchange::gtop_k::packet", packet_size()),
+        m_received("gradcomp::exchange::gtop_k::received", packet_size()),
+        m_rest(Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::exchange::gtop_k::rest"),
+               static_cast<std::size_t>(paper ? most_kept() : 0)) {
+    require(2 * m_hops <= tags_per_reducer, "reducer gtop_k: {} ranks are too many", setup.ranks);
+  }
+
+  int rounds() const override { return std::max(1, 2 * m_hops); }
+  index_t buffer_bytes() const override {
+    return SparseReducer::buffer_bytes() + m_merge.bytes() +
+           static_cast<index_t>(m_packet.size() + m_received.size() + 4 * m_rest.size());
+  }
+
+  void launch(const Exec& exec, int round, std::vector<Call>& calls) override {
+    if (round == 0) m_list = own_list(exec);
+    const Hop hop = hop_of(round, m_rank, m_ranks);
+    // at the root the list is complete; elsewhere the packet that came down goes on as it is
+    const bool starts = hop.up ? hop.kind == Hop::Kind::send : round == m_hops && m_rank == 0;
+    if (starts) m_size = m_wire.encode(exec, m_list, m_packet);
+    const int tag = m_first_tag + round;
+    if (hop.kind == Hop::Kind::send) calls.push_back(Send{m_packet.data(), m_size, hop.peer, tag});
+    if (hop.kind == Hop::Kind::receive) {
+      const auto& to = hop.up ? m_received : m_packet;
+      calls.push_back(Receive{to.data(), static_cast<index_t>(to.size()), hop.peer, tag});
+    }
+  }
+
+  void complete(const Exec& exec, int round, std::span<const Found> found) override {
+    const Hop hop = hop_of(round, m_rank, m_ranks);
+    if (hop.kind != Hop::Kind::receive) return;
+    m_size = found[0].bytes;
+    const Span<const std::byte> bytes((hop.up ? m_received : m_packet).data(), static_cast<std::size_t>(m_size));
+    const SparseList list = m_wire.decode(exec, bytes, most_kept(), 0, elements());
+    if (hop.up) {
+      merge(exec, list);
+    } else {
+      m_list = list;
+    }
+  }
+
+  void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override {
+    if (m_list.flagged) return verdict.skip(exec);
+    const SparseView& list = m_list.entries;
+    Kokkos::deep_copy(exec, mean, 0.0f);
+    kernels::scatter_add(exec, list.indices, list.values, list.kept, weight(), mean);
+    if (!m_paper) return;
+    const SparseView& own = m_sender.message().sparse;
+    kernels::values_not_in(exec, own, list, m_rest.data());
+    m_returns.give(exec, m_sender.source(), own.indices, 0, m_rest.data(), own.kept);
+  }
+
+ private:
+  std::size_t packet_size() const { return static_cast<std::size_t>(SparseWire::capacity(most_kept())); }
+
+  void merge(const Exec& exec, const SparseList& peer) {
+    m_list.flagged = m_list.flagged || peer.flagged;
+    if (m_list.flagged) return;
+    const index_t most = most_merged(std::max(m_list.message, peer.message));
+    m_list.flagged = !m_merge.run(exec, m_list.entries, peer.entries, most);
+    if (m_list.flagged) return;
+    m_list.entries = m_merge.kept();
+    m_list.message = std::max({m_list.message, peer.message, m_list.entries.kept});
+    const auto dropped = m_merge.dropped_values();
+    if (!m_paper) {
+      m_returns.give(exec, m_sender.source(), m_merge.dropped_indices().data(), 0, dropped.data(),
+                     static_cast<index_t>(dropped.size()));
+    }
+  }
+
+  bool m_paper;
+  int m_hops, m_first_tag;
+  kernels::SparseMerge m_merge;
+  Vector<std::byte> m_packet;    ///< what this rank sends, and what it receives from above
+  Vector<std::byte> m_received;  ///< from below
+  Vector<float> m_rest;          ///< of variant=paper: own entries that are not in the final list
+  index_t m_size = 0;            ///< bytes of the packet sent or received in this round
+  SparseList m_list;             ///< of this rank's subtree; in the end of all ranks
+};
+
+}  // namespace
+
+ReducerEntry reducers::gtop_k() {
+  ReducerEntry entry;
+  entry.name = "gtop_k";
+  entry.summary = "merges lists two by two over a binomial tree; every merge keeps the k largest sums";
+  entry.parameters = {Parameter::choice("reducer.variant", "fixed", {"fixed", "paper"},
+                                        "gtop_k: fixed: merges return what they drop to the memory; paper: the "
+                                        "authors' rule, which loses gradient that ranks have in common")};
+  entry.refusal = refuses_dense;
+  entry.make = [](const ReducerSetup& setup) {
+    return std::make_unique<GTopK>(setup, setup.common.text("reducer.variant") == "paper");
+  };
+  return entry;
+}
+
+}  // namespace gradcomp

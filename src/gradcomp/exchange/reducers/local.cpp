@@ -1,0 +1,44 @@
+#include "gradcomp/exchange/reducers/local.hpp"
+
+#include "gradcomp/exchange/detail/refusals.hpp"
+
+namespace gradcomp {
+namespace {
+
+class Local final : public Reducer {
+ public:
+  using Reducer::Reducer;
+
+  Context adapted(const Context& context) const override {
+    Context alone = context;
+    alone.ranks = 1;  // what finish() divides by
+    return alone;
+  }
+  void launch(const Exec& exec, int round, std::vector<Call>&) override {
+    const Message& message = m_sender.produce(exec, round);
+    const auto bytes = static_cast<std::size_t>(message.bytes());
+    if (bytes > 0 && message.data != message.result) {
+      Kokkos::deep_copy(exec, Span<std::byte>(static_cast<std::byte*>(message.result), bytes),
+                        Span<const std::byte>(static_cast<const std::byte*>(message.data), bytes));
+    }
+  }
+  void complete(const Exec& exec, int round, std::span<const Found>) override { m_sender.consume(exec, round); }
+  void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override {
+    m_sender.finish(exec, mean, verdict);
+  }
+};
+
+}  // namespace
+
+ReducerEntry reducers::local() {
+  ReducerEntry entry;
+  entry.name = "local";
+  entry.summary = "nothing travels: the bound that `none` measures";
+  entry.refusal = [](const Info& info) -> std::string {
+    return sends_sums(info) ? "" : fmt::format("method {} sends bytes", info.name);
+  };
+  entry.make = [](const ReducerSetup& setup) { return std::make_unique<Local>(setup); };
+  return entry;
+}
+
+}  // namespace gradcomp

@@ -1,0 +1,218 @@
+#include "gradcomp/exchange/reducers/ok_topk.hpp"
+
+#include <algorithm>
+
+#include "gradcomp/core/read_back.hpp"
+#include "gradcomp/exchange/detail/sparse_reducer.hpp"
+#include "gradcomp/kernels/owned_sums.hpp"
+#include "gradcomp/kernels/scatter.hpp"
+
+namespace gradcomp {
+namespace {
+
+/// Bytes of `parts` aligned lists with `entries` in all.
+std::size_t room(int parts, index_t entries) {
+  return static_cast<std::size_t>(parts * (SparseWire::capacity(0) + block_alignment) + SparseWire::capacity(entries));
+}
+
+template <class T>
+void download(const Exec& exec, const Vector<T>& device, std::vector<T>& host) {
+  Kokkos::deep_copy(exec, HostSpan<T>(host.data(), host.size()), device);
+  wait(exec, "gradcomp::exchange::ok_topk");
+}
+
+/// Entries that all ranks can have in sum.
+index_t most_sums(const ReducerSetup& setup) { return std::min(setup.sender.count(), setup.ranks * most_kept(setup)); }
+
+class OkTopk final : public SparseReducer {
+ public:
+  OkTopk(const ReducerSetup& setup, index_t interval, bool select)
+      : SparseReducer(setup, select ? most_sums(setup) : 0),
+        m_interval(interval),
+        m_select(select),
+        m_most_sums(most_sums(setup)),
+        m_sums("gradcomp::exchange::ok_topk::sums", static_cast<std::size_t>(setup.sender.count())),
+        m_indices("gradcomp::exchange::ok_topk::indices", static_cast<std::size_t>(most_own())),
+        m_values("gradcomp::exchange::ok_topk::values", static_cast<std::size_t>(most_own())),
+        m_send("gradcomp::exchange::ok_topk::send", room(m_ranks, std::max(most_kept(), most_own()))),
+        m_receive("gradcomp::exchange::ok_topk::receive", room(m_ranks, m_ranks * most_kept())),
+        m_cuts("gradcomp::exchange::ok_topk::cuts", static_cast<std::size_t>(m_ranks - 1)),
+        m_bounds("gradcomp::exchange::ok_topk::bounds", static_cast<std::size_t>(m_ranks + 1)),
+        m_starts("gradcomp::exchange::ok_topk::starts", m_bounds.size()),
+        m_own_bins("gradcomp::exchange::ok_topk::own_bins", kernels::magnitude_bins),
+        m_all_bins("gradcomp::exchange::ok_topk::all_bins", kernels::magnitude_bins),
+        m_host_cuts(m_cuts.size()),
+        m_host_bounds(m_bounds.size()),
+        m_host_starts(m_bounds.size()),
+        m_host_own_bins(m_own_bins.size()),
+        m_host_all_bins(m_own_bins.size()) {
+    require(m_most_sums < (index_t{1} << 31), "reducer ok_topk: {} sums in one bucket cannot be counted in 31 bits",
+            m_most_sums);
+    m_parts.size.resize(static_cast<std::size_t>(m_ranks));
+    m_parts.offset.resize(static_cast<std::size_t>(m_ranks));
+    for (int p = 0; p <= m_ranks; ++p) set_bound(p, elements() * p / m_ranks);
+  }
+
+  int rounds() const override { return 4; }
+
+  /// The boundaries hold for `interval` steps.
+  Memories memories() override {
+    return {{"owner_bounds", m_host_bounds.data(), 8 * std::ssize(m_host_bounds), true, Role::reducer, -1}};
+  }
+
+  index_t buffer_bytes() const override {
+    return SparseReducer::buffer_bytes() +
+           static_cast<index_t>(4 * m_sums.size() + 8 * m_indices.size() + m_send.size() + m_receive.size() +
+                                8 * (m_cuts.size() + m_bounds.size() + m_starts.size() + m_own_bins.size()));
+  }
+
+  void launch(const Exec& exec, int round, std::vector<Call>& calls) override {
+    const auto room = static_cast<index_t>(m_receive.size());
+    if (round == 0) {
+      m_list = own_list(exec);
+      if (!balances()) return;
+      kernels::equal_parts(exec, m_list.entries, elements(), m_ranks, m_cuts);
+      calls.push_back(AllReduce{m_cuts.data(), m_cuts.data(), m_ranks - 1, DType::i64, ReduceOp::sum});
+    } else if (round == 1) {
+      encode_parts(exec);
+      calls.push_back(AllToAllV{m_send.data(), &m_parts, m_receive.data(), room});
+    } else if (round == 2 && m_select) {
+      calls.push_back(
+          AllReduce{m_own_bins.data(), m_all_bins.data(), kernels::magnitude_bins, DType::i32, ReduceOp::sum});
+    } else if (round == 3) {
+      const index_t size = m_wire.encode(exec, m_list, m_send);
+      calls.push_back(AllGatherV{m_send.data(), size, m_receive.data(), room});
+    }
+  }
+
+  void complete(const Exec& exec, int round, std::span<const Found> found) override {
+    if (round == 0 && balances()) {
+      download(exec, m_cuts, m_host_cuts);
+      for (int p = 1; p < m_ranks; ++p) set_bound(p, m_host_cuts[static_cast<std::size_t>(p - 1)] / m_ranks);
+    } else if (round == 1) {
+      sum(exec, found[0].blocks);
+    } else if (round == 2) {
+      choose(exec);
+    } else if (round == 3) {
+      m_blocks = &found[0].blocks;
+    }
+  }
+
+  void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override {
+    Kokkos::deep_copy(exec, mean, 0.0f);
+    for (int r = 0; r < m_ranks; ++r) {
+      const SparseList list = received(exec, *m_blocks, r, most_own(), r);
+      if (list.flagged) verdict.skip(exec);
+      kernels::scatter_add(exec, list.entries.indices, list.entries.values, list.entries.kept, weight(), mean);
+    }
+  }
+
+ private:
+  /// Sums that an owner can keep.
+  index_t most_own() const { return m_select ? most_kept() : m_most_sums; }
+
+  /// Owner p has the elements [bound(p), bound(p + 1)).
+  void set_bound(int p, index_t element) { m_host_bounds[static_cast<std::size_t>(p)] = element; }
+  index_t bound(int rank) const { return m_host_bounds[static_cast<std::size_t>(rank)]; }
+
+  /// A function of the step alone: all ranks agree.
+  bool balances() const { return m_ranks > 1 && m_sender.context().step % m_interval == 0; }
+
+  Span<float> own_sums() const { return subspan<float>(m_sums, bound(m_rank), bound(m_rank + 1) - bound(m_rank)); }
+
+  /// The own list, cut at the boundaries; a flag goes to all owners.
+  void encode_parts(const Exec& exec) {
+    Kokkos::deep_copy(exec, m_bounds, HostSpan<const index_t>(m_host_bounds.data(), m_host_bounds.size()));
+    kernels::entries_below(exec, m_list.entries, m_bounds, m_starts);
+    download(exec, m_starts, m_host_starts);
+    index_t end = 0;
+    for (std::size_t p = 0; p < m_parts.size.size(); ++p) {
+      SparseList part = m_list;
+      const index_t first = m_host_starts[p];
+      part.entries = {m_list.entries.indices + first, m_list.entries.values + first, m_host_starts[p + 1] - first};
+      m_parts.offset[p] = aligned(end);
+      const index_t left = static_cast<index_t>(m_send.size()) - m_parts.offset[p];
+      m_parts.size[p] = m_wire.encode(exec, part, subspan<std::byte>(m_send, m_parts.offset[p], left));
+      end = m_parts.offset[p] + m_parts.size[p];
+    }
+  }
+
+  SparseList received(const Exec& exec, const Blocks& blocks, int from, index_t capacity, int owner) const {
+    const auto r = static_cast<std::size_t>(from);
+    const Span<const std::byte> bytes(m_receive.data() + blocks.offset[r], static_cast<std::size_t>(blocks.size[r]));
+    return m_wire.decode(exec, bytes, capacity, bound(owner), bound(owner + 1));
+  }
+
+  /// Adds up what came for this owner, in rank order.
+  void sum(const Exec& exec, const Blocks& blocks) {
+    const Span<float> own = own_sums();
+    Kokkos::deep_copy(exec, own, 0.0f);
+    m_largest = 0;
+    m_flagged = false;
+    for (int r = 0; r < m_ranks; ++r) {
+      const SparseList list = received(exec, blocks, r, most_kept(), m_rank);
+      m_flagged = m_flagged || list.flagged;
+      m_largest = std::max(m_largest, list.message);
+      kernels::scatter_add(exec, list.entries.indices, list.entries.values, list.entries.kept, 1.0f, m_sums);
+    }
+    kernels::magnitude_histogram(exec, own, m_own_bins);
+  }
+
+  /// Keeps the own sums above the threshold; a sum that overflowed flags the step.
+  void choose(const Exec& exec) {
+    download(exec, m_own_bins, m_host_own_bins);
+    m_flagged = m_flagged || std::any_of(m_host_own_bins.begin() + kernels::first_non_finite_bin, m_host_own_bins.end(),
+                                         [](std::int32_t count) { return count > 0; });
+    m_list = {};
+    m_list.flagged = m_flagged;
+    if (m_flagged) return;
+    kernels::MagnitudeCut cut;
+    if (m_select) {
+      download(exec, m_all_bins, m_host_all_bins);
+      cut = kernels::cut_of(m_host_all_bins.data(), m_host_own_bins.data(), most_merged(m_largest));
+    }
+    const Span<float> own = own_sums();
+    const index_t first = bound(m_rank);
+    const index_t kept = kernels::take_above(exec, own, first, cut, m_indices.data(), m_values.data());
+    m_list.entries = {m_indices.data(), m_values.data(), kept};
+    m_list.message = kept;
+    if (m_select) m_returns.give(exec, m_sender.source(), nullptr, first, own.data(), static_cast<index_t>(own.size()));
+  }
+
+  index_t m_interval;
+  bool m_select;
+  index_t m_most_sums;
+  Vector<float> m_sums;  ///< [elements], of which the own range is used; in the end what was dropped
+  Vector<std::uint32_t> m_indices;
+  Vector<float> m_values;
+  Vector<std::byte> m_send, m_receive;
+  Vector<index_t> m_cuts, m_bounds, m_starts;  ///< [ranks - 1] proposals and their sum, [ranks + 1], [ranks + 1]
+  Vector<std::int32_t> m_own_bins, m_all_bins;
+  std::vector<index_t> m_host_cuts, m_host_bounds, m_host_starts;
+  std::vector<std::int32_t> m_host_own_bins, m_host_all_bins;
+  Blocks m_parts;
+  const Blocks* m_blocks = nullptr;  ///< where the owners' lists lie
+  index_t m_largest = 0;
+  bool m_flagged = false;
+  SparseList m_list;  ///< of this rank, then of this owner
+};
+
+}  // namespace
+
+ReducerEntry reducers::ok_topk() {
+  ReducerEntry entry;
+  entry.name = "ok_topk";
+  entry.summary = "owners of index ranges sum what is sent to them; the k largest sums go to all";
+  entry.parameters = {Parameter::integer("reducer.interval", "64", 1, 1000000,
+                                         "ok_topk: steps between two looks at the owners' boundaries"),
+                      Parameter::choice("reducer.select", "on", {"on", "off"},
+                                        "ok_topk: on: at most k sums travel on; off: all, an exact sparse allreduce")};
+  entry.refusal = refuses_dense;
+  entry.make = [](const ReducerSetup& setup) {
+    return std::make_unique<OkTopk>(setup, setup.common.integer("reducer.interval"),
+                                    setup.common.text("reducer.select") == "on");
+  };
+  return entry;
+}
+
+}  // namespace gradcomp

@@ -1,0 +1,134 @@
+#include "gradcomp/exchange/reducers/two_phase.hpp"
+
+#include <algorithm>
+
+#include "gradcomp/exchange/detail/refusals.hpp"
+#include "gradcomp/exchange/detail/stripe_owner.hpp"
+#include "gradcomp/exchange/receiver.hpp"
+
+namespace gradcomp {
+namespace {
+
+class TwoPhase final : public Reducer {
+ public:
+  /// `remembers`: whether owners have a residual.
+  TwoPhase(const ReducerSetup& setup, bool remembers)
+      : Reducer(setup), m_own(static_cast<std::size_t>(setup.rank)), m_owner(setup.sender, m_own, remembers) {
+    index_t sum = 0, most = 0;
+    for (std::size_t p = 0; p < stripes().size(); ++p) {
+      m_receivers.emplace_back(setup.sender.compressor(), setup.sender.state(p));
+      m_parts.offset.push_back(sum);
+      sum += slot(p);
+      most = std::max(most, slot(p));
+    }
+    m_parts.size.resize(stripes().size());
+    m_send = Vector<std::byte>("gradcomp::exchange::two_phase::send", static_cast<std::size_t>(sum));
+    m_received = Vector<std::byte>("gradcomp::exchange::two_phase::received",
+                                   static_cast<std::size_t>(std::max(sum, m_ranks * most)));
+  }
+
+  int rounds() const override { return 2; }
+  index_t buffer_bytes() const override {
+    return static_cast<index_t>(m_send.size() + m_received.size()) + m_owner.buffer_bytes();
+  }
+  Memories memories() override { return m_owner.memories(); }
+  MessageBytes more_bytes() const override { return m_owner.bytes(); }
+
+  void launch(const Exec& exec, int round, std::vector<Call>& calls) override {
+    const auto room = static_cast<index_t>(m_received.size());
+    if (round == 0) {
+      m_owner.begin();
+      compress_stripes(exec);
+      calls.push_back(AllToAllV{m_send.data(), &m_parts, m_received.data(), room});
+    } else {
+      const Span<const std::byte> mean = m_owner.compress(exec, m_sender.context());
+      calls.push_back(AllGatherV{mean.data(), static_cast<index_t>(mean.size()), m_received.data(), room});
+    }
+  }
+
+  void complete(const Exec& exec, int round, std::span<const Found> found) override {
+    m_blocks = &found[0].blocks;
+    if (round == 0) m_owner.average(exec, m_received.data(), *m_blocks, m_receivers[m_own]);
+  }
+
+  void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override;
+
+  /// Workers take back what they sent of every stripe; the mean is then in their memories again, so the owner forgets
+  /// it.
+  void take_back(const Exec& exec, const Span<float>& mean) override {
+    Reducer::take_back(exec, mean);
+    m_owner.restore(exec);
+  }
+
+ private:
+  const std::vector<Stripe>& stripes() const { return m_sender.stripes(); }
+
+  /// Bytes that a payload of stripe p can take in a buffer.
+  index_t slot(std::size_t p) const {
+    return stripes()[p].count() == 0 ? 0 : aligned(m_sender.compressor().payload_capacity(stripes()[p].layout));
+  }
+  /// The mean's payload of owner p.
+  Span<const std::byte> mean_of(std::size_t p) const {
+    return Span<const std::byte>(m_received.data() + m_blocks->offset[p], static_cast<std::size_t>(m_blocks->size[p]));
+  }
+  void compress_stripes(const Exec& exec);
+
+  std::size_t m_own;                  ///< this rank's stripe
+  StripeOwner m_owner;                ///< of it
+  std::vector<Receiver> m_receivers;  ///< [ranks]
+  Vector<std::byte> m_send, m_received;
+  Blocks m_parts;
+  const Blocks* m_blocks = nullptr;  ///< where lies what came last
+};
+
+void TwoPhase::compress_stripes(const Exec& exec) {
+  for (std::size_t p = 0; p < stripes().size(); ++p) {
+    if (stripes()[p].count() == 0) continue;  // nothing travels
+    const Message& message = m_sender.produce(exec, 0, p);
+    require(message.size <= slot(p), "{}: a payload of {} bytes exceeds its capacity of {}",
+            m_sender.compressor().info().name, message.size, slot(p));
+    m_parts.size[p] = message.size;
+    Kokkos::deep_copy(exec, subspan<std::byte>(m_send, m_parts.offset[p], message.size), m_sender.payload(p));
+  }
+}
+
+void TwoPhase::finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) {
+  m_owner.report(exec, verdict);
+  Kokkos::deep_copy(exec, mean, 0.0f);
+  for (std::size_t p = 0; p < stripes().size(); ++p) {
+    if (stripes()[p].count() == 0) continue;
+    m_receivers[p].add(exec, mean_of(p), 1.0f, part_of(mean, stripes()[p]), verdict);
+  }
+}
+
+}  // namespace
+
+ReducerEntry reducers::two_phase() {
+  ReducerEntry entry;
+  entry.name = "two_phase";
+  entry.summary = "owners of stripes average what they receive, compress the mean again and send it to all";
+  entry.parameters = {
+      Parameter::choice("reducer.owner_feedback", "auto", {"auto", "none"},
+                        "two_phase: auto: owners keep a residual when the method runs with a feedback")};
+  entry.refusal = [](const Info& info) -> std::string {
+    if (!sends_bytes(info)) {
+      return fmt::format("it carries one round of bytes, and method {} has other messages", info.name);
+    }
+    if (info.property == Info::Property::sign) {
+      return fmt::format("it averages, and method {} sends signs; allowed: vote, allgather", info.name);
+    }
+    if (info.family == Info::Family::sparsifier) {
+      return fmt::format("it compresses a mean of all elements again, and method {} sends chosen ones", info.name);
+    }
+    if (!info.stripes) return fmt::format("it cuts buckets into stripes, and method {} needs them whole", info.name);
+    return "";
+  };
+  entry.make = [](const ReducerSetup& setup) {
+    const bool feedback = setup.common.text("feedback") != "none";
+    return std::make_unique<TwoPhase>(setup, feedback && setup.common.text("reducer.owner_feedback") == "auto");
+  };
+  entry.striped = true;
+  return entry;
+}
+
+}  // namespace gradcomp

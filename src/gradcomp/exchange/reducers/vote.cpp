@@ -1,0 +1,130 @@
+#include "gradcomp/exchange/reducers/vote.hpp"
+
+#include <cstddef>
+
+#include "gradcomp/exchange/detail/ties.hpp"
+#include "gradcomp/exchange/receiver.hpp"
+#include "gradcomp/kernels/majority.hpp"
+
+namespace gradcomp {
+namespace {
+
+using Words = Vector<std::uint32_t>;
+constexpr index_t header_words = payload_header_bytes / 4;
+
+/// In front of every part: what the sender runs, and whether it skips the step.
+constexpr index_t spec_word = 0, flags_word = 1, front_words = 2;
+
+/// parts[r] = front and the r-th part of the sign words of `payload`, zeros of a flagged one and behind the last.
+void cut_parts(const Exec& exec, const Span<const std::byte>& payload, index_t count, index_t part, std::uint32_t spec,
+               const Words& parts) {
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(payload.data());
+  constexpr auto flags_at = static_cast<index_t>(offsetof(PayloadHeader, flags) / 4);
+  Kokkos::parallel_for(
+      "gradcomp::exchange::cut_parts",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(parts.size())),
+      KOKKOS_LAMBDA(const index_t i) {
+        const index_t rank = i / (front_words + part), at = i % (front_words + part);
+        const index_t w = rank * part + at - front_words;
+        const std::uint32_t flags = words[flags_at] & PayloadHeader::flag_skip;
+        parts(i) = at == spec_word           ? spec
+                   : at == flags_word        ? flags
+                   : flags == 0 && w < count ? words[header_words + w]
+                                             : 0u;
+      });
+}
+
+/// judge_fronts() on a device.
+void judge_on_device(const Exec& exec, const Words& parts, index_t stride, int ranks, std::uint32_t spec,
+                     const Span<std::uint32_t>& raised) {
+  Kokkos::parallel_for(
+      "gradcomp::exchange::judge_fronts", Kokkos::RangePolicy<Exec>(exec, 0, ranks), KOKKOS_LAMBDA(const int r) {
+        const std::uint32_t flags = parts(r * stride + flags_word);
+        if (flags == PayloadHeader::flag_skip) raised(0) = 1;
+        if (parts(r * stride + spec_word) != spec || flags > PayloadHeader::flag_skip) raised(1) = 1;
+      });
+}
+
+/// Every rank hears of every flag, since each sends a part to all: raises the verdict's.
+void judge_fronts(const Exec& exec, const Words& parts, index_t stride, int ranks, std::uint32_t spec,
+                  Verdict& verdict) {
+  if constexpr (!device_is_host) return judge_on_device(exec, parts, stride, ranks, spec, verdict.flags());
+  for (index_t r = 0; r < ranks; ++r) {
+    const std::uint32_t flags = parts(r * stride + flags_word);
+    require(parts(r * stride + spec_word) == spec && flags <= PayloadHeader::flag_skip,
+            "reducer vote: rank {} sent signs of another method (ranks with different options?)", r);
+    if (flags == PayloadHeader::flag_skip) verdict.skip(exec);
+  }
+}
+
+class Vote final : public Reducer {
+ public:
+  explicit Vote(const ReducerSetup& setup)
+      : Reducer(setup),
+        m_receiver(setup.sender.compressor(), setup.sender.state()),
+        m_words((setup.sender.compressor().payload_capacity(setup.sender.state().layout) - payload_header_bytes) / 4),
+        m_part((m_words + m_ranks - 1) / m_ranks),
+        m_send("gradcomp::exchange::vote::send", static_cast<std::size_t>(m_ranks * (front_words + m_part))),
+        m_received("gradcomp::exchange::vote::received", m_send.size()),
+        m_outcome("gradcomp::exchange::vote::outcome", static_cast<std::size_t>(m_part)),
+        m_payload("gradcomp::exchange::vote::payload", static_cast<std::size_t>(header_words + m_ranks * m_part)),
+        m_header(setup.sender.compressor().header(setup.sender.count(), setup.sender.count())) {}
+
+  int rounds() const override { return 2; }
+  index_t buffer_bytes() const override {
+    return 4 * static_cast<index_t>(m_send.size() + m_received.size() + m_outcome.size() + m_payload.size());
+  }
+
+  void launch(const Exec& exec, int round, std::vector<Call>& calls) override {
+    if (round > 0) {
+      calls.push_back(AllGather{m_outcome.data(), m_payload.data() + header_words, m_part, DType::i32});
+      return;
+    }
+    m_sender.produce(exec, round);
+    cut_parts(exec, m_sender.message().payload, m_words, m_part, spec(), m_send);
+    calls.push_back(AllToAll{m_send.data(), m_received.data(), front_words + m_part, DType::i32});
+  }
+
+  void complete(const Exec& exec, int round, std::span<const Found>) override {
+    if (round > 0) return;
+    kernels::majority_words(exec, m_received.data() + front_words, front_words + m_part, m_ranks, m_part,
+                            tie_bits(m_sender.compressor(), m_sender.context().step), m_outcome.data());
+  }
+
+  /// The outcome is a message of the method itself: its own decoder knows where the bits belong.
+  void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override {
+    judge_fronts(exec, m_received, front_words + m_part, m_ranks, spec(), verdict);
+    const auto bytes = static_cast<std::size_t>(payload_header_bytes + 4 * m_words);
+    const Span<std::byte> payload(reinterpret_cast<std::byte*>(m_payload.data()), bytes);
+    write_header(exec, m_header, payload);
+    Kokkos::deep_copy(exec, mean, 0.0f);
+    m_receiver.add(exec, payload, 1.0f, mean, verdict);
+  }
+
+ private:
+  std::uint32_t spec() const { return m_header.spec ^ m_header.method; }
+
+  Receiver m_receiver;
+  index_t m_words, m_part;  ///< sign words of a message, and of an owner
+  Words m_send;             ///< [ranks][front_words + part]
+  Words m_received;         ///< the same, by sender
+  Words m_outcome;          ///< [part] of this owner
+  Words m_payload;          ///< header and the words of all owners
+  PayloadHeader m_header;   ///< of every message that is not flagged, and of the outcome
+};
+
+}  // namespace
+
+ReducerEntry reducers::vote() {
+  ReducerEntry entry;
+  entry.name = "vote";
+  entry.summary = "ranks own a part of the sign bits each, count them, and all receive the majority";
+  entry.refusal = [](const Info& info) -> std::string {
+    if (info.votes) return "";
+    return fmt::format("it counts signs, and method {} sends other messages", info.name);
+  };
+  entry.make = [](const ReducerSetup& setup) { return std::make_unique<Vote>(setup); };
+  return entry;
+}
+
+}  // namespace gradcomp

@@ -1,0 +1,26 @@
+#include "gradcomp/nn/optimiser.hpp"
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/nn/adamw.hpp"
+#include "gradcomp/nn/sgd.hpp"
+
+namespace gradcomp::nn {
+
+std::unique_ptr<Optimiser<float>> make_optimiser(const Layout& layout, const OptimiserOptions& options) {
+  if (options.name == "sgd") return std::make_unique<Sgd<float>>(layout, options);
+  if (options.name == "adamw") return std::make_unique<AdamW<float>>(layout, options);
+  throw Error(fmt::format("unknown optimiser '{}'; allowed: sgd, adamw", options.name));
+}
+
+Vector<std::uint8_t> decayed_elements(const Layout& layout, bool vectors) {
+  const Vector<std::uint8_t> decayed("gradcomp::nn::decayed", static_cast<std::size_t>(layout.count()));
+  const auto host = Kokkos::create_mirror_view(decayed);
+  for (const Segment& segment : layout.segments) {
+    const std::uint8_t flag = segment.is_matrix() || vectors ? 1 : 0;
+    for (index_t i = 0; i < segment.count; ++i) host(segment.offset + i) = flag;
+  }
+  Kokkos::deep_copy(decayed, host);
+  return decayed;
+}
+
+}  // namespace gradcomp::nn

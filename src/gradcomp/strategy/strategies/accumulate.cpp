@@ -1,0 +1,66 @@
+#include "gradcomp/strategy/strategies/accumulate.hpp"
+
+#include "gradcomp/nn/accumulate.hpp"
+#include "gradcomp/strategy/detail/every_step.hpp"
+
+namespace gradcomp {
+namespace {
+
+class Accumulate final : public Strategy {
+ public:
+  Accumulate(const StrategySetup& setup, index_t every, bool overlapped)
+      : m_layout(setup.layout),
+        m_every(every),
+        m_inner(setup, overlapped),
+        m_sum("gradcomp::strategy::gradient_sum", static_cast<std::size_t>(setup.layout.count())) {}
+
+  std::string name() const override { return "accumulate"; }
+  index_t period() const override { return m_every; }
+
+  void begin(const Exec& exec, const StepContext& context) override {
+    m_now = context;
+    m_updates = (context.step + 1) % m_every == 0;
+    m_end = m_layout.count();
+    if (m_updates) m_inner.begin(exec, context);
+  }
+  void ready(const Exec& exec, std::size_t first_segment) override {
+    const index_t begin =
+        first_segment < m_layout.segments.size() ? m_layout.segments[first_segment].offset : m_layout.count();
+    nn::accumulate(exec, m_sum, m_now.gradient, begin, m_end, m_every, m_updates);
+    m_end = begin;
+    if (m_updates) m_inner.ready(exec, first_segment);
+  }
+  StepReport end(const Exec& exec, const Idle& idle) override {
+    ready(exec, 0);
+    return m_updates ? m_inner.end(exec, idle) : StepReport{};
+  }
+  void drain(const Exec& exec) override { m_inner.drain(exec); }
+  Memories memories() override {
+    Memories all = m_inner.memories();
+    all.push_back(memory_of(Role::strategy, m_sum, "gradient_sum"));
+    return all;
+  }
+  index_t work_bytes() const override { return m_inner.work_bytes(); }
+
+ private:
+  Layout m_layout;
+  index_t m_every;
+  EveryStep m_inner;
+  Vector<float> m_sum;  ///< of the gradients since the last update
+  StepContext m_now;
+  index_t m_end = 0;  ///< elements from here on are summed up in this step
+  bool m_updates = false;
+};
+
+}  // namespace
+
+StrategyEntry strategies::accumulate() {
+  return {"accumulate", "the mean gradient of so many steps, exchanged once",
+          with_common({Parameter::integer("every", "4", 1, 1000000, "steps with one exchange"),
+                       Parameter::choice("overlap", "on", {"on", "off"}, "whether the exchange overlaps backward")}),
+          [](const StrategySetup& setup) {
+            return std::make_unique<Accumulate>(setup, setup.own.integer("every"), setup.own.text("overlap") == "on");
+          }};
+}
+
+}  // namespace gradcomp

@@ -1,0 +1,154 @@
+#include "gradcomp/strategy/strategies/local.hpp"
+
+#include "gradcomp/kernels/scatter.hpp"
+#include "gradcomp/strategy/detail/every_step.hpp"
+
+namespace gradcomp {
+namespace {
+
+using Elements = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
+
+/// difference = a - b
+void subtract(const Exec& exec, const Span<const float>& a, const Span<const float>& b, const Span<float>& difference) {
+  Kokkos::parallel_for(
+      "gradcomp::strategy::subtract", Elements(exec, 0, static_cast<index_t>(a.size())),
+      KOKKOS_LAMBDA(const index_t i) { difference(i) = a(i) - b(i); });
+}
+
+/// x *= factor
+void scale(const Exec& exec, const Span<float>& x, float factor) {
+  Kokkos::parallel_for(
+      "gradcomp::strategy::scale", Elements(exec, 0, static_cast<index_t>(x.size())),
+      KOKKOS_LAMBDA(const index_t i) { x(i) *= factor; });
+}
+
+UpdateOptions outer_options(const Options& own) {
+  UpdateOptions outer;
+  outer.optimiser.momentum = own.real("outer_momentum");
+  outer.optimiser.nesterov = own.text("outer_nesterov") == "on";
+  outer.optimiser.weight_decay = 0;  // the inner one decays
+  return outer;
+}
+
+class Local final : public Strategy {
+ public:
+  explicit Local(const StrategySetup& setup)
+      : m_period(setup.own.integer("period")),
+        m_outer_rate(setup.own.real("outer_rate")),
+        m_exchange(make_exchange(setup.method, setup.layout, setup.transport, exchange_options(setup, true))),
+        m_inner(setup.layout, {setup.layout.count()}, setup.job.update),
+        m_outer(setup.layout, {setup.layout.count()}, outer_options(setup.own)),
+        m_start("gradcomp::strategy::local::start", static_cast<std::size_t>(setup.layout.count())),
+        m_change("gradcomp::strategy::local::change", m_start.size()),
+        m_mean("gradcomp::strategy::local::mean", m_start.size()) {}
+
+  std::string name() const override { return "local"; }
+  index_t period() const override { return m_period; }
+
+  void begin(const Exec& exec, const StepContext& context) override {
+    m_now = context;
+    if (m_counters.steps == 0) Kokkos::deep_copy(exec, m_start, context.parameters);
+  }
+  void ready(const Exec&, std::size_t) override {}
+  StepReport end(const Exec& exec, const Idle& idle) override {
+    const bool good = update_locally(exec);
+    if (++m_counters.steps < m_period) {
+      StepReport report;
+      report.skipped = !good;
+      return report;
+    }
+    m_counters.steps = 0;
+    StepReport report = agree(exec, idle);
+    report.skipped = report.skipped || !good;
+    return report;
+  }
+  void drain(const Exec& exec) override { m_exchange->resolve(exec); }
+  Span<const float> agreed(const Span<const float>& parameters) const override {
+    return m_counters.steps == 0 ? parameters : Span<const float>(m_start);
+  }
+
+  Memories memories() override;
+  index_t work_bytes() const override {
+    return m_exchange->work_bytes() + 4 * static_cast<index_t>(m_change.size() + m_mean.size());
+  }
+
+ private:
+  /// False when this rank's gradient is not finite: it leaves the step out.
+  bool update_locally(const Exec& exec) {
+    const StageScope stage(exec, m_now.timeline, Stage::update);
+    if (kernels::count_non_finite(exec, m_now.gradient) > 0) return false;
+    m_inner.observe(exec, 0, m_now.gradient);
+    m_inner.apply(exec, m_now.rate, m_now.parameters, m_now.gradient);
+    return true;
+  }
+
+  /// The exchange of the changes, and the outer update.
+  StepReport agree(const Exec& exec, const Idle& idle) {
+    subtract(exec, m_start, m_now.parameters, m_change);
+    m_exchange->begin(exec, m_change, m_mean, m_now.step, m_now.timeline);
+    m_exchange->ready(exec, 0);
+    const Verdict& verdict = m_exchange->finish(exec, idle);
+    const StepReport report = m_exchange->close(exec);
+    const StageScope stage(exec, m_now.timeline, Stage::update);
+    m_outer.apply(exec, m_outer_rate, m_start, m_mean, verdict);
+    Kokkos::deep_copy(exec, m_now.parameters, m_start);
+    if (!report.skipped) average_buffers(exec);
+    return report;
+  }
+
+  void average_buffers(const Exec& exec) {
+    const Span<float>& x = m_now.buffers;
+    if (x.size() == 0) return;
+    Transport& transport = m_exchange->transport();
+    run(transport, exec, AllReduce{x.data(), x.data(), static_cast<index_t>(x.size()), DType::f32, ReduceOp::sum});
+    scale(exec, x, 1.0f / static_cast<float>(transport.size()));
+  }
+
+  /// Numbers that a checkpoint holds as they are.
+  struct Counters {
+    index_t steps = 0;  ///< since the last exchange
+  };
+
+  index_t m_period;
+  double m_outer_rate;
+  std::unique_ptr<Exchange> m_exchange;
+  Updater m_inner, m_outer;
+  Vector<float> m_start;   ///< of the period: on these parameters all ranks agree
+  Vector<float> m_change;  ///< since then
+  Vector<float> m_mean;
+  StepContext m_now;
+  Counters m_counters;
+};
+
+Memories Local::memories() {
+  Memories all = m_exchange->memories();
+  for (MemoryView& memory : m_inner.memories()) {
+    memory.name = "inner/" + memory.name;
+    all.push_back(std::move(memory));
+  }
+  for (MemoryView& memory : m_outer.memories()) {
+    memory.name = "outer/" + memory.name;
+    all.push_back(std::move(memory));
+  }
+  all.push_back(memory_of(Role::strategy, m_start, "start"));
+  all.push_back({"steps", &m_counters, sizeof m_counters, true, Role::strategy, -1});
+  return all;
+}
+
+}  // namespace
+
+StrategyEntry strategies::local() {
+  return {"local", "own updates for so many steps, then the mean of the changes (local SGD, DiLoCo)",
+          with_common({Parameter::integer("period", "8", 1, 1000000, "steps from one exchange to the next"),
+                       Parameter::real("outer_rate", "1", 0, 100, "rate of the outer optimiser, SGD", true),
+                       Parameter::real("outer_momentum", "0", 0, 0.9999, "of the outer optimiser"),
+                       Parameter::choice("outer_nesterov", "off", {"off", "on"}, "Nesterov's form of it")}),
+          [](const StrategySetup& setup) -> std::unique_ptr<Strategy> {
+            const Options& own = setup.own;
+            const bool plain = own.real("outer_rate") == 1 && own.real("outer_momentum") == 0;
+            if (own.integer("period") == 1 && plain) return std::make_unique<EveryStep>(setup, true);
+            return std::make_unique<Local>(setup);
+          }};
+}
+
+}  // namespace gradcomp

@@ -1,0 +1,17 @@
+#pragma once
+// local: every rank updates its own parameters with its own gradients for `period` steps; then the change of the
+// parameters takes the gradient's place in the same reductions, under the same compressors and feedback, and an outer
+// optimiser takes the mean of the changes (local SGD: Stich, ICLR 2019; with an outer momentum SlowMo: Wang et al.,
+// ICLR 2020; with Nesterov's and AdamW inside DiLoCo: Douillard et al., 2023).
+//
+//   D = start - parameters;  start -= outer_rate (outer momentum of mean D);  parameters = start
+//
+// outer_rate=1 without a momentum is the mean of the replicas. With period=1 and that, the gradient itself is exchanged
+// and the inner optimiser takes its mean: bit for bit the overlapped strategy. The running statistics of batch norms
+// are averaged at every exchange, uncompressed. A rank whose own gradient is not finite leaves that local step out;
+// when some rank's change is not finite, all ranks go back to the start.
+#include "gradcomp/strategy/strategy.hpp"
+
+namespace gradcomp::strategies {
+StrategyEntry local();
+}

@@ -1,0 +1,41 @@
+#include "gradcomp/strategy/strategy.hpp"
+
+#include "gradcomp/comm/agree.hpp"
+#include "gradcomp/core/spec_part.hpp"
+
+namespace gradcomp {
+
+StrategyChoice choose_strategy(const MethodSpec& method, const std::string& job) {
+  const std::string& wanted = method.common.text("strategy");
+  const bool by_job = wanted == "job";
+  const std::string owner = by_job ? "strategy '" + job + "'" : "method '" + method.text + "'";
+  SpecPart part{wanted, {}};
+  if (by_job) part = parse_spec_part(owner, job);
+  for (const auto& [key, value] : method.strategy_options) part.options[key] = value;  // over the job's
+  const StrategyEntry& entry = find_by_name(all_strategies(), "strategy", part.name);
+  return {entry, Options(owner + ", strategy " + entry.name, entry.parameters, part.options)};
+}
+
+std::unique_ptr<Strategy> make_strategy(const MethodSpec& method, const Layout& layout, index_t buffers,
+                                        Transport& transport, const StrategyOptions& options) {
+  std::optional<StrategyChoice> choice;
+  run_collectively(transport, [&] { choice.emplace(choose_strategy(method, options.strategy)); });
+  require_same_on_all_ranks(transport, "strategy", choice->entry.name + ":" + choice->own.canonical());
+  StrategyOptions own = options;
+  run_collectively(transport, [&] { own.update = update_options(options.update, method); });
+  return choice->entry.make({method, layout, buffers, transport, own, choice->own});
+}
+
+UpdateOptions update_options(const UpdateOptions& job, const MethodSpec& method) {
+  const bool votes = method.compressor->info().property == Info::Property::sign;
+  if (!holds_momentum(method.common) && !votes) return job;
+  require(job.optimiser.name == "sgd",
+          "method '{}' brings its momentum along, and {} cannot leave its own out; allowed: --optimiser sgd",
+          method.text, job.optimiser.name);
+  UpdateOptions without = job;
+  without.optimiser.momentum = 0;
+  without.optimiser.nesterov = false;
+  return without;
+}
+
+}  // namespace gradcomp

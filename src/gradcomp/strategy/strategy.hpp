@@ -1,0 +1,106 @@
+#pragma once
+// The contract of a strategy: when and with whom replicas agree. It owns the exchange with its memories and the
+// updater; the trainer knows batch, forward, backward and "these tensors are ready", and no exchange. Adding one is
+// adding a file pair to strategy/strategies/ (docs/adding-a-strategy.md).
+//
+// One step:  begin; [forward: before_layer ..]; [backward: ready ..]; end
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gradcomp/exchange/exchange.hpp"
+#include "gradcomp/strategy/updater.hpp"
+
+namespace gradcomp {
+
+/// One step of the training. The arrays are the trainer's and stay the same from step to step.
+struct StepContext {
+  index_t step = 0;
+  double rate = 0;       ///< learning rate
+  Span<float> gradient;  ///< being filled by backward; the strategy may overwrite it in end()
+  Span<float> parameters;
+  Span<float> buffers;  ///< of the model, which are no parameters: running statistics, hidden state
+  Timeline* timeline = nullptr;
+};
+
+/// What a rank does for the others.
+enum class RankRole : std::uint8_t { worker, server, both };
+
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+  virtual std::string name() const = 0;
+  virtual RankRole role() const { return RankRole::worker; }
+  /// Steps from one exchange to the next: a trainer times and evaluates in multiples of it.
+  virtual index_t period() const { return 1; }
+
+  virtual void begin(const Exec& exec, const StepContext& context) = 0;
+  /// In forward, before the layer that begins with this segment: its parameters must be current.
+  virtual void before_layer(const Exec& /*exec*/, std::size_t /*segment*/) {}
+  /// In backward: the gradients of all segments from `first_segment` on are complete.
+  virtual void ready(const Exec& exec, std::size_t first_segment) = 0;
+  /// Ends the step: exchanges and updates as the strategy does. `idle` is called while it waits.
+  virtual StepReport end(const Exec& exec, const Idle& idle) = 0;
+  /// Afterwards nothing is under way and memories are whole: before evaluations, checkpoints and hashes.
+  virtual void drain(const Exec& /*exec*/) {}
+  /// A server's or engine's share of work, called between layers and while others wait; false: there was none.
+  virtual bool progress(const Exec& /*exec*/) { return false; }
+
+  /// The parameters on which all ranks agree: what is evaluated and hashed. `parameters`: the trainer's.
+  virtual Span<const float> agreed(const Span<const float>& parameters) const { return parameters; }
+
+  virtual Memories memories() = 0;
+  /// Work space, for the report of memory.
+  virtual index_t work_bytes() const = 0;
+};
+
+/// Options of make_strategy() that are the job's.
+struct StrategyOptions {
+  std::string strategy = "overlapped";  ///< spec name:key=value, for methods whose spec says strategy=job
+  ExchangeOptions exchange;
+  UpdateOptions update;
+  bool keep_gradient = false;  ///< end() must leave the gradient as it is
+};
+
+/// What a strategy is made of.
+struct StrategySetup {
+  const MethodSpec& method;
+  const Layout& layout;
+  index_t buffers = 0;  ///< elements of StepContext::buffers
+  Transport& transport;
+  const StrategyOptions& job;
+  const Options& own;  ///< the entry's parameters
+};
+
+/// What strategies/<name>.cpp defines: `StrategyEntry gradcomp::strategies::<name>()`.
+struct StrategyEntry {
+  std::string name;
+  std::string summary;                ///< one line
+  std::vector<Parameter> parameters;  ///< strategy.KEY=VALUE of a method, KEY=VALUE of --strategy
+  /// Collective.
+  std::function<std::unique_ptr<Strategy>(const StrategySetup& setup)> make;
+};
+
+/// All entries, sorted by name. Defined in the generated source of the strategy layer.
+const std::vector<StrategyEntry>& all_strategies();
+
+/// The strategy of one method under a job: its entry and all options, defaults filled in.
+struct StrategyChoice {
+  const StrategyEntry& entry;
+  Options own;
+};
+/// Throws Error that says what is allowed for an unknown name or option.
+StrategyChoice choose_strategy(const MethodSpec& method, const std::string& job);
+
+/// Collective: checks that all ranks want the same and throws the same AgreedError on every rank when they do not, or
+/// when one cannot make its strategy.
+std::unique_ptr<Strategy> make_strategy(const MethodSpec& method, const Layout& layout, index_t buffers,
+                                        Transport& transport, const StrategyOptions& options);
+
+/// The update options of a method under a job's: momentum is applied once, by the feedback where it holds it, otherwise
+/// by the optimiser. Votes are steps of one size (signum has its momentum in front of the signs): summed up by a
+/// momentum of 0.9 they would be ten times as long. Throws Error for an optimiser that cannot leave its momentum out.
+UpdateOptions update_options(const UpdateOptions& job, const MethodSpec& method);
+
+}  // namespace gradcomp

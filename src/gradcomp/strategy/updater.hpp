@@ -1,0 +1,42 @@
+#pragma once
+// The updater: what applies a mean gradient to parameters. It knows norms, clipping and the optimiser, and no exchange;
+// strategies drive it.
+#include <memory>
+#include <vector>
+
+#include "gradcomp/core/verdict.hpp"
+#include "gradcomp/nn/clip.hpp"
+#include "gradcomp/nn/optimiser.hpp"
+
+namespace gradcomp {
+
+struct UpdateOptions {
+  nn::OptimiserOptions optimiser;
+  double clip = 0;  ///< largest L2 norm of the mean gradient; 0: any
+};
+
+class Updater {
+ public:
+  /// For a model of this layout, whose mean arrives in parts of so many elements, in order and without gaps.
+  Updater(const Layout& layout, const std::vector<index_t>& parts, const UpdateOptions& options);
+
+  /// The mean of the part that begins at element `offset` is written: its norm is taken in.
+  void observe(const Exec& exec, index_t offset, const Span<const float>& mean);
+
+  /// One update of all parameters, after all parts were observed, unless the verdict's flag is raised. `mean` is
+  /// clipped in place. Returns false, on hosts, when it was skipped.
+  bool apply(const Exec& exec, double rate, const Span<float>& parameters, const Span<float>& mean,
+             const Verdict& verdict);
+  /// The same without a condition.
+  void apply(const Exec& exec, double rate, const Span<float>& parameters, const Span<float>& mean,
+             const std::uint32_t* flags = nullptr);
+
+  Memories memories() const { return m_optimiser->memories(); }
+
+ private:
+  double m_clip;
+  nn::NormClip m_norm;
+  std::unique_ptr<nn::Optimiser<float>> m_optimiser;
+};
+
+}  // namespace gradcomp

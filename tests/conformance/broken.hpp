@@ -1,0 +1,64 @@
+#pragma once
+// Methods with one fault each, which the suite must report: tests of the tests.
+#include <memory>
+#include <utility>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/exchange/spec.hpp"
+
+namespace gradcomp::conformance {
+
+enum class Fault {
+  decodes_nothing,  ///< receivers add nothing, and all of the gradient stays in the memory: the residual identity holds
+  throws_on_memory,  ///< every step with a feedback throws
+  hides_memories     ///< State::memories() is empty, though the method remembers
+};
+
+/// A method of one bytes round with that fault.
+class Broken final : public Compressor {
+ public:
+  Broken(std::shared_ptr<const Compressor> inner, Fault fault)
+      : Compressor(inner->info(), inner->options()), m_inner(std::move(inner)), m_fault(fault) {}
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override {
+    return std::make_unique<Wrapped>(layout, m_inner->prepare(layout), m_fault);
+  }
+  index_t payload_capacity(const Layout& layout) const override { return m_inner->payload_capacity(layout); }
+  index_t payload_bytes(const Layout& layout, index_t kept) const override {
+    return m_inner->payload_bytes(layout, kept);
+  }
+  void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
+               Message& message) const override {
+    require(m_fault != Fault::throws_on_memory || !source.has_memory(), "an index is out of range");
+    m_inner->produce(exec, round, source, inner(state), context, message);
+    if (m_fault == Fault::decodes_nothing && source.has_memory())
+      m_inner->give_back(exec, source, inner(state), message, {});
+  }
+  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
+                  const Span<float>& out, Verdict& verdict) const override {
+    if (m_fault != Fault::decodes_nothing) m_inner->decode_add(exec, payload, weight, inner(state), out, verdict);
+  }
+
+ private:
+  struct Wrapped final : State {
+    Wrapped(const Layout& bucket, std::unique_ptr<State> state, Fault fault)
+        : State(bucket), inner(std::move(state)), hides(fault == Fault::hides_memories) {}
+    Memories memories() override { return hides ? Memories{} : inner->memories(); }
+    void remember() override { inner->remember(); }
+    std::unique_ptr<State> inner;
+    bool hides;
+  };
+  static State& inner(State& state) { return *static_cast<Wrapped&>(state).inner; }
+
+  std::shared_ptr<const Compressor> m_inner;
+  Fault m_fault;
+};
+
+/// `spec`, broken.
+inline MethodSpec broken(const std::string& spec, Fault fault) {
+  MethodSpec method = parse_method(spec);
+  method.compressor = std::make_shared<Broken>(method.compressor, fault);
+  return method;
+}
+
+}  // namespace gradcomp::conformance

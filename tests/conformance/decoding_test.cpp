@@ -1,0 +1,62 @@
+// A step says something of its gradient. The residual identity alone holds too where nothing is ever sent.
+#include <gtest/gtest-spi.h>
+
+#include "conformance/broken.hpp"
+#include "conformance/cases.hpp"
+#include "conformance/worker.hpp"
+
+namespace gradcomp::conformance {
+namespace {
+
+/// What is decoded in some steps on the same gradient points along it.
+double decoded_along(const MethodSpec& method, const Layout& layout, const std::vector<float>& gradient) {
+  auto workers = make_workers(method, layout, 1);
+  workers[0].set_gradient(gradient);
+  double along = 0;
+  for (int step = 0; step < 4; ++step) {
+    const Step done = run_step(workers, step);
+    if (!done.ok) return 0;
+    for (std::size_t i = 0; i < gradient.size(); ++i) along += static_cast<double>(done.out[0][i]) * gradient[i];
+  }
+  return along;
+}
+
+void expect_something_decoded(const MethodSpec& method, const Layout& layout) {
+  double along = decoded_along(method, layout, make_data("laplace", layout.count(), 101));
+  if (!method.compressor->info().scale_free) {  // a constant of its own may be above all of one gradient
+    for (const char* larger : {"ties", "huge"})
+      along = std::max(along, decoded_along(method, layout, make_data(larger, layout.count(), 101)));
+  }
+  EXPECT_GT(along, 0) << "nothing is decoded";
+}
+
+}  // namespace
+
+TEST_P(Conformance, DecodesSomething) {
+  for (const char* feedback : {"none", "residual", "momentum_correction", "ef21"}) {
+    if (!takes(feedback)) continue;
+    SCOPED_TRACE(feedback);
+    for (const auto& layout : layouts()) {
+      if (layout.name != "n1" && layout.name != "n1003" && layout.name != "many") continue;
+      SCOPED_TRACE(layout.name);
+      expect_something_decoded(method(feedback), layout.layout);
+    }
+  }
+}
+
+TEST(Registry, AMethodThatDecodesNothingIsReported) {
+  for (const std::string feedback : {"none", "residual"}) {
+    const MethodSpec method = broken("top_k:feedback=" + feedback, Fault::decodes_nothing);
+    EXPECT_NONFATAL_FAILURE(expect_something_decoded(method, Layout::flat(1003)), "nothing is decoded");
+  }
+}
+
+TEST(Registry, AMethodWhoseResidualThrowsIsReported) {
+  const MethodSpec method = broken("top_k:feedback=residual", Fault::throws_on_memory);
+  EXPECT_THROW(accepts_residual(method, true), Error) << "a broken method passed for one that refuses";
+  const MethodSpec refuses = parse_method("random_k:scale=unbiased:feedback=residual");
+  EXPECT_FALSE(accepts_residual(refuses, true));
+  EXPECT_THROW(accepts_residual(refuses, false), Error) << "the defaults of a method work together";
+}
+
+}  // namespace gradcomp::conformance

@@ -1,0 +1,94 @@
+// What a method remembers is all in its memories: copied into fresh objects they give the same bytes.
+#include <gtest/gtest-spi.h>
+
+#include "conformance/broken.hpp"
+#include "conformance/cases.hpp"
+#include "conformance/worker.hpp"
+
+namespace gradcomp::conformance {
+namespace {
+
+Memories memories_of(const Worker& worker) {
+  Memories all = worker.feedback.memories();
+  for (MemoryView& memory : worker.state->memories()) all.push_back(std::move(memory));
+  return all;
+}
+
+Span<std::byte> bytes_of(const MemoryView& memory) {
+  return Span<std::byte>(static_cast<std::byte*>(memory.data), static_cast<std::size_t>(memory.bytes));
+}
+
+void copy(const MemoryView& from, const MemoryView& to) {
+  ASSERT_EQ(from.path(), to.path());
+  ASSERT_EQ(from.bytes, to.bytes) << from.path();
+  ASSERT_EQ(from.on_host, to.on_host) << from.path();
+  if (from.bytes == 0) return;  // of an empty layout
+  if (from.on_host) {
+    std::memcpy(to.data, from.data, static_cast<std::size_t>(from.bytes));
+  } else {
+    Kokkos::deep_copy(bytes_of(to), bytes_of(from));
+  }
+}
+
+/// All bytes of all memories.
+std::vector<std::byte> remembered(const Worker& worker) {
+  std::vector<std::byte> all;
+  for (const MemoryView& memory : memories_of(worker)) {
+    std::vector<std::byte> one(static_cast<std::size_t>(memory.bytes));
+    if (memory.on_host && memory.bytes > 0) std::memcpy(one.data(), memory.data, one.size());
+    if (!memory.on_host) one = to_host(static_cast<const std::byte*>(memory.data), memory.bytes);
+    all.insert(all.end(), one.begin(), one.end());
+  }
+  return all;
+}
+
+std::vector<Worker> restored(const std::vector<Worker>& from, const MethodSpec& method, const Layout& layout) {
+  auto workers = make_workers(method, layout, static_cast<int>(from.size()));
+  for (std::size_t r = 0; r < from.size(); ++r) {
+    const Memories source = memories_of(from[r]), target = memories_of(workers[r]);
+    EXPECT_EQ(source.size(), target.size());
+    for (std::size_t m = 0; m < std::min(source.size(), target.size()); ++m) copy(source[m], target[m]);
+  }
+  return workers;
+}
+
+/// Three steps, then a fourth of the same objects and of fresh ones.
+void expect_same_fourth_step(const MethodSpec& method, const Layout& layout) {
+  auto workers = make_workers(method, layout, 2);
+  for (int step = 0; step < 3; ++step) {
+    set_gradients(workers, "laplace", 301 + static_cast<std::uint64_t>(step));
+    EXPECT_TRUE(run_step(workers, step).ok);
+  }
+  auto fresh = restored(workers, method, layout);
+  set_gradients(workers, "laplace", 304);
+  set_gradients(fresh, "laplace", 304);
+  const Step expected = run_step(workers, 3), found = run_step(fresh, 3);
+  bool same = expected.messages == found.messages;
+  for (std::size_t r = 0; r < 2; ++r) {
+    const std::size_t bytes = expected.out[r].size() * sizeof(float);
+    same = same && std::memcmp(expected.out[r].data(), found.out[r].data(), bytes) == 0;
+    same = same && remembered(workers[r]) == remembered(fresh[r]);
+  }
+  EXPECT_TRUE(same) << "a fresh object with the same memories does something else";
+}
+
+}  // namespace
+
+TEST_P(Conformance, MemoriesAreAllThatIsRemembered) {
+  for (const char* feedback : {"none", "residual", "momentum_correction", "ef21"}) {
+    if (!takes(feedback)) continue;
+    SCOPED_TRACE(feedback);
+    for (const auto& layout : layouts()) {
+      if (layout.name != "many" && !(is_default() && layout.name == "matrix")) continue;
+      SCOPED_TRACE(layout.name);
+      expect_same_fourth_step(method(feedback), layout.layout);
+    }
+  }
+}
+
+TEST(Registry, AMethodThatHidesItsMemoriesIsReported) {
+  EXPECT_NONFATAL_FAILURE(expect_same_fourth_step(broken("signum", Fault::hides_memories), Layout::flat(1003)),
+                          "does something else");
+}
+
+}  // namespace gradcomp::conformance

@@ -1,0 +1,72 @@
+// A method whose Info does not say host_sizes never waits for its device between launch and finish. Seen here by the
+// fences, since a host build has them too: those of the suite's own door (core/read_back.hpp), and those of reductions
+// to a variable of the host.
+#include <gmock/gmock.h>
+
+#include <string_view>
+
+#include "conformance/cases.hpp"
+#include "conformance/worker.hpp"
+#include "gradcomp/comm/transports/self.hpp"
+#include "gradcomp/exchange/reduction.hpp"
+
+namespace gradcomp::conformance {
+namespace {
+
+std::vector<std::string>* waits = nullptr;  ///< names of the fences, while they are listened to
+
+void on_fence(const char* name, std::uint32_t, std::uint64_t*) {
+  const std::string_view label(name);
+  const bool copy = label.starts_with("Kokkos::deep_copy") || label.starts_with("Kokkos::Impl");
+  if (waits != nullptr && !copy) waits->emplace_back(label);
+}
+
+/// The fences of the third step, from begin() until the verdict is on its way.
+std::vector<std::string> waits_of(const MethodSpec& method) {
+  Layout layout;
+  layout.add("a", {1003}).add("b", {60, 50}).add("c", {1});
+  const auto self = make_self();
+  Reduction reduction(method, layout, *self, 0);
+  const std::vector<float> values = make_data("laplace", layout.count(), 1);
+  const Vector<float> gradient("gradient", values.size()), mean("mean", values.size());
+  const Exec exec;
+  Verdict verdict;
+  std::vector<std::string> found;
+  for (int step = 0; step < 3; ++step) {
+    Kokkos::deep_copy(gradient, HostSpan<const float>(values.data(), values.size()));
+    if (step == 2) waits = &found;
+    verdict.clear(exec);
+    reduction.begin(exec, gradient, mean, {1, step, 0, 1}, nullptr);
+    for (int round = 0; round < reduction.rounds(); ++round) {
+      reduction.launch(exec, round);
+      reduction.complete(exec, round);
+    }
+    reduction.finish(exec, verdict);
+    verdict.fetch(exec);
+    reduction.settle(exec, verdict);
+    waits = nullptr;
+    EXPECT_FALSE(verdict.skipped());
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_P(Conformance, WaitsForNoDeviceUnlessItSaysSo) {
+  Kokkos::Tools::Experimental::set_begin_fence_callback(on_fence);
+  for (const char* feedback : {"none", "residual", "momentum_correction", "ef21"}) {
+    if (!takes(feedback)) continue;
+    SCOPED_TRACE(feedback);
+    const MethodSpec spec = method(feedback);
+    const auto found = waits_of(spec);
+    if (!spec.compressor->info().host_sizes) {
+      EXPECT_THAT(found, testing::IsEmpty());
+    }
+    if (GetParam() == "top_k") {
+      EXPECT_THAT(found, testing::Not(testing::IsEmpty())) << "the test hears no fence";
+    }
+  }
+  Kokkos::Tools::Experimental::set_begin_fence_callback(nullptr);
+}
+
+}  // namespace gradcomp::conformance

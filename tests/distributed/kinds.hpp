@@ -1,0 +1,52 @@
+#pragma once
+// The transports that the same tests run over, by name.
+#include <map>
+
+#include "distributed/world.hpp"
+#include "gradcomp/comm/counting.hpp"
+#include "gradcomp/comm/queued.hpp"
+#include "gradcomp/comm/throttled.hpp"
+#include "gradcomp/comm/transports/callbacks.hpp"
+
+namespace gradcomp::test {
+
+/// The functions of a program that has a transport of its own: each call is begun when it is first seen.
+inline Callbacks functions_of(std::shared_ptr<Transport> own) {
+  Callbacks functions{own->rank(), own->size(), "callbacks", own->overlaps(), own->concurrent(), nullptr, nullptr};
+  const auto under_way = std::make_shared<std::map<const Call*, Completion>>();
+  functions.carry = [own, under_way](const Exec& exec, const Call& call, Found& found) {
+    const auto begun = under_way->find(&call);
+    Completion completion = begun == under_way->end() ? own->start(exec, call) : std::move(begun->second);
+    under_way->erase(&call);
+    if (!completion.test()) {
+      under_way->emplace(&call, std::move(completion));
+      return false;
+    }
+    completion.order(exec);
+    found = completion.found();
+    return true;
+  };
+  functions.split = [own](int color, int key) { return functions_of(own->split(color, key)); };
+  return functions;
+}
+
+/// The registered transports of programs, and `more`.
+inline std::vector<std::string> kinds(const std::vector<std::string>& more) {
+  std::vector<std::string> names = transports();
+  names.insert(names.end(), more.begin(), more.end());
+  return names;
+}
+
+inline std::unique_ptr<Transport> transport_of_kind(const std::string& kind) {
+  MpiOptions options;
+  if (kind == "chunked") options.chunk_limit = 7;
+  if (kind == "staged") options.always_stage = true;
+  auto mpi = world(options);
+  if (kind == "counting") return make_counting(std::move(mpi));
+  if (kind == "queued") return make_queued(std::move(mpi));
+  if (kind == "throttled") return make_throttled(std::move(mpi), parse_link("100Gbit/s,1us"));
+  if (kind == "callbacks") return make_callbacks(functions_of(std::move(mpi)));
+  return options.always_stage || kind == "chunked" ? std::move(mpi) : make_transport(kind, MPI_COMM_WORLD);
+}
+
+}  // namespace gradcomp::test

@@ -1,0 +1,92 @@
+#pragma once
+// The training of one replica written out in plain loops: what a trainer must do, bit for bit. It has the model, the
+// data and the reductions of the suite, but no strategy, no optimiser, no schedule and no clipping of it.
+#include <cmath>
+#include <numbers>
+
+#include "gradcomp/train/evaluation.hpp"
+#include "training/rig.hpp"
+
+namespace gradcomp::train::test {
+
+using gradcomp::test::to_device;
+using gradcomp::test::to_host;
+
+class ByHand {
+ public:
+  explicit ByHand(Rig& rig)
+      : m_rig(rig),
+        m_fill(rig.task->training(rig.job().shard())),
+        m_state("state", static_cast<std::size_t>(rig.model->state_count())) {
+    const auto count = static_cast<std::size_t>(rig.model->layout().count());
+    parameters.resize(count);
+    std::vector<float> state(m_state.size());
+    rig.model->initialise(rig.options.seed, HostSpan<float>(parameters.data(), count),
+                          HostSpan<float>(state.data(), state.size()));
+    Kokkos::deep_copy(m_state, HostSpan<const float>(state.data(), state.size()));
+    for (const Segment& s : rig.model->layout().segments) {
+      m_decayed.insert(m_decayed.end(), static_cast<std::size_t>(s.count), s.is_matrix() ? 1.0F : 0.0F);
+    }
+  }
+
+  std::vector<float> parameters;
+
+  /// This rank's gradient of the batch of `step`.
+  std::vector<float> gradient(index_t step) {
+    data::Batch batch;
+    batch.step = step;
+    m_fill(batch);
+    const Vector<float> p = to_device(parameters), g("gradient", parameters.size());
+    m_rig.model->train_step(Exec(), p, m_state, m_buffers.upload(Exec(), batch), g);
+    return to_host(g);
+  }
+
+  /// The mean over at most two ranks: one addition, and a division that rounds nothing.
+  std::vector<float> mean(const std::vector<float>& own) const {
+    Transport& comm = *m_rig.control;
+    const auto send = to_device(own);
+    const Vector<float> all("all", own.size() * static_cast<std::size_t>(comm.size()));
+    gradcomp::run(comm, Exec(), AllGather{send.data(), all.data(), static_cast<index_t>(own.size()), DType::f32});
+    auto values = to_host(all);
+    for (std::size_t i = own.size(); i < values.size(); ++i) values[i - own.size()] += values[i];
+    values.resize(own.size());
+    for (float& x : values) x /= static_cast<float>(comm.size());
+    return values;
+  }
+
+  /// The running statistics of the batch norms become their mean over the ranks.
+  void average_state() { Kokkos::deep_copy(m_state, to_device(mean(to_host(m_state)))); }
+
+  /// A linear warm-up, then half a cosine.
+  double rate(index_t step) const {
+    const Options& o = m_rig.options;
+    if (step < o.warmup) return o.learning_rate * static_cast<double>(step + 1) / static_cast<double>(o.warmup);
+    if (o.decay == "constant") return o.learning_rate;
+    const double part = static_cast<double>(step - o.warmup) / static_cast<double>(o.steps - o.warmup);
+    return o.learning_rate * 0.5 * (1 + std::cos(std::numbers::pi * part));
+  }
+
+  /// v = momentum v + (g + decay p), p -= rate v; vectors do not decay.
+  void sgd(const std::vector<float>& mean, std::vector<float>& velocity, double rate, float momentum) {
+    const float decay = static_cast<float>(m_rig.options.weight_decay), step = static_cast<float>(rate);
+    velocity.resize(mean.size(), 0.0F);
+    for (std::size_t i = 0; i < mean.size(); ++i) {
+      const float g = mean[i] + decay * m_decayed[i] * parameters[i];
+      const float v = momentum * velocity[i] + g;
+      velocity[i] = v;
+      parameters[i] -= step * v;
+    }
+  }
+
+  bool decays(std::size_t i) const { return m_decayed[i] > 0; }
+  std::uint64_t hash() const { return content_hash(to_device(parameters)); }
+
+ private:
+  Rig& m_rig;
+  data::Loader::Fill m_fill;
+  DeviceBatch m_buffers;
+  Vector<float> m_state;
+  std::vector<float> m_decayed;
+};
+
+}  // namespace gradcomp::train::test

@@ -1,0 +1,75 @@
+// A strategy that got another one's memories goes on as that one would have: nothing that matters is kept elsewhere.
+#include "gradcomp/core/registry.hpp"
+#include "training/strategy_rig.hpp"
+
+namespace gradcomp::train::test {
+namespace {
+
+/// Trains so many steps, hands everything to a fresh strategy, and trains three more.
+void expect_equal_after(index_t steps, const Setting& setting) {
+  SCOPED_TRACE(fmt::format("{}, after {} steps", setting.text(), steps));
+  const auto comm = world();
+  StrategyRig whole(setting, *comm);
+  for (index_t step = 0; step < steps; ++step) whole.step(step);
+  StrategyRig fresh(setting, *comm);
+  fresh.take(whole.everything());
+  for (index_t step = steps; step < steps + 3; ++step) {
+    const StepReport a = whole.step(step), b = fresh.step(step);
+    EXPECT_EQ(differences(whole.everything(), fresh.everything()), std::vector<std::string>()) << "step " << step;
+    EXPECT_EQ(a.payload_bytes, b.payload_bytes) << "step " << step;
+    EXPECT_EQ(a.density_ratio, b.density_ratio) << "step " << step;
+  }
+}
+
+/// In the middle of a period of two and at its end: some methods take turns between steps.
+void expect_equal_after_hand_over(const Setting& setting) {
+  expect_equal_after(3, setting);
+  expect_equal_after(4, setting);
+}
+
+TEST(StrategyMemories, AreAllThatTheNextStepDependsOn) {
+  for (const char* method :
+       {"fp32", "top_k:ratio=0.05", "top_k:ratio=0.05:feedback=ef21", "top_k:ratio=0.05:feedback=ef21:feedback.eta=0.5",
+        "dgc:ratio=0.05", "powersgd:rank=2", "powersgd:rank=2:variant=one_sided", "signum", "ef_sign:reducer=two_phase",
+        "top_k:ratio=0.05:reducer=ok_topk:reducer.interval=4"}) {
+    for (const char* strategy : strategies) {
+      for (const char* optimiser : {"sgd", "adamw"}) {
+        if (optimiser == std::string("adamw") && brings_momentum(method)) continue;
+        expect_equal_after_hand_over({method, strategy, optimiser});
+      }
+    }
+  }
+}
+
+TEST(StrategyMemories, OfEveryMethod) {
+  for (const Entry& entry : all_entries()) expect_equal_after_hand_over({entry.info.name, "overlapped", "sgd"});
+}
+
+TEST(StrategyMemories, OfVariantsThatRememberMore) {
+  for (const char* method :
+       {"sidco:ratio=0.01:interval=4", "redsync:variant=paper:search=binary:interval=4", "powersgd:variant=cold",
+        "adaptive_threshold:feedback=ef21", "powersgd:rank=2:start_step=4", "top_k:ratio=0.02+qsgd:bits=4",
+        "top_k:ratio=0.05:warmup=quarters:warmup.steps=5"}) {
+    expect_equal_after_hand_over({method, "overlapped", "sgd"});
+  }
+}
+
+// running statistics of batch norms: each rank has its own, until an exchange makes them the mean of all
+TEST(Local, AveragesTheModelsStatisticsAtItsExchanges) {
+  const auto comm = world();
+  const auto own = gradient_values(5, comm->rank(), 98);
+  const auto sum = gradcomp::test::sum_over_all(*comm, own);
+  for (const char* strategy : {"local:period=2", "overlapped"}) {
+    StrategyRig rig({"top_k:ratio=0.05", strategy}, *comm);
+    rig.step(0);
+    EXPECT_EQ(rig.buffers(), own) << strategy;
+    rig.step(1);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const double expected = strategy == std::string("overlapped") ? own[i] : sum[i] / comm->size();
+      EXPECT_NEAR(rig.buffers()[i], expected, 1e-7) << strategy;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gradcomp::train::test

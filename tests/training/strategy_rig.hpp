@@ -1,0 +1,137 @@
+#pragma once
+// A strategy without a model: gradients are a function of rank and step, and one element of one rank can be spoilt.
+#include <limits>
+#include <map>
+
+#include "distributed/training_steps.hpp"
+#include "gradcomp/strategy/strategy.hpp"
+#include "gradcomp/train/snapshot.hpp"
+
+namespace gradcomp::train::test {
+
+using gradcomp::test::gradient_values;
+using gradcomp::test::small_model;
+using gradcomp::test::to_device;
+using gradcomp::test::to_host;
+using gradcomp::test::world;
+
+using Bytes = std::map<std::string, std::vector<std::byte>>;
+
+struct Setting {
+  std::string method = "fp32", strategy = "overlapped", optimiser = "sgd";
+  double limit_seconds = 0;
+  std::string text() const { return method + ", " + strategy + ", " + optimiser; }
+};
+
+class StrategyRig {
+ public:
+  StrategyRig(const Setting& setting, Transport& comm)
+      : m_comm(comm),
+        m_parameters(to_device(gradient_values(m_layout.count(), 0, 99))),
+        m_gradient("gradient", m_parameters.size()),
+        m_buffers(to_device(gradient_values(5, comm.rank(), 98))) {
+    StrategyOptions options;
+    options.strategy = setting.strategy;
+    options.exchange = gradcomp::test::small_buckets("overlapped");
+    options.exchange.limit_seconds = setting.limit_seconds;
+    options.update.optimiser.name = setting.optimiser;
+    options.update.clip = 20;
+    m_strategy = make_strategy(parse_method(setting.method), m_layout, 5, comm, options);
+  }
+
+  /// `spoilt`: what one element of this rank's gradient is.
+  StepReport step(index_t number, std::optional<float> spoilt = {}) {
+    auto values = gradient_values(m_layout.count(), m_comm.rank(), static_cast<int>(number));
+    if (spoilt) values[values.size() / 2] = *spoilt;
+    Kokkos::deep_copy(m_gradient, HostSpan<const float>(values.data(), values.size()));
+    m_strategy->begin(m_exec, {number, 0.05, m_gradient, m_parameters, m_buffers, nullptr});
+    for (std::size_t s = m_layout.segments.size(); s-- > 0;) m_strategy->ready(m_exec, s);
+    const StepReport report = m_strategy->end(m_exec, {});
+    m_strategy->drain(m_exec);
+    return report;
+  }
+
+  void spoil_parameter(float value) { Kokkos::deep_copy(Kokkos::subview(m_parameters, 0), value); }
+
+  index_t period() const { return m_strategy->period(); }
+  std::vector<float> parameters() const { return to_host(m_parameters); }
+  std::vector<float> buffers() const { return to_host(m_buffers); }
+
+  /// What was not sent, of the whole model.
+  std::vector<float> residual() const {
+    std::vector<float> all(m_parameters.size());
+    const auto buckets = cut_buckets(m_layout, gradcomp::test::small_buckets("").bucket_bytes);
+    const Memories memories = m_strategy->memories();
+    for (std::size_t b = 0; b < buckets.size(); ++b) {
+      const MemoryView* found = find(memories, Role::residual, static_cast<int>(b));
+      require(found != nullptr, "bucket {} has no residual", b);
+      const auto n = static_cast<std::size_t>(buckets[b].count);
+      Kokkos::deep_copy(HostSpan<float>(all.data() + buckets[b].offset, n),
+                        Span<const float>(static_cast<const float*>(found->data), n));
+    }
+    return all;
+  }
+
+  /// Parameters and all memories, by their paths.
+  Bytes everything() {
+    Bytes all;
+    for (const MemoryView& view : views()) {
+      Snapshot snapshot;
+      snapshot.put(m_exec, view.path(), view);
+      auto& bytes = all[view.path()];
+      bytes.resize(static_cast<std::size_t>(view.bytes));
+      snapshot.get(view.path(), std::span<std::byte>(bytes));
+    }
+    return all;
+  }
+
+  void take(const Bytes& all) {
+    Snapshot snapshot;
+    for (const auto& [path, bytes] : all) snapshot.put(path, std::span<const std::byte>(bytes));
+    for (const MemoryView& view : views()) snapshot.get(m_exec, view.path(), view);
+  }
+
+ private:
+  Memories views() {
+    Memories all = m_strategy->memories();
+    all.push_back(memory_of(Role::parameters, m_parameters));
+    all.push_back(memory_of(Role::buffers, m_buffers));
+    return all;
+  }
+
+  Exec m_exec;
+  Layout m_layout = small_model();
+  Transport& m_comm;
+  Vector<float> m_parameters, m_gradient, m_buffers;
+  std::unique_ptr<Strategy> m_strategy;
+};
+
+/// Paths whose bytes differ, or that one of the two lacks.
+inline std::vector<std::string> differences(const Bytes& a, const Bytes& b) {
+  std::vector<std::string> paths;
+  for (const auto& [path, bytes] : a) {
+    if (!b.contains(path) || b.at(path) != bytes) paths.push_back(path);
+  }
+  for (const auto& entry : b) {
+    if (!a.contains(entry.first)) paths.push_back(entry.first);
+  }
+  return paths;
+}
+
+/// Every strategy with a period of at most two.
+inline const char* const strategies[] = {
+    "overlapped",
+    "synchronous",
+    "accumulate:every=2",
+    "accumulate:every=2:overlap=off",
+    "local:period=2:outer_momentum=0.5",
+    "local:period=1",
+};
+
+/// Whether the method brings its momentum along: it then needs sgd.
+inline bool brings_momentum(const std::string& method) {
+  const MethodSpec spec = parse_method(method);
+  return holds_momentum(spec.common) || spec.compressor->info().property == Info::Property::sign;
+}
+
+}  // namespace gradcomp::train::test

@@ -1,0 +1,63 @@
+#pragma once
+// The model of a rig, with hooks where a test looks on or interferes.
+#include "training/rig.hpp"
+
+namespace gradcomp::train::test {
+
+class WatchedModel final : public nn::Model<float> {
+ public:
+  explicit WatchedModel(std::unique_ptr<nn::Model<float>> inner) : m_inner(std::move(inner)) {}
+
+  std::function<void(const HostSpan<float>& parameters)> on_initialise;
+  /// In forward, before the layer that begins with this segment.
+  std::function<void(std::size_t segment)> on_layer;
+  /// In backward, before the trainer is told that all from this segment on is complete.
+  std::function<void(std::size_t first, const Span<float>& gradient)> on_ready;
+  std::function<void()> on_backward_end;
+
+  const std::string& name() const override { return m_inner->name(); }
+  const Layout& layout() const override { return m_inner->layout(); }
+  index_t state_count() const override { return m_inner->state_count(); }
+  bool has_statistics() const override { return m_inner->has_statistics(); }
+  int max_batch() const override { return m_inner->max_batch(); }
+  int classes() const override { return m_inner->classes(); }
+  index_t image_size() const override { return m_inner->image_size(); }
+  double step_flops() const override { return m_inner->step_flops(); }
+  void initialise(std::uint64_t seed, const HostSpan<float>& parameters, const HostSpan<float>& state) const override {
+    m_inner->initialise(seed, parameters, state);
+    if (on_initialise) on_initialise(parameters);
+  }
+  void forward(const Exec& exec, const Span<const float>& parameters, const Span<float>& state,
+               const nn::Batch<float>& batch) override {
+    m_inner->forward(exec, parameters, state, batch, [&](std::size_t segment) {
+      if (on_layer) on_layer(segment);
+      need(segment);
+    });
+  }
+  void backward(const Exec& exec, const Span<const float>& parameters, const Span<float>& gradient,
+                const nn::Ready& ready) override {
+    m_inner->backward(exec, parameters, gradient, [&](std::size_t first) {
+      if (on_ready) on_ready(first, gradient);
+      if (ready) ready(first);
+    });
+    if (on_backward_end) on_backward_end();
+  }
+  void infer(const Exec& exec, const Span<const float>& parameters, const Span<float>& state,
+             const nn::Batch<float>& batch) override {
+    m_inner->infer(exec, parameters, state, batch);
+  }
+  nn::Loss loss(const Exec& exec) override { return m_inner->loss(exec); }
+
+ private:
+  std::unique_ptr<nn::Model<float>> m_inner;
+};
+
+/// The rig's model, watched from now on.
+inline WatchedModel& watch(Rig& rig) {
+  auto watched = std::make_unique<WatchedModel>(std::move(rig.model));
+  WatchedModel& model = *watched;
+  rig.model = std::move(watched);
+  return model;
+}
+
+}  // namespace gradcomp::train::test
