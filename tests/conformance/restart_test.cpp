@@ -14,10 +14,6 @@ Memories memories_of(const Worker& worker) {
   return all;
 }
 
-Span<std::byte> bytes_of(const MemoryView& memory) {
-  return Span<std::byte>(static_cast<std::byte*>(memory.data), static_cast<std::size_t>(memory.bytes));
-}
-
 void copy(const MemoryView& from, const MemoryView& to) {
   ASSERT_EQ(from.path(), to.path());
   ASSERT_EQ(from.bytes, to.bytes) << from.path();
@@ -26,7 +22,7 @@ void copy(const MemoryView& from, const MemoryView& to) {
   if (from.on_host) {
     std::memcpy(to.data, from.data, static_cast<std::size_t>(from.bytes));
   } else {
-    Kokkos::deep_copy(bytes_of(to), bytes_of(from));
+    Kokkos::deep_copy(to.on_device(), from.on_device());
   }
 }
 

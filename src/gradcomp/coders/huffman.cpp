@@ -157,8 +157,7 @@ index_t HuffmanCoder::encode(const Exec& exec, const std::byte* symbols, index_t
   const index_t fixed = huffman_head_bytes + 4 * chunk_count(count);
   if (fixed >= count) return 0;
   count_symbols(exec, bytes, count, m_histogram);
-  Kokkos::deep_copy(exec, HostSpan<std::uint64_t>(m_counts.data(), m_counts.size()), m_histogram);
-  wait(exec, "gradcomp::coders::huffman_histogram");
+  read_back(exec, Span<const std::uint64_t>(m_histogram), m_counts.data(), "gradcomp::coders::huffman_histogram");
   const CodeLengths lengths = code_lengths(m_counts);
   std::uint64_t bits = 0;
   for (std::size_t s = 0; s < 256; ++s) bits += m_counts[s] * lengths[s];
@@ -185,9 +184,8 @@ index_t HuffmanCoder::encode(const Exec& exec, const std::byte* symbols, index_t
 index_t HuffmanCoder::decode(const Exec& exec, const Span<const std::byte>& section, std::byte* symbols) {
   const auto size = static_cast<index_t>(section.size());
   require(size > huffman_head_bytes && size % 4 == 0, "payload: {} bytes of Huffman codes, no possible length", size);
-  Kokkos::deep_copy(exec, HostSpan<std::uint8_t>(m_head.data(), m_head.size()),
-                    Span<const std::uint8_t>(reinterpret_cast<const std::uint8_t*>(section.data()), m_head.size()));
-  wait(exec, "gradcomp::coders::huffman_head");
+  read_back(exec, Span<const std::uint8_t>(reinterpret_cast<const std::uint8_t*>(section.data()), m_head.size()),
+            m_head.data(), "gradcomp::coders::huffman_head");
   std::uint64_t number = 0;
   std::memcpy(&number, m_head.data(), sizeof(number));
   require(number > 0 && number <= static_cast<std::uint64_t>(m_capacity),

@@ -141,12 +141,13 @@ index_t SparseCoder::bytes() const {
   return m_index.bytes() + static_cast<index_t>(m_indices.size() + m_values.size()) * 4;
 }
 
-void decode_sparse(const Exec& exec, const SparseCoder& coder, const Span<const std::byte>& payload,
+bool decode_sparse(const Exec& exec, const SparseCoder& coder, const Span<const std::byte>& payload,
                    const PayloadHeader& expected, float weight, const Span<float>& out) {
   require(static_cast<std::uint64_t>(out.size()) == expected.elements, "payload: decoded to {} elements, expected {}",
           out.size(), expected.elements);
   const DecodedEntries entries = coder.decode(exec, payload, expected);
   kernels::scatter_add(exec, entries.indices, entries.values, entries.kept, weight, out);
+  return entries.skip;
 }
 
 }  // namespace gradcomp::coders

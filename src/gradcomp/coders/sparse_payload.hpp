@@ -71,8 +71,9 @@ class SparseCoder {
   Vector<float> m_values;           ///< [capacity], unless values can always lie in the payload
 };
 
-/// out += weight * decoded. Throws as decode() does, with `out` untouched. A flagged payload adds nothing.
-void decode_sparse(const Exec& exec, const SparseCoder& coder, const Span<const std::byte>& payload,
+/// out += weight * decoded. Throws as decode() does, with `out` untouched. A flagged payload adds nothing: returns
+/// true.
+bool decode_sparse(const Exec& exec, const SparseCoder& coder, const Span<const std::byte>& payload,
                    const PayloadHeader& expected, float weight, const Span<float>& out);
 
 }  // namespace gradcomp::coders

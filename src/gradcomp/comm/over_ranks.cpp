@@ -11,11 +11,9 @@ namespace {
 std::vector<index_t> reduce(Transport& comm, std::vector<index_t> values, ReduceOp op) {
   const Exec exec;
   const Vector<index_t> device("gradcomp::comm::over_ranks", values.size());
-  const HostSpan<index_t> host(values.data(), values.size());
-  Kokkos::deep_copy(exec, device, host);
+  Kokkos::deep_copy(exec, device, HostSpan<index_t>(values.data(), values.size()));
   run(comm, exec, AllReduce{device.data(), device.data(), static_cast<index_t>(values.size()), DType::i64, op});
-  Kokkos::deep_copy(exec, host, device);
-  wait(exec, "gradcomp::comm::over_ranks");
+  read_back(exec, Span<const index_t>(device), values.data(), "gradcomp::comm::over_ranks");
   return values;
 }
 

@@ -114,8 +114,7 @@ class Atomo final : public Compressor {
 
 /// Fills own.counts and own.host_terms from the eigenvalues. Waits for exec.
 void Atomo::draw(const Exec& exec, AtomoState& own, const Context& context, Drawn& drawn) const {
-  Kokkos::deep_copy(exec, HostSpan<double>(own.host_values.data(), own.host_values.size()), own.values);
-  wait(exec, "gradcomp::compressors::atomo::draw");
+  read_back(exec, Span<const double>(own.values), own.host_values.data(), "gradcomp::compressors::atomo::draw");
   drawn.floats = own.before_terms();
   index_t first = 0;
   for (std::size_t m = 0; m < own.counts.size(); ++m) {
@@ -153,9 +152,8 @@ void Atomo::read_counts(const Exec& exec, const Span<const std::byte>& payload, 
   require(size >= payload_header_bytes + 4 * own.before_terms(), "atomo: payload of {} bytes, expected {} at least",
           size, payload_header_bytes + 4 * own.before_terms());
   const auto bytes = static_cast<index_t>(4 * own.counts.size());
-  Kokkos::deep_copy(exec, HostSpan<std::byte>(reinterpret_cast<std::byte*>(own.counts.data()), 4 * own.counts.size()),
-                    subspan(payload, payload_header_bytes, bytes));
-  wait(exec, "gradcomp::compressors::atomo::read_counts");
+  read_back(exec, subspan(payload, payload_header_bytes, bytes), reinterpret_cast<std::byte*>(own.counts.data()),
+            "gradcomp::compressors::atomo::read_counts");
   index_t floats = own.before_terms(), kept = own.raw;
   for (std::size_t m = 0; m < own.counts.size(); ++m) {
     const kernels::StoredMatrix& matrix = own.plan.matrices()[m];

@@ -209,9 +209,8 @@ class Dryden final : public Compressor {
   static index_t read_table(const Exec& exec, DrydenState& own, const ClassSections<const std::uint32_t>& sections,
                             index_t kept) {
     auto& table = own.host_table;
-    Kokkos::deep_copy(exec, HostSpan<std::uint32_t>(table.data(), table.size()),
-                      Span<const std::uint32_t>(sections.table, table.size()));
-    wait(exec, "gradcomp::compressors::dryden::decode_add");
+    read_back(exec, Span<const std::uint32_t>(sections.table, table.size()), table.data(),
+              "gradcomp::compressors::dryden::decode_add");
     const std::size_t segments = own.layout.segments.size();
     for (std::size_t s = 0; s < segments; ++s) {
       const auto positive = Kokkos::bit_cast<float>(table[3 * s]), negative = Kokkos::bit_cast<float>(table[3 * s + 1]);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "gradcomp/kernels/add_count.hpp"
+#include "gradcomp/kernels/elementwise.hpp"
 #include "gradcomp/kernels/tiles.hpp"
 
 namespace gradcomp::compressors {
@@ -66,16 +67,6 @@ void empty_memory(const Exec& exec, const Source& source, const Gate& gate, cons
       });
 }
 
-/// memory = values where `gate` is open.
-void restore_memory(const Exec& exec, const Source& source, const Gate& gate, const Span<const float>& values) {
-  if (!gate.may_open()) return;
-  Kokkos::parallel_for(
-      "gradcomp::compressors::restore_memory", Kokkos::RangePolicy<Exec>(exec, 0, source.count),
-      KOKKOS_LAMBDA(const index_t i) {
-        if (gate.open()) source.memory[i] = values(i);
-      });
-}
-
 class Fp32 final : public Compressor {
  public:
   using Compressor::Compressor;
@@ -110,7 +101,8 @@ class Fp32 final : public Compressor {
                  const Span<const float>&) const override {
     auto& own = static_cast<Fp32State&>(state);
     const bool finished = std::exchange(own.finished, false);  // before, the memory holds a
-    if (finished && source.has_memory()) restore_memory(exec, source, own.bad.if_zero(), own.sent);
+    if (!finished || !source.has_memory()) return;
+    kernels::assign(exec, Span<float>(source.memory, own.sent.size()), own.sent, own.bad.if_zero());
   }
 };
 

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "gradcomp/kernels/add_count.hpp"
+#include "gradcomp/kernels/elementwise.hpp"
+#include "gradcomp/kernels/source_rows.hpp"
 #include "gradcomp/kernels/tiles.hpp"
 
 namespace gradcomp::compressors {
@@ -21,24 +23,15 @@ void copy_gradient(const Exec& exec, const Source& source, const Tally& bad, con
       "gradcomp::compressors::copy_gradient", exec, (source.count + kernels::tile_size - 1) / kernels::tile_size,
       KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
         const index_t first = t * kernels::tile_size, left = source.count - first;
+        const index_t size = left < kernels::tile_size ? left : kernels::tile_size;
+        float* const target = out.data() + first;
         kernels::Lanes<std::int32_t> wrong;
         warp.each([&](int l) { wrong[l] = 0; });
-        kernels::each_element(warp, left < kernels::tile_size ? left : kernels::tile_size, [&](int l, index_t e) {
-          bool good = true;
-          out(first + e) = source.first(first + e, good);
-          wrong[l] += good ? 0 : 1;
+        kernels::first_rows(warp, source, first, size, wrong, [&](int l, float a, int row) {
+          const index_t e = index_t{kernels::warp_lanes} * row + l;
+          if (e < size) target[e] = a;
         });
         kernels::add_count(warp, wrong, count);
-      });
-}
-
-/// memory = values, zeros where there are none, where `gate` is open.
-void set_memory(const Exec& exec, const Source& source, const Gate& gate, const float* values) {
-  if (!gate.may_open()) return;
-  Kokkos::parallel_for(
-      "gradcomp::compressors::set_memory", Kokkos::RangePolicy<Exec>(exec, 0, source.count),
-      KOKKOS_LAMBDA(const index_t i) {
-        if (gate.open()) source.memory[i] = values == nullptr ? 0.0f : values[i];
       });
 }
 
@@ -61,14 +54,15 @@ class None final : public Compressor {
     copy_gradient(exec, source, own.bad, out);
     verdict.skip_if(exec, own.bad.unless_zero());
     own.finished = true;
-    if (source.has_memory()) set_memory(exec, source, own.bad.if_zero(), nullptr);
+    if (source.has_memory()) kernels::fill(exec, Span<float>(source.memory, out.size()), 0.0f, own.bad.if_zero());
   }
 
   void give_back(const Exec& exec, const Source& source, State& state, const Message&,
                  const Span<const float>& out) const override {
     auto& own = static_cast<NoneState&>(state);
     const bool finished = std::exchange(own.finished, false);  // before, the memory holds a
-    if (finished && source.has_memory()) set_memory(exec, source, own.bad.if_zero(), out.data());
+    if (!finished || !source.has_memory()) return;
+    kernels::assign(exec, Span<float>(source.memory, out.size()), out, own.bad.if_zero());
   }
 };
 

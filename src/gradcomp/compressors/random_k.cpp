@@ -4,6 +4,7 @@
 
 #include "gradcomp/compressors/detail/sparsifier.hpp"
 #include "gradcomp/core/read_back.hpp"
+#include "gradcomp/kernels/elementwise.hpp"
 #include "gradcomp/kernels/first_touch.hpp"
 #include "gradcomp/kernels/random_subset.hpp"
 #include "gradcomp/kernels/scatter.hpp"
@@ -94,17 +95,6 @@ struct RandomKState final : State {
 
 }  // namespace
 
-/// values = NaN where elements are not finite.
-void poison(const Exec& exec, const Tally& non_finite, const Span<float>& values) {
-  const Gate gate = non_finite.unless_zero();
-  if (!gate.may_open()) return;
-  Kokkos::parallel_for(
-      "gradcomp::compressors::random_k_poison", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(values.size())),
-      KOKKOS_LAMBDA(const index_t i) {
-        if (gate.open()) values(i) = Kokkos::Experimental::quiet_NaN_v<float>;
-      });
-}
-
 /// Counts in `found` whether the first value is NaN.
 void find_poison(const Exec& exec, const Span<const float>& values, const Tally& found) {
   const auto count = found.count();
@@ -153,7 +143,7 @@ class RandomK final : public Compressor {
     own.draw(exec, context, m_private ? rank : every_rank);
     take(exec, source, own);
     if (m_private) return send_bytes(exec, own, rank, message);
-    poison(exec, own.non_finite, own.sent);
+    kernels::fill(exec, own.sent, Kokkos::Experimental::quiet_NaN_v<float>, own.non_finite.unless_zero());
     message.kind = MessageKind::summable;
     message.dtype = DType::f32;
     message.op = ReduceOp::sum;

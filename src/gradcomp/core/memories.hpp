@@ -37,6 +37,10 @@ struct MemoryView {
 
   /// In checkpoints: "bucket2/residual".
   std::string path() const;
+  /// The bytes, of a memory on the device.
+  Span<std::byte> on_device() const {
+    return Span<std::byte>(static_cast<std::byte*>(data), static_cast<std::size_t>(bytes));
+  }
 };
 using Memories = std::vector<MemoryView>;
 

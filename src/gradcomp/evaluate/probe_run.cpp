@@ -12,8 +12,7 @@ void append(const Exec& exec, const Message& message, std::vector<std::byte>& by
   const std::size_t before = bytes.size(), count = static_cast<std::size_t>(message.bytes());
   if (count == 0) return;
   bytes.resize(before + count);
-  Kokkos::deep_copy(exec, HostSpan<std::byte>(bytes.data() + before, count), Span<const std::byte>(data, count));
-  wait(exec, "gradcomp::evaluate::append");
+  read_back(exec, Span<const std::byte>(data, count), bytes.data() + before, "gradcomp::evaluate::append");
 }
 
 }  // namespace

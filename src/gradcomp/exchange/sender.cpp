@@ -72,8 +72,7 @@ void Sender::take_back(const Exec& exec, const Span<float>& mean) {
 
 void Sender::forget(const Exec& exec) {
   for (const MemoryView& memory : m_feedback.memories()) {
-    const auto bytes = static_cast<std::size_t>(memory.bytes);
-    Kokkos::deep_copy(exec, Span<std::byte>(static_cast<std::byte*>(memory.data), bytes), std::byte{0});
+    Kokkos::deep_copy(exec, memory.on_device(), std::byte{0});
   }
 }
 

@@ -9,8 +9,7 @@ namespace {
 std::vector<float> on_host(const Exec& exec, const float* device, index_t count) {
   std::vector<float> host(static_cast<std::size_t>(count));
   if (device == nullptr) return host;
-  Kokkos::deep_copy(exec, HostSpan<float>(host.data(), host.size()), Span<const float>(device, host.size()));
-  wait(exec, "gradcomp::feedback::seen_by_compressor");
+  read_back(exec, Span<const float>(device, host.size()), host.data(), "gradcomp::feedback::seen_by_compressor");
   return host;
 }
 

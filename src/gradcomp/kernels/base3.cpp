@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "gradcomp/kernels/add_count.hpp"
-#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/codecs.hpp"
 
 namespace gradcomp::kernels {

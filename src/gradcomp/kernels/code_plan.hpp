@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "gradcomp/kernels/add_count.hpp"
-#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/bucket_ranges.hpp"
 #include "gradcomp/kernels/codecs.hpp"
 

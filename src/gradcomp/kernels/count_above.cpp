@@ -90,8 +90,7 @@ const std::vector<Counts>& CountAbove::run(const Exec& exec, const Tiles& tiles,
   Kokkos::deep_copy(exec, m_limits, HostSpan<Limits>(m_host_limits.data(), m_host_limits.size()));
   count_tiles(exec, tiles, a, shortlist == nullptr ? Runs{} : shortlist->runs, m_limits, m_partial);
   combine_tiles(exec, tiles, m_limits, m_partial, m_sums);
-  Kokkos::deep_copy(exec, HostSpan<Sums>(m_host_sums.data(), m_host_sums.size()), m_sums);
-  wait(exec, "gradcomp::kernels::CountAbove::run");
+  read_back(exec, Span<const Sums>(m_sums), m_host_sums.data(), "gradcomp::kernels::CountAbove::run");
   for (std::size_t s = 0; s < probes.size(); ++s) {
     int used = 0;
     for (std::size_t p = 0; p < most_probes; ++p)

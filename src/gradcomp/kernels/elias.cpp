@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gradcomp/core/read_back.hpp"
+#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/bucket_ranges.hpp"
 
 namespace gradcomp::kernels {

@@ -9,7 +9,6 @@
 //
 // Sections: the scales of the fixed ones; u32 bits of every stream; the streams' words. Reads the codes twice.
 #include "gradcomp/core/read_back.hpp"
-#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/bit_pack.hpp"
 #include "gradcomp/kernels/codecs.hpp"
 

@@ -74,8 +74,7 @@ Rotation::Rotation(const Layout& layout, index_t length)
       m_work("gradcomp::kernels::rotated", static_cast<std::size_t>(padded_count(layout, length))) {}
 
 index_t Rotation::bytes() const {
-  return static_cast<index_t>(m_buckets.size() * (sizeof(RotatedBucket) + sizeof(RotatedStats)) + 4 * m_work.size() +
-                              8);
+  return static_cast<index_t>(m_buckets.size() * (sizeof(RotatedBucket) + sizeof(RotatedStats)) + 4 * m_work.size());
 }
 
 void Rotation::rotate(const Exec& exec, const Source& source, std::uint64_t seed, std::int64_t step,

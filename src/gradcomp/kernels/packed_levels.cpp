@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/kernels/arrays.hpp"
 
 namespace gradcomp::kernels {
 namespace {

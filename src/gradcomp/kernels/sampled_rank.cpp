@@ -89,8 +89,7 @@ const std::vector<std::int32_t>& SampledRank::run(const Exec& exec, const float*
   runs.tile = m_tiles.tile.data();
   runs.a = m_values.data();
   m_radix.narrow(exec, runs, m_goals, Radix::Target::exact, Radix::passes_to_end);
-  Kokkos::deep_copy(exec, HostSpan<Goal>(m_host_goals.data(), m_host_goals.size()), m_goals);
-  wait(exec, "gradcomp::kernels::SampledRank::run");
+  read_back(exec, Span<const Goal>(m_goals), m_host_goals.data(), "gradcomp::kernels::SampledRank::run");
   for (std::size_t s = 0; s < samples.size(); ++s)
     if (m_host_goals[s].rank > 0) m_result[s] = m_host_goals[s].high;
   return m_result;

@@ -81,8 +81,7 @@ const std::vector<Tail>& TailSums::run(const Exec& exec, const Tiles& tiles, con
         warp.once([&] { result(s) = sum; });
       });
 
-  Kokkos::deep_copy(exec, HostSpan<Tail>(m_host.data(), m_host.size()), m_result);
-  wait(exec, "gradcomp::kernels::TailSums::run");
+  read_back(exec, Span<const Tail>(m_result), m_host.data(), "gradcomp::kernels::TailSums::run");
   return m_host;
 }
 

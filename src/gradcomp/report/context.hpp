@@ -21,7 +21,7 @@ struct LinkInfo {
 struct RunInfo {
   std::string program;  ///< "gradcomp-train"
   int ranks = 1;
-  std::string communicator;  ///< Communicator::name(); empty without one
+  std::string communicator;  ///< Transport::name(); empty without one
   LinkInfo link;
   Json options = Json::object();
   std::vector<std::uint64_t> seeds;

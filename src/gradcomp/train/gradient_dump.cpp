@@ -2,23 +2,11 @@
 
 #include <algorithm>
 
-#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/data/files.hpp"
 #include "gradcomp/data/npy.hpp"
 #include "gradcomp/feedback/seen.hpp"
 
 namespace gradcomp::train {
-namespace {
-
-/// One memory to the same memory of another Feedback.
-void copy_floats(const Exec& exec, const MemoryView& from, const MemoryView& to) {
-  const auto count = static_cast<std::size_t>(to.bytes / size_of(DType::f32));
-  Kokkos::deep_copy(exec, Span<float>(static_cast<float*>(to.data), count),
-                    Span<const float>(static_cast<const float*>(from.data), count));
-  wait(exec, "gradcomp::train::gradient_dump");
-}
-
-}  // namespace
 
 void check_dumps(const Options& options, const std::vector<MethodSpec>& methods, int rank) {
   if (options.dump_folder.empty()) return;
@@ -51,7 +39,7 @@ void GradientDump::keep_memories(const Exec& exec, const Memories& memories) {
     Feedback copy(m_common, range.count);
     for (const MemoryView& to : copy.memories()) {
       const MemoryView* from = find(memories, to.role, bucket);
-      if (from != nullptr) copy_floats(exec, *from, to);
+      if (from != nullptr) Kokkos::deep_copy(exec, to.on_device(), from->on_device());
     }
     m_before.emplace_back(range, std::move(copy));
   }

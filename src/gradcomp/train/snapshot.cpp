@@ -49,9 +49,7 @@ void Snapshot::put(const Exec& exec, const std::string& name, const MemoryView& 
   if (view.on_host) {
     std::memcpy(host.data(), view.data, count);
   } else {
-    Kokkos::deep_copy(exec, HostSpan<std::byte>(host.data(), count),
-                      Span<const std::byte>(static_cast<const std::byte*>(view.data), count));
-    wait(exec, "gradcomp::train::snapshot");
+    read_back(exec, Span<const std::byte>(view.on_device()), host.data(), "gradcomp::train::snapshot");
   }
   m_arrays[name] = std::move(host);
 }
@@ -64,8 +62,7 @@ void Snapshot::get(const Exec& exec, const std::string& name, const MemoryView& 
     std::memcpy(view.data, host.data(), count);
     return;
   }
-  Kokkos::deep_copy(exec, Span<std::byte>(static_cast<std::byte*>(view.data), count),
-                    HostSpan<const std::byte>(host.data(), count));
+  Kokkos::deep_copy(exec, view.on_device(), HostSpan<const std::byte>(host.data(), count));
   wait(exec, "gradcomp::train::snapshot");
 }
 

@@ -25,9 +25,7 @@ inline void to_host(const Exec& exec, const void* device, std::byte* host, index
   if constexpr (device_is_host) {
     std::memcpy(host, device, n);
   } else {
-    Kokkos::deep_copy(exec, HostSpan<std::byte>(host, n),
-                      Span<const std::byte>(static_cast<const std::byte*>(device), n));
-    wait(exec, "gradcomp::comm::to_host");
+    read_back(exec, Span<const std::byte>(static_cast<const std::byte*>(device), n), host, "gradcomp::comm::to_host");
   }
 }
 

@@ -35,12 +35,6 @@ void count_non_finite(const Exec& exec, const float* reduced, index_t count, con
       });
 }
 
-void scale(const Exec& exec, const Span<float>& x, float share) {
-  Kokkos::parallel_for(
-      "gradcomp::compressors::powersgd_mean", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(x.size())),
-      KOKKOS_LAMBDA(const index_t i) { x(i) *= share; });
-}
-
 LowRankRule::LowRankRule(const Options& options)
     : rank(static_cast<int>(options.integer("rank"))),
       min_rate(options.real("min_rate")),

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "gradcomp/core/registry.hpp"
+#include "gradcomp/kernels/elementwise.hpp"
 #include "gradcomp/kernels/low_rank.hpp"
 
 namespace gradcomp::compressors {
@@ -83,9 +84,6 @@ class LowRankMethod : public Compressor {
  private:
   LowRankRule m_rule;
 };
-
-/// x *= share.
-void scale(const Exec& exec, const Span<float>& x, float share);
 
 // The variants, which powersgd.cpp chooses from.
 std::unique_ptr<Compressor> make_two_sided(const Info& info, const Options& options);

@@ -65,7 +65,7 @@ class OneSided final : public LowRankMethod {
     auto& own = static_cast<OneSidedState&>(state);
     const Span<float> sent = own.sent(own.sum), basis = own.basis();
     const Span<float>&p = own.even ? sent : basis, &q = own.even ? basis : sent;
-    scale(exec, sent, share);
+    kernels::scale(exec, sent, share);
     own.plan.reconstruct(exec, source, p, q, own.dense(own.sum), share, own.bad.if_zero(), out);
     kernels::normalise_columns(exec, own.sent_columns(), sent, own.next_basis());
   }

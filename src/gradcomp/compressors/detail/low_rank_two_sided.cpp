@@ -59,7 +59,7 @@ class TwoSided final : public LowRankMethod {
   void reconstruct(const Exec& exec, const Source& source, LowRankState& state, float share,
                    const Span<float>& out) const override {
     auto& own = static_cast<TwoSidedState&>(state);
-    scale(exec, own.sum_q, share);
+    kernels::scale(exec, own.sum_q, share);
     own.plan.reconstruct(exec, source, own.sent(own.sum), own.sum_q, own.dense(own.sum), share, own.bad.if_zero(), out);
     kernels::normalise_columns(exec, own.plan.q_columns(), own.sum_q, own.warm_q);
   }

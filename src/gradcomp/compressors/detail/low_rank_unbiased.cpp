@@ -42,7 +42,7 @@ class Unbiased final : public LowRankMethod {
                    const Span<float>& out) const override {
     auto& own = static_cast<UnbiasedState&>(state);
     // every factored matrix has `rank` columns: with fewer, their factors would not be smaller than the matrix
-    scale(exec, own.sent(own.sum), share / static_cast<float>(rule().rank));
+    kernels::scale(exec, own.sent(own.sum), share / static_cast<float>(rule().rank));
     own.plan.reconstruct(exec, source, own.sent(own.sum), own.u, own.dense(own.sum), share, own.bad.if_zero(), out);
   }
 };

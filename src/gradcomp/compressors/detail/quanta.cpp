@@ -199,8 +199,7 @@ void QuantaMethod::decode_add(const Exec& exec, const Span<const std::byte>& pay
   const index_t many = taus(own.layout);
   const Span<const float> sent(reinterpret_cast<const float*>(payload.data() + payload_header_bytes),
                                static_cast<std::size_t>(many));
-  Kokkos::deep_copy(exec, HostSpan<float>(own.sent_taus.data(), own.sent_taus.size()), sent);
-  wait(exec, "gradcomp::compressors::quanta_decode");
+  read_back(exec, sent, own.sent_taus.data(), "gradcomp::compressors::quanta_decode");
   if (m_per_segment) {
     Kokkos::deep_copy(exec, own.device_thresholds, sent);
   } else {

@@ -88,8 +88,8 @@ const std::vector<float>& SampledClasses::thresholds(const Exec& exec, const Spa
   }
   m_selector.choose(exec, m_tiles, source, m_first, m_requests);
   m_selector.emit(exec, m_tiles, source, m_indices.data(), m_chosen.data());
-  Kokkos::deep_copy(exec, HostSpan<float>(m_host_chosen.data(), m_host_chosen.size()), m_chosen);
-  wait(exec, "gradcomp::compressors::SampledClasses::thresholds");
+  read_back(exec, Span<const float>(m_chosen), m_host_chosen.data(),
+            "gradcomp::compressors::SampledClasses::thresholds");
   auto from = m_host_chosen.cbegin();
   for (std::size_t c = 0; c < m_requests.size(); ++c) {
     const auto to = from + m_requests[c].k;

@@ -128,9 +128,8 @@ void Sparsifier::emit(const Exec& exec, const Source& source, SparseState& state
 
 void Sparsifier::decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
                             const Span<float>& out, Verdict& verdict) const {
-  if (read_header(exec, payload).skip()) verdict.skip(exec);
-  coders::decode_sparse(exec, static_cast<SparseState&>(state).coder, payload, header(state.layout.count(), 0), weight,
-                        out);
+  const auto& coder = static_cast<SparseState&>(state).coder;
+  if (coders::decode_sparse(exec, coder, payload, header(state.layout.count(), 0), weight, out)) verdict.skip(exec);
 }
 
 Parameter variant_parameter(const std::string& fixed) {

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "gradcomp/kernels/elementwise.hpp"
+
 namespace gradcomp::compressors {
 
 SummedState::SummedState(const Layout& bucket, index_t length, int field_bits)
@@ -32,21 +34,11 @@ namespace {
 
 using Entries = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
 
-/// values = value where `gate` is open.
-template <class T>
-void fill(const Exec& exec, const Vector<T>& values, T value, const Gate& gate) {
-  if (!gate.may_open()) return;
-  Kokkos::parallel_for(
-      "gradcomp::compressors::fill", Entries(exec, 0, static_cast<index_t>(values.size())),
-      KOKKOS_LAMBDA(const index_t i) {
-        if (gate.open()) values(i) = value;
-      });
-}
-
 }  // namespace
 
 void offer_scales(const Exec& exec, SummedState& state, Message& message) {
-  fill(exec, state.offered, std::numeric_limits<float>::infinity(), state.non_finite.unless_zero());
+  kernels::fill(exec, Span<float>(state.offered), std::numeric_limits<float>::infinity(),
+                state.non_finite.unless_zero());
   message.kind = MessageKind::summable;
   message.dtype = DType::f32;
   message.op = ReduceOp::max;
@@ -73,8 +65,8 @@ void send_levels(const Exec& exec, SummedState& state, const Source& source, con
   message.count = static_cast<index_t>(bytes ? state.codes.size() : state.words.size());
   message.data = bytes ? static_cast<const void*>(state.codes.data()) : state.words.data();
   message.result = bytes ? static_cast<void*>(state.sums.data()) : state.word_sums.data();
-  fill(exec, state.codes, std::int8_t{0}, state.skip.unless_zero());
-  fill(exec, state.words, 0, state.skip.unless_zero());
+  kernels::fill(exec, Span<std::int8_t>(state.codes), std::int8_t{0}, state.skip.unless_zero());
+  kernels::fill(exec, Span<std::int32_t>(state.words), 0, state.skip.unless_zero());
   const Gate good = state.skip.if_zero();
   const auto shared = state.shared, sent = state.sent;
   const double factor = state.factor;

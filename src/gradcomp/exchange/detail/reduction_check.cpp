@@ -53,13 +53,8 @@ void add_change(const Exec& exec, const Span<float>& x, const float* then, const
 
 namespace {
 
-Span<const std::byte> bytes_of(const MemoryView& memory) {
-  return Span<const std::byte>(static_cast<const std::byte*>(memory.data), static_cast<std::size_t>(memory.bytes));
-}
-
 void copy(const Exec& exec, const MemoryView& from, const MemoryView& to) {
-  Kokkos::deep_copy(exec, Span<std::byte>(static_cast<std::byte*>(to.data), static_cast<std::size_t>(to.bytes)),
-                    bytes_of(from));
+  Kokkos::deep_copy(exec, to.on_device(), from.on_device());
 }
 
 void add_over_ranks(Transport& control, const Exec& exec, const Vector<float>& x) {

@@ -52,9 +52,8 @@ SparseList SparseWire::decode(const Exec& exec, const Span<const std::byte>& byt
   const PayloadHeader common = read_header(exec, bytes, m_header);
   require(size >= header_bytes, "sparse list: {} bytes, a header has {}", size, header_bytes);
   ListHeader header;
-  Kokkos::deep_copy(exec, HostSpan<std::byte>(reinterpret_cast<std::byte*>(&header), header_bytes),
-                    subspan(bytes, 0, header_bytes));
-  wait(exec, "gradcomp::exchange::decode_list");
+  read_back(exec, subspan(bytes, 0, header_bytes), reinterpret_cast<std::byte*>(&header),
+            "gradcomp::exchange::decode_list");
   require(common.kept <= header.message && header.message <= static_cast<std::uint64_t>(capacity),
           "sparse list: {} entries of a message of {}, at most {} are possible", common.kept, header.message, capacity);
   const auto kept = static_cast<index_t>(common.kept);

@@ -1,5 +1,6 @@
 #include "gradcomp/strategy/strategies/local.hpp"
 
+#include "gradcomp/kernels/elementwise.hpp"
 #include "gradcomp/kernels/scatter.hpp"
 #include "gradcomp/strategy/detail/every_step.hpp"
 
@@ -13,13 +14,6 @@ void subtract(const Exec& exec, const Span<const float>& a, const Span<const flo
   Kokkos::parallel_for(
       "gradcomp::strategy::subtract", Elements(exec, 0, static_cast<index_t>(a.size())),
       KOKKOS_LAMBDA(const index_t i) { difference(i) = a(i) - b(i); });
-}
-
-/// x *= factor
-void scale(const Exec& exec, const Span<float>& x, float factor) {
-  Kokkos::parallel_for(
-      "gradcomp::strategy::scale", Elements(exec, 0, static_cast<index_t>(x.size())),
-      KOKKOS_LAMBDA(const index_t i) { x(i) *= factor; });
 }
 
 UpdateOptions outer_options(const Options& own) {
@@ -101,7 +95,7 @@ class Local final : public Strategy {
     if (x.size() == 0) return;
     Transport& transport = m_exchange->transport();
     run(transport, exec, AllReduce{x.data(), x.data(), static_cast<index_t>(x.size()), DType::f32, ReduceOp::sum});
-    scale(exec, x, 1.0f / static_cast<float>(transport.size()));
+    kernels::scale(exec, x, 1.0f / static_cast<float>(transport.size()));
   }
 
   /// Numbers that a checkpoint holds as they are.
