@@ -41,10 +41,10 @@ struct Drawn {
   bool finite = true;  ///< every l / p is one
 };
 
-class Atomo final : public Compressor {
+class Atomo final : public CompressorOf<AtomoState> {
  public:
   Atomo(Info info, Options options)
-      : Compressor(std::move(info), std::move(options)), m_rank(this->options().integer("rank")) {}
+      : CompressorOf(std::move(info), std::move(options)), m_rank(this->options().integer("rank")) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<AtomoState>(layout, m_rank);
@@ -55,9 +55,8 @@ class Atomo final : public Compressor {
   index_t payload_bytes(const Layout& layout, index_t) const override { return 4 * most_atomo_floats(layout, m_rank); }
   bool has_fixed_bytes() const override { return false; }
 
-  void produce(const Exec& exec, int, const Source& source, State& state, const Context& context,
-               Message& message) const override {
-    auto& own = static_cast<AtomoState&>(state);
+  void do_produce(const Exec& exec, int, const Source& source, AtomoState& own, const Context& context,
+                  Message& message) const override {
     own.first.run(exec, own.tiles, source);
     Drawn drawn;
     drawn.finite = own.first.non_finite() == 0;
@@ -83,9 +82,8 @@ class Atomo final : public Compressor {
     own.plan.make_terms(exec, a, own.vectors, own.terms, drawn.count, floats);
   }
 
-  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out, Verdict& verdict) const override {
-    auto& own = static_cast<AtomoState&>(state);
+  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, AtomoState& own,
+                     const Span<float>& out, Verdict& verdict) const override {
     const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
     const auto size = static_cast<index_t>(payload.size());
     require(!head.skip() || (head.kept == 0 && size == payload_header_bytes),

@@ -93,10 +93,10 @@ void set_summable(Message& message, const Span<float>& data, const Vector<float>
 
 }  // namespace
 
-class BlockTopK final : public Compressor {
+class BlockTopK final : public CompressorOf<BlockState> {
  public:
   BlockTopK(Info info, Options options)
-      : Compressor(with_mask(std::move(info), options), options),
+      : CompressorOf(with_mask(std::move(info), options), options),
         m_ratio(options.real("ratio")),
         m_block(options.integer("block")),
         m_score(score_of(options)),
@@ -119,9 +119,8 @@ class BlockTopK final : public Compressor {
     return 4 * words;
   }
 
-  void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
-               Message& message) const override {
-    auto& own = static_cast<BlockState&>(state);
+  void do_produce(const Exec& exec, int round, const Source& source, BlockState& own, const Context& context,
+                  Message& message) const override {
     if (round == 1) return send_values(exec, own, source, message);
     own.taken = false;
     own.kept = own.target;
@@ -139,23 +138,20 @@ class BlockTopK final : public Compressor {
     write_header(exec, head, message.payload);
   }
 
-  void consume(const Exec& exec, int round, const Message&, State& state, const Context&) const override {
-    auto& own = static_cast<BlockState&>(state);
+  void do_consume(const Exec& exec, int round, const Message&, BlockState& own, const Context&) const override {
     if (round == 0) own.flagged = !own.choose(exec, own.score_sum);
   }
 
-  void finish(const Exec& exec, const Source&, State& state, const Context& context, const Span<float>& out,
-              Verdict& verdict) const override {
-    auto& own = static_cast<BlockState&>(state);
+  void do_finish(const Exec& exec, const Source&, BlockState& own, const Context& context, const Span<float>& out,
+                 Verdict& verdict) const override {
     const bool overflowed = !own.flagged && kernels::count_non_finite(exec, own.value_sum) > 0;
     if (own.flagged || overflowed) return verdict.skip(exec);
     Kokkos::deep_copy(exec, out, 0.0f);
     scatter_blocks(exec, own.plan, own.chosen, own.value_sum, 1.0f / static_cast<float>(context.ranks), out);
   }
 
-  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out, Verdict& verdict) const override {
-    const auto& own = static_cast<const BlockState&>(state);
+  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, BlockState& own,
+                     const Span<float>& out, Verdict& verdict) const override {
     const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
     const index_t kept = head.skip() ? 0 : kept_of(own);
     const index_t bytes = head.skip() ? payload_header_bytes : payload_capacity(own.layout);
@@ -173,10 +169,9 @@ class BlockTopK final : public Compressor {
     scatter_blocks(exec, own.plan, chosen, values, weight, out);
   }
 
-  void give_back(const Exec& exec, const Source& source, State& state, const Message& message,
-                 const Span<const float>& out) const override {
-    if (m_private) return Compressor::give_back(exec, source, state, message, out);
-    auto& own = static_cast<BlockState&>(state);
+  void do_give_back(const Exec& exec, const Source& source, BlockState& own, const Message& message,
+                    const Span<const float>& out) const override {
+    if (m_private) return Compressor::give_back(exec, source, own, message, out);
     if (!std::exchange(own.taken, false) || !source.has_memory()) return;
     scatter_blocks(exec, own.plan, own.chosen, own.values, source.returning(),
                    Span<float>(source.memory, static_cast<std::size_t>(source.count)));

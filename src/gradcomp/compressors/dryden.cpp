@@ -90,10 +90,10 @@ bool is_size(float mean) { return mean >= 0 && std::isfinite(mean); }
 
 }  // namespace
 
-class Dryden final : public Compressor {
+class Dryden final : public CompressorOf<DrydenState> {
  public:
   Dryden(Info info, const Options& options)
-      : Compressor(std::move(info), options), m_density(options), m_paper(options.text("variant") == "paper") {}
+      : CompressorOf(std::move(info), options), m_density(options), m_paper(options.text("variant") == "paper") {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<DrydenState>(layout, m_density.ratio(), m_density.most(), m_paper, most(layout),
@@ -106,9 +106,8 @@ class Dryden final : public Compressor {
     return 12 * static_cast<index_t>(layout.segments.size()) + 4 * kept;
   }
 
-  void produce(const Exec& exec, int, const Source& source, State& state, const Context& context,
-               Message& message) const override {
-    auto& own = static_cast<DrydenState&>(state);
+  void do_produce(const Exec& exec, int, const Source& source, DrydenState& own, const Context& context,
+                  Message& message) const override {
     split_signs(exec, own.tiles, source, own.magnitudes);
     own.first.run(exec, own.class_tiles, own.class_source());
     if (own.first.non_finite() > 0) return send_flag(exec, own, header(source.count, 0), own.payload, message);
@@ -127,9 +126,8 @@ class Dryden final : public Compressor {
     write_header(exec, header(source.count, kept), message.payload);
   }
 
-  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out, Verdict& verdict) const override {
-    auto& own = static_cast<DrydenState&>(state);
+  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, DrydenState& own,
+                     const Span<float>& out, Verdict& verdict) const override {
     const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
     require(head.kept <= static_cast<std::uint64_t>(most(own.layout)), "payload: {} entries, at most {} are possible",
             head.kept, most(own.layout));

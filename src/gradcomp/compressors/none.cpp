@@ -2,10 +2,8 @@
 
 #include <utility>
 
-#include "gradcomp/kernels/add_count.hpp"
+#include "gradcomp/compressors/detail/dense_mean.hpp"
 #include "gradcomp/kernels/elementwise.hpp"
-#include "gradcomp/kernels/source_rows.hpp"
-#include "gradcomp/kernels/tiles.hpp"
 
 namespace gradcomp::compressors {
 
@@ -15,51 +13,30 @@ struct NoneState final : State {
   Tally bad;              ///< elements that are not finite: then it did not empty the memory
 };
 
-/// out = a; the memory keeps a. Counts the gradient elements that are not finite.
-void copy_gradient(const Exec& exec, const Source& source, const Tally& bad, const Span<float>& out) {
-  const auto count = bad.count();
-  bad.clear(exec);
-  kernels::for_warps(
-      "gradcomp::compressors::copy_gradient", exec, (source.count + kernels::tile_size - 1) / kernels::tile_size,
-      KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
-        const index_t first = t * kernels::tile_size, left = source.count - first;
-        const index_t size = left < kernels::tile_size ? left : kernels::tile_size;
-        float* const target = out.data() + first;
-        kernels::Lanes<std::int32_t> wrong;
-        warp.each([&](int l) { wrong[l] = 0; });
-        kernels::first_rows(warp, source, first, size, wrong, [&](int l, float a, int row) {
-          const index_t e = index_t{kernels::warp_lanes} * row + l;
-          if (e < size) target[e] = a;
-        });
-        kernels::add_count(warp, wrong, count);
-      });
-}
-
-class None final : public Compressor {
+class None final : public CompressorOf<NoneState> {
  public:
-  using Compressor::Compressor;
+  using CompressorOf::CompressorOf;
 
   std::unique_ptr<State> prepare(const Layout& layout) const override { return std::make_unique<NoneState>(layout); }
   index_t payload_capacity(const Layout&) const override { return 0; }
   index_t payload_bytes(const Layout&, index_t) const override { return 0; }
 
-  void produce(const Exec&, int, const Source&, State& state, const Context&, Message& message) const override {
-    static_cast<NoneState&>(state).finished = false;
+  void do_produce(const Exec&, int, const Source&, NoneState& state, const Context&, Message& message) const override {
+    state.finished = false;
     message = Message{};
   }
 
-  void finish(const Exec& exec, const Source& source, State& state, const Context&, const Span<float>& out,
-              Verdict& verdict) const override {
-    auto& own = static_cast<NoneState&>(state);
-    copy_gradient(exec, source, own.bad, out);
+  void do_finish(const Exec& exec, const Source& source, NoneState& own, const Context&, const Span<float>& out,
+                 Verdict& verdict) const override {
+    if (source.has_memory()) copy_accumulated(exec, source, out.data());
+    divide_sum(exec, source.has_memory() ? out.data() : source.gradient, 1, own.bad, out);
     verdict.skip_if(exec, own.bad.unless_zero());
     own.finished = true;
     if (source.has_memory()) kernels::fill(exec, Span<float>(source.memory, out.size()), 0.0f, own.bad.if_zero());
   }
 
-  void give_back(const Exec& exec, const Source& source, State& state, const Message&,
-                 const Span<const float>& out) const override {
-    auto& own = static_cast<NoneState&>(state);
+  void do_give_back(const Exec& exec, const Source& source, NoneState& own, const Message&,
+                    const Span<const float>& out) const override {
     const bool finished = std::exchange(own.finished, false);  // before, the memory holds a
     if (!finished || !source.has_memory()) return;
     kernels::assign(exec, Span<float>(source.memory, out.size()), out, own.bad.if_zero());

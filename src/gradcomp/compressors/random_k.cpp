@@ -114,10 +114,10 @@ Info with_seed(Info info, const Options& options) {
   return info;
 }
 
-class RandomK final : public Compressor {
+class RandomK final : public CompressorOf<RandomKState> {
  public:
   RandomK(Info info, Options options)
-      : Compressor(with_seed(std::move(info), options), options),
+      : CompressorOf(with_seed(std::move(info), options), options),
         m_ratio(options.real("ratio")),
         m_unbiased(options.text("scale") == "unbiased"),
         m_private(options.text("seed") == "private") {}
@@ -132,11 +132,10 @@ class RandomK final : public Compressor {
     return 4 * target_kept(m_ratio, layout) + (m_private ? 4 : 0);
   }
 
-  void produce(const Exec& exec, int, const Source& source, State& state, const Context& context,
-               Message& message) const override {
+  void do_produce(const Exec& exec, int, const Source& source, RandomKState& own, const Context& context,
+                  Message& message) const override {
     require(!(m_unbiased && source.has_memory()),
             "random_k: scale=unbiased with a feedback diverges; allowed: scale=none or feedback=none");
-    auto& own = static_cast<RandomKState&>(state);
     own.step = context;
     own.kept = own.target;
     const auto rank = static_cast<std::uint32_t>(context.rank);
@@ -152,18 +151,16 @@ class RandomK final : public Compressor {
     message.result = own.sum.data();
   }
 
-  void finish(const Exec& exec, const Source&, State& state, const Context& context, const Span<float>& out,
-              Verdict& verdict) const override {
-    auto& own = static_cast<RandomKState&>(state);
+  void do_finish(const Exec& exec, const Source&, RandomKState& own, const Context& context, const Span<float>& out,
+                 Verdict& verdict) const override {
     find_poison(exec, own.sum, own.flagged);
     verdict.skip_if(exec, own.flagged.unless_zero());
     own.weigh(exec, 1.0f / static_cast<float>(context.ranks), m_unbiased);
     kernels::spread_subsets(exec, own.tiles, own.subsets, own.weights, own.sum, out);
   }
 
-  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out, Verdict& verdict) const override {
-    auto& own = static_cast<RandomKState&>(state);
+  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, RandomKState& own,
+                     const Span<float>& out, Verdict& verdict) const override {
     const index_t k = own.message_layout.count();
     const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), k));
     const index_t entries = head.skip() ? 0 : k;
@@ -185,9 +182,8 @@ class RandomK final : public Compressor {
     own.scatter(exec, values, weight, m_unbiased, Gate(), out);
   }
 
-  void give_back(const Exec& exec, const Source& source, State& state, const Message&,
-                 const Span<const float>&) const override {
-    auto& own = static_cast<RandomKState&>(state);
+  void do_give_back(const Exec& exec, const Source& source, RandomKState& own, const Message&,
+                    const Span<const float>&) const override {
     own.draw(exec, own.step, m_private ? static_cast<std::uint32_t>(own.step.rank) : every_rank);
     return_sent(exec, source, own, own.non_finite.if_zero());
   }

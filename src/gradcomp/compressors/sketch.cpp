@@ -141,10 +141,10 @@ void return_chosen(const Exec& exec, const Source& source, const SketchState& st
       KOKKOS_LAMBDA(const index_t e) { memory[candidates(places(e))] += weight * own(places(e)); });
 }
 
-class Sketch final : public Compressor {
+class Sketch final : public CompressorOf<SketchState> {
  public:
   Sketch(Info info, Options options)
-      : Compressor(std::move(info), std::move(options)),
+      : CompressorOf(std::move(info), std::move(options)),
         m_sizes{this->options().real("ratio"), static_cast<int>(this->options().integer("rows")),
                 this->options().integer("columns"), this->options().integer("candidates")} {}
 
@@ -156,9 +156,8 @@ class Sketch final : public Compressor {
     return 4 * (m_sizes.rows * m_sizes.table_columns(layout) + m_sizes.candidates(layout));
   }
 
-  void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
-               Message& message) const override {
-    auto& own = static_cast<SketchState&>(state);
+  void do_produce(const Exec& exec, int round, const Source& source, SketchState& own, const Context& context,
+                  Message& message) const override {
     message = Message{};
     if (round == 0) {
       own.taken = false;
@@ -184,8 +183,7 @@ class Sketch final : public Compressor {
     message.result = own.sums.data();
   }
 
-  void consume(const Exec& exec, int round, const Message&, State& state, const Context&) const override {
-    auto& own = static_cast<SketchState&>(state);
+  void do_consume(const Exec& exec, int round, const Message&, SketchState& own, const Context&) const override {
     if (round != 0) return;
     own.skip = kernels::count_non_finite(exec, Span<const float>(own.summed)) > 0;
     if (own.skip) return;
@@ -193,9 +191,8 @@ class Sketch final : public Compressor {
     own.skip = !own.heavy.run(exec, own.estimates, own.candidates, own.chosen);
   }
 
-  void finish(const Exec& exec, const Source& source, State& state, const Context& context, const Span<float>& out,
-              Verdict& verdict) const override {
-    auto& own = static_cast<SketchState&>(state);
+  void do_finish(const Exec& exec, const Source& source, SketchState& own, const Context& context,
+                 const Span<float>& out, Verdict& verdict) const override {
     own.skip = own.skip || !own.largest.run(exec, own.sums, own.places, own.chosen);
     if (own.skip) return verdict.skip(exec);
     Kokkos::deep_copy(exec, out, 0.0f);
@@ -204,9 +201,8 @@ class Sketch final : public Compressor {
   }
 
   /// Before finish() has succeeded the memory still holds a.
-  void give_back(const Exec& exec, const Source& source, State& state, const Message&,
-                 const Span<const float>&) const override {
-    auto& own = static_cast<SketchState&>(state);
+  void do_give_back(const Exec& exec, const Source& source, SketchState& own, const Message&,
+                    const Span<const float>&) const override {
     if (std::exchange(own.taken, false) && source.has_memory()) return_chosen(exec, source, own);
   }
 

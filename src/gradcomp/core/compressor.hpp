@@ -5,7 +5,7 @@
 //   for round in 0 .. rounds-1:   produce(round) -> Message;  the exchange carries it;  consume(round)
 //   finish() -> out, the estimate of the mean gradient
 // A method of one bytes round is carried by the exchange itself: out = mean over ranks of decode_add(payload), and
-// neither consume() nor finish() is called.
+// neither consume() nor finish() is called. Methods derive from CompressorOf<their State> (core/compressor_of.hpp).
 //
 // Rules, checked by tests/conformance for every registered method:
 //  - Nothing is allocated after prepare(). Same inputs, same bytes, for any thread count.

@@ -10,9 +10,9 @@ struct TwoRoundsState final : State {
   std::vector<float> sum;
 };
 
-class TwoRounds final : public Compressor {
+class TwoRounds final : public CompressorOf<TwoRoundsState> {
  public:
-  TwoRounds() : Compressor(make_info(), Options()) {}
+  TwoRounds() : CompressorOf(make_info(), Options()) {}
 
   static Info make_info() {
     Info info;
@@ -32,24 +32,23 @@ class TwoRounds final : public Compressor {
   index_t payload_capacity(const Layout&) const override { return 0; }
   index_t payload_bytes(const Layout& layout, index_t) const override { return 4 + 4 * layout.count(); }
 
-  void produce(const Exec&, int round, const Source& source, State& state, const Context&,
-               Message& message) const override {
-    auto& own = static_cast<TwoRoundsState&>(state);
+  void do_produce(const Exec&, int round, const Source& source, TwoRoundsState& own, const Context&,
+                  Message& message) const override {
     if (round == 0) own.norm[0] = source.gradient[0];
     message.count = round == 0 ? 1 : source.count;
     message.data = round == 0 ? own.norm : source.gradient;
     message.result = round == 0 ? own.norm : own.sum.data();
   }
-  void finish(const Exec& exec, const Source& source, State& state, const Context& context, const Span<float>& out,
-              Verdict& verdict) const override {
-    const auto& own = static_cast<TwoRoundsState&>(state);
+  void do_finish(const Exec& exec, const Source& source, TwoRoundsState& own, const Context& context,
+                 const Span<float>& out, Verdict& verdict) const override {
     for (index_t i = 0; i < source.count; ++i) {
       out(static_cast<std::size_t>(i)) = own.sum[static_cast<std::size_t>(i)] / static_cast<float>(context.ranks);
     }
     if (own.norm[0] != own.norm[0]) verdict.skip(exec);
   }
-  void give_back(const Exec&, const Source&, State& state, const Message&, const Span<const float>&) const override {
-    static_cast<TwoRoundsState&>(state).kept = {0};  // seen in the report of the skipped step
+  void do_give_back(const Exec&, const Source&, TwoRoundsState& state, const Message&,
+                    const Span<const float>&) const override {
+    state.kept = {0};  // seen in the report of the skipped step
   }
 };
 

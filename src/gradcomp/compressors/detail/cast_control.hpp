@@ -168,19 +168,18 @@ void return_cast(const Exec& exec, const Source& source, float ranks, const Vect
 }
 
 template <class Format>
-class CastControl final : public Compressor {
+class CastControl final : public CompressorOf<CastState> {
  public:
   CastControl(Info info, Options options)
-      : Compressor(std::move(info), std::move(options)),
+      : CompressorOf(std::move(info), std::move(options)),
         m_stochastic(this->options().text("rounding") == "stochastic") {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override { return std::make_unique<CastState>(layout); }
   index_t payload_capacity(const Layout&) const override { return 0; }
   index_t payload_bytes(const Layout& layout, index_t) const override { return 2 * layout.count(); }
 
-  void produce(const Exec& exec, int, const Source& source, State& state, const Context& context,
-               Message& message) const override {
-    auto& own = static_cast<CastState&>(state);
+  void do_produce(const Exec& exec, int, const Source& source, CastState& own, const Context& context,
+                  Message& message) const override {
     own.ranks = static_cast<float>(context.ranks);
     if (m_stochastic) {
       const index_t id = own.layout.segments.empty() ? 0 : own.layout.segments[0].id;
@@ -197,16 +196,14 @@ class CastControl final : public Compressor {
     message.result = own.sum.data();
   }
 
-  void finish(const Exec& exec, const Source&, State& state, const Context&, const Span<float>& out,
-              Verdict& verdict) const override {
-    const auto& own = static_cast<CastState&>(state);
+  void do_finish(const Exec& exec, const Source&, CastState& own, const Context&, const Span<float>& out,
+                 Verdict& verdict) const override {
     widen_sum<Format>(exec, own.sum, out, own.bad);
     verdict.skip_if(exec, own.bad.unless_zero());
   }
 
-  void give_back(const Exec& exec, const Source& source, State& state, const Message&,
-                 const Span<const float>&) const override {
-    const auto& own = static_cast<CastState&>(state);
+  void do_give_back(const Exec& exec, const Source& source, CastState& own, const Message&,
+                    const Span<const float>&) const override {
     if (source.has_memory()) return_cast<Format>(exec, source, own.ranks, own.sent);
   }
 

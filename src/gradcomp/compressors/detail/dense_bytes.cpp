@@ -5,9 +5,8 @@ namespace gradcomp::compressors {
 DenseState::DenseState(const Layout& bucket, index_t payload_bytes)
     : State(bucket), payload("gradcomp::compressors::payload", static_cast<std::size_t>(payload_bytes)) {}
 
-void DenseBytes::produce(const Exec& exec, int, const Source& source, State& state, const Context& context,
-                         Message& message) const {
-  auto& own = static_cast<DenseState&>(state);
+void DenseBytes::do_produce(const Exec& exec, int, const Source& source, DenseState& own, const Context& context,
+                            Message& message) const {
   own.non_finite.clear(exec);
   encode_state(exec, source, own, context, own.payload.data() + payload_header_bytes);
   message.kind = MessageKind::bytes;
@@ -18,9 +17,8 @@ void DenseBytes::produce(const Exec& exec, int, const Source& source, State& sta
   message.size = payload_header_bytes + (empty ? 0 : payload_bytes(own.layout, source.count));
 }
 
-void DenseBytes::decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                            const Span<float>& out, Verdict& verdict) const {
-  auto& own = static_cast<DenseState&>(state);
+void DenseBytes::do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, DenseState& own,
+                               const Span<float>& out, Verdict& verdict) const {
   const std::string& name = info().name;
   const index_t count = own.layout.count();
   require(static_cast<index_t>(out.size()) == count, "{}: output of {} elements, expected {}", name, out.size(), count);

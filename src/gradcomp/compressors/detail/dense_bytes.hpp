@@ -17,15 +17,15 @@ struct DenseState : State {
   Tally wrong;       ///< scales, codes and padding in it that no encoder writes
 };
 
-class DenseBytes : public Compressor {
+class DenseBytes : public CompressorOf<DenseState> {
  public:
-  using Compressor::Compressor;
+  using CompressorOf::CompressorOf;
 
   index_t payload_capacity(const Layout& layout) const final { return payload_header_bytes + payload_bytes(layout, 0); }
-  void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
-               Message& message) const final;
-  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out, Verdict& verdict) const final;
+  void do_produce(const Exec& exec, int round, const Source& source, DenseState& state, const Context& context,
+                  Message& message) const final;
+  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, DenseState& state,
+                     const Span<float>& out, Verdict& verdict) const final;
 
  protected:
   /// Writes payload_bytes() bytes to `sections` (aligned to 4) and leaves in the memory what they do not say. When

@@ -51,11 +51,11 @@ struct FixedCoding {
 };
 
 template <class Codec>
-class EliasStage final : public Compressor {
+class EliasStage final : public CompressorOf<EliasState> {
  public:
   /// `fixed` has the same name and options, so that their headers are the same.
   EliasStage(std::unique_ptr<Compressor> fixed, const Codec& codec, const FixedCoding& coding)
-      : Compressor(sized_by_host(fixed->info()), fixed->options()),
+      : CompressorOf(sized_by_host(fixed->info()), fixed->options()),
         m_fixed(std::move(fixed)),
         m_codec(codec),
         m_coding(coding) {}
@@ -70,9 +70,8 @@ class EliasStage final : public Compressor {
   }
   bool has_fixed_bytes() const override { return false; }
 
-  void produce(const Exec& exec, int, const Source& source, State& state, const Context& context,
-               Message& message) const override {
-    auto& own = static_cast<EliasState&>(state);
+  void do_produce(const Exec& exec, int, const Source& source, EliasState& own, const Context& context,
+                  Message& message) const override {
     m_fixed->produce(exec, 0, source, *own.fixed, context, message);
     const bool skip = message.size == payload_header_bytes;  // or nothing to code
     const index_t size = skip ? 0
@@ -86,9 +85,8 @@ class EliasStage final : public Compressor {
     write_header(exec, head, message.payload);
   }
 
-  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out, Verdict& verdict) const override {
-    auto& own = static_cast<EliasState&>(state);
+  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, EliasState& own,
+                     const Span<float>& out, Verdict& verdict) const override {
     const std::string& name = info().name;
     const index_t count = own.layout.count();
     const PayloadHeader head = read_header(exec, payload, header(count, count));

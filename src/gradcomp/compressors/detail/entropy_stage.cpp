@@ -38,16 +38,15 @@ index_t EntropyState::scratch_bytes() const {
 }
 
 EntropyStage::EntropyStage(std::shared_ptr<const Compressor> inner)
-    : Compressor(staged(inner->info()), composed_options(composed_text(*inner) + "+huffman")),
+    : CompressorOf(staged(inner->info()), composed_options(composed_text(*inner) + "+huffman")),
       m_inner(std::move(inner)) {}
 
 std::unique_ptr<State> EntropyStage::prepare(const Layout& layout) const {
   return std::make_unique<EntropyState>(layout, m_inner->prepare(layout), payload_capacity(layout));
 }
 
-void EntropyStage::produce(const Exec& exec, int, const Source& source, State& state, const Context& context,
-                           Message& message) const {
-  auto& own = static_cast<EntropyState&>(state);
+void EntropyStage::do_produce(const Exec& exec, int, const Source& source, EntropyState& own, const Context& context,
+                              Message& message) const {
   m_inner->produce(exec, 0, source, *own.inner, context, own.message);
   own.kept = own.inner->kept;
   own.target = own.inner->target;
@@ -71,9 +70,8 @@ void EntropyStage::produce(const Exec& exec, int, const Source& source, State& s
   write_header(exec, head, message.payload);
 }
 
-void EntropyStage::decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                              const Span<float>& out, Verdict& verdict) const {
-  auto& own = static_cast<EntropyState&>(state);
+void EntropyStage::do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight,
+                                 EntropyState& own, const Span<float>& out, Verdict& verdict) const {
   const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
   const auto sections = sections_of(payload);
   auto size = static_cast<index_t>(sections.size());
@@ -95,9 +93,8 @@ void EntropyStage::decode_add(const Exec& exec, const Span<const std::byte>& pay
                       *own.inner, out, verdict);
 }
 
-void EntropyStage::give_back(const Exec& exec, const Source& source, State& state, const Message&,
-                             const Span<const float>& out) const {
-  auto& own = static_cast<EntropyState&>(state);
+void EntropyStage::do_give_back(const Exec& exec, const Source& source, EntropyState& own, const Message&,
+                                const Span<const float>& out) const {
   m_inner->give_back(exec, source, *own.inner, own.message, out);
 }
 

@@ -26,7 +26,7 @@ struct EntropyState final : State {
   Vector<std::byte> payload, decoded;  ///< [capacity]; decoded: the inner method's payload
 };
 
-class EntropyStage final : public Compressor {
+class EntropyStage final : public CompressorOf<EntropyState> {
  public:
   explicit EntropyStage(std::shared_ptr<const Compressor> inner);
 
@@ -36,12 +36,12 @@ class EntropyStage final : public Compressor {
     return m_inner->payload_bytes(layout, kept);
   }
   bool has_fixed_bytes() const override { return false; }
-  void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
-               Message& message) const override;
-  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out, Verdict& verdict) const override;
-  void give_back(const Exec& exec, const Source& source, State& state, const Message& message,
-                 const Span<const float>& out) const override;
+  void do_produce(const Exec& exec, int round, const Source& source, EntropyState& state, const Context& context,
+                  Message& message) const override;
+  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, EntropyState& state,
+                     const Span<float>& out, Verdict& verdict) const override;
+  void do_give_back(const Exec& exec, const Source& source, EntropyState& state, const Message& message,
+                    const Span<const float>& out) const override;
 
  private:
   std::shared_ptr<const Compressor> m_inner;

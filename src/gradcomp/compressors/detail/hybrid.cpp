@@ -144,8 +144,8 @@ index_t HybridState::scratch_bytes() const {
 }
 
 Hybrid::Hybrid(std::shared_ptr<const Compressor> sparsifier, std::shared_ptr<const Compressor> coder)
-    : Compressor(hybrid_info(*sparsifier, *coder),
-                 composed_options(composed_text(*sparsifier) + "+" + composed_text(*coder))),
+    : CompressorOf(hybrid_info(*sparsifier, *coder),
+                   composed_options(composed_text(*sparsifier) + "+" + composed_text(*coder))),
       m_sparsifier(std::move(sparsifier)),
       m_coder(std::move(coder)) {}
 
@@ -167,9 +167,8 @@ index_t Hybrid::payload_bytes(const Layout& layout, index_t kept) const {
          m_coder->payload_bytes(flat_values(layout, kept), kept);
 }
 
-void Hybrid::produce(const Exec& exec, int, const Source& source, State& state, const Context& context,
-                     Message& message) const {
-  auto& own = static_cast<HybridState&>(state);
+void Hybrid::do_produce(const Exec& exec, int, const Source& source, HybridState& own, const Context& context,
+                        Message& message) const {
   m_sparsifier->produce(exec, 0, source, *own.sparse, context, own.entries);
   own.kept = own.sparse->kept;
   own.target = own.sparse->target;
@@ -205,9 +204,8 @@ void Hybrid::produce(const Exec& exec, int, const Source& source, State& state, 
   write_header(exec, head, message.payload);
 }
 
-void Hybrid::decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                        const Span<float>& out, Verdict& verdict) const {
-  auto& own = static_cast<HybridState&>(state);
+void Hybrid::do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, HybridState& own,
+                           const Span<float>& out, Verdict& verdict) const {
   const std::string& name = info().name;
   const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
   require(head.kept <= static_cast<std::uint64_t>(own.most()), "{}: payload of {} entries, at most {} are possible",

@@ -30,7 +30,7 @@ struct HybridState final : State {
   Vector<std::byte> sparse_plain, coder_plain;  ///< payloads of the parts, put together by decode_add()
 };
 
-class Hybrid final : public Compressor {
+class Hybrid final : public CompressorOf<HybridState> {
  public:
   Hybrid(std::shared_ptr<const Compressor> sparsifier, std::shared_ptr<const Compressor> coder);
 
@@ -38,10 +38,10 @@ class Hybrid final : public Compressor {
   index_t payload_capacity(const Layout& layout) const override;
   index_t payload_bytes(const Layout& layout, index_t kept) const override;
   bool has_fixed_bytes() const override { return m_sparsifier->has_fixed_bytes(); }
-  void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
-               Message& message) const override;
-  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out, Verdict& verdict) const override;
+  void do_produce(const Exec& exec, int round, const Source& source, HybridState& state, const Context& context,
+                  Message& message) const override;
+  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, HybridState& state,
+                     const Span<float>& out, Verdict& verdict) const override;
 
  private:
   std::shared_ptr<const Compressor> m_sparsifier, m_coder;

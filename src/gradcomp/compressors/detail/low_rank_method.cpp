@@ -54,7 +54,7 @@ index_t LowRankState::scratch_bytes() const {
 }
 
 LowRankMethod::LowRankMethod(Info info, Options options)
-    : Compressor(std::move(info), std::move(options)), m_rule(this->options()) {}
+    : CompressorOf(std::move(info), std::move(options)), m_rule(this->options()) {}
 
 FactorCounts LowRankMethod::counts(const Layout& layout) const {
   FactorCounts sum;
@@ -79,9 +79,8 @@ void LowRankMethod::orthonormalise(const Exec& exec, const Vector<kernels::Colum
   kernels::orthogonalise(exec, columns, data);
 }
 
-void LowRankMethod::produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
-                            Message& message) const {
-  auto& own = static_cast<LowRankState&>(state);
+void LowRankMethod::do_produce(const Exec& exec, int round, const Source& source, LowRankState& own,
+                               const Context& context, Message& message) const {
   message = Message{};
   if (round > 0) {
     if (!own.is_dense) project_back(exec, source, own, message);
@@ -102,17 +101,16 @@ void LowRankMethod::produce(const Exec& exec, int round, const Source& source, S
   message.result = own.sum.data();
 }
 
-void LowRankMethod::consume(const Exec& exec, int round, const Message& message, State& state, const Context&) const {
-  auto& own = static_cast<LowRankState&>(state);
+void LowRankMethod::do_consume(const Exec& exec, int round, const Message& message, LowRankState& own,
+                               const Context&) const {
   // the first reduced message carries the flag of every rank, this one too
   if (round == 0) own.bad.clear(exec);
   count_non_finite(exec, static_cast<const float*>(message.result), message.count, own.bad.count());
   if (round == 0 && !own.is_dense) summed(exec, own);
 }
 
-void LowRankMethod::finish(const Exec& exec, const Source& source, State& state, const Context& context,
-                           const Span<float>& out, Verdict& verdict) const {
-  auto& own = static_cast<LowRankState&>(state);
+void LowRankMethod::do_finish(const Exec& exec, const Source& source, LowRankState& own, const Context& context,
+                              const Span<float>& out, Verdict& verdict) const {
   verdict.skip_if(exec, own.bad.unless_zero());
   own.finished = true;
   if (!own.bad.if_zero().may_open()) return;
@@ -126,9 +124,8 @@ void LowRankMethod::finish(const Exec& exec, const Source& source, State& state,
 
 /// Matrices: memory = a - out, so `out` returns. Dense elements left whole, and return from the own message. Before
 /// finish() has succeeded the memory still holds a.
-void LowRankMethod::give_back(const Exec& exec, const Source& source, State& state, const Message&,
-                              const Span<const float>& out) const {
-  auto& own = static_cast<LowRankState&>(state);
+void LowRankMethod::do_give_back(const Exec& exec, const Source& source, LowRankState& own, const Message&,
+                                 const Span<const float>& out) const {
   const Gate taken = own.bad.if_zero();
   if (!std::exchange(own.finished, false) || !source.has_memory()) return;
   if (own.is_dense) return own.whole.give_back(exec, out, own.own, taken, source.memory);

@@ -47,20 +47,21 @@ struct LowRankState : State {
   bool finished = false;       ///< finish() was called
 };
 
-class LowRankMethod : public Compressor {
+class LowRankMethod : public CompressorOf<LowRankState> {
  public:
   LowRankMethod(Info info, Options options);
 
   index_t payload_capacity(const Layout&) const final { return 0; }
   index_t payload_bytes(const Layout& layout, index_t kept) const final;
   bool has_fixed_bytes() const override { return m_rule.start_step == 0; }
-  void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
-               Message& message) const final;
-  void consume(const Exec& exec, int round, const Message& message, State& state, const Context& context) const final;
-  void finish(const Exec& exec, const Source& source, State& state, const Context& context, const Span<float>& out,
-              Verdict& verdict) const final;
-  void give_back(const Exec& exec, const Source& source, State& state, const Message& message,
-                 const Span<const float>& out) const final;
+  void do_produce(const Exec& exec, int round, const Source& source, LowRankState& state, const Context& context,
+                  Message& message) const final;
+  void do_consume(const Exec& exec, int round, const Message& message, LowRankState& state,
+                  const Context& context) const final;
+  void do_finish(const Exec& exec, const Source& source, LowRankState& state, const Context& context,
+                 const Span<float>& out, Verdict& verdict) const final;
+  void do_give_back(const Exec& exec, const Source& source, LowRankState& state, const Message& message,
+                    const Span<const float>& out) const final;
 
  protected:
   const LowRankRule& rule() const { return m_rule; }

@@ -129,7 +129,7 @@ index_t QuantaState::scratch_bytes() const {
 }
 
 QuantaMethod::QuantaMethod(Info info, Options options, bool per_segment)
-    : Compressor(std::move(info), std::move(options)),
+    : CompressorOf(std::move(info), std::move(options)),
       m_per_segment(per_segment),
       m_counts(this->options().text("quanta") == "multi") {}
 
@@ -151,9 +151,8 @@ index_t QuantaMethod::payload_capacity(const Layout& layout) const {
   return payload_header_bytes + payload_bytes(layout, layout.count());
 }
 
-void QuantaMethod::produce(const Exec& exec, int, const Source& source, State& state, const Context&,
-                           Message& message) const {
-  auto& own = static_cast<QuantaState&>(state);
+void QuantaMethod::do_produce(const Exec& exec, int, const Source& source, QuantaState& own, const Context&,
+                              Message& message) const {
   own.first.run(exec, own.tiles, source);
   PayloadHeader head = header(source.count, 0);
   if (own.first.non_finite() > 0) return send_flag(exec, own, head, own.payload, message);
@@ -182,9 +181,8 @@ void QuantaMethod::produce(const Exec& exec, int, const Source& source, State& s
   record(own);
 }
 
-void QuantaMethod::decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                              const Span<float>& out, Verdict& verdict) const {
-  auto& own = static_cast<QuantaState&>(state);
+void QuantaMethod::do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, QuantaState& own,
+                                 const Span<float>& out, Verdict& verdict) const {
   const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
   require(head.kept <= static_cast<std::uint64_t>(own.layout.count()), "payload: {} entries, at most {} are possible",
           head.kept, own.layout.count());

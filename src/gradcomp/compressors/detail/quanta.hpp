@@ -36,7 +36,7 @@ struct QuantaState : State {
   Vector<std::byte> payload;
 };
 
-class QuantaMethod : public Compressor {
+class QuantaMethod : public CompressorOf<QuantaState> {
  public:
   /// `per_segment`: whether every segment has a tau of its own.
   QuantaMethod(Info info, Options options, bool per_segment);
@@ -44,10 +44,10 @@ class QuantaMethod : public Compressor {
   std::unique_ptr<State> prepare(const Layout& layout) const override;
   index_t payload_capacity(const Layout& layout) const override;
   index_t payload_bytes(const Layout& layout, index_t kept) const override;
-  void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
-               Message& message) const override;
-  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out, Verdict& verdict) const override;
+  void do_produce(const Exec& exec, int round, const Source& source, QuantaState& state, const Context& context,
+                  Message& message) const override;
+  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, QuantaState& state,
+                     const Span<float>& out, Verdict& verdict) const override;
 
  protected:
   /// A state with what the method remembers besides.

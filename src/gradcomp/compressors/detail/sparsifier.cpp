@@ -48,7 +48,7 @@ index_t SparseState::scratch_bytes() const {
 Sparsifier::Sparsifier(Info info, const Options& options) : Sparsifier(std::move(info), options, Density(options)) {}
 
 Sparsifier::Sparsifier(Info info, const Options& options, Density density)
-    : Compressor(with_coding(std::move(info), options), options),
+    : CompressorOf(with_coding(std::move(info), options), options),
       m_density(std::move(density)),
       m_coding(coders::sparse_coding(options)) {}
 
@@ -97,9 +97,8 @@ void Sparsifier::begin(SparseState& state, std::int64_t step) const {
   }
 }
 
-void Sparsifier::produce(const Exec& exec, int, const Source& source, State& state, const Context& context,
-                         Message& message) const {
-  auto& own = static_cast<SparseState&>(state);
+void Sparsifier::do_produce(const Exec& exec, int, const Source& source, SparseState& own, const Context& context,
+                            Message& message) const {
   own.first.run(exec, own.tiles, source, own.selector.expect(exec, source));
   if (own.first.non_finite() > 0) return send_flag(exec, own, header(source.count, 0), own.payload, message);
   begin(own, context.step);
@@ -126,10 +125,10 @@ void Sparsifier::emit(const Exec& exec, const Source& source, SparseState& state
   if (!exact) report_sent(exec, source, message.sparse);
 }
 
-void Sparsifier::decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                            const Span<float>& out, Verdict& verdict) const {
-  const auto& coder = static_cast<SparseState&>(state).coder;
-  if (coders::decode_sparse(exec, coder, payload, header(state.layout.count(), 0), weight, out)) verdict.skip(exec);
+void Sparsifier::do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, SparseState& state,
+                               const Span<float>& out, Verdict& verdict) const {
+  if (coders::decode_sparse(exec, state.coder, payload, header(state.layout.count(), 0), weight, out))
+    verdict.skip(exec);
 }
 
 Parameter variant_parameter(const std::string& fixed) {

@@ -34,7 +34,7 @@ struct SparseState : State {
   Vector<std::byte> payload;  ///< [payload_capacity()]
 };
 
-class Sparsifier : public Compressor {
+class Sparsifier : public CompressorOf<SparseState> {
  public:
   Sparsifier(Info info, const Options& options);
   /// Of a method that declares no `ratio`.
@@ -45,10 +45,10 @@ class Sparsifier : public Compressor {
   index_t payload_bytes(const Layout& layout, index_t kept) const override;
   bool has_fixed_bytes() const override;
   index_t most_kept(const Layout& layout) const final;
-  void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
-               Message& message) const override;
-  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out, Verdict& verdict) const override;
+  void do_produce(const Exec& exec, int round, const Source& source, SparseState& state, const Context& context,
+                  Message& message) const override;
+  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, SparseState& state,
+                     const Span<float>& out, Verdict& verdict) const override;
 
  protected:
   const Density& density() const { return m_density; }

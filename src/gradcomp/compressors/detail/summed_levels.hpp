@@ -50,10 +50,10 @@ void return_levels(const Exec& exec, const SummedState& state, const Source& sou
 ///   static constexpr int most_levels         s of one rank; of W ranks: min(most_levels, (2^(sum_bits - 1) - 1) / W)
 ///   double excess(levels, n)                 w for n elements; remedy as in detail/coded.hpp
 template <class Scheme>
-class SummedLevels final : public Compressor {
+class SummedLevels final : public CompressorOf<SummedState> {
  public:
   SummedLevels(Info info, Options options)
-      : Compressor(std::move(info), std::move(options)), m_scheme(Scheme::from(this->options())) {}
+      : CompressorOf(std::move(info), std::move(options)), m_scheme(Scheme::from(this->options())) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<SummedState>(layout, m_scheme.length, m_scheme.sum_bits);
@@ -65,9 +65,8 @@ class SummedLevels final : public Compressor {
     return 4 * kernels::bucket_count(layout, m_scheme.length) + levels;
   }
 
-  void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
-               Message& message) const override {
-    auto& own = static_cast<SummedState&>(state);
+  void do_produce(const Exec& exec, int round, const Source& source, SummedState& own, const Context& context,
+                  Message& message) const override {
     if (round == 0) {
       const int most = kernels::most_summed(m_scheme.sum_bits);
       require(context.ranks <= most, "{}: sums of {} bits hold the levels of {} ranks at most, there are {}",
@@ -82,16 +81,16 @@ class SummedLevels final : public Compressor {
     send_levels(exec, own, source, context, message);
   }
 
-  void consume(const Exec& exec, int round, const Message&, State& state, const Context&) const override {
-    if (round == 0) check_shared(exec, static_cast<SummedState&>(state));
+  void do_consume(const Exec& exec, int round, const Message&, SummedState& state, const Context&) const override {
+    if (round == 0) check_shared(exec, state);
   }
-  void finish(const Exec& exec, const Source&, State& state, const Context& context, const Span<float>& out,
-              Verdict& verdict) const override {
-    finish_levels(exec, static_cast<SummedState&>(state), context, out, verdict);
+  void do_finish(const Exec& exec, const Source&, SummedState& state, const Context& context, const Span<float>& out,
+                 Verdict& verdict) const override {
+    finish_levels(exec, state, context, out, verdict);
   }
-  void give_back(const Exec& exec, const Source& source, State& state, const Message&,
-                 const Span<const float>&) const override {
-    return_levels(exec, static_cast<SummedState&>(state), source);
+  void do_give_back(const Exec& exec, const Source& source, SummedState& state, const Message&,
+                    const Span<const float>&) const override {
+    return_levels(exec, state, source);
   }
 
  private:
