@@ -1,5 +1,6 @@
 # A folder of src/gradcomp is a layer: a static library that may link only the layers beneath it.
 # So an inclusion that points upwards does not link, and one that skips a declared dependency does not compile.
+# $<BUILD_INTERFACE:...> keeps what is ours alone (warnings, sanitizers, folders) out of what is installed.
 
 # -fno-trapping-math changes no value: it lets gcc compute both sides of a choice, without which loops with one in them
 # (half-precision casts) are not vectorised.
@@ -11,22 +12,28 @@ if(GRADCOMP_ENABLE_ASAN)
   target_compile_options(gradcomp_options INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer)
   target_link_options(gradcomp_options INTERFACE -fsanitize=address,undefined)
 endif()
-if(DEFINED KokkosKernels_DIR AND KokkosKernels_FOUND)
+if(GRADCOMP_ENABLE_KOKKOS_KERNELS)
   target_link_options(gradcomp_options INTERFACE -Wl,--disable-new-dtags)
 endif()
 
 # One precompiled header per set of flags; the Kokkos header costs seconds a file without it. Kernels are compiled with
 # full optimisation, what only steers them (records, command lines, tests: `light`) without: build time is scarce.
-file(WRITE ${CMAKE_BINARY_DIR}/pch.cpp "")
-foreach(kind pch pch_nocontract pch_light pch_test)
-  add_library(gradcomp_${kind} OBJECT ${CMAKE_BINARY_DIR}/pch.cpp)
+file(WRITE ${PROJECT_BINARY_DIR}/pch.cpp "")
+set(kinds pch pch_nocontract pch_test)
+if(GRADCOMP_ENABLE_PROGRAMS)
+  list(APPEND kinds pch_light)
+endif()
+foreach(kind ${kinds})
+  add_library(gradcomp_${kind} OBJECT ${PROJECT_BINARY_DIR}/pch.cpp)
   target_link_libraries(gradcomp_${kind} PUBLIC Kokkos::kokkos gradcomp_options)
   target_precompile_headers(gradcomp_${kind} PRIVATE <Kokkos_Core.hpp> <string> <vector> <memory> <functional> <map>)
 endforeach()
 target_compile_options(gradcomp_pch_nocontract PRIVATE -ffp-contract=off)
-target_compile_options(gradcomp_pch_light PRIVATE -O1)
-target_link_libraries(gradcomp_pch_light PUBLIC nlohmann_json::nlohmann_json)
-target_precompile_headers(gradcomp_pch_light PRIVATE <nlohmann/json.hpp>)
+if(GRADCOMP_ENABLE_PROGRAMS)
+  target_compile_options(gradcomp_pch_light PRIVATE -O1)
+  target_link_libraries(gradcomp_pch_light PUBLIC nlohmann_json::nlohmann_json)
+  target_precompile_headers(gradcomp_pch_light PRIVATE <nlohmann/json.hpp>)
+endif()
 # tests alone: what is measured has no checks of indices and empty optionals
 target_compile_options(gradcomp_pch_test PRIVATE -O1 -D_GLIBCXX_ASSERTIONS)
 if(GRADCOMP_ENABLE_TESTS)
@@ -36,6 +43,7 @@ endif()
 
 # gradcomp_use_pch(<target> <kind>): the header of that kind with the flags that belong to it.
 function(gradcomp_use_pch target kind)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:gradcomp_options>)
   target_precompile_headers(${target} REUSE_FROM gradcomp_${kind})
   target_compile_options(${target} PRIVATE $<TARGET_PROPERTY:gradcomp_${kind},COMPILE_OPTIONS>)
   if(kind STREQUAL pch_light)
@@ -45,17 +53,20 @@ function(gradcomp_use_pch target kind)
   endif()
 endfunction()
 
-# gradcomp_layer(<folder> [NO_CONTRACT | LIGHT] [DEPENDS layer... or target...])
+# gradcomp_layer(<folder> [NO_CONTRACT | LIGHT] [EXCEPT source...] [DEPENDS layer... or target...])
+# With SOURCES source... a layer of these, in another's folder.
 function(gradcomp_layer name)
-  cmake_parse_arguments(arg "NO_CONTRACT;LIGHT" "" "DEPENDS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/gradcomp/${name}/*.cpp
-       ${CMAKE_SOURCE_DIR}/src/gradcomp/${name}/*/*.cpp)
+  cmake_parse_arguments(arg "NO_CONTRACT;LIGHT" "" "SOURCES;EXCEPT;DEPENDS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/gradcomp/${name}/*.cpp
+       ${PROJECT_SOURCE_DIR}/src/gradcomp/${name}/*/*.cpp)
+  list(APPEND sources ${arg_SOURCES})
+  list(REMOVE_ITEM sources ${arg_EXCEPT})
   if(NOT sources)
-    set(sources ${CMAKE_BINARY_DIR}/pch.cpp)
+    set(sources ${PROJECT_BINARY_DIR}/pch.cpp)
   endif()
   add_library(gradcomp_${name} STATIC ${sources})
-  target_include_directories(gradcomp_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
-  target_link_libraries(gradcomp_${name} PUBLIC Kokkos::kokkos gradcomp_options)
+  target_include_directories(gradcomp_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
+  target_link_libraries(gradcomp_${name} PUBLIC Kokkos::kokkos)
   set(pch pch)
   if(arg_NO_CONTRACT) # bytes must agree between devices: docs/concepts.md
     set(pch pch_nocontract)
@@ -80,9 +91,12 @@ function(gradcomp_program name folder)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE gradcomp ${arg_DEPENDS})
   gradcomp_use_pch(${name} pch_light)
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   if(NOT TARGET programs) # what ./run demo builds: everything but the tests
     add_custom_target(programs)
   endif()
   add_dependencies(programs ${name})
+  if(GRADCOMP_ENABLE_INSTALL)
+    install(TARGETS ${name} RUNTIME COMPONENT programs)
+  endif()
 endfunction()

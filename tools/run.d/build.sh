@@ -7,6 +7,9 @@ configure() { # configure PRESET: only when something that shapes the configurat
     openmp) options+=(-DGRADCOMP_NATIVE_ARCH=ON) ;; # built where it runs; the other presets stay portable
     serial-kk) [ ! -d /opt/trilinos/usr ] || options+=(-DCMAKE_PREFIX_PATH=/opt/trilinos/usr) ;;
   esac
+  if [ -n "${GRADCOMP_KOKKOS_KERNELS:-}" ]; then # the machine's own toolchain; otherwise as the preset says
+    options+=(-DGRADCOMP_ENABLE_KOKKOS_KERNELS="$GRADCOMP_KOKKOS_KERNELS")
+  fi
   if [ "${GRADCOMP_WERROR:-0}" = 1 ]; then options+=(-DGRADCOMP_ENABLE_WERROR=ON); fi
   if command -v ccache >/dev/null; then
     options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)

@@ -12,19 +12,21 @@ probe_system() { # configures a project that only looks for the dependencies
 }
 
 system_is_complete() { # the probe costs seconds: its answer is kept for as long as what it depends on stays the same
-  local key answer
+  local key answer kernels
   mkdir -p "$cache"
   key=$({
     env | grep -E '^(PATH|CMAKE_PREFIX_PATH|CC|CXX|LOADEDMODULES|SPACK_ENV|.*_(ROOT|DIR))=' | sort || true
-    cat "$project/cmake/Dependencies.cmake"
+    cat "$project/cmake/Dependencies.cmake" "$project/tools/run.d/probe/CMakeLists.txt"
     stat -c %Y /var/lib/dpkg/status 2>/dev/null || true
   } | sha256sum)
   answer=$cache/probe-${key:0:12}
   if [ ! -e "$answer" ]; then
-    if probe_system; then echo yes; else echo no; fi >"$answer.$$"
+    if probe_system; then sed -n 's/^-- Kokkos Kernels: /yes /p' "$cache/probe.log"; else echo no; fi >"$answer.$$"
     mv "$answer.$$" "$answer"
   fi
-  [ "$(cat "$answer")" = yes ]
+  read -r answer kernels <"$answer"
+  [ "$answer" = yes ] || return 1
+  export GRADCOMP_KOKKOS_KERNELS=${GRADCOMP_KOKKOS_KERNELS:-$kernels}
 }
 
 enter_toolchain() {

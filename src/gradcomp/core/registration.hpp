@@ -1,0 +1,65 @@
+#pragma once
+// The door for methods, transports, reducers and strategies of another project, which no folder of this one holds
+// (docs/install.md). What comes in stands beside our own everywhere: in specs, lists and checks.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gradcomp/core/error.hpp"
+
+namespace gradcomp {
+
+/// What came from outside, for one type of entry. Not for several threads at once.
+template <class E>
+class Registrations {
+ public:
+  static void add(E entry) {
+    const std::string name = name_of(entry);
+    const auto allowed = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
+    require(!name.empty() && std::all_of(name.begin(), name.end(), allowed),
+            "register_entry: the name is '{}'; allowed: lower-case letters, digits and _", name);
+    require(!closed(), "register_entry: '{}' comes after the list was first used; register it before", name);
+    pending().push_back(std::move(entry));
+  }
+
+  /// Our own entries with those from outside, sorted by name. From then on nothing can be added.
+  static std::vector<E> join(std::vector<E> entries) {
+    entries.insert(entries.end(), pending().begin(), pending().end());
+    const auto before = [](const E& a, const E& b) { return name_of(a) < name_of(b); };
+    std::stable_sort(entries.begin(), entries.end(), before);
+    const auto twice = std::adjacent_find(entries.begin(), entries.end(),
+                                          [](const E& a, const E& b) { return name_of(a) == name_of(b); });
+    require(twice == entries.end(), "register_entry: there are two entries called '{}'; allowed: a name not in use",
+            twice == entries.end() ? "" : name_of(*twice));
+    closed() = true;
+    return entries;
+  }
+
+ private:
+  static const std::string& name_of(const E& entry) {
+    if constexpr (requires { entry.info; }) {
+      return entry.info.name;
+    } else {
+      return entry.name;
+    }
+  }
+  static std::vector<E>& pending() {
+    static std::vector<E> entries;
+    return entries;
+  }
+  static bool& closed() {
+    static bool is_closed = false;
+    return is_closed;
+  }
+};
+
+/// Adds an Entry, TransportEntry, ReducerEntry or StrategyEntry of the caller's own. Call it at the start of main():
+/// throws Error once the list was used, and for an impossible name. A name that is there already shows when the list is
+/// first used.
+template <class E>
+void register_entry(E entry) {
+  Registrations<E>::add(std::move(entry));
+}
+
+}  // namespace gradcomp

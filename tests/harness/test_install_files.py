@@ -1,0 +1,68 @@
+"""What is installed and how the build is reached: the public headers are complete among themselves, every preset has its
+build and tests, and every option is in docs/install.md. The installed tree itself: tests/install."""
+import json
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "src" / "gradcomp"
+PRESETS = json.loads((ROOT / "CMakePresets.json").read_text())
+
+
+def components():
+    """{component: (the one it needs, its headers)} as src/gradcomp/CMakeLists.txt says."""
+    text = (SOURCES / "CMakeLists.txt").read_text()
+    found = {}
+    for name, body in re.findall(r"gradcomp_component\((\w+)([^)]*)\)", text):
+        need = re.search(r"NEEDS (\w+)", body)
+        found[name] = need and need.group(1), body.split("HEADERS")[1].split()
+    return found
+
+
+def reach(name, found):
+    """Headers of a component and of those that it brings."""
+    need, headers = found[name]
+    return set(headers) | (reach(need, found) if need else set())
+
+
+@pytest.mark.parametrize("name", ["core", "exchange", "mpi"])
+def test_public_headers_include_public_headers_only(name):
+    found = components()
+    allowed = reach(name, found)
+    for header in found[name][1]:
+        included = re.findall(r'#include "gradcomp/([^"]+)"', (SOURCES / header).read_text())
+        assert set(included) <= allowed, f"{header} includes {sorted(set(included) - allowed)}"
+
+
+def test_only_the_component_mpi_includes_mpi():
+    found = components()
+    for header in reach("exchange", found):
+        assert "<mpi" not in (SOURCES / header).read_text(), header
+
+
+def test_no_command_line_in_public_headers():
+    for header in reach("mpi", components()):
+        assert "CLI/" not in (SOURCES / header).read_text(), header
+
+
+def visible(kind):
+    return {p["name"]: p["configurePreset"] for p in PRESETS[kind] if not p.get("hidden")}
+
+
+def test_every_preset_builds_and_tests_under_its_name():
+    configured = {p["name"] for p in PRESETS["configurePresets"] if not p.get("hidden")}
+    assert visible("buildPresets") == {name: name for name in configured}
+    assert visible("testPresets") == {name: name for name in configured - {"cuda-compile"}}  # which links no program
+    run = (ROOT / "run").read_text()
+    assert set(re.search(r"presets=\((.*)\)", run).group(1).split()) == configured
+
+
+def test_every_option_is_explained():
+    page = (ROOT / "docs" / "install.md").read_text()
+    options = re.findall(r"^option\((GRADCOMP_\w+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)
+    assert len(options) > 5
+    for option in options:
+        assert f"`{option}`" in page, option
+    assert set(re.findall(r"GRADCOMP_(?:ENABLE|NATIVE)_\w+", page)) <= set(options) | {"GRADCOMP_ENABLE_HARNESS_TESTS"}

@@ -1,0 +1,34 @@
+// One step of an exchange of the user's own method over MPI: each rank's gradient is its rank, so the mean is known.
+#include <mpi.h>
+
+#include <cstdio>
+#include <gradcomp/comm/mpi_session.hpp>
+#include <gradcomp/comm/transports/mpi.hpp>
+#include <gradcomp/core/registration.hpp>
+#include <gradcomp/exchange/exchange.hpp>
+
+#include "coarse.hpp"
+
+using namespace gradcomp;
+
+int main(int argc, char** argv) {
+  return run_mpi_program("over_mpi", argc, argv, [&](const MpiSession& session) {
+    const Kokkos::ScopeGuard kokkos;
+    register_entry(coarse());
+    constexpr index_t n = 64;
+    const Exec exec;
+    Vector<float> gradient("gradient", n), mean("mean", n);
+    Kokkos::deep_copy(gradient, static_cast<float>(session.rank()));
+
+    const auto transport = make_transport("mpi", MPI_COMM_WORLD);
+    const auto exchange = make_exchange(parse_method("coarse"), Layout::flat(n), *transport, ExchangeOptions{});
+    exchange->begin(exec, gradient, mean, 0, nullptr);
+    exchange->ready(exec, 0);
+    const StepReport report = exchange->end(exec);
+
+    const auto got = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), mean);
+    const float expected = 0.5f * static_cast<float>(session.size() - 1);
+    std::printf("rank %d of %d: mean %g\n", session.rank(), session.size(), static_cast<double>(got(n - 1)));
+    return got(0) == expected && got(n - 1) == expected && !report.skipped ? 0 : 1;
+  });
+}
