@@ -30,6 +30,18 @@ TEST(Dense, MeanIsTheReference) {
   }
 }
 
+TEST(Dense, WithoutTravelEveryRankKeepsItsOwnGradient) {
+  const auto comm = world();
+  for (const std::string method :
+       {"none", "fp32:reducer=local", "fp16:reducer=local", "random_k:ratio=1:reducer=local"}) {
+    Replica run(parse_method(method), *comm, "synchronous");
+    auto gradient = run.own_gradient(0);
+    for (float& g : gradient) g = std::round(g * 10.0f);  // what 16 bits hold
+    EXPECT_EQ(run.step(0, gradient).wire_bytes, 0) << method;
+    EXPECT_EQ(run.mean(), gradient) << method;
+  }
+}
+
 TEST(Report, CountsPayloadHeaderAndWireBytes) {
   const auto comm = world();
   const int ranks = comm->size();
