@@ -1,0 +1,85 @@
+"""The command lines of slurm/submit, slurm/gather and slurm/run_point."""
+import argparse
+import pathlib
+import sys
+
+from . import ROOT, SLURM, Refused, attempt, dry_run, gather, here, queue
+from .experiment import read_experiment
+from .folder import Folder, Lock, read_folder
+from .system import read_system
+
+
+def _find(text, folder, ending):
+    """A file of the user's, or one of ours by its name."""
+    path = pathlib.Path(text)
+    if path.suffix == ending:
+        if not path.is_file():
+            raise Refused(f"there is no file '{path}'")
+        return path.resolve()
+    ours = sorted(found.stem for found in (SLURM / folder).glob(f"*{ending}"))
+    if text not in ours:
+        raise Refused(f"there is no '{text}' in slurm/{folder}: allowed are {', '.join(ours)}, or a path that ends with "
+                      f"{ending}")
+    return SLURM / folder / f"{text}{ending}"
+
+
+def _guarded(name, work):
+    """The exit status of `work()`; bad input is one line and status 2."""
+    try:
+        return work()
+    except Refused as error:
+        print(f"{name}: error: {error}", file=sys.stderr)
+    except BrokenPipeError:  # the reader of what we print has seen enough
+        sys.stderr.close()
+        return 141
+    except OSError as error:
+        print(f"{name}: error: '{error.filename}': {error.strerror}", file=sys.stderr)
+    return 2
+
+
+def submit_main(arguments=None):
+    """Returns the exit status: 0; 1 when points are missing (without a scheduler only); 2 for bad input."""
+    parser = argparse.ArgumentParser(
+        prog="submit", description="Runs a sweep: one job a point, and a last job that writes the report. Given again, it "
+        "goes on: finished points are skipped, queued ones are left alone, all others run.")
+    parser.add_argument("system", metavar="SYSTEM", help="a name in slurm/systems, or a path of an .env file")
+    parser.add_argument("experiment", metavar="EXPERIMENT", help="a name in slurm/experiments, or a path of a .toml file")
+    parser.add_argument("--dry-run", action="store_true", help="print the points, the scripts and the calls; write nothing")
+    parser.add_argument("--output", type=pathlib.Path, metavar="DIR", help="folder of the sweep, on a file system that all "
+                        "nodes see (default: results/slurm/SYSTEM-EXPERIMENT)")
+    options = parser.parse_args(arguments)
+
+    def work():
+        system = read_system(_find(options.system, "systems", ".env"))
+        path = _find(options.experiment, "experiments", ".toml")
+        content = read_experiment(path, system)
+        output = (options.output or ROOT / "results" / "slurm" / f"{system.name}-{path.stem}").resolve()
+        folder = Folder(output, content["title"], content["time"], path.stem, system, content["points"])
+        if options.dry_run:
+            print(dry_run.text(folder))
+            return 0
+        folder.keep_plan()
+        lock = Lock(output / "submit.lock")
+        if lock.taken:
+            raise Refused(f"another submit of '{output}' is at work")
+        return queue.submit(folder) if system.scheduled else here.run(folder)
+
+    return _guarded("submit", work)
+
+
+def gather_main(arguments=None):
+    """Returns the exit status: 0 when all points are there, 1 when some are missing, 2 when the report cannot be written."""
+    parser = argparse.ArgumentParser(prog="gather", description="Writes FOLDER/report from the records of a sweep. Exit "
+                                     "status 1 when points are missing: they are named, and the report holds the others.")
+    parser.add_argument("folder", type=pathlib.Path, metavar="FOLDER", help="what submit made")
+    options = parser.parse_args(arguments)
+    return _guarded("gather", lambda: gather.gather(read_folder(options.folder.resolve())))
+
+
+def run_point_main(arguments=None):
+    """Returns the exit status of the point."""
+    parser = argparse.ArgumentParser(prog="run_point", description="Runs one point of a sweep inside its job.")
+    parser.add_argument("folder", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("index", type=int, metavar="INDEX", help="of the point in FOLDER/plan.json")
+    options = parser.parse_args(arguments)
+    return _guarded("run_point", lambda: attempt.run_point(read_folder(options.folder.resolve()), options.index))

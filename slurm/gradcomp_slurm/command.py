@@ -1,0 +1,37 @@
+"""The command line of a point and the environment of its ranks."""
+from .keys import KEYS, TRAIN
+
+CHECKPOINT_EVERY = 100  # steps
+
+
+def has_checkpoint(folder):
+    """Whether a training has written one: --resume refuses a folder without."""
+    return any((folder / "checkpoints").glob("seed*/checkpoint.json"))
+
+
+def words(point, folder):
+    """The program with its options; `folder` is the point's own, where checkpoints and the result go."""
+    options = dict(point["options"])
+    every = options.pop("checkpoint_every", CHECKPOINT_EVERY)
+    found = [point["program"]]
+    for key, value in options.items():
+        found += [KEYS[key].option, str(value)]
+    if point["program"] == TRAIN and every:
+        found += ["--checkpoint", str(folder / "checkpoints"), "--checkpoint-every", str(every)]
+        if has_checkpoint(folder):
+            found += ["--resume", str(folder / "checkpoints")]
+    return found + ["--output", str(folder / "out.json")]
+
+
+def environment(system):
+    """Variables that bind threads and choose devices; a site changes them in SETUP."""
+    chosen = {"OMP_NUM_THREADS": str(system.threads), "OPENBLAS_NUM_THREADS": "1",
+              "SRUN_CPUS_PER_TASK": system["CPUS_PER_RANK"]}  # since Slurm 22.05 srun does not inherit --cpus-per-task
+    if system.number("GPUS_PER_NODE"):
+        # Device = local rank modulo visible devices. On the host little runs: free threads suit MPI's and NCCL's own.
+        chosen |= {"KOKKOS_MAP_DEVICE_ID_BY": "mpi_rank", "OMP_PROC_BIND": "false"}
+    elif system["BINDING"] == "cores":
+        chosen |= {"OMP_PROC_BIND": "spread", "OMP_PLACES": "cores"}
+    else:
+        chosen |= {"OMP_PROC_BIND": "false"}  # ranks that are not bound would all take the same first cores
+    return chosen

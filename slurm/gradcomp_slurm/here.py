@@ -1,0 +1,45 @@
+"""Runs a sweep without a scheduler, or inside an allocation: one point after the other in this shell."""
+import signal
+import subprocess
+
+from . import queue
+from .folder import write_whole
+from .gather import gather
+
+
+class _Runner:
+    """One script at a time; signals are handed on, and end the sweep after it."""
+
+    def __init__(self):
+        self.child, self.signal = None, None
+        for number in (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._on_signal)
+
+    def _on_signal(self, number, _):
+        self.signal = number
+        if self.child and self.child.poll() is None:
+            self.child.send_signal(number)
+
+    def run(self, words, log):
+        """The exit status of a script; what it prints goes to `log`."""
+        with open(log, "a", encoding="utf-8") as file:
+            self.child = subprocess.Popen(words, stdout=file, stderr=subprocess.STDOUT)
+            return self.child.wait()
+
+
+def run(folder):
+    """Runs what is unfinished and gathers. Returns gather's status, or 128 + the signal that ended the sweep."""
+    runner = _Runner()
+    for name, text, members in queue.arrays(folder, folder.unfinished()):
+        path = folder.path / "jobs" / name
+        write_whole(path, text)
+        for index in members:
+            if runner.signal:
+                break
+            identity = folder.points[index]["id"]
+            status = runner.run(["bash", str(path), str(index)], folder.path / "jobs" / f"{identity}.log")
+            print(f"{identity}: {'finished' if status == 0 else f'status {status}'}", flush=True)
+    if runner.signal:
+        print(f"ended by signal {runner.signal}; the same call goes on")
+        return 128 + runner.signal
+    return gather(folder)

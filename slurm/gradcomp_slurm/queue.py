@@ -1,0 +1,90 @@
+"""Talks to Slurm: what of a sweep is queued, and a job array for the rest."""
+import json
+import shlex
+import subprocess
+
+from . import Refused, script
+from .folder import read_json, write_whole
+
+
+def _slurm(*words):
+    """What a command of Slurm printed."""
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise Refused(f"cannot start {words[0]}: {error.strerror} (is Slurm's client on PATH? SCHEDULER=none needs "
+                      "none)") from error
+    if done.returncode:
+        raise Refused(f"status {done.returncode} of {shlex.join(words)}: {' '.join(done.stderr.split())}")
+    return done.stdout.strip()
+
+
+def _submitted(folder):
+    """{job: {array task}} of all that was ever submitted for this folder; the arrays only."""
+    path = folder.path / "jobs" / "submitted.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    return {entry["job"]: set(entry["points"]) for entry in map(json.loads, lines)}
+
+
+def queued(folder):
+    """{point index: its job} for points that still wait or run. Those that are completing (CG) have ended."""
+    known = _submitted(folder)
+    if not known:
+        return {}
+    found = {}
+    for line in _slurm("squeue", "--me", "--noheader", "--array", "--format=%F %K %t").splitlines():
+        job, task, state = line.split()
+        if job in known and state != "CG" and task.isdigit():
+            found[int(task)] = job
+    return found
+
+
+def arrays(folder, indices):
+    """[(name of the script, its text, the indices)]: points of one shape share an array."""
+    shapes = {}
+    for index in indices:
+        shapes.setdefault(script.shape(folder.points[index]), []).append(index)
+    return [(f"n{nodes}x{ranks}.sbatch", script.job(folder, nodes, ranks), members)
+            for (nodes, ranks), members in shapes.items()]
+
+
+def array_words(folder, path, members):
+    """The call that submits an array."""
+    return ["sbatch", "--parsable", f"--array={script.ranges(members)}%{folder.system['MAX_JOBS']}", str(path)]
+
+
+def gather_words(folder, jobs):
+    """The call that submits the last job: it runs however the others end."""
+    after = [f"--dependency=afterany:{':'.join(jobs)}"] if jobs else []
+    return ["sbatch", "--parsable", *after, str(folder.path / "jobs" / "gather.sbatch")]
+
+
+def _submit_gather(folder, jobs):
+    """The job that gathers after `jobs`; one of an earlier submission that still waits makes way for it."""
+    known = folder.path / "jobs" / "gather.json"
+    if known.is_file():
+        subprocess.run(["scancel", "--state=PENDING", read_json(known)["job"]], capture_output=True, check=False)
+    write_whole(folder.path / "jobs" / "gather.sbatch", script.gather(folder))
+    last = _slurm(*gather_words(folder, jobs)).split(";")[0]
+    write_whole(known, json.dumps({"job": last}) + "\n")
+    return last
+
+
+def submit(folder):
+    """Submits what is neither finished nor queued, and the last job. Returns 0."""
+    waiting = queued(folder)
+    todo = [index for index in folder.unfinished() if index not in waiting]
+    jobs = sorted(set(waiting.values()))
+    for name, text, members in arrays(folder, todo):
+        path = folder.path / "jobs" / name
+        write_whole(path, text)
+        job = _slurm(*array_words(folder, path, members)).split(";")[0]
+        with open(folder.path / "jobs" / "submitted.jsonl", "a", encoding="utf-8") as file:
+            file.write(json.dumps({"job": job, "points": members}) + "\n")
+        jobs.append(job)
+        print(f"job array {job}: {len(members)} points, {name}")
+    last = _submit_gather(folder, jobs)
+    finished = len(folder.points) - len(folder.unfinished())
+    print(f"{finished} points are finished, {len(waiting)} were queued before")
+    print(f"job {last} gathers when all others have ended: {folder.path}/report")
+    return 0

@@ -1,0 +1,59 @@
+"""The job scripts: one for every shape of job (nodes x ranks) of a sweep, and the one that gathers."""
+import shlex
+
+from . import SLURM
+from .command import environment
+
+
+def shape(point):
+    """Points of one shape share a job array: an array has one number of nodes."""
+    return point["nodes"], point["ranks_per_node"]
+
+
+def ranges(indices):
+    """Indices as --array takes them: 0-3,7."""
+    parts, indices = [], sorted(indices)
+    while indices:
+        end = 0
+        while end + 1 < len(indices) and indices[end + 1] == indices[end] + 1:
+            end += 1
+        parts.append(f"{indices[0]}-{indices[end]}" if end else str(indices[0]))
+        indices = indices[end + 1:]
+    return ",".join(parts)
+
+
+def _site(system):
+    values = {"partition": system["PARTITION"], "account": system["ACCOUNT"], "qos": system["QOS"]}
+    return [f"--{name}={value}" for name, value in values.items() if value] + shlex.split(system["SBATCH_EXTRA"])
+
+
+def _text(options, exports, system, lines):
+    setup = [system["SETUP"].strip()] if system["SETUP"].strip() else []
+    head = [f"#SBATCH {option if ' ' not in option else shlex.quote(option)}" for option in options]
+    return "\n".join(["#!/bin/bash", "# Written by slurm/submit; changes here are lost.", *head, *exports, *setup,
+                      *lines]) + "\n"
+
+
+def job(folder, nodes, ranks_per_node):
+    """The script of one point: its number is $1, or without it the array's task."""
+    system = folder.system
+    options = [f"--job-name=gradcomp-{folder.experiment}-n{nodes}", f"--nodes={nodes}",
+               f"--ntasks-per-node={ranks_per_node}", f"--cpus-per-task={system['CPUS_PER_RANK']}",
+               f"--time={folder.time}", "--requeue", "--open-mode=append", f"--output={folder.path}/jobs/%A_%a.log"]
+    if system.number("GPUS_PER_NODE"):
+        options.append(f"--gpus-per-node={system['GPUS_PER_NODE']}")
+    if system.number("WARN_SECONDS"):
+        options.append(f"--signal=B:USR1@{system['WARN_SECONDS']}")  # B: to this script, which becomes run_point
+    # Whatever the submitting shell has set: results must not depend on it. SETUP comes later and has the last word.
+    exports = ["unset OMP_PLACES", *(f"export {name}={value}" for name, value in environment(system).items())]
+    start = shlex.join([str(SLURM / "run_point"), str(folder.path)])
+    last = f'exec {system["PYTHON"]} {start} "${{1:-$SLURM_ARRAY_TASK_ID}}"'  # exec: the warning must reach run_point
+    return _text(options + _site(system), exports, system, [last])
+
+
+def gather(folder):
+    """The script of the last job."""
+    options = [f"--job-name=gradcomp-{folder.experiment}-gather", "--nodes=1", "--ntasks=1", "--time=00:30:00",
+               "--open-mode=append", f"--output={folder.path}/jobs/gather_%j.log"]
+    start = shlex.join([str(SLURM / "gather"), str(folder.path)])
+    return _text(options + _site(folder.system), [], folder.system, [f'exec {folder.system["PYTHON"]} {start}'])

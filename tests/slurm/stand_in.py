@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""A stand-in for gradcomp-train and gradcomp-allreduce in the unit tests of slurm/, which need no build: it writes a
+fabricated record, after STAND_IN_SECONDS with checkpoints (unless STAND_IN_SAVES_NOTHING), or fails where its options hold
+STAND_IN_FAILS. It measures nothing."""
+import json
+import os
+import pathlib
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "harness"))
+
+import example_results  # noqa: E402
+
+PROGRAM = pathlib.Path(sys.argv[0]).name
+options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+with open(os.environ["STAND_IN_LOG"], "a", encoding="utf-8") as log:
+    log.write(json.dumps([PROGRAM, *sys.argv[1:]]) + "\n")
+
+bad = os.environ.get("STAND_IN_FAILS")
+if bad and bad in options["--methods"]:
+    sys.exit(f"{PROGRAM}: error: {bad} fails, as the test wants")
+if PROGRAM == "gradcomp-train":
+    folder = pathlib.Path(options["--checkpoint"]) / "seed1"
+    folder.mkdir(parents=True, exist_ok=True)
+    end = time.monotonic() + float(os.environ.get("STAND_IN_SECONDS", "0"))
+    while time.monotonic() < end:
+        if "STAND_IN_SAVES_NOTHING" not in os.environ:
+            (folder / "checkpoint.json").write_text("{}", encoding="utf-8")
+        time.sleep(0.05)
+document = example_results.train() if PROGRAM == "gradcomp-train" else example_results.allreduce()
+partial = pathlib.Path(options["--output"] + ".part")
+partial.write_text(json.dumps(document), encoding="utf-8")
+os.replace(partial, options["--output"])

@@ -1,0 +1,31 @@
+"""What ships for this machine, slurm/systems/local.env and slurm/experiments/small.toml, with gradcomp's real programs."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+BIN = pathlib.Path(os.environ.get("GRADCOMP_BIN", "/nonexistent"))
+
+
+def test_the_small_sweep_under_mpirun(tmp_path):
+    if not (BIN / "gradcomp-train").is_file() or not shutil.which("mpirun"):
+        pytest.skip("the programs are not built (GRADCOMP_BIN), or there is no mpirun")
+    variables = {"PATH": f"{BIN}:{os.environ['PATH']}", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+                 "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "OMPI_MCA_mpi_yield_when_idle": "1",
+                 "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    words = [sys.executable, ROOT / "slurm" / "submit", "local", "small", "--output", tmp_path / "out"]
+    done = subprocess.run(words, capture_output=True, text=True, env=os.environ | variables, check=False)
+    assert done.returncode == 0 and "6 of 6 points" in done.stdout, done.stdout + done.stderr
+    for path in tmp_path.glob("out/records/*.json"):
+        gradcomp = json.loads(path.read_text(encoding="utf-8"))["context"]["gradcomp"]
+        assert gradcomp["ranks"] == 2 and gradcomp["threads"] == 1
+        assert gradcomp["environment"]["OMP_PROC_BIND"] == "false" and "OMP_PLACES" not in gradcomp["environment"]
+    page = (tmp_path / "out" / "report" / "sweep.md").read_text(encoding="utf-8")
+    assert "shared memory of one machine: " in page and "not measured" not in page
+    log = next(tmp_path.glob("out/jobs/preflight*.log")).read_text(encoding="utf-8")
+    assert "rank_map: 0 " in log and "rank_map: 1 " in log

@@ -1,0 +1,134 @@
+"""Systems, experiments, points and --dry-run: what is planned, and what is refused in one line."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+from gradcomp_slurm import Refused, keys, script
+from gradcomp_slurm.experiment import read_experiment
+from gradcomp_slurm.system import read_system
+
+SUBMIT = ROOT / "slurm" / "submit"
+SYSTEM = "RANKS_PER_NODE=2\nLAUNCHER='srun -n {ranks}'\n"
+EXPERIMENT = """title = "A title"
+time = "00:10:00"
+[[sweep]]
+nodes = [1, 2]
+model = "resnet8"
+methods = ["top_k:ratio=0.01", "sign,qsgd:bits=4"]
+"""
+
+
+def files(folder, system=SYSTEM, experiment=EXPERIMENT):
+    (folder / "site.env").write_text(system, encoding="utf-8")
+    (folder / "sweep.toml").write_text(experiment, encoding="utf-8")
+    return folder / "site.env", folder / "sweep.toml"
+
+
+def submit(*arguments):
+    return subprocess.run([sys.executable, SUBMIT, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+def points(folder, experiment):
+    system, path = files(folder, experiment=experiment)
+    return read_experiment(path, read_system(system))["points"]
+
+
+def test_every_combination_is_a_point_behind_one_preflight_a_shape(tmp_path):
+    found = points(tmp_path, EXPERIMENT)
+    assert [(p["program"], p["nodes"], p["options"]["methods"]) for p in found] == [
+        ("gradcomp-allreduce", 1, "fp32"), ("gradcomp-allreduce", 2, "fp32"),
+        ("gradcomp-train", 1, "top_k:ratio=0.01"), ("gradcomp-train", 1, "sign,qsgd:bits=4"),
+        ("gradcomp-train", 2, "top_k:ratio=0.01"), ("gradcomp-train", 2, "sign,qsgd:bits=4")]
+    assert len({p["id"] for p in found}) == 6
+    again = points(tmp_path, EXPERIMENT.replace("[1, 2]", "[2, 1]"))
+    assert {p["id"] for p in again} == {p["id"] for p in found}, "a point's name depends on its work alone"
+    assert points(tmp_path, EXPERIMENT + EXPERIMENT[EXPERIMENT.index("[["):]) == found, "the same work once"
+
+
+def test_strong_scaling_divides_the_batch(tmp_path):
+    found = points(tmp_path, EXPERIMENT.replace("model", "global_batch = 64\nmodel"))
+    assert [p["options"]["batch"] for p in found[2:]] == [32, 32, 16, 16]
+    with pytest.raises(Refused, match="multiple of the ranks, 2 x 2"):
+        points(tmp_path, EXPERIMENT.replace("model", "global_batch = 66\nmodel"))
+
+
+def test_controls_cannot_be_left_out(tmp_path):
+    found = points(tmp_path, EXPERIMENT.replace('model = "resnet8"', 'program = "gradcomp-allreduce"'))
+    assert found[2]["options"]["methods"] == "fp32,fp16,bf16,top_k:ratio=0.01"
+    assert "--no-controls" not in {key.option for key in keys.KEYS.values()}
+
+
+@pytest.mark.parametrize("old, new, reason", [
+    ("title", "titel", "unknown key 'titel': allowed are title, time"), ("[[sweep]]", "[sweep]", "tables [[sweep]]"),
+    ('"00:10:00"', '"10 minutes"', "HH:MM:SS"), ('"A title"', "3", "a text"), ("time", "#", "'time' is missing"),
+    ("nodes = [1, 2]", "nodes = [1, 0]", "nodes = 0: allowed is a whole number from 1"),
+    ("nodes = [1, 2]", "nodes = true", "nodes = True: allowed is a whole number"),
+    ("nodes = [1, 2]", "nodes = []", "empty list"), ("nodes", "node", "unknown key 'node': allowed are program, nodes"),
+    ("resnet8", "resnet9", "model = 'resnet9': allowed is one of resnet8"), ("sign,", "sing,", "allowed is method specs"),
+    ("methods", "#", "'methods' is missing"), ("model", 'link = "fast"\nmodel', "100Mbit/s,50us"),
+    ("model", "sizes = \"8\"\nmodel", "gradcomp-train takes no 'sizes'"), ("model", 'strategy = "x"\nmodel', "overlapped"),
+    ("model", "bucket_kib = 0\nmodel", "'auto' or a whole number"), ("[1, 2]", "2000", "MAX_NODES of system site"),
+    ("model", "batch = 1\nglobal_batch = 4\nmodel", "exclude each other"), ("title =", "title", "not valid TOML")])
+def test_wrong_experiments(tmp_path, old, new, reason):
+    system, experiment = files(tmp_path, experiment=EXPERIMENT.replace(old, new, 1))
+    done = submit(system, experiment, "--output", tmp_path / "out")
+    assert done.returncode == 2 and done.stdout == "" and not (tmp_path / "out").exists()
+    assert done.stderr.startswith(f"submit: error: {experiment}") and done.stderr.count("\n") == 1, done.stderr
+    assert reason in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("text, reason", [
+    ("RANKS_PER_NODE=2\n", "LAUNCHER is not set"), (SYSTEM + "PARTITON=x\n", "unknown variable PARTITON: allowed are"),
+    (SYSTEM + "MAX_JOBS=0\n", "MAX_JOBS='0': allowed are whole numbers from 1"), (SYSTEM + "SCHEDULER=pbs\n", "slurm, none"),
+    (SYSTEM + "module load x\n", "'module' is not NAME=VALUE"), (SYSTEM + "SETUP='\n", "No closing quotation"),
+    (SYSTEM.replace("ranks}", "rank}"), "{rank}: allowed are {nodes}"), (SYSTEM.replace("ranks}", "ranks"), "LAUNCHER: ")])
+def test_wrong_systems(tmp_path, text, reason):
+    system, experiment = files(tmp_path, system=text)
+    done = submit(system, experiment, "--output", tmp_path / "out")
+    assert done.returncode == 2 and done.stderr.startswith(f"submit: error: {system}") and done.stderr.count("\n") == 1
+    assert reason in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("words, reason", [
+    (("nowhere", "small"), "no 'nowhere' in slurm/systems: allowed are example-amd"),
+    (("local", "nothing"), "no 'nothing' in slurm/experiments: allowed are link-survey"),
+    (("x.env", "small"), "no file 'x.env'")])
+def test_wrong_names(words, reason):
+    done = submit(*words)
+    assert done.returncode == 2 and reason in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("experiment", sorted(p.stem for p in (ROOT / "slurm/experiments").glob("*.toml")))
+@pytest.mark.parametrize("system", ["example-nvidia", "example-amd", "example-cpu"])
+def test_what_ships_is_planned_and_nothing_is_written(tmp_path, system, experiment):
+    done = submit(system, experiment, "--dry-run", "--output", tmp_path / "out")
+    assert done.returncode == 0 and done.stderr == "" and not (tmp_path / "out").exists()
+    assert len(re.findall(r"^point \d+ .*: to run: srun ", done.stdout, re.MULTILINE)) >= 5
+    assert done.stdout.splitlines()[-1].startswith("sbatch --parsable --dependency=afterany:JOBS ")
+    for words in ("--requeue", "--open-mode=append", "--signal=B:USR1@300", "--array="):
+        assert words in done.stdout
+    gpus = system != "example-cpu"
+    assert ("--gpu-bind=none" in done.stdout) == ("KOKKOS_MAP_DEVICE_ID_BY=mpi_rank" in done.stdout) == gpus
+    assert ("OMP_PLACES=cores" in done.stdout) == (not gpus)
+    scripts = re.findall(r"^#!/bin/bash\n.*?^exec .*?$", done.stdout, re.MULTILINE | re.DOTALL)
+    for text in scripts:
+        assert subprocess.run(["bash", "-n"], input=text, text=True, check=False).returncode == 0
+
+
+def test_array_ranges():
+    assert script.ranges([0, 1, 2, 5, 7, 8]) == "0-2,5,7-8" and script.ranges([4]) == "4"
+
+
+def test_models_are_those_of_the_program():
+    program = pathlib.Path(os.environ.get("GRADCOMP_BIN", "/nonexistent")) / "gradcomp-train"
+    if not program.is_file():
+        pytest.skip("the programs are not built (GRADCOMP_BIN)")
+    said = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+    line = next(line for line in said.splitlines() if line.split()[:1] == ["--model"])
+    assert tuple(line.split("]", 1)[1].strip().split(", ")) == keys.MODELS
+    options = set(re.findall(r"--[a-z-]+", said))
+    assert {key.option for key in keys.KEYS.values() if keys.TRAIN in key.programs and key.option} <= options
