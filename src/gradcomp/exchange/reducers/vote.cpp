@@ -48,12 +48,15 @@ void judge_on_device(const Exec& exec, const Words& parts, index_t stride, int r
 /// Every rank hears of every flag, since each sends a part to all: raises the verdict's.
 void judge_fronts(const Exec& exec, const Words& parts, index_t stride, int ranks, std::uint32_t spec,
                   Verdict& verdict) {
-  if constexpr (!device_is_host) return judge_on_device(exec, parts, stride, ranks, spec, verdict.flags());
-  for (index_t r = 0; r < ranks; ++r) {
-    const std::uint32_t flags = parts(r * stride + flags_word);
-    require(parts(r * stride + spec_word) == spec && flags <= PayloadHeader::flag_skip,
-            "reducer vote: rank {} sent signs of another method (ranks with different options?)", r);
-    if (flags == PayloadHeader::flag_skip) verdict.skip(exec);
+  if constexpr (!device_is_host) {
+    judge_on_device(exec, parts, stride, ranks, spec, verdict.flags());
+  } else {
+    for (index_t r = 0; r < ranks; ++r) {
+      const std::uint32_t flags = parts(r * stride + flags_word);
+      require(parts(r * stride + spec_word) == spec && flags <= PayloadHeader::flag_skip,
+              "reducer vote: rank {} sent signs of another method (ranks with different options?)", r);
+      if (flags == PayloadHeader::flag_skip) verdict.skip(exec);
+    }
   }
 }
 
