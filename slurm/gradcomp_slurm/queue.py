@@ -20,10 +20,10 @@ def _slurm(*words):
 
 
 def _submitted(folder):
-    """{job: {array task}} of all that was ever submitted for this folder; the arrays only."""
+    """The jobs of all arrays that were ever submitted for this folder."""
     path = folder.path / "jobs" / "submitted.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    return {entry["job"]: set(entry["points"]) for entry in map(json.loads, lines)}
+    return {json.loads(line)["job"] for line in lines}
 
 
 def queued(folder):

@@ -38,7 +38,7 @@ def test_variants_are_those_promised(recipe):
 
 
 def test_every_option_named_exists(recipe):
-    texts = [path.read_text() for path in (ROOT / "CMakeLists.txt", ROOT / "tests" / "harness" / "CMakeLists.txt")]
+    texts = [path.read_text() for path in (ROOT / "CMakeLists.txt", ROOT / "tests" / "CMakeLists.txt")]
     options = set(re.findall(r"^option\((\w+)", "\n".join(texts), re.MULTILINE))
     named = {name for name in arguments(recipe, *VARIANTS) if not name.startswith("CMAKE_")}
     assert named and named <= options, named - options

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include "error_of.hpp"
 #include "gradcomp/comm/counting.hpp"
 #include "gradcomp/comm/queued.hpp"
 #include "gradcomp/comm/throttled.hpp"
@@ -15,20 +16,12 @@
 namespace gradcomp {
 namespace {
 
+using test::error_of;
 using test::FakeTransport;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(Counting, AddsEachOperationApart) {
   const auto comm = make_counting(std::make_unique<FakeTransport>(4, 1));

@@ -2,9 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include "error_of.hpp"
+
 namespace gradcomp {
 namespace {
 
+using test::error_of;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -24,16 +27,6 @@ std::vector<std::string> names(const std::vector<E>& entries) {
   std::vector<std::string> list;
   for (const E& entry : entries) list.push_back(entry.name);
   return list;
-}
-
-template <class Do>
-std::string error_of(Do&& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(Registration, NothingFromOutsideChangesNothing) {
