@@ -36,6 +36,15 @@ class QueuedCalls final : public Operation {
   void take_result();
 };
 
+/// Exec of the communication thread: not the caller's, whose later work the calls need not wait for.
+Exec own_instance() {
+  if constexpr (device_is_host) {
+    return Exec();
+  } else {
+    return Kokkos::Experimental::partition_space(Exec(), 1)[0];
+  }
+}
+
 struct Queue {
   std::mutex mutex;
   std::condition_variable wake, ended;
@@ -43,6 +52,7 @@ struct Queue {
   bool stop = false, dead = false;
   double limit_seconds = 0;
   std::unique_ptr<Transport> inner;
+  const Exec exec = own_instance();
 };
 
 bool QueuedCalls::test() {
@@ -68,19 +78,10 @@ void QueuedCalls::take_result() {
   if (error) std::rethrow_exception(error);
 }
 
-/// Exec of the communication thread: not the caller's, whose later work the calls need not wait for.
-Exec own_instance() {
-  if constexpr (device_is_host) {
-    return Exec();
-  } else {
-    return Kokkos::Experimental::partition_space(Exec(), 1)[0];
-  }
-}
-
-void carry(Queue& queue, QueuedCalls& calls, const Exec& exec) {
+void carry(Queue& queue, QueuedCalls& calls) {
   try {
     calls.ready.wait();
-    calls.inner = queue.inner->start(exec, calls.calls);
+    calls.inner = queue.inner->start(queue.exec, calls.calls);
     calls.inner.wait();
     calls.times = calls.inner.times();
     calls.found.assign(calls.inner.all_found().begin(), calls.inner.all_found().end());
@@ -91,7 +92,7 @@ void carry(Queue& queue, QueuedCalls& calls, const Exec& exec) {
 }
 
 /// The communication thread. It holds the queue itself: the owner may be gone.
-void serve(const std::shared_ptr<Queue>& queue, const Exec& exec) {
+void serve(const std::shared_ptr<Queue>& queue) {
   std::unique_lock lock(queue->mutex);
   while (true) {
     queue->wake.wait(lock, [&] { return queue->stop || !queue->calls.empty(); });
@@ -99,7 +100,7 @@ void serve(const std::shared_ptr<Queue>& queue, const Exec& exec) {
     auto calls = std::move(queue->calls.front());
     queue->calls.pop_front();
     lock.unlock();
-    carry(*queue, *calls, exec);
+    carry(*queue, *calls);
     lock.lock();
     calls->done = true;
     calls.reset();
@@ -112,7 +113,7 @@ class Queued final : public Transport {
   Queued(std::unique_ptr<Transport> inner, double limit_seconds) : m_queue(std::make_shared<Queue>()) {
     m_queue->inner = std::move(inner);
     m_queue->limit_seconds = limit_seconds;
-    m_thread = std::thread([queue = m_queue, exec = own_instance()] { serve(queue, exec); });
+    m_thread = std::thread([queue = m_queue] { serve(queue); });
   }
   ~Queued() override {
     const bool dead = [&] {
@@ -122,7 +123,9 @@ class Queued final : public Transport {
     }();
     m_queue->wake.notify_one();
     if (dead) {
-      m_thread.detach();  // it hangs in a call that cannot be cancelled, and keeps what that works with
+      m_thread.detach();  // it hangs in a call that cannot be cancelled
+      // What that works with is never freed: where the call ends after all, Kokkos may have been finalized before.
+      new std::shared_ptr<Queue>(m_queue);
     } else {
       m_thread.join();
     }
