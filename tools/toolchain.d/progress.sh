@@ -1,13 +1,14 @@
 # Sourced by tools/toolchain. follow LOG PID: shows how far the recipe behind LOG is until process PID ends: one line that
 # is rewritten on a terminal, one line a phase otherwise.
-expected_events=1060 # packages fetched + unpacked + set up by the present list; only the bar depends on it
+expected_events=1300 # packages fetched + unpacked + set up by the present list; only the bar depends on it
 
 phase_of() {
   case $1 in
     *'apt-get update'*) echo 'reading the package lists' ;;
     *'downloading packages'* | *'extracting archives'* | *'essential packages'*) echo 'base system' ;;
-    *'remaining packages'*) echo 'compiler, Kokkos, MPI, Python' ;;
+    *'remaining packages'*) echo 'compiler, Kokkos, MPI, Slurm, Python' ;;
     *'unpacking Kokkos Kernels'*) echo 'Kokkos Kernels' ;;
+    *'installing from PyPI'*) echo 'ReFrame' ;;
     *'cleaning'*) echo 'cleaning up' ;;
     *) echo 'starting' ;;
   esac
