@@ -2,7 +2,7 @@
 from .samples import GateError
 
 GRADCOMP = ("cpu_model", "device", "threads", "ranks", "kokkos_backend", "kokkos_version", "compiler", "build_type",
-            "native_arch", "openblas_core", "seeds")
+            "native_arch", "openblas_core", "tracer", "seeds")
 OPTIONS = ("samples", "seed", "quick")
 ENVIRONMENT = ("OMP_", "KOKKOS_", "OPENBLAS_")
 SOURCE = ("version", "git_hash", "git_dirty")  # the same in all processes of an arm, not between arms

@@ -71,7 +71,7 @@ def gradient_section(found):
 
 
 def _evaluation(record):
-    section = Section("Compressors on gradients")
+    section = Section(f"Compressors on gradients{record.mark}")
     section.tables = [("Each method on each gradient. Achieved / target density over tensors and steps; bits of the payload "
                        "per entry kept, beside what the indices alone need; time to compress over one read of the gradient",
                        tables.evaluations(record.rows))]
@@ -114,7 +114,7 @@ def _reduction(reduced, style):
 
 
 def _bench(record):
-    section = Section("Kernels against the memory limit")
+    section = Section(f"Kernels against the memory limit{record.mark}")
     frame = frames.bench(record)
     if len(frame):
         section.tables.append(("Time over the time to read the gradient once (1\N{MULTIPLICATION SIGN} is the limit)",
@@ -131,6 +131,7 @@ def context(records):
             ("device", lambda r: f"{r.gradcomp['device']} ({r.gradcomp['kokkos_backend']})"),
             ("version", lambda r: f"{r.gradcomp['version']}, {r.gradcomp['git_hash']}"
                                   f"{' + changes' if r.gradcomp['git_dirty'] else ''}"),
+            ("traced by", lambda r: r.gradcomp.get("tracer", text.DASH)),
             ("compiler", lambda r: f"{r.gradcomp['compiler']}, {r.gradcomp['build_type']}"
                                    f"{', native' if r.gradcomp['native_arch'] else ''}"),
             ("Kokkos", lambda r: r.gradcomp["kokkos_version"]), ("MPI", lambda r: r.gradcomp["mpi"]),

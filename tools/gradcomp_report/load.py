@@ -32,12 +32,18 @@ class Record:
         return self.gradcomp["link"]["kind"] == "emulated"
 
     @property
+    def mark(self):
+        """What slowed the run, in words that follow a title; empty for most runs."""
+        tracer = self.gradcomp.get("tracer")
+        return f", slowed by {tracer}" if tracer else ""
+
+    @property
     def link(self):
-        """The link in words; an emulated one always says so."""
+        """The link in words; an emulated one, and a run that was slowed, always say so."""
         link = self.gradcomp["link"]
         ranks = self.gradcomp["ranks"]
         words = "real link" if link["kind"] == "real" else f"{link['kind']} link, {link['text']}"
-        return f"{words} ({ranks} rank{'s' if ranks != 1 else ''})"
+        return f"{words} ({ranks} rank{'s' if ranks != 1 else ''}){self.mark}"
 
 
 def read_json(path):

@@ -15,8 +15,12 @@ struct Machine {
   std::string device;                ///< the accelerator's name; the CPU model in a host-only build
   std::string kokkos_configuration;  ///< the text of Kokkos::print_configuration
   std::string openblas_core;  ///< the kernels OpenBLAS chose ("Haswell", "SkylakeX", ...); empty without OpenBLAS
+  std::string tracer;         ///< the program that traces this process ("proot", "gdb") and slows it; empty without one
   std::string host_name;      ///< empty unless asked for
 };
+
+/// The program that traces this process by ptrace, as Machine::tracer.
+std::string tracer();
 
 /// Call after Kokkos was initialised.
 Machine machine_info(bool with_host_name = false);

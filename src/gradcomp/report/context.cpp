@@ -91,6 +91,7 @@ Json make_context(const RunInfo& run) {
                          {"options", run.options},
                          {"seeds", run.seeds},
                          {"environment", whitelisted_environment()}};
+  if (!machine.tracer.empty()) context["gradcomp"]["tracer"] = machine.tracer;  // only times that it slowed are marked
   return context;
 }
 

@@ -1,10 +1,13 @@
 #include "gradcomp/measure/machine.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <string>
 
 #include "gradcomp/core/types.hpp"
@@ -23,6 +26,20 @@ TEST(Machine, SaysWhatShapesAMeasurement) {
 #if defined(__x86_64__)
   EXPECT_FALSE(machine.cpu_model.empty());
 #endif
+}
+
+TEST(Machine, NamesItsTracer) {
+  if (!tracer().empty()) GTEST_SKIP() << "the tests themselves are traced";
+  std::string own;
+  std::getline(std::ifstream("/proc/self/comm"), own);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    _exit(ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0 && tracer() == own ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 TEST(Machine, NamesTheHostOnlyWhenAsked) {
