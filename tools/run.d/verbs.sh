@@ -64,7 +64,8 @@ verb_test() {
     [ "$preset" != openmp ] || refresh_docs
   done
   mpi_environment $(($(cores) + 1)) 1 # four ranks on two cores are among the tests: idle ranks yield
-  export OMP_PROC_BIND=false
+  # ctest knows how many processors a test takes.
+  export OMP_PROC_BIND=false CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(cores)}
   for preset in "${tested[@]}"; do
     echo "run: tests of build/$preset"
     ctest --test-dir "$project/build/$preset" --output-on-failure "$@" || status=$?
