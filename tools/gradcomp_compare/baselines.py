@@ -21,7 +21,7 @@ def machine_class(record):
     return re.sub(r"[^a-z0-9]+", "-", MARKS.sub(" ", words).lower()).strip("-")
 
 
-def _shorten(path):
+def shorten(path):
     """Drops the raw times, whose median the statistics beside them hold."""
     document = json.loads(path.read_text(encoding="utf-8"))
     for row in document["benchmarks"]:
@@ -50,7 +50,7 @@ def refresh(folder, program, processes, arguments, minimum):
                                 f"--refresh {folder.parent / found}")
         check_arm(make_arm("the baseline", made), minimum)
         for process in made:
-            _shorten(process.path)
+            shorten(process.path)
         new.chmod(0o755)
         folder.parent.mkdir(parents=True, exist_ok=True)
         old = new.with_name(new.name + ".old")

@@ -1,0 +1,138 @@
+"""For test_history*.py: small git repositories, fabricated nights with known distributions, and the tool within this
+process."""
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import compare_files
+from compare_files import CASE, ROOT
+
+TOOL = ROOT / "tools" / "gradcomp-history"
+COUNTED = "compress/top_k/16384"
+FILL = {"data": "laplace", "cache": "warm", "verified": True, "passes": 1, "elements_per_second": 2e6}
+METHOD = {"feedback": "residual", "compression_ratio": 50.0, "payload_checksum": "00c0ffee", "decoded_checksum": "0000cafe",
+          "allocations": 0, "dense_bytes": 4194304, "wire_bytes": 0}
+
+
+def complete(document, commit, **context):
+    """A document that the schema accepts, of a commit."""
+    for row in document["benchmarks"]:
+        row |= FILL | ({} if row["operation"] == "read" else METHOD | {"phase": row["operation"]})
+    document["context"]["gradcomp"] |= {"git_hash": commit} | context
+    return document
+
+
+def write_times(folder, commit, day, processes=10, label=None, context=None, **options):
+    """Processes of one night. The seed is the label: the same arguments give the same bytes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(processes):
+        date = f"2025-01-{day:02d}T02:{30 * number // processes:02d}:00+00:00"  # arms of one night overlap
+        made = compare_files.document(f"{label or commit} {day} {number}", date=date, **options)
+        complete(made, commit, **context or {})
+        (folder / f"{label or 'new'}{number:03d}.json").write_text(json.dumps(made), encoding="utf-8")
+    return folder
+
+
+def write_counts(path, commit, day, instructions, **changes):
+    """What counting.count() leaves: one row, its instructions counted."""
+    made = compare_files.document("counts", date=f"2025-01-{day:02d}T03:00:00+00:00", cases={COUNTED: 1.0})
+    complete(made, commit)["benchmarks"][0] |= {"instructions": instructions, "elements": 16384} | changes
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(made), encoding="utf-8")
+    return path
+
+
+# A gradcomp-bench whose speed and instructions are those in the file `speed` beside it, its commit that in `commit`. Size
+# 16384 is the one that is counted; every start is a line in the file that `log` names.
+FAKE = r"""#!{python}
+import json, os, pathlib, sys
+sys.path[:0] = [{tests!r}]
+import compare_files, history_files
+if "--version" in sys.argv:
+    sys.exit()
+here, output = pathlib.Path(__file__).resolve().parent, pathlib.Path(sys.argv[sys.argv.index("--output") + 1])
+factor, instructions = json.loads((here / "speed").read_text())
+commit = (here / "commit").read_text().strip()
+counted = "16384" in sys.argv
+cases = {{history_files.COUNTED: 1.0}} if counted else {{compare_files.CASE: 1.0}}
+made = compare_files.document(commit + output.stem, slow={{compare_files.CASE: factor}}, cases=cases)
+history_files.complete(made, commit[:12])
+made["context"]["date"] = os.environ.get("FAKE_DATE", made["context"]["date"])
+if counted:
+    made["benchmarks"][0] |= {{"instructions": instructions, "elements": 16384}}
+output.write_text(json.dumps(made))
+"""
+VALGRIND = """#!/bin/bash
+# Runs the program, and says of its case what the program itself put into its result.
+for word in "$@"; do case $word in --callgrind-out-file=*) out=${word#*=} ;; --*) ;; *) break ;; esac; shift; done
+"$@" || exit
+while [ "$1" != --output ]; do shift; done
+counted=$(sed -n 's/.*"instructions": \\([0-9]*\\).*/\\1/p' "$2")
+printf 'desc: Trigger: Client Request: compress/top_k/16384\\nsummary: %s\\n' "$counted" >$out.1
+"""
+
+
+def fake_programs(folder):
+    """A folder with a fake gradcomp-bench and a fake valgrind."""
+    folder.mkdir()
+    for name, text in (("gradcomp-bench", FAKE.format(python=sys.executable, tests=str(ROOT / "tests" / "harness"))),
+                       ("valgrind", VALGRIND)):
+        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).chmod(0o755)
+    return folder
+
+
+def git(folder, *words):
+    """What git printed."""
+    identity = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER")
+                for what, value in (("NAME", "A Tester"), ("EMAIL", "tester@localhost"), ("DATE", "2025-01-01T00:00:00Z"))}
+    done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True,
+                          env=os.environ | identity | {"GIT_CONFIG_GLOBAL": "/dev/null"})
+    return done.stdout.strip()
+
+
+def repository(folder, contents):
+    """A repository with one commit for each {file: text}; returns their hashes, the oldest first."""
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    made = []
+    for number, files in enumerate(contents, 1):
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        git(folder, "add", "-A")
+        git(folder, "commit", "-q", "--allow-empty", "-m", f"Change number {number}")
+        made.append(git(folder, "rev-parse", "HEAD"))
+    return made
+
+
+def history(*arguments):
+    """Runs the tool's main(); the same attributes as of a finished process."""
+    from gradcomp_history import cli
+    out, errors = io.StringIO(), io.StringIO()
+    before = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
+    argv, sys.argv = sys.argv, [str(TOOL), *map(str, arguments)]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+            status = cli.main()
+    except SystemExit as end:
+        status = end.code
+    finally:
+        sys.argv = argv
+        for one, handler in zip((signal.SIGINT, signal.SIGTERM), before, strict=True):
+            signal.signal(one, handler)
+    return subprocess.CompletedProcess(arguments, status, out.getvalue(), errors.getvalue())
+
+
+def refused(done, *words):
+    """Exit status 2 and one line that holds `words`."""
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert done.stderr.startswith("gradcomp-history: error: ") and done.stderr.count("\n") == 1, done.stderr
+    for word in words:
+        assert word in done.stderr, done.stderr
+
+
+__all__ = ["CASE", "ROOT"]
