@@ -30,22 +30,31 @@ def make_night(tmp_path, monkeypatch):
     return run, commits
 
 
+def kept(tmp_path, *commits):
+    """The programs of these commits are kept: of the last good night and of the newest. A fake one reads files beside it."""
+    programs = tmp_path / "history" / "programs"
+    assert sorted(path.name for path in programs.iterdir()) == sorted(commit[:12] for commit in commits)
+    for name in ("speed", "commit"):
+        (programs / commits[-1][:12] / name).write_bytes((tmp_path / "build" / name).read_bytes())
+
+
 def test_nights_of_a_runner(tmp_path, night):
     run, commits = night
     done = run(1, 1.0, 500_000)
     assert done.returncode == 0 and "the first night" in done.stdout, done.stderr
-    kept = tmp_path / "history" / "good"
-    assert [path.name for path in kept.iterdir()] == [commits[0][:12]], "to be measured in turn with the next"
-    for name in ("speed", "commit"):  # what the fake program reads; a real one is a single file
-        (kept / commits[0][:12] / name).write_bytes((tmp_path / "build" / name).read_bytes())
+    kept(tmp_path, commits[0])
     done = run(2, 1.3, 650_000)
     assert done.returncode == 1, done.stderr
     assert f"{COUNTED}: instructions 500000 -> 650000; since night 2025-01-02, commit {commits[1][:12]}" in done.stdout
     assert f"{CASE}: slower by" in done.stdout and "[30/30]" in done.stderr
-    assert [path.name for path in kept.iterdir()] == [commits[0][:12]], "a slow program is never what others are compared with"
     newest = sorted((tmp_path / "history").glob("*/verdict.json"))[-1]
     assert json.loads(newest.read_text(encoding="utf-8"))["in_turn"] and len(list((newest.parent / "control").iterdir())) == 20
     assert commits[1][:12] in (tmp_path / "page.html").read_text(encoding="utf-8")
+    kept(tmp_path, commits[0], commits[1])
+    assert history("accept", tmp_path / "history", commits[1], "--reason", "It was meant").returncode == 0
+    done = run(3, 1.3, 650_000)
+    assert done.returncode == 0 and "[30/30]" in done.stderr and f"against {newest.parent.name}" in done.stdout, done.stdout
+    kept(tmp_path, commits[2])
 
 
 def test_night_refuses(tmp_path, night):

@@ -10,7 +10,9 @@ from gradcomp_compare.samples import PROGRAM, GateError
 from . import add, check, nights
 from .building import Unbuildable, build
 
-KEPT = "good"  # HISTORY/good/COMMIT/gradcomp-bench: the program of the last good night, to be measured in turn with the next
+# HISTORY/programs/COMMIT/gradcomp-bench: of the last good night, to be measured in turn with the next; and of the newest one,
+# which may be accepted.
+KEPT = "programs"
 METHODS = "top_k:ratio=0.01,sidco:ratio=0.01,qsgd:bits=4,ef_sign,powersgd:rank=4"  # those of slurm/experiments/nightly.toml
 TIMED = f"--sizes 1048576 --samples 40 --filter ^(compress|decompress)/ --methods {METHODS}"
 COUNTED = "--sizes 16384 --samples 1 --filter ^(compress|decompress)/"  # as tools/figures does, every method
@@ -33,18 +35,21 @@ def _kept(history, good):
     return program
 
 
-def _keep(history, program, commit):
-    """Keeps the program of a good night in the place of the one before."""
+def _keep(history, program, commits):
+    """Keeps the program of commits[0], tonight's, beside that of commits[1], the last good one; older ones go."""
     folder = pathlib.Path(history) / KEPT
-    new = pathlib.Path(tempfile.mkdtemp(prefix=".good.", dir=history))
+    folder.mkdir(exist_ok=True)
+    new = pathlib.Path(tempfile.mkdtemp(prefix=".new.", dir=folder))
     try:
-        (new / commit).mkdir()
-        shutil.copy2(program, new / commit / PROGRAM)
+        shutil.copy2(program, new / PROGRAM)
         new.chmod(0o755)
-        shutil.rmtree(folder, ignore_errors=True)
-        new.rename(folder)
+        shutil.rmtree(folder / commits[0], ignore_errors=True)
+        new.rename(folder / commits[0])
     finally:
         shutil.rmtree(new, ignore_errors=True)
+    for path in folder.iterdir():
+        if path.name not in commits:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _measure_times(options, program, kept, folder):
@@ -90,6 +95,6 @@ def night(options):
                 path.unlink()
             _measure_times(options, program, None, folder)
         added, _ = add.add(options.history, [folder], options.allow_dirty, good and good.commit)
-    check.check(nights.read(options.history))
-    if check.last_good(nights.read(options.history)).name == added.name:
-        _keep(options.history, program, added.commit)
+    judged = nights.read(options.history)
+    check.check(judged)
+    _keep(options.history, program, (added.commit, check.last_good(judged).commit))
