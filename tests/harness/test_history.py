@@ -85,6 +85,13 @@ def test_commits_between_two_nights_are_a_range(tmp_path):
     assert f"one of 4 commits after {commits[2][:12]}, up to {commits[6][:12]}" in text and f"--case '{CASE}' finds it" in text
 
 
+def test_inconclusive_nights_are_no_baseline(tmp_path):
+    _, statuses = run_nights(tmp_path, noise=0.2, measured=(1, 2, 3))
+    assert statuses == [0, 3, 3]
+    done = history("check", tmp_path / "history", "--repository", tmp_path / "source")
+    assert f"{CASE}: inconclusive: " in done.stdout and "against 2025-01-01" in done.stdout and done.returncode == 3
+
+
 def test_regression_closes_when_it_is_gone(tmp_path):
     _, statuses = run_nights(tmp_path, counts={3: 650_000, 4: 650_000})
     assert statuses == [0, 0, 1, 1, 0, 0, 0, 0]

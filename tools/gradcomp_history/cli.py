@@ -3,7 +3,7 @@ import pathlib
 import signal
 import sys
 
-from gradcomp_compare import files
+from gradcomp_compare import decide, files
 from gradcomp_report.load import ReportError
 
 from . import add, arguments, bisect, check, measure, nights, page, regressions
@@ -19,6 +19,9 @@ def _report(options):
     print(f"night {newest.name}{against}: {verdict['conclusion']}")
     for line in verdict["notes"]:
         print(line)
+    for case in verdict["cases"]:
+        if case["verdict"] == decide.INCONCLUSIVE:
+            print(f"{case['name']}: inconclusive: {case['reason']}")
     found = regressions.find(judged)
     regressions.name_commits(found, options.repository, regressions.bisections(pathlib.Path(options.history)))
     for one in found:
