@@ -20,10 +20,12 @@ namespace fs = std::filesystem;
   throw Error(fmt::format("cannot write '{}': {}", path, reason));
 }
 
-/// The file behind symbolic links: rename() must replace the file, not the link to it.
+/// The file behind symbolic links: rename() must replace the file, not the link to it. Absolute first: a bare name that
+/// does not exist yet would stay without a folder.
 fs::path resolved(const std::string& path) {
   std::error_code error;
-  const auto real = fs::weakly_canonical(path, error);
+  auto real = fs::absolute(path, error);
+  if (!error) real = fs::weakly_canonical(real, error);
   return error ? fs::path(path) : real;
 }
 

@@ -57,6 +57,14 @@ TEST_F(ResultFileTest, WritesWhatWasAdded) {
   EXPECT_EQ(read["benchmarks"][1]["name"], "case/2");
 }
 
+TEST_F(ResultFileTest, TakesABareNameInTheCurrentFolder) {
+  const auto before = fs::current_path();
+  fs::current_path(m_folder);
+  EXPECT_EQ(error_of([] { ResultFile("bare.json", Json::object()).write(); }), "");
+  fs::current_path(before);
+  EXPECT_TRUE(fs::exists(path("bare.json")));
+}
+
 TEST_F(ResultFileTest, ReplacesAnOlderFileAndFollowsLinks) {
   write_atomically(path("a.json"), "old and longer than the new text");
   fs::create_symlink("a.json", path("link.json"));
