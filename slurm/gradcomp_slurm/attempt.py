@@ -22,7 +22,7 @@ class Attempt:
         self.folder, self.point = folder, point
         self.own = folder.point_folder(point)
         self.ranks = Ranks(folder.system, point, lock)
-        self.signal = None
+        self.signal, self.stopped = None, False  # stopped: we ended the ranks; otherwise they ended by themselves
         for number in (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
 
@@ -49,6 +49,7 @@ class Attempt:
                 self._note("warned")
                 deadline, seen = time.monotonic() + self.folder.system.number("WARN_SECONDS") / 2, self._progress()
             if self.signal and (self.signal != signal.SIGUSR1 or time.monotonic() >= deadline or self._progress() != seen):
+                self.stopped = True
                 self.ranks.end()
             time.sleep(0.1)
 
@@ -63,7 +64,7 @@ class Attempt:
             return self._fail(f"{self.point['program']} is not on PATH: SETUP of the system {self.folder.system.name} must "
                               "load or export where it is")
         print(self.ranks.map(), flush=True)
-        if not self.signal:
+        if self.signal in (None, signal.SIGUSR1):  # after a warning this early there is still time for a first checkpoint
             command = words(self.point, self.own)
             print("run_point:", self.point["id"], *command, flush=True)
             with open(self.own / "errors.txt", "w", encoding="utf-8") as errors:
@@ -71,7 +72,7 @@ class Attempt:
                 self._wait()
         if self.ranks.status == 0 and (self.own / "out.json").is_file():
             return self._finish()
-        if self.signal == signal.SIGUSR1:
+        if self.signal == signal.SIGUSR1 and self.stopped:
             return self._again(self._progress() != before)
         return self._fail(self._why())
 
@@ -86,7 +87,7 @@ class Attempt:
 
     def _why(self):
         """Why the program ended, in one line: its own, before those of launchers."""
-        if self.signal:
+        if self.signal and self.signal != signal.SIGUSR1:
             return f"ended by signal {int(self.signal)}: cancelled, preempted or requeued"
         said = (self.own / "errors.txt").read_text(encoding="utf-8", errors="replace").splitlines()
         own = [line for line in said if self.point["program"] in line]

@@ -48,7 +48,8 @@ def job(folder, nodes, ranks_per_node):
     exports = ["unset OMP_PLACES", *(f"export {name}={value}" for name, value in environment(system).items())]
     start = shlex.join([str(SLURM / "run_point"), str(folder.path)])
     last = f'exec {system["PYTHON"]} {start} "${{1:-$SLURM_ARRAY_TASK_ID}}"'  # exec: the warning must reach run_point
-    return _text(options + _site(system), exports, system, [last])
+    # A warning before run_point waits for it, such as one of a preemption, would end the script and with it the job.
+    return _text(options + _site(system), ["trap '' USR1", *exports], system, [last])
 
 
 def gather(folder):
