@@ -1,0 +1,71 @@
+"""A sweep on the cluster of machine.py, as a user sees it: submitted, watched, gathered."""
+import json
+
+from machine import BIN, SUBMIT
+
+SRUN = "srun --mpi=pmix --nodes={nodes} --ntasks={ranks} --ntasks-per-node={ranks_per_node} --cpus-per-task={cpus} " \
+       "--cpu-bind=cores --gpu-bind=none --kill-on-bad-exit=1"
+
+
+def system_text(folder, launcher=SRUN, **values):
+    """A system's file. Reports by the real tool take ten seconds, so its jobs write them only once FOLDER/report_wanted is
+    there."""
+    values = {"PARTITION": "debug", "RANKS_PER_NODE": 1, "MAX_JOBS": 2, "WARN_SECONDS": 40} | values
+    lines = [f"{name}={value}" for name, value in values.items()]
+    setup = [f"export PATH={BIN}:$PATH OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,tcp OMPI_MCA_btl_tcp_if_include=eth0",
+             "export OMPI_MCA_btl_tcp_flags=send OMPI_MCA_mpi_yield_when_idle=1 KOKKOS_DISABLE_WARNINGS=1",
+             f"[ -e {folder}/report_wanted ] || export GRADCOMP_REPORT=true"]
+    return "\n".join([*lines, "FABRIC='virtual Ethernet'", f"LAUNCHER='{launcher}'", "SETUP='", *setup, "'", ""])
+
+
+class Sweep:
+    """Its folder and its jobs."""
+
+    def __init__(self, cluster, base, experiment, **system):
+        base.mkdir()
+        self.cluster, self.base, self.path = cluster, base, base / "out"
+        self.system, self.experiment = base / "system.env", base / "experiment.toml"
+        self.system.write_text(system_text(base, **system), encoding="utf-8")
+        self.experiment.write_text(experiment, encoding="utf-8")
+
+    def submit(self, *options):
+        """What submit printed."""
+        done = self.cluster.run(SUBMIT, self.system, self.experiment, "--output", self.path, *options)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def points(self):
+        return json.loads((self.path / "plan.json").read_text(encoding="utf-8"))["points"]
+
+    def history(self, index):
+        path = self.path / "points" / self.points()[index]["id"] / "history.jsonl"
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
+
+    def events(self, index):
+        return [line["event"] for line in self.history(index)]
+
+    def records(self):
+        """{name: time of its writing}"""
+        return {path.name: path.stat().st_mtime_ns for path in self.path.glob("records/*.json")}
+
+    def arrays(self):
+        lines = (self.path / "jobs" / "submitted.jsonl").read_text(encoding="utf-8").splitlines()
+        return [json.loads(line) for line in lines]
+
+    def checkpoint(self, index):
+        return any((self.path / "points" / self.points()[index]["id"] / "checkpoints").glob("seed*/checkpoint.json"))
+
+    def jobs(self):
+        """The numbers of its arrays and of its last gathering."""
+        last = json.loads((self.path / "jobs" / "gather.json").read_text(encoding="utf-8"))
+        return [line["job"] for line in self.arrays()] + [last["job"]]
+
+    def ended(self):
+        """Waits until none of its jobs waits or runs."""
+        mine = set(self.jobs())
+        self.cluster.wait("all jobs ended", lambda: not mine & {job.split("_")[0] for job, _ in self.cluster.queue()}, 600)
+
+    def gathered(self):
+        """(state of the last gathering, its log)"""
+        log = max(self.path.glob("jobs/gather_*.log"), key=lambda path: int(path.stem.removeprefix("gather_")))
+        return self.cluster.states()[log.stem.removeprefix("gather_")], log.read_text(encoding="utf-8")
