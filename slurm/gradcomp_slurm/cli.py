@@ -3,24 +3,10 @@ import argparse
 import pathlib
 import sys
 
-from . import ROOT, SLURM, Refused, attempt, dry_run, gather, here, queue
+from . import ROOT, Refused, attempt, dry_run, find, gather, here, queue
 from .experiment import read_experiment
 from .folder import Folder, Lock, read_folder
 from .system import read_system
-
-
-def _find(text, folder, ending):
-    """A file of the user's, or one of ours by its name."""
-    path = pathlib.Path(text)
-    if path.suffix == ending:
-        if not path.is_file():
-            raise Refused(f"there is no file '{path}'")
-        return path.resolve()
-    ours = sorted(found.stem for found in (SLURM / folder).glob(f"*{ending}"))
-    if text not in ours:
-        raise Refused(f"there is no '{text}' in slurm/{folder}: allowed are {', '.join(ours)}, or a path that ends with "
-                      f"{ending}")
-    return SLURM / folder / f"{text}{ending}"
 
 
 def _guarded(name, work):
@@ -50,8 +36,8 @@ def submit_main(arguments=None):
     options = parser.parse_args(arguments)
 
     def work():
-        system = read_system(_find(options.system, "systems", ".env"))
-        path = _find(options.experiment, "experiments", ".toml")
+        system = read_system(find(options.system, "systems", ".env"))
+        path = find(options.experiment, "experiments", ".toml")
         content = read_experiment(path, system)
         output = (options.output or ROOT / "results" / "slurm" / f"{system.name}-{path.stem}").resolve()
         folder = Folder(output, content["title"], content["time"], path.stem, system, content["points"])

@@ -60,8 +60,9 @@ class Folder:
 
     def plan(self):
         """The plan as text: what shall run, and how."""
+        values = {name: value for name, value in self.system.values.items() if name != "REFRAME_SCHEDULER"}  # of checks only
         return json.dumps({"title": self.title, "time": self.time, "experiment": self.experiment,
-                           "system": {"name": self.system.name, "values": self.system.values},
+                           "system": {"name": self.system.name, "values": values},
                            "points": self.points}, indent=1) + "\n"
 
     def keep_plan(self):

@@ -22,15 +22,27 @@ def ranges(indices):
     return ",".join(parts)
 
 
-def _site(system):
+def site_options(system):
+    """What sbatch needs on this site."""
     values = {"partition": system["PARTITION"], "account": system["ACCOUNT"], "qos": system["QOS"]}
     return [f"--{name}={value}" for name, value in values.items() if value] + shlex.split(system["SBATCH_EXTRA"])
 
 
-def _text(options, exports, system, lines):
+def quoted(option):
+    """An option as it stands behind #SBATCH."""
+    return option if " " not in option else shlex.quote(option)
+
+
+def exports(system):
+    """Lines that set the environment of the ranks, whatever the submitting shell has set: results must not depend on it.
+    SETUP comes later and has the last word."""
+    return ["unset OMP_PLACES", *(f"export {name}={value}" for name, value in environment(system).items())]
+
+
+def _text(options, variables, system, lines):
     setup = [system["SETUP"].strip()] if system["SETUP"].strip() else []
-    head = [f"#SBATCH {option if ' ' not in option else shlex.quote(option)}" for option in options]
-    return "\n".join(["#!/bin/bash", "# Written by slurm/submit; changes here are lost.", *head, *exports, *setup,
+    head = [f"#SBATCH {quoted(option)}" for option in options]
+    return "\n".join(["#!/bin/bash", "# Written by slurm/submit; changes here are lost.", *head, *variables, *setup,
                       *lines]) + "\n"
 
 
@@ -44,12 +56,10 @@ def job(folder, nodes, ranks_per_node):
         options.append(f"--gpus-per-node={system['GPUS_PER_NODE']}")
     if system.number("WARN_SECONDS"):
         options.append(f"--signal=B:USR1@{system['WARN_SECONDS']}")  # B: to this script, which becomes run_point
-    # Whatever the submitting shell has set: results must not depend on it. SETUP comes later and has the last word.
-    exports = ["unset OMP_PLACES", *(f"export {name}={value}" for name, value in environment(system).items())]
     start = shlex.join([str(SLURM / "run_point"), str(folder.path)])
     last = f'exec {system["PYTHON"]} {start} "${{1:-$SLURM_ARRAY_TASK_ID}}"'  # exec: the warning must reach run_point
     # A warning before run_point waits for it, such as one of a preemption, would end the script and with it the job.
-    return _text(options + _site(system), ["trap '' USR1", *exports], system, [last])
+    return _text(options + site_options(system), ["trap '' USR1", *exports(system)], system, [last])
 
 
 def gather(folder):
@@ -57,4 +67,4 @@ def gather(folder):
     options = [f"--job-name=gradcomp-{folder.experiment}-gather", "--nodes=1", "--ntasks=1", "--time=00:30:00",
                "--open-mode=append", f"--output={folder.path}/jobs/gather_%j.log"]
     start = shlex.join([str(SLURM / "gather"), str(folder.path)])
-    return _text(options + _site(folder.system), [], folder.system, [f'exec {folder.system["PYTHON"]} {start}'])
+    return _text(options + site_options(folder.system), [], folder.system, [f'exec {folder.system["PYTHON"]} {start}'])

@@ -10,10 +10,12 @@ PLACES = ("nodes", "ranks", "ranks_per_node", "cpus")  # what LAUNCHER may name 
 DEFAULTS = {
     "SCHEDULER": "slurm", "PARTITION": "", "ACCOUNT": "", "QOS": "", "SBATCH_EXTRA": "", "MAX_NODES": "1024",
     "RANKS_PER_NODE": None, "CPUS_PER_RANK": "1", "THREADS_PER_RANK": "", "GPUS_PER_NODE": "0", "BINDING": "cores",
-    "MAX_JOBS": "16", "WARN_SECONDS": "120", "SETUP": "", "PYTHON": "python3", "LAUNCHER": None, "FABRIC": "not named"}
+    "MAX_JOBS": "16", "WARN_SECONDS": "120", "SETUP": "", "PYTHON": "python3", "LAUNCHER": None, "FABRIC": "not named",
+    "REFRAME_SCHEDULER": "slurm"}
 NUMBERS = {"MAX_NODES": 1, "RANKS_PER_NODE": 1, "CPUS_PER_RANK": 1, "THREADS_PER_RANK": 1, "GPUS_PER_NODE": 0, "MAX_JOBS": 1,
            "WARN_SECONDS": 0}
-CHOICES = {"SCHEDULER": ("slurm", "none"), "BINDING": ("cores", "none")}
+CHOICES = {"SCHEDULER": ("slurm", "none"), "BINDING": ("cores", "none"),
+           "REFRAME_SCHEDULER": ("slurm", "squeue")}
 
 
 @dataclasses.dataclass(frozen=True)

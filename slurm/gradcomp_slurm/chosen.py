@@ -1,0 +1,24 @@
+"""The system that ReFrame checks: GRADCOMP_SYSTEM names it, as the first word of slurm/submit does."""
+import functools
+import os
+
+from . import find, references
+from .system import read_system
+
+
+@functools.cache
+def path():
+    """Its file."""
+    return find(os.environ.get("GRADCOMP_SYSTEM", "local"), "systems", ".env")
+
+
+@functools.cache
+def system():
+    """Its values."""
+    return read_system(path())
+
+
+@functools.cache
+def expected():
+    """(numbers of nodes, references) of it."""
+    return references.read_references(references.path_of(path()), system())
