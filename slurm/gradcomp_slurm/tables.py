@@ -2,6 +2,7 @@
 import csv
 import io
 
+from . import scaling
 from .keys import ALLREDUCE
 
 DASH = "-"
@@ -82,12 +83,14 @@ def check(point, record):
 def tables(folder, found):
     """[(file name, title, rows)], rows as dictionaries; tables without rows are left out."""
     parts = {"preflight": ("The link alone: dense allreduce of 32 bits", []), "training": ("Training", []),
+             "scaling": ("Scaling efficiency of the step time, whatever the quality", []),
              "reduction": ("The reduction alone: throughput without training quality", [])}
     words = fabrics(folder, found)
     for index, record in sorted(found.items()):
         point = folder.points[index]
         name, rows = _rows(_where(folder, point, record, words), point, record)
         parts[name][1].extend(rows)
+    parts["scaling"][1].extend(scaling.rows(folder, found, parts["training"][1]))
     return [(name, title, rows) for name, (title, rows) in parts.items() if rows]
 
 
