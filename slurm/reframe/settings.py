@@ -1,4 +1,4 @@
-"""ReFrame's settings, made from slurm/systems/NAME.env. GRADCOMP_SYSTEM is NAME, or the path of such a file; without it, local.
+"""ReFrame's settings, made from slurm/systems/NAME.env. GRADCOMP_SYSTEM is NAME or the path of such a file; without it, local.
 A site edits that file, not this one."""
 import pathlib
 import sys

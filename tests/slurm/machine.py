@@ -25,6 +25,18 @@ def why_not():
     return None
 
 
+def mentions(text):
+    """Processes of the machine with a text on their command line."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if text.encode() in path.read_bytes():
+                found.append(path.parent.name)
+        except OSError:  # it has just ended
+            pass
+    return found
+
+
 class Cluster:
     """Two nodes in namespaces. close() ends every process of it."""
 

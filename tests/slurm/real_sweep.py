@@ -14,6 +14,7 @@ def system_text(folder, launcher=SRUN, **values):
     lines = [f"{name}={value}" for name, value in values.items()]
     setup = [f"export PATH={BIN}:$PATH OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,tcp OMPI_MCA_btl_tcp_if_include=eth0",
              "export OMPI_MCA_btl_tcp_flags=send OMPI_MCA_mpi_yield_when_idle=1 KOKKOS_DISABLE_WARNINGS=1",
+             "export TMPDIR=/run/gradcomp/node",  # the node's own, see cluster
              f"[ -e {folder}/report_wanted ] || export GRADCOMP_REPORT=true"]
     return "\n".join([*lines, "FABRIC='virtual Ethernet'", f"LAUNCHER='{launcher}'", "SETUP='", *setup, "'", ""])
 

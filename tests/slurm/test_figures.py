@@ -7,7 +7,8 @@ from gradcomp_slurm import Refused, figures
 
 REDUCTION = {"context": {"gradcomp": {}}, "benchmarks": [
     {"name": f"allreduce/{label}/{size}", "label": label, "elements": size, "wrong": 0, "bus_bw_gb_s": size / 10,
-     "time_ms": {"median": time}} for size in (10, 100) for label, time in (("fp32", 8), ("bf16", 4), ("top_k:ratio=0.01", 2))]}
+     "time_ms": {"median": time}}
+    for size in (10, 100) for label, time in (("fp32", 8), ("bf16", 4), ("top_k:ratio=0.01", 2))]}
 SAID = "a line\ngradcomp exit status 0\n"
 
 
@@ -21,8 +22,8 @@ def test_figures_are_of_the_largest_size_and_against_the_fastest_control(tmp_pat
     assert found == {"fp32_bus_bandwidth": (10, "GB/s"), "top_k_ratio_0_01_time": (0.5, "of the best dense")}
     rows = [{"label": label, "step_time_ms": {"median": time}} for label, time in (("fp32", 3), ("none", 1), ("sign", 6))]
     assert figures.step({"benchmarks": rows}) == {"sign_time": (2, "of the best dense")}, "none exchanges nothing"
-    rows = [{"label": "sign", "operation": operation, "elements": size, "read_limit_ratio": ratio} for operation, size, ratio in (
-        ("compress", 1, 1), ("compress", 9, 4), ("decompress", 9, 2))]
+    rows = [{"label": "sign", "operation": operation, "elements": size, "read_limit_ratio": ratio}
+            for operation, size, ratio in (("compress", 1, 1), ("compress", 9, 4), ("decompress", 9, 2))]
     assert figures.compress({"benchmarks": rows}) == {"sign_throughput": (0.25, "of the read limit")}
 
 

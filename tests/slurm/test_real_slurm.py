@@ -9,60 +9,13 @@ import sys
 import time
 
 import pytest
-from machine import GATHER, HERE, Cluster, why_not
+from machine import HERE, Cluster, mentions, why_not
 from real_sweep import SRUN, Sweep
+from twelve import (CANCELLED, FAILING, KILLED, LONG, REQUEUED, TWELVE, WARNED, check_complete, check_dry_run,
+                    check_full_disk, kill)
 
-SHORT = """
-model = "resnet8"
-data = "shapetex10:train=64:test=32"
-batch = 4
-block = 2
-"""
-# A slow link makes these long, half a second for a step of all methods, whatever else the machine computes meanwhile.
-LONG = SHORT + 'link = "10Mbit/s,1ms"\nevaluate_every = 1000\ncheckpoint_every = 2\n'
-TWELVE = f"""
-title = "Twelve points on two nodes"
-time = "00:01:00"
-preflight_sizes = "1024,65536"
-[[sweep]] # runs when Slurm looks for jobs near their limit, which it does every 30 s
-{LONG}
-nodes = 2
-steps = 66
-methods = "top_k:ratio=0.01"
-[[sweep]] # long enough to be met half-way
-{LONG}
-nodes = 2
-steps = 20
-methods = ["qsgd:bits=4", "powersgd:rank=2", "sign"]
-[[sweep]] # fails until its text is there
-nodes = 2
-model = "lstm_1x96"
-data = "text:TEXT"
-batch = 2
-length = 8
-steps = 4
-methods = "top_k:ratio=0.05"
-[[sweep]] # six short ones
-{SHORT}
-nodes = 2
-steps = 4
-methods = ["top_k:ratio=0.01", "sign", "qsgd:bits=4", "powersgd:rank=2", "random_k:ratio=0.1", "natural"]
-"""
-WARNED, REQUEUED, CANCELLED, KILLED, FAILING = 1, 2, 3, 4, 5  # points of TWELVE
 REDUCTION = 'title = "Map"\ntime = "00:05:00"\npreflight_sizes = "1024"\n[[sweep]]\nprogram = "gradcomp-allreduce"\n' \
             'nodes = 2\nsizes = "1024"\nrepetitions = 2\nmethods = "sign"\n'
-
-
-def mentions(text):
-    """Processes of the machine with a text on their command line."""
-    found = []
-    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if text.encode() in path.read_bytes():
-                found.append(path.parent.name)
-        except OSError:  # it has just ended
-            pass
-    return found
 
 
 @pytest.fixture(scope="module", name="cluster")
@@ -89,7 +42,7 @@ def fixture_too_long(cluster, tmp_path_factory):
 def test_twelve_points_killed_and_requeued_end_complete(cluster, tmp_path):
     corpus = tmp_path / "corpus.txt"
     sweep = Sweep(cluster, tmp_path / "s", TWELVE.replace("TEXT", str(corpus)))
-    dry_run(cluster, sweep)
+    check_dry_run(cluster, sweep)
     sweep.submit()
     assert len(sweep.points()) == 12
     job = sweep.arrays()[0]["job"]
@@ -124,62 +77,11 @@ def test_twelve_points_killed_and_requeued_end_complete(cluster, tmp_path):
     assert state == "COMPLETED" and "12 of 12 points" in log, log
     assert (sweep.path / "report" / "report.html").is_file()
     (sweep.base / "report_wanted").unlink()
-    complete(sweep, before)
+    check_complete(sweep, before)
 
     assert sweep.submit().startswith("12 points are finished") and len(sweep.arrays()) == 2, "nothing is left to run"
     sweep.ended()
-    full_disk(cluster, sweep, tmp_path / "small")
-
-
-def kill(text):
-    """Kills the one process with a text on its command line, as the kernel does for want of memory."""
-    (found,) = mentions(text)
-    os.kill(int(found), signal.SIGKILL)
-
-
-def dry_run(cluster, sweep):
-    """It writes nothing, and what it prints is what Slurm takes."""
-    said = sweep.submit("--dry-run")
-    assert not sweep.path.exists() and "sbatch --parsable --array=0-11%2 " in said
-    script = sweep.base / "printed.sbatch"
-    script.write_text(said[said.index("#!/bin/bash"):said.index("\n\nsbatch ")], encoding="utf-8")
-    tested = cluster.run("sbatch", "--test-only", script)
-    assert tested.returncode == 0 and "on nodes n[1-2] in partition debug" in tested.stderr, tested.stderr
-
-
-def complete(sweep, before):
-    """Nothing ran twice, nothing is lost."""
-    after = sweep.records()
-    assert before.items() <= after.items() and len(after) == 12, "finished points were not run again"
-    for index, point in enumerate(sweep.points()):
-        starts = [line for line in sweep.history(index) if line["event"] == "start"]
-        assert sweep.events(index).count("finished") == 1, sweep.history(index)
-        assert all(line["resumed"] for line in starts[1:]) or index == FAILING, sweep.history(index)
-        if WARNED <= index <= FAILING:
-            assert len(starts) > 1, sweep.history(index)
-        else:  # Slurm may warn any of them, whenever it looks
-            assert len(starts) <= 1 + sweep.events(index).count("requeued"), sweep.history(index)
-        rows = json.loads((sweep.path / "records" / f"{point['id']}.json").read_text(encoding="utf-8"))["benchmarks"]
-        if point["program"] == "gradcomp-train":
-            assert {"fp32", "fp16", "bf16", "none"} < {row["label"] for row in rows}, "controls are in every point"
-            assert all(len(row["step_times_ms"]) <= row["steps"] == point["options"]["steps"] for row in rows)
-    page = (sweep.path / "report" / "sweep.md").read_text(encoding="utf-8")
-    assert page.count("virtual Ethernet: ") > 12 and page.count("emulated 10Mbit/s,1ms over virtual") and "Missing" not in page
-
-
-def full_disk(cluster, sweep, place):
-    """Gathering on a full disk: one line, no report that looks whole; with room it works."""
-    place.mkdir()
-    assert cluster.run("mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", place).returncode == 0
-    for part in ("plan.json", "records"):
-        cluster.run("cp", "-r", sweep.path / part, place)
-    cluster.run("bash", "-c", f"head -c 20m /dev/zero >{place}/filler")
-    gather = ("env", "GRADCOMP_REPORT=true", GATHER, place)
-    done = cluster.run(*gather)
-    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "No space left" in done.stderr, done.stderr
-    assert cluster.run("ls", "-A", place).stdout.split() == ["filler", "gather.lock", "plan.json", "records"]
-    cluster.run("rm", place / "filler")
-    assert cluster.run(*gather).returncode == 0
+    check_full_disk(cluster, sweep, tmp_path / "small")
 
 
 @pytest.mark.parametrize("launcher", [SRUN, "mpirun -n {ranks} --map-by ppr:{ranks_per_node}:node --bind-to core"],
@@ -211,6 +113,13 @@ def test_time_limit_without_a_warning(cluster, too_long):
     assert sweep.history(1)[-1]["resumed"]
     cluster.run("scancel", *sweep.jobs())
     sweep.ended()
+
+
+def test_shared_memory_is_the_nodes_own(cluster):
+    """Otherwise ranks of two such clusters at a time, whose hosts and jobs have the same names, map each other's files."""
+    name = f"gradcomp_{os.getpid()}"
+    found = cluster.run("srun", "--nodelist=n1", "bash", "-c", f"touch /dev/shm/{name} && ls /dev/shm")
+    assert name in found.stdout and not pathlib.Path("/dev/shm", name).exists(), found
 
 
 def test_nothing_is_left_when_the_tests_are_killed(cluster, tmp_path):

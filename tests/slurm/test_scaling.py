@@ -21,8 +21,8 @@ def sweep(*points):
 
 
 def efficiencies(rows, method):
-    return [(row["scaling"], row["nodes"], row["against nodes"], row["efficiency"], row["efficiency vs fp32"]) for row in rows
-            if row["method"] == method]
+    names = ("scaling", "nodes", "against nodes", "efficiency", "efficiency vs fp32")
+    return [tuple(row[name] for name in names) for row in rows if row["method"] == method]
 
 
 def test_weak_scaling_keeps_the_batch_of_a_rank():

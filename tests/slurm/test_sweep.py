@@ -125,8 +125,9 @@ def test_a_warned_job_that_saved_nothing_fails_instead_of_circling(sweep):
 def test_a_warning_before_the_program_runs_does_not_end_the_point(sweep, fails):
     """Slurm warns early, and when it preempts: within SETUP, or while the ranks are mapped."""
     text = (sweep.base / "site.env").read_text(encoding="utf-8")
-    slow = text.replace("LAUNCHER=env", "LAUNCHER='sleep 1; env'").replace("$PATH ", f"$PATH; touch {sweep.base}/setup; sleep 1; export ")
-    (sweep.base / "site.env").write_text(slow, encoding="utf-8")
+    text = text.replace("LAUNCHER=env", "LAUNCHER='sleep 1; env'")
+    text = text.replace("$PATH ", f"$PATH; touch {sweep.base}/setup; sleep 1; export ")
+    (sweep.base / "site.env").write_text(text, encoding="utf-8")
     process = sweep.start(STAND_IN_FAILS=fails)
     sweep.until(lambda: (sweep.base / "setup").exists())
     process.send_signal(signal.SIGUSR1)
@@ -138,7 +139,7 @@ def test_a_warning_before_the_program_runs_does_not_end_the_point(sweep, fails):
     process.communicate(timeout=30)
     said = [path.read_text(encoding="utf-8") for path in sweep.path.glob("points/*/failed.txt")]
     assert len(sweep.records()) == (1 if fails else 2), said
-    assert [line.split(": ", 1)[1] for line in said] == (["gradcomp-train: error: top_k fails, as the test wants\n"] if fails else [])
+    assert len(said) == bool(fails) and all("gradcomp-train: error: top_k fails" in line for line in said), said
 
 
 def test_another_plan_is_refused(sweep):
