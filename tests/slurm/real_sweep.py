@@ -10,7 +10,9 @@ SRUN = "srun --mpi=pmix --nodes={nodes} --ntasks={ranks} --ntasks-per-node={rank
 def system_text(folder, launcher=SRUN, **values):
     """A system's file. Reports by the real tool take ten seconds, so its jobs write them only once FOLDER/report_wanted is
     there."""
-    values = {"PARTITION": "debug", "RANKS_PER_NODE": 1, "MAX_JOBS": 2, "WARN_SECONDS": 40} | values
+    # Slurm warns up to 30 s early: with a limit of 120 s, jobs that have run for 10 s. Those that a test kills or cancels are
+    # younger, so that no warning meets them in the same moment: the requeue after it would undo what the test did.
+    values = {"PARTITION": "debug", "RANKS_PER_NODE": 1, "MAX_JOBS": 2, "WARN_SECONDS": 80} | values
     lines = [f"{name}={value}" for name, value in values.items()]
     setup = [f"export PATH={BIN}:$PATH OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,tcp OMPI_MCA_btl_tcp_if_include=eth0",
              "export OMPI_MCA_btl_tcp_flags=send OMPI_MCA_mpi_yield_when_idle=1 KOKKOS_DISABLE_WARNINGS=1",
@@ -44,6 +46,12 @@ class Sweep:
 
     def events(self, index):
         return [line["event"] for line in self.history(index)]
+
+    def story(self):
+        """All that happened, for the message of a test that fails: its folder may be gone when somebody looks."""
+        lines = [f"{line['time']:.1f} point {index}: {line['event']} job {line.get('job_id')} {line.get('why', '')}"
+                 for index in range(len(self.points())) for line in self.history(index)]
+        return "\n".join([*sorted(lines), str(self.cluster.states())])
 
     def records(self):
         """{name: time of its writing}"""
