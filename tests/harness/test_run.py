@@ -18,7 +18,7 @@ def run(*arguments, cwd=None, **variables):
 
 
 @pytest.mark.parametrize("arguments", [
-    ["nonsense"], ["build", "nonsense"], ["clean", "x"], ["format", "x"], ["shell", "x"], ["exec"], ["exec", "true"],
+    ["nonsense"], ["build", "nonsense"], ["clean", "x"], ["format", "x"], ["shell", "x"], ["docs", "x"], ["exec"], ["exec", "true"],
     ["exec", "--"], ["exec", "-n", "0", "--", "true"], ["exec", "-n", "x", "--", "true"], ["exec", "-n", "2", "true"],
 ])
 def test_wrong_calls(arguments):
@@ -37,7 +37,7 @@ def test_wrong_environment(variables):
 def test_help_names_every_verb():
     text = run("help").stdout
     assert run().stdout == text
-    for verb in ("demo", "test", "build", "exec", "bench", "shell", "format", "clean", "help"):
+    for verb in ("demo", "test", "build", "exec", "bench", "docs", "shell", "format", "clean", "help"):
         assert f"\n  {verb} " in text
 
 

@@ -10,7 +10,7 @@ check_arguments() {
   shift
   case $verb in
     help | --help | -h | demo | test | bench) ;;
-    shell) [ $# = 0 ] || usage_error "shell takes no arguments" ;;
+    shell | docs) [ $# = 0 ] || usage_error "$verb takes no arguments" ;;
     format) [ "$*" = '' ] || [ "$*" = --check ] || usage_error "format takes --check or nothing, not '$*'" ;;
     clean) [ "$*" = '' ] || [ "$*" = --all ] || usage_error "clean takes --all or nothing, not '$*'" ;;
     build) is_preset "${1:-openmp}" || usage_error "no preset '$1': there are ${presets[*]}" ;;

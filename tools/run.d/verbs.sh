@@ -74,6 +74,15 @@ verb_test() {
   return "$status"
 }
 
+verb_docs() { # quiet but for warnings, all of which are shown before it fails
+  local site=$project/build/site
+  command -v sphinx-build >/dev/null || die "docs needs Sphinx with MyST and Furo (docs/dependencies.md)"
+  mkdir -p "$project/build"
+  sphinx-build -q -W --keep-going -b html -d "$project/build/site-state" "$project/docs" "$site" ||
+    die "the documentation has the errors above"
+  echo "$site/index.html"
+}
+
 verb_format() {
   local formatter=clang-format-19 mode=(-i)
   if ! command -v $formatter >/dev/null; then
