@@ -49,7 +49,8 @@ def require_programs(tool, *programs):
 
 def command_lines(commands):
     """The commands as a section of the page."""
-    lines = ["## Commands", "", "```sh"]
+    lines = ["## Commands", "",
+             "<!-- not run: measurements of minutes to hours; this page shows what they found -->", "```sh"]
     for words, purpose in commands:
         lines += [f"# {purpose}", "./run exec -- " + shlex.join(map(str, words))]
     return [*lines, "```"]

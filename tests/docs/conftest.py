@@ -1,0 +1,21 @@
+"""Says which shell blocks ran and which did not, by reason, in the form that ./run test counts (tests/skips.hpp)."""
+import collections
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import runner  # noqa: E402
+
+
+def pytest_terminal_summary(terminalreporter):
+    """After the tests, whether or not they passed."""
+    ran, marked = runner.RAN, runner.MARKED
+    if not ran and not marked:
+        return
+    write = terminalreporter.write_line
+    write(f"shell blocks: {len(ran)} executed in {sum(seconds for seconds, _ in ran):.0f} s, {len(marked)} marked")
+    for seconds, place in sorted(ran, reverse=True)[:5]:
+        write(f"{seconds:7.1f} s  {place}")
+    for reason, count in sorted(collections.Counter(marked).items()):
+        write(f"skipped {count}: shell block of a page: {reason}")

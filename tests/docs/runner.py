@@ -1,0 +1,62 @@
+"""Runs shell blocks in a copy of the sources that has this build's programs, so that nothing is written into a clone."""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+from blocks import ROOT
+
+LIMIT = 180  # seconds for one block; ctest's own limit is that of all
+RAN = []     # (seconds, place) of each block that ran and ended well
+MARKED = []  # the reason of each that is marked
+
+
+class BlockError(Exception):
+    """Where, how the block ended, and its last lines."""
+
+
+def _left_out(folder, names):
+    """What is made in a clone, and its history."""
+    top = {".git", "build", "results"} if pathlib.Path(folder) == ROOT else set()
+    return (top | {"__pycache__", ".pytest_cache"}) & set(names)
+
+
+def project(folder):
+    """A copy of the sources in `folder`; build/openmp/bin has the programs of the build under test."""
+    programs = pathlib.Path(os.environ.get("GRADCOMP_BIN", ROOT / "build" / "openmp" / "bin")).resolve()
+    shutil.copytree(ROOT, folder, ignore=_left_out, symlinks=True)
+    (folder / "build" / "openmp").mkdir(parents=True)
+    (folder / "build" / "openmp" / "bin").symlink_to(programs)
+    return folder
+
+
+def environment():
+    """As in a user's shell: what ctest or a launcher has set for its own tests goes. Inside a toolchain `./run` stays
+    there; whoever starts these tests without `./run` has one on PATH already."""
+    ours = ("OMP_", "OMPI_", "PRTE_", "PMIX_", "KOKKOS_", "PYTEST_")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    clean.pop("GRADCOMP_BIN", None)
+    clean["GRADCOMP_TOOLCHAIN_ACTIVE"] = os.environ.get("GRADCOMP_TOOLCHAIN_ACTIVE", "debian")
+    clean["GRADCOMP_PRESET"] = "openmp"
+    return clean
+
+
+def run(block, folder, limit=LIMIT):
+    """Its output. Throws BlockError when the first command that fails ends it, or the time does."""
+    began = time.monotonic()
+    shell = subprocess.Popen(["bash", "-euo", "pipefail", "-c", block.code], cwd=folder, env=environment(), text=True,
+                             errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        output, _ = shell.communicate(timeout=limit)
+        how = "" if shell.returncode in block.statuses else f"ended with status {shell.returncode}"
+    except subprocess.TimeoutExpired:
+        os.killpg(shell.pid, signal.SIGKILL)
+        output, _ = shell.communicate()
+        how = f"took more than {limit} s"
+    if how:
+        raise BlockError(f"{block.place}: the block {how}:\n{block.code}--- its last lines:\n{output[-3000:]}")
+    RAN.append((time.monotonic() - began, block.place))
+    return output
