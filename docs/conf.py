@@ -18,6 +18,7 @@ release = re.search(r"project\(gradcomp VERSION ([0-9.]+)", (ROOT / "CMakeLists.
 extensions = ["myst_parser"]
 nitpicky = True
 myst_heading_anchors = 4  # anchors of headings as a forge makes them: [text](page.md#a-heading)
+highlight_language = "text"  # of blocks that name no language, such as outputs
 
 html_theme = "furo"
 html_title = f"gradcomp {release}"

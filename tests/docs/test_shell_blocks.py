@@ -1,5 +1,6 @@
 """Every shell block of README.md, CONTRIBUTING.md and docs/ runs, page by page and in order, or says why not."""
 import re
+import shutil
 
 import pytest
 import runner
@@ -22,3 +23,5 @@ def test_page(page, tmp_path):
     folder = runner.project(tmp_path / "gradcomp") if unmarked else None
     for block in unmarked:
         runner.run(block, folder)
+    if folder:
+        shutil.rmtree(folder)  # pytest keeps what a test leaves; only that of a failure is worth it
