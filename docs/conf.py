@@ -22,6 +22,7 @@ highlight_language = "text"  # of blocks that name no language, such as outputs
 
 html_theme = "furo"
 html_title = f"gradcomp {release}"
+html_show_copyright = False
 html_copy_source = False  # the search index holds the text; the sources are beside the site in any clone
 
 # Files outside of docs/ that the site shows as pages.

@@ -2,8 +2,6 @@
 """The Spack recipe of gradcomp. tests/harness/test_spack.py holds it against CMakeLists.txt and
 docs/dependencies.md."""
 
-import os
-
 from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
 from spack_repo.builtin.build_systems.cuda import CudaPackage
 from spack_repo.builtin.build_systems.rocm import ROCmPackage
@@ -80,6 +78,14 @@ class Gradcomp(CMakePackage, CudaPackage, ROCmPackage):
 
     generator("ninja")
 
+    def compiler_of_kernels(self):
+        """What compiles code with kernels: the device's compiler, where there is one."""
+        if self.spec.satisfies("+cuda"):
+            return self["kokkos"].kokkos_cxx
+        if self.spec.satisfies("+rocm"):
+            return self.spec["hip"].hipcc
+        return self.spec["cxx"].package.cxx
+
     def cmake_args(self):
         device = self.spec.satisfies("+cuda") or self.spec.satisfies("+rocm")
         args = [
@@ -93,10 +99,8 @@ class Gradcomp(CMakePackage, CudaPackage, ROCmPackage):
             self.define("GRADCOMP_NATIVE_ARCH", False),  # Spack knows the target
             self.define("CMAKE_DISABLE_PRECOMPILE_HEADERS", device),  # nvcc cannot use g++'s
         ]
-        if self.spec.satisfies("+cuda"):
-            args.append(self.define("CMAKE_CXX_COMPILER", self["kokkos"].kokkos_cxx))
-        if self.spec.satisfies("+rocm"):
-            args.append(self.define("CMAKE_CXX_COMPILER", self.spec["hip"].hipcc))
+        if device:  # elsewhere CMake takes Spack's wrapper
+            args.append(self.define("CMAKE_CXX_COMPILER", self.compiler_of_kernels()))
         return args
 
     @run_after("install")
@@ -127,7 +131,7 @@ class Gradcomp(CMakePackage, CudaPackage, ROCmPackage):
                 folder,
                 self.define("gradcomp_ROOT", self.prefix),
                 self.define("CMAKE_PREFIX_PATH", get_cmake_prefix_path(self)),
-                self.define("CMAKE_CXX_COMPILER", os.environ["CXX"]),
+                self.define("CMAKE_CXX_COMPILER", self.compiler_of_kernels()),
             )
             cmake("--build", ".", "--target", "alone")
             which("./alone", required=True)()
