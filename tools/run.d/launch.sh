@@ -11,6 +11,9 @@ mpi_environment() { # mpi_environment RANKS THREADS: of each rank, without its c
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
       OMPI_MCA_pml=${OMPI_MCA_pml:-ob1} OMPI_MCA_btl=${OMPI_MCA_btl:-self,sm}
   fi
+  if ! grep -q '^TracerPid:.0$' /proc/self/status; then # under proot, PMIx does not get the addresses that it wants to map
+    export PMIX_MCA_gds=${PMIX_MCA_gds:-hash}
+  fi
   if [ "$1" -gt 1 ] && [ $(($1 * ($2 + 1))) -gt "$(cores)" ]; then # who waits in MPI leaves the core to who computes
     export OMPI_MCA_mpi_yield_when_idle=${OMPI_MCA_mpi_yield_when_idle:-1}
   fi
