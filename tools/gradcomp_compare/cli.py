@@ -3,13 +3,11 @@ import contextlib
 import pathlib
 import re
 import shutil
-import signal
 import sys
 import tempfile
 
-from gradcomp_report.load import ReportError
-
 from . import arguments, baselines, comparable, decide, files, interleave, output, records, samples
+from .guarded import guarded
 
 
 def _arms(options, folder):
@@ -69,16 +67,4 @@ def _gate(options):
 
 def main():
     """Returns the exit status; bad input is one line on stderr."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
-    try:
-        return _gate(arguments.parse(sys.argv[1:]))
-    except ReportError as error:
-        print(f"gradcomp-compare: error: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"gradcomp-compare: error: cannot use '{error.filename}': {error.strerror}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("gradcomp-compare: interrupted", file=sys.stderr)
-        return 130
+    return guarded("gradcomp-compare", lambda: _gate(arguments.parse(sys.argv[1:])))

@@ -1,13 +1,12 @@
 """Runs the gradcomp-bench of one or two builds, one process after the other."""
-import contextlib
 import os
 import pathlib
 import random
 import shlex
-import signal
 import subprocess
 import sys
 
+from .guarded import child
 from .samples import EVERY, PROGRAM, GateError, make_arm, read_process
 
 OURS = ("--output", "--list", "--help", "--version")
@@ -48,20 +47,13 @@ def run_process(program, arguments, path, chosen=EVERY):
     """One process, which ends with us. Returns what it wrote; throws GateError."""
     words = [str(program), *arguments, "--output", str(path)]
     try:
-        child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                 text=True, errors="replace", start_new_session=True)
+        with child(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace") as process:
+            errors = process.communicate()[1]
     except OSError as error:
         raise GateError(f"cannot start '{program}': {error.strerror}") from error
-    try:
-        errors = child.communicate()[1]
-    except BaseException:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
-        raise
-    if child.returncode:
+    if process.returncode:
         said = errors.strip().splitlines()[-1:] or ["it said nothing"]
-        raise GateError(f"status {child.returncode} of '{shlex.join(words)}': {said[0]}")
+        raise GateError(f"status {process.returncode} of '{shlex.join(words)}': {said[0]}")
     return read_process(path, chosen)
 
 

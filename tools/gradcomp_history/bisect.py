@@ -23,9 +23,10 @@ def _end_points(options, judged):
         return options.good, options.bad, judged[-1]
     if options.good or options.bad:
         raise GateError("--good and --bad belong together: two commits, or neither where the regression is an open one")
-    found = [one for one in regressions.find(judged) if one.case == options.case]
+    open_ones = regressions.find(judged)
+    found = [one for one in open_ones if one.case == options.case]
     if not found:
-        cases = ", ".join(dict.fromkeys(one.case for one in regressions.find(judged))) or "none"
+        cases = ", ".join(dict.fromkeys(one.case for one in open_ones)) or "none"
         raise GateError(f"'{options.case}' has no open regression; open are: {cases}. --good A --bad B bisects all the same")
     one = next((one for one in found if one.measure == "instructions"), found[0])
     if options.by is None:

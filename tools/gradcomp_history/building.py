@@ -1,9 +1,8 @@
 """Runs the user's build commands."""
-import contextlib
-import os
 import pathlib
-import signal
 import subprocess
+
+from gradcomp_compare.guarded import child
 
 
 class Unbuildable(Exception):
@@ -19,14 +18,7 @@ def _complaint(log):
 def build(command, folder, log):
     """Runs a command of the shell in a folder, with what it says in the file `log`; it ends with us. Throws Unbuildable."""
     with open(log, "w", encoding="utf-8") as file:
-        child = subprocess.Popen(["bash", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=file,
-                                 stderr=subprocess.STDOUT, start_new_session=True)
-        try:
-            status = child.wait()
-        except BaseException:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
-            raise
+        with child(["bash", "-c", command], cwd=folder, stdout=file, stderr=subprocess.STDOUT) as process:
+            status = process.wait()
     if status:
         raise Unbuildable(f"status {status} of the build: {_complaint(log)}")

@@ -92,23 +92,28 @@ def baselines(history_nights):
     yield None, good, anchor
 
 
-def last_good(history_nights):
-    """The night that the next one is compared with, or None."""
-    return [good for night, good, _ in baselines(history_nights) if night is None][0]
-
-
 def check(history_nights):
-    """Judges what has no verdict by the baselines that count now, and keeps it; returns the newest night's verdict."""
-    verdict = None
+    """Judges what has no verdict by the baselines that count now, and keeps it; returns the baseline of the next night, or
+    None."""
     for night, good, anchor in baselines(history_nights):
         if night is None:
-            break
+            return good
         verdict = night.verdict
         basis = {GOOD: good and good.name, ANCHOR: anchor and anchor.name, "rules": dataclasses.asdict(RULES)}
         if verdict is None or any(verdict[key] != value for key, value in basis.items()):
-            verdict = judge(night, good, anchor)
-            write_all({night.folder / nights.VERDICT: nights.text(verdict)})
-    return verdict
+            write_all({night.folder / nights.VERDICT: nights.text(judge(night, good, anchor))})
+
+
+def last_good(history):
+    """The night that the next one is compared with, or None where the history has none yet."""
+    return check(nights.read(history))
+
+
+def judged(history):
+    """All nights, each with its verdict; at least one. Throws GateError."""
+    found = nights.require(history)
+    check(found)
+    return found
 
 
 def status(night):

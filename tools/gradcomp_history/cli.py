@@ -1,18 +1,15 @@
 """The command line of gradcomp-history."""
-import pathlib
-import signal
 import sys
 
 from gradcomp_compare import decide, files
-from gradcomp_report.load import ReportError
+from gradcomp_compare.guarded import guarded
 
 from . import add, arguments, bisect, check, measure, nights, page, regressions
 
 
 def _report(options):
     """Judges what has no verdict, prints the newest night's, returns the exit status."""
-    judged = nights.require(options.history)
-    check.check(judged)
+    judged = check.judged(options.history)
     newest = judged[-1]
     verdict = newest.verdict
     against = f" against {verdict[check.GOOD]}" if verdict[check.GOOD] else ""
@@ -22,9 +19,7 @@ def _report(options):
     for case in verdict["cases"]:
         if case["verdict"] == decide.INCONCLUSIVE:
             print(f"{case['name']}: inconclusive: {case['reason']}")
-    found = regressions.find(judged)
-    regressions.name_commits(found, options.repository, regressions.bisections(pathlib.Path(options.history)))
-    for one in found:
+    for one in regressions.named(options.history, judged, options.repository):
         print(page.sentence(options.history, one))
     return check.status(newest)
 
@@ -35,9 +30,7 @@ def _write_page(histories, options, path):
 
 
 def _add(options):
-    existing = nights.read(options.history)
-    check.check(existing)
-    good = check.last_good(existing)
+    good = check.last_good(options.history)
     night, new = add.add(options.history, options.results, options.allow_dirty, good and good.commit)
     print(f"night {night.name}: {'added' if new else 'is there already, with these records'}")
     return 0
@@ -67,9 +60,7 @@ def _night(options):
 
 
 def _bisect(options):
-    judged = nights.require(options.history)
-    check.check(judged)
-    return bisect.bisect(options, judged)
+    return bisect.bisect(options, check.judged(options.history))
 
 
 VERBS = {"add": _add, "check": _report, "accept": _accept, "page": _page, "bisect": _bisect, "night": _night}
@@ -77,17 +68,7 @@ VERBS = {"add": _add, "check": _report, "accept": _accept, "page": _page, "bisec
 
 def main():
     """Returns the exit status; bad input is one line on stderr."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
-    try:
+    def work():
         options = arguments.parse(sys.argv[1:])
         return VERBS[options.verb](options)
-    except ReportError as error:
-        print(f"gradcomp-history: error: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"gradcomp-history: error: cannot use '{error.filename}': {error.strerror}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("gradcomp-history: interrupted", file=sys.stderr)
-        return 130
+    return guarded("gradcomp-history", work)

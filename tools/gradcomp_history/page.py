@@ -5,7 +5,7 @@ import pathlib
 from gradcomp_report import build, render
 from gradcomp_report.plots import plt
 
-from . import check, drawing, nights, regressions, series
+from . import check, drawing, regressions, series
 
 TITLE = "Nightly regression"
 STATES = {0: "good", 1: "REGRESSION", check.NOT_COMPARABLE: "not comparable", 3: "inconclusive"}
@@ -19,11 +19,6 @@ def _figure(name, drawn, caption):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     plt.close(figure)
     return build.Plot(f"{name}.svg", buffer.getvalue(), alternative, caption)
-
-
-def _open(history, judged, source):
-    """The open regressions, their commits named."""
-    return regressions.name_commits(regressions.find(judged), source, regressions.bisections(pathlib.Path(history)))
 
 
 def sentence(history, one):
@@ -92,9 +87,8 @@ def page(histories, source, count):
     """The page as text; every night has its verdict then."""
     parts, total = [], 0
     for history in histories:
-        judged = nights.require(history)
-        check.check(judged)
-        found = _open(history, judged, source)
+        judged = check.judged(history)
+        found = regressions.named(history, judged, source)
         parts += sections(history, judged, found, count)
         total += len(found)
     lead = f"{total} open regression{'' if total == 1 else 's'}."

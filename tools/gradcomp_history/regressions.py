@@ -1,5 +1,6 @@
 """Open regressions: which case is slower or costs more since which night, and which commit made it so."""
 import dataclasses
+import pathlib
 
 from gradcomp_compare import decide
 from gradcomp_compare.exact import Change
@@ -54,7 +55,7 @@ def _found(verdict):
     return bad, fine - set(bad)
 
 
-def find(judged, names=None):
+def find(judged):
     """[Regression] that are open after the newest of the judged nights. An inconclusive night neither opens nor closes one."""
     by_name, open_ones, right = {night.name: night for night in judged}, {}, {}
     compared = None  # the night before that could be compared: its deterministic figures were judged, every one
@@ -107,3 +108,8 @@ def name_commits(found, source, known):
             if covers and len(inside) == len(bisection["commits"]):
                 one.commits, one.bisected = [tuple(commit) for commit in inside], bisection["case"]
     return found
+
+
+def named(history, judged, source):
+    """[Regression] that are open, their commits named as far as git and bisections know them."""
+    return name_commits(find(judged), source, bisections(pathlib.Path(history)))
