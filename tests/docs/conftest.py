@@ -1,11 +1,7 @@
 """Says which shell blocks ran and which did not, by reason, in the form that ./run test counts (tests/skips.hpp)."""
 import collections
-import pathlib
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-
-import runner  # noqa: E402
+import runner
 
 
 def pytest_terminal_summary(terminalreporter):

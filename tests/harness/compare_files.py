@@ -1,17 +1,15 @@
 """For test_compare*.py: fabricated result files of gradcomp-bench with known distributions, a fake gradcomp-bench, and
-the tool within this process (it starts in a second otherwise)."""
-import contextlib
-import io
+the tool within this process."""
+import functools
 import json
 import math
 import pathlib
 import random
-import signal
 import statistics
-import subprocess
 import sys
 
 import example_results
+import tool_process
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "gradcomp-compare"
@@ -86,27 +84,10 @@ def fake_bench(folder, name, tests, context=None, **options):
 def compare(*arguments):
     """Runs the tool's main(); the same attributes as of a finished process."""
     from gradcomp_compare import cli
-    out, errors = io.StringIO(), io.StringIO()
-    before = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
-    argv, sys.argv = sys.argv, [str(TOOL), *map(str, arguments)]
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
-            status = cli.main()
-    except SystemExit as end:
-        status = end.code
-    finally:
-        sys.argv = argv
-        for one, handler in zip((signal.SIGINT, signal.SIGTERM), before, strict=True):
-            signal.signal(one, handler)
-    return subprocess.CompletedProcess(arguments, status, out.getvalue(), errors.getvalue())
+    return tool_process.call(cli.main, TOOL, *arguments)
 
 
-def refused(done, *words):
-    """Exit status 2 and one line that holds `words`."""
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert done.stderr.startswith("gradcomp-compare: error: ") and done.stderr.count("\n") == 1, done.stderr
-    for word in words:
-        assert word in done.stderr, done.stderr
+refused = functools.partial(tool_process.refused, TOOL)
 
 
 def edit(path, change):

@@ -1,15 +1,14 @@
 """For test_history*.py: small git repositories, fabricated nights with known distributions, and the tool within this
 process."""
-import contextlib
-import io
+import functools
 import json
 import os
-import signal
 import subprocess
 import sys
 
 import compare_files
-from compare_files import CASE, ROOT
+import tool_process
+from compare_files import ROOT
 
 TOOL = ROOT / "tools" / "gradcomp-history"
 COUNTED = "compress/top_k/16384"
@@ -112,27 +111,7 @@ def repository(folder, contents):
 def history(*arguments):
     """Runs the tool's main(); the same attributes as of a finished process."""
     from gradcomp_history import cli
-    out, errors = io.StringIO(), io.StringIO()
-    before = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
-    argv, sys.argv = sys.argv, [str(TOOL), *map(str, arguments)]
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
-            status = cli.main()
-    except SystemExit as end:
-        status = end.code
-    finally:
-        sys.argv = argv
-        for one, handler in zip((signal.SIGINT, signal.SIGTERM), before, strict=True):
-            signal.signal(one, handler)
-    return subprocess.CompletedProcess(arguments, status, out.getvalue(), errors.getvalue())
+    return tool_process.call(cli.main, TOOL, *arguments)
 
 
-def refused(done, *words):
-    """Exit status 2 and one line that holds `words`."""
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert done.stderr.startswith("gradcomp-history: error: ") and done.stderr.count("\n") == 1, done.stderr
-    for word in words:
-        assert word in done.stderr, done.stderr
-
-
-__all__ = ["CASE", "ROOT"]
+refused = functools.partial(tool_process.refused, TOOL)

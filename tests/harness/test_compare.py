@@ -6,9 +6,8 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
-from compare_files import CASE, CASES, ROOT, TOOL, compare, edit, refused, write_arm
+from compare_files import CASE, CASES, TOOL, compare, edit, refused, write_arm
 
-sys.path.insert(0, str(ROOT / "tools"))
 pytest.importorskip("scipy.stats")
 from gradcomp_compare.baselines import machine_class  # noqa: E402
 from gradcomp_compare.samples import read_process  # noqa: E402

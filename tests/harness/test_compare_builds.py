@@ -1,16 +1,12 @@
 """tools/gradcomp-compare that runs builds itself: in turn, as baselines, interrupted. The builds are fakes."""
 import json
-import os
 import pathlib
 import signal
-import subprocess
-import sys
-import time
 
 import pytest
-from compare_files import CASE, ROOT, TOOL, compare, fake_bench, refused
+from compare_files import CASE, TOOL, compare, fake_bench, refused
+from tool_process import interrupt
 
-sys.path.insert(0, str(ROOT / "tools"))
 pytest.importorskip("scipy.stats")
 TESTS = pathlib.Path(__file__).resolve().parent
 CLASS = "a-fabricated-1-threads-openmp"
@@ -66,17 +62,7 @@ def test_interrupted_leaves_nothing(tmp_path, mode, number):
     outputs = ["--json", tmp_path / "out.json", "--keep", tmp_path / "kept"]
     arguments = {"interleave": ["--interleave", build, build, *outputs],
                  "refresh": ["--refresh", tmp_path / CLASS, build]}[mode]
-    child = subprocess.Popen([sys.executable, str(TOOL), *map(str, arguments), "--bench-args", "--hang"], text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             env=os.environ | {"TMPDIR": str(temporary)})
-    mark, deadline = tmp_path / "log.pid", time.monotonic() + 60
-    while not (mark.exists() and mark.read_text()) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    child.send_signal(number)
-    out, errors = child.communicate(timeout=60)
-    assert child.returncode == 130 and out == "" and errors.endswith("gradcomp-compare: interrupted\n"), errors
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(mark.read_text()), 0)
+    interrupt(TOOL, [*arguments, "--bench-args", "--hang"], number, tmp_path / "log.pid", temporary)
     assert {path.name for path in tmp_path.iterdir()} == {"old", "temporary", "log", "log.pid"}
     assert not list(temporary.iterdir())
 

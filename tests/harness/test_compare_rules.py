@@ -1,12 +1,9 @@
 """The statistics and the rules of tools/gradcomp-compare, each by itself."""
 import random
-import sys
 from types import SimpleNamespace
 
 import pytest
-from compare_files import ROOT
 
-sys.path.insert(0, str(ROOT / "tools"))
 stats = pytest.importorskip("scipy.stats")
 from gradcomp_compare import comparable, decide, significance  # noqa: E402
 

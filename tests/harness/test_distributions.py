@@ -6,13 +6,10 @@ import xml.etree.ElementTree
 
 import numpy as np
 import pytest
+from gradcomp_report import fits, gradients
 from scipy import stats
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-
-from gradcomp_report import fits, gradients  # noqa: E402
-
 RANDOM = np.random.default_rng(3)
 
 

@@ -10,7 +10,6 @@ import example_results
 import pytest
 from compare_files import ROOT
 
-sys.path.insert(0, str(ROOT / "tools"))
 pytest.importorskip("numpy")
 from gradcomp_compare import counting, deterministic  # noqa: E402
 from gradcomp_compare.samples import GateError  # noqa: E402

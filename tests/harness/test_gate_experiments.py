@@ -9,7 +9,6 @@ import sys
 import pytest
 from compare_files import CASE, ROOT, fake_bench
 
-sys.path.insert(0, str(ROOT / "tools"))
 pytest.importorskip("scipy.stats")
 from gradcomp_compare import experiments  # noqa: E402
 from gradcomp_compare.samples import GateError  # noqa: E402

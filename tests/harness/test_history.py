@@ -3,12 +3,11 @@ import html
 import html.parser
 import json
 import re
-import sys
 
 import pytest
-from history_files import CASE, COUNTED, ROOT, git, history, refused, repository, write_counts, write_times
+from compare_files import CASE
+from history_files import COUNTED, git, history, refused, repository, write_counts, write_times
 
-sys.path.insert(0, str(ROOT / "tools"))
 pytest.importorskip("scipy.stats")
 pytest.importorskip("matplotlib")
 

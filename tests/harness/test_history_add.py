@@ -1,14 +1,12 @@
 """tools/gradcomp-history add: what it takes, what it refuses, and that a night is there wholly or not at all."""
 import json
 import subprocess
-import sys
 
 import example_results
 import pytest
-from compare_files import edit
-from history_files import CASE, ROOT, TOOL, history, refused, write_counts, write_times
+from compare_files import CASE, edit
+from history_files import TOOL, history, refused, write_counts, write_times
 
-sys.path.insert(0, str(ROOT / "tools"))
 pytest.importorskip("scipy.stats")
 pytest.importorskip("matplotlib")
 COMMIT, OTHER = "0123456789ab", "ba9876543210"

@@ -1,15 +1,12 @@
 """tools/gradcomp-history bisect: finds the commit with few builds, skips what does not build, cleans up when interrupted."""
 import os
 import signal
-import subprocess
-import sys
-import time
 
 import pytest
-from history_files import (CASE, COUNTED, ROOT, TOOL, fake_programs, git, history, refused, repository, write_counts,
-                           write_times)
+from compare_files import CASE
+from history_files import COUNTED, TOOL, fake_programs, git, history, refused, repository, write_counts, write_times
+from tool_process import interrupt
 
-sys.path.insert(0, str(ROOT / "tools"))
 pytest.importorskip("scipy.stats")
 pytest.importorskip("matplotlib")
 from gradcomp_history.search import search  # noqa: E402
@@ -125,16 +122,7 @@ def test_interrupted_leaves_nothing(tmp_path, bed, number):
     commits = bed(12, hang=(9,))
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    child = subprocess.Popen([sys.executable, str(TOOL), *map(str, arguments(tmp_path))], text=True, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, env=os.environ | {"TMPDIR": str(temporary)})
-    mark, deadline = tmp_path / "log.pid", time.monotonic() + 60
-    while not (mark.exists() and mark.read_text()) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    child.send_signal(number)
-    out, errors = child.communicate(timeout=60)
-    assert child.returncode == 130 and out == "" and errors.endswith("gradcomp-history: interrupted\n"), errors
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(mark.read_text()), 0)
+    interrupt(TOOL, arguments(tmp_path), number, tmp_path / "log.pid", temporary)
     assert builds(tmp_path) == [commits[0], commits[-1], commits[8]]
     assert clean(tmp_path) and list(temporary.iterdir()) == [] and not (tmp_path / "history" / "bisections").exists()
 

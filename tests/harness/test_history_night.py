@@ -3,12 +3,11 @@ import json
 import os
 import re
 import shlex
-import sys
 
 import pytest
-from history_files import CASE, COUNTED, ROOT, fake_programs, history, refused, repository
+from compare_files import CASE, ROOT
+from history_files import COUNTED, fake_programs, history, refused, repository
 
-sys.path.insert(0, str(ROOT / "tools"))
 pytest.importorskip("scipy.stats")
 pytest.importorskip("matplotlib")
 TEMPLATES = sorted((ROOT / "docs" / "ci").glob("*.yml"))

@@ -7,13 +7,11 @@ import sys
 
 import example_results
 import pytest
+from gradcomp_report import kernels
+from gradcomp_report.load import Record
 from test_schema import BIN, VALIDATOR
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-from gradcomp_report import kernels  # noqa: E402
-from gradcomp_report.load import Record  # noqa: E402
-
 TOOL = ROOT / "tools" / "kernels_page"
 DASH = "\N{EN DASH}"
 

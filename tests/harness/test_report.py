@@ -8,13 +8,11 @@ import sys
 
 import example_results
 import pytest
+from gradcomp_report import frames, text
+from gradcomp_report.load import read_folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "report"
-sys.path.insert(0, str(ROOT / "tools"))
-
-from gradcomp_report import frames, text  # noqa: E402
-from gradcomp_report.load import read_folder  # noqa: E402
 
 
 def report(*arguments):

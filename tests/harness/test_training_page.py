@@ -9,13 +9,11 @@ import sys
 
 import example_results
 import pytest
+from gradcomp_report import comparisons, training_tables
+from gradcomp_report.load import Record, ReportError, read_rates
 from test_schema import BIN, VALIDATOR, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-from gradcomp_report import comparisons, training_tables  # noqa: E402
-from gradcomp_report.load import Record, ReportError, read_rates  # noqa: E402
-
 TOOL = ROOT / "tools" / "training_page"
 DASH, TIMES = "\N{EN DASH}", "\N{MULTIPLICATION SIGN}"
 

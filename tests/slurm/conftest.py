@@ -1,12 +1,10 @@
 """Says how many tests were left out and why, in the form that ./run test counts."""
 import collections
 import pathlib
-import sys
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "slurm"))
 
 
 def pytest_terminal_summary(terminalreporter):
