@@ -4,19 +4,17 @@
 #   proot      for the root of a container without CAP_SYS_ADMIN (Docker's default): proot rewrites the paths of every
 #              system call through ptrace, which costs time
 choose_way() {
-  local said
-  if [ "$(id -u)" = 0 ]; then prefix=(unshare --mount --propagation private)
-  else prefix=(unshare --map-root-user --map-auto --mount --propagation private); fi
-  way=namespace
-  if [ "$(id -u)" != 0 ]; then
-    command -v newuidmap >/dev/null || die "as an ordinary user this needs newuidmap: have the package uidmap installed, or run as root"
-    grep -qs -E "^($(id -un)|$(id -u)):" /etc/subuid || die "as an ordinary user this needs a range for $(id -un) in /etc/subuid and /etc/subgid: have root run usermod --add-subuids 100000-165535 --add-subgids 100000-165535 $(id -un)"
+  local said user
+  way=namespace prefix=(unshare --mount --propagation private)
+  if [ "$(id -u)" = 0 ]; then
+    "${prefix[@]}" true 2>/dev/null || way=proot prefix=()
+    return
   fi
-  if said=$("${prefix[@]}" true 2>&1); then return; fi
-  if [ "$(id -u)" != 0 ]; then
+  user=$(id -un) prefix+=(--map-root-user --map-auto)
+  command -v newuidmap >/dev/null || die "as an ordinary user this needs newuidmap: have the package uidmap installed, or run as root"
+  grep -qs -E "^($user|$(id -u)):" /etc/subuid || die "as an ordinary user this needs a range for $user in /etc/subuid and /etc/subgid: have root run usermod --add-subuids 100000-165535 --add-subgids 100000-165535 $user"
+  said=$("${prefix[@]}" true 2>&1) ||
     die "this machine grants no mount namespace (${said#unshare: }): an ordinary user needs user namespaces (sysctl kernel.unprivileged_userns_clone, user.max_user_namespaces)"
-  fi
-  way=proot prefix=()
 }
 
 prepare_way() { # before a command is run in the root
