@@ -5,29 +5,20 @@
 
 #include <cmath>
 
-#include "gradcomp/core/error.hpp"
+#include "error_of.hpp"
 #include "gradcomp/data/npy.hpp"
 #include "unit/data/temp_dir.hpp"
 
 namespace gradcomp::evaluate {
 namespace {
 
+using test::error_of;
 using ::testing::HasSubstr;
 
 std::vector<float> host(const Span<const float>& x) {
   std::vector<float> values(x.size());
   Kokkos::deep_copy(HostSpan<float>(values.data(), values.size()), x);
   return values;
-}
-
-template <class F>
-std::string refusal(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
 }
 
 TEST(FileStream, CyclesAndKeepsTheShape) {
@@ -50,12 +41,12 @@ TEST(FileStream, Refusals) {
   const std::string a = dir.path() + "/a.npy", b = dir.path() + "/b.npy", c = dir.path() + "/c.npy";
   data::write_npy(a, std::vector<float>{1, 2});
   data::write_npy(b, std::vector<float>{1, 2, 3});
-  EXPECT_THAT(refusal([&] { make_file_stream({a, b}); }), HasSubstr("holds 3 elements"));
+  EXPECT_THAT(error_of([&] { make_file_stream({a, b}); }), HasSubstr("holds 3 elements"));
   data::write_npy(c, std::vector<float>{1, NAN});
-  EXPECT_THAT(refusal([&] { make_file_stream({c}); }), HasSubstr("1 values that are not finite"));
+  EXPECT_THAT(error_of([&] { make_file_stream({c}); }), HasSubstr("1 values that are not finite"));
   data::write_npy(c, std::vector<float>{});
-  EXPECT_THAT(refusal([&] { make_file_stream({c}); }), HasSubstr("holds no elements"));
-  EXPECT_THAT(refusal([&] { make_file_stream({dir.path() + "/none.npy"}); }), HasSubstr("there is no such file"));
+  EXPECT_THAT(error_of([&] { make_file_stream({c}); }), HasSubstr("holds no elements"));
+  EXPECT_THAT(error_of([&] { make_file_stream({dir.path() + "/none.npy"}); }), HasSubstr("there is no such file"));
 }
 
 TEST(SyntheticStream, DrawsAreFreshAndReproducible) {
@@ -65,7 +56,7 @@ TEST(SyntheticStream, DrawsAreFreshAndReproducible) {
   EXPECT_NE(a, b);
   EXPECT_EQ(host(second->next(exec)), a);
   EXPECT_EQ(host(second->next(exec)), b);
-  EXPECT_THAT(refusal([&] { make_synthetic_stream("gamma", 0, "", 5); }), HasSubstr("--size 0"));
+  EXPECT_THAT(error_of([&] { make_synthetic_stream("gamma", 0, "", 5); }), HasSubstr("--size 0"));
 }
 
 TEST(SyntheticStream, TakesTheTensorsOfAModel) {
@@ -74,7 +65,7 @@ TEST(SyntheticStream, TakesTheTensorsOfAModel) {
   EXPECT_EQ(stream->name(), "laplace_resnet20");
   EXPECT_EQ(stream->layout().count(), 269722);
   EXPECT_EQ(host(stream->next(exec)).size(), 269722u);
-  EXPECT_THAT(refusal([] { make_synthetic_stream("laplace", 1, "vgg99", 5); }), HasSubstr("vgg99"));
+  EXPECT_THAT(error_of([] { make_synthetic_stream("laplace", 1, "vgg99", 5); }), HasSubstr("vgg99"));
 }
 
 TEST(TrainingStream, GradientsFollowTheParameters) {
@@ -92,7 +83,7 @@ TEST(TrainingStream, GradientsFollowTheParameters) {
   EXPECT_EQ(host(again->next(exec)), a);
   EXPECT_EQ(host(again->next(exec)), b);
   options.model = "no_such_model";
-  EXPECT_THAT(refusal([&] { make_training_stream(options); }), HasSubstr("no_such_model"));
+  EXPECT_THAT(error_of([&] { make_training_stream(options); }), HasSubstr("no_such_model"));
 }
 
 }  // namespace

@@ -7,13 +7,14 @@
 #include <fstream>
 #include <sstream>
 
-#include "gradcomp/core/error.hpp"
+#include "error_of.hpp"
 #include "gradcomp/report/result_file.hpp"
 
 namespace gradcomp::report {
 namespace {
 
 namespace fs = std::filesystem;
+using test::error_of;
 
 class ResultFileTest : public testing::Test {
  protected:
@@ -28,16 +29,6 @@ class ResultFileTest : public testing::Test {
   }
   std::size_t files() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(m_folder), fs::directory_iterator{}));
-  }
-  /// The message of the Error that `call` throws; empty when it throws none.
-  template <class Call>
-  static std::string error_of(const Call& call) {
-    try {
-      call();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
   }
 
   fs::path m_folder = fs::temp_directory_path() / ("gradcomp_report_" + std::to_string(::getpid()) + "_" +
