@@ -78,7 +78,7 @@ void require_symbols(const std::vector<std::byte>& got, const std::vector<std::b
 }
 
 /// Two reads of a byte per element (counts, codes) and the words.
-Kernel encode(const KernelInput& input) {
+Kernel huffman_encode(const KernelInput& input) {
   const auto own = std::make_shared<Coded>(input);
   const auto check = [=] {
     auto section = to_host(input.exec, own->section);
@@ -89,7 +89,7 @@ Kernel encode(const KernelInput& input) {
   return {(2 + written) / 4, [=] { own->encode(); }, check, {}};
 }
 
-Kernel decode(const KernelInput& input) {
+Kernel huffman_decode(const KernelInput& input) {
   const auto own = std::make_shared<Coded>(input);
   const auto work = [=] {
     const Span<const std::byte> section(own->section.data(), static_cast<std::size_t>(own->size));
@@ -104,7 +104,7 @@ Kernel decode(const KernelInput& input) {
 }  // namespace
 
 std::vector<NamedKernel> entropy_kernels() {
-  return {{"huffman_encode", 16, encode, least_symbols}, {"huffman_decode", 16, decode, least_symbols}};
+  return {{"huffman_encode", 16, huffman_encode, least_symbols}, {"huffman_decode", 16, huffman_decode, least_symbols}};
 }
 
 }  // namespace gradcomp::bench

@@ -10,7 +10,7 @@
 namespace gradcomp::bench {
 namespace {
 
-constexpr double share = 0.9;
+constexpr double usable_share = 0.9;
 
 [[maybe_unused]] double host_bytes() {
   double bytes = std::numeric_limits<double>::max();
@@ -28,11 +28,11 @@ constexpr double share = 0.9;
 
 double free_bytes([[maybe_unused]] const Exec& exec) {
 #if defined(KOKKOS_ENABLE_CUDA)
-  return share * static_cast<double>(exec.cuda_device_prop().totalGlobalMem);
+  return usable_share * static_cast<double>(exec.cuda_device_prop().totalGlobalMem);
 #elif defined(KOKKOS_ENABLE_HIP)
-  return share * static_cast<double>(exec.hip_device_prop().totalGlobalMem);
+  return usable_share * static_cast<double>(exec.hip_device_prop().totalGlobalMem);
 #else
-  return share * host_bytes();
+  return usable_share * host_bytes();
 #endif
 }
 

@@ -7,7 +7,7 @@
 namespace gradcomp::bench {
 namespace {
 
-constexpr float weight = 0.5f;
+constexpr float add_weight = 0.5f;
 
 using Words = Vector<std::uint32_t>;
 
@@ -48,14 +48,14 @@ Kernel add_signs(const KernelInput& input) {
   const Vector<float> out("gradcomp::bench::out", input.gradient.size());
   const Tally wrong;
   const auto work = [=] {
-    kernels::add_signs(input.exec, signs->pieces, signs->words.data(), kernels::SignLevels{}, weight, Gate(), wrong,
+    kernels::add_signs(input.exec, signs->pieces, signs->words.data(), kernels::SignLevels{}, add_weight, Gate(), wrong,
                        out);
   };
   const auto check = [=] {
     const auto a = input.host(), got = to_host(input.exec, out);
     require(wrong.read(input.exec) == 0, "wrong answer: the words were refused");
     for (std::size_t i = 0; i < a.size(); ++i)
-      require(got[i] == (a[i] < 0 ? -weight : weight), "wrong answer: element {} is {}", i, got[i]);
+      require(got[i] == (a[i] < 0 ? -add_weight : add_weight), "wrong answer: element {} is {}", i, got[i]);
   };
   return {2 + 1.0 / 32, work, check, [=] { Kokkos::deep_copy(input.exec, out, 0.0f); }};
 }

@@ -11,7 +11,7 @@ namespace gradcomp::bench {
 namespace {
 
 constexpr int rows = 5;
-constexpr index_t segment = 0;
+constexpr index_t sketched = 0;  ///< segment
 
 index_t table_columns(index_t count) { return kernels::sketch_block * std::max<index_t>(1, count / 320); }
 
@@ -22,13 +22,13 @@ struct Sketched {
         sketch(given.count(), rows, columns),
         table("gradcomp::bench::table", static_cast<std::size_t>(sketch.table_size())),
         estimates("gradcomp::bench::estimates", given.gradient.size()) {
-    sketch.hash(input.exec, input.seed, segment);
+    sketch.hash(input.exec, input.seed, sketched);
     sketch.sketch(input.exec, input.gradient.data(), table);
   }
   /// Cell and sign of element i in a row, by the definition.
   std::pair<std::size_t, float> cell(int row, std::size_t i) const {
     const Array4 bits = threefry4x32_12(
-        stream_key(input.seed, segment, 0, every_rank),
+        stream_key(input.seed, sketched, 0, every_rank),
         stream_counter(static_cast<index_t>(i / 32), random_stream::sketch, static_cast<unsigned>(row)));
     const index_t ring = kernels::random_below(bits.x0, bits.x1, columns / kernels::sketch_block);
     const auto within = (i + bits.x2) % 32;

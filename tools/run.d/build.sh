@@ -2,9 +2,13 @@
 cores() { env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc; } # nproc would answer with OMP_NUM_THREADS
 
 configure() { # configure PRESET: only when something that shapes the configuration changed
-  local preset=$1 directory=$project/build/$1 options=() wanted
+  local preset=$1 directory=$project/build/$1 options=() wanted clang
   case $preset in
     openmp) options+=(-DGRADCOMP_NATIVE_ARCH=ON) ;; # built where it runs; the other presets stay portable
+    hip-compile*) # the root for HIP holds one clang, whose name ends in its version
+      clang=$(compgen -c clang++- | sort -V | tail -n 1)
+      if [ -n "$clang" ]; then options+=(-DCMAKE_CXX_COMPILER="$clang" -DCMAKE_HIP_COMPILER="$(command -v "$clang")"); fi
+      ;;
     serial-kk) [ ! -d /opt/trilinos/usr ] || options+=(-DCMAKE_PREFIX_PATH=/opt/trilinos/usr) ;;
   esac
   if [ -n "${GRADCOMP_KOKKOS_KERNELS:-}" ]; then # the machine's own toolchain; otherwise as the preset says
@@ -12,7 +16,7 @@ configure() { # configure PRESET: only when something that shapes the configurat
   fi
   if [ "${GRADCOMP_WERROR:-0}" = 1 ]; then options+=(-DGRADCOMP_ENABLE_WERROR=ON); fi
   if command -v ccache >/dev/null; then
-    options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+    options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache -DCMAKE_HIP_COMPILER_LAUNCHER=ccache)
   fi
   wanted="$GRADCOMP_TOOLCHAIN_ACTIVE ${options[*]} $(cksum <"$project/CMakePresets.json")"
   if [ -e "$directory/build.ninja" ] && [ "$(cat "$directory/.configured" 2>/dev/null)" = "$wanted" ]; then return; fi
@@ -26,7 +30,7 @@ build() ( # build PRESET [TARGET...]
   preset=$1
   shift
   # A precompiled header has the time of its making in it, and another clone has another path: neither changes a result.
-  export CCACHE_DIR=${CCACHE_DIR:-$cache/ccache} CCACHE_BASEDIR=$project CCACHE_NOHASHDIR=1 \
+  export CCACHE_DIR=${CCACHE_DIR:-$cache/ccache} CCACHE_BASEDIR=$project CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1 \
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-2G} \
     NINJA_STATUS=${NINJA_STATUS:-"[$preset %f/%t, %es] "}
   mkdir -p "$cache"

@@ -32,11 +32,13 @@ system_is_complete() { # the probe costs seconds: its answer is kept for as long
 enter_toolchain() {
   [ -z "${GRADCOMP_TOOLCHAIN_ACTIVE:-}" ] || return 0
   local wish=${GRADCOMP_TOOLCHAIN:-auto}
-  if [ "$wish" != debian ] && system_is_complete; then
+  if [ "$wish" != debian ] && [[ "$1 ${2:-}" != 'build '*-compile* ]] && system_is_complete; then
     export GRADCOMP_TOOLCHAIN_ACTIVE=system
     return
   fi
   if [ "$wish" = system ]; then die "CMake does not find every dependency on this machine: see $cache/probe.log and docs/dependencies.md"; fi
   export GRADCOMP_TOOLCHAIN_ACTIVE=debian
-  exec "$project/tools/toolchain" exec -- "$project/run" "$@"
+  local root=main
+  if [[ "$1 ${2:-}" == 'build hip-compile'* ]]; then root=hip; fi
+  exec "$project/tools/toolchain" --root "$root" exec -- "$project/run" "$@"
 }

@@ -31,7 +31,7 @@ struct Source {
 
   float* target = nullptr;  ///< where finish() will write the mean, `count` elements: room until then
 
-  bool has_memory() const { return memory != nullptr; }
+  KOKKOS_FUNCTION bool has_memory() const { return memory != nullptr; }
 
   /// What decoded values are multiplied with when a message is taken back into `memory`.
   float returning() const { return kind == Kind::ef21 ? -1.0f : 1.0f; }

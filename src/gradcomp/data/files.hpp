@@ -26,6 +26,7 @@ std::string file_name_part(const std::string& text);
 
 /// CRC-32 (polynomial 0xEDB88320 reflected, as zlib's crc32()) of `bytes`, continued from `crc` (0 at the start).
 std::uint32_t crc32(const std::uint8_t* bytes, std::size_t count, std::uint32_t crc = 0);
+inline constexpr std::size_t checksum_size = 4;  ///< of that sum at the end of a file
 
 /// The 32-bit little-endian integer at `bytes`.
 inline std::uint32_t little_endian_32(const std::uint8_t* bytes) {

@@ -10,7 +10,7 @@
 namespace gradcomp::data {
 namespace {
 
-constexpr std::size_t header_size = 32, checksum_size = 4;
+constexpr std::size_t gcds_header = 32;
 
 struct Header {
   std::uint32_t version, n_train, n_test, height, width, channels, classes;
@@ -19,8 +19,8 @@ struct Header {
 };
 
 Header read_header(const std::string& path, const std::vector<std::uint8_t>& bytes) {
-  require(bytes.size() >= header_size + checksum_size, "'{}' has {} bytes, too few for a GCDS file (at least {})", path,
-          bytes.size(), header_size + checksum_size);
+  require(bytes.size() >= gcds_header + checksum_size, "'{}' has {} bytes, too few for a GCDS file (at least {})", path,
+          bytes.size(), gcds_header + checksum_size);
   require(std::memcmp(bytes.data(), "GCDS", 4) == 0, "'{}' is no GCDS file: it does not begin with 'GCDS'", path);
   std::array<std::uint32_t, 7> field{};
   for (std::size_t f = 0; f < field.size(); ++f) field[f] = little_endian_32(bytes.data() + 4 + 4 * f);
@@ -59,7 +59,7 @@ ImageData read_gcds(const std::string& path) {
   const std::uint64_t record = h.label_size() + std::uint64_t{h.height} * h.width * h.channels;
   const std::uint64_t images = std::uint64_t{h.n_train} + h.n_test;
   // Compared by division: images x record may pass 64 bits in a forged header.
-  const std::uint64_t body = bytes.size() - header_size - checksum_size;
+  const std::uint64_t body = bytes.size() - gcds_header - checksum_size;
   require(body / record == images && body % record == 0, "'{}' has {} bytes, expected {:.0f} ({} images of {} bytes)",
           path, bytes.size(), static_cast<double>(images) * static_cast<double>(record) + 36.0, images, record);
   const std::uint32_t found = crc32(bytes.data(), bytes.size() - checksum_size);
@@ -74,7 +74,7 @@ ImageData read_gcds(const std::string& path) {
     set->channels = h.channels;
     set->classes = h.classes;
   }
-  const std::uint8_t* first = bytes.data() + header_size;
+  const std::uint8_t* first = bytes.data() + gcds_header;
   copy_records(path, first, 0, h.n_train, h.label_size(), data.train);
   copy_records(path, first + h.n_train * record, h.n_train, h.n_test, h.label_size(), data.test);
   return data;

@@ -10,7 +10,7 @@
 namespace gradcomp::data {
 namespace {
 
-constexpr std::size_t header_size = 24, checksum_size = 4;
+constexpr std::size_t gcfs_header = 24;
 
 /// The part of a file that is still to be read.
 struct Rest {
@@ -49,8 +49,8 @@ void read_sequence(Rest& rest, index_t number, FrameSet& set) {
 
 FrameData read_gcfs(const std::string& path) {
   const auto bytes = read_file(path);
-  require(bytes.size() >= header_size + checksum_size, "'{}' has {} bytes, too few for a GCFS file (at least {})", path,
-          bytes.size(), header_size + checksum_size);
+  require(bytes.size() >= gcfs_header + checksum_size, "'{}' has {} bytes, too few for a GCFS file (at least {})", path,
+          bytes.size(), gcfs_header + checksum_size);
   require(std::memcmp(bytes.data(), "GCFS", 4) == 0, "'{}' is no GCFS file: it does not begin with 'GCFS'", path);
   const std::uint32_t found = crc32(bytes.data(), bytes.size() - checksum_size);
   const std::uint32_t stored = little_endian_32(bytes.data() + bytes.size() - checksum_size);

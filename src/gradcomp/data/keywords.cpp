@@ -14,11 +14,11 @@ using detail::mul;
 using detail::rounded;
 
 /// First words of the streams.
-constexpr std::uint64_t phonemes_stream = 0x4B01, keywords_stream = 0x4B02, train_stream = 0x4B03, test_stream = 0x4B04;
+constexpr std::uint64_t phonemes_stream = 0x4B01, keywords_stream = 0x4B02, train_clips = 0x4B03, test_clips = 0x4B04;
 constexpr index_t duration = 4;  ///< of a phoneme, frames
 
 /// Nearly normal, mean 0 and deviation 1: the sum of 12 uniform numbers, minus 6. Exact: multiples of 2^-24 below 16.
-double normal(CounterRng& rng) {
+double near_normal(CounterRng& rng) {
   double sum = -6;
   for (int k = 0; k < 12; ++k) sum += static_cast<double>(rng.unit());
   return sum;
@@ -30,13 +30,13 @@ void record(const KeywordOptions& o, const std::vector<float>& phonemes, const s
   const auto features = static_cast<std::size_t>(o.features);
   const float noise = static_cast<float>(o.noise), gain = rounded(0.75 + 0.5 * static_cast<double>(rng.unit()));
   std::vector<float> shift(features);
-  for (float& s : shift) s = rounded(mul(static_cast<float>(o.speaker), rounded(normal(rng))));
+  for (float& s : shift) s = rounded(mul(static_cast<float>(o.speaker), rounded(near_normal(rng))));
   index_t frames = 0;
   const auto add = [&](const float* a, const float* b) {
     for (std::size_t f = 0; f < features; ++f) {
       const float clean = a == nullptr ? 0.0F : rounded(0.5 * (static_cast<double>(a[f]) + static_cast<double>(b[f])));
       set.values.push_back(
-          rounded(mul(gain, clean) + static_cast<double>(shift[f]) + mul(noise, rounded(normal(rng)))));
+          rounded(mul(gain, clean) + static_cast<double>(shift[f]) + mul(noise, rounded(near_normal(rng)))));
     }
     ++frames;
   };
@@ -58,7 +58,7 @@ FrameSet generate(const KeywordOptions& o, Split split, index_t count) {
   std::vector<float> phonemes;
   for (index_t p = 0; p < o.phonemes; ++p) {
     CounterRng rng(seed, phonemes_stream, static_cast<std::uint64_t>(p));
-    for (index_t f = 0; f < o.features; ++f) phonemes.push_back(rounded(normal(rng)));
+    for (index_t f = 0; f < o.features; ++f) phonemes.push_back(rounded(near_normal(rng)));
   }
   const auto keywords = keyword_phonemes(o);
   FrameSet set;
@@ -68,7 +68,7 @@ FrameSet generate(const KeywordOptions& o, Split split, index_t count) {
     const index_t label = i % o.classes;
     set.labels.push_back(static_cast<std::int32_t>(label));
     record(o, phonemes, keywords[static_cast<std::size_t>(label)],
-           CounterRng(seed, split == Split::train ? train_stream : test_stream, static_cast<std::uint64_t>(i)), set);
+           CounterRng(seed, split == Split::train ? train_clips : test_clips, static_cast<std::uint64_t>(i)), set);
   }
   return set;
 }

@@ -4,6 +4,7 @@
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/data/task.hpp"
 #include "gradcomp/evaluate/stream.hpp"
+#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/nn/schedule.hpp"
 #include "gradcomp/nn/sgd.hpp"
 #include "gradcomp/train/evaluation.hpp"
@@ -18,17 +19,15 @@ nn::OptimiserOptions sgd_options(const TrainingOptions& options) {
   return sgd;
 }
 
-Vector<float> array(const char* name, index_t count) { return {name, static_cast<std::size_t>(count)}; }
-
 class Training final : public Stream {
  public:
   Training(const TrainingOptions& options, std::unique_ptr<data::Task> task, std::unique_ptr<nn::Model<float>> model)
       : Stream(options.model, model->layout()),
         m_task(std::move(task)),
         m_model(std::move(model)),
-        m_parameters(array("gradcomp::evaluate::parameters", layout().count())),
-        m_gradient(array("gradcomp::evaluate::gradient", layout().count())),
-        m_state(array("gradcomp::evaluate::state", m_model->state_count())),
+        m_parameters(kernels::zeroed<float>("gradcomp::evaluate::parameters", layout().count())),
+        m_gradient(kernels::zeroed<float>("gradcomp::evaluate::gradient", layout().count())),
+        m_state(kernels::zeroed<float>("gradcomp::evaluate::state", m_model->state_count())),
         m_sgd(layout(), sgd_options(options)),
         m_loader(m_task->training({options.batch, 0, 1, options.seed})) {
     m_rate.decay = nn::decay_from_name("cosine");

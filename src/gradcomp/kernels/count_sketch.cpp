@@ -4,6 +4,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/read_back.hpp"
+#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/lanes.hpp"
 #include "gradcomp/kernels/random_subset.hpp"
 
@@ -11,11 +12,6 @@ namespace gradcomp::kernels {
 namespace {
 
 static_assert(sketch_block == warp_lanes);
-
-template <class T>
-Vector<T> array(const char* label, index_t count) {
-  return {label, static_cast<std::size_t>(count)};
-}
 
 KOKKOS_FORCEINLINE_FUNCTION float with_sign(float x, std::uint32_t signs, int bit) {
   return Kokkos::bit_cast<float>(Kokkos::bit_cast<std::uint32_t>(x) ^ ((signs >> bit) << 31));
@@ -82,9 +78,9 @@ CountSketch::CountSketch(index_t count, int rows, index_t columns)
       m_rows(rows),
       m_columns(columns),
       m_blocks((count + sketch_block - 1) / sketch_block),
-      m_places(array<SketchPlace>("gradcomp::kernels::sketch_places", m_rows * m_blocks)),
-      m_visits(array<SketchVisit>("gradcomp::kernels::sketch_visits", m_rows * m_blocks)),
-      m_begin(array<index_t>("gradcomp::kernels::sketch_begin", m_rows * (m_columns / sketch_block) + 1)) {
+      m_places(zeroed<SketchPlace>("gradcomp::kernels::sketch_places", m_rows * m_blocks)),
+      m_visits(zeroed<SketchVisit>("gradcomp::kernels::sketch_visits", m_rows * m_blocks)),
+      m_begin(zeroed<index_t>("gradcomp::kernels::sketch_begin", m_rows * (m_columns / sketch_block) + 1)) {
   require(rows >= 1 && rows <= 9 && rows % 2 == 1, "count sketch of {} rows; allowed: 1, 3, 5, 7, 9", rows);
   require(columns % sketch_block == 0 && (columns > 0 || count == 0),
           "count sketch of {} columns; allowed: multiples of {}", columns, sketch_block);

@@ -48,7 +48,7 @@ std::string openblas_core() {
   return name != nullptr ? name : "";
 }
 
-std::string device_name(const std::string& cpu) {
+std::string device_name([[maybe_unused]] const std::string& cpu) {
 #if defined(KOKKOS_ENABLE_CUDA)
   return Exec().cuda_device_prop().name;
 #elif defined(KOKKOS_ENABLE_HIP)

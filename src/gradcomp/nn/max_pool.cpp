@@ -75,9 +75,9 @@ void max_pool_backward(const Exec& exec, const Maps<const T>& x, const Maps<cons
           const bool third = is_larger(d, top);
           const T so_far = third ? d : top;
           const bool fourth = is_larger(e, so_far);
-          upper_to[c] = second | third | fourth ? T(0) : value;
-          upper_to[c + channels] = second & !third & !fourth ? value : T(0);
-          lower_to[c] = third & !fourth ? value : T(0);
+          upper_to[c] = (second | third | fourth) ? T(0) : value;
+          upper_to[c + channels] = (second & !third & !fourth) ? value : T(0);
+          lower_to[c] = (third & !fourth) ? value : T(0);
           lower_to[c + channels] = fourth ? value : T(0);
         });
       });

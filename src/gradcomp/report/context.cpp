@@ -1,6 +1,7 @@
 #include "gradcomp/report/context.hpp"
 
 #include <fmt/chrono.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,8 +14,6 @@
 #include "gradcomp/core/version_config.hpp"
 #include "gradcomp/measure/machine.hpp"
 #include "gradcomp/report/processor.hpp"
-
-extern char** environ;
 
 namespace gradcomp::report {
 namespace {

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* format = "gradcomp-checkpoint-2";
+constexpr const char* checkpoint_format = "gradcomp-checkpoint-2";
 
 std::string seed_folder(const std::string& folder, std::uint64_t seed) {
   return folder.empty() ? "" : fmt::format("{}/seed{}", folder, seed);
@@ -43,7 +43,7 @@ index_t read_manifest(const std::string& folder, const report::Json& settings) {
   const auto bytes = data::read_file(path);
   try {
     const auto manifest = report::Json::parse(bytes.begin(), bytes.end());
-    require(manifest.at("format") == format, "'{}' is no checkpoint of this version", path);
+    require(manifest.at("format") == checkpoint_format, "'{}' is no checkpoint of this version", path);
     const auto& found = manifest.at("settings");
     for (const auto& [key, value] : settings.items()) {
       require(found.contains(key) && found[key] == value, "--resume: '{}' was made with {} {}, but this job has {}",
@@ -103,7 +103,7 @@ void Checkpoints::save(const Exec& exec, Transport& control, const std::vector<s
   });
   run_collectively(control, [&] {  // all files are there
     if (control.rank() != 0) return;
-    const report::Json manifest{{"format", format}, {"step", end}, {"settings", m_settings}};
+    const report::Json manifest{{"format", checkpoint_format}, {"step", end}, {"settings", m_settings}};
     report::write_atomically(manifest_of(m_folder), manifest.dump(1) + "\n");
   });
   remove_others(m_folder, control.rank(), path);

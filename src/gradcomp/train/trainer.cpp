@@ -6,6 +6,7 @@
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/data/counter_rng.hpp"
+#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
 
 namespace gradcomp::train {
@@ -28,16 +29,14 @@ std::uint64_t batch_key(const data::Shard& shard, index_t step) {
       .next();
 }
 
-Vector<float> zeros(const char* name, index_t count) { return {name, static_cast<std::size_t>(count)}; }
-
 }  // namespace
 
 Trainer::Trainer(const Job& job, const Contender& contender)
     : m_job(job),
-      m_parameters(zeros("gradcomp::train::parameters", job.model.layout().count())),
-      m_gradient(zeros("gradcomp::train::gradient", job.model.layout().count())),
-      m_state(zeros("gradcomp::train::state", job.model.state_count())),
-      m_test_state(zeros("gradcomp::train::test_state", job.model.state_count())),
+      m_parameters(kernels::zeroed<float>("gradcomp::train::parameters", job.model.layout().count())),
+      m_gradient(kernels::zeroed<float>("gradcomp::train::gradient", job.model.layout().count())),
+      m_state(kernels::zeroed<float>("gradcomp::train::state", job.model.state_count())),
+      m_test_state(kernels::zeroed<float>("gradcomp::train::test_state", job.model.state_count())),
       m_strategy(make_strategy(contender.spec, job.model.layout(), job.model.state_count(), job.link,
                                job.options.strategy_options())),
       m_dump(job.options, contender.spec, job.model.layout(), job.control.rank(), job.control.size()),

@@ -1,0 +1,18 @@
+# How cmake/CompileOnly.cmake calls nvcc: every file for host and device.
+#
+# Quiet: 20011 and 20208 come from inside Kokkos and the standard library; 554 from a conversion to const that is never
+# called when the type is const already.
+add_compile_options(--extended-lambda --expt-relaxed-constexpr --diag-suppress=554,20011,20208
+  $<$<BOOL:${GRADCOMP_ENABLE_WERROR}>:--Werror=all-warnings>)
+
+# What ptxas says of registers and spills is kept beside each object, for tools/kernel_registers.
+add_compile_options(-Xptxas=-v)
+list(PREPEND CMAKE_CUDA_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/cmake/keep_ptxas_log)
+
+function(compile_only_layer name)
+  compile_only(${name}_device BATCH 8 SOURCES ${ARGN})
+endfunction()
+
+function(compile_only_tests name)
+  compile_only(${name} BATCH 1 SOURCES ${ARGN})
+endfunction()

@@ -1,0 +1,46 @@
+# What depends on the device that Kokkos was built for: GRADCOMP_DEVICE_FOUND is host, cuda or hip.
+set(GRADCOMP_DEVICE_FOUND host)
+if(Kokkos_ENABLE_CUDA)
+  set(GRADCOMP_DEVICE_FOUND cuda)
+elseif(Kokkos_ENABLE_HIP)
+  set(GRADCOMP_DEVICE_FOUND hip)
+endif()
+if(NOT GRADCOMP_DEVICE MATCHES "^(any|host|cuda|hip)$")
+  message(FATAL_ERROR "GRADCOMP_DEVICE is '${GRADCOMP_DEVICE}'; it can be any, host, cuda or hip")
+endif()
+if(NOT GRADCOMP_DEVICE STREQUAL "any" AND NOT GRADCOMP_DEVICE STREQUAL GRADCOMP_DEVICE_FOUND)
+  message(FATAL_ERROR "GRADCOMP_DEVICE=${GRADCOMP_DEVICE} needs a Kokkos built for that device, but the Kokkos in "
+    "${Kokkos_DIR} has: ${Kokkos_DEVICES}")
+endif()
+
+# nvcc reads no precompiled header; several sources together read Kokkos' headers once instead.
+if(NOT GRADCOMP_DEVICE_FOUND STREQUAL "host")
+  set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
+endif()
+
+# gradcomp_device_sources(<variable>): removes `*_host.cpp` from the list in a build for a GPU. These files hold the
+# variants of a kernel that only a host runs (`if constexpr (device_is_host)`); they launch host code on Exec.
+function(gradcomp_device_sources variable)
+  if(NOT GRADCOMP_DEVICE_FOUND STREQUAL "host")
+    list(FILTER ${variable} EXCLUDE REGEX "_host\\.cpp$")
+    set(${variable} ${${variable}} PARENT_SCOPE)
+  endif()
+endfunction()
+
+# gradcomp_no_contraction(<target>): no compiler may fuse a product and a sum into one rounding, neither on the host nor
+# on the device, since bytes must agree between devices (docs/concepts.md). nvcc takes its own flag for device code,
+# whether it is called as the CUDA compiler or stands behind the C++ compiler as Kokkos' nvcc_wrapper, which CMake takes
+# for the GCC that it calls.
+function(gradcomp_no_contraction target)
+  set(cxx -ffp-contract=off)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "NVHPC")
+    set(cxx -Mnofma)
+  elseif(GRADCOMP_DEVICE_FOUND STREQUAL "cuda" AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    list(APPEND cxx --fmad=false)
+  endif()
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${cxx}>"
+    $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:--fmad=false>
+    "$<$<OR:$<COMPILE_LANG_AND_ID:CUDA,Clang>,$<COMPILE_LANGUAGE:HIP>>:-ffp-contract=off>")
+endfunction()

@@ -1,0 +1,20 @@
+# Script: planted_access.cpp with the access PLANTED (none, seen, hidden) ends as host_access.hpp promises. COMPILE: compiler
+# and flags; OBJECT: the file to write.
+set(here ${CMAKE_CURRENT_LIST_DIR})
+file(WRITE ${OBJECT}.list "${OBJECT}\n")
+execute_process(COMMAND ${COMPILE} -I${here}/../../src -DPLANTED_${PLANTED} -c ${here}/planted_access.cpp -o ${OBJECT}
+                RESULT_VARIABLE status ERROR_VARIABLE said)
+set(stopped_by compiler)
+if(status EQUAL 0)
+  execute_process(COMMAND ${here}/check_objects ${OBJECT}.list RESULT_VARIABLE status ERROR_VARIABLE said)
+  set(stopped_by check_objects)
+endif()
+if(status EQUAL 0)
+  set(stopped_by nobody)
+endif()
+set(wanted_none nobody)
+set(wanted_seen compiler)
+set(wanted_hidden check_objects)
+if(NOT stopped_by STREQUAL wanted_${PLANTED})
+  message(FATAL_ERROR "planted access '${PLANTED}': stopped by ${stopped_by}, not by ${wanted_${PLANTED}}\n${said}")
+endif()

@@ -1,0 +1,45 @@
+// Host accesses that host_access.hpp must catch, and what it must let pass: check_planted.cmake compiles it three
+// times.
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp {
+
+template <class View>
+float first_of(const View& values) {
+  return values[0];
+}
+
+float sum_of_ends(const Vector<float>& device) {
+  Kokkos::parallel_for("test::fill", device.size(), KOKKOS_LAMBDA(const int i) { device(i) = 1; });
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), device);
+#ifdef PLANTED_seen
+  const auto read = [&] { return first_of(device); };  // through a template and a lambda
+#else
+  const auto read = [&] { return first_of(host); };
+#endif
+  return read() + host(host.size() - 1);
+}
+
+struct Test {
+  virtual ~Test() = default;
+  virtual void body() = 0;
+};
+
+namespace {
+
+/// As GoogleTest's TEST makes it: nobody names body(), it is called through the table of virtual functions.
+struct Hidden final : Test {
+  void body() override;
+};
+void Hidden::body() {
+  const Vector<float> device("test", 3);
+#ifdef PLANTED_hidden
+  device(1) = 2;
+#endif
+}
+
+}  // namespace
+
+Test* make_test() { return new Hidden; }
+
+}  // namespace gradcomp
