@@ -2,12 +2,10 @@
 // Products of matrices behind gemm.hpp for devices; on hosts, where tests run them, in the same order.
 //
 // One product is the vendor's BLAS (gemm_blas.hpp); where a build has none, or a view has strides that it does not
-// take, the kernel below. The many small products of an attention are always that kernel: heads and sequences lie at
-// two distances, so that no strided batch holds them all; KokkosBatched::BatchedGemm knows one distance, hands nothing
-// to cuBLAS ("currently unsupported", 5.0.2) and launches on the default instance instead of ours; its team-level
-// KokkosBatched::TeamGemm leaves tiles in shared memory to its caller. The kernel here is the textbook's: a team of 64
-// threads forms 32 x 32 elements of a result, each thread 4 x 4 in registers, from tiles in scratch memory that the
-// team loads along whichever direction is contiguous.
+// take, the kernel of gemm_tile_device.hpp. The many small products of an attention are always that kernel: heads and
+// sequences lie at two distances, so that no strided batch holds them all; KokkosBatched::BatchedGemm knows one
+// distance, hands nothing to cuBLAS ("currently unsupported", 5.0.2) and launches on the default instance instead of
+// ours; its team-level KokkosBatched::TeamGemm leaves tiles in shared memory to its caller.
 #include "gradcomp/nn/gemm.hpp"
 
 namespace gradcomp::nn::device {

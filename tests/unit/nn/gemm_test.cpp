@@ -1,7 +1,6 @@
 // Matrix products of any size and stride, and the functions that LSTMs compute between them.
 #include "gradcomp/nn/gemm.hpp"
 
-#include <array>
 #include <limits>
 
 #include "gradcomp/kernels/blas.hpp"
@@ -135,39 +134,6 @@ TEST(Gemm, WithoutAddingIgnoresWhatWasThere) {
                       Matrix<const float>::dense(b.read(), inner, 2), Matrix<float>::dense(c.write(), 2, 2));
       for (int i = 0; i < 4; ++i) EXPECT_TRUE(inner == 0 ? c(i) == 0 : std::isfinite(c(i))) << static_cast<int>(by);
     }
-  }
-}
-
-/// As heads of sequences: rows of all matrices in turn, and the other factor and the result each at distances of their
-/// own.
-template <class T>
-void expect_grid(index_t rows, index_t columns, index_t depth, double tolerance) {
-  constexpr index_t outer = 3, inner = 2;
-  const auto a = random_vector<T>(outer * inner * rows * depth, 1),
-             b = random_vector<T>(outer * inner * columns * depth, 2);
-  const Mirrored<T> expected(outer * inner * rows * columns);
-  const MatrixGrid<const T> left{{a.read(), rows, depth, outer * inner * depth, 1}, inner * depth, depth};
-  const MatrixGrid<const T> right{Matrix<const T>::dense(b.read(), columns, depth), inner * columns * depth,
-                                  columns * depth};
-  const auto multiply_all = [&](const Mirrored<T>& c, Path path) {
-    const MatrixGrid<T> to{Matrix<T>::dense(c.write(), rows, columns), inner * rows * columns, rows * columns};
-    gemm_grid<T>(Exec(), outer, inner, left, right.transposed(), to, GemmWorkspace<T>(), path);
-  };
-  multiply_all(expected, Path::portable);
-  for (const Path path : {Path::best, Path::device}) {
-    const Mirrored<T> c(outer * inner * rows * columns);
-    c.fill(std::numeric_limits<T>::quiet_NaN());
-    multiply_all(c, path);
-    EXPECT_LE(test::relative_difference(c, expected, outer * inner * rows * columns), tolerance)
-        << rows << " x " << columns << " x " << depth << " by " << static_cast<int>(path);
-  }
-}
-
-TEST(GemmGrid, IsTheProductOfEachPair) {
-  for (const auto& [rows, columns, depth] :
-       {std::array<index_t, 3>{1, 1, 1}, {5, 33, 16}, {32, 32, 17}, {65, 31, 40}}) {
-    expect_grid<float>(rows, columns, depth, 2e-6);
-    expect_grid<double>(rows, columns, depth, 1e-14);
   }
 }
 
