@@ -95,7 +95,7 @@ void add_kernel_cases(Session& session);
 /// read/..., copy/..., triad/... of every input and sgemm: what this machine allows.
 void add_machine_cases(Session& session);
 
-/// train_step/<model>: forward and backward at batch 128, with its share of the sgemm peak.
+/// train_step/<model>/batch<samples>: forward and backward, with its share of the sgemm peak.
 void add_model_cases(Session& session);
 
 }  // namespace gradcomp::bench

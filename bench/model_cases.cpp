@@ -12,10 +12,39 @@
 namespace gradcomp::bench {
 namespace {
 
-constexpr int batch_size = 128, side = 32;
+/// A model and the batches that it trains on.
+struct Workload {
+  const char* name;
+  int samples;  ///< of a batch: images, sequences
+  InputShape input;
+  bool quick = false;  ///< its step takes some 100 ms, not seconds
+};
 
-void run_train_step(benchmark::State& state, Session& session, report::Row row, const std::string& name) {
-  const auto model = nn::make_model<float>(name, side, side, batch_size);
+const Workload workloads[] = {
+    {"resnet20", 128, InputShape::of_images(32, 32, 10), true},
+    {"resnet20_b", 128, InputShape::of_images(32, 32, 10)},
+    {"resnet110", 128, InputShape::of_images(32, 32, 10)},
+    {"resnet18", 128, InputShape::of_images(32, 32, 10)},
+    {"vgg11", 128, InputShape::of_images(32, 32, 10)},
+    {"lstm_1x128", 64, {InputShape::Kind::tokens, 0, 0, 0, 32, 0, 2000}},
+    {"lstm_2x200", 20, {InputShape::Kind::tokens, 0, 0, 0, 35, 0, 10000}},
+    {"transformer_2x128", 64, {InputShape::Kind::tokens, 0, 0, 0, 32, 0, 2000}},
+    {"frames_lstm_2x128", 128, {InputShape::Kind::frames, 0, 0, 0, 50, 40, 12}},
+};
+
+/// `count` numbers below `classes`, in an order without a pattern that a cache would see.
+Vector<std::int32_t> labels_below(index_t classes, index_t count) {
+  const Vector<std::int32_t> labels("gradcomp::bench::labels", static_cast<std::size_t>(count));
+  const auto host = Kokkos::create_mirror_view(labels);
+  for (index_t i = 0; i < count; ++i) host(i) = static_cast<std::int32_t>(i * 7919 % classes);
+  Kokkos::deep_copy(labels, host);
+  return labels;
+}
+
+void run_train_step(benchmark::State& state, Session& session, report::Row row, const Workload& workload) {
+  const InputShape& input = workload.input;
+  const bool texts = input.kind == InputShape::Kind::tokens;
+  const auto model = nn::make_model<float>(workload.name, input, workload.samples);
   const auto parameter_count = static_cast<std::size_t>(model->layout().count());
   Vector<float> parameters("gradcomp::bench::parameters", parameter_count);
   Vector<float> gradient("gradcomp::bench::parameter_gradient", parameter_count);
@@ -25,16 +54,18 @@ void run_train_step(benchmark::State& state, Session& session, report::Row row, 
   model->initialise(session.options.seed, initial, initial_statistics);
   Kokkos::deep_copy(parameters, initial);
   Kokkos::deep_copy(statistics, initial_statistics);
-  const auto images = laplace_gradient(session.exec, batch_size * model->image_size(), session.options.seed);
-  const Vector<std::int32_t> labels("gradcomp::bench::labels", batch_size);  // all of class 0
+  const index_t elements = texts ? 0 : workload.samples * model->image_size();
+  const index_t units = texts ? workload.samples * input.length : workload.samples;  // that step_flops() counts
+  const auto images = laplace_gradient(session.exec, elements, session.options.seed);
+  const auto labels = labels_below(input.classes, units), tokens = texts ? labels : Vector<std::int32_t>();
 
   std::vector<double> times_ms;
   Stopwatch watch(session.exec);
   nn::Loss loss;
   const auto once = [&] {
     watch.start();
-    loss = model->train_step(session.exec, Span<const float>(parameters), statistics,
-                             {Span<const float>(images), Span<const std::int32_t>(labels)}, gradient);
+    loss =
+        model->train_step(session.exec, Span<const float>(parameters), statistics, {images, labels, tokens}, gradient);
     return watch.stop();
   };
   once();
@@ -49,7 +80,7 @@ void run_train_step(benchmark::State& state, Session& session, report::Row row, 
   require(std::isfinite(loss.mean()) && loss.mean() > 0 && std::isfinite(norm) && norm > 0,
           "wrong answer: loss {} and squared gradient norm {}", loss.mean(), norm);
 
-  const double rate = 1e-6 * model->step_flops() * batch_size / report::quantile(times_ms, 0.5);
+  const double rate = 1e-6 * model->step_flops() * static_cast<double>(units) / report::quantile(times_ms, 0.5);
   row.set("operation", "train_step").set("elements", model->layout().count()).set("gflop_per_second", rate);
   row.set("sgemm_peak_ratio", rate / kernels::sgemm_peak(session.exec));
   row.times("time_ms", "times_ms", times_ms).set("gb_per_second", nullptr).set("verified", true);
@@ -59,20 +90,13 @@ void run_train_step(benchmark::State& state, Session& session, report::Row row, 
 }  // namespace
 
 void add_model_cases(Session& session) {
-  struct Network {
-    const char* name;
-    bool quick;  ///< its step takes some 100 ms, not seconds
-  };
-  for (const Network& network : {Network{"resnet20", true},
-                                 {"resnet20_b", false},
-                                 {"resnet110", false},
-                                 {"resnet18", false},
-                                 {"vgg11", false}}) {
-    if (session.options.quick && !network.quick) continue;
-    const auto body = [&session, name = std::string(network.name)](benchmark::State& state, report::Row row) {
-      run_train_step(state, session, std::move(row), name);
+  for (const Workload& workload : workloads) {
+    if (session.options.quick && !workload.quick) continue;
+    const auto body = [&session, &workload](benchmark::State& state, report::Row row) {
+      run_train_step(state, session, std::move(row), workload);
     };
-    add_case(session, {fmt::format("train_step/{}/batch{}", network.name, batch_size), index_t{1} << 23, body});
+    const std::string name = fmt::format("train_step/{}/batch{}", workload.name, workload.samples);
+    add_case(session, {name, index_t{1} << 23, body});
   }
 }
 

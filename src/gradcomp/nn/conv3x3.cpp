@@ -1,7 +1,9 @@
 #include "gradcomp/nn/conv3x3.hpp"
 
+#include <algorithm>
 #include <cassert>
 
+#include "gradcomp/nn/conv3x3_gemm.hpp"
 #include "gradcomp/nn/conv3x3_host.hpp"
 #include "gradcomp/nn/conv3x3_portable.hpp"
 
@@ -13,13 +15,20 @@ constexpr int chunks_of(int images, int per_chunk) { return (images + per_chunk 
 }  // namespace
 
 template <class T>
-void ConvWorkspace<T>::reserve(int images, index_t pixels, index_t weights) {
-  const index_t packed_count = weights / 9 * 12;  // of F(2, 3); the direct kernels need less
-  const index_t partial_count = chunks_of(images, images_per_chunk(pixels, weights)) * packed_count;
-  if (index_t(packed.extent(0)) < packed_count) packed = Vector<T>("gradcomp::nn::packed_weights", packed_count);
-  if (index_t(partials.extent(0)) < partial_count) {
-    partials = Vector<T>("gradcomp::nn::weight_partials", partial_count);
+void ConvWorkspace<T>::reserve(int images, index_t pixels, int ci, int co, Path path) {
+  const auto grow = [](Vector<T>& buffer, const char* label, index_t count) {
+    if (index_t(buffer.extent(0)) < count) buffer = Vector<T>(label, count);
+  };
+  if (taken(path) == Path::device) {
+    const index_t together = std::min(images, device::images_per_pass(pixels, ci));
+    grow(columns, "gradcomp::nn::conv_columns", together * pixels * 9 * ci);
+    grow(dense, "gradcomp::nn::dense_gradient", together * pixels * co);
+    return;
   }
+  const index_t packed_count = index_t(12) * ci * co;  // of F(2, 3); the direct kernels need less
+  grow(packed, "gradcomp::nn::packed_weights", packed_count);
+  grow(partials, "gradcomp::nn::weight_partials",
+       chunks_of(images, images_per_chunk(pixels, index_t(9) * ci * co)) * packed_count);
 }
 
 template <class T>
@@ -30,6 +39,9 @@ void conv3x3_forward(const Exec& exec, const Maps<const T>& x, const Span<const 
     if (path == Path::best && host::covers<T>(z.channels)) {
       return host::conv3x3_forward<T>(exec, x, weights.data(), stride, z, sums, workspace.packed.data());
     }
+  }
+  if (taken(path) == Path::device) {
+    return device::conv3x3_forward<T>(exec, x, weights, stride, z, sums, workspace.columns);
   }
   portable::conv3x3_forward<T>(exec, x, weights, stride, z, sums);
 }
@@ -43,6 +55,9 @@ void conv3x3_backward_data(const Exec& exec, const Maps<const T>& dz, const Span
       return host::conv3x3_backward_data<T>(exec, dz, weights.data(), stride, behind, dx, workspace.packed.data());
     }
   }
+  if (taken(path) == Path::device) {
+    return device::conv3x3_backward_data<T>(exec, dz, weights, stride, behind, dx, workspace.columns, workspace.dense);
+  }
   portable::conv3x3_backward_data<T>(exec, dz, weights, stride, behind, dx);
 }
 
@@ -55,6 +70,9 @@ void conv3x3_backward_weights(const Exec& exec, const Maps<const T>& x, const Ma
     if (path == Path::best && host::covers<T>(dz.channels)) {
       return host::conv3x3_backward_weights<T>(exec, x, dz, stride, gradient, workspace.partials.data(), per_chunk);
     }
+  }
+  if (taken(path) == Path::device) {
+    return device::conv3x3_backward_weights<T>(exec, x, dz, stride, gradient, workspace.columns, workspace.dense);
   }
   portable::conv3x3_backward_weights<T>(exec, x, dz, stride, gradient, workspace.partials, per_chunk);
 }

@@ -17,10 +17,12 @@ constexpr int images_per_chunk(index_t pixels, index_t weights) {
 /// Scratch of the convolutions of one model, allocated once. Calls on one execution-space instance may share it.
 template <class T>
 struct ConvWorkspace {
-  /// Makes room for a layer of `weights` = 9 ci co elements with results of `pixels` pixels in batches of `images`.
-  void reserve(int images, index_t pixels, index_t weights);
+  /// Makes room for a layer from `ci` to `co` channels with results of `pixels` pixels in batches of `images`.
+  void reserve(int images, index_t pixels, int ci, int co, Path path);
   Vector<T> packed;    ///< weights in the order in which a host kernel reads them
   Vector<T> partials;  ///< weight gradient of each chunk of images
+  Vector<T> columns;   ///< Path::device: what each pixel of a result reads, 9 ci elements
+  Vector<T> dense;     ///< Path::device: the gradient of a result without its halo
 };
 
 /// z = conv(x, weights). weights: [3][3][ci][co]. x: halo 1, z: halo 0, height(z) = height(x) / stride.

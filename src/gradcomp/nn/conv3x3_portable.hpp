@@ -1,5 +1,6 @@
 #pragma once
-// The portable convolutions behind conv3x3.hpp (same arguments): one thread per result, any channel count, any device.
+// The portable convolutions behind conv3x3.hpp (same arguments): one thread per result, any channel count, any
+// device: where the host kernels do not take a layer, and what all others are compared with.
 #include "gradcomp/nn/conv3x3.hpp"
 
 namespace gradcomp::nn::portable {

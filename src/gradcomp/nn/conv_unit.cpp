@@ -23,8 +23,8 @@ ConvUnit<T>::ConvUnit(Layout& layout, index_t& state_offset, const ConvSpec& spe
 }
 
 template <class T>
-void ConvUnit<T>::reserve(UnitWorkspace<T>& workspace, int max_batch) const {
-  workspace.conv.reserve(max_batch, index_t(m_height) * m_width, m_spec.weight_count());
+void ConvUnit<T>::reserve(UnitWorkspace<T>& workspace, int max_batch, Path path) const {
+  workspace.conv.reserve(max_batch, index_t(m_height) * m_width, m_spec.in, m_spec.out, path);
   const auto sums = static_cast<std::size_t>(2) * max_batch * m_spec.out;
   if (workspace.sums.extent(0) < sums) workspace.sums = Vector<double>("gradcomp::nn::sums", sums);
   const Maps<T> result = conv_result(max_batch);

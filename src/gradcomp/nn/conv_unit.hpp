@@ -28,8 +28,8 @@ class ConvUnit {
   ConvUnit(Layout& layout, index_t& state_offset, const ConvSpec& spec, int max_batch, int height, int width,
            int halo = 1);
 
-  /// Makes room in the workspace for this unit.
-  void reserve(UnitWorkspace<T>& workspace, int max_batch) const;
+  /// Makes room in the workspace for this unit by `path`.
+  void reserve(UnitWorkspace<T>& workspace, int max_batch, Path path) const;
 
   /// Result of the unit for the first `images` images.
   Maps<T> output(int images) const { return m_spec.pooled ? pooled(images) : activation(images); }

@@ -10,10 +10,10 @@ void gather_rows(const Exec& exec, const Matrix<const T>& table, const Span<cons
                  const Matrix<T>& to);
 
 /// table += the rows of dy, each where its token says, in the order of the rows; tokens that are no row are passed
-/// over. Parallel over columns, so that equal tokens meet in one thread.
+/// over. Parallel over columns, or on devices over tokens, so that equal tokens meet in one thread: the same bits.
 template <class T>
 void add_rows(const Exec& exec, const Matrix<const T>& dy, const Span<const std::int32_t>& tokens,
-              const Matrix<T>& table);
+              const Matrix<T>& table, Path path);
 
 /// Row r of x += row r / (x.rows / positions.rows) of the positions: the same for all sequences of a step.
 template <class T>

@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-#include "gradcomp/nn/gemm_blas.hpp"
+#include "gradcomp/nn/gemm_device.hpp"
 #include "gradcomp/nn/gemm_host.hpp"
 
 namespace gradcomp::nn {
@@ -67,9 +67,8 @@ void gemm(const Exec& exec, const Matrix<const T>& a, const Matrix<const T>& b, 
   assert(a.rows == c.rows && b.columns == c.columns && a.columns == b.rows && c.column_step == 1);
   if constexpr (device_is_host) {
     if (path == Path::best) return host::gemm<T>(exec, a, b, c, start, workspace.packed.data());
-  } else if (path == Path::best && blas::gemm<T>(exec, a, b, c, start)) {
-    return;
   }
+  if (taken(path) == Path::device) return device::gemm<T>(exec, a, b, c, start);
   portable_gemm<T>(exec, a, b, c, start);
 }
 
@@ -80,6 +79,7 @@ void gemm_grid(const Exec& exec, index_t outer, index_t inner, const MatrixGrid<
   if constexpr (device_is_host) {
     if (path == Path::best) return host::gemm_grid<T>(exec, outer, inner, a, b, c, workspace.packed.data());
   }
+  if (taken(path) == Path::device) return device::gemm_grid<T>(exec, outer, inner, a, b, c);
   portable_gemm_grid<T>(exec, outer, inner, a, b, c);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Products of matrices of any size, as recurrent networks and Transformers need them. On hosts a product of our own
 // rather than the BLAS of kernels/blas.hpp: it takes float and double and views with any strides, runs on all Kokkos
-// threads, and gives the same bits for any number of them. On devices that BLAS, where a build has it.
+// threads, and gives the same bits for any number of them. On devices gemm_device.hpp, which asks that BLAS.
 #include "gradcomp/nn/maps.hpp"
 
 namespace gradcomp::nn {
@@ -55,7 +55,7 @@ struct GemmStart {
 };
 
 /// c = a b + start. c needs column_step 1 and must not overlap a or b. The sum of an element runs over the inner index
-/// in order, in T, in parts of fixed length; where the two paths differ it is by rounding.
+/// in order, in T, in parts of fixed length (that of a BLAS in its own); where the paths differ it is by rounding.
 template <class T>
 void gemm(const Exec& exec, const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c,
           const GemmWorkspace<T>& workspace, Path path, const GemmStart<T>& start = {});

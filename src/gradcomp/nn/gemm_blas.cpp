@@ -22,7 +22,7 @@ Transpose flag(const Matrix<T>& m) {
   return by_rows(m) ? Transpose::no : Transpose::yes;
 }
 
-/// c = the row vector in every row, or zeros.
+/// c = the row vector in every row; null: zeros.
 template <class T>
 void fill(const Exec& exec, const Matrix<T>& c, const T* bias) {
   const Matrix<T> out = c;
@@ -41,9 +41,10 @@ bool gemm(const Exec& exec, const Matrix<const T>& a, const Matrix<const T>& b, 
           const GemmStart<T>& start) {
   const auto taken = [](const auto& m) { return by_rows(m) || by_rows(m.transposed()); };
   if (!kernels::has_gemm || !taken(a) || !taken(b) || !by_rows(c)) return false;
-  if (!start.add) fill(exec, c, start.bias);
+  if (!start.add && (start.bias != nullptr || a.columns == 0)) fill(exec, c, start.bias);
   if (a.columns == 0) return true;
-  kernels::gemm<T>(exec, flag(a), flag(b), {c.rows, c.columns, a.columns}, T(1), stored(a), stored(b), T(1), stored(c));
+  const T beta = start.add || start.bias != nullptr ? T(1) : T(0);
+  kernels::gemm<T>(exec, flag(a), flag(b), {c.rows, c.columns, a.columns}, T(1), stored(a), stored(b), beta, stored(c));
   return true;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Products of matrices by the BLAS of kernels/blas.hpp (cuBLAS, rocBLAS): what gemm() takes on devices.
+// Products of matrices by the BLAS of kernels/blas.hpp (cuBLAS, rocBLAS): what gemm_device.hpp asks first.
 #include "gradcomp/nn/gemm.hpp"
 
 namespace gradcomp::nn::blas {

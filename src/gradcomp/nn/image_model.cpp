@@ -1,6 +1,7 @@
 #include "gradcomp/nn/image_model.hpp"
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/kernels/lanes.hpp"
 #include "gradcomp/nn/initialise.hpp"
 
 namespace gradcomp::nn {
@@ -9,13 +10,13 @@ namespace {
 /// Images [n][h][w][c] into a map with a halo.
 template <class T>
 void copy_input(const Exec& exec, const Span<const T>& images, const Maps<T>& to) {
-  Kokkos::parallel_for(
-      "gradcomp::nn::copy_input", Kokkos::RangePolicy<Exec>(exec, 0, to.images * to.height),
-      KOKKOS_LAMBDA(const int r) {
-        const index_t length = index_t(to.width) * to.channels;
+  const index_t length = index_t(to.width) * to.channels;
+  kernels::for_warps(
+      "gradcomp::nn::copy_input", exec, index_t(to.images) * to.height,
+      KOKKOS_LAMBDA(const kernels::Warp& warp, const index_t r) {
         const T* from = images.data() + r * length;
-        T* row = to.at(r / to.height, r % to.height, 0);
-        for (index_t i = 0; i < length; ++i) row[i] = from[i];
+        T* row = to.at(static_cast<int>(r / to.height), static_cast<int>(r % to.height), 0);
+        kernels::each_element(warp, length, [&](int, index_t i) { row[i] = from[i]; });
       });
 }
 
@@ -44,7 +45,7 @@ void ImageModel<T>::add_unit(const ConvSpec& spec, int halo) {
   m_units.emplace_back(m_layout, m_state_count, spec, m_max_batch, input.height, input.width, halo);
   m_specs.push_back(spec);
   const ConvUnit<T>& unit = m_units.back();
-  unit.reserve(m_workspace, m_max_batch);
+  unit.reserve(m_workspace, m_max_batch, m_path);
   const auto storage = static_cast<std::size_t>(unit.conv_gradient(m_max_batch, {}).storage());
   const bool same_maps = m_units.size() > 1 && !m_units[m_units.size() - 2].spec().pooled && spec.stride == 1 &&
                          m_units[m_units.size() - 2].spec().out == spec.out;

@@ -1,5 +1,6 @@
 #include "gradcomp/nn/image_sums.hpp"
 
+#include "gradcomp/nn/image_sums_device.hpp"
 #include "gradcomp/nn/image_sums_host.hpp"
 
 namespace gradcomp::nn {
@@ -10,6 +11,7 @@ void image_sums(const Exec& exec, const Maps<const T>& a, const Maps<const T>& b
   if constexpr (device_is_host) {
     if (path == Path::best) return host::image_sums<T>(exec, a, b, mean.data(), sums.data());
   }
+  if (taken(path) == Path::device) return device::image_sums<T>(exec, a, b, mean, sums);
   const int channels = a.channels;
   const bool centred = mean.extent(0) > 0;
   Kokkos::parallel_for(

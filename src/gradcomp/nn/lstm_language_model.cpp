@@ -164,7 +164,7 @@ void LstmLanguageModel<T>::backward(const Exec& exec, const Span<const T>& param
   if (m_dropping) apply_dropout<T>(exec, dropout(0), dy, dy);
   const Span<T> table_gradient = subspan(gradient, table.offset, table.count);
   if (!m_network.tied) Kokkos::deep_copy(exec, table_gradient, T(0));
-  add_rows<T>(exec, dy, m_tokens, Matrix<T>::dense(table_gradient.data(), m_vocabulary, m_network.embedding));
+  add_rows<T>(exec, dy, m_tokens, Matrix<T>::dense(table_gradient.data(), m_vocabulary, m_network.embedding), m_path);
   if (ready) ready(0);
 }
 

@@ -1,7 +1,8 @@
 #pragma once
-// The steps of an LSTM layer, behind lstm_layer.hpp: portable, a product and a kernel for each step; on a host, one
-// kernel in which every thread takes some sequences through all steps. Sequences do not meet, so that the bits do not
-// depend on how they are shared out.
+// The steps of an LSTM layer, behind lstm_layer.hpp: portable, and so on devices, a product by gemm() and one kernel
+// for all cells of each step (the products with the input and the weights' gradients take all steps at once); on a
+// host, one kernel in which every thread takes some sequences through all steps. Sequences do not meet, so that the
+// bits do not depend on how they are shared out.
 #include "gradcomp/nn/lstm_layer.hpp"
 
 namespace gradcomp::nn {

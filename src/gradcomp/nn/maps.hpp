@@ -34,6 +34,9 @@ struct Maps {
 struct Site {
   int image, row, column, channel;
 
+  KOKKOS_INLINE_FUNCTION Site(int of_image, int at_row, int at_column, int of_channel)
+      : image(of_image), row(at_row), column(at_column), channel(of_channel) {}
+
   template <class T>
   KOKKOS_INLINE_FUNCTION Site(const Maps<T>& maps, index_t i) {
     channel = static_cast<int>(i % maps.channels);
@@ -45,9 +48,16 @@ struct Site {
   }
 };
 
-/// Which implementation a layer takes. `best` is the register-tiled host kernel where the device is the host and the
-/// channel counts are multiples of the vector width, and a vendor's gemm on devices, else `portable`: one Kokkos source
-/// for all devices.
-enum class Path { best, portable };
+/// Which implementation a layer takes.
+enum class Path {
+  best,      ///< on devices `device`; on hosts the register-tiled kernels where the channel counts are multiples of the
+             ///< vector width, else `portable`
+  device,    ///< what keeps a GPU busy: convolutions and LSTMs as the BLAS's products of matrices, the many small
+             ///< products of attention and sums over pixels on teams of threads. Runs on hosts too, more slowly
+  portable,  ///< one thread per result: what the others are compared with
+};
+
+/// What `path` means in this build.
+constexpr Path taken(Path path) { return path == Path::best && !device_is_host ? Path::device : path; }
 
 }  // namespace gradcomp::nn

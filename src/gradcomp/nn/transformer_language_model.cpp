@@ -145,7 +145,7 @@ void TransformerLanguageModel<T>::backward(const Exec& exec, const Span<const T>
   sum_positions<T>(exec, dx, Matrix<T>::dense(gradient.data() + position.offset, length, m_network.units));
   const Span<T> table_gradient = subspan(gradient, table.offset, table.count);
   if (!m_network.tied) Kokkos::deep_copy(exec, table_gradient, T(0));
-  add_rows<T>(exec, dx, m_tokens, Matrix<T>::dense(table_gradient.data(), m_vocabulary, m_network.units));
+  add_rows<T>(exec, dx, m_tokens, Matrix<T>::dense(table_gradient.data(), m_vocabulary, m_network.units), m_path);
   if (ready) ready(0);
 }
 

@@ -5,6 +5,7 @@
 namespace gradcomp::nn {
 namespace {
 
+using test::Mirrored;
 using test::OwnedMaps;
 using test::random_vector;
 
@@ -22,51 +23,50 @@ struct Problem {
         source(images, 2 * height, 2 * width, channels / 2, 1),
         gamma(random_vector<T>(channels, 1)),
         beta(random_vector<T>(channels, 2)),
-        mean("", channels),
-        inverse("", channels),
-        running_mean("", channels),
-        running_variance("", channels),
-        gamma_gradient("", channels),
-        beta_gradient("", channels),
-        sums("", 2 * images * channels) {
+        mean(channels),
+        inverse(channels),
+        running_mean(channels),
+        running_variance(channels),
+        gamma_gradient(channels),
+        beta_gradient(channels),
+        sums(2 * images * channels),
+        has_shortcut(with_shortcut) {
     z.random(3);
     weight.random(4);
     source.random(5);
-    if (with_shortcut) shortcut = {source.maps, 2};
   }
 
   void forward(Path path) {
-    Kokkos::deep_copy(sums, 0.0);
-    for (index_t i = 0; i < z.maps.count(); ++i) add_sums(i, z(i), double(z(i)) * z(i));
+    sums.fill(0);
+    for (index_t i = 0; i < z.count(); ++i) add_sums(i, z(i), double(z(i)) * z(i));
     batch_norm_statistics<T>(Exec(), sums, images, height * width, running_mean, running_variance, statistics());
-    batch_norm_apply<T>(Exec(), z.maps, statistics(), gamma, beta, shortcut, activation, out.maps, path);
-    Exec().fence();
+    batch_norm_apply<T>(Exec(), z.in(), statistics(), gamma, beta, shortcut(), activation, out.out(), path);
   }
 
   /// Of the loss sum(weight out).
   void backward(Path path) {
-    Kokkos::deep_copy(sums, 0.0);
-    for (index_t i = 0; i < z.maps.count(); ++i) {
+    sums.fill(0);
+    for (index_t i = 0; i < z.count(); ++i) {
       g(i) = out(i) > 0 ? weight(i) : T(0);
-      add_sums(i, g(i), g(i) * (double(z(i)) - mean(Site(z.maps, i).channel)));
+      add_sums(i, g(i), g(i) * (double(z(i)) - mean(Site(z.shape, i).channel)));
     }
     batch_norm_parameter_gradients<T>(Exec(), sums, images, statistics(), gamma_gradient, beta_gradient);
-    batch_norm_backward<T>(Exec(), g.maps, z.maps, statistics(), gamma, gamma_gradient, beta_gradient, dz.maps, path);
-    Exec().fence();
+    batch_norm_backward<T>(Exec(), g.in(), z.in(), statistics(), gamma, gamma_gradient, beta_gradient, dz.out(), path);
   }
 
   void add_sums(index_t i, double first, double second) {
-    const Site site(z.maps, i);
-    sums(2 * site.image * z.maps.channels + site.channel) += first;
-    sums((2 * site.image + 1) * z.maps.channels + site.channel) += second;
+    const Site site(z.shape, i);
+    sums(2 * site.image * z.shape.channels + site.channel) += first;
+    sums((2 * site.image + 1) * z.shape.channels + site.channel) += second;
   }
 
+  Shortcut<T> shortcut() const { return has_shortcut ? Shortcut<T>{source.in(), 2} : Shortcut<T>{}; }
   Statistics<T> statistics() const { return {mean, inverse}; }
 
   OwnedMaps<T> z, out, weight, g, dz, source;
-  Vector<T> gamma, beta, mean, inverse, running_mean, running_variance, gamma_gradient, beta_gradient;
-  Vector<double> sums;
-  Shortcut<T> shortcut;
+  Mirrored<T> gamma, beta, mean, inverse, running_mean, running_variance, gamma_gradient, beta_gradient;
+  Mirrored<double> sums;
+  bool has_shortcut;
   Activation activation = Activation::relu;
 };
 
@@ -77,13 +77,13 @@ TEST(BatchNorm, GradientsAgreeWithDifferences) {
         Problem<double> p(channels, with_shortcut);
         const auto loss = [&] {
           p.forward(path);
-          return test::dot(p.out, p.weight, p.out.maps.count());
+          return test::dot(p.out, p.weight, p.out.count());
         };
         loss();
         p.backward(path);
         test::expect_gradient(p.gamma, p.gamma_gradient, channels, loss, "gamma");
         test::expect_gradient(p.beta, p.beta_gradient, channels, loss, "beta");
-        test::expect_gradient(p.z, p.dz, p.z.maps.count(), loss, "z");
+        test::expect_gradient(p.z, p.dz, p.z.count(), loss, "z");
       }
     }
   }
@@ -92,13 +92,13 @@ TEST(BatchNorm, GradientsAgreeWithDifferences) {
 TEST(BatchNorm, ShortcutIsOptionA) {
   for (const Path path : {Path::best, Path::portable}) {
     Problem<double> p(8, true);
-    Kokkos::deep_copy(p.gamma, 0.0);
-    Kokkos::deep_copy(p.beta, 100.0);  // behind the ReLU all that is left is 100 + shortcut
+    p.gamma.fill(0);
+    p.beta.fill(100);  // behind the ReLU all that is left is 100 + shortcut
     p.forward(path);
-    for (index_t i = 0; i < p.out.maps.count(); ++i) {
-      const Site site(p.out.maps, i);
+    for (index_t i = 0; i < p.out.count(); ++i) {
+      const Site site(p.out.shape, i);
       const bool padding = site.channel < 2 || site.channel >= 6;
-      const double source = padding ? 0 : p.source.maps.at(site.image, 2 * site.row, 2 * site.column)[site.channel - 2];
+      const double source = padding ? 0 : p.source.at(site.image, 2 * site.row, 2 * site.column)[site.channel - 2];
       EXPECT_DOUBLE_EQ(p.out(i), 100 + source);
     }
   }
@@ -111,11 +111,11 @@ TEST(BatchNorm, KeepsNegativesWithoutActivation) {
     with.forward(path);
     without.forward(path);
     index_t negatives = 0;
-    for (index_t i = 0; i < with.z.maps.count(); ++i) {
+    for (index_t i = 0; i < with.z.count(); ++i) {
       EXPECT_EQ(with.out(i), std::max(without.out(i), 0.0));
       negatives += without.out(i) < 0 ? 1 : 0;
     }
-    EXPECT_GT(negatives, with.z.maps.count() / 5);
+    EXPECT_GT(negatives, with.z.count() / 5);
   }
 }
 
@@ -126,15 +126,15 @@ TEST(BatchNorm, HostSweepsAgreeWithPortableOnes) {
     host.backward(Path::best);
     portable.forward(Path::portable);
     portable.backward(Path::portable);
-    EXPECT_LT(test::relative_difference(host.out, portable.out, host.out.maps.count()), 1e-5);
-    EXPECT_LT(test::relative_difference(host.dz, portable.dz, host.dz.maps.count()), 1e-5);
+    EXPECT_LT(test::relative_difference(host.out, portable.out, host.out.count()), 1e-5);
+    EXPECT_LT(test::relative_difference(host.dz, portable.dz, host.dz.count()), 1e-5);
   }
 }
 
 TEST(BatchNorm, RunningStatisticsMoveByTheMomentum) {
   Problem<double> p(4, false);
-  Kokkos::deep_copy(p.running_mean, 2.0);
-  Kokkos::deep_copy(p.running_variance, 3.0);
+  p.running_mean.fill(2);
+  p.running_variance.fill(3);
   p.forward(Path::best);
   const int count = p.images * p.height * p.width;
   for (int c = 0; c < 4; ++c) {
@@ -146,7 +146,6 @@ TEST(BatchNorm, RunningStatisticsMoveByTheMomentum) {
     EXPECT_NEAR(p.running_variance(c), 0.9 * 3 + 0.1 * variance, 1e-12);
   }
   batch_norm_running<double>(Exec(), p.running_mean, p.running_variance, p.statistics());
-  Exec().fence();
   for (int c = 0; c < 4; ++c) {
     EXPECT_DOUBLE_EQ(p.mean(c), p.running_mean(c));
     EXPECT_NEAR(p.inverse(c), 1 / std::sqrt(p.running_variance(c) + 1e-5), 1e-14);

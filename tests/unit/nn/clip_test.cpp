@@ -11,16 +11,15 @@
 namespace gradcomp::nn {
 namespace {
 
-double norm(const Vector<float>& x) {
+using test::Mirrored;
+
+double norm(const Mirrored<float>& x) {
   double sum = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) sum += static_cast<double>(x(i)) * static_cast<double>(x(i));
+  for (const float value : x.now()) sum += static_cast<double>(value) * static_cast<double>(value);
   return std::sqrt(sum);
 }
 
-void clip(const Vector<float>& x, double limit) {
-  NormClip(static_cast<index_t>(x.size())).run(Exec(), x, limit);
-  Exec().fence();
-}
+void clip(const Mirrored<float>& x, double limit) { NormClip(static_cast<index_t>(x.size())).run(Exec(), x, limit); }
 
 TEST(NormClip, ScalesToTheLimitAndOnlyThen) {
   for (const int count : {1, 31, 4096, 4097, 100003}) {
@@ -35,11 +34,11 @@ TEST(NormClip, ScalesToTheLimitAndOnlyThen) {
 }
 
 TEST(NormClip, TakesNothingZerosAndLargeValues) {
-  clip(Vector<float>("", 0), 1);
-  const Vector<float> x("", 5);
+  clip(Mirrored<float>(0), 1);
+  const Mirrored<float> x(5);
   clip(x, 1);
   EXPECT_EQ(norm(x), 0);
-  Kokkos::deep_copy(x, 1e30F);  // its square is no float
+  x.fill(1e30F);  // its square is no float
   clip(x, 1);
   EXPECT_NEAR(norm(x), 1, 1e-6);
 }
@@ -59,18 +58,17 @@ TEST(NormClip, PartsInAnyOrderAreTheWhole) {
     NormClip norm_of_parts(parts);
     for (int round = 0; round < 2; ++round) {  // the second step must not see the first one's norm
       const auto again = test::random_vector<float>(static_cast<int>(count), 5);
-      if (round == 0) Kokkos::deep_copy(again, 1e6F);
+      if (round == 0) again.fill(1e6F);
       index_t end = count;
       for (std::size_t p = parts.size(); p-- > 0;) {  // as backward completes them
         end -= parts[p];
         norm_of_parts.observe(Exec(), end, subspan<const float>(again, end, parts[p]));
       }
-      if (round == 1) Kokkos::deep_copy(split, again);
+      if (round == 1) split.assign(again);
       norm_of_parts.scale(Exec(), split, round == 0 ? 1e30 : limit);
-      Exec().fence();
     }
     const bool aligned = parts.front() == tile;
-    for (std::size_t i = 0; i < whole.size(); ++i) {
+    for (index_t i = 0; i < count; ++i) {
       ASSERT_NEAR(split(i), whole(i), aligned ? 0 : 1e-6F * std::abs(whole(i))) << i;
     }
   }

@@ -6,49 +6,64 @@
 #include "gradcomp/kernels/blas.hpp"
 #include "gradcomp/nn/exponential.hpp"
 #include "gradcomp/nn/gemm_blas.hpp"
+#include "gradcomp/nn/gemm_device.hpp"
 #include "unit/nn/support.hpp"
 
 namespace gradcomp::nn {
 namespace {
 
+using test::Mirrored;
 using test::random_vector;
 
-/// A view of random numbers, `transposed` as stored, with rows that have gaps.
+/// A matrix of random numbers, `transposed` as stored, with rows that have gaps.
 template <class T>
 struct Factor {
-  Factor(index_t rows, index_t columns, bool is_transposed, index_t stream)
-      : storage(random_vector<T>((is_transposed ? columns : rows) * (is_transposed ? rows + 3 : columns + 3), stream)) {
-    if (is_transposed) {
-      view = Matrix<const T>{storage.data(), columns, rows, rows + 3, 1}.transposed();
-    } else {
-      view = {storage.data(), rows, columns, columns + 3, 1};
-    }
+  Factor(index_t of_rows, index_t of_columns, bool is_transposed, index_t stream)
+      : rows(of_rows),
+        columns(of_columns),
+        transposed(is_transposed),
+        storage(random_vector<T>(transposed ? columns * (rows + 3) : rows * (columns + 3), stream)) {}
+
+  Matrix<const T> in() const { return view(storage.read()); }
+  Matrix<const T> host() const { return view(storage.host().data()); }
+  Matrix<const T> view(const T* data) const {
+    if (transposed) return Matrix<const T>{data, columns, rows, rows + 3, 1}.transposed();
+    return {data, rows, columns, columns + 3, 1};
   }
-  Vector<T> storage;
-  Matrix<const T> view;
+
+  index_t rows, columns;
+  bool transposed;
+  Mirrored<T> storage;
 };
 
 struct Sizes {
   index_t rows, columns, inner;
 };
 
-/// What multiplies; `blas` leaves it to `portable` where the device has none.
-enum class By { best, portable, blas };
+/// What multiplies; `tiles` is what devices take where they have no BLAS.
+enum class By { best, device, portable, tiles };
+
+constexpr By all[] = {By::best, By::device, By::portable, By::tiles};
+
+template <class T>
+void multiply(By by, const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c,
+              const GemmStart<T>& start = {}) {
+  const GemmWorkspace<T> workspace;
+  if (by == By::tiles) return device::gemm_grid<T>(Exec(), 1, 1, {a}, {b}, {c}, start);
+  const Path path = by == By::best ? Path::best : by == By::device ? Path::device : Path::portable;
+  gemm<T>(Exec(), a, b, c, workspace, path, start);
+}
 
 /// Largest error in units of the rounding of T, relative to the sum of the absolute products; NaN where one differs.
 template <class T>
 double error(const Sizes& sizes, bool transpose_a, bool transpose_b, bool add, bool with_bias, By by) {
   const Factor<T> a(sizes.rows, sizes.inner, transpose_a, 1), b(sizes.inner, sizes.columns, transpose_b, 2);
   const auto start = random_vector<T>(sizes.rows * (sizes.columns + 2), 3), bias = random_vector<T>(sizes.columns, 4);
-  const Vector<T> c("", start.extent(0));
-  Kokkos::deep_copy(c, start);
-  const Matrix<T> view{c.data(), sizes.rows, sizes.columns, sizes.columns + 2, 1};
-  const GemmWorkspace<T> workspace;
-  const GemmStart<T> from{add, with_bias ? bias.data() : nullptr};
-  if (by != By::blas || !blas::gemm<T>(Exec(), a.view, b.view, view, from)) {
-    gemm<T>(Exec(), a.view, b.view, view, workspace, by == By::best ? Path::best : Path::portable, from);
-  }
-  Exec().fence();
+  const Mirrored<T> c(sizes.rows * (sizes.columns + 2));
+  c.assign(start);
+  multiply<T>(by, a.in(), b.in(), {c.write(), sizes.rows, sizes.columns, sizes.columns + 2, 1},
+              {add, with_bias ? bias.read() : nullptr});
+  const Matrix<const T> left = a.host(), right = b.host();
   double worst = 0;
   for (index_t i = 0; i < sizes.rows; ++i) {
     for (index_t j = 0; j < sizes.columns + 2; ++j) {
@@ -59,8 +74,8 @@ double error(const Sizes& sizes, bool transpose_a, bool transpose_b, bool add, b
       }
       double sum = add ? double(start(at)) : with_bias ? double(bias(j)) : 0, size = std::abs(sum) + 1;
       for (index_t k = 0; k < sizes.inner; ++k) {
-        sum += double(a.view(i, k)) * b.view(k, j);
-        size += std::abs(double(a.view(i, k)) * b.view(k, j));
+        sum += double(left(i, k)) * right(k, j);
+        size += std::abs(double(left(i, k)) * right(k, j));
       }
       worst = std::max(worst, std::abs(c(at) - sum) / size / std::numeric_limits<T>::epsilon());
     }
@@ -69,12 +84,13 @@ double error(const Sizes& sizes, bool transpose_a, bool transpose_b, bool add, b
 }
 
 TEST(Gemm, BlasTakesContiguousRowsOrColumns) {
-  const Vector<float> x("", 4), y("", 4);
-  const Matrix<float> view = Matrix<float>::dense(x.data(), 2, 2), c = Matrix<float>::dense(y.data(), 2, 2);
+  const Mirrored<float> x(4), y(4);
+  const auto view = Matrix<const float>::dense(x.read(), 2, 2);
+  const auto c = Matrix<float>::dense(y.write(), 2, 2);
   EXPECT_EQ(blas::gemm<float>(Exec(), view, view, c, {}), kernels::has_gemm);
   EXPECT_EQ(blas::gemm<float>(Exec(), view.transposed(), view, c, {}), kernels::has_gemm);
-  const Matrix<float> neither{x.data(), 1, 2, 4, 2};
-  EXPECT_FALSE(blas::gemm<float>(Exec(), neither, view, Matrix<float>::dense(y.data(), 1, 2), {}));
+  const Matrix<const float> neither{x.read(), 1, 2, 4, 2};
+  EXPECT_FALSE(blas::gemm<float>(Exec(), neither, view, Matrix<float>::dense(y.write(), 1, 2), {}));
 }
 
 TEST(Gemm, IsTheProduct) {
@@ -89,7 +105,7 @@ TEST(Gemm, IsTheProduct) {
                              {0, 4, 4},
                              {4, 0, 4}}) {
     for (int kind = 0; kind < 4; ++kind) {
-      for (const By by : {By::best, By::portable, By::blas}) {
+      for (const By by : all) {
         const bool transpose_a = kind % 2 == 1, transpose_b = kind / 2 == 1;
         const auto where = ::testing::Message() << sizes.rows << " x " << sizes.columns << " x " << sizes.inner
                                                 << " kind " << kind << " by " << static_cast<int>(by);
@@ -101,7 +117,7 @@ TEST(Gemm, IsTheProduct) {
 }
 
 TEST(Gemm, StartsWithWhatItIsTold) {
-  for (const By by : {By::best, By::portable, By::blas}) {
+  for (const By by : all) {
     EXPECT_LE(error<float>({30, 45, 300}, false, true, true, false, by), 20);
     EXPECT_LE(error<float>({30, 45, 300}, true, false, false, true, by), 20);
     EXPECT_LE(error<float>({30, 45, 300}, true, false, true, true, by), 20);  // a sum goes before a bias
@@ -110,13 +126,14 @@ TEST(Gemm, StartsWithWhatItIsTold) {
 
 TEST(Gemm, WithoutAddingIgnoresWhatWasThere) {
   const auto a = random_vector<float>(6, 1), b = random_vector<float>(6, 2);
-  const Vector<float> c("", 4);
-  for (const Path path : {Path::best, Path::portable}) {
-    Kokkos::deep_copy(c, std::numeric_limits<float>::quiet_NaN());
-    gemm<float>(Exec(), Matrix<const float>::dense(a.data(), 2, 3), Matrix<const float>::dense(b.data(), 3, 2),
-                Matrix<float>::dense(c.data(), 2, 2), GemmWorkspace<float>(), path);
-    Exec().fence();
-    for (int i = 0; i < 4; ++i) EXPECT_TRUE(std::isfinite(c(i)));
+  const Mirrored<float> c(4);
+  for (const By by : all) {
+    for (const index_t inner : {3, 0}) {
+      c.fill(std::numeric_limits<float>::quiet_NaN());
+      multiply<float>(by, Matrix<const float>::dense(a.read(), 2, inner),
+                      Matrix<const float>::dense(b.read(), inner, 2), Matrix<float>::dense(c.write(), 2, 2));
+      for (int i = 0; i < 4; ++i) EXPECT_TRUE(inner == 0 ? c(i) == 0 : std::isfinite(c(i))) << static_cast<int>(by);
+    }
   }
 }
 

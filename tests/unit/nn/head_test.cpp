@@ -7,6 +7,7 @@
 namespace gradcomp::nn {
 namespace {
 
+using test::Mirrored;
 using test::OwnedMaps;
 using test::random_vector;
 
@@ -16,22 +17,20 @@ TEST(GlobalAveragePool, GradientAgreesWithDifferences) {
   x.random(1);
   z.random(2);
   const auto weight = random_vector<double>(images * channels, 3), mean = random_vector<double>(channels, 4);
-  const Vector<double> pooled("", images * channels), sums("", 2 * images * channels);
+  const Mirrored<double> pooled(images * channels), sums(2 * images * channels);
   const auto loss = [&] {
-    global_average_pool<double>(Exec(), x.maps, pooled);
-    Exec().fence();
-    return test::dot(pooled, weight, pooled.extent(0));
+    global_average_pool<double>(Exec(), x.in(), pooled);
+    return test::dot(pooled, weight, images * channels);
   };
-  global_average_pool_backward<double>(Exec(), weight, {x.maps, z.maps, mean, sums, {}, 1}, dx.maps);
-  Exec().fence();
-  Vector<double> expected_sums("", sums.extent(0));
-  for (index_t i = 0; i < dx.maps.count(); ++i) {
-    const Site site(dx.maps, i);
+  global_average_pool_backward<double>(Exec(), weight, {x.in(), z.in(), mean, sums, {}, 1}, dx.out());
+  Mirrored<double> expected_sums(2 * images * channels);
+  for (index_t i = 0; i < dx.count(); ++i) {
+    const Site site(dx.shape, i);
     EXPECT_NEAR(dx(i), x(i) > 0 ? test::central_difference(x(i), loss) : 0.0, 1e-8);
     expected_sums(2 * site.image * channels + site.channel) += dx(i);
     expected_sums((2 * site.image + 1) * channels + site.channel) += dx(i) * (z(i) - mean(site.channel));
   }
-  EXPECT_LT(test::relative_difference(sums, expected_sums, sums.extent(0)), 1e-12);
+  EXPECT_LT(test::relative_difference(sums, expected_sums, 2 * images * channels), 1e-12);
 }
 
 TEST(Linear, GradientsAgreeWithDifferences) {
@@ -41,17 +40,15 @@ TEST(Linear, GradientsAgreeWithDifferences) {
   const auto weight = random_vector<double>(12, 4);
   for (const Path path : {Path::best, Path::portable}) {
     for (const bool rectify : {false, true}) {
-      const Vector<double> y("", 12), dy("", 12), dx("", 24), dw("", 18), db("", 3);
+      const Mirrored<double> y(12), dy(12), dx(24), dw(18), db(3);
       const auto loss = [&] {
         linear_forward<double>(Exec(), shape, x, w, b, rectify, y, workspace, path);
-        Exec().fence();
         return test::dot(y, weight, 12);
       };
       loss();
       for (index_t i = 0; i < 12; ++i) dy(i) = rectify && y(i) <= 0 ? 0 : weight(i);
       linear_backward_data<double>(Exec(), shape, dy, w, {}, dx, workspace, path);
       linear_backward_weights<double>(Exec(), shape, x, dy, dw, db, workspace, path);
-      Exec().fence();
       test::expect_gradient(x, dx, 24, loss, "x");
       test::expect_gradient(w, dw, 18, loss, "w");
       test::expect_gradient(b, db, 3, loss, "b");
@@ -63,38 +60,36 @@ TEST(Linear, MasksWhereTheInputWasCut) {
   const LinearShape shape{5, 7, 3};
   const GemmWorkspace<double> workspace;
   const auto x = random_vector<double>(35, 1), w = random_vector<double>(21, 2), dy = random_vector<double>(15, 3);
-  const Vector<double> plain("", 35), masked("", 35);
+  const Mirrored<double> plain(35), masked(35);
   linear_backward_data<double>(Exec(), shape, dy, w, {}, plain, workspace, Path::best);
   linear_backward_data<double>(Exec(), shape, dy, w, x, masked, workspace, Path::best);
-  Exec().fence();
   for (index_t i = 0; i < 35; ++i) EXPECT_EQ(masked(i), x(i) > 0 ? plain(i) : 0.0);
 }
 
 TEST(SoftmaxCrossEntropy, GradientAgreesWithDifferences) {
   const int batch = 5, classes = 4;
   const auto logits = random_vector<double>(batch * classes, 1);
-  const Vector<double> losses("", batch), gradient("", batch * classes);
-  const Vector<Hit> hits("", batch);
-  const Vector<std::int32_t> labels("", batch);
+  const Mirrored<double> losses(batch), gradient(batch * classes);
+  const Mirrored<Hit> hits(batch);
+  const Mirrored<std::int32_t> labels(batch);
   for (int i = 0; i < batch; ++i) labels(i) = i % classes;
   const auto loss = [&] {
     softmax_cross_entropy<double>(Exec(), classes, logits, labels, losses, hits, gradient);
-    Exec().fence();
     double sum = 0;
     for (int i = 0; i < batch; ++i) sum += losses(i) / batch;
     return sum;
   };
   loss();
-  const auto before = Kokkos::create_mirror(gradient);
-  Kokkos::deep_copy(before, gradient);
+  const Mirrored<double> before(batch * classes);
+  before.assign(gradient);
   test::expect_gradient(logits, before, batch * classes, loss, "logit");
 }
 
 TEST(SoftmaxCrossEntropy, CountsHitsAndFlagsBadLabels) {
-  const Vector<float> logits("", 12), gradient("", 12);
-  const Vector<double> losses("", 4);
-  const Vector<Hit> hits("", 4);
-  const Vector<std::int32_t> labels("", 4);
+  const Mirrored<float> logits(12), gradient(12);
+  const Mirrored<double> losses(4);
+  const Mirrored<Hit> hits(4);
+  const Mirrored<std::int32_t> labels(4);
   logits(1) = 1;  // image 0: class 1
   labels(0) = 1;
   labels(1) = 2;     // image 1: all equal, so class 0 is the prediction
@@ -102,7 +97,6 @@ TEST(SoftmaxCrossEntropy, CountsHitsAndFlagsBadLabels) {
   labels(2) = 2;
   labels(3) = 3;  // no class
   softmax_cross_entropy<float>(Exec(), 3, logits, labels, losses, hits, gradient);
-  Exec().fence();
   EXPECT_EQ(hits(0), Hit::right);
   EXPECT_EQ(hits(1), Hit::wrong);
   EXPECT_NEAR(losses(1), std::log(3.0), 1e-12);

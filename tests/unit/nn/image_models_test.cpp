@@ -1,6 +1,5 @@
 // Image models beyond ResNet-20 (model_test.cpp): option B, wide networks, maximum pooling and wide linear layers, each
 // as a narrow or shallow variant.
-#include <cstring>
 #include <numeric>
 
 #include "gradcomp/nn/resnet.hpp"
@@ -11,7 +10,9 @@
 namespace gradcomp::nn {
 namespace {
 
+using test::Mirrored;
 using test::random_vector;
+using test::same_bits;
 
 constexpr int classes = 10;
 
@@ -33,13 +34,12 @@ template <class T>
 struct Problem {
   Problem(const std::string& which, int extent, int size, int max_batch, Path path = Path::best)
       : model(build<T>(which, extent, max_batch, path)),
-        parameters("", model->layout().count()),
-        state("", model->state_count()),
-        gradient("", model->layout().count()),
+        parameters(model->layout().count()),
+        state(model->state_count()),
+        gradient(model->layout().count()),
         images(random_vector<T>(size * model->image_size(), 1)),
-        labels("", size) {
-    model->initialise(1, HostSpan<T>(parameters.data(), parameters.extent(0)),
-                      HostSpan<T>(state.data(), state.extent(0)));
+        labels(size) {
+    model->initialise(1, parameters.host(), state.host());
     for (int i = 0; i < size; ++i) labels(i) = i * 7 % classes;
   }
   Loss train(const Ready& ready = {}) {
@@ -47,19 +47,23 @@ struct Problem {
   }
 
   std::unique_ptr<Model<T>> model;
-  Vector<T> parameters, state, gradient, images;
-  Vector<std::int32_t> labels;
+  Mirrored<T> parameters, state, gradient, images;
+  Mirrored<std::int32_t> labels;
 };
 
 const std::vector<std::string> variants = {"option_b", "four_stages", "vgg"};
 
 TEST(ImageModels, PathsAgreeInDouble) {
   for (const auto& which : variants) {
-    Problem<double> host(which, 16, 9, 9), portable(which, 16, 9, 9, Path::portable);
-    const Loss a = host.train(), b = portable.train();
-    EXPECT_NEAR(a.sum, b.sum, 1e-11 * b.sum) << which;
-    EXPECT_LT(test::relative_difference(host.gradient, portable.gradient, host.gradient.extent(0)), 1e-9) << which;
-    EXPECT_LT(test::relative_difference(host.state, portable.state, host.state.extent(0)), 1e-11) << which;
+    Problem<double> portable(which, 16, 9, 9, Path::portable);
+    const Loss b = portable.train();
+    for (const Path path : {Path::best, Path::device}) {
+      Problem<double> other(which, 16, 9, 9, path);
+      EXPECT_NEAR(other.train().sum, b.sum, 1e-11 * b.sum) << which;
+      const index_t count = other.model->layout().count();
+      EXPECT_LT(test::relative_difference(other.gradient, portable.gradient, count), 1e-9) << which;
+      EXPECT_LT(test::relative_difference(other.state, portable.state, other.model->state_count()), 1e-11) << which;
+    }
   }
 }
 
@@ -67,10 +71,10 @@ TEST(ImageModels, GradientsAgreeWithDifferences) {
   for (const auto& which : variants) {
     Problem<double> p(which, 8, 6, 6);
     p.train();
-    Vector<double> gradient("", p.gradient.extent(0)), state("", p.state.extent(0));
-    Kokkos::deep_copy(gradient, p.gradient);
+    const Mirrored<double> gradient(p.model->layout().count()), state(p.model->state_count());
+    gradient.assign(p.gradient);
     const auto loss = [&] {
-      Kokkos::deep_copy(state, p.state);
+      state.assign(p.state);
       p.model->forward(Exec(), p.parameters, state, {p.images, p.labels});
       return p.model->loss(Exec()).mean();
     };
@@ -95,11 +99,9 @@ TEST(ImageModels, ReportGradientsAsTheyComplete) {
     std::vector<std::size_t> calls;
     const auto& segments = p.model->layout().segments;
     p.train([&](std::size_t first) {
-      Exec().fence();
-      const index_t offset = segments[first].offset;
-      EXPECT_EQ(std::memcmp(p.gradient.data() + offset, whole.gradient.data() + offset,
-                            (p.gradient.extent(0) - offset) * sizeof(float)),
-                0)
+      const auto found = p.gradient.now(), expected = whole.gradient.now();
+      const auto offset = static_cast<std::size_t>(segments[first].offset);
+      EXPECT_TRUE(same_bits(found.data() + offset, expected.data() + offset, found.size() - offset))
           << which << " " << segments[first].name;
       calls.push_back(first);
     });
@@ -116,8 +118,8 @@ TEST(ImageModels, SmallBatchesDoNotSeeTheRestOfTheWorkspace) {
     Problem<float> exact(which, 8, 3, 3), roomy(which, 8, 3, 11), big(which, 8, 11, 11);
     roomy.model->forward(Exec(), big.parameters, big.state, {big.images, big.labels});
     EXPECT_EQ(exact.train().sum, roomy.train().sum) << which;
-    EXPECT_EQ(std::memcmp(exact.gradient.data(), roomy.gradient.data(), exact.gradient.extent(0) * sizeof(float)), 0);
-    EXPECT_EQ(std::memcmp(exact.state.data(), roomy.state.data(), exact.state.extent(0) * sizeof(float)), 0);
+    EXPECT_TRUE(same_bits(exact.gradient, roomy.gradient)) << which;
+    EXPECT_TRUE(same_bits(exact.state, roomy.state)) << which;
   }
 }
 
@@ -141,7 +143,7 @@ TEST(ImageModels, StartFromTheRunningStatisticsOfNothing) {
   for (const auto& which : variants) {
     Problem<float> p(which, 8, 1, 1);
     index_t zeros = 0, ones = 0;
-    for (std::size_t i = 0; i < p.state.extent(0); ++i) {
+    for (index_t i = 0; i < p.model->state_count(); ++i) {
       zeros += p.state(i) == 0 ? 1 : 0;
       ones += p.state(i) == 1 ? 1 : 0;
     }

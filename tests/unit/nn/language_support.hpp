@@ -1,6 +1,5 @@
 #pragma once
 // What the tests of language models share: a model with its arrays and a random text.
-#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -17,14 +16,13 @@ struct TextProblem {
   /// A text of `sequences` x `length` tokens.
   TextProblem(std::unique_ptr<Model<T>> of, int sequences, int length)
       : model(std::move(of)),
-        parameters("", model->layout().count()),
-        gradient("", model->layout().count()),
-        state("", model->state_count()),
-        tokens("", sequences * length),
-        labels("", sequences * length) {
-    model->initialise(5, HostSpan<T>(parameters.data(), parameters.extent(0)),
-                      HostSpan<T>(state.data(), state.extent(0)));
-    Kokkos::deep_copy(state, 0);
+        parameters(model->layout().count()),
+        gradient(model->layout().count()),
+        state(model->state_count()),
+        tokens(sequences * length),
+        labels(sequences * length) {
+    model->initialise(5, parameters.host(), state.host());
+    state.fill(0);
     for (int i = 0; i < sequences * length; ++i) {
       tokens(i) = static_cast<int>(uniform(3, 1, i) * model->classes()) % model->classes();
       labels(i) = static_cast<int>(uniform(3, 2, i) * model->classes()) % model->classes();
@@ -33,10 +31,8 @@ struct TextProblem {
 
   /// Makes every tensor matter, and the hidden state.
   TextProblem& perturb(double scale) {
-    for (std::size_t i = 0; i < parameters.extent(0); ++i) {
-      parameters(i) += static_cast<T>(scale * normal(9, 1, static_cast<index_t>(i)));
-    }
-    for (std::size_t i = 0; i < state.extent(0); ++i) state(i) = static_cast<T>(normal(9, 2, static_cast<index_t>(i)));
+    for (index_t i = 0; i < model->layout().count(); ++i) parameters(i) += static_cast<T>(scale * normal(9, 1, i));
+    for (index_t i = 0; i < model->state_count(); ++i) state(i) = static_cast<T>(normal(9, 2, i));
     return *this;
   }
 
@@ -45,32 +41,26 @@ struct TextProblem {
   Loss evaluate() { return model->evaluate(Exec(), parameters, state, batch()); }
 
   std::unique_ptr<Model<T>> model;
-  Vector<T> parameters, gradient, state;
-  Vector<std::int32_t> tokens, labels;
+  Mirrored<T> parameters, gradient, state;
+  Mirrored<std::int32_t> tokens, labels;
   bool restart = false;
   std::uint64_t key = 77;
 };
 
-template <class V>
-bool same_bits(const V& a, const V& b) {
-  return a.extent(0) == b.extent(0) && std::memcmp(a.data(), b.data(), a.extent(0) * sizeof(a(0))) == 0;
-}
-
 /// Derivatives of every tensor's elements by central differences of the mean loss, from the same state each time.
 inline void expect_model_gradient(TextProblem<double>& p) {
-  const Vector<double> state("", p.state.extent(0)), gradient("", p.gradient.extent(0));
-  Kokkos::deep_copy(state, p.state);
+  const Mirrored<double> state(p.model->state_count()), gradient(p.model->layout().count());
+  state.assign(p.state);
   p.train();
-  Kokkos::deep_copy(gradient, p.gradient);
+  gradient.assign(p.gradient);
   const auto loss = [&] {
-    Kokkos::deep_copy(p.state, state);
+    p.state.assign(state);
     p.model->forward(Exec(), p.parameters, p.state, p.batch());
     return p.model->loss(Exec()).mean();
   };
   for (const Segment& segment : p.model->layout().segments) {
-    const auto parameters = subspan<double>(p.parameters, segment.offset, segment.count);
-    const auto of = subspan<double>(gradient, segment.offset, segment.count);
-    expect_gradient(parameters, of, segment.count, loss, segment.name.c_str());
+    expect_gradient(p.parameters.from(segment.offset), gradient.from(segment.offset), segment.count, loss,
+                    segment.name.c_str());
   }
 }
 
@@ -90,11 +80,9 @@ inline void expect_reports(TextProblem<float>& p, TextProblem<float>& whole, con
   whole.train();
   std::vector<std::size_t> calls;
   p.train([&](std::size_t first) {
-    Exec().fence();
-    const index_t offset = p.model->layout().segments[first].offset;
-    EXPECT_EQ(std::memcmp(p.gradient.data() + offset, whole.gradient.data() + offset,
-                          (p.gradient.extent(0) - static_cast<std::size_t>(offset)) * sizeof(float)),
-              0);
+    const auto found = p.gradient.now(), complete = whole.gradient.now();
+    const auto offset = static_cast<std::size_t>(p.model->layout().segments[first].offset);
+    EXPECT_TRUE(same_bits(found.data() + offset, complete.data() + offset, found.size() - offset));
     calls.push_back(first);
   });
   EXPECT_EQ(calls, expected);

@@ -1,14 +1,14 @@
 // Classifiers of frames by LSTMs as models: derivatives, paths, errors.
 #include "gradcomp/nn/lstm_classifier.hpp"
 
-#include <cstring>
-
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/nn/sgd.hpp"
 #include "unit/nn/support.hpp"
 
 namespace gradcomp::nn {
 namespace {
+
+using test::Mirrored;
 
 constexpr int features = 5, length = 6, classes = 4;
 
@@ -18,11 +18,11 @@ template <class T>
 struct FrameProblem {
   FrameProblem(const FrameNetwork& network, int sequences, int max_batch, Path path = Path::best)
       : model(network, features, length, max_batch, classes, path),
-        parameters("", model.layout().count()),
-        gradient("", model.layout().count()),
+        parameters(model.layout().count()),
+        gradient(model.layout().count()),
         frames(test::random_vector<T>(sequences * length * features, 1)),
-        labels("", sequences) {
-    model.initialise(1, HostSpan<T>(parameters.data(), parameters.extent(0)), HostSpan<T>());
+        labels(sequences) {
+    model.initialise(1, parameters.host(), HostSpan<T>());
     for (int i = 0; i < sequences; ++i) labels(i) = i * 3 % classes;
   }
   Batch<T> batch() const { return {frames, labels, {}, false, 5}; }
@@ -30,8 +30,8 @@ struct FrameProblem {
   Loss evaluate() { return model.evaluate(Exec(), parameters, {}, batch()); }
 
   LstmClassifier<T> model;
-  Vector<T> parameters, gradient, frames;
-  Vector<std::int32_t> labels;
+  Mirrored<T> parameters, gradient, frames;
+  Mirrored<std::int32_t> labels;
 };
 
 TEST(LstmClassifier, GradientsAgreeWithDifferences) {
@@ -44,8 +44,7 @@ TEST(LstmClassifier, GradientsAgreeWithDifferences) {
         return p.model.loss(Exec()).mean();
       };
       for (const Segment& segment : p.model.layout().segments) {
-        test::expect_gradient(subspan<double>(p.parameters, segment.offset, segment.count),
-                              subspan<double>(p.gradient, segment.offset, segment.count), segment.count, loss,
+        test::expect_gradient(p.parameters.from(segment.offset), p.gradient.from(segment.offset), segment.count, loss,
                               segment.name.c_str());
       }
     }
@@ -53,14 +52,18 @@ TEST(LstmClassifier, GradientsAgreeWithDifferences) {
 }
 
 TEST(LstmClassifier, PathsAgree) {
-  FrameProblem<double> host(small(2, 0.3), 9, 9), portable(small(2, 0.3), 9, 9, Path::portable);
-  EXPECT_NEAR(host.train().sum, portable.train().sum, 1e-12);
-  EXPECT_LT(test::relative_difference(host.gradient, portable.gradient, host.gradient.extent(0)), 1e-12);
+  FrameProblem<double> portable(small(2, 0.3), 9, 9, Path::portable);
+  const double expected = portable.train().sum;
+  for (const Path path : {Path::best, Path::device}) {
+    FrameProblem<double> other(small(2, 0.3), 9, 9, path);
+    EXPECT_NEAR(other.train().sum, expected, 1e-12);
+    EXPECT_LT(test::relative_difference(other.gradient, portable.gradient, other.model.layout().count()), 1e-12);
+  }
 }
 
 TEST(LstmClassifier, SequencesStandAlone) {
   FrameProblem<double> all(small(2, 0), 5, 5), few(small(2, 0), 2, 5);
-  Kokkos::deep_copy(few.frames, subspan<double>(all.frames, 0, 2 * length * features));
+  for (index_t i = 0; i < 2 * length * features; ++i) few.frames(i) = all.frames(i);
   const double first = few.evaluate().sum;
   all.evaluate();
   EXPECT_EQ(few.evaluate().sum, first);  // nothing was handed on
@@ -68,7 +71,7 @@ TEST(LstmClassifier, SequencesStandAlone) {
   double sum = 0;
   for (int s = 0; s < 5; ++s) {
     FrameProblem<double> one(small(2, 0), 1, 1);
-    Kokkos::deep_copy(one.frames, subspan<double>(all.frames, s * length * features, length * features));
+    for (index_t i = 0; i < length * features; ++i) one.frames(i) = all.frames(s * length * features + i);
     one.labels(0) = all.labels(s);
     sum += one.evaluate().sum;
   }
@@ -80,10 +83,9 @@ TEST(LstmClassifier, ReportsGradientsAsTheyComplete) {
   whole.train();
   std::vector<std::size_t> calls;
   p.train([&](std::size_t first) {
-    const index_t offset = p.model.layout().segments[first].offset;
-    EXPECT_EQ(std::memcmp(p.gradient.data() + offset, whole.gradient.data() + offset,
-                          (p.gradient.extent(0) - static_cast<std::size_t>(offset)) * sizeof(float)),
-              0);
+    const auto found = p.gradient.now(), expected = whole.gradient.now();
+    const auto offset = static_cast<std::size_t>(p.model.layout().segments[first].offset);
+    EXPECT_TRUE(test::same_bits(found.data() + offset, expected.data() + offset, found.size() - offset));
     calls.push_back(first);
   });
   EXPECT_EQ(calls, (std::vector<std::size_t>{8, 4, 0}));

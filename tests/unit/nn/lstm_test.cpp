@@ -7,6 +7,7 @@
 namespace gradcomp::nn {
 namespace {
 
+using test::Mirrored;
 using test::same_bits;
 using test::TextProblem;
 
@@ -55,14 +56,16 @@ TEST(LstmLanguageModel, GradientsAgreeWithDifferences) {
 
 TEST(LstmLanguageModel, PathsAgree) {
   for (const LstmNetwork& network : {LstmNetwork{"odd", 2, 37, 19, false, 0.3}, small(3, true, 0.5)}) {
-    auto host = problem<double>(network, 13, 13), portable = problem<double>(network, 13, 13, Path::portable);
-    host.perturb(0.1);
-    portable.perturb(0.1);
-    const Loss a = host.train(), b = portable.train();
-    EXPECT_NEAR(a.sum, b.sum, 1e-12 * b.sum);
-    EXPECT_EQ(a.correct, b.correct);
-    EXPECT_LT(test::relative_difference(host.gradient, portable.gradient, host.gradient.extent(0)), 1e-12);
-    EXPECT_LT(test::relative_difference(host.state, portable.state, host.state.extent(0)), 1e-12);
+    auto portable = problem<double>(network, 13, 13, Path::portable);
+    const Loss b = portable.perturb(0.1).train();
+    for (const Path path : {Path::best, Path::device}) {
+      auto other = problem<double>(network, 13, 13, path);
+      const Loss a = other.perturb(0.1).train();
+      EXPECT_NEAR(a.sum, b.sum, 1e-12 * b.sum);
+      EXPECT_EQ(a.correct, b.correct);
+      EXPECT_LT(test::relative_difference(other.gradient, portable.gradient, other.model->layout().count()), 1e-12);
+      EXPECT_LT(test::relative_difference(other.state, portable.state, other.model->state_count()), 1e-12);
+    }
   }
 }
 
@@ -72,7 +75,7 @@ TEST(LstmLanguageModel, FloatIsDoubleButForRounding) {
   auto d = problem<double>(network, 13, 13);
   const Loss single = f.train(), exact = d.train();
   EXPECT_NEAR(single.sum, exact.sum, 1e-6 * exact.sum);
-  EXPECT_LT(test::relative_difference(f.gradient, d.gradient, d.gradient.extent(0)), 1e-5);
+  EXPECT_LT(test::relative_difference(f.gradient, d.gradient, d.model->layout().count()), 1e-5);
 }
 
 TEST(LstmLanguageModel, CarriesTheHiddenStateOn) {
@@ -91,11 +94,11 @@ TEST(LstmLanguageModel, CarriesTheHiddenStateOn) {
   }
   EXPECT_NEAR(found.sum, expected.sum, 1e-12 * expected.sum);
   EXPECT_EQ(found.count, expected.count);
-  EXPECT_LT(test::relative_difference(part.state, whole.state, whole.state.extent(0)), 1e-12);
+  EXPECT_LT(test::relative_difference(part.state, whole.state, whole.model->state_count()), 1e-12);
   const Loss on = part.evaluate();
   part.restart = true;
   const Loss anew = part.evaluate();
-  Kokkos::deep_copy(part.state, 0.0);
+  part.state.fill(0);
   part.restart = false;
   EXPECT_NE(on.sum, anew.sum);
   EXPECT_EQ(part.evaluate().sum, anew.sum);
@@ -108,14 +111,13 @@ TEST(LstmLanguageModel, SmallBatchesDoNotSeeTheRestOfTheWorkspace) {
 
 TEST(Dropout, DropsByTheRateAndScalesTheRest) {
   const index_t rows = 600, columns = 50;
-  const Vector<float> x("", rows * columns), y("", rows * columns), z("", rows * columns);
-  Kokkos::deep_copy(x, 3);
-  const auto from = Matrix<const float>::dense(x.data(), rows, columns);
-  apply_dropout<float>(Exec(), {0.25, 9, 1, 6, 100}, from, Matrix<float>::dense(y.data(), rows, columns));
+  const Mirrored<float> x(rows * columns), y(rows * columns), z(rows * columns);
+  x.fill(3);
+  const auto from = Matrix<const float>::dense(x.read(), rows, columns);
+  apply_dropout<float>(Exec(), {0.25, 9, 1, 6, 100}, from, Matrix<float>::dense(y.write(), rows, columns));
   // another shape of the same texts: element (sequence, step) has the same mask
-  apply_dropout<float>(Exec(), {0.25, 9, 1, 3, 100}, Matrix<const float>::dense(x.data(), rows / 2, columns),
-                       Matrix<float>::dense(z.data(), rows / 2, columns));
-  Exec().fence();
+  apply_dropout<float>(Exec(), {0.25, 9, 1, 3, 100}, Matrix<const float>::dense(x.read(), rows / 2, columns),
+                       Matrix<float>::dense(z.write(), rows / 2, columns));
   index_t zeros = 0;
   for (index_t i = 0; i < rows * columns; ++i) {
     EXPECT_TRUE(y(i) == 0 || y(i) == 4);
@@ -123,9 +125,9 @@ TEST(Dropout, DropsByTheRateAndScalesTheRest) {
   }
   EXPECT_NEAR(static_cast<double>(zeros), 7500, 4 * 75);  // deviation: sqrt(30000 x 0.25 x 0.75)
   for (index_t step = 0; step < 100; ++step) {
-    EXPECT_EQ(std::memcmp(&y(step * 6 * columns), &z(step * 3 * columns), 3 * columns * sizeof(float)), 0);
+    EXPECT_TRUE(same_bits(&y(step * 6 * columns), &z(step * 3 * columns), 3 * columns));
   }
-  apply_dropout<float>(Exec(), {0.25, 9, 2, 6, 100}, from, Matrix<float>::dense(z.data(), rows, columns));
+  apply_dropout<float>(Exec(), {0.25, 9, 2, 6, 100}, from, Matrix<float>::dense(z.write(), rows, columns));
   EXPECT_FALSE(same_bits(y, z));
 }
 
@@ -173,7 +175,7 @@ TEST(LstmLanguageModel, RefusesTokensThatAreNone) {
     for (const bool label : {false, true}) {
       for (const Path path : {Path::best, Path::portable}) {
         auto p = problem<float>(small(1, true, 0), 2, 2, path);
-        const Vector<std::int32_t>& where = label ? p.labels : p.tokens;
+        const Mirrored<std::int32_t>& where = label ? p.labels : p.tokens;
         where(8) = bad;
         try {
           p.train();

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/nn/sgd.hpp"
@@ -12,20 +11,21 @@
 namespace gradcomp::nn {
 namespace {
 
+using test::Mirrored;
 using test::random_vector;
+using test::same_bits;
 
 /// A model with parameters, state, gradient and a random batch of `size` images.
 template <class T>
 struct Problem {
   Problem(const std::string& name, int extent, int size, int max_batch, Path path = Path::best)
       : model(make_model<T>(name, extent, extent, max_batch, 10, path)),
-        parameters("", model->layout().count()),
-        state("", model->state_count()),
-        gradient("", model->layout().count()),
+        parameters(model->layout().count()),
+        state(model->state_count()),
+        gradient(model->layout().count()),
         images(random_vector<T>(size * model->image_size(), 1)),
-        labels("", size) {
-    model->initialise(1, HostSpan<T>(parameters.data(), parameters.extent(0)),
-                      HostSpan<T>(state.data(), state.extent(0)));
+        labels(size) {
+    model->initialise(1, parameters.host(), state.host());
     for (int i = 0; i < size; ++i) labels(i) = i * 7 % 10;
   }
 
@@ -33,14 +33,9 @@ struct Problem {
   Loss train(const Ready& ready = {}) { return model->train_step(Exec(), parameters, state, batch(), gradient, ready); }
 
   std::unique_ptr<Model<T>> model;
-  Vector<T> parameters, state, gradient, images;
-  Vector<std::int32_t> labels;
+  Mirrored<T> parameters, state, gradient, images;
+  Mirrored<std::int32_t> labels;
 };
-
-template <class T>
-bool same_bits(const Vector<T>& a, const Vector<T>& b) {
-  return a.extent(0) == b.extent(0) && std::memcmp(a.data(), b.data(), a.extent(0) * sizeof(T)) == 0;
-}
 
 TEST(ResNet20, HasTheParametersOfThePaper) {
   for (const int extent : {32, 8}) {
@@ -150,11 +145,9 @@ TEST(Model, ReportsGradientsAsTheyComplete) {
   std::vector<std::size_t> calls;
   const auto& segments = p.model->layout().segments;
   p.train([&](std::size_t first) {
-    Exec().fence();
-    const index_t offset = segments[first].offset;
-    EXPECT_EQ(std::memcmp(p.gradient.data() + offset, whole.gradient.data() + offset,
-                          (p.gradient.extent(0) - offset) * sizeof(float)),
-              0);
+    const auto found = p.gradient.now(), expected = whole.gradient.now();
+    const auto offset = static_cast<std::size_t>(segments[first].offset);
+    EXPECT_TRUE(same_bits(found.data() + offset, expected.data() + offset, found.size() - offset));
     calls.push_back(first);
   });
   EXPECT_EQ(calls.size(), 20u);  // the classifier and 19 convolutions
@@ -165,11 +158,14 @@ TEST(Model, ReportsGradientsAsTheyComplete) {
 
 TEST(Model, PathsAgreeInDouble) {
   for (const int extent : {8, 16}) {
-    Problem<double> host("resnet20", extent, 9, 9), portable("resnet20", extent, 9, 9, Path::portable);
-    const Loss a = host.train(), b = portable.train();
-    EXPECT_NEAR(a.sum, b.sum, 1e-11 * b.sum);
-    EXPECT_LT(test::relative_difference(host.gradient, portable.gradient, host.gradient.extent(0)), 1e-9);
-    EXPECT_LT(test::relative_difference(host.state, portable.state, host.state.extent(0)), 1e-11);
+    Problem<double> portable("resnet20", extent, 9, 9, Path::portable);
+    const Loss b = portable.train();
+    for (const Path path : {Path::best, Path::device}) {
+      Problem<double> other("resnet20", extent, 9, 9, path);
+      EXPECT_NEAR(other.train().sum, b.sum, 1e-11 * b.sum);
+      EXPECT_LT(test::relative_difference(other.gradient, portable.gradient, other.model->layout().count()), 1e-9);
+      EXPECT_LT(test::relative_difference(other.state, portable.state, other.model->state_count()), 1e-11);
+    }
   }
 }
 
@@ -177,13 +173,13 @@ TEST(Model, EvaluationReadsTheRunningStatistics) {
   Problem<double> p("resnet8", 8, 5, 5);
   for (int step = 0; step < 250; ++step) p.model->forward(Exec(), p.parameters, p.state, p.batch());
   const Loss training = p.model->loss(Exec());
-  Vector<double> before("", p.state.extent(0));
-  Kokkos::deep_copy(before, p.state);
+  const Mirrored<double> before(p.model->state_count());
+  before.assign(p.state);
   const Loss evaluated = p.model->evaluate(Exec(), p.parameters, p.state, p.batch());
   EXPECT_TRUE(same_bits(before, p.state));
   // the same batch over and over: running and batch statistics differ by the unbiased variance's n / (n - 1) alone
   EXPECT_NEAR(evaluated.sum, training.sum, 0.15 * training.sum);
-  Kokkos::deep_copy(p.state, 1.0);
+  p.state.fill(1);
   EXPECT_NE(p.model->evaluate(Exec(), p.parameters, p.state, p.batch()).sum, evaluated.sum);
 }
 

@@ -5,9 +5,12 @@
 
 #include "gradcomp/data/counter_rng.hpp"
 #include "gradcomp/nn/model.hpp"
+#include "unit/nn/mirrored.hpp"
 
 namespace gradcomp::nn {
 namespace {
+
+using test::Mirrored;
 
 constexpr index_t samples = 2, classes = 5, length = 6;
 
@@ -23,35 +26,34 @@ class Subject {
  public:
   explicit Subject(const std::string& name) : model(make_model<float>(name, input_of(name), samples)) {
     data::CounterRng rng(7);
-    const auto draw = [&](auto& values, std::size_t count, auto scale) {
+    const auto draw = [&](auto& values, index_t count, auto scale) {
       using Value = decltype(scale);
-      values = std::decay_t<decltype(values)>("input", count);
-      for (std::size_t i = 0; i < count; ++i) values(i) = scale * static_cast<Value>(rng.below(classes));
+      values = Mirrored<Value>(count);
+      for (index_t i = 0; i < count; ++i) values(i) = scale * static_cast<Value>(rng.below(classes));
     };
     const InputShape shape = input_of(name);
     const bool texts = shape.kind == InputShape::Kind::tokens;
     draw(labels, samples * (texts ? length : 1), 1);
     draw(tokens, texts ? samples * length : 0, 1);
-    draw(images, texts ? 0 : static_cast<std::size_t>(samples * model->image_size()), 0.2F);
-    parameters = Vector<float>("parameters", static_cast<std::size_t>(model->layout().count()));
-    state = Vector<float>("state", static_cast<std::size_t>(model->state_count()));
-    model->initialise(1, HostSpan<float>(parameters.data(), parameters.size()),
-                      HostSpan<float>(state.data(), state.size()));
+    draw(images, texts ? 0 : samples * model->image_size(), 0.2F);
+    parameters = Mirrored<float>(model->layout().count());
+    state = Mirrored<float>(model->state_count());
+    model->initialise(1, parameters.host(), state.host());
   }
 
   Batch<float> batch() const { return {images, labels, tokens, true, 3}; }
 
   /// The loss of forward() with parameters `p`.
-  double loss(const Vector<float>& p, const Needed& needed) const {
-    const Vector<float> moving("state", state.size());
-    Kokkos::deep_copy(moving, state);
+  double loss(const Span<const float>& p, const Needed& needed) const {
+    const Mirrored<float> moving(model->state_count());
+    moving.assign(state);
     model->forward(Exec(), p, moving, batch(), needed);
     return model->loss(Exec()).sum;
   }
 
   std::unique_ptr<Model<float>> model;
-  Vector<float> images, parameters, state;
-  Vector<std::int32_t> labels, tokens;
+  Mirrored<float> images, parameters, state;
+  Mirrored<std::int32_t> labels, tokens;
 };
 
 // parameters that come only when they are told of give the loss of those that were there
@@ -97,7 +99,7 @@ TEST(Needed, IsToldInItsOwnForwardAlone) {
     const double expected = subject.loss(subject.parameters, [&](std::size_t) { ++calls; });
     const int once = calls;
     EXPECT_EQ(subject.loss(subject.parameters, {}), expected) << "an empty hook";
-    const Vector<float> moving("state", subject.state.size());
+    const Mirrored<float> moving(subject.model->state_count());
     subject.model->forward(Exec(), subject.parameters, moving, subject.batch());
     subject.model->infer(Exec(), subject.parameters, moving, subject.batch());
     subject.model->loss(Exec());

@@ -4,12 +4,14 @@
 #include <limits>
 
 #include "gradcomp/nn/image_sums.hpp"
+#include "gradcomp/nn/image_sums_device.hpp"
 #include "gradcomp/nn/projection.hpp"
 #include "unit/nn/support.hpp"
 
 namespace gradcomp::nn {
 namespace {
 
+using test::Mirrored;
 using test::OwnedMaps;
 using test::random_vector;
 
@@ -20,19 +22,23 @@ TEST(ImageSums, AreThoseOfEachImage) {
     b.random(2);
     const auto mean = random_vector<double>(channels, 3);
     for (const bool centred : {false, true}) {
-      Vector<double> expected("", 6 * channels), best("", 6 * channels), portable("", 6 * channels);
-      for (index_t i = 0; i < a.maps.count(); ++i) {
-        const Site site(a.maps, i);
+      const Mirrored<double> expected(6 * channels);
+      for (index_t i = 0; i < a.count(); ++i) {
+        const Site site(a.shape, i);
         const index_t at = 2 * site.image * channels + site.channel;
         expected(at) += a(i);
         expected(at + channels) += a(i) * (b(i) - (centred ? mean(site.channel) : 0));
       }
       const Span<const double> centre = centred ? Span<const double>(mean) : Span<const double>();
-      image_sums<double>(Exec(), a.maps, b.maps, centre, best, Path::best);
-      image_sums<double>(Exec(), a.maps, b.maps, centre, portable, Path::portable);
-      Exec().fence();
-      EXPECT_LT(test::relative_difference(best, expected, expected.extent(0)), 1e-13) << channels;
-      EXPECT_LT(test::relative_difference(portable, expected, expected.extent(0)), 1e-13) << channels;
+      for (const Path path : {Path::best, Path::device, Path::portable}) {
+        const Mirrored<double> sums(6 * channels);
+        image_sums<double>(Exec(), a.in(), b.in(), centre, sums, path);
+        EXPECT_LT(test::relative_difference(sums, expected, 6 * channels), 1e-13) << channels;
+      }
+      if (channels != 3 || Exec().concurrency() < 2) continue;  // barriers between threads that share a core are slow
+      const Mirrored<double> by_teams(6 * channels);
+      device::image_sums<double, 2>(Exec(), a.in(), b.in(), centre, by_teams);
+      EXPECT_LT(test::relative_difference(by_teams, expected, 6 * channels), 1e-13) << channels;
     }
   }
 }
@@ -48,21 +54,20 @@ TEST(MaxPool, TakesTheFirstMaximumAndItsConvolutionResult) {
   for (int s = 0; s < 8; ++s) {
     for (int p = 0; p < 4; ++p) {
       const int row = 2 * (s / 2 % 2) + p / 2, column = 2 * (s % 2) + p % 2;
-      *x.maps.at(s / 4, row, column) = squares[s][p];
-      *z.maps.at(s / 4, row, column) = static_cast<float>(10 * s + p);
+      *x.at(s / 4, row, column) = squares[s][p];
+      *z.at(s / 4, row, column) = static_cast<float>(10 * s + p);
     }
     g(s) = static_cast<float>(s + 1);
   }
-  max_pool<float>(Exec(), x.maps, z.maps, pooled.maps, pooled_z.maps);
-  max_pool_backward<float>(Exec(), x.maps, g.maps, dx.maps);
-  Exec().fence();
+  max_pool<float>(Exec(), x.in(), z.in(), pooled.out(), pooled_z.out());
+  max_pool_backward<float>(Exec(), x.in(), g.in(), dx.out());
   for (int s = 0; s < 8; ++s) {
     const float expected = squares[s][place[s]];
     EXPECT_TRUE(pooled(s) == expected || (expected != expected && pooled(s) != pooled(s))) << s;
     EXPECT_EQ(pooled_z(s), static_cast<float>(10 * s + place[s])) << s;
     for (int p = 0; p < 4; ++p) {
       const int row = 2 * (s / 2 % 2) + p / 2, column = 2 * (s % 2) + p % 2;
-      EXPECT_EQ(*dx.maps.at(s / 4, row, column), p == place[s] ? g(s) : 0.0f) << s;
+      EXPECT_EQ(*dx.at(s / 4, row, column), p == place[s] ? g(s) : 0.0f) << s;
     }
   }
 }
@@ -74,11 +79,10 @@ TEST(FlattenBackward, MasksAndSums) {
   z.random(3);
   const auto mean = random_vector<double>(5, 4);
   for (const Path path : {Path::best, Path::portable}) {
-    const Vector<double> sums("", 30), expected("", 30);
-    flatten_backward<double>(Exec(), gradient.maps, {activation.maps, z.maps, mean, sums, {}, 1}, dx.maps, path);
-    Exec().fence();
-    for (index_t i = 0; i < dx.maps.count(); ++i) {
-      const Site site(dx.maps, i);
+    const Mirrored<double> sums(30), expected(30);
+    flatten_backward<double>(Exec(), gradient.in(), {activation.in(), z.in(), mean, sums, {}, 1}, dx.out(), path);
+    for (index_t i = 0; i < dx.count(); ++i) {
+      const Site site(dx.shape, i);
       const double g = activation(i) > 0 ? gradient(i) : 0;
       EXPECT_EQ(dx(i), g);
       expected(10 * site.image + site.channel) += g;
@@ -100,26 +104,27 @@ TEST(Projection, GradientsAgreeWithDifferences) {
     ASSERT_EQ(state_count, 18);
     ASSERT_EQ(layout.count(), 45 + 18);
     const auto parameters = random_vector<double>(layout.count(), 1);
-    const Vector<double> state("", state_count), gradient("", layout.count());
+    const Mirrored<double> state(state_count), gradient(layout.count());
     OwnedMaps<double> x(images, height, width, 5, 1), weight(images, height / 2, width / 2, 9, 0);
     x.random(2);
     weight.random(3);
     const auto loss = [&] {
-      const auto out = projection.forward(Exec(), x.maps, parameters, state, true, workspace, path);
-      Exec().fence();
-      return test::dot(Span<const double>(out.data, out.count()), weight, out.count());
+      const auto out = projection.forward(Exec(), x.in(), parameters, state, true, workspace, path);
+      return test::dot(test::host_copy(out.data, out.count()), weight, out.count());
     };
     loss();
-    const Maps<const double> dx = projection.backward(Exec(), weight.maps, parameters, gradient, workspace, path);
-    Exec().fence();
+    const Maps<const double> device_dx =
+        projection.backward(Exec(), weight.in(), parameters, gradient, workspace, path);
+    const auto dx = test::host_copy(device_dx.data, device_dx.count());
     OwnedMaps<double> full(images, height, width, 5, 0);
-    for (index_t i = 0; i < full.maps.count(); ++i) {
-      const Site site(full.maps, i);
+    for (index_t i = 0; i < full.count(); ++i) {
+      const Site site(full.shape, i);
       const bool sampled = site.row % 2 == 0 && site.column % 2 == 0;
-      full(i) = sampled ? dx.at(site.image, site.row / 2, site.column / 2)[site.channel] : 0;
+      const index_t pixel = (index_t(site.image) * height / 2 + site.row / 2) * width / 2 + site.column / 2;
+      full(i) = sampled ? dx(5 * pixel + site.channel) : 0;
     }
     test::expect_gradient(parameters, gradient, layout.count(), loss, "parameter");
-    test::expect_gradient(x, full, full.maps.count(), loss, "x");
+    test::expect_gradient(x, full, full.count(), loss, "x");
   }
 }
 

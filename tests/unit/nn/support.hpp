@@ -1,5 +1,5 @@
 #pragma once
-// What the layer tests share: random maps with their storage, and derivatives by central differences.
+// What the layer tests share: random maps and arrays on host and device, and derivatives by central differences.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,42 +7,54 @@
 
 #include "gradcomp/nn/initialise.hpp"
 #include "gradcomp/nn/maps.hpp"
+#include "unit/nn/mirrored.hpp"
 
 namespace gradcomp::nn::test {
 
 /// `count` standard normal numbers of stream `stream`.
 template <class T>
-Vector<T> random_vector(index_t count, index_t stream) {
-  Vector<T> result("random", static_cast<std::size_t>(count));
-  const auto host = Kokkos::create_mirror_view(result);
-  for (index_t i = 0; i < count; ++i) host(i) = static_cast<T>(normal(7, stream, i));
-  Kokkos::deep_copy(result, host);
+Mirrored<T> random_vector(index_t count, index_t stream) {
+  Mirrored<T> result(count);
+  for (index_t i = 0; i < count; ++i) result(i) = static_cast<T>(normal(7, stream, i));
   return result;
 }
 
-/// Maps with their storage; the halo is zero.
+/// Maps with their storage (mirrored.hpp); the halo is zero.
 template <class T>
 struct OwnedMaps {
   OwnedMaps(int images, int height, int width, int channels, int halo)
-      : maps{nullptr, images, height, width, channels, halo}, storage("maps", maps.storage()) {
-    maps.data = storage.data();
-  }
+      : shape{nullptr, images, height, width, channels, halo}, storage(shape.storage()) {}
+
+  /// For kernels that read, or write.
+  Maps<const T> in() const { return of(storage.read()); }
+  Maps<T> out() const { return of(storage.write()); }
+
   /// Fills all but the halo with random numbers.
   OwnedMaps& random(index_t stream) {
-    for (index_t i = 0; i < maps.count(); ++i) (*this)(i) = static_cast<T>(normal(7, stream, i));
+    for (index_t i = 0; i < count(); ++i) (*this)(i) = static_cast<T>(normal(7, stream, i));
     return *this;
   }
   OwnedMaps& fill(T value) {
-    for (index_t i = 0; i < maps.count(); ++i) (*this)(i) = value;
+    for (index_t i = 0; i < count(); ++i) (*this)(i) = value;
     return *this;
   }
-  /// Element `i`, counted without the halo. Host builds only, as are these tests.
+
+  index_t count() const { return shape.count(); }
+  /// Element `i`, counted without the halo, or channel 0 of a pixel; on the host.
   T& operator()(index_t i) const {
-    const Site site(maps, i);
-    return maps.at(site.image, site.row, site.column)[site.channel];
+    const Site site(shape, i);
+    return at(site.image, site.row, site.column)[site.channel];
   }
-  Maps<T> maps;
-  Vector<T> storage;
+  T* at(int image, int row, int column) const { return of(storage.host().data()).at(image, row, column); }
+
+  Maps<T> shape;  ///< extents, without data
+  Mirrored<T> storage;
+
+ private:
+  template <class U>
+  Maps<U> of(U* data) const {
+    return {data, shape.images, shape.height, shape.width, shape.channels, shape.halo};
+  }
 };
 
 /// sum of a(i) b(i) over `count` elements.

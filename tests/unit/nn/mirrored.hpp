@@ -1,0 +1,95 @@
+#pragma once
+// Arrays that a test fills and reads on the host and passes to kernels.
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp::nn::test {
+
+/// A device array with a host copy, which is memory of its own even where the device is the host: a test that forgets a
+/// copy fails on a CPU too. As a span it is passed to kernels, and what the host wrote goes there first; a span that
+/// can be written counts as written. Indexed it is the host's copy, fetched where kernels may have written. References
+/// to elements stay valid, and kernels see what is written through them while they only read the array. Copies share.
+template <class T>
+class Mirrored {
+ public:
+  Mirrored() : Mirrored(0) {}
+  explicit Mirrored(index_t count) : m_state(std::make_shared<State>(static_cast<std::size_t>(count))) {}
+
+  std::size_t size() const { return m_state->host.size(); }
+
+  T& operator()(index_t i) const { return host()(i); }
+
+  operator Span<const T>() const {
+    push();
+    return m_state->device;
+  }
+  operator Span<T>() const {
+    push();
+    m_state->on_device = true;
+    return m_state->device;
+  }
+
+  /// Arguments of kernels by pointer, as the two conversions.
+  const T* read() const { return Span<const T>(*this).data(); }
+  T* write() const { return Span<T>(*this).data(); }
+
+  /// All elements, on the host.
+  HostSpan<T> host() const {
+    if (m_state->on_device) Kokkos::deep_copy(m_state->host, m_state->device);
+    m_state->on_device = false;
+    return m_state->host;
+  }
+
+  /// What it holds now, in the midst of a call whose kernels still write it.
+  std::vector<T> now() const {
+    std::vector<T> values(size());
+    const HostSpan<T> to(values.data(), values.size());
+    m_state->on_device ? Kokkos::deep_copy(to, m_state->device) : Kokkos::deep_copy(to, m_state->host);
+    return values;
+  }
+
+  void fill(T value) const { Kokkos::deep_copy(host(), value); }
+  void assign(const Mirrored& from) const { Kokkos::deep_copy(host(), from.host()); }
+
+  /// The elements from `offset` on, to be indexed on the host.
+  auto from(index_t offset) const {
+    return [array = *this, offset](index_t i) -> T& { return array(offset + i); };
+  }
+
+ private:
+  struct State {
+    explicit State(std::size_t count) : device("device", count), host("host", count) {}
+    Vector<T> device;
+    Kokkos::View<T*, Kokkos::HostSpace> host;
+    bool on_device = false;
+  };
+
+  void push() const {
+    if (!m_state->on_device) Kokkos::deep_copy(m_state->device, m_state->host);
+  }
+
+  std::shared_ptr<State> m_state;
+};
+
+template <class T>
+bool same_bits(const T* a, const T* b, std::size_t count) {
+  return count == 0 || std::memcmp(a, b, count * sizeof(T)) == 0;
+}
+
+template <class T>
+bool same_bits(const Mirrored<T>& a, const Mirrored<T>& b) {
+  return a.size() == b.size() && same_bits(a.host().data(), b.host().data(), a.size());
+}
+
+/// A host copy of what kernels made.
+template <class T>
+Mirrored<T> host_copy(const T* device, index_t count) {
+  Mirrored<T> result(count);
+  Kokkos::deep_copy(result.host(), Span<const T>(device, static_cast<std::size_t>(count)));
+  return result;
+}
+
+}  // namespace gradcomp::nn::test
