@@ -10,6 +10,7 @@
 #include "gradcomp/core/arguments.hpp"
 #include "gradcomp/exchange/methods_page.hpp"
 #include "gradcomp/measure/density.hpp"
+#include "gradcomp/measure/machine.hpp"
 #include "gradcomp/nn/shapes.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/progress.hpp"
@@ -33,8 +34,16 @@ struct Prepared {
   std::unique_ptr<nn::Model<float>> model;  ///< neither then
   Layout shapes;                            ///< and these only then
   std::unique_ptr<Transport> carrier;
+  std::unique_ptr<train::JobEnergy> energy;  ///< none where the job only describes or tunes
   std::unique_ptr<report::ResultFile> file;
 };
+
+report::Json energy_context(const train::JobEnergy* energy) {
+  if (energy == nullptr) return nullptr;
+  report::Json json{{"source", energy->source()}, {"devices", energy->devices()}};
+  if (!energy->reason().empty()) json["reason"] = energy->reason();
+  return json;
+}
 
 /// The tensors of the job's model: published ones, or those that it has for the job's data.
 Layout shapes_of(const train::Options& o) {
@@ -49,6 +58,9 @@ Prepared prepare(const CommandLine& line, const MpiSession& session, Transport& 
   Prepared p;
   p.carrier = control.split(0, session.rank());
   require_same_on_all_ranks(control, "options", train::to_json(o).dump());
+  if (!line.describe && !o.tune) {
+    p.energy = std::make_unique<train::JobEnergy>(device_energy(), machine_info(true).host_name, control);
+  }
   run_collectively(control, [&] {
     if (session.rank() == 0) report::check_writable(o.output);
     p.methods = parse_methods(o.method_list());
@@ -76,7 +88,8 @@ Prepared prepare(const CommandLine& line, const MpiSession& session, Transport& 
         train::read_rates(o, *p.task, session.size()).apply(p.contenders, o.rates);
       }
     }
-    const report::RunInfo info{"gradcomp-train", session.size(), p.carrier->name(), link, options, p.seeds};
+    const report::RunInfo info{
+        "gradcomp-train", session.size(), p.carrier->name(), link, options, p.seeds, energy_context(p.energy.get())};
     p.file = std::make_unique<report::ResultFile>(session.rank() == 0 ? o.output : "", report::make_context(info));
   });
   require_same_on_all_ranks(control, "data set", p.task ? p.task->crc() : "");
@@ -127,7 +140,7 @@ int run(const CommandLine& line, const MpiSession& session) {
   for (const std::uint64_t seed : p.seeds) {
     train::Options options = o;
     options.seed = seed;
-    const train::Job job{options, *p.task, *p.model, *p.carrier, *control};
+    const train::Job job{options, *p.task, *p.model, *p.carrier, *control, p.energy.get()};
     const std::string cut = describe(buckets_of(p.model->layout(), options.strategy_options().exchange));
     const train::Checkpoints checkpoints(
         options, train::checkpoint_settings(options, *p.task, p.contenders, session.size(), cut));

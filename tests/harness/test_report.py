@@ -8,7 +8,7 @@ import sys
 
 import example_results
 import pytest
-from gradcomp_report import frames, text
+from gradcomp_report import frames, tables, text
 from gradcomp_report.load import read_folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -97,6 +97,17 @@ def test_no_speed_up_beside_missed_quality(made, tmp_path):
     page = Page()
     page.feed((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert page.cells.count("77.7×") == len(document["benchmarks"]) - 1
+
+
+def test_energy_is_a_column_only_where_it_was_counted(tmp_path):
+    document = example_results.train()
+    (tmp_path / "train.json").write_text(json.dumps(document), encoding="utf-8")
+    plain, _ = tables.methods(frames.training(read_folder(tmp_path)[0]))
+    document["benchmarks"][1]["joules_per_step"] = 12.5
+    (tmp_path / "train.json").write_text(json.dumps(document), encoding="utf-8")
+    header, rows = tables.methods(frames.training(read_folder(tmp_path)[0]))
+    assert header == [*plain, "joules per step"]
+    assert {row[0]: row[-1] for row in rows} == dict.fromkeys(example_results.METHODS, text.DASH) | {"fp16": "12.5"}
 
 
 def test_emulated_links_are_labelled(made):

@@ -37,7 +37,7 @@ def test_wrong_environment(variables):
 def test_help_names_every_verb():
     text = run("help").stdout
     assert run().stdout == text
-    for verb in ("demo", "test", "build", "exec", "bench", "docs", "shell", "format", "clean", "help"):
+    for verb in ("demo", "test", "build", "exec", "bench", "device-check", "docs", "shell", "format", "clean", "help"):
         assert f"\n  {verb} " in text
 
 

@@ -75,6 +75,16 @@ def test_schema_accepts_good_and_refuses_broken_files(document):
         assert not VALIDATOR.is_valid(broken)
 
 
+@pytest.mark.parametrize("energy, good", [
+    ({"source": "nvml", "devices": 8}, True), ({"source": "none", "devices": 0, "reason": "no library"}, True),
+    ({"source": "none", "devices": 0}, False), ({"source": "rapl", "devices": 1, "reason": "none"}, False),
+    ({"source": "a meter", "devices": 1}, False)])
+def test_energy_has_a_source_or_a_reason(energy, good):
+    document = example_results.train()
+    document["context"]["gradcomp"]["energy"] = energy
+    assert VALIDATOR.is_valid(document) == good
+
+
 def test_schema_accepts_described_models():
     document = example_results.train()
     document["benchmarks"] = [{"name": "describe/fp32", "run_name": "describe/fp32", "run_type": "iteration",

@@ -10,6 +10,10 @@ OPTIONS = ("samples", "seed")  # what figures depend on, beside the method and t
 BUILD = ("compiler", "build_type", "native_arch", "kokkos_version", "kokkos_backend")  # what instructions depend on
 
 
+# The cases of the baseline, as arguments of gradcomp-bench.
+CASES = ("--sizes", "16384", "--samples", "1", "--filter", "^(compress|decompress)/")
+
+
 def is_figure(column):
     """Whether a row's column is deterministic."""
     return column in COUNTS or column.endswith("checksum")

@@ -55,6 +55,7 @@ def training(record):
         "samples_per_second": lambda row: row["samples_per_second"],
         "metric": lambda row: row.get("metric", "accuracy"),
         "test_quality": lambda row: row.get("test_quality", row["test_accuracy"]),
+        "joules_per_step": lambda row: row.get("joules_per_step", np.nan),
         "quality_matched": lambda row: row["quality_matched"],
         "speedup_vs_fp32": lambda row: row["speedup_vs_fp32"],
         "speedup_vs_best_dense": lambda row: row["speedup_vs_best_dense"],

@@ -3,13 +3,13 @@ import base64
 import os
 import pathlib
 
-import jinja2
-
 HERE = pathlib.Path(__file__).resolve().parent
 
 
 def html(title, lead, parts, context):
     """The page as text."""
+    import jinja2  # pylint: disable=import-outside-toplevel; tables in Markdown are made where it is missing
+
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters["base64"] = lambda data: base64.b64encode(data).decode("ascii")

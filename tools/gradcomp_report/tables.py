@@ -9,6 +9,9 @@ def methods(frame):
     """The main table: what each method sent, how long it took, what it reached."""
     header = ["method", "payload per step", "compression ratio", "step, median (ms)", "step, p95 (ms)", "samples/s",
               f"test {frame['metric'].iloc[0]}", "quality of fp32", "speed-up vs fp32", "speed-up vs best dense"]
+    energy = frame["joules_per_step"].notna().any()  # many machines cannot count it
+    if energy:
+        header.append("joules per step")
     rows = []
     for entry in frame.itertuples():
         matched = entry.quality_matched
@@ -20,6 +23,8 @@ def methods(frame):
             # Never a speed-up beside a missed target, whatever the file says.
             text.ratio(entry.speedup_vs_fp32 if matched else None),
             text.ratio(entry.speedup_vs_best_dense if matched else None)])
+        if energy:
+            rows[-1].append(text.number(entry.joules_per_step))
     return header, rows
 
 

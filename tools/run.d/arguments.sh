@@ -9,7 +9,7 @@ check_arguments() {
   local verb=$1
   shift
   case $verb in
-    help | --help | -h | demo | test | bench) ;;
+    help | --help | -h | demo | test | bench | device-check) ;;
     shell | docs) [ $# = 0 ] || usage_error "$verb takes no arguments" ;;
     format) [ "$*" = '' ] || [ "$*" = --check ] || usage_error "format takes --check or nothing, not '$*'" ;;
     clean) [ "$*" = '' ] || [ "$*" = --all ] || usage_error "clean takes --all or nothing, not '$*'" ;;

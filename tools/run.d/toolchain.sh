@@ -12,7 +12,7 @@ probe_system() { # configures a project that only looks for the dependencies
 }
 
 system_is_complete() { # the probe costs seconds: its answer is kept for as long as what it depends on stays the same
-  local key answer kernels
+  local key answer kernels devices
   mkdir -p "$cache"
   key=$({
     env | grep -E '^(PATH|CMAKE_PREFIX_PATH|CC|CXX|LOADEDMODULES|SPACK_ENV|.*_(ROOT|DIR))=' | sort || true
@@ -21,12 +21,12 @@ system_is_complete() { # the probe costs seconds: its answer is kept for as long
   } | sha256sum)
   answer=$cache/probe-${key:0:12}
   if [ ! -e "$answer" ]; then
-    if probe_system; then sed -n 's/^-- Kokkos Kernels: /yes /p' "$cache/probe.log"; else echo no; fi >"$answer.$$"
+    if probe_system; then sed -n 's/^-- found: /yes /p' "$cache/probe.log"; else echo no; fi >"$answer.$$"
     mv "$answer.$$" "$answer"
   fi
-  read -r answer kernels <"$answer"
+  read -r answer kernels devices <"$answer"
   [ "$answer" = yes ] || return 1
-  export GRADCOMP_KOKKOS_KERNELS=${GRADCOMP_KOKKOS_KERNELS:-$kernels}
+  export GRADCOMP_KOKKOS_KERNELS=${GRADCOMP_KOKKOS_KERNELS:-$kernels} GRADCOMP_KOKKOS_DEVICES=$devices
 }
 
 enter_toolchain() {

@@ -30,6 +30,19 @@ verb_bench() {
   esac
 }
 
+device_preset() { # by the devices of the machine's own Kokkos; that of the Debian root has OpenMP
+  case ,${GRADCOMP_KOKKOS_DEVICES:-}, in
+    *,CUDA,*) echo cuda ;;
+    *,HIP,*) echo hip ;;
+    *) echo openmp ;;
+  esac
+}
+
+verb_device-check() {
+  export GRADCOMP_PRESET=${GRADCOMP_PRESET:-$(device_preset)}
+  exec python3 "$project/tools/device-check" "$@"
+}
+
 verb_demo() {
   build openmp programs
   local digits=$project/build/data/digits.gcds text=$project/build/data/kjv.txt texts=()

@@ -91,6 +91,7 @@ Json make_context(const RunInfo& run) {
                          {"seeds", run.seeds},
                          {"environment", whitelisted_environment()}};
   if (!machine.tracer.empty()) context["gradcomp"]["tracer"] = machine.tracer;  // only times that it slowed are marked
+  if (!run.energy.is_null()) context["gradcomp"]["energy"] = run.energy;
   return context;
 }
 

@@ -21,12 +21,18 @@ std::vector<MethodResult> compare(const Exec& exec, const Job& job, const std::v
   for (index_t begin = restored; begin < steps;) {
     const index_t end = std::min((begin / block + 1) * block, steps);
     for (std::size_t m = 0; m < trainers.size(); ++m) {
+      trainers[m]->begin_energy();
       for (index_t step = begin; step < end; ++step) {
         // The first step (or group of steps with one update) of a block finds another method's data in the caches.
         trainers[m]->step(exec, step == begin && end - begin > trainers[m]->period());
-        if ((step + 1) % interval == 0 || step + 1 == steps) trainers[m]->evaluate(exec);
+        if ((step + 1) % interval == 0 || step + 1 == steps) {
+          trainers[m]->end_energy();
+          trainers[m]->evaluate(exec);
+          trainers[m]->begin_energy();
+        }
         progress(contenders[m].spec.label);
       }
+      trainers[m]->end_energy();
     }
     if (checkpoints != nullptr) checkpoints->save(exec, job.control, trainers, begin, end);
     begin = end;

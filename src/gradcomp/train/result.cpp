@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace gradcomp::train {
@@ -59,6 +60,7 @@ report::Row to_row(const MethodResult& r, const Verdict& verdict, const Options&
       .set("parameters_hash", fmt::format("{:016x}", r.parameters_hash))
       .curve(r.curve);
   if (r.loss_floor > 0) row.set("loss_floor", r.loss_floor);
+  if (r.joules_per_step) row.set("joules_per_step", *r.joules_per_step);
   if (r.contender.tuning) {
     row.set("tuning_steps", r.contender.tuning->steps).set("tuning_s", r.contender.tuning->seconds);
   }
@@ -89,23 +91,28 @@ report::Table to_target_table(const std::vector<MethodResult>& results, const st
 }
 
 report::Table to_table(const std::vector<MethodResult>& results, const std::vector<Verdict>& verdicts) {
-  report::Table table({"method", "payload\nper step", "compression\nratio", "step ms\nmedian", "p95", "forward\nms",
-                       "backward\nms", "compress\nms", "exchange\nms", "hidden\nms", "exposed\nms", "decompress\nms",
-                       "samples\nper s", "test\n" + (results.empty() ? Metric() : results.front().metric).name,
-                       "speed-up\nvs fp32", "vs best\ndense"});
+  const bool energy = std::any_of(results.begin(), results.end(), [](const auto& r) { return r.joules_per_step; });
+  std::vector<std::string> header(
+      {"method", "payload\nper step", "compression\nratio", "step ms\nmedian", "p95", "forward\nms", "backward\nms",
+       "compress\nms", "exchange\nms", "hidden\nms", "exposed\nms", "decompress\nms", "samples\nper s",
+       "test\n" + (results.empty() ? Metric() : results.front().metric).name, "speed-up\nvs fp32", "vs best\ndense"});
+  if (energy) header.emplace_back("joules\nper step");
+  report::Table table(header);
   const auto stage = [](const MethodResult& r, const char* name) {
     const auto found = r.stage_ms.find(name);
     return found == r.stage_ms.end() ? std::string("-") : report::format_number(found->second);
   };
   for (std::size_t i = 0; i < results.size(); ++i) {
     const MethodResult& r = results[i];
-    table.row({r.contender.spec.label, report::format_bytes(r.payload_bytes),
-               r.payload_bytes > 0 ? report::format_number(r.dense_bytes / r.payload_bytes) : "-",
-               report::format_number(r.median_ms()), report::format_number(report::quantile(r.step_ms, 0.95)),
-               stage(r, "forward"), stage(r, "backward"), stage(r, "compress"), stage(r, "exchange"),
-               stage(r, "hidden"), stage(r, "exposed"), stage(r, "decompress"),
-               report::format_number(1e3 * r.samples_per_step / r.median_ms()), r.metric.text(r.test_quality),
-               ratio(verdicts[i].speedup_vs_fp32), ratio(verdicts[i].speedup_vs_best_dense)});
+    std::vector<std::string> cells(
+        {r.contender.spec.label, report::format_bytes(r.payload_bytes),
+         r.payload_bytes > 0 ? report::format_number(r.dense_bytes / r.payload_bytes) : "-",
+         report::format_number(r.median_ms()), report::format_number(report::quantile(r.step_ms, 0.95)),
+         stage(r, "forward"), stage(r, "backward"), stage(r, "compress"), stage(r, "exchange"), stage(r, "hidden"),
+         stage(r, "exposed"), stage(r, "decompress"), report::format_number(1e3 * r.samples_per_step / r.median_ms()),
+         r.metric.text(r.test_quality), ratio(verdicts[i].speedup_vs_fp32), ratio(verdicts[i].speedup_vs_best_dense)});
+    if (energy) cells.push_back(r.joules_per_step ? report::format_number(*r.joules_per_step) : "-");
+    table.row(cells);
   }
   return table;
 }

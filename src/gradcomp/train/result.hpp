@@ -34,7 +34,8 @@ struct MethodResult {
   index_t state_bytes = 0;            ///< feedback and compressor memory of one rank
   index_t skipped_steps = 0;
   bool replicas_equal = true;
-  std::uint64_t parameters_hash = 0;  ///< of this rank's, at the end
+  std::optional<double> joules_per_step;  ///< of all devices of the job; evaluations excluded
+  std::uint64_t parameters_hash = 0;      ///< of this rank's, at the end
 
   double median_ms() const { return report::quantile(step_ms, 0.5); }
 };

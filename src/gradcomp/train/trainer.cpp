@@ -1,6 +1,5 @@
 #include "gradcomp/train/trainer.hpp"
 
-#include <optional>
 #include <utility>
 
 #include "gradcomp/comm/agree.hpp"

@@ -2,6 +2,7 @@
 // One method's training run: its own parameters, state (batch-norm statistics, hidden state), data and strategy.
 // Several trainers share one model object, which only holds the activations.
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "gradcomp/data/loader.hpp"
@@ -24,6 +25,11 @@ class Trainer {
   /// One step. Steps of the warm-up are trained but not timed; `warmup` in the first step of a strategy's period holds
   /// for the whole period. Collective.
   void step(const Exec& exec, bool warmup);
+
+  /// The energy of the steps from begin_energy() to end_energy() is this method's. Whole blocks: counters move ten
+  /// times a second (NVML) to a thousand times (RAPL). Without a meter in the job nothing happens.
+  void begin_energy();
+  void end_energy();
 
   /// Steps from one exchange to the next.
   index_t period() const { return m_result.period; }
@@ -50,12 +56,15 @@ class Trainer {
     double test_quality = 0, test_accuracy = 0, test_loss = 0;
     nn::Loss loss;  ///< of the training since the last evaluation
     Reached reached;
+    double joules = 0;         ///< that this rank counted in energy_steps
+    index_t energy_steps = 0;  ///< steps of which the energy is known
     bool replicas_equal = true, target_reached = false;
   };
 
   StepReport train(const Exec& exec, Timeline* timeline);
   void backward(const Exec& exec, Timeline* timeline);
   void check_replicas(const Exec& exec);
+  std::optional<double> joules_per_step();
   Memories memory();
   /// f(name, vector) for everything that grows from step to step.
   template <class F>
@@ -75,6 +84,8 @@ class Trainer {
   index_t m_epoch_steps;
   double m_period_s = 0;       ///< time of the steps of this period
   bool m_period_warm = false;  ///< whether those are not timed
+  std::optional<double> m_joules_begin;
+  index_t m_energy_begin = 0;  ///< the step at which m_joules_begin was read
   Counters m_now;
 };
 

@@ -1,5 +1,6 @@
 // What a trainer measures: quality, replicas, and its part of the result.
 #include <algorithm>
+#include <cmath>
 
 #include "gradcomp/comm/over_ranks.hpp"
 #include "gradcomp/train/trainer.hpp"
@@ -35,6 +36,28 @@ void Trainer::evaluate(const Exec& exec) {
   m_now.loss = {};
 }
 
+void Trainer::begin_energy() {
+  if (m_job.energy == nullptr) return;
+  m_joules_begin = m_job.energy->joules();
+  m_energy_begin = m_now.step;
+}
+
+void Trainer::end_energy() {
+  if (m_job.energy == nullptr || !m_joules_begin || m_now.step == m_energy_begin) return;
+  const auto joules = m_job.energy->joules();
+  if (!joules) return;
+  m_now.joules += *joules - *m_joules_begin;
+  m_now.energy_steps += m_now.step - m_energy_begin;
+}
+
+/// Over all devices; nothing unless every rank knows the energy of all steps.
+std::optional<double> Trainer::joules_per_step() {
+  const double known = min_over_ranks(m_job.control, {static_cast<double>(m_now.energy_steps)})[0];
+  const auto microjoules = sum_over_ranks(m_job.control, std::vector{index_t{std::llround(1e6 * m_now.joules)}})[0];
+  if (m_now.step == 0 || known != static_cast<double>(m_now.step)) return std::nullopt;
+  return 1e-6 * static_cast<double>(microjoules) / known;
+}
+
 MethodResult Trainer::finish() {
   Transport& control = m_job.control;
   m_result.test_quality = m_now.test_quality;
@@ -60,6 +83,7 @@ MethodResult Trainer::finish() {
   m_result.wire_bytes = most[2];
   if (m_now.target_reached) m_result.reached = Reached{m_now.reached.steps, most[3], most[4]};
   m_result.skipped_steps = static_cast<index_t>(most[5]);  // between exchanges a rank may leave out its own
+  m_result.joules_per_step = joules_per_step();
   m_result.state_bytes = 0;
   for (const MemoryView& memory : m_strategy->memories()) {
     if (memory.bucket >= 0) m_result.state_bytes += memory.bytes;  // of compressors, feedback and reducers

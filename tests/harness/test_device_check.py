@@ -1,0 +1,300 @@
+"""tools/device-check: its page from a fabricated record, steps that fail or come too late, what is refused, interruption."""
+import dataclasses
+import json
+import pathlib
+import re
+import signal
+import stat
+import sys
+import time
+
+import example_results
+import pytest
+from gradcomp_device_check import alternatives, arguments, building, children, cli, measuring, page, sections, steps
+from tool_process import call, interrupt, refused
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOL = ROOT / "tools" / "device-check"
+TIMES, DASH = "\N{MULTIPLICATION SIGN}", "\N{EN DASH}"
+
+
+def check(*words):
+    return call(cli.main, TOOL, *words)
+
+
+@pytest.fixture(name="build")
+def fixture_build(tmp_path):
+    """A folder that looks like a build; tests put programs into its bin."""
+    (tmp_path / "build" / "bin").mkdir(parents=True)
+    return tmp_path / "build"
+
+
+def program(build, name, source):
+    path = build / "bin" / name
+    path.write_text(f"#!{sys.executable}\nimport json, os, sys, time\n{source}", encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+def writes(document):
+    """A program that writes the document where --output says."""
+    return f"open(sys.argv[sys.argv.index('--output') + 1], 'w').write({json.dumps(json.dumps(document))})\n"
+
+
+def bench_document():
+    document = example_results.bench()
+    pair = dict(document["benchmarks"][0], operation="pair", phase="pair", name="pair/top_k/1024")
+    document["benchmarks"].append(pair)
+    return document
+
+
+def train_document(energy):
+    document = example_results.train()
+    document["context"]["gradcomp"]["energy"] = energy
+    for row in document["benchmarks"]:
+        row["steps"] = 8
+    if energy["source"] != "none":
+        document["benchmarks"][0]["joules_per_step"] = 12.5
+    return document
+
+
+def ours(rows):
+    return {"context": example_results.context("gradcomp-bench"), "benchmarks": [
+        {"method": method, "elements": 4096, "real_time": time} for method, time in rows.items()]}
+
+
+def example():
+    """A result file with every part and a failed step."""
+    setting = arguments.Setting("cuda", ROOT, True, ROOT, True, (), 1, 25, "python3")
+    parts = {
+        "tests": {"run": 40, "failed": ["test_kernels.threads1"], "skipped": 2, "skipped_inside": {"no second GPU": 3}},
+        "golden": {"cases": 68, "notes": [], "changes": [{"case": "compress/sign/16384", "column": "payload_checksum",
+                                                          "baseline": "00c0ffee", "new": "0000cafe", "regression": True}]},
+        "bench": {"kernels": bench_document()},
+        "alternatives": {"ours": ours({"top_k:ratio=0.01:feedback=none": 0.5, "sign:feedback=none": 0.25}),
+                         "torch": {"torch": "9.9", "device": "a GPU", "threads": 8, "rows": [
+                             {"name": "torch.topk", "elements": 4096, "time_ms": {"median": 5.0}}]},
+                         "cub": {"left_out": "CUB is part of CUDA builds alone"}},
+        "training": {"train_resnet20": train_document({"source": "nvml", "devices": 1}),
+                     "train_lstm": train_document({"source": "none", "devices": 0, "reason": "no library"})},
+    }
+    lines = [{"name": "build", "title": "Build", "status": "passed", "reason": None, "seconds": 61.0},
+             {"name": "tests", "title": "Tests", "status": "failed", "reason": "1 of 40 tests failed", "seconds": 5.0}]
+    document = cli.document(setting, lines, parts, 120)
+    document["context"] |= {"git_hash": "0123456789abcdef", "git_dirty": True, "driver": ["NVIDIA H100, 580.0"]}
+    return json.loads(json.dumps(document))
+
+
+def test_page_shows_every_part():
+    source = page.page(example())
+    assert source.startswith("# Device check: host\n")
+    for piece in (
+            "Commit 0123456789ab with changes; preset `cuda`", "2.0 minutes", "Driver: NVIDIA H100, 580.0", "**Quick**",
+            "| Tests | **failed** | 5.0 | 1 of 40 tests failed |", "39 of 40 tests passed, 2 were left out",
+            "- failed: `test_kernels.threads1`", "- 3 skipped themselves: no second GPU",
+            "| compress/sign/16384 | payload_checksum | 00c0ffee | 0000cafe |",
+            f"| top_k | 1,024 | 0.600 | 3.00 | 40.0 % | 2.50{TIMES} |", f"| `top_k` | 0.600 | 2.50{TIMES} |",
+            f"| the largest 1 % | 4,096 | `top_k:ratio=0.01:feedback=none` | 0.500 | torch.topk | 5.00 | 10.0{TIMES} |",
+            f"| packed signs | 4,096 | `sign:feedback=none` | 0.250 | {DASH} | {DASH} | {DASH} |",
+            "- cub: left out: CUB is part of CUDA builds alone", "- torch 9.9 on a GPU, 8 CPU threads",
+            "Joules per step: by nvml, over 1 devices.", "Joules per step: none, no library."):
+        assert piece in source, piece
+    assert re.search(r"\| `fp32` \|.*\| 12\.5 \|\n", source)
+    assert source.endswith("\n") and "\n\n\n" not in source
+
+
+def test_page_of_a_run_without_results_still_names_its_steps():
+    document = example()
+    document["parts"], document["context"]["programs"] = {}, None
+    assert page.page(document).startswith("# Device check: cuda\n") and "1 of 40 tests failed" in page.page(document)
+
+
+def test_golden_page_says_when_nothing_changed():
+    document = example()
+    document["parts"]["golden"]["changes"] = []
+    assert "of 68 cases are those that the host build left" in page.page(document)
+
+
+def test_fraction_of_bandwidth():
+    assert sections.bandwidth_fraction({"passes": 3, "read_limit_ratio": 4}) == 0.75
+    assert sections.bandwidth_fraction({"passes": None, "read_limit_ratio": 4}) is None
+
+
+def test_tables_show_the_sizes_that_matter():
+    row = {"operation": "pair", "method": "sign", "real_time": 1.0, "read_limit_ratio": 2.0}
+    found = {"a": {"benchmarks": [row | {"elements": size} for size in (10, 1000, 25_500_000, 2**27)]}}
+    header, rows = sections.method_table(found)
+    assert [cell.split(":")[0] for cell in header[1::2]] == ["10", "25,500,000", "134,217,728"]
+    assert rows == [["`sign`", *["1.00", f"2.00{TIMES}"] * 3]]
+
+
+@dataclasses.dataclass
+class Clock:
+    """Time that passes only in steps."""
+
+    now: float = 0
+
+    def monotonic(self):
+        return self.now
+
+
+def passing(name, found=None, reserve=0, needs_programs=True):
+    return steps.Step(name, name, reserve, lambda limit: found, needs_programs)
+
+
+def failing(name, error, **options):
+    def work(limit):
+        raise error
+    return steps.Step(name, name, 0, work, **options)
+
+
+def test_a_failed_step_ends_no_other():
+    said = []
+    lines, found = steps.run_all(
+        [passing("build", {}), failing("tests", steps.Partly("2 failed", {"run": 9})),
+         failing("golden", children.StepFailed("status 1")), failing("bench", KeyError("benchmarks")),
+         passing("training", {"x": 1}), passing("alternatives")], ("alternatives",), None, said.append)
+    assert [line["status"] for line in lines] == ["passed", "failed", "failed", "failed", "passed", "left out"]
+    assert [line["reason"] for line in lines[1:3]] == ["2 failed", "status 1"]
+    assert "benchmarks" in lines[3]["reason"] and lines[5]["reason"] == "--skip"
+    assert found == {"build": {}, "tests": {"run": 9}, "training": {"x": 1}}
+    assert [line for line in said if "failed:" in line] == [f"      failed: {line['reason']}" for line in lines[1:4]]
+
+
+def test_without_programs_nothing_else_runs():
+    lines, found = steps.run_all([failing("build", children.StepFailed("no compiler"), needs_programs=False),
+                                  passing("golden", {})], (), None, lambda line: None)
+    assert [line["reason"] for line in lines] == ["no compiler", "the programs were not built"] and not found
+
+
+def test_early_steps_leave_time_for_late_ones(monkeypatch):
+    clock, limits = Clock(), {}
+    monkeypatch.setattr(steps.time, "monotonic", clock.monotonic)
+
+    def spending(name, reserve, seconds):
+        def work(limit):
+            limits[name] = limit
+            clock.now += seconds
+            return {}
+        return steps.Step(name, name, reserve, work)
+
+    plan = [spending("build", 0, 10), spending("tests", 0, 65), spending("bench", 40, 5), spending("training", 30, 0)]
+    lines, _ = steps.run_all(plan, (), 100, lambda line: None)
+    # 70 of the 100 s are kept for the last two; the tests took more than their 20, so that no time is left for bench
+    assert limits == {"build": 30, "tests": 20, "training": 25}
+    assert [line["status"] for line in lines] == ["passed", "passed", "failed", "passed"]
+    assert "--minutes" in lines[2]["reason"]
+
+
+def test_a_command_ends_at_its_limit_with_all_that_it_started(tmp_path):
+    mark = tmp_path / "mark"
+    with pytest.raises(children.StepFailed, match="ended after 1 s"):
+        children.run(["sh", "-c", f"(trap '' TERM; while :; do date +%N >> {mark}; sleep 0.1; done) & wait"],
+                     tmp_path / "log", 1)
+    time.sleep(0.5)  # what was killed may write once more
+    last = mark.read_text(encoding="utf-8")
+    time.sleep(0.5)
+    assert last and mark.read_text(encoding="utf-8") == last
+
+
+def test_a_failing_command_is_told_by_its_error(tmp_path):
+    with pytest.raises(children.StepFailed, match="status 3 of .*: x: error: this went wrong$"):
+        children.run(["sh", "-c", "echo begin; echo x: error: this went wrong >&2; echo end; exit 3"], tmp_path / "log")
+    with pytest.raises(children.StepFailed, match="cannot start no-such-program"):
+        children.run(["no-such-program"], tmp_path / "log")
+
+
+def test_what_ctest_counted(tmp_path):
+    (tmp_path / "x.xml").write_text(
+        '<testsuite tests="3" failures="1" disabled="0" skipped="1"><testcase name="a" status="run"/>'
+        '<testcase name="b" status="fail"/><testcase name="c" status="notrun"/></testsuite>', encoding="utf-8")
+    assert building.read_junit(tmp_path / "x.xml") == {"run": 3, "failed": ["b"], "skipped": 1}
+    (tmp_path / "log").write_text("x\nskipped 2: no GPU\ny\nskipped 3: no GPU\n", encoding="utf-8")
+    assert building.read_skips(tmp_path / "log") == {"no GPU": 5}
+
+
+def test_bench_jobs_cover_every_size_once():
+    patterns = [words[-1] for _, words in measuring.bench_jobs(False)]
+    for size in (1, 270_000, 9_999_999, 16_777_216, 25_500_000, 67_108_864, 134_217_728):
+        assert sum(bool(re.search(pattern, f"pair/top_k:ratio=0.1/{size}")) for pattern in patterns) == 1, size
+    assert [bool(re.search(patterns[0], name)) for name in ("kernel/top_k/10", "sgemm", "pair/sgemm/1")] == [True, True, False]
+
+
+@pytest.mark.parametrize("words, said", [
+    (["--skip", "nonsense"], ["nonsense", "golden"]), (["--skip", ",".join(arguments.STEPS)], ["no step"]),
+    (["--ranks", "0"], ["--ranks 0"]), (["--minutes", "-1"], ["--minutes -1"]), (["--minutes", "x"], ["--minutes"]),
+    (["--nonsense"], ["--nonsense"]), (["--build", "no/such"], ["no/such"]), (["--python", "no-such"], ["no-such"])])
+def test_wrong_calls(words, said):
+    refused(TOOL, check(*words), *said)
+
+
+def test_an_unknown_preset_is_refused(monkeypatch):
+    monkeypatch.setenv("GRADCOMP_PRESET", "vax")
+    refused(TOOL, check(), "GRADCOMP_PRESET=vax")
+
+
+def test_an_output_that_cannot_be_written_is_refused(tmp_path, build):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    refused(TOOL, check("--build", build, "--output", tmp_path / "file" / "below"), str(tmp_path / "file"))
+
+
+def test_a_limit_is_for_devices_alone(monkeypatch, build):
+    for preset, minutes, ranks in (("openmp", None, 2), ("cuda", 25, 1)):
+        monkeypatch.setenv("GRADCOMP_PRESET", preset)
+        setting = arguments.parse(["--build", str(build)], ["openmp", "cuda"])
+        assert (setting.minutes, setting.ranks) == (minutes, ranks)
+
+
+def test_a_run_with_a_failing_step(tmp_path, build):
+    program(build, "gradcomp-bench", writes(bench_document()))
+    program(build, "gradcomp-train", "sys.exit('gradcomp-train: error: no such model')")
+    output = tmp_path / "out"
+    done = check("--build", build, "--output", output, "--quick", "--skip", "build,tests,golden", "--ranks", 1)
+    assert done.returncode == 1 and done.stdout.endswith(f"{output / 'device.md'}\n")
+    assert done.stdout.count("\n") == 1 and "[6/6] Training" in done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("device-check: error: training: train_resnet20: status 1") and "no such model" in last
+    document = json.loads((output / "device.json").read_text(encoding="utf-8"))
+    assert page.page(document) == (output / "device.md").read_text(encoding="utf-8")
+    statuses = {step["name"]: step["status"] for step in document["steps"]}
+    assert statuses == {"build": "left out", "tests": "left out", "golden": "left out", "bench": "passed",
+                        "alternatives": "passed", "training": "failed"}
+    assert set(document["parts"]["bench"]) == {"kernels", "methods"}
+    assert "times_ms" not in json.dumps(document["parts"]["bench"])
+    assert "left_out" in document["parts"]["alternatives"]["cub"]
+
+
+def test_payloads_that_differ_fail_their_step(tmp_path, build):
+    kept = json.loads((ROOT / measuring.BASELINE).read_text(encoding="utf-8"))
+    other = json.loads(json.dumps(kept))
+    other["context"]["gradcomp"]["kokkos_backend"] = "Cuda"
+    setting = arguments.Setting("openmp", build, True, tmp_path, True, (), 1, None, "python3")
+    setting.parts.mkdir()
+    program(build, "gradcomp-bench", writes(other))
+    assert measuring.golden(setting, None)["changes"] == []
+    other["benchmarks"][3]["payload_checksum"] = "12345678"
+    program(build, "gradcomp-bench", writes(other))
+    with pytest.raises(steps.Partly, match=re.escape(kept["benchmarks"][3]["name"])) as failure:
+        measuring.golden(setting, None)
+    assert [change["new"] for change in failure.value.found["changes"]] == ["12345678"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_nothing_that_looks_whole(tmp_path, build, number):
+    mark, output = tmp_path / "mark", tmp_path / "out"
+    output.mkdir()
+    for name in ("device.json", "device.md"):
+        (output / name).write_text("of an older run", encoding="utf-8")
+    program(build, "gradcomp-bench", f"open({str(mark)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)\n")
+    began = time.monotonic()
+    interrupt(TOOL, ["--build", build, "--output", output, "--quick", "--skip", "build,tests,golden"], number, mark, tmp_path)
+    assert time.monotonic() - began < 60
+    assert [path.name for path in output.iterdir()] == ["parts"]
+
+
+def test_torch_that_is_missing_is_said(tmp_path):
+    (tmp_path / "torch.py").write_text("raise ImportError('a test has taken it away')", encoding="utf-8")
+    out = tmp_path / "out.json"
+    children.run(["env", f"PYTHONPATH={tmp_path}", sys.executable, "-B", alternatives.PROGRAM, out, "cpu", 1, 512],
+                 tmp_path / "log")
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert list(found) == ["left_out"] and "a test has taken it away" in found["left_out"]
