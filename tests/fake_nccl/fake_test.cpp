@@ -82,7 +82,9 @@ TEST_F(FakeNccl, AReceiveOfAnotherSize) {
   ncclSend(x.data(), 4, ncclFloat32, (rank + 1) % ranks, comm, nullptr);
   ncclRecv(y.data(), rank == 0 ? 5 : 4, ncclFloat32, (rank + ranks - 1) % ranks, comm, nullptr);
   EXPECT_EQ(ncclGroupEnd(), ncclSuccess);
-  if (rank == 0 || rank == ranks - 1) EXPECT_EQ(state(), ncclInvalidUsage);
+  if (rank == 0 || rank == ranks - 1) {
+    EXPECT_EQ(state(), ncclInvalidUsage);
+  }
 }
 
 TEST_F(FakeNccl, UnbalancedGroups) {
