@@ -41,7 +41,7 @@ set(shadow ${CMAKE_BINARY_DIR}/kokkos)
 kokkos_shadow(${shadow} ${language} SERIAL ${kokkos})
 add_library(compile_only_common INTERFACE)
 target_include_directories(compile_only_common INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/bench
-  ${PROJECT_SOURCE_DIR}/tests ${GRADCOMP_GENERATED_DIR})
+  ${PROJECT_SOURCE_DIR}/bench/alternatives  ${PROJECT_SOURCE_DIR}/tests ${GRADCOMP_GENERATED_DIR})
 # As system directories, whose warnings are not ours; the shadow comes before what it overlays.
 target_include_directories(compile_only_common SYSTEM INTERFACE ${shadow} ${KOKKOS_HEADER_DIR})
 target_link_libraries(compile_only_common INTERFACE fmt::fmt-header-only nlohmann_json::nlohmann_json Boost::headers
@@ -79,14 +79,24 @@ function(compile_only name)
 endfunction()
 
 include(CompileOnly${language}) # compile_only_layer(<name> <source>...) and compile_only_tests(<name> <source>...)
-file(GLOB folders LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/src/gradcomp/*)
-list(FILTER folders EXCLUDE REGEX "\\.txt$")
-foreach(folder ${folders} ${PROJECT_SOURCE_DIR}/bench ${PROJECT_SOURCE_DIR}/miniapps/allreduce
-        ${PROJECT_SOURCE_DIR}/miniapps/evaluate ${PROJECT_SOURCE_DIR}/miniapps/train)
-  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/*/*.cpp)
+# compile_only_folder(<folder> <source>...): those that this compiler takes.
+function(compile_only_folder folder)
+  set(sources ${ARGN})
+  list(FILTER sources EXCLUDE REGEX "${compile_only_left_out}")
   cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
   string(REPLACE "/" "_" name ${name})
   compile_only_layer(${name} ${sources})
+endfunction()
+
+file(GLOB layers LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/src/gradcomp/*)
+foreach(layer ${layers})
+  file(GLOB sources CONFIGURE_DEPENDS ${layer}/*.cpp ${layer}/*/*.cpp)
+  compile_only_folder(${layer} ${sources})
+endforeach()
+file(GLOB folders LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/bench/* ${PROJECT_SOURCE_DIR}/bench/*/* ${PROJECT_SOURCE_DIR}/miniapps/*)
+foreach(folder ${PROJECT_SOURCE_DIR}/bench ${folders})
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  compile_only_folder(${folder} ${sources})
 endforeach()
 if(GRADCOMP_ENABLE_TESTS)
   file(GLOB folders LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/unit/* ${PROJECT_SOURCE_DIR}/tests/*)

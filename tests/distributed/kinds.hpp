@@ -1,5 +1,6 @@
 #pragma once
 // The transports that the same tests run over, by name.
+#include <algorithm>
 #include <map>
 
 #include "distributed/world.hpp"
@@ -33,6 +34,11 @@ inline Callbacks functions_of(std::shared_ptr<Transport> own) {
 /// The registered transports of programs, and `more`.
 inline std::vector<std::string> kinds(const std::vector<std::string>& more) {
   std::vector<std::string> names = transports();
+  if (std::find(names.begin(), names.end(), "nccl") != names.end()) {
+    for (const char* option : {"sum=rank_order", "allgatherv=padded", "allgatherv=broadcast", "allgatherv=send_recv"}) {
+      names.push_back(std::string("nccl:") + option);
+    }
+  }
   names.insert(names.end(), more.begin(), more.end());
   return names;
 }
@@ -41,7 +47,7 @@ inline std::unique_ptr<Transport> transport_of_kind(const std::string& kind) {
   MpiOptions options;
   if (kind == "chunked") options.chunk_limit = 7;
   if (kind == "staged") options.always_stage = true;
-  auto mpi = world(options);
+  auto mpi = make_mpi(MPI_COMM_WORLD, options);
   if (kind == "counting") return make_counting(std::move(mpi));
   if (kind == "queued") return make_queued(std::move(mpi));
   if (kind == "throttled") return make_throttled(std::move(mpi), parse_link("100Gbit/s,1us"));

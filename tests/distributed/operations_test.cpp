@@ -108,6 +108,7 @@ TEST_P(Operations, AllreduceOfHalfFloats) {
 
 // 1 + 2^-9 + ... would round away in bf16 term by term; in f32 the small terms add up before the one rounding
 TEST_P(Operations, HalfSumsAreFormedInFloatAndRoundedOnce) {
+  if (comm->sum() == Sum::library) GTEST_SKIP() << "adds by the library's own rule";
   using kernels::Bfloat;
   const float mine = rank == 0 ? 1.0f : 0x1p-9f;
   const auto data = to_device(std::vector<std::uint16_t>(5, Bfloat::encode(mine)));
@@ -118,6 +119,7 @@ TEST_P(Operations, HalfSumsAreFormedInFloatAndRoundedOnce) {
 
 // 2^15 - 2^15 + 2^-14 is 2^-14 in rank order; backwards, the small term is lost in f32
 TEST_P(Operations, HalfSumsAreInRankOrder) {
+  if (comm->sum() == Sum::library) GTEST_SKIP() << "adds by the library's own rule";
   using kernels::Half;
   const float terms[] = {0x1p15f, -0x1p15f, 0x1p-14f, 0.0f};
   const auto data = to_device(std::vector<std::uint16_t>(5, Half::encode(rank < 4 ? terms[rank] : 0.0f)));

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -20,7 +21,11 @@ namespace gradcomp::test {
 /// The session of main.cpp.
 const MpiSession& session();
 
-inline std::unique_ptr<Transport> world(const MpiOptions& options = {}) { return make_mpi(MPI_COMM_WORLD, options); }
+/// All ranks, over MPI, or over the transport that the environment names (tests/fake_nccl).
+inline std::unique_ptr<Transport> world() {
+  const char* other = std::getenv("GRADCOMP_TEST_TRANSPORT");
+  return make_transport(other == nullptr ? "mpi" : other, MPI_COMM_WORLD);
+}
 
 /// Names of all transports that programs can choose.
 inline std::vector<std::string> transports() {

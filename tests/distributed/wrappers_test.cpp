@@ -213,7 +213,7 @@ TEST(Mpi, AMessageThatNeverComesIsGivenUp) {
   if (comm->size() == 1) GTEST_SKIP() << "needs two ranks";
   MpiOptions options;
   options.limit_seconds = 0.05;
-  const auto limited = world(options);
+  const auto limited = make_mpi(MPI_COMM_WORLD, options);
   int x = 0;
   Completion never = limited->start(Exec(), Receive{&x, 4, (comm->rank() + 1) % comm->size(), 0});
   EXPECT_THROW(never.wait(), Error);
@@ -226,7 +226,7 @@ TEST(Session, NamesTheLibrary) {
   EXPECT_EQ(world()->name(), device_is_host ? "mpi" : world()->name());
   MpiOptions staged;
   staged.always_stage = true;
-  EXPECT_EQ(world(staged)->name(), "mpi(host-staged)");
+  EXPECT_EQ(make_mpi(MPI_COMM_WORLD, staged)->name(), "mpi(host-staged)");
   EXPECT_THROW(check_mpi(1, "MPI_Something"), Error);
 }
 

@@ -46,14 +46,10 @@ def test_every_option_named_exists(recipe):
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 def test_every_variant_matters(recipe, variant):
-    """It changes CMake's arguments or the dependencies, or it is refused with a reason."""
+    """It changes CMake's arguments or the dependencies."""
     others = VARIANTS - {variant, "cuda", "rocm"}
     reaches = arguments(recipe, *others, variant) != arguments(recipe, *others)
-    refused = any(args[0] == f"+{variant}" and not keywords["when"] for args, keywords in recipe[1].of("conflicts"))
-    assert reaches or conditions(recipe[1], variant) or refused
-    if variant in ("nccl", "rccl"):  # remove with the conflict, once the transport is there
-        transports = {path.stem for path in (ROOT / "src" / "gradcomp" / "comm" / "transports").glob("*.cpp")}
-        assert refused == (variant not in transports)
+    assert reaches or conditions(recipe[1], variant)
 
 
 def test_back_ends_and_architectures_are_handed_on(recipe):
@@ -64,6 +60,14 @@ def test_back_ends_and_architectures_are_handed_on(recipe):
             assert (f"{package} cuda_arch={arch}", f"+cuda cuda_arch={arch}") in asked
     for arch in AMD_TARGETS:
         assert (f"kokkos amdgpu_target={arch}", f"+rocm amdgpu_target={arch}") in asked
+
+
+@pytest.mark.parametrize("variant, device", [("nccl", "cuda"), ("rccl", "rocm")])
+def test_a_library_of_the_vendor_needs_its_gpu_and_mpi(recipe, variant, device):
+    refused = {(args[0], keywords["when"]) for args, keywords in recipe[1].of("conflicts")}
+    assert {(f"+{variant}", f"~{device}"), (f"+{variant}", "~mpi")} <= refused
+    assert arguments(recipe, "mpi", device)["GRADCOMP_ENABLE_NCCL"] == "OFF"
+    assert arguments(recipe, "mpi", device, variant)["GRADCOMP_ENABLE_NCCL"] == "ON"
 
 
 def test_a_gpu_has_kokkos_kernels_and_its_compiler(recipe):

@@ -18,7 +18,7 @@ inline constexpr index_t block_alignment = 64;
 constexpr index_t aligned(index_t bytes) { return (bytes + block_alignment - 1) / block_alignment * block_alignment; }
 
 /// receive[i] = op over ranks of send[i], the same bits on every rank; send == receive is allowed. Sums of f16 and bf16
-/// are formed in f32 in rank order and rounded once.
+/// are formed as Transport::sum() says: in f32 in rank order and rounded once, or by the library's own rule.
 struct AllReduce {
   const void* send = nullptr;
   void* receive = nullptr;

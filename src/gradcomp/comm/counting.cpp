@@ -32,13 +32,14 @@ class CountedCalls final : public Operation {
   }
   void order(const Exec& exec) override {
     m_inner.order(exec);
-    if (m_inner.test()) book();
+    book();
   }
+  bool take_events(Event& begin, Event& end) override { return m_inner.take_events(begin, end); }
 
  private:
   void book() {
+    times = m_inner.times();  // behind order() alone they come later than the rest
     if (std::exchange(m_booked, true)) return;
-    times = m_inner.times();
     found.assign(m_inner.all_found().begin(), m_inner.all_found().end());
     for (std::size_t i = 0; i < m_calls.size(); ++i) {
       const Volume moved = volume(m_calls[i], found[i], m_rank, m_ranks);
@@ -63,6 +64,7 @@ class Counting final : public CountingTransport {
   int rank() const override { return m_inner->rank(); }
   int size() const override { return m_inner->size(); }
   std::string name() const override { return "counting/" + m_inner->name(); }
+  Sum sum() const override { return m_inner->sum(); }
   bool overlaps() const override { return m_inner->overlaps(); }
   bool concurrent() const override { return m_inner->concurrent(); }
 

@@ -30,8 +30,8 @@ class Ledger {
   std::array<std::array<Traffic, std::variant_size_v<Call>>, level_count> m_traffic;
 };
 
-/// Calls are counted when they are seen to have ended, by test() or wait(); read the ledger on the thread that does so.
-/// split() inherits the ledger, and counts under its own level.
+/// Calls are counted when they are seen to have ended, by test(), wait() or order(); read the ledger on the thread that
+/// does so. split() inherits the ledger, and counts under its own level.
 class CountingTransport : public Transport {
  public:
   virtual const Ledger& ledger() const = 0;

@@ -134,6 +134,7 @@ class Queued final : public Transport {
   int rank() const override { return m_queue->inner->rank(); }
   int size() const override { return m_queue->inner->size(); }
   std::string name() const override { return "queued/" + m_queue->inner->name(); }
+  Sum sum() const override { return m_queue->inner->sum(); }
   bool overlaps() const override { return true; }
   bool concurrent() const override { return true; }
 

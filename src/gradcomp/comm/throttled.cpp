@@ -88,6 +88,7 @@ class Throttled final : public Transport {
   int rank() const override { return m_inner->rank(); }
   int size() const override { return m_inner->size(); }
   std::string name() const override { return "emulated(" + m_link->link.text() + ")/" + m_inner->name(); }
+  Sum sum() const override { return m_inner->sum(); }
   bool overlaps() const override { return true; }
   bool concurrent() const override { return m_inner->concurrent(); }
 

@@ -11,6 +11,7 @@
 
 #include "gradcomp/comm/call.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/event.hpp"
 
 namespace gradcomp {
 
@@ -31,9 +32,11 @@ class Operation {
   virtual void wait() = 0;
   /// Later work of exec comes after the calls: a host wait, unless the transport works on streams.
   virtual void order(const Exec&) { wait(); }
+  /// Of a transport on streams: moves the events around the calls to `begin` and `end`, once. False: see `times`.
+  virtual bool take_events(Event& /*begin*/, Event& /*end*/) { return false; }
 
   Times times;               ///< known when the calls have ended
-  std::vector<Found> found;  ///< one per call, likewise
+  std::vector<Found> found;  ///< one per call; known when they have ended, or after order()
 };
 
 /// The caller's handle of a group of calls: move-only. It may be dropped before the end; the buffers must then live on.
@@ -47,6 +50,7 @@ class Completion {
   bool test() { return m_operation->test(); }
   void wait() { m_operation->wait(); }
   void order(const Exec& exec) { m_operation->order(exec); }
+  bool take_events(Event& begin, Event& end) { return m_operation->take_events(begin, end); }
   const Times& times() const { return m_operation->times; }
   const Found& found(std::size_t call = 0) const { return m_operation->found.at(call); }
   std::span<const Found> all_found() const { return m_operation->found; }
@@ -54,6 +58,9 @@ class Completion {
  private:
   std::shared_ptr<Operation> m_operation;
 };
+
+/// How 16-bit floats are added: in f32 in rank order and rounded once, or by the library's own rule.
+enum class Sum : std::uint8_t { rank_order, library };
 
 /// What part of the machine a transport spans: the key of the ledger of bytes (counting.hpp).
 enum class Level : std::uint8_t { all, node, across };
@@ -68,6 +75,8 @@ class Transport {
   virtual int rank() const = 0;
   virtual int size() const = 0;
   virtual std::string name() const = 0;  ///< "mpi", "emulated(100Mbit/s,50us)/mpi"
+  /// Where it is the library's, name() says so too: results under the two rules are never taken for the same.
+  virtual Sum sum() const { return Sum::rank_order; }
   /// True when start() returns before collective calls have ended, so that computing can hide them.
   virtual bool overlaps() const = 0;
   /// True when start() of collective calls may run on another thread than the caller's (queued.hpp needs it).

@@ -1,7 +1,7 @@
 #pragma once
 // bf16: the dense control in bfloat16.
 //
-// Message: n values a/W, W ranks, rounded to nearest even; the sum (formed in float by the communicator, rounded once)
+// Message: n values a/W, W ranks, rounded to nearest even; the sum (Transport::sum() says how it is formed)
 // is the mean. The division comes before the cast, so the mean cannot overflow: |a| beyond the format's largest finite
 // value saturates there instead of becoming infinite, and only a gradient that is not finite skips the step.
 // Rounding error of one value: at most 2^-8 relative, in the whole range of float (half a unit).

@@ -1,7 +1,7 @@
 #pragma once
 // fp16: the dense control in IEEE half precision.
 //
-// Message: n values a/W, W ranks, rounded to nearest even; the sum (formed in float by the communicator, rounded once)
+// Message: n values a/W, W ranks, rounded to nearest even; the sum (Transport::sum() says how it is formed)
 // is the mean. The division comes before the cast, so the mean cannot overflow: |a| beyond the format's largest finite
 // value saturates there instead of becoming infinite, and only a gradient that is not finite skips the step.
 // Rounding error of one value: at most 2^-11 relative in [6.1e-5, 65504], 2^-25 absolute below (half a unit).

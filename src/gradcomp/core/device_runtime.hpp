@@ -11,12 +11,20 @@
 namespace gradcomp::device {
 using Code = cudaError_t;
 using Event = cudaEvent_t;
+using Stream = cudaStream_t;
 inline constexpr Code success = cudaSuccess, not_ready = cudaErrorNotReady;
 inline const char* text_of(Code code) { return cudaGetErrorString(code); }
-inline cudaStream_t stream_of(const Exec& exec) { return exec.cuda_stream(); }
+inline Stream stream_of(const Exec& exec) { return exec.cuda_stream(); }
+/// Does not wait for the legacy stream, nor that for it.
+inline Code stream_create(Stream* stream) { return cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking); }
+inline void stream_destroy(Stream stream) { (void)cudaStreamDestroy(stream); }
+inline Code stream_wait(Stream stream, Event event) { return cudaStreamWaitEvent(stream, event, 0); }
+inline int device_of(const Exec& exec) { return exec.cuda_device(); }
+inline Code use_device(int device) { return cudaSetDevice(device); }
+inline Code bus_id(char* text, int length, int device) { return cudaDeviceGetPCIBusId(text, length, device); }
 inline Code event_create(Event* event) { return cudaEventCreate(event); }
 inline void event_destroy(Event event) { cudaEventDestroy(event); }
-inline Code event_record(Event event, cudaStream_t stream) { return cudaEventRecord(event, stream); }
+inline Code event_record(Event event, Stream stream) { return cudaEventRecord(event, stream); }
 inline Code event_wait(Event event) { return cudaEventSynchronize(event); }
 inline Code event_query(Event event) { return cudaEventQuery(event); }
 inline Code event_elapsed(float* ms, Event from, Event to) { return cudaEventElapsedTime(ms, from, to); }
@@ -29,12 +37,20 @@ inline Code event_elapsed(float* ms, Event from, Event to) { return cudaEventEla
 namespace gradcomp::device {
 using Code = hipError_t;
 using Event = hipEvent_t;
+using Stream = hipStream_t;
 inline constexpr Code success = hipSuccess, not_ready = hipErrorNotReady;
 inline const char* text_of(Code code) { return hipGetErrorString(code); }
-inline hipStream_t stream_of(const Exec& exec) { return exec.hip_stream(); }
+inline Stream stream_of(const Exec& exec) { return exec.hip_stream(); }
+/// Does not wait for the legacy stream, nor that for it.
+inline Code stream_create(Stream* stream) { return hipStreamCreateWithFlags(stream, hipStreamNonBlocking); }
+inline void stream_destroy(Stream stream) { (void)hipStreamDestroy(stream); }
+inline Code stream_wait(Stream stream, Event event) { return hipStreamWaitEvent(stream, event, 0); }
+inline int device_of(const Exec& exec) { return exec.hip_device(); }
+inline Code use_device(int device) { return hipSetDevice(device); }
+inline Code bus_id(char* text, int length, int device) { return hipDeviceGetPCIBusId(text, length, device); }
 inline Code event_create(Event* event) { return hipEventCreate(event); }
 inline void event_destroy(Event event) { (void)hipEventDestroy(event); }
-inline Code event_record(Event event, hipStream_t stream) { return hipEventRecord(event, stream); }
+inline Code event_record(Event event, Stream stream) { return hipEventRecord(event, stream); }
 inline Code event_wait(Event event) { return hipEventSynchronize(event); }
 inline Code event_query(Event event) { return hipEventQuery(event); }
 inline Code event_elapsed(float* ms, Event from, Event to) { return hipEventElapsedTime(ms, from, to); }

@@ -45,6 +45,12 @@ bool Event::test() const {
   return true;
 }
 
+void Event::order(const Exec& exec) const {
+  if (m_device == nullptr) return;
+  check_device(device::stream_wait(device::stream_of(exec), static_cast<device::Event>(m_device)),
+               "let a stream wait for an event");
+}
+
 double Event::seconds_since(const Event& earlier) const {
   float milliseconds = 0;
   check_device(device::event_elapsed(&milliseconds, static_cast<device::Event>(earlier.m_device),
@@ -62,6 +68,7 @@ void Event::record(const Exec&) {
 }
 void Event::wait() const {}
 bool Event::test() const { return true; }
+void Event::order(const Exec&) const {}
 double Event::seconds_since(const Event& earlier) const { return m_seconds - earlier.m_seconds; }
 
 #endif

@@ -18,6 +18,8 @@ class Event {
   void wait() const;
   /// True when it has ended. Never blocks.
   bool test() const;
+  /// Later work of `exec` comes after that work; the host does not wait. Nothing when never recorded.
+  void order(const Exec& exec) const;
   /// Seconds from `earlier` to this one; both must have ended.
   double seconds_since(const Event& earlier) const;
 

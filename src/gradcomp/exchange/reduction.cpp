@@ -53,7 +53,10 @@ void Reduction::complete(const Exec& exec, int round) {
       m_under_way.order(exec);
     }
     found = m_under_way.all_found();
-    if (m_timeline != nullptr) {
+    Event begin, end;
+    if (m_timeline != nullptr && m_under_way.take_events(begin, end)) {
+      m_timeline->add(Stage::exchange, std::move(begin), std::move(end));
+    } else if (m_timeline != nullptr) {
       const Times& times = m_under_way.times();
       m_timeline->add(Stage::exchange, seconds_of(times.started), seconds_of(times.finished));
     }

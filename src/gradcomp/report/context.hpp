@@ -25,7 +25,7 @@ struct RunInfo {
   LinkInfo link;
   Json options = Json::object();
   std::vector<std::uint64_t> seeds;
-  Json energy;  ///< how energy was counted; null where the program does not count it
+  Json energy = nullptr;  ///< how energy was counted; null where the program does not count it
 };
 
 /// The context object: `run` and what can be asked of machine, libraries and build. Needs an initialised Kokkos.

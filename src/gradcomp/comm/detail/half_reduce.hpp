@@ -10,7 +10,7 @@
 
 namespace gradcomp::comm {
 
-inline float combine(ReduceOp op, float a, float b) {
+KOKKOS_INLINE_FUNCTION float combine(ReduceOp op, float a, float b) {
   // a NaN in either term stays one: it is how a rank flags its step
   if (op == ReduceOp::sum) return a + b;
   if (op == ReduceOp::max) return b > a || b != b ? b : a;

@@ -6,6 +6,7 @@
 #include "gradcomp/comm/detail/mpi_calls.hpp"
 #include "gradcomp/comm/detail/mpi_half.hpp"
 #include "gradcomp/comm/detail/mpi_types.hpp"
+#include "gradcomp/comm/detail/place.hpp"
 #include "gradcomp/comm/detail/point_to_point.hpp"
 #include "gradcomp/comm/detail/staging.hpp"
 #include "gradcomp/comm/mpi_session.hpp"
@@ -162,7 +163,7 @@ class Mpi final : public Transport {
     Blocks& blocks = found.blocks;
     blocks.size.resize(static_cast<std::size_t>(size()));
     m_calls.allgather(&c.bytes, blocks.size.data(), 1, DType::i64);
-    const index_t end = place(blocks);
+    const index_t end = place_aligned(blocks);
     require(end <= c.capacity, "allgatherv: {} bytes from {} ranks do not fit {} bytes", end, size(), c.capacity);
     staged(exec, m_stage, c.send, c.bytes, c.receive, end, [&](const void* from, void* to) {
       m_calls.allgatherv(static_cast<const std::byte*>(from), static_cast<std::byte*>(to), blocks.size.data(),
@@ -209,17 +210,6 @@ class Mpi final : public Transport {
     m_staging.put(exec, receive, receive_bytes, stage);
   }
 
-  /// Fills the offsets for the sizes, aligned; returns the end of the last block.
-  static index_t place(Blocks& blocks) {
-    index_t end = 0;
-    blocks.offset.resize(blocks.size.size());
-    for (std::size_t r = 0; r < blocks.size.size(); ++r) {
-      blocks.offset[r] = aligned(end);
-      end = blocks.offset[r] + blocks.size[r];
-    }
-    return end;
-  }
-
   MpiOptions m_options;
   MpiCalls m_calls;
   PointToPoint m_engine;
@@ -234,15 +224,9 @@ void Mpi::carry_one(const Exec& exec, const AllToAllV& c, Found& found) {
   const auto ranks = static_cast<std::size_t>(size());
   found.all.resize(ranks * ranks);
   m_calls.allgather(c.parts->size.data(), found.all.data(), size(), DType::i64);
-  Blocks& received = found.blocks;
-  received.size.resize(ranks);
-  index_t end = 0;
-  for (std::size_t r = 0; r < ranks; ++r) {  // every rank checks all, so that all throw; this one comes last
-    const std::size_t receiver = (static_cast<std::size_t>(rank()) + 1 + r) % ranks;
-    for (std::size_t s = 0; s < ranks; ++s) received.size[s] = found.all[s * ranks + receiver];
-    end = place(received);
-    require(end <= c.capacity, "alltoallv: {} bytes for rank {} do not fit {} bytes", end, receiver, c.capacity);
-  }
+  place_received(found, rank(), size(), c.capacity);
+  const Blocks& received = found.blocks;
+  const index_t end = received.offset.back() + received.size.back();
   index_t send_end = 0;
   for (std::size_t r = 0; r < ranks; ++r) send_end = std::max(send_end, c.parts->offset[r] + c.parts->size[r]);
   staged(exec, m_stage, c.send, send_end, c.receive, end, [&](const void* from, void* to) {

@@ -25,8 +25,8 @@ class Gradcomp(CMakePackage, CudaPackage, ROCmPackage):
     variant("mpi", default=True, description="The transport over MPI and the programs")
     variant("serial", default=True, description="Kokkos' Serial back end")
     variant("openmp", default=True, description="Kokkos' OpenMP back end")
-    variant("nccl", default=False, description="A transport over NCCL (refused: not written yet)")
-    variant("rccl", default=False, description="A transport over RCCL (refused: not written yet)")
+    variant("nccl", default=False, description="The transport over NCCL, for NVIDIA GPUs")
+    variant("rccl", default=False, description="The transport over RCCL, for AMD GPUs")
     variant("python", default=True, description="The Python tools: reports, gate, data sets")
     variant("tests", default=False, description="Build the unit tests")
 
@@ -60,6 +60,9 @@ class Gradcomp(CMakePackage, CudaPackage, ROCmPackage):
     for arch in ROCmPackage.amdgpu_targets:
         depends_on(f"kokkos amdgpu_target={arch}", when=f"+rocm amdgpu_target={arch}")
 
+    depends_on("nccl@2.13:", when="+nccl")
+    depends_on("rccl@5.4:", when="+rccl")
+
     with when("+python"):
         depends_on("python@3.11:", type="run")
         depends_on("py-numpy", type="run")
@@ -69,8 +72,10 @@ class Gradcomp(CMakePackage, CudaPackage, ROCmPackage):
         depends_on("py-jinja2", type="run")
         depends_on("py-scikit-learn", type="run")
 
-    conflicts("+nccl", msg="there is no transport over NCCL yet: use +cuda and a GPU-aware MPI")
-    conflicts("+rccl", msg="there is no transport over RCCL yet: use +rocm and a GPU-aware MPI")
+    conflicts("+nccl", when="~cuda", msg="NCCL is for NVIDIA GPUs: +cuda")
+    conflicts("+rccl", when="~rocm", msg="RCCL is for AMD GPUs: +rocm")
+    conflicts("+nccl", when="~mpi", msg="the ranks of NCCL meet over MPI: +mpi")
+    conflicts("+rccl", when="~mpi", msg="the ranks of RCCL meet over MPI: +mpi")
     conflicts("~serial~openmp", msg="Kokkos needs a host back end: +serial or +openmp")
     conflicts("+cuda", when="+rocm", msg="a build is for one kind of GPU: Kokkos has CUDA or HIP")
     conflicts("+cuda", when="cuda_arch=none", msg="say which GPU: cuda_arch=90, say")
@@ -88,6 +93,7 @@ class Gradcomp(CMakePackage, CudaPackage, ROCmPackage):
 
     def cmake_args(self):
         device = self.spec.satisfies("+cuda") or self.spec.satisfies("+rocm")
+        vendors = self.spec.satisfies("+nccl") or self.spec.satisfies("+rccl")
         args = [
             self.define_from_variant("GRADCOMP_ENABLE_MPI", "mpi"),
             self.define_from_variant("GRADCOMP_ENABLE_PROGRAMS", "mpi"),
@@ -96,6 +102,7 @@ class Gradcomp(CMakePackage, CudaPackage, ROCmPackage):
             self.define_from_variant("GRADCOMP_ENABLE_TESTS", "tests"),
             self.define("GRADCOMP_ENABLE_HARNESS_TESTS", False),  # they need a checkout and pytest
             self.define("GRADCOMP_ENABLE_KOKKOS_KERNELS", device),
+            self.define("GRADCOMP_ENABLE_NCCL", vendors),
             self.define("GRADCOMP_NATIVE_ARCH", False),  # Spack knows the target
             self.define("CMAKE_DISABLE_PRECOMPILE_HEADERS", device),  # nvcc cannot use g++'s
         ]

@@ -1,0 +1,137 @@
+#include "gradcomp/comm/detail/nccl_comm.hpp"
+
+#include <thread>
+
+#include "gradcomp/comm/detail/nccl_bootstrap.hpp"
+
+namespace gradcomp::comm {
+namespace {
+
+constexpr std::chrono::milliseconds watch_period(5);
+
+std::shared_ptr<Stream> shared_stream() {
+  static std::weak_ptr<Stream> shared;
+  auto stream = shared.lock();
+  if (!stream) shared = stream = std::make_shared<Stream>();
+  return stream;
+}
+
+double seconds_since(Clock::time_point time) { return std::chrono::duration<double>(Clock::now() - time).count(); }
+
+}  // namespace
+
+NcclComm::NcclComm(MPI_Comm comm, double limit_seconds) : m_stream(shared_stream()), m_limit_seconds(limit_seconds) {
+  require_own_devices(comm, own_device());
+  m_comm = make_nccl_comm(comm);
+  // A main thread that waits for the device cannot look, and would wait for ever behind a call that never ends.
+  const auto use_own_device = [exec = m_stream->exec()] {
+#ifdef GRADCOMP_DEVICE_RUNTIME
+    (void)device::use_device(device::device_of(exec));
+#endif
+  };
+  m_watchdog = std::make_unique<Watchdog>(watch_period, use_own_device, [this] { return look(); });
+}
+
+NcclComm::~NcclComm() {
+  while (look()) std::this_thread::yield();
+  m_watchdog.reset();
+  if (m_comm != nullptr) (void)ncclCommDestroy(m_comm);
+}
+
+ncclComm_t NcclComm::handle() {
+  const std::lock_guard lock(m_mutex);
+  require_alive();
+  return m_comm;
+}
+
+void NcclComm::check(ncclResult_t code, const char* what) {
+  if (code == ncclSuccess) return;
+  const std::lock_guard lock(m_mutex);
+  if (m_dead.empty()) die(fmt::format("{}: {}", what, nccl_text(code, m_comm)));
+  require_alive();
+}
+
+void NcclComm::depart(const std::shared_ptr<Flight>& flight, const char* what) {
+  flight->end.record(exec());
+  flight->since = Clock::now();
+  flight->landed = false;
+  flight->what = what;
+  {
+    const std::lock_guard lock(m_mutex);
+    require_alive();
+    m_in_flight.push_back(flight);
+  }
+  m_watchdog->wake();
+}
+
+bool NcclComm::landed(const Flight& flight) {
+  if (flight.landed) return true;
+  look();
+  if (flight.landed) return true;
+  const std::lock_guard lock(m_mutex);
+  require_alive();
+  return false;
+}
+
+void NcclComm::wait(const Flight& flight) {
+  const auto begin = Clock::now();
+  while (!landed(flight)) {
+    if (seconds_since(begin) < 1e-3) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));  // the core is wanted elsewhere
+    }
+  }
+}
+
+void NcclComm::settle(const char* what) {
+  if constexpr (device_is_host) {
+    const auto flight = std::make_shared<Flight>();
+    depart(flight, what);
+    wait(*flight);
+  }
+}
+
+bool NcclComm::look() {
+  const std::lock_guard lock(m_mutex);
+  if (!m_dead.empty()) return false;
+  try {
+    land();
+  } catch (const Error& error) {  // of the device
+    die(error.what());
+  }
+  return !m_in_flight.empty();
+}
+
+void NcclComm::land() {
+  ncclResult_t state = ncclSuccess;
+  const ncclResult_t asked = ncclCommGetAsyncError(m_comm, &state);
+  const ncclResult_t found = asked != ncclSuccess ? asked : state;
+  if (found != ncclSuccess && found != ncclInProgress) {
+    die(fmt::format("an asynchronous error: {}", nccl_text(found, m_comm)));
+    return;
+  }
+  while (!m_in_flight.empty()) {
+    Flight& first = *m_in_flight.front();
+    // a host build has no events that could tell; its NCCL is in progress until all it was given has ended
+    if (device_is_host ? state == ncclInProgress : !first.end.test()) break;
+    first.finished = Clock::now();
+    first.landed = true;
+    m_in_flight.pop_front();
+  }
+  if (!m_in_flight.empty() && m_limit_seconds > 0 && seconds_since(m_in_flight.front()->since) > m_limit_seconds) {
+    die(fmt::format("a call of {} did not end within {} s; a peer is gone or hangs", m_in_flight.front()->what,
+                    m_limit_seconds));
+  }
+}
+
+void NcclComm::die(const std::string& why) {
+  m_dead = why;
+  (void)ncclCommAbort(m_comm);  // kernels of the communicator end, so that nobody waits for them
+  m_comm = nullptr;
+  m_in_flight.clear();
+}
+
+void NcclComm::require_alive() { require(m_dead.empty(), "nccl: {}", m_dead); }
+
+}  // namespace gradcomp::comm

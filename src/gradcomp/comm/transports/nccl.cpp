@@ -1,0 +1,171 @@
+#include "gradcomp/comm/transports/nccl.hpp"
+
+#include <algorithm>
+
+#include "gradcomp/comm/detail/nccl_calls.hpp"
+#include "gradcomp/comm/mpi_session.hpp"
+
+namespace gradcomp {
+namespace comm {
+namespace {
+
+class NcclUnderWay final : public Operation {
+ public:
+  void reset() { messages.clear(); }
+  bool test() override {
+    if (!landed(false)) return false;
+    for (Completion& message : messages) {
+      if (!message.test()) return false;
+    }
+    take_results();
+    return true;
+  }
+  void wait() override {
+    landed(true);
+    for (Completion& message : messages) message.wait();
+    take_results();
+  }
+  void order(const Exec& exec) override {
+    if (device_is_host) return wait();
+    comm->landed(*flight);  // throws what is known by now
+    flight->end.order(exec);
+    for (Completion& message : messages) message.order(exec);
+    take_messages();
+  }
+  bool take_events(Event& from, Event& to) override {
+    if (device_is_host || !messages.empty()) return false;
+    from = std::move(begin);
+    to = std::move(end);
+    return true;
+  }
+
+  std::shared_ptr<NcclComm> comm;
+  std::shared_ptr<Flight> flight;        ///< of the collective calls
+  Event begin, end;                      ///< around them, for whoever wants to know when they ran
+  std::vector<Completion> messages;      ///< one group between two ranks, where there is one
+  std::vector<std::size_t> their_place;  ///< of the messages in `found`
+
+ private:
+  bool landed(bool block) {
+    if (block) comm->wait(*flight);
+    return comm->landed(*flight);
+  }
+  void take_messages() {
+    for (std::size_t i = 0; i < their_place.size(); ++i) found[their_place[i]] = messages.front().found(i);
+  }
+  void take_results() {
+    take_messages();
+    times.finished = flight->finished;
+    for (const Completion& message : messages) times.finished = std::max(times.finished, message.times().finished);
+  }
+};
+
+class Nccl final : public Transport {
+ public:
+  Nccl(MPI_Comm comm, const NcclOptions& options) : m_options(options) {
+    m_options.messages.limit_seconds = options.limit_seconds;
+    check_mpi(MPI_Comm_dup(comm, &m_host), "MPI_Comm_dup");
+    check_mpi(MPI_Comm_set_errhandler(m_host, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    m_messages = make_mpi(comm, m_options.messages);
+    m_comm = std::make_shared<NcclComm>(m_host, options.limit_seconds);
+    m_calls = std::make_unique<NcclCalls>(*m_comm, m_host, options.sum, options.allgatherv);
+  }
+  ~Nccl() override { MPI_Comm_free(&m_host); }
+
+  int rank() const override { return m_messages->rank(); }
+  int size() const override { return m_messages->size(); }
+  std::string name() const override {
+    return fmt::format("nccl(sum={},messages={})", sum() == Sum::library ? "library" : "rank_order",
+                       m_messages->name());
+  }
+  Sum sum() const override { return m_options.sum; }
+  bool overlaps() const override { return true; }
+  bool concurrent() const override { return false; }
+
+  Completion start(const Exec& exec, std::span<const Call> together) override {
+    if (std::all_of(together.begin(), together.end(), is_point_to_point)) return m_messages->start(exec, together);
+    for (const Call& call : together) check_call(call, size());
+    m_comm->handle();  // a dead one must not wait for the others' sizes
+    auto calls = m_pool.take(together.size());
+    calls->comm = m_comm;
+    // one that nobody waited for is still the communicator's
+    if (!calls->flight || calls->flight.use_count() > 1) calls->flight = std::make_shared<Flight>();
+    calls->times.started = Clock::now();
+    start_messages(exec, together, *calls);
+    m_earlier.record(exec);
+    m_earlier.order(m_comm->exec());
+    calls->begin.record(m_comm->exec());
+    m_calls->carry(together, calls->found);
+    m_comm->depart(calls->flight, name_of(*std::find_if_not(together.begin(), together.end(), is_point_to_point)));
+    calls->end.record(m_comm->exec());
+    return Completion(std::move(calls));
+  }
+
+  std::unique_ptr<Transport> split(int color, int key, Level) override {
+    MPI_Comm part = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split(m_host, color, key, &part), "MPI_Comm_split");
+    auto transport = std::make_unique<Nccl>(part, m_options);
+    check_mpi(MPI_Comm_free(&part), "MPI_Comm_free");
+    return transport;
+  }
+
+ private:
+  void start_messages(const Exec& exec, std::span<const Call> together, NcclUnderWay& calls) {
+    std::vector<Call> messages;
+    calls.their_place.clear();
+    for (std::size_t i = 0; i < together.size(); ++i) {
+      if (!is_point_to_point(together[i])) continue;
+      messages.push_back(together[i]);
+      calls.their_place.push_back(i);
+    }
+    if (!messages.empty()) calls.messages.push_back(m_messages->start(exec, messages));
+  }
+
+  NcclOptions m_options;
+  MPI_Comm m_host = MPI_COMM_NULL;
+  std::unique_ptr<Transport> m_messages;
+  std::shared_ptr<NcclComm> m_comm;
+  std::unique_ptr<NcclCalls> m_calls;
+  Event m_earlier;
+  OperationPool<NcclUnderWay> m_pool;
+};
+
+NcclOptions options_of(const Options& options) {
+  NcclOptions chosen;
+  const std::string &sum = options.text("sum"), &way = options.text("allgatherv"), &aware = options.text("gpu_aware");
+  if (sum == "rank_order") chosen.sum = Sum::rank_order;
+  if (way == "padded") chosen.allgatherv = GatherWay::padded;
+  if (way == "broadcast") chosen.allgatherv = GatherWay::broadcast;
+  if (way == "send_recv") chosen.allgatherv = GatherWay::send_recv;
+  if (aware == "on") chosen.messages.gpu_aware = MpiOptions::GpuAware::on;
+  if (aware == "off") chosen.messages.gpu_aware = MpiOptions::GpuAware::off;
+  chosen.limit_seconds = options.real("limit");
+  return chosen;
+}
+
+}  // namespace
+}  // namespace comm
+
+std::unique_ptr<Transport> make_nccl(MPI_Comm comm, const NcclOptions& options) {
+  return std::make_unique<comm::Nccl>(comm, options);
+}
+
+TransportEntry transports::nccl() {
+  return {
+      "nccl",
+      "NCCL or RCCL, one rank per device; messages between two ranks over MPI",
+      {Parameter::choice("sum", "library", {"library", "rank_order"},
+                         "16-bit floats are added by the library's own rule, or in f32 in rank order, rounded once"),
+       Parameter::choice("allgatherv", "auto", {"auto", "padded", "broadcast", "send_recv"},
+                         "how blocks of unequal sizes travel; auto: the fastest, measured at first use"),
+       Parameter::choice("gpu_aware", "auto", {"auto", "on", "off"},
+                         "hand device pointers to MPI; auto: where the library says that it can"),
+       Parameter::real("limit", "0", 0, 1e6, "seconds that a call may take; 0: for ever")},
+      [](const std::any& owned, const Options& options) {
+        const auto* comm = std::any_cast<MPI_Comm>(&owned);
+        require(comm != nullptr, "transport nccl: it needs the caller's MPI_Comm");
+        return make_nccl(*comm, comm::options_of(options));
+      }};
+}
+
+}  // namespace gradcomp

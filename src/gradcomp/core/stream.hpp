@@ -1,0 +1,24 @@
+#pragma once
+// An execution space instance of its own: on a device over a stream that waits for no other by itself, the legacy
+// stream included. On hosts, where launches have ended when they return, it is the default instance.
+#include <memory>
+
+#include "gradcomp/core/types.hpp"
+
+namespace gradcomp {
+
+class Stream {
+ public:
+  /// On the device of Exec(). Make it after Kokkos::initialize() and drop it before Kokkos::finalize().
+  Stream();
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  const Exec& exec() const { return *m_exec; }
+
+ private:
+  std::unique_ptr<Exec> m_exec;
+};
+
+}  // namespace gradcomp

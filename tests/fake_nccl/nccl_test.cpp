@@ -1,0 +1,152 @@
+// What only the transport over NCCL promises: the groups that it makes, its names, its sums, its end.
+#include "gradcomp/comm/transports/nccl.hpp"
+
+#include "distributed/world.hpp"
+#include "error_of.hpp"
+#include "fake.hpp"
+#include "gradcomp/comm/detail/nccl_bootstrap.hpp"
+#include "gradcomp/kernels/casts.hpp"
+
+namespace gradcomp::test {
+namespace {
+
+using testing::HasSubstr;
+
+std::string times(int n, const std::string& what) {
+  std::string all;
+  for (int i = 0; i < n; ++i) all += (all.empty() ? "" : " ") + what;
+  return all;
+}
+
+/// The groups that `calls` make.
+std::vector<std::string> groups_of(Transport& comm, std::span<const Call> calls) {
+  const std::size_t before = fake_nccl::log().size();
+  comm.start(Exec(), calls).wait();
+  const auto& log = fake_nccl::log();
+  return {log.begin() + static_cast<std::ptrdiff_t>(before), log.end()};
+}
+
+AllGatherV uneven(const Transport& comm, const Vector<std::byte>& send, const Vector<std::byte>& receive) {
+  return {send.data(), 1 + comm.rank(), receive.data(), static_cast<index_t>(receive.size())};
+}
+
+TEST(Nccl, CallsThatStartTogetherAreOneGroup) {
+  const auto comm = make_transport("nccl:allgatherv=padded", MPI_COMM_WORLD);
+  const Vector<float> x("x", 10), y("y", 10), all("all", static_cast<std::size_t>(10 * comm->size()));
+  const std::array<Call, 3> calls = {AllReduce{x.data(), x.data(), 10}, AllGather{y.data(), all.data(), 10}, Barrier{}};
+  EXPECT_THAT(groups_of(*comm, calls), testing::ElementsAre("ncclAllReduce ncclAllGather ncclAllReduce"));
+}
+
+TEST(Nccl, EachWayOfAllGatherVIsOneGroup) {
+  for (const std::string way : {"padded", "broadcast", "send_recv"}) {
+    const auto comm = make_transport("nccl:allgatherv=" + way, MPI_COMM_WORLD);
+    const int p = comm->size();
+    const Vector<std::byte> send("send", 64), receive("receive", static_cast<std::size_t>(64 * p));
+    const std::array<Call, 1> call = {uneven(*comm, send, receive)};
+    const auto groups = groups_of(*comm, call);
+    const std::string expected = way == "padded"      ? "ncclAllGather"
+                                 : way == "broadcast" ? times(p, "ncclBroadcast")
+                                                      : times(p - 1, "ncclSend ncclRecv");
+    EXPECT_EQ(groups, expected.empty() ? std::vector<std::string>{} : std::vector<std::string>{expected}) << way;
+  }
+}
+
+// slots of the largest block would need 8 x 64 bytes where there is room for less
+TEST(Nccl, BlocksTooUnevenToPadAreSentAndReceived) {
+  const auto comm = make_transport("nccl:allgatherv=padded", MPI_COMM_WORLD);
+  if (comm->size() == 1) GTEST_SKIP() << "needs two ranks";
+  const index_t capacity = 512 + 64 * (comm->size() - 1), own = comm->rank() == 0 ? 512 : 1;
+  const auto send = to_device(std::vector<std::int8_t>(static_cast<std::size_t>(own), std::int8_t(comm->rank() + 1)));
+  const Vector<std::int8_t> receive("receive", static_cast<std::size_t>(capacity));
+  const Found found = run(*comm, Exec(),
+                          AllGatherV{reinterpret_cast<const std::byte*>(send.data()), own,
+                                     reinterpret_cast<std::byte*>(receive.data()), capacity});
+  for (int r = 0; r < comm->size(); ++r) {
+    EXPECT_EQ(to_host(receive)[static_cast<std::size_t>(found.blocks.offset[static_cast<std::size_t>(r)])], r + 1);
+  }
+  EXPECT_THAT(fake_nccl::log().back(), HasSubstr("ncclRecv"));
+}
+
+// after the first call of its size, one group a call, which all ranks take
+TEST(Nccl, TheWayOfAllGatherVIsMeasuredOnce) {
+  const auto comm = make_transport("nccl", MPI_COMM_WORLD);
+  const Vector<std::byte> send("send", 64), receive("receive", static_cast<std::size_t>(64 * comm->size()));
+  const std::array<Call, 1> call = {uneven(*comm, send, receive)};
+  EXPECT_GT(groups_of(*comm, call).size(), comm->size() == 1 ? 7 : 11);
+  const auto later = groups_of(*comm, call);
+  EXPECT_LE(later.size(), 1);
+  EXPECT_TRUE(
+      same_bits(*comm, later.empty() ? std::vector<char>{} : std::vector<char>(later[0].begin(), later[0].end())));
+}
+
+TEST(Nccl, NamesItsSumAndWhatCarriesMessages) {
+  const auto library = make_transport("nccl", MPI_COMM_WORLD),
+             ours = make_transport("nccl:sum=rank_order", MPI_COMM_WORLD);
+  EXPECT_EQ(library->name(), "nccl(sum=library,messages=mpi)");
+  EXPECT_EQ(ours->name(), "nccl(sum=rank_order,messages=mpi)");
+  EXPECT_EQ(library->sum(), Sum::library);
+  EXPECT_EQ(ours->split(0, 0)->sum(), Sum::rank_order);
+}
+
+// the fake rounds after every term, as NCCL may: in bf16 the small terms are lost one by one
+TEST(Nccl, ByItsOwnRuleHalfFloatsAreNcclsAndOtherwiseInRankOrder) {
+  using kernels::Bfloat;
+  for (const std::string sum : {"library", "rank_order"}) {
+    const auto comm = make_transport("nccl:sum=" + sum, MPI_COMM_WORLD);
+    const float mine = comm->rank() == 0 ? 1.0f : 0x1p-9f;
+    const auto data = to_device(std::vector<std::uint16_t>(1, Bfloat::encode(mine)));
+    run(*comm, Exec(), AllReduce{data.data(), data.data(), 1, DType::bf16, ReduceOp::sum});
+    const std::string last = fake_nccl::log().back();
+    EXPECT_EQ(last.substr(0, last.find(' ')), sum == "library" ? "ncclAllReduce" : "ncclBroadcast");
+    const float exact = 1.0f + static_cast<float>(comm->size() - 1) * 0x1p-9f;
+    if (sum == "rank_order") {
+      EXPECT_EQ(Bfloat::decode(to_host(data)[0]), Bfloat::decode(Bfloat::encode(exact)));
+    }
+  }
+}
+
+TEST(Nccl, AfterAnErrorNothingWorksAndTheErrorIsNamed) {
+  const auto control = make_mpi(MPI_COMM_WORLD);
+  const auto comm = make_nccl(MPI_COMM_WORLD);
+  const Vector<float> x("x", 4);
+  barrier(*comm);
+  barrier(*control);
+  fake_nccl::inject(ncclSystemError);
+  const auto reduce = [&] { run(*comm, Exec(), AllReduce{x.data(), x.data(), 4}); };
+  EXPECT_THAT(error_of(reduce), HasSubstr("nccl: an asynchronous error: unhandled system error"));
+  EXPECT_THAT(error_of(reduce), HasSubstr("unhandled system error"));
+  barrier(*control);
+}
+
+TEST(Nccl, ACallThatAPeerNeverMakesIsGivenUp) {
+  const auto control = make_mpi(MPI_COMM_WORLD);
+  if (control->size() == 1) GTEST_SKIP() << "needs two ranks";
+  NcclOptions options;
+  options.limit_seconds = 0.05;
+  const auto comm = make_nccl(MPI_COMM_WORLD, options);
+  const Vector<float> x("x", 4);
+  if (comm->rank() > 0) {
+    EXPECT_THAT(error_of([&] { run(*comm, Exec(), AllReduce{x.data(), x.data(), 4}); }),
+                HasSubstr("a call of allreduce did not end within 0.05 s; a peer is gone or hangs"));
+  }
+  barrier(*control);
+}
+
+TEST(Nccl, RanksThatShareADeviceAreNamed) {
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  comm::require_own_devices(MPI_COMM_WORLD, fmt::format("0000:{:02x}:00.0", rank));
+  if (ranks == 1) return;
+  const std::string error =
+      error_of([&] { comm::require_own_devices(MPI_COMM_WORLD, fmt::format("0000:{:02x}:00.0", rank % (ranks - 1))); });
+  EXPECT_THAT(error, HasSubstr(fmt::format("ranks 0 and {} share device 0000:00:00.0 of host ", ranks - 1)));
+}
+
+TEST(Nccl, RefusesWhatItCannotBeMadeOf) {
+  EXPECT_THAT(error_of([] { make_transport("nccl", 3); }), HasSubstr("MPI_Comm"));
+  EXPECT_THAT(error_of([] { make_transport("nccl:sum=mine", MPI_COMM_WORLD); }), HasSubstr("library, rank_order"));
+}
+
+}  // namespace
+}  // namespace gradcomp::test
