@@ -83,6 +83,9 @@ include(CompileOnly${language}) # compile_only_layer(<name> <source>...) and com
 function(compile_only_folder folder)
   set(sources ${ARGN})
   list(FILTER sources EXCLUDE REGEX "${compile_only_left_out}")
+  if(NOT sources) # no folder, or nothing in it for this compiler
+    return()
+  endif()
   cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
   string(REPLACE "/" "_" name ${name})
   compile_only_layer(${name} ${sources})

@@ -33,7 +33,7 @@ function(compile_only_layer name)
       list(APPEND kernels ${source})
     endif()
   endforeach()
-  compile_only(${name}_device BATCH 8 OPTIONS ${warnings} --offload-device-only -O1
+  compile_only(${name}_device BATCH 12 OPTIONS ${warnings} --offload-device-only -O1
     -Wno-unused-command-line-argument SOURCES ${kernels})
   compile_only(${name} BATCH 1000 OPTIONS ${warnings} --offload-host-only -O0 "SHELL:-include ${guard}" SOURCES ${ARGN})
   check_objects(${name})

@@ -54,9 +54,9 @@ def visible(kind):
 def test_every_preset_builds_and_tests_under_its_name():
     configured = {p["name"] for p in PRESETS["configurePresets"] if not p.get("hidden")}
     assert visible("buildPresets") == {name: name for name in configured}
-    assert visible("testPresets") == {name: name for name in configured - {"cuda-compile"}}  # which links no program
+    assert visible("testPresets") == {name: name for name in configured if "-compile" not in name}  # those link nothing
     run = (ROOT / "run").read_text()
-    assert set(re.search(r"presets=\((.*)\)", run).group(1).split()) == configured
+    assert set(re.search(r"presets=\((.*?)\)", run, re.DOTALL).group(1).split()) == configured
 
 
 def test_every_option_is_explained():

@@ -12,6 +12,7 @@ check_arguments() {
     help | --help | -h | demo | test | bench | device-check) ;;
     shell | docs) [ $# = 0 ] || usage_error "$verb takes no arguments" ;;
     format) [ "$*" = '' ] || [ "$*" = --check ] || usage_error "format takes --check or nothing, not '$*'" ;;
+    check) [ "$*" = '' ] || [ "$*" = --all ] || usage_error "check takes --all or nothing, not '$*'" ;;
     clean) [ "$*" = '' ] || [ "$*" = --all ] || usage_error "clean takes --all or nothing, not '$*'" ;;
     build) is_preset "${1:-openmp}" || usage_error "no preset '$1': there are ${presets[*]}" ;;
     exec)

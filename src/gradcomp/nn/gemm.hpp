@@ -16,7 +16,7 @@ struct Matrix {
   /// Row-major and contiguous.
   static Matrix dense(T* from, index_t rows, index_t columns) { return {from, rows, columns, columns, 1}; }
 
-  Matrix transposed() const { return {data, columns, rows, column_step, row_step}; }
+  KOKKOS_INLINE_FUNCTION Matrix transposed() const { return {data, columns, rows, column_step, row_step}; }
 
   KOKKOS_INLINE_FUNCTION T& operator()(index_t i, index_t j) const { return data[i * row_step + j * column_step]; }
 

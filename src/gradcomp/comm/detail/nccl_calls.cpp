@@ -9,7 +9,6 @@
 namespace gradcomp::comm {
 namespace {
 
-Parts parts_of(const Blocks& blocks) { return {blocks.size.data(), blocks.offset.data()}; }
 std::size_t elements(index_t count) { return static_cast<std::size_t>(count); }
 
 /// Equal blocks, one behind the other.

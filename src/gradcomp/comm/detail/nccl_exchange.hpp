@@ -11,6 +11,7 @@ struct Parts {
   const index_t* size;
   const index_t* offset;
 };
+inline Parts parts_of(const Blocks& blocks) { return {blocks.size.data(), blocks.offset.data()}; }
 
 /// Sends part r of `send` to rank r and receives part r from rank r, but for this rank's own (see own_part()). What one
 /// rank sends another expects: sizes of 0 are left out on both sides.

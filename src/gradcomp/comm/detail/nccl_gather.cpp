@@ -15,7 +15,6 @@ constexpr std::array<index_t, 2> class_ends = {index_t{256} << 10, index_t{8} <<
 constexpr int untimed = 1, timed = 3;  ///< the first call of a kind makes connections
 
 index_t largest(const Blocks& blocks) { return *std::max_element(blocks.size.begin(), blocks.size.end()); }
-Parts parts_of(const Blocks& blocks) { return {blocks.size.data(), blocks.offset.data()}; }
 
 }  // namespace
 

@@ -2,14 +2,13 @@
 
 #include "gradcomp/comm/detail/blocks.hpp"
 #include "gradcomp/comm/detail/half_reduce.hpp"
+#include "gradcomp/comm/detail/mpi_types.hpp"
 #include "gradcomp/comm/detail/nccl_exchange.hpp"
 
 namespace gradcomp::comm {
 namespace {
 
 using Elements = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
-bool is_half(DType type) { return type == DType::f16 || type == DType::bf16; }
 
 template <class Format>
 void combine_halves(const Exec& exec, ReduceOp op, const std::uint16_t* terms, int ranks, index_t count,

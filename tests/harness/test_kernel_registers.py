@@ -1,0 +1,49 @@
+"""tools/kernel_registers: figures of ptxas as a table by the function that launches, and the limit of spills."""
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "kernel_registers"
+OURS = "_ZN6Kokkos4Impl6launchIZN8gradcomp7kernels4packERKNS_4CudaEEUl{}E_EEvT_"  # a lambda in gradcomp::kernels::pack
+KOKKOS = "_ZN6Kokkos4Impl8ViewFillIfEEvT_"
+
+
+def entry(name, registers, stack=0, stores=0, loads=0):
+    return (f"ptxas info    : Compiling entry function '{name}' for 'sm_90'\n"
+            f"ptxas info    : Function properties for {name}\n"
+            f"    {stack} bytes stack frame, {stores} bytes spill stores, {loads} bytes spill loads\n"
+            f"ptxas info    : Used {registers} registers, used 0 barriers\n")
+
+
+def run(folder, *arguments):
+    return subprocess.run([sys.executable, TOOL, folder, *arguments], capture_output=True, text=True)
+
+
+@pytest.fixture(name="folder")
+def fixture_folder(tmp_path):
+    text = "ptxas info    : 0 bytes gmem\n" + entry(OURS.format("i"), 32) + entry(KOKKOS, 99, 8, 4, 4)
+    (tmp_path / "a.o.ptxas").write_text(text + entry(OURS.format("f"), 40, stack=16))
+    return tmp_path
+
+
+def test_largest_figures_of_a_function(folder):
+    lines = run(folder).stdout.splitlines()
+    assert lines[0].startswith("3 kernels for sm_90, 1 functions of ours")
+    assert lines[-1] == "| `kernels::pack` | 2 | 40 | 16 | 0 |"
+
+
+def test_a_spill_fails_and_is_named(folder):
+    assert run(folder, "--limit", "0").returncode == 0  # only Kokkos' own kernel spills
+    (folder / "b.o.ptxas").write_text(entry(OURS.format("d"), 255, 64, 24, 12))
+    done = run(folder, "--limit", "0", "--output", folder / "out" / "page.md")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "kernel_registers: gradcomp::kernels::pack spills 36 bytes, allowed are 0\n"
+    assert "| 36 |" in (folder / "out" / "page.md").read_text()
+
+
+def test_no_figures_is_one_line(tmp_path):
+    done = run(tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == f"kernel_registers: {tmp_path}: no *.ptxas: ./run build cuda-compile writes them\n"
