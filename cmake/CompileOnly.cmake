@@ -103,6 +103,7 @@ foreach(folder ${PROJECT_SOURCE_DIR}/bench ${folders})
 endforeach()
 if(GRADCOMP_ENABLE_TESTS)
   file(GLOB folders LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/unit/* ${PROJECT_SOURCE_DIR}/tests/*)
+  list(REMOVE_ITEM folders ${PROJECT_SOURCE_DIR}/tests/fake_nccl) # stands for the real one on hosts
   foreach(folder ${folders})
     file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
     cmake_path(GET folder FILENAME name)

@@ -27,7 +27,9 @@ class Exchanges : public testing::Test {
     options.bucket_bytes = 25 * 4;  // buckets d+c, b, a
     gradient = Vector<float>("gradient", 41);
     mean = Vector<float>("mean", 41);
-    for (std::size_t i = 0; i < 41; ++i) gradient(i) = static_cast<float>(i + 1);
+    const auto values = Kokkos::create_mirror_view(gradient);
+    for (std::size_t i = 0; i < 41; ++i) values(i) = static_cast<float>(i + 1);
+    Kokkos::deep_copy(gradient, values);
   }
 
   std::unique_ptr<Exchange> make(const std::string& name) {
@@ -64,7 +66,9 @@ TEST_F(Exchanges, OverlappedGoesRoundByRoundWhateverTheReadiness) {
     exchange->end(exec);
     EXPECT_THAT(comm.log->calls, ElementsAre("allreduce 1", "allreduce 1", "allreduce 1", "allreduce 11",
                                              "allreduce 20", "allreduce 10"));
-    for (std::size_t i = 0; i < 41; ++i) EXPECT_EQ(mean(i), gradient(i));
+    const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), gradient),
+               got = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), mean);
+    for (std::size_t i = 0; i < 41; ++i) EXPECT_EQ(got(i), values(i));
   }
 }
 
@@ -86,12 +90,12 @@ TEST_F(Exchanges, ReportsBytesAndDensityOfAllBuckets) {
 TEST_F(Exchanges, OneFlaggedBucketGivesAllBucketsBack) {
   for (const char* name : {"synchronous", "overlapped"}) {
     const auto exchange = make(name);
-    gradient(10) = std::nanf("");  // first element of bucket b
+    Kokkos::deep_copy(Kokkos::subview(gradient, 10), std::nanf(""));  // first element of bucket b
     exchange->begin(exec, gradient, mean, 0, nullptr);
     const StepReport report = exchange->end(exec);
     EXPECT_TRUE(report.skipped);
     EXPECT_EQ(report.density_ratio, std::vector<double>(3, 0.0));
-    gradient(10) = 1;
+    Kokkos::deep_copy(Kokkos::subview(gradient, 10), 1.0f);
     exchange->begin(exec, gradient, mean, 1, nullptr);
     EXPECT_FALSE(exchange->end(exec).skipped);
   }

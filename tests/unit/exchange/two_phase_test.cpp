@@ -18,7 +18,9 @@ struct Rig {
         reduction(spec, Layout::flat(elements), comm),
         gradient("gradient", elements),
         out("out", elements) {
-    for (std::size_t i = 0; i < elements; ++i) gradient(i) = std::sin(static_cast<float>(i));
+    const auto values = Kokkos::create_mirror_view(gradient);
+    for (std::size_t i = 0; i < elements; ++i) values(i) = std::sin(static_cast<float>(i));
+    Kokkos::deep_copy(gradient, values);
   }
 
   bool step() {
