@@ -6,8 +6,7 @@ namespace gradcomp::test {
 
 struct TwoRoundsState final : State {
   using State::State;
-  float norm[1] = {0};
-  std::vector<float> sum;
+  Vector<float> norm{"norm", 1}, sum;
 };
 
 class TwoRounds final : public CompressorOf<TwoRoundsState> {
@@ -24,7 +23,7 @@ class TwoRounds final : public CompressorOf<TwoRoundsState> {
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     auto state = std::make_unique<TwoRoundsState>(layout);
-    state->sum.resize(static_cast<std::size_t>(layout.count()));
+    state->sum = Vector<float>("sum", static_cast<std::size_t>(layout.count()));
     state->kept = {1};
     state->target = {2};
     return state;
@@ -32,19 +31,24 @@ class TwoRounds final : public CompressorOf<TwoRoundsState> {
   index_t payload_capacity(const Layout&) const override { return 0; }
   index_t payload_bytes(const Layout& layout, index_t) const override { return 4 + 4 * layout.count(); }
 
-  void do_produce(const Exec&, int round, const Source& source, TwoRoundsState& own, const Context&,
+  void do_produce(const Exec& exec, int round, const Source& source, TwoRoundsState& own, const Context&,
                   Message& message) const override {
-    if (round == 0) own.norm[0] = source.gradient[0];
+    if (round == 0) Kokkos::deep_copy(exec, own.norm, Span<const float>(source.gradient, 1));
     message.count = round == 0 ? 1 : source.count;
-    message.data = round == 0 ? own.norm : source.gradient;
-    message.result = round == 0 ? own.norm : own.sum.data();
+    message.data = round == 0 ? own.norm.data() : source.gradient;
+    message.result = round == 0 ? own.norm.data() : own.sum.data();
   }
   void do_finish(const Exec& exec, const Source& source, TwoRoundsState& own, const Context& context,
                  const Span<float>& out, Verdict& verdict) const override {
-    for (index_t i = 0; i < source.count; ++i) {
-      out(static_cast<std::size_t>(i)) = own.sum[static_cast<std::size_t>(i)] / static_cast<float>(context.ranks);
-    }
-    if (own.norm[0] != own.norm[0]) verdict.skip(exec);
+    std::vector<float> mean(static_cast<std::size_t>(source.count));
+    const HostSpan<float> values(mean.data(), mean.size());
+    Kokkos::deep_copy(values, own.sum);
+    for (float& x : mean) x /= static_cast<float>(context.ranks);
+    Kokkos::deep_copy(exec, out, values);
+    exec.fence();
+    float norm = 0;
+    Kokkos::deep_copy(HostSpan<float>(&norm, 1), own.norm);
+    if (norm != norm) verdict.skip(exec);
   }
   void do_give_back(const Exec&, const Source&, TwoRoundsState& state, const Message&,
                     const Span<const float>&) const override {
