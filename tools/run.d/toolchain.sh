@@ -32,7 +32,9 @@ system_is_complete() { # the probe costs seconds: its answer is kept for as long
 enter_toolchain() {
   [ -z "${GRADCOMP_TOOLCHAIN_ACTIVE:-}" ] || return 0
   local wish=${GRADCOMP_TOOLCHAIN:-auto}
-  if [ "$wish" != debian ] && [[ "$1 ${2:-}" != 'build '*-compile* ]] && system_is_complete; then
+  # A compile check wants the headers of Debian's Kokkos, which is built for no GPU, unless the caller insists.
+  if [ "$wish" = auto ] && [[ "$1 ${2:-}" == 'build '*-compile* ]]; then wish=debian; fi
+  if [ "$wish" != debian ] && system_is_complete; then
     export GRADCOMP_TOOLCHAIN_ACTIVE=system
     return
   fi

@@ -6,7 +6,7 @@ phase_of() {
   case $1 in
     *'apt-get update'*) echo 'reading the package lists' ;;
     *'downloading packages'* | *'extracting archives'* | *'essential packages'*) echo 'base system' ;;
-    *'remaining packages'*) echo 'compiler, Kokkos, MPI, Slurm, Python' ;;
+    *'remaining packages'*) echo 'compiler, libraries and tools' ;;
     *'unpacking Kokkos Kernels'*) echo 'Kokkos Kernels' ;;
     *'installing from PyPI'*) echo 'ReFrame' ;;
     *'cleaning'*) echo 'cleaning up' ;;

@@ -39,14 +39,14 @@ class Exchanges : public testing::Test {
     return exchange;
   }
 
-  Layout layout;
-  MethodSpec method;
-  ExchangeOptions options;
-  FakeTransport comm{2};
   void write(index_t place, float value) {
     Kokkos::deep_copy(subspan<float>(gradient, place, 1), HostSpan<const float>(&value, 1));
   }
 
+  Layout layout;
+  MethodSpec method;
+  ExchangeOptions options;
+  FakeTransport comm{2};
   Vector<float> gradient, mean;
   Exec exec;
 };
