@@ -1,9 +1,7 @@
 # Runs PROGRAM (failure_program.cpp) on three ranks and checks its status and what it printed. Where several ranks may see
 # the error before the job ends, each prints the same line but for its number.
-execute_process(COMMAND ${LAUNCHER} ${RANKS_FLAG} 3 ${PROGRAM} ${CASE}
-                RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output TIMEOUT 50)
-string(REPLACE ";" "," output "${output}") # CMake's own separator
-string(REGEX MATCHALL "nccl_failure: [^\n]*" lines "${output}")
+include(${CMAKE_CURRENT_LIST_DIR}/../distributed/run_case.cmake)
+run_case(nccl_failure)
 list(TRANSFORM lines REPLACE "on rank [0-9]: " "")
 list(REMOVE_DUPLICATES lines)
 if(CASE STREQUAL "ok")
@@ -16,11 +14,6 @@ elseif(CASE STREQUAL "device")
   set(expected "^nccl_failure: error: transport nccl: ranks 0 and 2 share device 0000:65:00.0 of host .*, and NCCL takes one rank per device: ")
 elseif(CASE STREQUAL "differ")
   set(expected "make different collective calls: ncclAllReduce.count [78], ")
-endif()
-if((CASE STREQUAL "ok") AND NOT (status EQUAL 0))
-  message(FATAL_ERROR "status ${status}, expected 0:\n${output}")
-elseif(NOT (CASE STREQUAL "ok") AND NOT (status MATCHES "^[1-9][0-9]*$"))
-  message(FATAL_ERROR "status ${status}, expected a non-zero number:\n${output}")
 endif()
 list(LENGTH lines count)
 foreach(line IN LISTS lines)

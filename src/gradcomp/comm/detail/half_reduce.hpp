@@ -10,6 +10,8 @@
 
 namespace gradcomp::comm {
 
+inline bool is_half(DType type) { return type == DType::f16 || type == DType::bf16; }
+
 KOKKOS_INLINE_FUNCTION float combine(ReduceOp op, float a, float b) {
   // a NaN in either term stays one: it is how a rank flags its step
   if (op == ReduceOp::sum) return a + b;

@@ -7,8 +7,6 @@
 
 namespace gradcomp::comm {
 
-inline bool is_half(DType type) { return type == DType::f16 || type == DType::bf16; }
-
 /// The 16-bit floats travel as bit patterns: MPI knows neither.
 inline MPI_Datatype mpi_type(DType type) {
   switch (type) {

@@ -23,22 +23,14 @@ Blocks blocks_of(const AllToAll& call, int ranks) {
 
 }  // namespace
 
-NcclCalls::NcclCalls(NcclComm& comm, MPI_Comm host, Sum sum, GatherWay way)
+NcclCalls::NcclCalls(NcclComm& comm, MPI_Comm host, int rank, int ranks, Sum sum, GatherWay way)
     : m_comm(comm),
       m_host(host),
       m_sum(sum),
-      m_rank([&] {
-        int rank = 0;
-        check_mpi(MPI_Comm_rank(host, &rank), "MPI_Comm_rank");
-        return rank;
-      }()),
-      m_ranks([&] {
-        int ranks = 1;
-        check_mpi(MPI_Comm_size(host, &ranks), "MPI_Comm_size");
-        return ranks;
-      }()),
-      m_gather(comm, host, way),
-      m_reduce(comm, m_rank, m_ranks),
+      m_rank(rank),
+      m_ranks(ranks),
+      m_gather(comm, host, rank, ranks, way),
+      m_reduce(comm, rank, ranks),
       m_token("gradcomp::comm::token", 1) {}
 
 void NcclCalls::carry(std::span<const Call> together, std::span<Found> found) {

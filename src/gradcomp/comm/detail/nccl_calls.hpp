@@ -11,8 +11,8 @@ namespace gradcomp::comm {
 
 class NcclCalls {
  public:
-  /// `host`: the same ranks over MPI, for sizes.
-  NcclCalls(NcclComm& comm, MPI_Comm host, Sum sum, GatherWay way);
+  /// `host`: the same `ranks` over MPI, for sizes.
+  NcclCalls(NcclComm& comm, MPI_Comm host, int rank, int ranks, Sum sum, GatherWay way);
 
   /// Begins the collective ones of the calls: in one group what NCCL has, then one by one what takes more. Throws Error
   /// on all ranks before anything has begun when blocks do not fit.
@@ -42,7 +42,7 @@ class NcclCalls {
   NcclComm& m_comm;
   MPI_Comm m_host;
   Sum m_sum;
-  int m_rank = 0, m_ranks = 1;
+  int m_rank, m_ranks;
   NcclGather m_gather;
   NcclReduce m_reduce;
   std::vector<GatherWay> m_ways;  ///< of the AllGatherV of the group, in order

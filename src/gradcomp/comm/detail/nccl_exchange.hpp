@@ -1,6 +1,6 @@
 #pragma once
 // What NCCL makes of sends and receives in one group: parts of any size from every rank to every rank. All functions
-// but exchange() come inside NcclComm::group().
+// but own_part() come inside NcclComm::group().
 #include "gradcomp/comm/call.hpp"
 #include "gradcomp/comm/detail/nccl_comm.hpp"
 

@@ -18,17 +18,14 @@ index_t largest(const Blocks& blocks) { return *std::max_element(blocks.size.beg
 
 }  // namespace
 
-NcclGather::NcclGather(NcclComm& comm, MPI_Comm host, GatherWay way) : m_comm(comm), m_host(host), m_way(way) {
-  check_mpi(MPI_Comm_rank(host, &m_rank), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_size(host, &m_ranks), "MPI_Comm_size");
-}
+NcclGather::NcclGather(NcclComm& comm, MPI_Comm host, int rank, int ranks, GatherWay way)
+    : m_comm(comm), m_host(host), m_way(way), m_rank(rank), m_ranks(ranks) {}
 
 GatherWay NcclGather::plan(const AllGatherV& call, Found& found) {
   Blocks& blocks = found.blocks;
   blocks.size.resize(static_cast<std::size_t>(m_ranks));
   check_mpi(MPI_Allgather(&call.bytes, 1, MPI_INT64_T, blocks.size.data(), 1, MPI_INT64_T, m_host), "MPI_Allgather");
-  const index_t end = place_aligned(blocks);
-  require(end <= call.capacity, "allgatherv: {} bytes from {} ranks do not fit {} bytes", end, m_ranks, call.capacity);
+  place_gathered(blocks, call.capacity);
   GatherWay way = m_way == GatherWay::automatic ? fastest(call, found) : m_way;
   if (way == GatherWay::padded && aligned(largest(blocks)) * m_ranks > call.capacity) way = GatherWay::send_recv;
   place(call, found, way);

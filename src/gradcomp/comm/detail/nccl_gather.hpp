@@ -23,7 +23,7 @@ enum class GatherWay { automatic, padded, broadcast, send_recv };
 
 class NcclGather {
  public:
-  NcclGather(NcclComm& comm, MPI_Comm host, GatherWay way);
+  NcclGather(NcclComm& comm, MPI_Comm host, int rank, int ranks, GatherWay way);
 
   /// Exchanges the sizes over MPI, and so waits for the other ranks to make this call; fills found.blocks. Throws Error
   /// on all ranks when the blocks do not fit. Copies this rank's block to its place where the way needs that.
@@ -38,7 +38,7 @@ class NcclGather {
   NcclComm& m_comm;
   MPI_Comm m_host;
   GatherWay m_way;
-  int m_rank = 0, m_ranks = 1;
+  int m_rank, m_ranks;
   std::array<std::optional<GatherWay>, 3> m_chosen;  ///< by class of sizes
 };
 

@@ -2,7 +2,6 @@
 
 #include "gradcomp/comm/detail/blocks.hpp"
 #include "gradcomp/comm/detail/half_reduce.hpp"
-#include "gradcomp/comm/detail/mpi_types.hpp"
 #include "gradcomp/comm/detail/nccl_exchange.hpp"
 
 namespace gradcomp::comm {

@@ -16,6 +16,14 @@ inline index_t place_aligned(Blocks& blocks) {
   return end;
 }
 
+/// Offsets for the sizes that an AllGatherV received; returns the end of the last block. Throws Error on all ranks when
+/// that exceeds `capacity`.
+inline index_t place_gathered(Blocks& blocks, index_t capacity) {
+  const index_t end = place_aligned(blocks);
+  require(end <= capacity, "allgatherv: {} bytes from {} ranks do not fit {} bytes", end, blocks.size.size(), capacity);
+  return end;
+}
+
 /// What `rank` of `size` receives in an AllToAllV, from found.all to found.blocks. Throws Error on all ranks when the
 /// parts for some rank exceed `capacity`.
 inline void place_received(Found& found, int rank, int size, index_t capacity) {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "gradcomp/comm/detail/copy.hpp"
+#include "gradcomp/comm/detail/half_reduce.hpp"
 #include "gradcomp/comm/detail/mpi_calls.hpp"
 #include "gradcomp/comm/detail/mpi_half.hpp"
-#include "gradcomp/comm/detail/mpi_types.hpp"
 #include "gradcomp/comm/detail/place.hpp"
 #include "gradcomp/comm/detail/point_to_point.hpp"
 #include "gradcomp/comm/detail/staging.hpp"
@@ -163,8 +163,7 @@ class Mpi final : public Transport {
     Blocks& blocks = found.blocks;
     blocks.size.resize(static_cast<std::size_t>(size()));
     m_calls.allgather(&c.bytes, blocks.size.data(), 1, DType::i64);
-    const index_t end = place_aligned(blocks);
-    require(end <= c.capacity, "allgatherv: {} bytes from {} ranks do not fit {} bytes", end, size(), c.capacity);
+    const index_t end = place_gathered(blocks, c.capacity);
     staged(exec, m_stage, c.send, c.bytes, c.receive, end, [&](const void* from, void* to) {
       m_calls.allgatherv(static_cast<const std::byte*>(from), static_cast<std::byte*>(to), blocks.size.data(),
                          blocks.offset.data());

@@ -68,7 +68,7 @@ class Nccl final : public Transport {
     check_mpi(MPI_Comm_set_errhandler(m_host, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     m_messages = make_mpi(comm, m_options.messages);
     m_comm = std::make_shared<NcclComm>(m_host, options.limit_seconds);
-    m_calls = std::make_unique<NcclCalls>(*m_comm, m_host, options.sum, options.allgatherv);
+    m_calls = std::make_unique<NcclCalls>(*m_comm, m_host, rank(), size(), options.sum, options.allgatherv);
   }
   ~Nccl() override { MPI_Comm_free(&m_host); }
 
