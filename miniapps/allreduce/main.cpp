@@ -44,8 +44,10 @@ CommandLine parse(int argc, char** argv, int rank, int& exit_status) {
   app.add_option("--methods", line.methods, "comma-separated method specs, see --list");
   app.add_option("--repetitions", line.reduction.repetitions, "timed repetitions of each case")
       ->check(CLI::Range(index_t{1}, index_t{1000000}));
-  app.add_option("--warmup", line.reduction.warmup, "repetitions before the timed ones")
+  app.add_option("--untimed", line.reduction.untimed, "repetitions before the timed ones")
       ->check(CLI::Range(index_t{0}, index_t{1000000}));
+  const auto renamed = [](const std::string&) { throw CLI::ValidationError("--warmup is now called --untimed"); };
+  app.add_option_function<std::string>("--warmup", renamed)->group("");  // hidden
   app.add_option("--density-tolerance", line.density_tolerance,
                  "fail when a method's median of achieved / target density leaves 1 +- this; 0: off")
       ->check(CLI::NonNegativeNumber);
@@ -94,7 +96,7 @@ int run(const CommandLine& line, const MpiSession& session) {
   report::Json options = {{"methods", line.methods},
                           {"sizes", line.sizes},
                           {"repetitions", line.reduction.repetitions},
-                          {"warmup", line.reduction.warmup},
+                          {"untimed", line.reduction.untimed},
                           {"density_tolerance", line.density_tolerance},
                           {"transport", line.transport},
                           {"link", line.link}};

@@ -43,7 +43,7 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.add_option("--model", o.model, fmt::format("{}", fmt::join(nn::model_names(), ", ")));
   app.add_option("--methods", o.methods,
                  "comma-separated method specs, name:key=value:...[+CODER][+huffman]; see --list");
-  app.add_flag("!--no-controls", o.controls, "do not add the controls fp32, fp16, bf16 and none");
+  app.add_flag("!--no-controls", o.controls, "do not add the controls fp32, fp16, bf16 and no_exchange");
   app.add_option("--steps", o.steps, "training steps of each method");
   app.add_option("--batch", o.batch, "samples per rank and step");
   app.add_option("--lr", o.learning_rate, "learning rate; a method's own lr=... comes first");
@@ -65,10 +65,12 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.add_option("--strategy", o.strategy, "when replicas exchange, name:key=value; see --list=strategies");
   app.add_option("--bucket-kib", bucket_kib,
                  "gradient KiB fused into one bucket; auto: sizes that follow from the model");
-  app.add_option("--evaluate-every", o.evaluate_every, "steps between evaluations; 0: four in all");
+  app.add_option("--evaluate-every", o.evaluate_every,
+                 "steps between evaluations on the validation set; 0: four in all");
   app.add_option("--block", o.block, "steps of one method before the next one runs");
-  app.add_option("--quality-tolerance", o.quality_tolerance,
-                 "quality below fp32 that still counts as matched: 0.02 is 2 points of accuracy, or 2 % perplexity");
+  app.add_option(
+      "--quality-tolerance", o.quality_tolerance,
+      "quality below fp32 that still counts as matched, up to 0.05: 0.02 is 2 points of accuracy, or 2 % perplexity");
   app.add_option("--target", o.target,
                  "quality to be reached, accuracy=X or perplexity=X: time, steps and bytes until an evaluation saw it");
   app.add_option("--seeds", o.seeds, "repetitions with seeds --seed, --seed + 1, ...: means with 95 % intervals");
@@ -76,10 +78,12 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
                  "adds the control fp32:accumulate=N, which sums up N batches and exchanges every N-th step; 1: no");
   app.add_flag(
       "--tune", o.tune,
-      "find each method's learning rate by short runs at 1/4, 1/2, 1 and 2 times --lr, or its own lr=, and write "
-      "--rates; goes on where an interrupted one stopped");
+      "find each method's learning rate by short runs around --lr, or its own lr=, on the validation set, and the "
+      "controls' bucket sizes, and write --rates; goes on where an interrupted one stopped");
   app.add_option("--tune-steps", o.tune_steps, "steps of a trial of --tune");
-  app.add_option("--rates", o.rates, "file of learning rates, as --tune writes it");
+  app.add_option("--tune-trials", o.tune_trials, "rates that --tune tries for every method");
+  app.add_option("--tune-seeds", o.tune_seeds, "seeds of every trial, which no result may have");
+  app.add_option("--rates", o.rates, "file of learning rates and bucket sizes, as --tune writes it");
   app.add_option("--checkpoint", o.checkpoint_folder, "folder for checkpoints");
   app.add_option("--checkpoint-every", o.checkpoint_every,
                  "steps between checkpoints, at the ends of blocks; 0: one, after the last step");
@@ -93,7 +97,10 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.add_option("--transport", o.transport, "what carries messages, name:key=value; see --list=transports");
   app.add_option("--time-limit", o.time_limit,
                  "seconds that an exchange is waited for before the job ends; 0: for ever");
-  app.add_option("--link", o.link, "emulate a link, e.g. 100Mbit/s,50us; default: the real one");
+  app.add_option("--link", o.link,
+                 "emulate a link, e.g. 100Mbit/s,50us; several rates, e.g. 100Mbit/s,1Gbit/s,50us, take turns, a block "
+                 "of steps each: "
+                 "from which rate down does a method pay? Default: the real link");
   app.add_option("--output", o.output, "result file (JSON)");
   app.add_flag("--describe", line.describe, "print tensors, buckets and payload bytes per step, without training");
   app.add_flag("--list{text}", line.list,

@@ -5,7 +5,6 @@
 #include "describe.hpp"
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/comm/mpi_session.hpp"
-#include "gradcomp/comm/throttled.hpp"
 #include "gradcomp/comm/transports/mpi.hpp"
 #include "gradcomp/core/arguments.hpp"
 #include "gradcomp/exchange/methods_page.hpp"
@@ -18,7 +17,7 @@
 #include "gradcomp/train/comparison.hpp"
 #include "gradcomp/train/gradient_dump.hpp"
 #include "gradcomp/train/options_json.hpp"
-#include "gradcomp/train/repeats.hpp"
+#include "outcomes.hpp"
 #include "tune.hpp"
 
 using namespace gradcomp;
@@ -34,7 +33,8 @@ struct Prepared {
   std::unique_ptr<nn::Model<float>> model;  ///< neither then
   Layout shapes;                            ///< and these only then
   std::unique_ptr<Transport> carrier;
-  std::unique_ptr<train::JobEnergy> energy;  ///< none where the job only describes or tunes
+  std::unique_ptr<train::EmulatedLinks> links;  ///< none where the link is real
+  std::unique_ptr<train::JobEnergy> energy;     ///< none where the job only describes or tunes
   std::unique_ptr<report::ResultFile> file;
 };
 
@@ -61,15 +61,17 @@ Prepared prepare(const CommandLine& line, const MpiSession& session, Transport& 
   if (!line.describe && !o.tune) {
     p.energy = std::make_unique<train::JobEnergy>(device_energy(), machine_info(true).host_name, control);
   }
+  const double slowed_by = o.link.empty() ? 1 : train::ranks_per_core(control);
   run_collectively(control, [&] {
     if (session.rank() == 0) report::check_writable(o.output);
     p.methods = parse_methods(o.method_list());
     train::check_dumps(o, p.methods, session.rank());
     report::LinkInfo link;
     if (!o.link.empty()) {
-      const Link emulated = parse_link(o.link);
-      link = {"emulated", emulated.text(), emulated.bits_per_second / 1e6, emulated.latency_seconds * 1e6};
-      p.carrier = make_throttled(std::move(p.carrier), emulated);
+      p.links = std::make_unique<train::EmulatedLinks>(o.link, slowed_by);
+      train::check_links(o, *p.links);
+      link = train::link_info(*p.links);
+      p.carrier = p.links->wrap(std::move(p.carrier));
     }
     report::Json options = train::to_json(o);
     p.contenders = train::contenders(o, p.methods);
@@ -96,24 +98,6 @@ Prepared prepare(const CommandLine& line, const MpiSession& session, Transport& 
   return p;
 }
 
-/// Tables of each seed, and of all where there are several.
-void print(const std::vector<train::Repeat>& repeats, const train::Options& o) {
-  for (const auto& [seed, results, verdicts] : repeats) {
-    if (repeats.size() > 1) fmt::print("\nseed {}\n", seed);
-    train::to_table(results, verdicts).print();
-    if (o.target.empty()) continue;
-    fmt::print("\nto {}, as the evaluations saw it\n", o.target);
-    train::to_target_table(results, verdicts).print();
-  }
-  if (repeats.size() > 1) {
-    fmt::print("\n");
-    train::to_table(repeats).print();
-  }
-  fmt::print("Speed-ups only where {}{}; 'none' exchanges nothing: a bound.\n",
-             repeats.front().results.front().metric.rule(o.quality_tolerance),
-             o.target.empty() ? "" : " and the target was reached");
-}
-
 int run(const CommandLine& line, const MpiSession& session) {
   const Exec exec;
   const train::Options& o = line.train;
@@ -130,7 +114,7 @@ int run(const CommandLine& line, const MpiSession& session) {
 
   report::ProgressBar bar(first);
   if (o.tune) {
-    tune(exec, {o, *p.task, *p.model, *p.carrier, *control}, p.contenders, bar);
+    tune(exec, {o, *p.task, *p.model, *p.carrier, *control, nullptr, p.links.get()}, p.contenders, bar);
     return 0;
   }
   bar.phase("train", o.seeds * o.steps * std::ssize(p.contenders));
@@ -140,30 +124,26 @@ int run(const CommandLine& line, const MpiSession& session) {
   for (const std::uint64_t seed : p.seeds) {
     train::Options options = o;
     options.seed = seed;
-    const train::Job job{options, *p.task, *p.model, *p.carrier, *control, p.energy.get()};
+    const train::Job job{options, *p.task, *p.model, *p.carrier, *control, p.energy.get(), p.links.get()};
     const std::string cut = describe(buckets_of(p.model->layout(), options.strategy_options().exchange));
     const train::Checkpoints checkpoints(
         options, train::checkpoint_settings(options, *p.task, p.contenders, session.size(), cut));
     auto results = train::compare(exec, job, p.contenders, [&](const std::string&) { bar.advance(); }, &checkpoints);
-    auto verdicts = train::judge(results, o.quality_tolerance);
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      const auto& r = results[i];
-      p.file->add(train::to_row(r, verdicts[i], options, p.task->name()));
+    for (const auto& r : results) {
       const auto failure =
           density_failure(r.contender.spec.label, density_median(*control, r.density_ratio), o.density_tolerance);
       if (failure) failures.push_back(*failure);
       diverged = diverged || !r.replicas_equal;
     }
-    repeats.push_back({seed, std::move(results), std::move(verdicts)});
+    repeats.push_back({seed, std::move(results)});
   }
+  const Outcomes outcomes(std::move(repeats), *p.task, o, p.links.get());
+  outcomes.add_rows(*p.file);
   bar.clear();
   if (first) {
     fmt::print("{} on {}, {} ranks x batch {}, {} steps, over {}\n", o.model, p.task->name(), session.size(), o.batch,
-               o.steps, p.carrier->name());
-    print(repeats, o);
-    if (o.seeds > 1) {
-      for (std::size_t i = 0; i < p.contenders.size(); ++i) p.file->add(train::to_row(repeats, i, o, p.task->name()));
-    }
+               o.steps, o.link.empty() ? p.carrier->name() : "an emulated link, " + o.link);
+    outcomes.print();
     for (const auto& failure : failures) p.file->fail(failure);
     p.file->write();
     for (const auto& failure : failures) fmt::print(stderr, "gradcomp-train: error: {}\n", failure);

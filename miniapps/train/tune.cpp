@@ -1,7 +1,5 @@
 #include "tune.hpp"
 
-#include <cmath>
-
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/report/result_file.hpp"
 #include "gradcomp/report/table.hpp"
@@ -10,21 +8,18 @@ using namespace gradcomp;
 
 namespace {
 
-/// A line per method: the rate, its quality, and the cost of all trials. A rate at the edge of the grid is marked.
+/// A line per method: the rate, its quality, and the cost of all trials. A rate that is the lowest or highest of them
+/// is marked: a better one may lie beyond.
 report::Table to_table(const train::Rates& rates, const std::vector<train::Contender>& contenders,
                        const train::Metric& metric) {
-  report::Table table({"method", "default\nrate", "chosen\nrate", "test\n" + metric.name, "trials", "seconds"});
+  report::Table table({"method", "default\nrate", "chosen\nrate", "validation\n" + metric.name, "trials", "seconds"});
   for (const auto& c : contenders) {
     if (c.is_bound()) continue;
     const auto& trials = rates.trials(c.spec.canonical);
     const train::Trial* best = rates.best(c.spec.canonical);
-    double seconds = 0, least = INFINITY, most = 0;
-    for (const auto& trial : trials) {
-      seconds += trial.seconds;
-      least = std::min(least, trial.rate);
-      most = std::max(most, trial.rate);
-    }
-    const bool edge = best != nullptr && (best->rate == least || best->rate == most);
+    double seconds = 0;
+    for (const auto& trial : trials) seconds += trial.seconds;
+    const bool edge = rates.at_edge(c.spec.canonical);
     table.row({c.spec.label, report::format_number(c.learning_rate),
                best != nullptr ? report::format_number(best->rate) + (edge ? " (edge)" : "") : "none: all diverged",
                best != nullptr ? metric.text(best->quality) : "-", fmt::format("{}", trials.size()),
@@ -44,13 +39,19 @@ void tune(const Exec& exec, const train::Job& job, const std::vector<train::Cont
     if (job.control.rank() == 0) report::check_writable(path);
   });
   require_same_on_all_ranks(job.control, "--rates " + path, rates->text());
-  bar.phase("tune", train::trial_count(contenders));
-  train::tune(exec, job, contenders, *rates, [&] {
+  bar.phase("tune", train::trial_count(job.options, contenders) + (job.options.controls ? 3 : 0));
+  const auto added = [&] {
     run_collectively(job.control, [&] {
       if (job.control.rank() == 0) report::write_atomically(path, rates->text());
     });
     bar.advance();
-  });
+  };
+  train::tune(exec, job, contenders, *rates, added);
+  if (job.options.controls) train::sweep_buckets(exec, job, *rates, added);
   bar.clear();
-  if (job.control.rank() == 0) to_table(*rates, contenders, train::Metric(job.task.shape().kind)).print();
+  if (job.control.rank() != 0) return;
+  to_table(*rates, contenders, train::Metric(job.task.shape().kind)).print();
+  for (const auto& [control, kib] : rates->best_buckets()) {
+    fmt::print("{}: fastest in buckets of {}\n", control, kib == 0 ? "the model's sizes" : fmt::format("{} KiB", kib));
+  }
 }

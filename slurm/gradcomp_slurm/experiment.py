@@ -81,7 +81,7 @@ def _point(where, chosen, system):
         del chosen["link"]
     if program == ALLREDUCE:  # gradcomp-train adds its controls itself; nothing is compared without them
         given = chosen["methods"].split(",")
-        chosen["methods"] = ",".join([c for c in CONTROLS if c != "none" and c not in given] + given)
+        chosen["methods"] = ",".join([c for c in CONTROLS if c != "no_exchange" and c not in given] + given)
     return {"program": program, "nodes": nodes, "ranks_per_node": ranks_per_node, "options": chosen}
 
 

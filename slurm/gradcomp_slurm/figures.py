@@ -37,7 +37,7 @@ def _against_best_dense(rows, time):
     """{NAME: (ratio, unit)}: each method's time over that of the fastest dense control of the same job."""
     dense = min(time(row) for row in rows if row["label"] in DENSE)
     return {f"{tag(row['label'])}_time": (time(row) / dense, "of the best dense") for row in rows
-            if row["label"] not in (*DENSE, "none")}
+            if row["label"] not in (*DENSE, "no_exchange")}
 
 
 def allreduce(record):

@@ -10,7 +10,7 @@ MODELS = tuple("""resnet8 resnet20 resnet32 resnet44 resnet56 resnet110 resnet8_
     resnet110_b resnet18 vgg11 lstm_1x96 lstm_1x128 lstm_2x200 lstm_2x650 lstm_3x650 transformer_2x128 transformer_4x256
     frames_lstm_1x64 frames_lstm_2x128""".split())  # tests/slurm holds them against gradcomp-train --help
 STRATEGIES = ("overlapped", "synchronous", "accumulate", "local")
-CONTROLS = ("fp32", "fp16", "bf16", "none")
+CONTROLS = ("fp32", "fp16", "bf16", "no_exchange")
 
 
 def method_names():
@@ -60,7 +60,7 @@ KEYS = {
     "checkpoint_every": _whole(0),
     "methods": Key("method specs with commas between them; methods: " + ", ".join(method_names()), _known_methods,
                    "--methods"),
-    "link": _text("'real' or RATE,LATENCY such as 100Mbit/s,50us", r"real|[0-9.]+[kMG]?bit/s(,[0-9.]+[num]?s)?", "--link"),
+    "link": _text("'real' or RATE,LATENCY such as 100Mbit/s,50us", r"real|[0-9.]+[kMG]?bit/s(,[0-9.]+[mu]s)?", "--link"),
     "transport": _text("a transport of gradcomp-train --list=transports", r"[a-z_]+(:[a-z_]+=[^:,]+)*", "--transport"),
     "seed": _whole(0, "--seed", (TRAIN, ALLREDUCE)),
     "model": _choice(MODELS, "--model"),

@@ -45,7 +45,7 @@ constexpr std::array compositions = {
     "top_k:index=delta+huffman",
     "top_k:ratio=0.1+int8_block+huffman",
     "top_k:ratio=0.1:index=auto+linear_dithering:bits=3",
-    "hard_threshold+natural_dithering:bucket=256",
+    "hard_threshold+natural_dithering:group=256",
     "sidco:ratio=0.05:index=rice+ef_sign",
     "dgc:ratio=0.05:variant=paper+max_min:bits=2",
     "redsync:ratio=0.1+natural:bits=9+huffman",

@@ -65,8 +65,8 @@ INSTANTIATE_TEST_SUITE_P(Reducers, Restart, testing::ValuesIn(reducer_names()),
 TEST_P(Restart, AFreshReductionWithTheSameMemoriesGoesOnAsTheOldOne) {
   const auto comm = world();
   std::set<std::string> carried;
-  for (const std::string method :
-       {"fp16", "top_k:ratio=0.05", "sidco:ratio=0.05", "qsgd", "ef_sign", "signum", "powersgd:rank=2", "none"}) {
+  for (const std::string method : {"fp16", "top_k:ratio=0.05", "sidco:ratio=0.05", "qsgd", "ef_sign", "signum",
+                                   "powersgd:rank=2", "no_exchange"}) {
     const Info info = parse_method(method).compressor->info();
     const auto reducers = reducers_of(info);
     if (std::find(reducers.begin(), reducers.end(), GetParam()) == reducers.end()) continue;

@@ -33,7 +33,7 @@ TEST(Dense, MeanIsTheReference) {
 TEST(Dense, WithoutTravelEveryRankKeepsItsOwnGradient) {
   const auto comm = world();
   for (const std::string method :
-       {"none", "fp32:reducer=local", "fp16:reducer=local", "random_k:ratio=1:reducer=local"}) {
+       {"no_exchange", "fp32:reducer=local", "fp16:reducer=local", "random_k:ratio=1:reducer=local"}) {
     Replica run(parse_method(method), *comm, "synchronous");
     auto gradient = run.own_gradient(0);
     for (float& g : gradient) g = std::round(g * 10.0f);  // what 16 bits hold

@@ -26,7 +26,7 @@ std::vector<std::string> methods() {
           "ef_sign+huffman",
           "max_min",
           "linear_dithering",
-          "natural_dithering:bucket=512",
+          "natural_dithering:group=512",
           "natural",
           "terngrad:code=2bit",
           "terngrad:code=base3:granularity=tensor"};
@@ -258,7 +258,7 @@ TEST(TwoPhase, UnbiasedMethodsStayUnbiased) {
   const Layout layout = Layout::flat(20000);
   constexpr std::size_t groups = 12, trials = 32;
   for (const std::string spec :
-       {"qsgd:bits=2", "max_min:bits=2", "natural", "linear_dithering:bits=3:bucket=256", "natural_dithering:bits=3",
+       {"qsgd:bits=2", "max_min:bits=2", "natural", "linear_dithering:bits=3:group=256", "natural_dithering:bits=3",
         "terngrad:code=2bit:clip=0", "terngrad:code=base3:clip=0", "int8_block:rounding=stochastic:feedback=none"}) {
     OneBucket run(spec + ":reducer=two_phase", layout, *comm);
     const auto g = gradient_values(layout.count(), comm->rank(), 5);

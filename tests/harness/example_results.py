@@ -5,7 +5,7 @@ import math
 METHODS = {  # label: (payload bytes, exchange ms, compress ms, accuracy, matched)
     "fp32": (1078888, 30.0, 0.0, 0.95, True),
     "fp16": (539444, 16.0, 0.5, 0.951, True),
-    "none": (0, 0.0, 0.0, 0.93, True),
+    "no_exchange": (0, 0.0, 0.0, 0.93, True),
     "top_k:ratio=0.01": (21576, 2.0, 3.0, 0.949, True),
     "powersgd:rank=2": (56784, 3.0, 6.0, 0.70, False),
 }
@@ -27,7 +27,7 @@ def context(program, link=None):
         "cpu_scaling_enabled": False, "caches": [{"type": "Data", "level": 1, "size": 32768, "num_sharing": 1}],
         "load_avg": [0.1, 0.2, 0.3], "library_build_type": "release", "json_schema_version": 1,
         "gradcomp": {
-            "schema_version": 1, "program": program, "version": "0.0.0", "git_hash": "unknown", "git_dirty": False,
+            "schema_version": 2, "program": program, "version": "0.0.0", "git_hash": "unknown", "git_dirty": False,
             "compiler": "GNU 0", "build_type": "Release", "native_arch": False, "kokkos_version": "0.0.0",
             "kokkos_backend": "OpenMP", "device": "host", "threads": 1, "ranks": 2, "mpi": "an MPI",
             "communicator": "counting/mpi",
@@ -77,7 +77,7 @@ def train(link=None):
             "quality_matched": matched,
             "speedup_vs_fp32": (62 + 30 * slow) / (62 + compress + exposed) if matched else None,
             "speedup_vs_best_dense": (62.5 + 16 * slow) / (62 + compress + exposed) if matched else None,
-            "state_bytes": 1078888, "replica_hash_equal": None if label == "none" else True, "skipped_steps": 0}
+            "state_bytes": 1078888, "replica_hash_equal": None if label == "no_exchange" else True, "skipped_steps": 0}
             | density(label))
     return {"context": context("gradcomp-train", link), "benchmarks": rows}
 
@@ -86,7 +86,7 @@ def allreduce(link=None):
     """top_k loses at the small size and wins at the large ones; powersgd never wins."""
     rows = []
     for elements in (2**10, 2**14, 2**18, 2**22):
-        for label, (fixed, per_element) in {"fp32": (0.05, 4e-6), "fp16": (0.06, 3e-6), "none": (0.001, 1e-7),
+        for label, (fixed, per_element) in {"fp32": (0.05, 4e-6), "fp16": (0.06, 3e-6), "no_exchange": (0.001, 1e-7),
                                             "top_k:ratio=0.01": (0.5, 4e-7), "powersgd:rank=2": (1, 9e-6)}.items():
             times = [fixed + per_element * elements * (10 if link else 1)] * 5
             rows.append(row(f"allreduce/{label}/{elements}", times, label) | {

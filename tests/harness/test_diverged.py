@@ -58,7 +58,7 @@ def test_replicas_that_differ_fail_the_job(tmp_path):
     perturb(folder / "seed1" / "rank1_step2.ckpt", "/parameters")
     output = tmp_path / "out.json"
     statuses, lines = train(tmp_path, "--steps", 4, "--resume", folder, "--output", output)
-    assert statuses == [1, 1]
+    assert set(statuses) == {1}, "mpirun may end the other rank before it has said so"
     assert lines == ["gradcomp-train: error: replicas differ between ranks; see replica_hash_equal"]
     rows = json.loads(output.read_text(encoding="utf-8"))["benchmarks"]
     assert {row["label"]: row["replica_hash_equal"] for row in rows} == {"fp32": False, "top_k:ratio=0.01": True}

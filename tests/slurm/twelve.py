@@ -77,7 +77,7 @@ def check_complete(sweep, before):
             assert len(starts) <= 1 + sweep.events(index).count("requeued"), sweep.history(index)
         rows = json.loads((sweep.path / "records" / f"{point['id']}.json").read_text(encoding="utf-8"))["benchmarks"]
         if point["program"] == "gradcomp-train":
-            assert {"fp32", "fp16", "bf16", "none"} < {row["label"] for row in rows}, "controls are in every point"
+            assert {"fp32", "fp16", "bf16", "no_exchange"} < {row["label"] for row in rows}, "controls are in every point"
             assert all(len(row["step_times_ms"]) <= row["steps"] == point["options"]["steps"] for row in rows)
     page = (sweep.path / "report" / "sweep.md").read_text(encoding="utf-8")
     assert page.count("virtual Ethernet: ") > 12 and "emulated 10Mbit/s,1ms over virtual" in page and "Missing" not in page

@@ -33,6 +33,7 @@ inline data::ImageTask make_task() {
   data::ImageData data;
   fill(data.train, 40, 1);
   fill(data.test, 21, 2);
+  fill(data.validation, 17, 3);
   data.name = "rows";
   data::describe(data);
   return data::ImageTask(std::move(data));

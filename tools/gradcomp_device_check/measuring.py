@@ -72,7 +72,7 @@ def bench(setting, limit):
 
 def training_jobs(quick):
     """{name: arguments} of both kinds of models, beside dense controls."""
-    methods = "fp32,fp16,none,top_k:ratio=0.01,sidco:ratio=0.01,qsgd:bits=4,powersgd:rank=2"
+    methods = "fp32,fp16,no_exchange,top_k:ratio=0.01,sidco:ratio=0.01,qsgd:bits=4,powersgd:rank=2"
     common = ["--no-controls", "--methods", methods]
     if quick:
         return {"train_resnet20": [*common, "--data", "shapetex10:train=256:test=64", "--model", "resnet20", "--batch", 16,

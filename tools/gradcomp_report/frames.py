@@ -4,7 +4,7 @@ import pandas as pd
 
 from .load import ReportError
 
-CONTROLS = ("fp32", "fp16", "bf16", "none")
+CONTROLS = ("fp32", "fp16", "bf16", "no_exchange")
 DENSE = ("fp32", "fp16", "bf16")
 # What adds up to a step: of the exchange only the part that overlap did not hide.
 STACK = ("data", "forward", "backward", "compress", "exposed", "decompress", "update")

@@ -71,7 +71,7 @@ def read_record(path):
     document = read_json(path)
     try:
         record = Record(path, document["context"], document["benchmarks"])
-        known = record.program in PROGRAMS and record.gradcomp["schema_version"] == 1
+        known = record.program in PROGRAMS and record.gradcomp["schema_version"] == 2
         record.link  # noqa: B018 (a missing column must show here, not in a plot)
         names = [row["name"] for row in record.rows]
     except (KeyError, TypeError) as error:

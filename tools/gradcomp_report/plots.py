@@ -17,7 +17,7 @@ CONTROL_STYLE = {
     "fp32": {"color": "#000000", "linestyle": "-", "marker": "."},
     "fp16": {"color": "#5A5A5A", "linestyle": "--", "marker": "."},
     "bf16": {"color": "#7F7F7F", "linestyle": "-.", "marker": "."},
-    "none": {"color": "#A0A0A0", "linestyle": ":", "marker": "."},
+    "no_exchange": {"color": "#A0A0A0", "linestyle": ":", "marker": "."},
 }
 STAGE_COLOURS = {
     "data": "#D9D9D9", "forward": "#A6BDDB", "backward": "#5B8DB8", "compress": "#E69F00", "exposed": "#D55E00",
@@ -72,7 +72,7 @@ def curves(frame, style, title):
                 y = np.array(values, float) * (factor if key == "quality" else 1)
                 shown = np.isfinite(x) & np.isfinite(y)
                 if x_key == "wire_bytes":
-                    shown &= x > 0  # logarithmic: "none" sends nothing
+                    shown &= x > 0  # logarithmic: "no_exchange" sends nothing
                 if shown.any():
                     axis.plot(x[shown], y[shown], label=entry.label, markersize=4, linewidth=1.4, **style[entry.label])
             if x_key == "wire_bytes":

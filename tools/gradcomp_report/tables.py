@@ -19,7 +19,7 @@ def methods(frame):
             entry.label, text.size(entry.payload_bytes), text.ratio(entry.compression_ratio), text.number(entry.step_ms),
             text.number(entry.step_p95_ms), text.number(entry.samples_per_second), 
             text.quality(entry.metric, entry.test_quality),
-            "bound" if entry.registry == "none" else TICK if matched else CROSS,
+            "bound" if entry.registry == "no_exchange" else TICK if matched else CROSS,
             # Never a speed-up beside a missed target, whatever the file says.
             text.ratio(entry.speedup_vs_fp32 if matched else None),
             text.ratio(entry.speedup_vs_best_dense if matched else None)])
@@ -38,12 +38,12 @@ def breakdown(frame):
 def reductions(frame):
     """Median milliseconds per method and size; the fastest method of a size gets a star, the bound apart."""
     sizes = sorted(frame["dense_bytes"].unique())
-    fastest = frame[frame["registry"] != "none"].groupby("dense_bytes")["time_ms"].min()
+    fastest = frame[frame["registry"] != "no_exchange"].groupby("dense_bytes")["time_ms"].min()
     header = ["method"] + [f"{text.size(size)} (ms)" for size in sizes]
     rows = []
     for label, group in frame.groupby("label", sort=False):
         times = group.set_index("dense_bytes")["time_ms"]
-        bound = (group["registry"] == "none").all()
+        bound = (group["registry"] == "no_exchange").all()
         rows.append([label] + [_cell(times.get(size), not bound and times.get(size) == fastest[size]) for size in sizes])
     return header, rows
 
@@ -87,6 +87,9 @@ def findings(record, frame):
         pays = "compression pays" if gain > 1.05 else "compression does not pay" if gain < 0.95 else "it is a draw"
         out.append(f"{record.link}: {pays}. The fastest method at the quality of fp32 is {best['label']}, "
                    f"{text.ratio(gain)} the speed of the best dense control.")
+    elif compressing["quality_matched"].astype(bool).any():
+        out.append(f"{record.link}: methods reached the quality of fp32, but nothing says whether they pay: that needs fp32, "
+                   "fp16 and bf16 at the bucket sizes that gradcomp-train --tune finds.")
     elif len(compressing):
         out.append(f"{record.link}: no compressing method reached the quality of fp32 in this run.")
     missed = list(compressing.loc[~compressing["quality_matched"].astype(bool), "label"])

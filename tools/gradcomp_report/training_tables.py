@@ -1,5 +1,6 @@
 """Tables and figures of docs/results/training.md, from result files of gradcomp-train."""
 import dataclasses
+import math
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -58,14 +59,24 @@ def _to_target(row, total):
 
 def verdict(row, total):
     """What a reader takes home of a line."""
-    if row["method"] == "none":
+    if row["method"] == "no_exchange":
         return "bound"
     if not (total or row)["quality_matched"]:
         return "misses the quality of fp32"
     if "target" in row and _value(row, total, "steps_to_target") is None:
         return "misses the target"
-    gain = _value(row, total, "speedup_vs_best_dense")
-    return "quality of fp32" + ("" if text.missing(gain) else f", {text.ratio(gain)} the best dense")
+    return "quality of fp32" + _gain(row, total)
+
+
+def _gain(row, total):
+    """The speed beside the best dense control. Over seeds: faster or slower only where the whole interval is."""
+    over = total["speedup_vs_best_dense_over_seeds"] if total else None
+    if over and over["low"] is not None:
+        word = "faster than" if over["low"] > 1 else "slower than" if over["high"] < 1 else "as fast as"
+        return (f", {word} the best dense: {text.ratio(over['mean'])} ({text.number(over['low'])} to "
+                f"{text.number(over['high'])})")
+    gain = row["speedup_vs_best_dense"]
+    return "" if total or text.missing(gain) else f", {text.ratio(gain)} the best dense with one seed"
 
 
 def at_edge(rates):
@@ -95,20 +106,20 @@ def methods(record, edges=()):
 
 
 def throughputs(record):
-    """Sparsifiers: throughput over dense, top-k and DGC, and the density that they reached."""
-    found = {label: row for label, (row, _) in trained(record).items()}
+    """Sparsifiers: throughput over dense, top-k and DGC where both have the quality of fp32, and the density reached."""
+    found = trained(record)
+    matched = {label: row["step_time_ms"]["mean"] for label, (row, total) in found.items()
+               if (total or row)["quality_matched"]}
 
     def of(name):
-        return next((row["samples_per_second"] for row in found.values()
-                     if frames.registry_name(row["method"]) == name), None)
+        return next((time for label, time in matched.items()
+                     if frames.registry_name(found[label][0]["method"]) == name), None)
     lines = []
-    for label, row in found.items():
-        rate = row["samples_per_second"]
-        over = [text.ratio(rate / of(name) if of(name) else None) for name in ("fp32", "top_k", "dgc")]
-        lines.append([f"`{label}`", text.number(rate), *over, text.number(row.get("density_ratio_mean")),
-                      text.ratio(row["speedup_vs_fp32"] if row["quality_matched"] else None)])
-    return ["method", "samples/s", "over `fp32`", "over `top_k`", "over `dgc`", "achieved / target density",
-            "speed-up vs fp32 at its quality"], lines
+    for label, (row, _) in found.items():
+        over = [text.ratio(of(name) / matched[label] if of(name) and label in matched else None)
+                for name in ("fp32", "top_k", "dgc")]
+        lines.append([f"`{label}`", text.number(row["samples_per_second"]), *over, text.number(row.get("density_ratio_mean"))])
+    return ["method", "samples/s", "over `fp32`", "over `top_k`", "over `dgc`", "achieved / target density"], lines
 
 
 def epochs(record):
@@ -131,25 +142,32 @@ def bars(records, limits):
     lines = []
     for name, (metric, limit, what) in limits.items():
         if name in records:
-            value = _value(*trained(records[name])["fp32"], "test_quality")
-            holds = value is not None and (value >= limit if metric == "accuracy" else value <= limit)
-            lines.append([what, text.quality(metric, limit), text.quality(metric, value), "holds" if holds else "missed"])
+            row, total = trained(records[name])["fp32"]
+            over = (total or {}).get("test_quality_over_seeds") or {"mean": None, "low": None, "high": None}
+            low, high = (over["low"], over["high"]) if metric == "accuracy" else (over["high"], over["low"])  # worst, best
+            reaches = [value is not None and (value >= limit if metric == "accuracy" else value <= limit) for value in (low, high)]
+            lines.append([what, text.quality(metric, limit),
+                          _shown(row["test_quality"], total, "test_quality", lambda value: text.quality(metric, value)),
+                          "holds" if all(reaches) else "open" if any(reaches) else "missed"])
     return ["reference", "bar", "measured", ""], lines
 
 
 def separations(record):
-    """Whether the task separates methods: how far behind fp32 those of SEPARATIONS end, beside the bars."""
-    found = trained(record)
-    ends = {label: _value(*rows, "test_quality") for label, rows in found.items()}
-    lines, dense, metric = [], ends["fp32"], found["fp32"][0]["metric"]
+    """Whether the task separates methods: how far behind fp32 with the same seed those of SEPARATIONS end, beside the bars.
+    A bar holds, or is missed, where the whole interval is on that side."""
+    lines, found = [], trained(record)
+    metric = found["fp32"][0]["metric"]
     for label, (bound, limits) in SEPARATIONS.items():
-        if None in (dense, ends.get(label)) or metric not in limits:
+        lack = (found.get(label, (None, None))[1] or {}).get("lack_over_seeds")
+        if lack is None or lack["low"] is None or metric not in limits:
             continue
-        quality, unit = ends[label], " points" if metric == "accuracy" else " %"
-        behind = dense - quality if metric == "accuracy" else quality / dense - 1
-        holds = behind <= limits[metric] if bound == "at most" else behind >= limits[metric]
-        lines.append([f"`{label}`", f"{100 * behind:.1f}{unit}", f"{bound} {100 * limits[metric]:.0f}{unit}",
-                      "holds" if holds else "missed"])
+        unit = " points" if metric == "accuracy" else " %"
+        mean, low, high = (value if metric == "accuracy" else math.expm1(value) for value in (lack["mean"], lack["low"], lack["high"]))
+        below, above = high <= limits[metric], low >= limits[metric]
+        if bound == "at least":
+            below, above = above, below
+        lines.append([f"`{label}`", f"{100 * mean:.1f} ({100 * low:.1f} to {100 * high:.1f}){unit}",
+                      f"{bound} {100 * limits[metric]:.0f}{unit}", "holds" if below else "missed" if above else "open"])
     return ["method", "behind `fp32`", "bar", ""], lines
 
 
@@ -174,8 +192,8 @@ def curves(record):
             axis.set_xscale("log")
         if metric == "perplexity":
             axis.set_yscale("log")
-    axes[0].set_ylabel("test accuracy (%)" if metric == "accuracy" else "test perplexity")
+    axes[0].set_ylabel("validation accuracy (%)" if metric == "accuracy" else "validation perplexity")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8)
     figure.suptitle(record.link)
-    return figure, f"Test {metric} against time, steps and bytes, a line per method, {record.link}"
+    return figure, f"Validation {metric} against time, steps and bytes, a line per method, {record.link}"

@@ -1,10 +1,12 @@
 // Parsing and printing of --link.
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "gradcomp/comm/throttled.hpp"
+#include "gradcomp/core/spec_part.hpp"
 
 namespace gradcomp {
 namespace {
@@ -43,16 +45,36 @@ std::string Link::text() const {
   return latency_seconds > 0 ? rate + "," + print_quantity(latency_seconds, time_units) : rate;
 }
 
-Link parse_link(const std::string& text) {
-  const auto comma = text.find(',');
-  Link link;
-  link.bits_per_second = parse_quantity(text.substr(0, comma), rate_units);
-  if (comma != std::string::npos) link.latency_seconds = parse_quantity(text.substr(comma + 1), time_units);
-  require(link.bits_per_second > 0 && link.latency_seconds >= 0,
-          "link '{}' is not allowed; it is RATE[,LATENCY] with a rate above 0 in bit/s, kbit/s, Mbit/s or Gbit/s and a "
-          "latency in us or ms, as 1Gbit/s,50us",
-          text);
-  return link;
+std::vector<Link> parse_links(const std::string& text) {
+  auto words = split_words(text, ',');
+  double latency = 0;
+  if (words.size() > 1 && parse_quantity(words.back(), time_units) >= 0) {
+    latency = parse_quantity(words.back(), time_units);
+    words.pop_back();
+  }
+  std::vector<Link> links;
+  for (const std::string& word : words) links.push_back({parse_quantity(word, rate_units), latency});
+  const bool good = !links.empty() && text.back() != ',' &&
+                    std::all_of(links.begin(), links.end(), [](const Link& link) { return link.bits_per_second > 0; });
+  require(
+      good,
+      "link '{}' is not allowed; it is RATE,...[,LATENCY] with rates above 0 in bit/s, kbit/s, Mbit/s or Gbit/s and "
+      "a latency in us or ms, as 1Gbit/s,50us",
+      text);
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      require(links[i].bits_per_second != links[j].bits_per_second, "link '{}': {} is given twice", text, words[i]);
+    }
+  }
+  return links;
 }
+
+Link parse_link(const std::string& text) {
+  const auto links = parse_links(text);
+  require(links.size() == 1, "link '{}' is not allowed here; it is one RATE[,LATENCY], as 1Gbit/s,50us", text);
+  return links.front();
+}
+
+Link slowed(const Link& link, double factor) { return {link.bits_per_second / factor, link.latency_seconds * factor}; }
 
 }  // namespace gradcomp

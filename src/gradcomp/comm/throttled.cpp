@@ -25,9 +25,18 @@ void wait_until(Clock::time_point time) {
 
 /// One rank's link: when its two directions, and the line of collective calls, are free again.
 struct SharedLink {
-  Link link;
+  std::shared_ptr<const Link> given;
   Clock::time_point out, in, collectives;
+
+  double seconds(index_t bytes, int steps) const { return given->seconds(bytes, steps); }
 };
+
+/// What a call costs on `link`: by the quicker of its two algorithms.
+Volume charged(const SharedLink& link, const Call& call, const Found& found, int rank, int ranks) {
+  const Volume most_bandwidth = volume(call, found, rank, ranks), least_steps = fewest_steps(call, found, rank, ranks);
+  const auto seconds = [&](const Volume& v) { return link.seconds(v.busiest, v.steps); };
+  return seconds(least_steps) < seconds(most_bandwidth) ? least_steps : most_bandwidth;
+}
 
 class Throttled;
 
@@ -87,7 +96,7 @@ class Throttled final : public Transport {
 
   int rank() const override { return m_inner->rank(); }
   int size() const override { return m_inner->size(); }
-  std::string name() const override { return "emulated(" + m_link->link.text() + ")/" + m_inner->name(); }
+  std::string name() const override { return "emulated(" + m_link->given->text() + ")/" + m_inner->name(); }
   Sum sum() const override { return m_inner->sum(); }
   bool overlaps() const override { return true; }
   bool concurrent() const override { return m_inner->concurrent(); }
@@ -141,8 +150,8 @@ Completion Throttled::start_collectives(const Exec& exec, std::span<const Call> 
   double seconds = 0;
   for (const Call& call : together) {
     const bool sized = std::holds_alternative<AllGatherV>(call) || std::holds_alternative<AllToAllV>(call);
-    const Volume least = sized ? barrier_volume(size()) : volume(call, {}, rank(), size());
-    seconds += m_link->link.seconds(least.busiest, least.steps);
+    const Volume least = sized ? barrier_volume(size()) : charged(*m_link, call, {}, rank(), size());
+    seconds += m_link->seconds(least.busiest, least.steps);
   }
   calls->earliest = calls->times.started + duration_of(seconds);
   m_waiting.push_back(calls);
@@ -173,13 +182,13 @@ void Throttled::carry_next() {
   calls->found.assign(inner.all_found().begin(), inner.all_found().end());
   Volume sum;
   for (std::size_t i = 0; i < calls->calls.size(); ++i) {
-    const Volume one = volume(calls->calls[i], calls->found[i], rank(), size());
+    const Volume one = charged(*m_link, calls->calls[i], calls->found[i], rank(), size());
     sum.busiest += one.busiest;
     sum.steps += one.steps;
   }
   begin = std::max({begin, m_link->out, m_link->in, m_link->collectives});
-  m_link->out = m_link->in = begin + duration_of(m_link->link.seconds(sum.busiest, 0));
-  calls->times.finished = m_link->collectives = begin + duration_of(m_link->link.seconds(sum.busiest, sum.steps));
+  m_link->out = m_link->in = begin + duration_of(m_link->seconds(sum.busiest, 0));
+  calls->times.finished = m_link->collectives = begin + duration_of(m_link->seconds(sum.busiest, sum.steps));
   calls->carried = true;
 }
 
@@ -192,9 +201,9 @@ Completion Throttled::start_messages(const Exec& exec, std::span<const Call> tog
     message->link = m_link;
     if (const auto* send = std::get_if<Send>(&call)) {
       const Clock::time_point begin = std::max(Clock::now(), m_link->out);
-      m_link->out = begin + duration_of(m_link->link.seconds(send->bytes, 0));
+      m_link->out = begin + duration_of(m_link->seconds(send->bytes, 0));
       message->ready.record(exec);
-      const Clock::time_point due = begin + duration_of(m_link->link.seconds(send->bytes, 1));
+      const Clock::time_point due = begin + duration_of(m_link->seconds(send->bytes, 1));
       message->departure = m_timer.at(due, [this, exec, held = message] {
         held->ready.wait();
         held->inner = m_inner->start(exec, held->call);
@@ -223,7 +232,7 @@ bool EmulatedMessages::land(std::size_t index, bool block) {
   Clock::time_point end = message.inner.times().finished;
   if (std::holds_alternative<Receive>(message.call)) {
     SharedLink& link = *message.link;
-    end = std::max(end, link.in + duration_of(link.link.seconds(found[index].bytes, 0)));
+    end = std::max(end, link.in + duration_of(link.seconds(found[index].bytes, 0)));
     link.in = end;
   }
   times.finished = std::max(times.finished, end);
@@ -234,9 +243,13 @@ bool EmulatedMessages::land(std::size_t index, bool block) {
 }  // namespace comm
 
 std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, const Link& link) {
+  return make_throttled(std::move(inner), std::make_shared<const Link>(link));
+}
+
+std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, std::shared_ptr<const Link> link) {
   require(!inner->overlaps(), "{}: an emulated link takes a transport without a thread of its own", inner->name());
   auto shared = std::make_shared<comm::SharedLink>();
-  shared->link = link;
+  shared->given = std::move(link);
   return std::make_unique<comm::Throttled>(std::move(inner), std::move(shared));
 }
 

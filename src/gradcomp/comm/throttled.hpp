@@ -1,5 +1,6 @@
 #pragma once
-// An emulated link: every call takes at least latency x steps + bytes / rate of the algorithm in volume.hpp. Always
+// An emulated link: every call takes at least latency x steps + bytes / rate of the algorithm in volume.hpp that is the
+// quicker one at its size. Always
 // named "emulated": it is a model of a slow link between equal ranks, not a measurement of one.
 //
 // All outstanding calls share one link: each direction of a rank is busy with one of them at a time. A collective
@@ -12,6 +13,7 @@
 // core. Before that all cores are free for the computation that hides the exchange.
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "gradcomp/comm/transport.hpp"
 
@@ -31,9 +33,19 @@ struct Link {
 /// lists what is allowed.
 Link parse_link(const std::string& text);
 
+/// "RATE,...[,LATENCY]": links of several rates, all of the same latency, as 100Mbit/s,1Gbit/s,50us. Throws Error, also
+/// for a rate that is given twice.
+std::vector<Link> parse_links(const std::string& text);
+
+/// The same link beside a computation that takes `factor` times as long as on a machine of its own: as much slower.
+Link slowed(const Link& link, double factor);
+
 /// name(): "emulated(100Mbit/s,50us)/<inner>". `inner` must not overlap by itself. A split shares the link.
 /// test() of a collective call that could have ended carries it out, and so waits for ranks that do not do so yet.
 /// Destruction first carries out all calls made.
 std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, const Link& link);
+
+/// The same over a link that the caller changes, on all ranks alike, while nothing is under way.
+std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, std::shared_ptr<const Link> link);
 
 }  // namespace gradcomp

@@ -107,4 +107,20 @@ Volume volume(const Call& call, const Found& found, int rank, int ranks) {
   return std::visit(VolumeOf{found, rank, ranks}, call);
 }
 
+Volume fewest_steps(const Call& call, const Found& found, int rank, int ranks) {
+  Volume result = volume(call, found, rank, ranks);
+  if (ranks == 1) return result;
+  const int doublings = barrier_volume(ranks).steps;
+  if (const auto* reduce = std::get_if<AllReduce>(&call)) {
+    const bool power = std::has_single_bit(static_cast<unsigned>(ranks));
+    result.steps = doublings + (power ? 0 : 1);  // of the others: one more than floor(log2 P) + 2 = ceil(log2 P) + 1
+    result.sent = result.received = result.busiest = result.steps * reduce->count * size_of(reduce->type);
+  } else if (std::holds_alternative<AllGather>(call)) {
+    result.steps = doublings;
+  } else if (std::holds_alternative<AllGatherV>(call)) {
+    result.steps = 2 * doublings;
+  }
+  return result;
+}
+
 }  // namespace gradcomp::comm

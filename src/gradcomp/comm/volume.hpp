@@ -16,7 +16,7 @@
 //   send, receive                                  b                           1
 //   barrier         dissemination                  0                           ceil(log2 P)
 //
-// MPI libraries choose other algorithms for small messages, which send up to log2(P) b instead of 2 (P-1)/P b.
+// MPI libraries choose other algorithms for small messages (fewest_steps() below); counting keeps to this table.
 #include <vector>
 
 #include "gradcomp/comm/call.hpp"
@@ -31,6 +31,11 @@ struct Volume {
 
 /// Of any call that has ended, on rank `rank` of `ranks`; `found` as the transport left it.
 Volume volume(const Call& call, const Found& found, int rank, int ranks);
+
+/// Of the algorithm with the fewest steps, which small messages take: recursive doubling of an allreduce, ceil(log2 P)
+/// times b, two steps more where P is no power of two (Thakur, Rabenseifner & Gropp 2005, section 4); Bruck's
+/// allgather, the same bytes in ceil(log2 P) steps (section 3). Other operations as volume().
+Volume fewest_steps(const Call& call, const Found& found, int rank, int ranks);
 
 /// `count` elements of `element` bytes; uneven blocks are counted as they are.
 Volume allreduce_volume(int ranks, int rank, index_t count, index_t element);

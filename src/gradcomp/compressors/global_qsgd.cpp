@@ -9,7 +9,7 @@ namespace {
 struct GlobalScheme {
   using Codec = kernels::LinearCodec;
   static constexpr int most_levels = 32767;
-  static constexpr const char* remedy = "scale=auto, more bits, smaller buckets";
+  static constexpr const char* remedy = "scale=auto, more bits, smaller groups";
   index_t length = 512;
   int sum_bits = 8;
   bool shrinks = true;
@@ -17,7 +17,7 @@ struct GlobalScheme {
 
   static GlobalScheme from(const Options& options) {
     GlobalScheme scheme;
-    scheme.length = bucket_length(options);
+    scheme.length = group_length(options);
     scheme.sum_bits = static_cast<int>(options.integer("bits"));
     scheme.shrinks = options.text("scale") == "auto";
     scheme.scales.max_norm = options.text("norm") == "max";
@@ -38,15 +38,15 @@ Entry global_qsgd() {
   info.property = Info::Property::unbiased;
   info.rounds = {MessageKind::summable, MessageKind::summable};
   info.reducer = "allreduce";
-  info.granule = 8192;  // a multiple of every bucket
+  info.granule = 8192;  // a multiple of every group
   info.parameters = {
       Parameter::choice("bits", "8", {"4", "8", "16"}, "of a sum of all ranks' levels; 4: for 7 ranks at most"),
-      bucket_parameter("512"),
-      Parameter::choice("norm", "max", {"max", "l2"}, "norm of a bucket, of which the largest rank's is used"),
+      group_parameter("512"),
+      Parameter::choice("norm", "max", {"max", "l2"}, "norm of a group, of which the largest rank's is used"),
       scale_parameter(),
   };
   info.bytes_formula =
-      "n + sum over tensors of 4 ceil(n / bucket); bucket=tensor: 4 per tensor that is not empty; bits=4, 16: in place "
+      "n + sum over tensors of 4 ceil(n / group); group=tensor: 4 per tensor that is not empty; bits=4, 16: in place "
       "of "
       "n, sum over tensors of 128 ceil(n / 256), 128 ceil(n / 64)";
   info.passes = 2.25;

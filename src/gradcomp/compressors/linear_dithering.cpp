@@ -18,7 +18,7 @@ Entry linear_dithering() {
   info.summary = "unbiased stochastic rounding to equally spaced levels of a tensor's norm";
   info.paper = "Alistarh et al., QSGD, NeurIPS 2017; Jiang et al., BytePS, OSDI 2020";
   info.bytes_formula =
-      "sum over tensors of 4 ceil(n / bucket) + ceil(n b / 8), b = ceil(log2(2 s + 1)); bucket=tensor: 4 + ..., empty "
+      "sum over tensors of 4 ceil(n / group) + ceil(n b / 8), b = ceil(log2(2 s + 1)); group=tensor: 4 + ..., empty "
       "ones 0; coding=elias: at most that";
   info.passes = 2.25;
   return dithering_entry<DitheringScheme<kernels::LinearCodec, LinearExcess>>(info);

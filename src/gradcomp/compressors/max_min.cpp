@@ -16,7 +16,7 @@ struct RangeScale {
 
 struct MaxMinScheme {
   using Codec = kernels::UniformCodec;
-  static constexpr const char* remedy = "rounding=stochastic with scale=auto, more bits, smaller buckets";
+  static constexpr const char* remedy = "rounding=stochastic with scale=auto, more bits, smaller groups";
   Codec codec;
   index_t length = 512;
   int bits = 4;
@@ -27,7 +27,7 @@ struct MaxMinScheme {
     MaxMinScheme scheme;
     scheme.bits = static_cast<int>(options.integer("bits"));
     scheme.codec = {(1 << scheme.bits) - 1, options.text("rounding") == "nearest"};
-    scheme.length = bucket_length(options);
+    scheme.length = group_length(options);
     scheme.shrinks = !scheme.codec.nearest && options.text("scale") == "auto";
     return scheme;
   }
@@ -47,21 +47,21 @@ Info with_rounding(Info info, const Options& options) {
 Entry max_min() {
   Info info;
   info.name = "max_min";
-  info.summary = "uniform levels between the smallest and the largest element of a bucket";
+  info.summary = "uniform levels between the smallest and the largest element of a group";
   info.paper = "Markov, Ramezanikebrya & Alistarh, CGX, Middleware 2022";
   info.family = Info::Family::quantiser;
   info.property = Info::Property::unbiased;
   info.rounds = {MessageKind::bytes};
   info.reducer = "allgather";
   info.stripes = true;
-  info.granule = 8192;  // a multiple of every bucket
+  info.granule = 8192;  // a multiple of every group
   info.parameters = {
       Parameter::choice("bits", "4", {"1", "2", "3", "4", "8"}, "bits per element; 2^bits levels"),
-      bucket_parameter("512"),
+      group_parameter("512"),
       Parameter::choice("rounding", "stochastic", {"stochastic", "nearest"}, "nearest: biased, half the largest error"),
       scale_parameter(),
   };
-  info.bytes_formula = "sum over tensors of 8 ceil(n / bucket) + ceil(n bits / 8)";
+  info.bytes_formula = "sum over tensors of 8 ceil(n / group) + ceil(n bits / 8)";
   info.passes = 2.125;
   return {info, [info](const Options& options) -> std::unique_ptr<Compressor> {
             return std::make_unique<Coded<MaxMinScheme>>(with_rounding(info, options), options);

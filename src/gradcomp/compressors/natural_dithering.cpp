@@ -23,7 +23,7 @@ Entry natural_dithering() {
   info.summary = "unbiased stochastic rounding to powers of two of a tensor's norm";
   info.paper = "Horvath et al., Natural compression for distributed deep learning, MSML 2022";
   info.bytes_formula =
-      "sum over tensors of 4 ceil(n / bucket) + ceil(n b / 8), b = ceil(log2(2 k + 1)); bucket=tensor: 4 + ..., empty "
+      "sum over tensors of 4 ceil(n / group) + ceil(n b / 8), b = ceil(log2(2 k + 1)); group=tensor: 4 + ..., empty "
       "ones 0; coding=elias: at most that";
   info.passes = 2.125;
   return dithering_entry<DitheringScheme<kernels::PowerDitherCodec, PowerExcess>>(info);

@@ -20,7 +20,7 @@ kernels::QuantiseSpec quantise_spec(const Options& options) {
   kernels::QuantiseSpec spec;
   const index_t levels = options.integer("levels");
   spec.levels = static_cast<int>(levels > 0 ? levels : (index_t{1} << (options.integer("bits") - 1)) - 1);
-  spec.bucket = options.integer("bucket");
+  spec.bucket = options.integer("group");
   spec.max_norm = options.text("norm") == "max";
   return spec;
 }
@@ -77,7 +77,7 @@ class Qsgd final : public DenseBytesOf<QsgdState> {
     require(
         w < 1,
         "qsgd: an error of up to {:.3g} ||a||^2 may diverge with a feedback; allowed: scale=auto, more bits, smaller "
-        "buckets or feedback=none",
+        "groups or feedback=none",
         w);
     return 1;
   }
@@ -99,25 +99,26 @@ std::unique_ptr<Compressor> make_qsgd(const Info& info, const Options& options) 
 Entry qsgd() {
   Info info;
   info.name = "qsgd";
-  info.summary = "unbiased stochastic rounding to s levels of a bucket's norm, packed to ceil(log2(2s + 1)) bits";
+  info.summary = "unbiased stochastic rounding to s levels of a group's norm, packed to ceil(log2(2s + 1)) bits";
   info.paper = "Alistarh et al., QSGD, NeurIPS 2017";
   info.family = Info::Family::quantiser;
   info.property = Info::Property::unbiased;
   info.rounds = {MessageKind::bytes};
   info.reducer = "allgather";
   info.stripes = true;
-  info.granule = 8192;  // a multiple of every bucket
+  info.granule = 8192;  // a multiple of every group
   info.parameters = {
       Parameter::choice("bits", "4", {"2", "4", "8"}, "bits per element; s = 2^(bits - 1) - 1"),
       Parameter::integer("levels", "0", 0, 127, "s; 0: what bits says"),
-      Parameter::choice("bucket", "512", {"64", "128", "256", "512", "1024", "2048", "4096", "8192"},
-                        "elements that share a norm"),
-      Parameter::choice("norm", "l2", {"l2", "max"}, "v of a bucket"),
+      Parameter::choice("group", "512", {"64", "128", "256", "512", "1024", "2048", "4096", "8192"},
+                        "elements that share a norm")
+          .formerly("bucket"),
+      Parameter::choice("norm", "l2", {"l2", "max"}, "v of a group"),
       coding_parameter("omega"),
       scale_parameter(),
   };
   info.bytes_formula =
-      "sum over tensors of 4 ceil(n / bucket) + ceil(n b / 8), b = ceil(log2(2 s + 1)); coding=elias: at most that";
+      "sum over tensors of 4 ceil(n / group) + ceil(n b / 8), b = ceil(log2(2 s + 1)); coding=elias: at most that";
   info.passes = 1.25;
   return {info, [info](const Options& options) { return make_qsgd(info, options); }};
 }

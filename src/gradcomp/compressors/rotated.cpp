@@ -160,7 +160,7 @@ class Rotated final : public DenseBytesOf<RotatedState> {
       : DenseBytesOf(with_property(std::move(info), options), options),
         m_quantiser{static_cast<int>(options.integer("bits")), static_cast<float>(options.real("clip")),
                     options.text("scale") == "auto"},
-        m_length(options.integer("bucket")) {}
+        m_length(options.integer("group")) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<RotatedState>(layout, m_length, payload_capacity(layout));
@@ -201,7 +201,7 @@ class Rotated final : public DenseBytesOf<RotatedState> {
     const double levels = m_quantiser.levels(), w = static_cast<double>(m_length) / (levels * levels);
     require(!source.has_memory() || m_quantiser.shrinks || w < 1,
             "rotated: an error of up to {:.3g} ||a||^2 may diverge with a feedback; allowed: scale=auto, more bits, "
-            "smaller buckets or feedback=none",
+            "smaller groups or feedback=none",
             w);
   }
 
@@ -214,23 +214,24 @@ class Rotated final : public DenseBytesOf<RotatedState> {
 Entry rotated() {
   Info info;
   info.name = "rotated";
-  info.summary = "levels of a randomised Hadamard transform of each bucket: its signs (DRIVE), or 2 to 8 bits";
+  info.summary = "levels of a randomised Hadamard transform of each group: its signs (DRIVE), or 2 to 8 bits";
   info.paper = "Vargaftik et al., DRIVE, NeurIPS 2021; Li et al., THC, NSDI 2024";
   info.family = Info::Family::quantiser;
   info.property = Info::Property::unbiased;
   info.rounds = {MessageKind::bytes};
   info.reducer = "allgather";
   info.feedbacks = {"none", "residual", "ef21"};
-  info.granule = 8192;  // a multiple of every bucket
+  info.granule = 8192;  // a multiple of every group
   info.parameters = {
       Parameter::choice("bits", "4", {"1", "2", "3", "4", "8"}, "bits per element; 1: signs"),
-      Parameter::choice("bucket", "4096", {"1024", "2048", "4096", "8192"}, "elements that are rotated together"),
+      Parameter::choice("group", "4096", {"1024", "2048", "4096", "8192"}, "elements that are rotated together")
+          .formerly("bucket"),
       Parameter::real("clip", "0", 0, 10,
-                      "bits=2 .. 8: largest level, in standard deviations of a rotated bucket; 0: its largest element"),
+                      "bits=2 .. 8: largest level, in standard deviations of a rotated group; 0: its largest element"),
       scale_parameter(),
   };
   info.bytes_formula =
-      "sum over tensors of 4 ceil(n / bucket) + P bits / 8, P = n with the last bucket padded to a power of two >= 32";
+      "sum over tensors of 4 ceil(n / group) + P bits / 8, P = n with the last group padded to a power of two >= 32";
   info.passes = 3;
   return make_entry<Rotated>(info);
 }

@@ -15,9 +15,10 @@ struct Info {
   /// biased: none of the others; ||a - C(a)|| may exceed ||a||.
   enum class Property { exact, unbiased, contraction, rounding, sign, biased };
 
-  std::string name;     ///< registry name, equal to the file's name
-  std::string summary;  ///< one line
-  std::string paper;    ///< authors, venue, year
+  std::string name;         ///< registry name, equal to the file's name
+  std::string summary;      ///< one line
+  std::string former_name;  ///< that earlier versions knew it by: answered with `name`; empty: none
+  std::string paper;        ///< authors, venue, year
   Family family = Family::control;
   Property property = Property::contraction;
   bool sends_values =

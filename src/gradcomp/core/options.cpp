@@ -75,6 +75,9 @@ Options::Options(const std::string& owner, const std::vector<Parameter>& declare
   }
   for (const auto& [key, value] : given) {
     const auto p = std::find_if(declared.begin(), declared.end(), [&](const Parameter& d) { return d.name == key; });
+    for (const Parameter& d : declared) {
+      require(d.former_name.empty() || d.former_name != key, "{}: option '{}' is now called '{}'", owner, key, d.name);
+    }
     require(p != declared.end(), "{}: unknown option '{}'; allowed: {}", owner, key,
             names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
     p->check(owner, value);

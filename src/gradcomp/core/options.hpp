@@ -18,8 +18,14 @@ struct Parameter {
   bool open_low = false;             ///< `low` itself is refused, as for a ratio
   std::vector<std::string> choices;  ///< allowed words of a choice
   std::string help;
-  bool shared = false;  ///< the same in several methods: tests vary it on one of them
+  std::string former_name = {};  ///< that earlier versions knew it by: answered with `name`; empty: none
+  bool shared = false;           ///< the same in several methods: tests vary it on one of them
 
+  Parameter formerly(std::string old_name) const {
+    Parameter copy = *this;
+    copy.former_name = std::move(old_name);
+    return copy;
+  }
   Parameter as_shared() const {
     Parameter copy = *this;
     copy.shared = true;

@@ -27,6 +27,10 @@ const std::vector<Entry>& all_entries();
 
 /// The entry called `name`; throws Error that lists all names when there is none.
 inline const Entry& find_entry(const std::string& name) {
+  for (const Entry& entry : all_entries()) {
+    const std::string& former = entry.info.former_name;
+    require(former.empty() || former != name, "method '{}' is now called '{}'", name, entry.info.name);
+  }
   return find_by_name(all_entries(), "method", name, [](const Entry& entry) { return entry.info.name; });
 }
 

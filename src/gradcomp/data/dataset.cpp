@@ -12,6 +12,7 @@
 #include "gradcomp/data/packed.hpp"
 #include "gradcomp/data/shapetex.hpp"
 #include "gradcomp/data/spec.hpp"
+#include "gradcomp/data/split.hpp"
 
 namespace gradcomp::data {
 namespace {
@@ -51,7 +52,7 @@ void moments(const ImageSet& set, std::vector<float>& mean, std::vector<float>& 
 void describe(ImageData& data) {
   moments(data.train, data.mean, data.std);
   std::uint32_t crc = 0;
-  for (const ImageSet* set : {&data.train, &data.test}) {
+  for (const ImageSet* set : {&data.train, &data.validation, &data.test}) {
     crc = crc32(set->pixels.data(), set->pixels.size(), crc);
     for (const std::uint16_t label : set->labels) {
       const std::array<std::uint8_t, 2> bytes = {static_cast<std::uint8_t>(label & 0xFFU),
@@ -60,6 +61,19 @@ void describe(ImageData& data) {
     }
   }
   data.crc = fmt::format("{:08x}", crc);
+}
+
+ImageSet hold_out(ImageSet& train) {
+  require(train.count() >= 2, "{} training images are too few to validate on some of them; at least 2", train.count());
+  const index_t all = train.count(), size = train.image_size();
+  ImageSet kept{train.height, train.width, train.channels, train.classes, {}, {}}, held = kept;
+  for (index_t i = 0; i < all; ++i) {
+    ImageSet& set = is_for_validation(i, all) ? held : kept;
+    set.labels.push_back(train.labels[static_cast<std::size_t>(i)]);
+    set.pixels.insert(set.pixels.end(), train.image(i), train.image(i) + size);
+  }
+  train = std::move(kept);
+  return held;
 }
 
 void to_three_channels(ImageSet& set) {
@@ -99,6 +113,7 @@ ImageData open_dataset(const std::string& text) {
            : kind == "cifar100" ? read_cifar100(spec.path, given.text("labels") == "coarse")
            : kind == "packed"   ? from_gcds(read_packed(spec.path), kind, true)
                                 : from_gcds(read_gcds(spec.path), kind, false);
+    data.validation = hold_out(data.train);
   }
   describe(data);
   return data;

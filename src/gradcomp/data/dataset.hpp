@@ -21,12 +21,12 @@ struct ImageSet {
   const std::uint8_t* image(index_t i) const { return pixels.data() + i * image_size(); }
 };
 
-/// A training set, its test set, and what a result record says of them.
+/// A training set, the sets to validate and to test on, and what a result record says of them.
 struct ImageData {
-  ImageSet train, test;
+  ImageSet train, validation, test;
   std::string name;              ///< "cifar10", "digits", ... or the canonical shapetex10 spec; never a path
   std::vector<float> mean, std;  ///< per channel over the training set, pixels scaled to 0..1
-  std::string crc;               ///< CRC-32 (8 hex digits) of train pixels, train labels, test pixels, test labels;
+  std::string crc;               ///< CRC-32 (8 hex digits) of pixels, then labels, of train, validation and test set;
                                  ///< labels as bytes, or as 16-bit words where there are more than 256 classes
   bool mirror = false;           ///< mirrored images keep their class: augmentation makes sense
 };
@@ -44,11 +44,15 @@ bool names_images(const std::string& spec);
 ///   gcds:FILE       the same for any other GCDS file
 ///   packed:PATH     a GCDS file, or a folder of such with an index (packed.hpp)
 ///   shapetex10[:key=value...]   the generator, with the dials of shapetex.hpp
-/// Mean, deviation and CRC are filled in. Throws Error (one line: what, where, what is allowed).
+/// Files have a training and a test set; the validation set is taken from the former (split.hpp). Mean, deviation and
+/// CRC are filled in. Throws Error (one line: what, where, what is allowed).
 ImageData open_dataset(const std::string& spec);
 
 /// Fills mean, std and crc of `data` from its pixels. A channel without spread gets std 1.
 void describe(ImageData& data);
+
+/// Takes the images for validation out of `train` and returns them. Throws Error for fewer than 2 images.
+ImageSet hold_out(ImageSet& train);
 
 /// Turns a set of grey images (one channel) into three equal channels; other sets stay.
 void to_three_channels(ImageSet& set);

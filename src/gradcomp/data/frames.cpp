@@ -9,6 +9,7 @@
 #include "gradcomp/data/gcfs.hpp"
 #include "gradcomp/data/keywords.hpp"
 #include "gradcomp/data/spec.hpp"
+#include "gradcomp/data/split.hpp"
 
 namespace gradcomp::data {
 namespace {
@@ -16,6 +17,23 @@ namespace {
 template <class T>
 std::uint32_t crc_of(const std::vector<T>& values, std::uint32_t crc) {
   return crc32(reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(T), crc);
+}
+
+/// Takes the sequences for validation out of `train`.
+FrameSet hold_out(FrameSet& train) {
+  require(train.count() >= 2, "{} training sequences are too few to validate on some of them; at least 2",
+          train.count());
+  FrameSet kept, held;
+  kept.features = held.features = train.features;
+  kept.classes = held.classes = train.classes;
+  for (index_t i = 0; i < train.count(); ++i) {
+    FrameSet& set = is_for_validation(i, train.count()) ? held : kept;
+    set.labels.push_back(train.labels[static_cast<std::size_t>(i)]);
+    set.values.insert(set.values.end(), train.sequence(i), train.sequence(i) + train.frames(i) * train.features);
+    set.first.push_back(set.first.back() + train.frames(i));
+  }
+  train = std::move(kept);
+  return held;
 }
 
 }  // namespace
@@ -45,7 +63,7 @@ void describe(FrameData& data) {
     if (deviation > 1e-6 * std::fabs(sum[f]) && deviation > 1e-30) data.std[f] = static_cast<float>(deviation);
   }
   std::uint32_t crc = 0;
-  for (const FrameSet* set : {&data.train, &data.test}) {
+  for (const FrameSet* set : {&data.train, &data.validation, &data.test}) {
     crc = crc_of(set->values, crc_of(set->first, crc_of(set->labels, crc)));
   }
   data.crc = fmt::format("{:08x}", crc);
@@ -61,6 +79,7 @@ FrameData open_frames(const std::string& text) {
   } else {
     require(!spec.path.empty() && spec.options.empty(), "data '{}' is not allowed; allowed: {}", text, frames_specs);
     data = read_gcfs(spec.path);
+    data.validation = hold_out(data.train);
   }
   describe(data);
   return data;

@@ -22,11 +22,11 @@ struct FrameSet {
   const float* sequence(index_t i) const { return values.data() + first[static_cast<std::size_t>(i)] * features; }
 };
 
-/// A training set, its test set, and what a result record says of them.
+/// A training set, the sets to validate and to test on, and what a result record says of them.
 struct FrameData {
-  FrameSet train, test;
-  std::string name;              ///< "frames" or the canonical spec of the keywords; never a path
-  std::string crc;               ///< CRC-32 (8 hex digits) of labels, lengths and values, training set first
+  FrameSet train, validation, test;
+  std::string name;  ///< "frames" or the canonical spec of the keywords; never a path
+  std::string crc;   ///< CRC-32 (8 hex digits) of labels, lengths and values of train, validation and test set
   std::vector<float> mean, std;  ///< per feature over all training frames; a feature without spread has std 1
 };
 
@@ -39,7 +39,8 @@ bool names_frames(const std::string& spec);
 /// Opens what `spec` names:
 ///   frames:FILE                a GCFS file (gcfs.hpp)
 ///   keywords[:key=value...]    the generator, with the dials of keywords.hpp
-/// Throws Error (one line: what, where, what is allowed).
+/// A file has a training and a test set; the validation set is taken from the former (split.hpp). Throws Error (one
+/// line: what, where, what is allowed).
 FrameData open_frames(const std::string& spec);
 
 /// Fills mean, std and crc of `data`.

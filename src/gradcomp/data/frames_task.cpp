@@ -45,8 +45,12 @@ class FramesTask final : public Task {
     };
   }
 
-  bool test(const Shard& shard, index_t number, Batch& batch) const override {
-    const FrameSet& set = m_data.test;
+  Trivial trivial() const override {
+    return trivial_predictor(count_labels(m_data.train.labels), count_labels(m_data.test.labels), m_data.train.classes);
+  }
+
+  bool held_out(Split split, const Shard& shard, index_t number, Batch& batch) const override {
+    const FrameSet& set = split == Split::test ? m_data.test : m_data.validation;
     batch.step = number;
     batch.epoch = 0;
     batch.indices.clear();

@@ -13,7 +13,7 @@ namespace {
 
 /// First words of the streams: model, words of a text, first state.
 constexpr std::uint64_t states_stream = 0x4801, words_stream = 0x4802, train_stream = 0x4803, test_stream = 0x4804,
-                        first_stream = 0x4805;
+                        first_stream = 0x4805, validation_stream = 0x4806;
 constexpr std::uint64_t share_unit = 65536;
 constexpr std::uint64_t zipf_unit = 1U << 20U;  ///< the k-th weight is this over k, rounded down
 
@@ -74,7 +74,9 @@ Hmm::Hmm(const HmmOptions& o)
 
 std::vector<std::int32_t> Hmm::draw(Split split, index_t count) const {
   const auto seed = static_cast<std::uint64_t>(m_options.seed);
-  const std::uint64_t stream = split == Split::train ? train_stream : test_stream;
+  const std::uint64_t stream = split == Split::train  ? train_stream
+                               : split == Split::test ? test_stream
+                                                      : validation_stream;
   std::vector<std::int32_t> text(static_cast<std::size_t>(count));
   std::size_t state = CounterRng(seed, first_stream, stream).below(m_words.size());
   for (std::size_t t = 0; t < text.size(); ++t) {

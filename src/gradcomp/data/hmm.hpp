@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gradcomp/core/options.hpp"
-#include "gradcomp/data/shapetex.hpp"  // Split
+#include "gradcomp/data/split.hpp"
 
 namespace gradcomp::data {
 
@@ -21,8 +21,9 @@ struct HmmOptions {
   index_t smallest = 8, largest = 20;   ///< words of a state, the k-th with weight 1 / k
   index_t vocabulary = 400;
   double common = 0.05;  ///< probability of a word that belongs to no state (the first twentieth of the vocabulary)
-  index_t tokens = 400'000, test = 20'000;  ///< of the training and of the test text
-  index_t seed = 4;                         ///< of model and texts; independent of the training seed
+  index_t tokens = 400'000, validation = 0, test = 20'000;  ///< words of the texts, tokens: to train on; validation:
+                                                            ///< 0 stands for as many as test
+  index_t seed = 4;                                         ///< of model and texts; independent of the training seed
 
   /// Names, defaults, ranges and meaning of the dials.
   static std::vector<Parameter> parameters();

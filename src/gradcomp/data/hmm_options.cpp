@@ -16,6 +16,7 @@ std::vector<Parameter> HmmOptions::parameters() {
       integer_dial("vocabulary", d.vocabulary, 2, 20'000, "words"),
       real_dial("common", d.common, 0, 1, "probability of a word that belongs to no state"),
       integer_dial("tokens", d.tokens, 2, 1e9, "words of the training text"),
+      integer_dial("validation", d.validation, 0, 1e9, "words of the text to choose settings on; 0: as many as test"),
       integer_dial("test", d.test, 2, 1e9, "words of the test text"),
       integer_dial("seed", d.seed, 0, 1e15, "seed of model and texts"),
   };
@@ -32,6 +33,7 @@ HmmOptions HmmOptions::from(const std::map<std::string, std::string>& pairs) {
   o.common = given.real("common");
   o.tokens = given.integer("tokens");
   o.test = given.integer("test");
+  o.validation = given.integer("validation") > 0 ? given.integer("validation") : o.test;
   o.seed = given.integer("seed");
   require(o.successors <= o.states, "hmm: successors={} is above states={}", o.successors, o.states);
   require(o.smallest <= o.largest, "hmm: smallest={} is above largest={}", o.smallest, o.largest);
@@ -43,8 +45,9 @@ HmmOptions HmmOptions::from(const std::map<std::string, std::string>& pairs) {
 
 std::string HmmOptions::canonical() const {
   return fmt::format(
-      "hmm:states={}:successors={}:smallest={}:largest={}:vocabulary={}:common={}:tokens={}:test={}:seed={}", states,
-      successors, smallest, largest, vocabulary, common, tokens, test, seed);
+      "hmm:states={}:successors={}:smallest={}:largest={}:vocabulary={}:common={}:tokens={}:validation={}:test={}:seed="
+      "{}",
+      states, successors, smallest, largest, vocabulary, common, tokens, validation, test, seed);
 }
 
 }  // namespace gradcomp::data

@@ -36,8 +36,12 @@ Loader::Fill ImageTask::training(const Shard& shard) const {
   };
 }
 
-bool ImageTask::test(const Shard& shard, index_t number, Batch& batch) const {
-  const ImageSet& set = m_data.test;
+Trivial ImageTask::trivial() const {
+  return trivial_predictor(count_labels(m_data.train.labels), count_labels(m_data.test.labels), m_data.train.classes);
+}
+
+bool ImageTask::held_out(Split split, const Shard& shard, index_t number, Batch& batch) const {
+  const ImageSet& set = split == Split::test ? m_data.test : m_data.validation;
   const index_t ranks = shard.ranks, first = number * shard.batch * ranks + shard.rank;
   batch.step = number;
   batch.epoch = 0;

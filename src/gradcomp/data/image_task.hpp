@@ -17,7 +17,8 @@ class ImageTask final : public Task {
   InputShape shape() const override;
   index_t steps_per_epoch(const Shard& shard) const override;
   Loader::Fill training(const Shard& shard) const override;
-  bool test(const Shard& shard, index_t number, Batch& batch) const override;
+  Trivial trivial() const override;
+  bool held_out(Split split, const Shard& shard, index_t number, Batch& batch) const override;
 
  private:
   ImageData m_data;

@@ -14,8 +14,13 @@ using detail::mul;
 using detail::rounded;
 
 /// First words of the streams.
-constexpr std::uint64_t phonemes_stream = 0x4B01, keywords_stream = 0x4B02, train_clips = 0x4B03, test_clips = 0x4B04;
+constexpr std::uint64_t phonemes_stream = 0x4B01, keywords_stream = 0x4B02, train_clips = 0x4B03, test_clips = 0x4B04,
+                        validation_clips = 0x4B05;
 constexpr index_t duration = 4;  ///< of a phoneme, frames
+
+std::uint64_t clips(Split split) {
+  return split == Split::train ? train_clips : split == Split::test ? test_clips : validation_clips;
+}
 
 /// Nearly normal, mean 0 and deviation 1: the sum of 12 uniform numbers, minus 6. Exact: multiples of 2^-24 below 16.
 double near_normal(CounterRng& rng) {
@@ -68,7 +73,7 @@ FrameSet generate(const KeywordOptions& o, Split split, index_t count) {
     const index_t label = i % o.classes;
     set.labels.push_back(static_cast<std::int32_t>(label));
     record(o, phonemes, keywords[static_cast<std::size_t>(label)],
-           CounterRng(seed, split == Split::train ? train_clips : test_clips, static_cast<std::uint64_t>(i)), set);
+           CounterRng(seed, clips(split), static_cast<std::uint64_t>(i)), set);
   }
   return set;
 }
@@ -98,6 +103,7 @@ std::vector<Parameter> KeywordOptions::parameters() {
   return {
       integer_dial("classes", d.classes, 2, 1000, "keywords"),
       integer_dial("train", d.train, 2, 1e7, "training recordings"),
+      integer_dial("validation", d.validation, 0, 1e7, "recordings to choose settings on; 0: as many as test"),
       integer_dial("test", d.test, 2, 1e7, "test recordings"),
       integer_dial("features", d.features, 1, 1024, "floats of a frame"),
       integer_dial("phonemes", d.phonemes, 2, 1000, "phonemes of the language"),
@@ -116,6 +122,7 @@ KeywordOptions KeywordOptions::from(const std::map<std::string, std::string>& pa
   o.classes = given.integer("classes");
   o.train = given.integer("train");
   o.test = given.integer("test");
+  o.validation = given.integer("validation") > 0 ? given.integer("validation") : o.test;
   o.features = given.integer("features");
   o.phonemes = given.integer("phonemes");
   o.spoken = given.integer("spoken");
@@ -130,15 +137,17 @@ KeywordOptions KeywordOptions::from(const std::map<std::string, std::string>& pa
 
 std::string KeywordOptions::canonical() const {
   return fmt::format(
-      "keywords:classes={}:train={}:test={}:features={}:phonemes={}:spoken={}:warp={}:pause={}:speaker={}:noise={}:"
+      "keywords:classes={}:train={}:validation={}:test={}:features={}:phonemes={}:spoken={}:warp={}:pause={}:speaker={}"
+      ":noise={}:"
       "seed={}",
-      classes, train, test, features, phonemes, spoken, warp, pause, speaker, noise, seed);
+      classes, train, validation, test, features, phonemes, spoken, warp, pause, speaker, noise, seed);
 }
 
 FrameData make_keywords(const KeywordOptions& options) {
   FrameData data;
   data.name = options.canonical();
   data.train = generate(options, Split::train, options.train);
+  data.validation = generate(options, Split::validation, options.validation);
   data.test = generate(options, Split::test, options.test);
   return data;
 }

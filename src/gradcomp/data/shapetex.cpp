@@ -30,6 +30,7 @@ std::vector<Parameter> ShapeTexOptions::parameters() {
   const ShapeTexOptions d;
   return {
       integer_dial("train", d.train, 10, 1e8, "training images"),
+      integer_dial("validation", d.validation, 0, 1e8, "images to choose settings on; 0: as many as test"),
       integer_dial("test", d.test, 10, 1e8, "test images"),
       integer_dial("seed", d.seed, 0, 1e15, "seed of the images"),
       real_dial("noise", d.noise, 0, 1, "standard deviation of the pixel noise"),
@@ -50,6 +51,7 @@ ShapeTexOptions ShapeTexOptions::parse(const std::string& text) {
   ShapeTexOptions o;
   o.train = given.integer("train");
   o.test = given.integer("test");
+  o.validation = given.integer("validation") > 0 ? given.integer("validation") : o.test;
   o.seed = given.integer("seed");
   o.noise = given.real("noise");
   o.rotation = given.real("rotation");
@@ -67,15 +69,18 @@ ShapeTexOptions ShapeTexOptions::parse(const std::string& text) {
 
 std::string ShapeTexOptions::canonical() const {
   return fmt::format(
-      "{}:train={}:test={}:seed={}:noise={}:rotation={}:shift={}:small={}:large={}:contrast={}:clutter={}:lines={}:"
+      "{}:train={}:validation={}:test={}:seed={}:noise={}:rotation={}:shift={}:small={}:large={}:contrast={}:clutter={}"
+      ":lines={}:"
       "hue={}:texture={}",
-      owner, train, test, seed, noise, rotation, shift, small, large, contrast, clutter, lines, hue, texture);
+      owner, train, validation, test, seed, noise, rotation, shift, small, large, contrast, clutter, lines, hue,
+      texture);
 }
 
 ImageData make_shapetex(const ShapeTexOptions& options) {
   ImageData data;
   data.name = options.canonical();
   data.train = generate(options, Split::train, options.train);
+  data.validation = generate(options, Split::validation, options.validation);
   data.test = generate(options, Split::test, options.test);
   return data;
 }

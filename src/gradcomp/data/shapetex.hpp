@@ -11,22 +11,24 @@
 
 #include "gradcomp/core/options.hpp"
 #include "gradcomp/data/dataset.hpp"
+#include "gradcomp/data/split.hpp"
 
 namespace gradcomp::data {
 
 /// The dials. Each one says which way is harder.
 struct ShapeTexOptions {
-  index_t train = 20'000, test = 2'000;  ///< images; fewer training images generalise less
-  index_t seed = 1;                      ///< of the images; independent of the training seed
-  double noise = 0.1;                    ///< standard deviation of the pixel noise (pixels 0..1); more is harder
-  double rotation = 0.08;                ///< largest |tan(angle / 2)|: 0.08 is 9 degrees, 1 is 90; more is harder
-  double shift = 5;                      ///< largest offset of the centre in pixels, per axis; more is harder
-  double small = 6, large = 10;          ///< range of the shape's half-width in pixels; smaller is harder
-  double contrast = 0.3;                 ///< mean difference of shape and background (0..1); less is harder
-  double clutter = 1;                    ///< scales gradient, gratings and lines; more is harder
-  index_t lines = 3;                     ///< most distracting lines; more is harder
-  double hue = 0.5;                      ///< probability that the colour is the class's; less is harder
-  double texture = 0.6;                  ///< probability that the grating is the class's; less is harder
+  index_t train = 20'000, validation = 0, test = 2'000;  ///< images; fewer training ones generalise less
+                                                         ///< (validation: 0 stands for as many as test)
+  index_t seed = 1;                                      ///< of the images; independent of the training seed
+  double noise = 0.1;            ///< standard deviation of the pixel noise (pixels 0..1); more is harder
+  double rotation = 0.08;        ///< largest |tan(angle / 2)|: 0.08 is 9 degrees, 1 is 90; more is harder
+  double shift = 5;              ///< largest offset of the centre in pixels, per axis; more is harder
+  double small = 6, large = 10;  ///< range of the shape's half-width in pixels; smaller is harder
+  double contrast = 0.3;         ///< mean difference of shape and background (0..1); less is harder
+  double clutter = 1;            ///< scales gradient, gratings and lines; more is harder
+  index_t lines = 3;             ///< most distracting lines; more is harder
+  double hue = 0.5;              ///< probability that the colour is the class's; less is harder
+  double texture = 0.6;          ///< probability that the grating is the class's; less is harder
 
   /// Names, defaults, ranges and meaning of the dials.
   static std::vector<Parameter> parameters();
@@ -35,8 +37,6 @@ struct ShapeTexOptions {
   /// "shapetex10:train=20000:...": all dials, as results record them.
   std::string canonical() const;
 };
-
-enum class Split : std::uint8_t { train, test };
 
 constexpr index_t shapetex_side = 32, shapetex_channels = 3, shapetex_classes = 10;
 
@@ -47,7 +47,7 @@ constexpr std::uint8_t shapetex_label(index_t index) { return static_cast<std::u
 /// bits for every compiler, flag and thread count (shapetex_render.cpp says how). About 30 us.
 void render_shapetex(const ShapeTexOptions& options, Split split, index_t index, std::uint8_t* out);
 
-/// Both sets, generated in parallel over the images. Mean, std and crc are left to describe().
+/// All sets, generated in parallel over the images. Mean, std and crc are left to describe().
 ImageData make_shapetex(const ShapeTexOptions& options);
 
 }  // namespace gradcomp::data

@@ -1,12 +1,14 @@
 #pragma once
-// A data set as trainers see it, whatever its samples are: training batches of this rank by step, test batches by
-// number.
+// A data set as trainers see it, whatever its samples are: training batches of this rank by step, batches of the
+// validation and of the test set by number.
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include "gradcomp/core/input_shape.hpp"
 #include "gradcomp/data/loader.hpp"
+#include "gradcomp/data/split.hpp"
+#include "gradcomp/data/trivial.hpp"
 
 namespace gradcomp::data {
 
@@ -30,6 +32,9 @@ class Task {
   /// Lowest mean loss that any model can reach on the test set, in nats; 0 where nobody knows.
   virtual double loss_floor() const { return 0; }
 
+  /// What the predictor that looks at no input reaches on the test set.
+  virtual Trivial trivial() const = 0;
+
   /// Steps after which every sample was seen about once. Throws Error where the training set is too small for `shard`.
   virtual index_t steps_per_epoch(const Shard& shard) const = 0;
 
@@ -37,9 +42,9 @@ class Task {
   /// must outlive it.
   virtual Loader::Fill training(const Shard& shard) const = 0;
 
-  /// Fills test batch `number` of this rank; false where there is none left. Over all ranks and numbers every test
-  /// sample comes once.
-  virtual bool test(const Shard& shard, index_t number, Batch& batch) const = 0;
+  /// Fills batch `number` of this rank from the validation or the test set, as `split` says; false where there is none
+  /// left. Over all ranks and numbers every sample of the set comes once. No training batch has one of either.
+  virtual bool held_out(Split split, const Shard& shard, index_t number, Batch& batch) const = 0;
 };
 
 /// Opens what `spec` names; as in dataset.hpp (images), text.hpp and frames.hpp. `length`: steps of a sequence in one

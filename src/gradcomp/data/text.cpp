@@ -26,44 +26,49 @@ Parameter vocabulary_parameter(const char* value) {
   return Parameter::integer("vocabulary", value, 0, 1e9, "most words that have a number, <unk> and <eos> too; 0: all");
 }
 
-/// Fills vocabulary, train and test.
-void encode(TextData& data, const Options& given, const std::string& train_path, std::string_view train,
-            const std::string& test_path, std::string_view test, Level level) {
+/// A text and the file that it is from.
+struct Part {
+  std::string path;
+  std::string_view text;
+};
+
+/// Fills vocabulary, train, validation and test.
+void encode(TextData& data, const Options& given, const Part& train, const Part& validation, const Part& test,
+            Level level) {
   const index_t most = given.integer("vocabulary");
   require(most == 0 || most >= 3, "{}: vocabulary={} is not allowed; at least 3, or 0 for all words", data.name, most);
-  const Vocabulary vocabulary(train_path, train, level, most);
-  vocabulary.encode(train_path, train, data.train);
-  vocabulary.encode(test_path, test, data.test);
-  require(data.train.size() >= 2, "'{}' is too short: {} tokens to train on, at least 2", train_path,
-          data.train.size());
-  require(data.test.size() >= 2, "'{}' is too short: {} tokens to test on, at least 2", test_path, data.test.size());
+  const Vocabulary vocabulary(train.path, train.text, level, most);
+  const auto fill = [&](const Part& part, const char* use, std::vector<std::int32_t>& tokens) {
+    vocabulary.encode(part.path, part.text, tokens);
+    require(tokens.size() >= 2, "'{}' is too short: {} tokens to {} on, at least 2", part.path, tokens.size(), use);
+  };
+  fill(train, "train", data.train);
+  fill(validation, "validate", data.validation);
+  fill(test, "test", data.test);
   data.vocabulary = vocabulary.words();
   data.name += ":" + given.canonical();
 }
 
 TextData open_published(const Spec& spec, const char* train, const char* valid, const char* test) {
-  const Options given(
-      spec.kind, {vocabulary_parameter("0"), Parameter::choice("split", "test", {"test", "valid"}, "file to test on")},
-      split_pairs(spec.kind, spec.options));
+  const Options given(spec.kind, {vocabulary_parameter("0")}, split_pairs(spec.kind, spec.options));
   const std::filesystem::path folder = spec.path;
   require(std::filesystem::is_directory(folder), "{}: '{}' is no folder with {}, {} and {}", spec.kind, spec.path,
           train, valid, test);
-  const std::string train_path = (folder / train).string();
-  const std::string test_path = (folder / (given.text("split") == "test" ? test : valid)).string();
   TextData data;
   data.name = spec.kind;
-  const std::string train_text = read_text(train_path), test_text = read_text(test_path);
-  encode(data, given, train_path, train_text, test_path, test_text, Level::split);
+  const std::string paths[] = {(folder / train).string(), (folder / valid).string(), (folder / test).string()};
+  const std::string texts[] = {read_text(paths[0]), read_text(paths[1]), read_text(paths[2])};
+  encode(data, given, {paths[0], texts[0]}, {paths[1], texts[1]}, {paths[2], texts[2]}, Level::split);
   return data;
 }
 
-/// Where the test text begins: behind the line that holds byte size x (1 - share), or, on the last line, behind the
-/// word.
-std::size_t cut(const std::string& text, double share) {
+/// Where the last `share` of the text begins: behind the line that holds byte size x (1 - share), or, on the last line,
+/// behind the word.
+std::size_t cut(std::string_view text, double share) {
   const auto from = static_cast<std::size_t>(static_cast<double>(text.size()) * (1 - share));
   auto end = text.find('\n', from);
-  if (end == std::string::npos || end + 1 == text.size()) end = text.find(' ', from);
-  return end == std::string::npos ? text.size() : end + 1;
+  if (end == std::string_view::npos || end + 1 == text.size()) end = text.find(' ', from);
+  return end == std::string_view::npos ? text.size() : end + 1;
 }
 
 TextData open_file(const Spec& spec, const char* vocabulary) {
@@ -71,16 +76,18 @@ TextData open_file(const Spec& spec, const char* vocabulary) {
       spec.kind,
       {Parameter::choice("level", "word", {"word", "char"}, "what a token is"), vocabulary_parameter(vocabulary),
        Parameter::choice("case", "lower", {"lower", "keep"}, "A to Z become a to z, or stay"),
-       Parameter::real("test", "0.05", 0, 0.9, "share of the text to test on", true)},
+       Parameter::real("test", "0.05", 0, 0.45,
+                       "share of the text to test on; as much in front of it is to choose settings on", true)},
       split_pairs(spec.kind, spec.options));
   std::string text = read_text(spec.path);
   if (given.text("case") == "lower") to_lower_case(text);
   const std::string_view all = text;
-  const std::size_t end = cut(text, given.real("test"));
+  const double share = given.real("test");
+  const std::size_t test = cut(all, share), validation = std::min(cut(all, 2 * share), test);
   TextData data;
   data.name = spec.kind;
-  encode(data, given, spec.path, all.substr(0, end), spec.path, all.substr(end),
-         given.text("level") == "word" ? Level::words : Level::characters);
+  encode(data, given, {spec.path, all.substr(0, validation)}, {spec.path, all.substr(validation, test - validation)},
+         {spec.path, all.substr(test)}, given.text("level") == "word" ? Level::words : Level::characters);
   return data;
 }
 
@@ -90,6 +97,7 @@ TextData make_hmm(const Spec& spec) {
   TextData data;
   data.name = options.canonical();
   data.train = hmm->draw(Split::train, options.tokens);
+  data.validation = hmm->draw(Split::validation, options.validation);
   data.test = hmm->draw(Split::test, options.test);
   for (index_t w = 0; w < options.vocabulary; ++w) data.vocabulary.push_back(fmt::format("w{}", w));
   data.cross_entropy = [hmm](std::span<const std::int32_t> text) { return hmm->cross_entropy(text); };
@@ -101,7 +109,7 @@ std::string checksum(const TextData& data) {
   for (const auto& word : data.vocabulary) {
     crc = crc32(reinterpret_cast<const std::uint8_t*>(word.c_str()), word.size() + 1, crc);  // with its zero
   }
-  for (const auto* tokens : {&data.train, &data.test}) {
+  for (const auto* tokens : {&data.train, &data.validation, &data.test}) {
     crc = crc32(reinterpret_cast<const std::uint8_t*>(tokens->data()), tokens->size() * sizeof(std::int32_t), crc);
   }
   return fmt::format("{:08x}", crc);

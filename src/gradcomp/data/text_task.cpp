@@ -24,7 +24,7 @@ void fill(const Tokens& text, index_t length, Batch& batch) {
   }
 }
 
-/// The test text, `chunks` x length tokens to predict, in pieces of whole chunks.
+/// A held-out text, `chunks` x length tokens to predict, in pieces of whole chunks.
 struct Pieces {
   static constexpr index_t most = 32;
 
@@ -40,13 +40,11 @@ struct Pieces {
 class TextTask final : public Task {
  public:
   TextTask(TextData data, index_t length)
-      : m_data(std::move(data)), m_length(length), m_pieces((std::ssize(m_data.test) - 1) / length) {
-    require(m_pieces.chunks >= 1, "{}: length={} is more than the {} tokens to predict of the test text", m_data.name,
-            length, std::ssize(m_data.test) - 1);
-    if (m_data.cross_entropy) {
-      const auto used = static_cast<std::size_t>(m_pieces.chunks * length) + 1;
-      m_floor = m_data.cross_entropy(std::span<const std::int32_t>(m_data.test).first(used));
-    }
+      : m_data(std::move(data)),
+        m_length(length),
+        m_validation(pieces(m_data.validation)),
+        m_test(pieces(m_data.test)) {
+    if (m_data.cross_entropy) m_floor = m_data.cross_entropy(tested());
     m_data.name += fmt::format(":length={}", length);
   }
 
@@ -60,6 +58,10 @@ class TextTask final : public Task {
     return shape;
   }
   double loss_floor() const override { return m_floor; }
+  Trivial trivial() const override {
+    return trivial_predictor(count_labels(m_data.train), count_labels(tested().subspan(1)),
+                             std::ssize(m_data.vocabulary));
+  }
 
   index_t steps_per_epoch(const Shard& shard) const override {
     require(shard.batch >= 1 && shard.rank >= 0 && shard.rank < shard.ranks,
@@ -85,23 +87,25 @@ class TextTask final : public Task {
     };
   }
 
-  bool test(const Shard& shard, index_t number, Batch& batch) const override {
+  bool held_out(Split split, const Shard& shard, index_t number, Batch& batch) const override {
+    const Tokens& text = split == Split::test ? m_data.test : m_data.validation;
+    const Pieces& pieces = split == Split::test ? m_test : m_validation;
     // Groups of this rank's pieces, all of a group of the same size: first the longer pieces, then the others.
-    const index_t longer = m_pieces.chunks % m_pieces.count;
+    const index_t longer = pieces.chunks % pieces.count;
     index_t piece = shard.rank, left = number;
-    while (piece < m_pieces.count) {
-      const index_t end = piece < longer ? longer : m_pieces.count;
+    while (piece < pieces.count) {
+      const index_t end = piece < longer ? longer : pieces.count;
       const index_t members = std::min(shard.batch, (end - piece + shard.ranks - 1) / shard.ranks);
-      const index_t steps = m_pieces.size(piece);
+      const index_t steps = pieces.size(piece);
       if (left < steps) {
         batch.step = number;
         batch.epoch = 0;
         batch.restart = left == 0;
         batch.indices.clear();
         for (index_t m = 0; m < members; ++m) {
-          batch.indices.push_back((m_pieces.first(piece + m * shard.ranks) + left) * m_length);
+          batch.indices.push_back((pieces.first(piece + m * shard.ranks) + left) * m_length);
         }
-        fill(m_data.test, m_length, batch);
+        fill(text, m_length, batch);
         return true;
       }
       left -= steps;
@@ -111,9 +115,21 @@ class TextTask final : public Task {
   }
 
  private:
+  Pieces pieces(const Tokens& text) const {
+    const index_t tokens = std::ssize(text) - 1;
+    require(tokens >= m_length, "{}: length={} is more than the {} tokens to predict of the {} text", m_data.name,
+            m_length, tokens, &text == &m_data.test ? "test" : "validation");
+    return Pieces(tokens / m_length);
+  }
+
+  /// The tokens of the test text that are seen.
+  std::span<const std::int32_t> tested() const {
+    return std::span<const std::int32_t>(m_data.test).first(static_cast<std::size_t>(m_test.chunks * m_length) + 1);
+  }
+
   TextData m_data;
   index_t m_length;
-  Pieces m_pieces;
+  Pieces m_validation, m_test;
   double m_floor = 0;
 };
 

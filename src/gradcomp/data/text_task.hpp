@@ -17,9 +17,9 @@ namespace gradcomp::data {
 /// the k-th step of an epoch: tokens [batch][length] from position k x length of each stretch, labels the tokens behind
 /// them; `restart` on the first; `indices` the places in the text.
 ///
-/// Test: the text is cut into up to 32 pieces, whatever ranks and batch are: the sums over the test text do not depend
-/// on them. Pieces are dealt to the ranks and walked up to `batch` at a time, `restart` on the first step of each.
-/// Every token but the first and the last (fewer than `length`) ones is predicted once.
+/// Validation and test: the text is cut into up to 32 pieces, whatever ranks and batch are: the sums over the text do
+/// not depend on them. Pieces are dealt to the ranks and walked up to `batch` at a time, `restart` on the first step of
+/// each. Every token but the first and the last (fewer than `length`) ones is predicted once.
 std::unique_ptr<Task> make_text_task(const std::string& spec, index_t length = 0);
 
 }  // namespace gradcomp::data

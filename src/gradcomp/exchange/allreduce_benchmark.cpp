@@ -84,7 +84,7 @@ double relative_error(Case& c) {
 /// `check` is told of the last repetition.
 void time_it(Case& c, Exchange& exchange, const ReductionOptions& options, ReductionCheck& check,
              ReductionResult& result) {
-  const index_t all = options.warmup + options.repetitions;
+  const index_t all = options.untimed + options.repetitions;
   for (index_t i = 0; i < all; ++i) {
     if (i + 1 == all) check.before();
     wait(c.exec, "gradcomp::exchange::measure_reduction");
@@ -95,7 +95,7 @@ void time_it(Case& c, Exchange& exchange, const ReductionOptions& options, Reduc
     const double seconds = watch.stop();
     require(!result.report.skipped, "a repetition was skipped although all gradients are finite");
     if (i == 0) result.relative_error = relative_error(c);
-    if (i < options.warmup) continue;
+    if (i < options.untimed) continue;
     result.times_ms.push_back(1e3 * seconds);
     const auto& ratios = result.report.density_ratio;
     result.density_ratio.insert(result.density_ratio.end(), ratios.begin(), ratios.end());
@@ -118,7 +118,7 @@ ReductionResult measure_reduction(const Exec& exec, const std::string& method, i
   const auto exchange = make_exchange(timed, c.layout, transport, exchange_options);
   ReductionCheck check(exec, timed, c.layout, c.gradient, *exchange, control, exchange_options);
   time_it(c, *exchange, options, check, result);
-  result.wrong = check.wrong(options.warmup + options.repetitions - 1, c.out);
+  result.wrong = check.wrong(options.untimed + options.repetitions - 1, c.out);
   return result;
 }
 

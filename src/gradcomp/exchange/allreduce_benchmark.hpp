@@ -11,7 +11,7 @@ namespace gradcomp {
 
 struct ReductionOptions {
   index_t repetitions = 20;
-  index_t warmup = 3;
+  index_t untimed = 3;  ///< repetitions before the timed ones
   std::uint64_t seed = 1;
   bool overlapped = false;
 };

@@ -32,7 +32,8 @@ Json link(const LinkInfo& info) {
   return {{"kind", info.kind},
           {"text", info.text},
           {"rate_mbit_s", info.rate_mbit_s > 0 ? Json(info.rate_mbit_s) : Json(nullptr)},
-          {"latency_us", info.rate_mbit_s > 0 ? Json(info.latency_us) : Json(nullptr)}};
+          {"latency_us", info.kind == "real" ? Json(nullptr) : Json(info.latency_us)},
+          {"slowed_by", info.slowed_by}};
 }
 
 }  // namespace
@@ -69,7 +70,7 @@ Json make_context(const RunInfo& run) {
   const std::string build_type = GRADCOMP_BUILD_TYPE;
   context["library_build_type"] = build_type == "Debug" ? "debug" : "release";
   context["json_schema_version"] = 1;  // of Google Benchmark's format
-  context["gradcomp"] = {{"schema_version", 1},
+  context["gradcomp"] = {{"schema_version", 2},
                          {"program", run.program},
                          {"version", GRADCOMP_VERSION},
                          {"git_hash", GRADCOMP_GIT_HASH},

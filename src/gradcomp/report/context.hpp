@@ -13,8 +13,9 @@ namespace gradcomp::report {
 struct LinkInfo {
   std::string kind = "real";
   std::string text = "mpi";  ///< as typed, e.g. "100Mbit/s,50us"; the library's name for a real one
-  double rate_mbit_s = 0;    ///< 0: not limited (null in the file)
+  double rate_mbit_s = 0;    ///< 0: not limited, or several rates in turn (null in the file)
   double latency_us = 0;
+  double slowed_by = 1;  ///< the link's and the computation's, where ranks share cores
 };
 
 /// What the program knows and the machine does not.

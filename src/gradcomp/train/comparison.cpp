@@ -20,7 +20,9 @@ std::vector<MethodResult> compare(const Exec& exec, const Job& job, const std::v
   // Blocks begin at multiples of their length, in a resumed run as in one without a break.
   for (index_t begin = restored; begin < steps;) {
     const index_t end = std::min((begin / block + 1) * block, steps);
+    const index_t link = job.links == nullptr ? 0 : job.links->choose(begin / block);
     for (std::size_t m = 0; m < trainers.size(); ++m) {
+      trainers[m]->over_link(link);
       trainers[m]->begin_energy();
       for (index_t step = begin; step < end; ++step) {
         // The first step (or group of steps with one update) of a block finds another method's data in the caches.
@@ -39,7 +41,7 @@ std::vector<MethodResult> compare(const Exec& exec, const Job& job, const std::v
   }
 
   std::vector<MethodResult> results;
-  for (auto& trainer : trainers) results.push_back(trainer->finish());
+  for (auto& trainer : trainers) results.push_back(trainer->finish(exec));
   return results;
 }
 

@@ -6,6 +6,7 @@
 
 #include "gradcomp/exchange/spec.hpp"
 #include "gradcomp/train/options.hpp"
+#include "gradcomp/train/verdict.hpp"
 
 namespace gradcomp::train {
 
@@ -18,13 +19,14 @@ struct TuningCost {
 struct Contender {
   MethodSpec spec;
   double learning_rate = 0;
-  std::optional<TuningCost> tuning;  ///< where the rate comes from a file
+  std::optional<TuningCost> tuning = {};   ///< where the rate comes from a file
+  std::optional<index_t> bucket_kib = {};  ///< of its own; 0: sizes that follow from the model; none: the job's
 
-  /// It exchanges the gradient of every step, as controls do.
-  bool every_step() const;
-
-  /// `none`: its replicas do not agree, its step time is a bound.
+  /// `no_exchange`: its replicas do not agree, its step time is a bound.
   bool is_bound() const { return spec.common.text("reducer") == "local"; }
+
+  /// A dense control with any option is a method like others: an option could handicap it.
+  Entrant::Role role() const;
 };
 
 /// The methods with the rates of their specs; with options.accumulate > 1 fp32 a second time, as a control that

@@ -32,12 +32,12 @@ nn::Loss sum_over_ranks(Transport& comm, const nn::Loss& loss) {
   return {sums[3] == 0 ? sum : std::numeric_limits<double>::quiet_NaN(), sums[1], sums[2]};
 }
 
-nn::Loss evaluate_test_set(const Exec& exec, const Job& job, DeviceBatch& buffers, const Span<const float>& parameters,
-                           const Span<float>& state) {
+nn::Loss evaluate_held_out(const Exec& exec, const Job& job, data::Split split, DeviceBatch& buffers,
+                           const Span<const float>& parameters, const Span<float>& state) {
   const data::Shard shard = job.shard();
   data::Batch batch;
   nn::Loss sum;
-  for (index_t number = 0; job.task.test(shard, number, batch); ++number) {
+  for (index_t number = 0; job.task.held_out(split, shard, number, batch); ++number) {
     sum += job.model.evaluate(exec, parameters, state, buffers.upload(exec, batch));
   }
   return sum_over_ranks(job.control, sum);

@@ -1,5 +1,6 @@
 #pragma once
-// Quality of one replica: the test set, sharded over the ranks, and the hash that tells replicas apart.
+// Quality of one replica: the validation or the test set, sharded over the ranks, and the hash that tells replicas
+// apart.
 
 #include "gradcomp/train/job.hpp"
 
@@ -16,10 +17,10 @@ class DeviceBatch {
   Vector<std::int32_t> m_labels, m_tokens;
 };
 
-/// Loss and hits of `parameters` on the whole test set, summed over ranks. `state` may change: a copy of the trainer's.
-/// Collective.
-nn::Loss evaluate_test_set(const Exec& exec, const Job& job, DeviceBatch& buffers, const Span<const float>& parameters,
-                           const Span<float>& state);
+/// Loss and hits of `parameters` on the whole validation or test set, summed over ranks. `state` may change: a copy of
+/// the trainer's. Collective.
+nn::Loss evaluate_held_out(const Exec& exec, const Job& job, data::Split split, DeviceBatch& buffers,
+                           const Span<const float>& parameters, const Span<float>& state);
 
 /// The sum over ranks; losses to 1e-6 nats, NaN where some rank's is not finite (or above 1e12). Collective.
 nn::Loss sum_over_ranks(Transport& comm, const nn::Loss& loss);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "gradcomp/report/table.hpp"
@@ -16,8 +17,21 @@ double Metric::of(const nn::Loss& loss) const { return higher_is_better ? loss.a
 
 bool Metric::reaches(double value, double bound) const { return higher_is_better ? value >= bound : value <= bound; }
 
-double Metric::bound(double reference, double tolerance) const {
-  return higher_is_better ? reference - tolerance : reference * (1 + tolerance);
+double Metric::of(const Trivial& trivial) const { return higher_is_better ? trivial.accuracy : std::exp(trivial.loss); }
+
+double Metric::lack(double value, double reference) const {
+  return higher_is_better ? reference - value : std::log(value / reference);
+}
+
+double Metric::limit(double tolerance) const { return higher_is_better ? tolerance : std::log1p(tolerance); }
+
+bool Metric::learned(double value, const Trivial& trivial, double tolerance) const {
+  double margin = std::max(0.05, 5 * limit(tolerance));
+  if (higher_is_better && trivial.count > 0) {
+    const double p = trivial.accuracy;
+    margin = std::max(margin, 3 * std::sqrt(p * (1 - p) / static_cast<double>(trivial.count)));
+  }
+  return -lack(value, of(trivial)) >= margin;
 }
 
 std::string Metric::rule(double tolerance) const {

@@ -10,7 +10,16 @@ bool lists(const std::string& list, const std::string& name) {
   return ("," + list + ",").find("," + name + ",") != std::string::npos;
 }
 
+/// Far above those that people give.
+constexpr std::uint64_t first_trial_seed = 1'000'000'000;
+
 }  // namespace
+
+std::vector<std::uint64_t> Options::trial_seeds() const {
+  std::vector<std::uint64_t> all;
+  for (index_t i = 0; i < tune_seeds; ++i) all.push_back(first_trial_seed + static_cast<std::uint64_t>(i));
+  return all;
+}
 
 void Options::check() const {
   require(steps >= 1, "--steps {} is not allowed; at least 1", steps);
@@ -31,12 +40,16 @@ void Options::check() const {
   require(bucket_kib >= 0, "--bucket-kib {} is not allowed; auto, or at least 1", bucket_kib);
   require(evaluate_every >= 0, "--evaluate-every {} is not allowed; 0 or more steps", evaluate_every);
   require(block >= 1, "--block {} is not allowed; at least 1 step", block);
-  require(quality_tolerance >= 0 && quality_tolerance <= 1, "--quality-tolerance {} is not allowed; a number in [0, 1]",
-          quality_tolerance);
+  require(quality_tolerance >= 0 && quality_tolerance <= 0.05,
+          "--quality-tolerance {} is not allowed; a number in [0, 0.05]: more is another quality", quality_tolerance);
   require(density_tolerance >= 0, "--density-tolerance {} is not allowed; a number from 0", density_tolerance);
   require(seeds >= 1, "--seeds {} is not allowed; at least 1", seeds);
   require(accumulate >= 1 && steps % accumulate == 0 && block % accumulate == 0,
           "--accumulate {} is not allowed; a divisor of --steps ({}) and --block ({})", accumulate, steps, block);
+  require(seed + static_cast<std::uint64_t>(seeds) <= first_trial_seed,
+          "--seed {} with --seeds {} is not allowed; seeds from {} belong to --tune", seed, seeds, first_trial_seed);
+  require(tune_trials >= 3, "--tune-trials {} is not allowed; at least 3", tune_trials);
+  require(tune_seeds >= 2, "--tune-seeds {} is not allowed; at least 2", tune_seeds);
   require(tune_steps >= 1, "--tune-steps {} is not allowed; at least 1", tune_steps);
   require(!tune || !rates.empty(), "--tune needs --rates, the file that it writes");
   require(!tune || (output.empty() && checkpoint_folder.empty() && resume_folder.empty()),
@@ -70,7 +83,7 @@ std::string Options::method_list() const {
   std::string list = methods;
   if (controls) {
     std::string missing;
-    for (const char* control : {"fp32", "fp16", "bf16", "none"}) {
+    for (const char* control : {"fp32", "fp16", "bf16", "no_exchange"}) {
       if (!lists(methods, control)) missing += std::string(control) + ",";
     }
     list = missing + methods;

@@ -13,7 +13,7 @@ struct Options {
   index_t length = 0;               ///< steps of a sequence in one batch; 0: the data set's default
   std::string model = "resnet20";   ///< name of nn/model.hpp, or of nn/shapes.hpp to describe
   std::string methods = "top_k:ratio=0.01,powersgd:rank=2";
-  bool controls = true;  ///< add fp32, fp16, bf16 and none where the list lacks them
+  bool controls = true;  ///< add fp32, fp16, bf16 and no_exchange where the list lacks them
   index_t steps = 600;
   index_t batch = 64;  ///< samples per rank and step
   double learning_rate = 0.05;
@@ -30,14 +30,16 @@ struct Options {
   std::uint64_t seed = 1;
   std::string strategy = "overlapped";  ///< spec of strategy/strategy.hpp
   index_t bucket_kib = 0;               ///< 0: sizes that follow from the model
-  index_t evaluate_every = 0;           ///< steps between evaluations on the test set; 0: four in all
+  index_t evaluate_every = 0;           ///< steps between evaluations on the validation set; 0: four in all
   index_t block = 20;                   ///< steps of one method before the next one runs
-  double quality_tolerance = 0.02;      ///< Metric::bound
+  double quality_tolerance = 0.02;      ///< Metric::limit
   std::string target;                   ///< quality to be reached, e.g. accuracy=0.9 (target.hpp); empty: none
   index_t seeds = 1;                    ///< repetitions, with seeds seed, seed + 1, ...
   index_t accumulate = 1;               ///< of the additional control fp32:accumulate=N; 1: none
   bool tune = false;                    ///< find learning rates (tuning.hpp) instead of training
   index_t tune_steps = 200;             ///< of one trial
+  index_t tune_trials = 6;              ///< rates that are tried for every method
+  index_t tune_seeds = 2;               ///< of one trial, apart from those of results
   std::string rates;                    ///< file of learning rates (rates.hpp); empty: none
   std::string checkpoint_folder;        ///< empty: no checkpoints (checkpoints.hpp)
   index_t checkpoint_every = 0;         ///< steps; 0: after the last one only
@@ -47,8 +49,11 @@ struct Options {
   std::vector<index_t> dump_steps;
   std::string transport = "mpi";  ///< spec of comm/registry.hpp
   double time_limit = 0;          ///< seconds that an exchange is waited for; 0: for ever
-  std::string link;               ///< emulated link, e.g. 100Mbit/s,50us; empty: the real one
+  std::string link;               ///< emulated links, e.g. 100Mbit/s,50us; several rates in turn; empty: the real one
   std::string output;             ///< result file; empty: none
+
+  /// The seeds of trials, which no result may have.
+  std::vector<std::uint64_t> trial_seeds() const;
 
   /// Steps between evaluations, with the default resolved.
   index_t evaluation_interval() const { return evaluate_every > 0 ? evaluate_every : (steps + 3) / 4; }

@@ -52,19 +52,18 @@ report::Json checkpoint_settings(const Options& options, const data::Task& task,
   settings["cut"] = cut;
   settings["methods"] = report::Json::array();
   for (const Contender& c : contenders) {
-    settings["methods"].push_back({{"method", c.spec.canonical}, {"lr", c.learning_rate}});
+    settings["methods"].push_back({{"method", c.spec.canonical},
+                                   {"lr", c.learning_rate},
+                                   {"bucket_kib", c.bucket_kib ? report::Json(*c.bucket_kib) : report::Json("job")}});
   }
   return settings;
 }
 
 report::Json rate_settings(const Options& options, const data::Task& task, int ranks) {
   report::Json settings = to_json(options), chosen = report::Json::object();
-  for (const char* key :
-       {"length", "model", "momentum", "nesterov", "weight_decay", "decay", "clip", "augment", "skew"}) {
+  for (const char* key : {"length", "model", "optimiser", "beta1", "beta2", "epsilon", "momentum", "nesterov",
+                          "weight_decay", "decay", "clip", "augment", "skew"}) {
     chosen[key] = settings[key];
-  }
-  if (options.optimiser != "sgd") {  // files of older versions know of no other
-    for (const char* key : {"optimiser", "beta1", "beta2", "epsilon"}) chosen[key] = settings[key];
   }
   chosen["data"] = task.name();
   chosen["data_crc"] = task.crc();

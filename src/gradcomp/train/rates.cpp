@@ -1,5 +1,6 @@
 #include "gradcomp/train/rates.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -10,7 +11,7 @@
 namespace gradcomp::train {
 namespace {
 
-constexpr const char* format = "gradcomp-rates-1";
+constexpr const char* format = "gradcomp-rates-2";
 
 report::Json number(double value) { return std::isfinite(value) ? report::Json(value) : report::Json(nullptr); }
 
@@ -32,17 +33,27 @@ Rates Rates::parse(const std::string& text, const std::string& path, Metric metr
       require(found == value, "--rates {}: tuned for {} {}, but this job has {}", path, key, found.dump(),
               value.dump());
     }
-    const TrialShape found{file.at("trial_steps").get<index_t>(), file.at("trial_ranks").get<int>()};
+    const TrialShape found{file.at("trial_steps").get<index_t>(), file.at("trial_ranks").get<int>(),
+                           file.at("trial_rates").get<index_t>(), file.at("trial_seeds").get<index_t>()};
     require(!to_tune || found.steps == shape.steps, "--rates {}: its trials have {} steps, but --tune-steps is {}",
             path, found.steps, shape.steps);
     require(!to_tune || found.ranks == shape.ranks, "--rates {}: its trials have {} ranks, but this job has {}", path,
             found.ranks, shape.ranks);
+    require(!to_tune || found.rates == shape.rates, "--rates {}: its methods have {} trials, but --tune-trials is {}",
+            path, found.rates, shape.rates);
+    require(!to_tune || found.seeds == shape.seeds, "--rates {}: its trials have {} seeds, but --tune-seeds is {}",
+            path, found.seeds, shape.seeds);
     rates.m_shape = found;
     for (const auto& [method, entry] : file.at("methods").items()) {
       for (const auto& t : entry.at("trials")) {
         rates.add(method, {t.at("lr"), number(t.at("quality")), number(t.at("loss")), t.at("seconds")});
       }
     }
+    for (const auto& [control, times] : file.at("bucket_step_ms").items()) {
+      for (const auto& [kib, step_ms] : times.items()) rates.add_bucket(control, std::stoll(kib), step_ms);
+    }
+  } catch (const std::invalid_argument&) {
+    throw Error(fmt::format("--rates {}: not a file of learning rates: a bucket size is no number", path));
   } catch (const report::Json::exception& error) {
     throw Error(fmt::format("--rates {}: not a file of learning rates: {}", path, error.what()));
   }
@@ -75,6 +86,31 @@ const Trial* Rates::best(const std::string& method) const {
   return best;
 }
 
+bool Rates::at_edge(const std::string& method) const {
+  const Trial* chosen = best(method);
+  if (chosen == nullptr) return true;
+  bool below = false, above = false;
+  for (const Trial& trial : trials(method)) {
+    below = below || trial.rate < chosen->rate;
+    above = above || trial.rate > chosen->rate;
+  }
+  return !below || !above;
+}
+
+void Rates::add_bucket(const std::string& control, index_t kib, double step_ms) {
+  m_bucket_times[control][kib] = step_ms;
+}
+
+DenseBuckets Rates::best_buckets() const {
+  DenseBuckets best;
+  for (const auto& [control, times] : m_bucket_times) {
+    best[control] = std::min_element(times.begin(), times.end(), [](const auto& a, const auto& b) {
+                      return a.second < b.second;
+                    })->first;
+  }
+  return best;
+}
+
 std::string Rates::text() const {
   report::Json methods = report::Json::object();
   for (const auto& [method, trials] : m_trials) {
@@ -87,31 +123,47 @@ std::string Rates::text() const {
     }
     const Trial* chosen = best(method);
     methods[method] = {{"lr", chosen != nullptr ? report::Json(chosen->rate) : report::Json(nullptr)},
+                       {"at_edge", at_edge(method)},
                        {"seconds", seconds},
                        {"trials", list}};
+  }
+  report::Json buckets = report::Json::object();
+  for (const auto& [control, times] : m_bucket_times) {
+    for (const auto& [kib, step_ms] : times) buckets[control][std::to_string(kib)] = step_ms;
   }
   const report::Json file{{"format", format},
                           {"metric", m_metric.name},
                           {"settings", m_settings},
                           {"trial_steps", m_shape.steps},
                           {"trial_ranks", m_shape.ranks},
+                          {"trial_rates", m_shape.rates},
+                          {"trial_seeds", m_shape.seeds},
+                          {"bucket_step_ms", buckets},
                           {"methods", methods}};
   return file.dump(1) + "\n";
 }
 
 void Rates::apply(std::vector<Contender>& contenders, const std::string& path) const {
+  const DenseBuckets buckets = best_buckets();
   for (Contender& c : contenders) {
+    const bool control = c.role() != Entrant::Role::method;
+    if (const auto found = buckets.find(c.spec.compressor->info().name); control && found != buckets.end()) {
+      c.bucket_kib = found->second;
+    }
     std::string key = c.spec.canonical;
     if (c.is_bound()) {
       key = parse_method("fp32").canonical;
       if (trials(key).empty()) continue;  // a bound needs no rate of its own
     }
+    const auto made = std::ssize(trials(key));
+    require(made == m_shape.rates, "--rates {}: '{}' has {} of {} trials; run with --tune first", path, c.spec.label,
+            made, m_shape.rates);
     const Trial* chosen = best(key);
-    require(chosen != nullptr, "--rates {}: no learning rate of '{}'; run with --tune first", path, c.spec.label);
+    require(chosen != nullptr, "--rates {}: '{}' diverged in all trials", path, c.spec.label);
     c.learning_rate = chosen->rate;
     c.tuning = TuningCost{};
     for (const Trial& trial : trials(key)) {
-      c.tuning->steps += m_shape.steps;
+      c.tuning->steps += m_shape.steps * m_shape.seeds;
       c.tuning->seconds += trial.seconds;
     }
   }
@@ -120,7 +172,7 @@ void Rates::apply(std::vector<Contender>& contenders, const std::string& path) c
 Rates read_rates(const Options& options, const data::Task& task, int ranks) {
   const Metric metric(task.shape().kind);
   const auto settings = rate_settings(options, task, ranks);
-  const TrialShape shape{options.tune_steps, ranks};
+  const TrialShape shape{options.tune_steps, ranks, options.tune_trials, options.tune_seeds};
   if (options.tune && !std::filesystem::exists(options.rates)) return {metric, settings, shape};
   const auto bytes = data::read_file(options.rates);
   return Rates::parse({bytes.begin(), bytes.end()}, options.rates, metric, settings, shape, options.tune);

@@ -11,11 +11,12 @@
 
 namespace gradcomp::train {
 
-/// One short run.
+/// Short runs at one rate, with several seeds.
 struct Trial {
   double rate = 0;
-  double quality = 0, loss = 0;  ///< on the test set after the last step; NaN of a run that diverged
-  double seconds = 0;            ///< of training and evaluation
+  double quality = 0,
+         loss = 0;     ///< on the validation set after the last step, means over seeds; NaN where one diverged
+  double seconds = 0;  ///< of training and evaluation, all seeds
 };
 
 /// How all trials of a file are made. Runs of other lengths, or of other numbers of ranks with the same batch over all
@@ -23,7 +24,11 @@ struct Trial {
 struct TrialShape {
   index_t steps = 0;
   int ranks = 0;
+  index_t rates = 0, seeds = 0;  ///< of every method; of every rate
 };
+
+/// Bucket sizes in KiB of the dense controls by their names, found by timing; 0: sizes that follow from the model.
+using DenseBuckets = std::map<std::string, index_t>;
 
 class Rates {
  public:
@@ -42,17 +47,28 @@ class Rates {
   /// The trial of the best quality, of equals that of the lower loss; none where all diverged.
   const Trial* best(const std::string& method) const;
 
+  /// Whether the best rate is the lowest or the highest of its trials: a better one may lie beyond.
+  bool at_edge(const std::string& method) const;
+
+  /// The mean time of a step of a dense control in buckets of so many KiB; whether there are such times; the sizes that
+  /// take the least.
+  void add_bucket(const std::string& control, index_t kib, double step_ms);
+  bool has_buckets(const std::string& control) const { return m_bucket_times.contains(control); }
+  DenseBuckets best_buckets() const;
+
   /// The JSON file.
   std::string text() const;
 
-  /// Gives every contender its best rate; `none` that of fp32. Throws Error for one that has no trials here.
+  /// Gives every contender its best rate, `no_exchange` that of fp32, and the dense controls their best bucket sizes
+  /// where these were timed. Throws Error for a contender with fewer trials here than the others.
   void apply(std::vector<Contender>& contenders, const std::string& path) const;
 
  private:
   Metric m_metric;
   report::Json m_settings;
   TrialShape m_shape;
-  std::map<std::string, std::vector<Trial>> m_trials;  ///< by canonical spec
+  std::map<std::string, std::vector<Trial>> m_trials;               ///< by canonical spec
+  std::map<std::string, std::map<index_t, double>> m_bucket_times;  ///< by control and KiB
 };
 
 /// The file options.rates for this job. To tune, a file that is missing is an empty set, and the trials of one that is

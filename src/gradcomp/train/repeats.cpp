@@ -1,45 +1,63 @@
 #include "gradcomp/train/repeats.hpp"
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <functional>
-#include <limits>
+
+#include "gradcomp/train/mean_interval.hpp"
 
 namespace gradcomp::train {
 namespace {
 
-using Figure = std::function<std::optional<double>(const MethodResult&, const Verdict&)>;
+using Figure = std::function<std::optional<double>(const MethodResult&, const SpeedUps&)>;
 
 /// The figure of every seed that has it.
-std::vector<double> collect(const std::vector<Repeat>& repeats, std::size_t index, const Figure& figure) {
+std::vector<double> collect(const std::vector<Repeat>& repeats, const Verdict& verdict, std::size_t index,
+                            const Figure& figure) {
   std::vector<double> values;
-  for (const Repeat& repeat : repeats) {
-    const auto value = figure(repeat.results[index], repeat.verdicts[index]);
+  for (std::size_t s = 0; s < repeats.size(); ++s) {
+    const auto value = figure(repeats[s].results[index], verdict.seeds[s]);
     if (value) values.push_back(*value);
   }
   return values;
 }
 
 /// The same where every seed has it, else nothing: a mean over the lucky seeds alone would flatter.
-std::vector<double> collect_all(const std::vector<Repeat>& repeats, std::size_t index, const Figure& figure) {
-  const auto values = collect(repeats, index, figure);
+std::vector<double> collect_all(const std::vector<Repeat>& repeats, const Verdict& verdict, std::size_t index,
+                                const Figure& figure) {
+  const auto values = collect(repeats, verdict, index, figure);
   return values.size() == repeats.size() ? values : std::vector<double>();
 }
 
-const Figure quality = [](const MethodResult& r, const Verdict&) { return r.test_quality; };
-const Figure step_ms = [](const MethodResult& r, const Verdict&) { return r.median_ms(); };
-const Figure wire = [](const MethodResult& r, const Verdict&) { return r.wire_bytes; };
-const Figure vs_fp32 = [](const MethodResult&, const Verdict& v) { return v.speedup_vs_fp32; };
-const Figure vs_dense = [](const MethodResult&, const Verdict& v) { return v.speedup_vs_best_dense; };
-const Figure vs_target = [](const MethodResult&, const Verdict& v) { return v.speedup_to_target; };
+const Figure quality = [](const MethodResult& r, const SpeedUps&) { return r.test_quality; };
+const Figure step_ms = [](const MethodResult& r, const SpeedUps&) { return r.mean_ms(); };
+const Figure wire = [](const MethodResult& r, const SpeedUps&) { return r.wire_bytes; };
+const Figure vs_fp32 = [](const MethodResult&, const SpeedUps& v) { return v.vs_fp32; };
+const Figure vs_dense = [](const MethodResult&, const SpeedUps& v) { return v.vs_best_dense; };
+const Figure vs_target = [](const MethodResult&, const SpeedUps& v) { return v.to_target; };
 
 template <class Member>
 Figure of_target(Member member) {
-  return [member](const MethodResult& r, const Verdict&) {
+  return [member](const MethodResult& r, const SpeedUps&) {
     return r.reached ? std::optional(static_cast<double>((*r.reached).*member)) : std::nullopt;
   };
 }
+
+/// What contender `index` lacks to fp32 with the same seed (Metric::lack); null without fp32.
+report::Json lacks(const std::vector<Repeat>& repeats, std::size_t index) {
+  std::vector<double> values;
+  for (const Repeat& repeat : repeats) {
+    const auto reference = std::find_if(repeat.results.begin(), repeat.results.end(), [](const MethodResult& r) {
+      return r.contender.role() == Entrant::Role::fp32;
+    });
+    if (reference == repeat.results.end()) return nullptr;
+    const MethodResult& own = repeat.results[index];
+    values.push_back(own.metric.lack(own.test_quality, reference->test_quality));
+  }
+  return to_json(MeanInterval(values));
+}
+
+}  // namespace
 
 report::Json to_json(const MeanInterval& m) {
   if (!std::isfinite(m.mean)) return nullptr;
@@ -51,42 +69,35 @@ report::Json to_json(const MeanInterval& m) {
   return json;
 }
 
-}  // namespace
-
-MeanInterval::MeanInterval(const std::vector<double>& samples) : mean(std::numeric_limits<double>::quiet_NaN()) {
-  if (samples.empty()) return;
-  const double n = static_cast<double>(samples.size());
-  double sum = 0, squares = 0;
-  for (const double x : samples) sum += x;
-  mean = sum / n;
-  if (samples.size() < 2) return;
-  for (const double x : samples) squares += (x - mean) * (x - mean);
-  const boost::math::students_t distribution(n - 1);
-  half_width = boost::math::quantile(distribution, 0.975) * std::sqrt(squares / (n - 1) / n);
+std::vector<Entrant> entrants(const std::vector<Repeat>& repeats, index_t link) {
+  std::vector<Entrant> all;
+  for (std::size_t i = 0; i < repeats.front().results.size(); ++i) {
+    Entrant entrant{repeats.front().results[i].contender.role(), {}};
+    for (const Repeat& repeat : repeats) entrant.seeds.push_back(outcome_of(repeat.results[i], link));
+    all.push_back(std::move(entrant));
+  }
+  return all;
 }
 
-std::string MeanInterval::text() const {
-  const std::string value = report::format_number(mean, 4);
-  return half_width ? value + " +- " + report::format_number(*half_width, 2) : value;
-}
-
-report::Row to_row(const std::vector<Repeat>& repeats, std::size_t index, const Options& options,
-                   const std::string& data) {
+report::Row to_row(const std::vector<Repeat>& repeats, const std::vector<Verdict>& verdicts, std::size_t index,
+                   const Options& options, const std::string& data) {
   const MethodResult& first = repeats.front().results[index];
   const MethodSpec& spec = first.contender.spec;
   report::Json seeds = report::Json::array();
   for (const Repeat& repeat : repeats) seeds.push_back(repeat.seed);
-  const auto all = [&](const Figure& figure) { return to_json(MeanInterval(collect_all(repeats, index, figure))); };
-  const auto matched = std::all_of(repeats.begin(), repeats.end(),
-                                   [&](const Repeat& repeat) { return repeat.verdicts[index].quality_matched; });
+  const Verdict& verdict = verdicts[index];
+  const auto over_seeds = [&](const Figure& figure) {
+    return MeanInterval(collect_all(repeats, verdict, index, figure));
+  };
+  const auto all = [&](const Figure& figure) { return to_json(over_seeds(figure)); };
   report::Row row("train/" + options.model + "/" + spec.label + "/seeds");
   row.method(spec.text, spec.canonical, spec.label)
       .set("run_type", "aggregate")
       .set("aggregate_name", "mean")
       .set("repetitions", repeats.size())
       .set("iterations", repeats.size())
-      .set("real_time", MeanInterval(collect_all(repeats, index, step_ms)).mean)
-      .set("cpu_time", MeanInterval(collect_all(repeats, index, step_ms)).mean)
+      .set("real_time", over_seeds(step_ms).mean)
+      .set("cpu_time", over_seeds(step_ms).mean)
       .set("time_unit", "ms")
       .set("model", options.model)
       .set("data", data)
@@ -95,11 +106,12 @@ report::Row to_row(const std::vector<Repeat>& repeats, std::size_t index, const 
       .set("test_quality_over_seeds", all(quality))
       .set("step_time_ms_over_seeds", all(step_ms))
       .set("wire_bytes_over_seeds", all(wire))
-      .set("quality_matched", matched)
+      .set("lack_over_seeds", lacks(repeats, index))
+      .set("quality_matched", verdict.quality_matched)
       .set("speedup_vs_fp32_over_seeds", all(vs_fp32))
       .set("speedup_vs_best_dense_over_seeds", all(vs_dense));
   if (!options.target.empty()) {
-    row.set("seeds_at_target", collect(repeats, index, of_target(&Reached::steps)).size())
+    row.set("seeds_at_target", collect(repeats, verdict, index, of_target(&Reached::steps)).size())
         .set("steps_to_target_over_seeds", all(of_target(&Reached::steps)))
         .set("time_to_target_s_over_seeds", all(of_target(&Reached::time_s)))
         .set("wire_bytes_to_target_over_seeds", all(of_target(&Reached::wire_bytes)))
@@ -108,16 +120,19 @@ report::Row to_row(const std::vector<Repeat>& repeats, std::size_t index, const 
   return row;
 }
 
-report::Table to_table(const std::vector<Repeat>& repeats) {
+report::Table to_table(const std::vector<Repeat>& repeats, const std::vector<Verdict>& verdicts) {
   report::Table table({"mean +- 95 % interval\nover seeds", "test\n" + repeats.front().results.front().metric.name,
                        "step ms", "steps to\ntarget", "seconds to\ntarget", "bytes to\ntarget", "speed-up\nvs fp32",
-                       "to target"});
+                       "vs best\ndense", "to target"});
   for (std::size_t i = 0; i < repeats.front().results.size(); ++i) {
-    const auto all = [&](const Figure& figure) { return MeanInterval(collect_all(repeats, i, figure)).text(); };
+    const auto over_seeds = [&](const Figure& figure) {
+      return MeanInterval(collect_all(repeats, verdicts[i], i, figure));
+    };
+    const auto all = [&](const Figure& figure) { return over_seeds(figure).text(); };
     table.row({repeats.front().results[i].contender.spec.label, all(quality), all(step_ms),
                all(of_target(&Reached::steps)), all(of_target(&Reached::time_s)),
-               report::format_bytes(MeanInterval(collect_all(repeats, i, of_target(&Reached::wire_bytes))).mean),
-               all(vs_fp32), all(vs_target)});
+               report::format_bytes(over_seeds(of_target(&Reached::wire_bytes)).mean), all(vs_fp32), all(vs_dense),
+               all(vs_target)});
   }
   return table;
 }

@@ -4,9 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace gradcomp::train {
 namespace {
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
 
 std::string ratio(const std::optional<double>& value) {
   return value ? report::format_number(*value) + "x" : std::string("-");
@@ -14,25 +19,35 @@ std::string ratio(const std::optional<double>& value) {
 
 }  // namespace
 
-std::vector<Verdict> judge(const std::vector<MethodResult>& results, double tolerance) {
-  std::vector<Outcome> outcomes;
-  for (const auto& r : results) {
-    const Info& info = r.contender.spec.compressor->info();
-    const bool plain = r.contender.every_step();
-    Outcome outcome{plain ? info.name : r.contender.spec.label,
-                    plain && info.family == Info::Family::control,
-                    r.contender.is_bound(),
-                    r.test_quality,
-                    r.median_ms(),
-                    r.replicas_equal};
-    outcome.missed_target = r.target && !r.reached;
-    if (r.reached) outcome.time_to_target = r.reached->time_s;
-    outcomes.push_back(outcome);
+double MethodResult::mean_ms() const { return mean(step_ms); }
+
+std::vector<double> MethodResult::step_ms_over(index_t link) const {
+  std::vector<double> chosen;
+  for (std::size_t i = 0; i < step_ms.size(); ++i) {
+    if (step_link[i] == link) chosen.push_back(step_ms[i]);
   }
-  return judge(outcomes, results.empty() ? Metric() : results.front().metric, tolerance);
+  return chosen;
 }
 
-report::Row to_row(const MethodResult& r, const Verdict& verdict, const Options& options, const std::string& data) {
+bool buckets_swept(const std::vector<MethodResult>& results) {
+  using Role = Entrant::Role;
+  int swept = 0;
+  for (const Role role : {Role::fp32, Role::fp16, Role::bf16}) {
+    swept += std::any_of(results.begin(), results.end(), [role](const MethodResult& r) {
+      return r.contender.role() == role && r.contender.bucket_kib;
+    });
+  }
+  return swept == 3;
+}
+
+Outcome outcome_of(const MethodResult& r, index_t link) {
+  Outcome outcome{r.test_quality, mean(r.step_ms_over(link)), r.replicas_equal, r.reached.has_value()};
+  if (r.reached) outcome.time_to_target = r.reached->time_s;
+  return outcome;
+}
+
+report::Row to_row(const MethodResult& r, bool matched, const SpeedUps& speed, const Options& options,
+                   const std::string& data) {
   report::Row row("train/" + options.model + "/" + r.contender.spec.label);
   row.method(r.contender.spec.text, r.contender.spec.canonical, r.contender.spec.label)
       .set("model", options.model)
@@ -51,7 +66,9 @@ report::Row to_row(const MethodResult& r, const Verdict& verdict, const Options&
       .set("gflop_per_second", 1e3 * r.rank_gflop / r.median_ms())
       .quality(r.test_accuracy, r.test_loss)
       .metric(r.metric.name, r.test_quality)
-      .speedup(verdict.speedup_vs_fp32, verdict.speedup_vs_best_dense, verdict.quality_matched)
+      .set("validation_quality", r.validation_quality)
+      .set("validation_loss", r.validation_loss)
+      .speedup(speed.vs_fp32, speed.vs_best_dense, matched)
       .density(r.density_ratio)
       .set("state_bytes", r.state_bytes)
       .set("state_bytes_per_parameter", 4 * static_cast<double>(r.state_bytes) / r.dense_bytes)
@@ -61,6 +78,7 @@ report::Row to_row(const MethodResult& r, const Verdict& verdict, const Options&
       .curve(r.curve);
   if (r.loss_floor > 0) row.set("loss_floor", r.loss_floor);
   if (r.joules_per_step) row.set("joules_per_step", *r.joules_per_step);
+  if (r.contender.bucket_kib) row.set("bucket_kib", *r.contender.bucket_kib);
   if (r.contender.tuning) {
     row.set("tuning_steps", r.contender.tuning->steps).set("tuning_s", r.contender.tuning->seconds);
   }
@@ -72,25 +90,24 @@ report::Row to_row(const MethodResult& r, const Verdict& verdict, const Options&
         .set("steps_to_target", number(static_cast<double>(reached.steps)))
         .set("time_to_target_s", number(reached.time_s))
         .set("wire_bytes_to_target", number(reached.wire_bytes))
-        .set("speedup_to_target",
-             verdict.speedup_to_target ? report::Json(*verdict.speedup_to_target) : report::Json(nullptr));
+        .set("speedup_to_target", speed.to_target ? report::Json(*speed.to_target) : report::Json(nullptr));
   }
   return row;
 }
 
-report::Table to_target_table(const std::vector<MethodResult>& results, const std::vector<Verdict>& verdicts) {
+report::Table to_target_table(const std::vector<MethodResult>& results, const std::vector<SpeedUps>& speeds) {
   report::Table table(
       {"method", "steps to\ntarget", "seconds to\ntarget", "sent by a rank\nto target", "speed-up\nto target"});
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto& reached = results[i].reached;
     table.row({results[i].contender.spec.label, reached ? fmt::format("{}", reached->steps) : "missed",
                reached ? report::format_number(reached->time_s) : "-",
-               reached ? report::format_bytes(reached->wire_bytes) : "-", ratio(verdicts[i].speedup_to_target)});
+               reached ? report::format_bytes(reached->wire_bytes) : "-", ratio(speeds[i].to_target)});
   }
   return table;
 }
 
-report::Table to_table(const std::vector<MethodResult>& results, const std::vector<Verdict>& verdicts) {
+report::Table to_table(const std::vector<MethodResult>& results, const std::vector<SpeedUps>& speeds) {
   const bool energy = std::any_of(results.begin(), results.end(), [](const auto& r) { return r.joules_per_step; });
   std::vector<std::string> header(
       {"method", "payload\nper step", "compression\nratio", "step ms\nmedian", "p95", "forward\nms", "backward\nms",
@@ -110,7 +127,7 @@ report::Table to_table(const std::vector<MethodResult>& results, const std::vect
          report::format_number(r.median_ms()), report::format_number(report::quantile(r.step_ms, 0.95)),
          stage(r, "forward"), stage(r, "backward"), stage(r, "compress"), stage(r, "exchange"), stage(r, "hidden"),
          stage(r, "exposed"), stage(r, "decompress"), report::format_number(1e3 * r.samples_per_step / r.median_ms()),
-         r.metric.text(r.test_quality), ratio(verdicts[i].speedup_vs_fp32), ratio(verdicts[i].speedup_vs_best_dense)});
+         r.metric.text(r.test_quality), ratio(speeds[i].vs_fp32), ratio(speeds[i].vs_best_dense)});
     if (energy) cells.push_back(r.joules_per_step ? report::format_number(*r.joules_per_step) : "-");
     table.row(cells);
   }

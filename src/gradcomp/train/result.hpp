@@ -19,16 +19,17 @@ struct MethodResult {
   std::string strategy;
   index_t period = 1;                      ///< steps from one exchange to the next
   std::vector<double> step_ms;             ///< one per step (or its share of a period's), warm-up excluded
+  std::vector<index_t> step_link;          ///< number of the emulated link that each of them ran over; 0 of a real one
   std::map<std::string, double> stage_ms;  ///< median per stage
   double payload_bytes = 0, header_bytes = 0, wire_bytes = 0, dense_bytes = 0;
   double samples_per_step = 0;  ///< over all ranks
   double rank_gflop = 0;        ///< forward and backward arithmetic of one rank and step
   Metric metric;
-  double loss_floor = 0;    ///< Task::loss_floor()
-  double test_quality = 0;  ///< by the metric
-  double test_accuracy = 0, test_loss = 0;
-  std::optional<double> target;    ///< of the job
-  std::optional<Reached> reached;  ///< what the target took; none where it was missed
+  double loss_floor = 0;                                      ///< Task::loss_floor()
+  double validation_quality = 0, validation_loss = 0;         ///< after the last step; quality by the metric
+  double test_quality = 0, test_accuracy = 0, test_loss = 0;  ///< the same; zeros in trials of --tune
+  std::optional<double> target;                               ///< of the job
+  std::optional<Reached> reached;                             ///< what the target took; none where it was missed
   report::Curve curve;
   std::vector<double> density_ratio;  ///< achieved / target density, all segments and steps of this rank
   index_t state_bytes = 0;            ///< feedback and compressor memory of one rank
@@ -38,18 +39,27 @@ struct MethodResult {
   std::uint64_t parameters_hash = 0;      ///< of this rank's, at the end
 
   double median_ms() const { return report::quantile(step_ms, 0.5); }
+  /// Total time of the timed steps over their number; NaN without any.
+  double mean_ms() const;
+  /// The steps over emulated link number `link`.
+  std::vector<double> step_ms_over(index_t link) const;
 };
 
-/// Verdicts of all results, in order (verdict.hpp).
-std::vector<Verdict> judge(const std::vector<MethodResult>& results, double tolerance);
+/// Whether fp32, fp16 and bf16 are among them and run at the bucket sizes that were timed as their best.
+bool buckets_swept(const std::vector<MethodResult>& results);
+
+/// As verdict.hpp takes it, with the step time over one of the job's links.
+Outcome outcome_of(const MethodResult& result, index_t link = 0);
 
 /// The row "train/<model>/<label>" of the result file; `data` names the data set.
-report::Row to_row(const MethodResult& result, const Verdict& verdict, const Options& options, const std::string& data);
+/// `matched`, `speed`: of the verdict, with this seed.
+report::Row to_row(const MethodResult& result, bool matched, const SpeedUps& speed, const Options& options,
+                   const std::string& data);
 
 /// The table that the program prints: one line per method, quality before speed.
-report::Table to_table(const std::vector<MethodResult>& results, const std::vector<Verdict>& verdicts);
+report::Table to_table(const std::vector<MethodResult>& results, const std::vector<SpeedUps>& speeds);
 
 /// What the target took each method; with Options::target only.
-report::Table to_target_table(const std::vector<MethodResult>& results, const std::vector<Verdict>& verdicts);
+report::Table to_target_table(const std::vector<MethodResult>& results, const std::vector<SpeedUps>& speeds);
 
 }  // namespace gradcomp::train

@@ -20,6 +20,12 @@ nn::Schedule rate_schedule(const Options& options, double rate) {
   return schedule;
 }
 
+StrategyOptions strategy_options(const Options& options, const Contender& contender) {
+  StrategyOptions o = options.strategy_options();
+  if (contender.bucket_kib) o.exchange.bucket_bytes = 1024 * *contender.bucket_kib;
+  return o;
+}
+
 /// nn::Batch::key, which no other rank or step shares.
 std::uint64_t batch_key(const data::Shard& shard, index_t step) {
   constexpr std::uint64_t stream = 0x4b45;
@@ -37,7 +43,7 @@ Trainer::Trainer(const Job& job, const Contender& contender)
       m_state(kernels::zeroed<float>("gradcomp::train::state", job.model.state_count())),
       m_test_state(kernels::zeroed<float>("gradcomp::train::test_state", job.model.state_count())),
       m_strategy(make_strategy(contender.spec, job.model.layout(), job.model.state_count(), job.link,
-                               job.options.strategy_options())),
+                               strategy_options(job.options, contender))),
       m_dump(job.options, contender.spec, job.model.layout(), job.control.rank(), job.control.size()),
       m_loader(std::make_unique<data::Loader>(job.task.training(job.shard()))),
       m_epoch_steps(job.task.steps_per_epoch(job.shard())) {
@@ -116,7 +122,10 @@ void Trainer::step(const Exec& exec, bool warmup) {
   const double seconds = watch.stop();
   if (!m_period_warm && last) m_timeline.end_step();
   m_period_s += seconds;
-  if (!m_period_warm && last) m_local_ms.push_back(1e3 * m_period_s / static_cast<double>(period()));
+  if (!m_period_warm && last) {
+    m_local_ms.push_back(1e3 * m_period_s / static_cast<double>(period()));
+    m_result.step_link.push_back(m_link);
+  }
   m_now.time_s += seconds;
   m_now.payload_bytes += static_cast<double>(report.payload_bytes);
   m_now.header_bytes += static_cast<double>(report.header_bytes);

@@ -26,6 +26,9 @@ class Trainer {
   /// for the whole period. Collective.
   void step(const Exec& exec, bool warmup);
 
+  /// The number of the emulated link that the steps from now on run over.
+  void over_link(index_t number) { m_link = number; }
+
   /// The energy of the steps from begin_energy() to end_energy() is this method's. Whole blocks: counters move ten
   /// times a second (NVML) to a thousand times (RAPL). Without a meter in the job nothing happens.
   void begin_energy();
@@ -36,12 +39,13 @@ class Trainer {
   /// Throws AgreedError unless the job's steps, blocks and evaluations are multiples of the period.
   void check_period() const;
 
-  /// Evaluates on the test set, sharded over the ranks, adds a point to the curve, and compares the replicas, as step()
-  /// does at the end of every epoch. Collective.
+  /// Evaluates on the validation set, sharded over the ranks, adds a point to the curve, and compares the replicas, as
+  /// step() does at the end of every epoch. Collective.
   void evaluate(const Exec& exec);
 
-  /// Agrees the measurements over ranks and returns the result. Collective.
-  MethodResult finish();
+  /// Evaluates on the test set (not in trials of --tune, which never see it), agrees the measurements over ranks and
+  /// returns the result. Collective.
+  MethodResult finish(const Exec& exec);
 
   /// All that the next step depends on and all that was measured so far. Between updates.
   void save(const Exec& exec, Snapshot& snapshot);
@@ -53,7 +57,7 @@ class Trainer {
   struct Counters {
     index_t step = 0, skipped_steps = 0;
     double time_s = 0, payload_bytes = 0, header_bytes = 0, wire_bytes = 0;
-    double test_quality = 0, test_accuracy = 0, test_loss = 0;
+    double validation_quality = 0, validation_loss = 0;
     nn::Loss loss;  ///< of the training since the last evaluation
     Reached reached;
     double joules = 0;         ///< that this rank counted in energy_steps
@@ -63,6 +67,7 @@ class Trainer {
 
   StepReport train(const Exec& exec, Timeline* timeline);
   void backward(const Exec& exec, Timeline* timeline);
+  nn::Loss evaluate_on(const Exec& exec, data::Split split);
   void check_replicas(const Exec& exec);
   std::optional<double> joules_per_step();
   Memories memory();
@@ -81,6 +86,7 @@ class Trainer {
   std::unique_ptr<data::Loader> m_loader;
   Timeline m_timeline;
   std::vector<double> m_local_ms;
+  index_t m_link = 0;
   index_t m_epoch_steps;
   double m_period_s = 0;       ///< time of the steps of this period
   bool m_period_warm = false;  ///< whether those are not timed

@@ -14,14 +14,17 @@ void Trainer::check_replicas(const Exec& exec) {
   m_now.replicas_equal = equal_over_ranks(m_job.control, hash) && m_now.replicas_equal;
 }
 
-void Trainer::evaluate(const Exec& exec) {
+nn::Loss Trainer::evaluate_on(const Exec& exec, data::Split split) {
   m_strategy->drain(exec);
   Kokkos::deep_copy(exec, m_test_state, m_state);
-  const nn::Loss test = evaluate_test_set(exec, m_job, m_batch, m_strategy->agreed(m_parameters), m_test_state);
-  m_now.test_quality = m_result.metric.of(test);
-  m_now.test_accuracy = test.accuracy();
-  m_now.test_loss = test.mean();
-  if (m_result.target && !m_now.target_reached && m_result.metric.reaches(m_now.test_quality, *m_result.target)) {
+  return evaluate_held_out(exec, m_job, split, m_batch, m_strategy->agreed(m_parameters), m_test_state);
+}
+
+void Trainer::evaluate(const Exec& exec) {
+  const nn::Loss loss = evaluate_on(exec, data::Split::validation);
+  m_now.validation_quality = m_result.metric.of(loss);
+  m_now.validation_loss = loss.mean();
+  if (m_result.target && !m_now.target_reached && m_result.metric.reaches(m_now.validation_quality, *m_result.target)) {
     m_now.target_reached = true;
     m_now.reached = {m_now.step, m_now.time_s, m_now.wire_bytes};
   }
@@ -31,8 +34,8 @@ void Trainer::evaluate(const Exec& exec) {
   curve.time_s.push_back(m_now.time_s);
   curve.wire_bytes.push_back(m_now.wire_bytes);
   curve.loss.push_back(sum_over_ranks(m_job.control, m_now.loss).mean());
-  curve.accuracy.push_back(test.accuracy());
-  curve.quality.push_back(m_now.test_quality);
+  curve.accuracy.push_back(loss.accuracy());
+  curve.quality.push_back(m_now.validation_quality);
   m_now.loss = {};
 }
 
@@ -58,11 +61,16 @@ std::optional<double> Trainer::joules_per_step() {
   return 1e-6 * static_cast<double>(microjoules) / known;
 }
 
-MethodResult Trainer::finish() {
+MethodResult Trainer::finish(const Exec& exec) {
   Transport& control = m_job.control;
-  m_result.test_quality = m_now.test_quality;
-  m_result.test_accuracy = m_now.test_accuracy;
-  m_result.test_loss = m_now.test_loss;
+  m_result.validation_quality = m_now.validation_quality;
+  m_result.validation_loss = m_now.validation_loss;
+  if (!m_job.options.tune) {
+    const nn::Loss test = evaluate_on(exec, data::Split::test);
+    m_result.test_quality = m_result.metric.of(test);
+    m_result.test_accuracy = test.accuracy();
+    m_result.test_loss = test.mean();
+  }
   m_result.replicas_equal = m_now.replicas_equal;
   m_result.parameters_hash = content_hash(m_strategy->agreed(m_parameters));
   m_result.step_ms = max_over_ranks(control, m_local_ms);

@@ -13,6 +13,7 @@ Memories Trainer::memory() {
 template <class F>
 void Trainer::each_history(const F& f) {
   f("step_ms", m_local_ms);
+  f("step_link", m_result.step_link);
   f("density_ratio", m_result.density_ratio);
   f("curve/step", m_result.curve.step);
   f("curve/time_s", m_result.curve.time_s);

@@ -1,5 +1,6 @@
 #include "gradcomp/train/tuning.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -9,8 +10,9 @@
 namespace gradcomp::train {
 namespace {
 
-Options trial_options(const Options& options) {
+Options trial_options(const Options& options, std::uint64_t seed) {
   Options trial = options;
+  trial.seed = seed;
   trial.steps = options.tune_steps;
   trial.warmup = options.warmup * options.tune_steps / options.steps;
   trial.evaluate_every = trial.block = trial.steps;
@@ -20,32 +22,59 @@ Options trial_options(const Options& options) {
   return trial;
 }
 
+/// Means over the seeds; NaN where one of them diverged.
+Trial run_trial(const Exec& exec, const Job& job, const Contender& contender) {
+  const auto start = std::chrono::steady_clock::now();
+  Trial trial{contender.learning_rate, 0, 0, 0};
+  const auto seeds = job.options.trial_seeds();
+  for (const std::uint64_t seed : seeds) {
+    const Options options = trial_options(job.options, seed);
+    const Job one{options, job.task, job.model, job.link, job.control};
+    const MethodResult result = compare(exec, one, {contender}, [](const std::string&) {}).front();
+    const bool good = result.replicas_equal && std::isfinite(result.validation_loss);
+    const double share = good ? 1 / static_cast<double>(seeds.size()) : std::nan("");
+    trial.quality += share * result.validation_quality;
+    trial.loss += share * result.validation_loss;
+  }
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  trial.seconds = max_over_ranks(job.control, {passed.count()})[0];
+  return trial;
+}
+
 }  // namespace
 
-index_t trial_count(const std::vector<Contender>& contenders) {
+index_t trial_count(const Options& options, const std::vector<Contender>& contenders) {
   index_t count = 0;
-  for (const Contender& c : contenders) count += c.is_bound() ? 0 : std::ssize(rate_factors);
+  for (const Contender& c : contenders) count += c.is_bound() ? 0 : options.tune_trials;
   return count;
+}
+
+double next_rate(const Rates& rates, const std::string& method, double start) {
+  for (const double factor : {1.0, 0.5, 2.0}) {
+    if (rates.find(method, factor * start) == nullptr) return factor * start;
+  }
+  std::vector<double> tried;
+  for (const Trial& trial : rates.trials(method)) tried.push_back(trial.rate);
+  std::sort(tried.begin(), tried.end());
+  const Trial* const best = rates.best(method);
+  if (best == nullptr) return tried.front() / 4;
+  const auto at = std::find(tried.begin(), tried.end(), best->rate);
+  if (at == tried.begin()) return best->rate / 2;
+  if (at + 1 == tried.end()) return best->rate * 2;
+  const double below = *(at - 1), above = *(at + 1);
+  return std::sqrt(best->rate * (best->rate / below > above / best->rate ? below : above));
 }
 
 void tune(const Exec& exec, const Job& job, const std::vector<Contender>& contenders, Rates& rates,
           const std::function<void()>& added) {
-  using Clock = std::chrono::steady_clock;
-  const Options options = trial_options(job.options);
-  const Job trial_job{options, job.task, job.model, job.link, job.control};
   for (const Contender& contender : contenders) {
     if (contender.is_bound()) continue;
-    for (const double factor : rate_factors) {
-      Contender trial = contender;
-      trial.learning_rate = factor * contender.learning_rate;
-      if (rates.find(trial.spec.canonical, trial.learning_rate) == nullptr) {
-        const auto start = Clock::now();
-        const MethodResult result = compare(exec, trial_job, {trial}, [](const std::string&) {}).front();
-        const std::chrono::duration<double> passed = Clock::now() - start;
-        const bool good = result.replicas_equal && std::isfinite(result.test_loss);
-        rates.add(trial.spec.canonical,
-                  {trial.learning_rate, good ? result.test_quality : std::nan(""),
-                   good ? result.test_loss : std::nan(""), max_over_ranks(job.control, {passed.count()})[0]});
+    const std::string& method = contender.spec.canonical;
+    for (index_t t = 0; t < job.options.tune_trials; ++t) {
+      if (t >= std::ssize(rates.trials(method))) {
+        Contender trial = contender;
+        trial.learning_rate = next_rate(rates, method, contender.learning_rate);
+        rates.add(method, run_trial(exec, job, trial));
       }
       added();
     }

@@ -23,6 +23,19 @@ TEST(Link, ParsesRatesAndLatencies) {
   EXPECT_EQ(parse_link("1000Mbit/s,0.05ms").text(), "1Gbit/s,50us");
 }
 
+TEST(Link, SeveralRatesShareALatency) {
+  const auto links = parse_links("100Mbit/s,1Gbit/s,10Gbit/s,50us");
+  ASSERT_EQ(links.size(), 3U);
+  EXPECT_EQ(links[0].text(), "100Mbit/s,50us");
+  EXPECT_EQ(links[2].text(), "10Gbit/s,50us");
+  EXPECT_EQ(parse_links("1Mbit/s,2Mbit/s")[1].text(), "2Mbit/s");
+  EXPECT_EQ(slowed(links[0], 4).text(), "25Mbit/s,200us");
+  for (const char* text : {"1Gbit/s,1000Mbit/s", "1Gbit/s,50us,2Gbit/s", "1Gbit/s,2Gbit/s,", "", ",", "50us"}) {
+    EXPECT_THROW(parse_links(text), Error) << text;
+  }
+  EXPECT_THROW(parse_link("1Gbit/s,2Gbit/s"), Error) << "one link";
+}
+
 TEST(Link, RefusesTheRestAndListsWhatIsAllowed) {
   for (const char* text :
        {"", "fast", "1", "1Gbit", "1GB/s", "-1Gbit/s", "0Mbit/s", "1Gbit/s,", "1Gbit/s,50", "1Gbit/s,-1us",

@@ -59,6 +59,22 @@ TEST(Volume, AllreduceIsTheRing) {
   EXPECT_EQ(allreduce_volume(4, 2, 1000, 4).sent, 2 * 3 * 1000 * 4 / 4);
 }
 
+TEST(FewestSteps, AreThoseOfDoubling) {
+  const AllReduce reduce{nullptr, nullptr, 10};  // 40 bytes
+  for (const auto& [ranks, steps] : {std::pair{1, 0}, {2, 1}, {3, 3}, {4, 2}, {5, 4}, {7, 4}, {8, 3}}) {
+    const Volume v = fewest_steps(reduce, {}, 0, ranks);
+    EXPECT_EQ(v.steps, steps) << ranks;
+    EXPECT_EQ(v.busiest, 40 * steps) << ranks;
+  }
+  const AllGather gather{nullptr, nullptr, 40, DType::u8};
+  EXPECT_EQ(fewest_steps(gather, {}, 0, 8).steps, 3);
+  EXPECT_EQ(fewest_steps(gather, {}, 0, 8).busiest, volume(gather, {}, 0, 8).busiest) << "Bruck's sends no more";
+  Found found;
+  found.blocks.size = {10, 0, 7, 4};
+  EXPECT_EQ(fewest_steps(AllGatherV{}, found, 0, 4).steps, 4);
+  EXPECT_EQ(fewest_steps(Barrier{}, {}, 0, 8).steps, 3);
+}
+
 TEST(Volume, AllgathervCountsSizesAndUnevenBlocks) {
   const std::vector<index_t> sizes = {10, 0, 7};
   index_t sent = 0, received = 0;

@@ -111,13 +111,25 @@ TEST(Throttled, TakesAtLeastTheTimeOfTheLink) {
   Completion request = comm->start(Exec(), AllReduce{buffer.data(), buffer.data(), 5000});
   EXPECT_FALSE(request.test());
   request.wait();
-  EXPECT_GE(seconds_since(begin), 0.020 + 2 * 0.002);
+  EXPECT_GE(seconds_since(begin), 0.020 + 0.002);
   const std::chrono::duration<double> lasted = request.times().finished - request.times().started;
-  EXPECT_GE(lasted.count(), 0.024);
+  EXPECT_GE(lasted.count(), 0.022);
   const auto second = Clock::now();
   auto* const bytes = reinterpret_cast<std::byte*>(buffer.data());
   run(*comm, Exec(), AllGatherV{bytes, 5000, bytes + 5056, 10112});
   EXPECT_GE(seconds_since(second), 0.005 + 2 * 0.002);
+}
+
+TEST(Throttled, AChangedLinkHoldsForTheCallsThatFollow) {
+  const auto link = std::make_shared<Link>(parse_link("1Gbit/s"));
+  const auto comm = make_throttled(std::make_unique<FakeTransport>(2), std::shared_ptr<const Link>(link));
+  std::vector<float> buffer(5000);
+  run(*comm, Exec(), AllReduce{buffer.data(), buffer.data(), 5000});
+  *link = parse_link("8Mbit/s");
+  EXPECT_EQ(comm->name(), "emulated(8Mbit/s)/fake");
+  const auto begin = Clock::now();
+  run(*comm, Exec(), AllReduce{buffer.data(), buffer.data(), 5000});
+  EXPECT_GE(seconds_since(begin), 0.020);
 }
 
 // 4 x 20 ms of bytes, with latencies far below: one link, not four

@@ -44,7 +44,7 @@ TEST(NaturalDithering, IsUnbiasedWithTheAnalyticVariance) {
 TEST(Dithering, SizesAndBytes) {
   for (const char* levels : {"1", "3", "12", "50", "127"}) {
     for (const char* bucket : {"tensor", "512"}) {
-      expect_sizes("linear_dithering", {{"levels", levels}, {"bucket", bucket}, {"norm", "l2"}}, norm_of,
+      expect_sizes("linear_dithering", {{"levels", levels}, {"group", bucket}, {"norm", "l2"}}, norm_of,
                    [&](double v, double) { return v / std::stoi(levels) * 1.0001; });
     }
     expect_sizes("natural_dithering", {{"levels", levels}}, largest_of,
@@ -52,7 +52,7 @@ TEST(Dithering, SizesAndBytes) {
   }
   Rig rig("linear_dithering", {}, Layout::flat(1));
   EXPECT_EQ(rig.method->payload_bytes(Layout{}.add("a", {1000}).add("b", {0}).add("c", {3}), 0), 1003 + 8);
-  Rig four("natural_dithering", {{"bucket", "512"}}, Layout::flat(1));
+  Rig four("natural_dithering", {{"group", "512"}}, Layout::flat(1));
   EXPECT_EQ(four.method->payload_bytes(Layout::flat(1001), 0), 501 + 8);
 }
 

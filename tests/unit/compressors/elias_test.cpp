@@ -16,12 +16,12 @@ const std::vector<Case>& cases() {
   static const std::vector<Case> list = {
       {"qsgd", {}},
       {"qsgd", {{"bits", "8"}}},
-      {"qsgd", {{"levels", "1"}, {"bucket", "64"}}},
-      {"qsgd", {{"levels", "22"}, {"bucket", "8192"}, {"norm", "max"}}},
+      {"qsgd", {{"levels", "1"}, {"group", "64"}}},
+      {"qsgd", {{"levels", "22"}, {"group", "8192"}, {"norm", "max"}}},
       {"linear_dithering", {{"bits", "3"}}},
-      {"linear_dithering", {{"levels", "127"}, {"bucket", "256"}, {"norm", "l2"}}},
+      {"linear_dithering", {{"levels", "127"}, {"group", "256"}, {"norm", "l2"}}},
       {"natural_dithering", {}},
-      {"natural_dithering", {{"bits", "8"}, {"bucket", "8192"}}},
+      {"natural_dithering", {{"bits", "8"}, {"group", "8192"}}},
   };
   return list;
 }
@@ -93,7 +93,7 @@ TEST(EliasCoding, BitsOfQsgdAtTheSquareRootOfItsBucket) {
   };
   for (const Size& size : {Size{"256", "16", 256}, Size{"512", "22", 512}, Size{"4096", "64", 4096}}) {
     const index_t n = 1 << 17;
-    Rig rig(make("qsgd", {{"bucket", size.bucket}, {"levels", size.levels}, {"coding", "elias"}}), Layout::flat(n),
+    Rig rig(make("qsgd", {{"group", size.bucket}, {"levels", size.levels}, {"coding", "elias"}}), Layout::flat(n),
             false);
     rig.step(normal_values(n, 3));
     const double bits = 8.0 * static_cast<double>(rig.message.size - payload_header_bytes) / static_cast<double>(n);
@@ -135,7 +135,7 @@ TEST(EliasCoding, StreamsThatLieAreRefused) {
       word += change;
       std::memcpy(b.data() + at, &word, 4);
     };
-    const std::size_t bucket = c.given.contains("bucket")      ? std::stoul(c.given.at("bucket"))
+    const std::size_t bucket = c.given.contains("group")       ? std::stoul(c.given.at("group"))
                                : std::string(c.name) == "qsgd" ? 512
                                                                : 9000;
     const std::size_t bits = 32 + 4 * ((9000 + bucket - 1) / bucket);  // of the first stream

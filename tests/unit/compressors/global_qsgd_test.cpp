@@ -111,9 +111,9 @@ TEST(GlobalQsgd, FieldsOfMixedLayoutsAndSizes) {
   for (const char* bits : {"4", "16"}) {
     const double levels = most_of.at(std::stoi(bits));
     for (const char* bucket : {"tensor", "256"}) {
-      expect_sizes("global_qsgd", {{"bits", bits}, {"bucket", bucket}}, largest_of,
+      expect_sizes("global_qsgd", {{"bits", bits}, {"group", bucket}}, largest_of,
                    [&](double most, double) { return most / levels * 1.0001; });
-      expect_telescoping("global_qsgd", {{"bits", bits}, {"bucket", bucket}}, 3);
+      expect_telescoping("global_qsgd", {{"bits", bits}, {"group", bucket}}, 3);
     }
     expect_extremes("global_qsgd", {{"bits", bits}}, 1.000002);
   }
@@ -122,7 +122,7 @@ TEST(GlobalQsgd, FieldsOfMixedLayoutsAndSizes) {
 // and with random values, in any order of the additions (Rig looks at every partial sum)
 TEST(GlobalQsgd, RandomSumsStayInRange) {
   for (const int ranks : {2, 3, 4, 7, 8, 16, 32, 64}) {
-    Rig rig("global_qsgd", {{"bucket", "256"}}, Layout::flat(3000), ranks);
+    Rig rig("global_qsgd", {{"group", "256"}}, Layout::flat(3000), ranks);
     std::vector<Floats> x;
     for (int r = 0; r < ranks; ++r) x.push_back(normal_values(3000, static_cast<unsigned>(r)));
     for (int step = 0; step < 3; ++step) rig.step(x, step);
@@ -153,11 +153,11 @@ TEST(GlobalQsgd, SumsOfCodesAreSumsOfValues) {
 
 TEST(GlobalQsgd, SizesAndBytes) {
   for (const char* bucket : {"tensor", "512"}) {
-    expect_sizes("global_qsgd", {{"bucket", bucket}}, largest_of,
+    expect_sizes("global_qsgd", {{"group", bucket}}, largest_of,
                  [](double most, double) { return most / 127 * 1.0001; });
   }
   const auto bytes = [](const char* bucket, index_t n) {
-    return Rig("global_qsgd", {{"bucket", bucket}}, Layout::flat(1)).method->payload_bytes(Layout::flat(n), 0);
+    return Rig("global_qsgd", {{"group", bucket}}, Layout::flat(1)).method->payload_bytes(Layout::flat(n), 0);
   };
   EXPECT_EQ(bytes("tensor", 1001), 1001 + 4);  // the card's n b / 8 + 4
   EXPECT_EQ(bytes("512", 1025), 1025 + 12);
@@ -180,7 +180,7 @@ TEST(GlobalQsgd, ScalesUnderAResidual) {
   EXPECT_NEAR(d[0], 0.5 / (1 + w), 1e-6);
   EXPECT_NEAR(rig.memories[2][9], 0.5 - 0.5 / (1 + w), 1e-6);
   expect_telescoping("global_qsgd", {}, 3);
-  Rig refused("global_qsgd", {{"scale", "none"}, {"bucket", "tensor"}}, Layout::flat(100000), 2);
+  Rig refused("global_qsgd", {{"scale", "none"}, {"group", "tensor"}}, Layout::flat(100000), 2);
   for (auto& memory : refused.memories) memory.assign(100000, 0);
   EXPECT_THROW(refused.step(std::vector<Floats>(2, Floats(100000, 1))), Error);
 }

@@ -161,7 +161,7 @@ TEST(Hybrid, MomentumCorrectionKeepsWhatTheCoderDidNotSay) {
 }
 
 TEST(Hybrid, KeptMayChangeFromStepToStep) {
-  const Method method = hybrid(make("hard_threshold", {{"lambda", "1"}}), make("qsgd", {{"bucket", "64"}}));
+  const Method method = hybrid(make("hard_threshold", {{"lambda", "1"}}), make("qsgd", {{"group", "64"}}));
   Rig rig(method, Layout::flat(9000), true);
   for (const float size : {1.0f, 0.0f, 0.3f, 2.0f, 1e-3f, 5.0f}) {
     const Floats g = normal_values(9000, 4, size);

@@ -27,14 +27,14 @@ TEST(MaxMin, IsUnbiasedWithTheAnalyticVariance) {
 
 TEST(MaxMin, NearestIsNoFurtherThanHalfAUnit) {
   for (const auto& [bits, levels] : {std::pair{"2", 3}, std::pair{"8", 255}}) {
-    expect_sizes("max_min", {{"bits", bits}, {"rounding", "nearest"}, {"bucket", "tensor"}}, range_of,
+    expect_sizes("max_min", {{"bits", bits}, {"rounding", "nearest"}, {"group", "tensor"}}, range_of,
                  [levels = levels](double range, double x) { return 0.5001 * range / levels + 2e-7 * x; });
   }
 }
 
 TEST(MaxMin, SizesAndBytes) {
   for (const auto& [bits, levels] : {std::pair{"1", 1}, std::pair{"3", 7}, std::pair{"8", 255}}) {
-    expect_sizes("max_min", {{"bits", bits}, {"bucket", "256"}}, range_of,
+    expect_sizes("max_min", {{"bits", bits}, {"group", "256"}}, range_of,
                  [levels = levels](double range, double) { return 1.0001 * range / levels; });
   }
   Rig rig("max_min", {}, Layout::flat(1));

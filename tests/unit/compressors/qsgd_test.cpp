@@ -109,7 +109,7 @@ TEST(Qsgd, IsUnbiasedFarBelowSixteenBits) {
   const index_t n = index_t{1} << 22;
   Floats x(static_cast<std::size_t>(n), 7 * 0x1p-18f);
   for (std::size_t i = 0; i < x.size(); i += 8192) x[i] = 49;  // norm of the bucket: max = 49 = 7 levels of 7
-  Harness qsgd(Layout::flat(n), {{"bucket", "8192"}, {"norm", "max"}});
+  Harness qsgd(Layout::flat(n), {{"group", "8192"}, {"norm", "max"}});
   double ups = 0, trials = 0;
   for (int t = 0; t < 4; ++t) {
     const Floats d = qsgd.round_trip(x, {5, t, 0, 1});
@@ -148,7 +148,7 @@ TEST(Qsgd, RoundsToANeighbouringLevelOfItsBucket) {
     for (const char* bucket : {"64", "512", "4096"}) {
       Layout layout;
       layout.add("a", {5000}).add("b", {33}).add("c", {1}).add("d", {0}).add("e", {70000});
-      Harness qsgd(layout, {{"levels", levels}, {"bucket", bucket}});
+      Harness qsgd(layout, {{"levels", levels}, {"group", bucket}});
       const Floats x = normal_values(layout.count(), 4);
       const Floats d = qsgd.round_trip(x);
       const auto size = static_cast<std::size_t>(std::stoi(bucket));

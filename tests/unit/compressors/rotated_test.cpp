@@ -153,7 +153,7 @@ TEST(Rotated, SizesAndBytes) {
     Layout mixed;
     mixed.add("a", {n}).add("empty", {0}).add("b", {7, 3}).add("c", {1}).add("d", {n + 1});
     for (const Layout& layout : {Layout::flat(n), mixed}) {
-      Rig rig("rotated", {{"bits", "8"}, {"bucket", "1024"}}, layout);
+      Rig rig("rotated", {{"bits", "8"}, {"group", "1024"}}, layout);
       const Floats x = normal_values(layout.count(), static_cast<unsigned>(n)), d = rig.step(x);
       ASSERT_EQ(rig.messages[0].size, rig.method->payload_bytes(layout, 0) + payload_header_bytes);
       for (const auto& segment : layout.segments) {

@@ -36,9 +36,9 @@ TEST(Dataset, ErrorsListWhatIsAllowed) {
 
 TEST(Dataset, DigitsBecomeThreeEqualChannels) {
   const testing::TempDir dir;
-  testing::Bytes bytes = {'G', 'C', 'D', 'S', 1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0,
+  testing::Bytes bytes = {'G', 'C', 'D', 'S', 1, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0,
                           1,   0,   0,   0,   2, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0};
-  for (const std::uint8_t b : {0, 0, 100, 1, 200, 100, 1, 7, 9}) bytes.push_back(b);
+  for (const std::uint8_t b : {0, 0, 100, 1, 200, 100, 1, 50, 60, 1, 7, 9}) bytes.push_back(b);
   const std::uint32_t crc = crc32(bytes.data(), bytes.size());
   for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<std::uint8_t>(crc >> shift & 0xFFU));
   const ImageData data = open_dataset("digits:" + dir.write("d:1.gcds", bytes));
@@ -46,9 +46,10 @@ TEST(Dataset, DigitsBecomeThreeEqualChannels) {
   EXPECT_FALSE(data.mirror);
   EXPECT_EQ(data.train.channels, 3);
   EXPECT_EQ(data.train.pixels, (testing::Bytes{0, 0, 0, 100, 100, 100, 200, 200, 200, 100, 100, 100}));
+  EXPECT_EQ(data.validation.pixels, (testing::Bytes{50, 50, 50, 60, 60, 60})) << "the last one";
   EXPECT_EQ(data.test.pixels, (testing::Bytes{7, 7, 7, 9, 9, 9}));
   ASSERT_EQ(data.mean.size(), 3U);
-  // Pixels 0, 100, 200, 100: mean 100, variance 5000.
+  // Trained on are pixels 0, 100, 200, 100: mean 100, variance 5000.
   for (std::size_t c = 0; c < 3; ++c) {
     EXPECT_FLOAT_EQ(data.mean[c], 100.0F / 255.0F);
     EXPECT_FLOAT_EQ(data.std[c], std::sqrt(5000.0F) / 255.0F);

@@ -29,13 +29,15 @@ void put(Bytes& bytes, std::uint32_t value) {
   for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<std::uint8_t>(value >> shift & 0xFFU));
 }
 
-/// 2 training sequences and 1 test sequence of 2 features, 3 classes; `change` is applied before the checksum.
+/// 3 training sequences, the last one for validation, and 1 test sequence of 2 features, 3 classes; `change` is applied
+/// before the checksum.
 Bytes gcfs_file(const std::function<void(Bytes&)>& change = {}) {
   Bytes bytes = {'G', 'C', 'F', 'S'};
-  for (const std::uint32_t field : {1U, 2U, 1U, 2U, 3U}) put(bytes, field);
-  const std::vector<std::vector<float>> sequences = {{1, 10, 3, 10}, {5, 10}, {7, 8, 9, 10, 11, 12}};
-  for (std::uint32_t i = 0; i < 3; ++i) {
-    put(bytes, 2 - i);
+  for (const std::uint32_t field : {1U, 3U, 1U, 2U, 3U}) put(bytes, field);
+  const std::vector<std::vector<float>> sequences = {{1, 10, 3, 10}, {5, 10}, {0, 90}, {7, 8, 9, 10, 11, 12}};
+  const std::vector<std::uint32_t> labels = {2, 1, 1, 0};
+  for (std::size_t i = 0; i < 4; ++i) {
+    put(bytes, labels[i]);
     put(bytes, static_cast<std::uint32_t>(sequences[i].size() / 2));
     for (const float value : sequences[i]) put(bytes, std::bit_cast<std::uint32_t>(value));
   }
@@ -60,6 +62,8 @@ TEST(Gcfs, ReadsSequencesAndDescribesThem) {
   EXPECT_EQ(data.name, "frames");
   EXPECT_EQ(data.train.count(), 2);
   EXPECT_THAT(data.train.labels, ElementsAre(2, 1));
+  EXPECT_THAT(data.validation.labels, ElementsAre(1));
+  EXPECT_THAT(data.validation.values, ElementsAre(0, 90));
   EXPECT_THAT(data.test.labels, ElementsAre(0));
   EXPECT_EQ(data.train.frames(0), 2);
   EXPECT_EQ(data.train.frames(1), 1);
@@ -160,7 +164,12 @@ TEST(Keywords, MeanOverTimeTellsPairsButNotTheirMembers) {
 
 TEST(Keywords, GoldenChecksum) {
   // Another value changes every published accuracy: such a change needs another name of the task.
-  EXPECT_EQ(open_frames("keywords:train=500:test=100").crc, "91ea5564");
+  FrameData data = open_frames("keywords:train=500:test=100");
+  EXPECT_EQ(data.crc, "b7404548");
+  data.validation = {};
+  data.validation.first.clear();
+  describe(data);
+  EXPECT_EQ(data.crc, "91ea5564") << "training and test set alone";
 }
 
 TEST(Keywords, RecordingsDoNotDependOnTheirNumberAndDialsChangeThem) {
@@ -189,12 +198,14 @@ TEST(FramesTask, CutsPadsNormalisesAndDeals) {
   const Shard alone{2, 0, 1, 1, false, 0};
   EXPECT_EQ(task->steps_per_epoch(alone), 1);
   Batch batch;
-  ASSERT_TRUE(task->test(alone, 0, batch));
+  ASSERT_TRUE(task->held_out(Split::test, alone, 0, batch));
   const float scale = std::sqrt(3.0F / 8);
   EXPECT_THAT(batch.images, ElementsAre(FloatEq(4 * scale), -2, FloatEq(6 * scale), 0));  // the third frame is cut
   EXPECT_THAT(batch.labels, ElementsAre(0));
-  EXPECT_FALSE(task->test(alone, 1, batch));
-  EXPECT_FALSE(task->test({1, 1, 2, 1, false, 0}, 0, batch));
+  EXPECT_FALSE(task->held_out(Split::test, alone, 1, batch));
+  ASSERT_TRUE(task->held_out(Split::validation, alone, 0, batch));
+  EXPECT_THAT(batch.images, ElementsAre(FloatEq(-3 * scale), 80, 0, 0));
+  EXPECT_FALSE(task->held_out(Split::test, {1, 1, 2, 1, false, 0}, 0, batch));
   batch.step = 3;
   task->training(alone)(batch);
   EXPECT_EQ(batch.epoch, 3);
@@ -212,7 +223,7 @@ TEST(FramesTask, TestSequencesComeOnceAndSkewedRanksAreWhole) {
   std::multiset<index_t> seen;
   for (int rank = 0; rank < 3; ++rank) {
     Batch batch;
-    for (index_t n = 0; task->test({4, rank, 3, 1, false, 0}, n, batch); ++n)
+    for (index_t n = 0; task->held_out(Split::test, {4, rank, 3, 1, false, 0}, n, batch); ++n)
       seen.insert(batch.indices.begin(), batch.indices.end());
     const Shard skewed{4, rank, 3, 1, false, 0.1};
     EXPECT_EQ(task->steps_per_epoch(skewed), 16);  // 66 / 4

@@ -62,18 +62,21 @@ TEST(Packed, ShardsAreReadInTheOrderOfTheIndex) {
   EXPECT_EQ(data.name, "packed");
   EXPECT_TRUE(data.mirror);
   EXPECT_EQ(data.train.classes, 1000);
-  EXPECT_EQ(data.train.labels, (std::vector<std::uint16_t>{200, 300, 500}));
+  EXPECT_EQ(data.train.labels, (std::vector<std::uint16_t>{200, 300}));
+  EXPECT_EQ(data.validation.labels, (std::vector<std::uint16_t>{500}));
   EXPECT_EQ(data.test.labels, (std::vector<std::uint16_t>{400, 600}));
-  EXPECT_EQ(data.train.image(2)[5], 35);
+  EXPECT_EQ(data.validation.image(0)[5], 35);
   EXPECT_EQ(data.test.image(1)[0], 40);
   // The checksum takes both bytes of a label.
   Bytes all(data.train.pixels);
-  for (const std::uint32_t label : {200U, 300U, 500U}) put(all, label, 2);
+  for (const std::uint32_t label : {200U, 300U}) put(all, label, 2);
+  all.insert(all.end(), data.validation.pixels.begin(), data.validation.pixels.end());
+  put(all, 500U, 2);
   all.insert(all.end(), data.test.pixels.begin(), data.test.pixels.end());
   for (const std::uint32_t label : {400U, 600U}) put(all, label, 2);
   EXPECT_EQ(data.crc, fmt::format("{:08x}", crc32(all.data(), all.size())));
   // A single file.
-  EXPECT_EQ(open_dataset("packed:" + dir.path() + "/z.gcds").train.count(), 2);
+  EXPECT_EQ(open_dataset("packed:" + dir.path() + "/z.gcds").train.count(), 1);
 }
 
 TEST(Packed, RefusesWhatTheIndexDoesNotList) {

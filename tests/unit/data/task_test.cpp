@@ -31,14 +31,14 @@ TEST(ImageTask, EveryTestImageComesOnceOverRanks) {
     Batch batch;
     for (int rank = 0; rank < ranks; ++rank) {
       index_t number = 0;
-      for (; task->test({4, rank, ranks}, number, batch); ++number) {
+      for (; task->held_out(Split::test, {4, rank, ranks}, number, batch); ++number) {
         ASSERT_LE(batch.indices.size(), 4U);
         ASSERT_EQ(batch.labels.size(), batch.indices.size());
         ASSERT_EQ(batch.images.size(), 3072 * batch.indices.size());
         EXPECT_EQ(batch.labels[0], batch.indices[0] % 10);
         seen.insert(seen.end(), batch.indices.begin(), batch.indices.end());
       }
-      EXPECT_FALSE(task->test({4, rank, ranks}, number + 1, batch));
+      EXPECT_FALSE(task->held_out(Split::test, {4, rank, ranks}, number + 1, batch));
     }
     std::sort(seen.begin(), seen.end());
     ASSERT_EQ(seen.size(), 23U) << ranks;

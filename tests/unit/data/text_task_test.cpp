@@ -39,7 +39,7 @@ TEST(TextTask, SaysWhatItIs) {
   EXPECT_EQ(shape.kind, InputShape::Kind::tokens);
   EXPECT_EQ(shape.length, 7);
   EXPECT_EQ(shape.classes, 400);
-  EXPECT_THAT(task->name(), HasSubstr("tokens=1000:test=500:seed=4:length=7"));
+  EXPECT_THAT(task->name(), HasSubstr("tokens=1000:validation=500:test=500:seed=4:length=7"));
   EXPECT_EQ(make_text_task("hmm:tokens=1000:test=500", 7)->name(), task->name());
   EXPECT_EQ(make_text_task("hmm:tokens=1000:test=500")->shape().length, 32);
   EXPECT_EQ(task->crc(), make_text_task("hmm:tokens=1000:test=500")->crc());
@@ -86,7 +86,7 @@ std::map<index_t, int> predicted(const Task& task, index_t lanes, int ranks, std
   std::map<index_t, int> times;
   for (int rank = 0; rank < ranks; ++rank) {
     Batch batch, before;
-    for (index_t number = 0; task.test(shard(lanes, rank, ranks), number, batch); ++number) {
+    for (index_t number = 0; task.held_out(Split::test, shard(lanes, rank, ranks), number, batch); ++number) {
       EXPECT_LE(std::ssize(batch.indices), lanes);
       EXPECT_TRUE(number > 0 || batch.restart);
       EXPECT_EQ(batch.tokens.size(), batch.indices.size() * 7);

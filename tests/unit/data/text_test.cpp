@@ -98,18 +98,19 @@ TEST(Text, PublishedSplits) {
   write(dir, "ptb.valid.txt", " the bird \n");
   write(dir, "ptb.test.txt", " a cat \n the <unk>");
   const TextData data = open_text("ptb:" + dir.path());
-  EXPECT_EQ(data.name, "ptb:vocabulary=0:split=test");
+  EXPECT_EQ(data.name, "ptb:vocabulary=0");
   EXPECT_THAT(decoded(data, data.train), ElementsAre("the", "cat", "<unk>", "N", "<eos>", "the", "dog", "N", "<eos>"));
+  EXPECT_THAT(decoded(data, data.validation), ElementsAre("the", "<unk>", "<eos>"));
   EXPECT_THAT(decoded(data, data.test), ElementsAre("<unk>", "cat", "<eos>", "the", "<unk>", "<eos>"));
   EXPECT_THAT(data.vocabulary, ElementsAre("N", "the", "cat", "dog", "<unk>", "<eos>"));
-  const TextData valid = open_text("ptb:" + dir.path() + ":split=valid:vocabulary=4");
-  EXPECT_THAT(valid.vocabulary, ElementsAre("N", "the", "<unk>", "<eos>"));
-  EXPECT_THAT(decoded(valid, valid.test), ElementsAre("the", "<unk>", "<eos>"));
-  EXPECT_NE(valid.crc, data.crc);
+  const TextData few = open_text("ptb:" + dir.path() + ":vocabulary=4");
+  EXPECT_THAT(few.vocabulary, ElementsAre("N", "the", "<unk>", "<eos>"));
+  EXPECT_NE(few.crc, data.crc);
   EXPECT_EQ(data.crc.size(), 8U);
   EXPECT_FALSE(data.cross_entropy);
 
   write(dir, "wiki.train.tokens", " \n = Title = \n \n It 's\n");
+  write(dir, "wiki.valid.tokens", " Title\n");
   write(dir, "wiki.test.tokens", " It\n");
   const TextData wiki = open_text("wikitext:" + dir.path());
   EXPECT_THAT(decoded(wiki, wiki.train),
@@ -122,12 +123,14 @@ TEST(Text, TheEndOfAFileIsTheTestText) {
   for (int line = 0; line < 10; ++line) text += "Line " + std::to_string(line) + ",\n";  // 8 bytes
   const TextData data = open_text("text:" + write(dir, "t:x.txt", text) + ":test=0.2");
   EXPECT_EQ(data.name, "text:level=word:vocabulary=10000:case=lower:test=0.2");
-  EXPECT_EQ(data.train.size(), 9U * 4U);  // byte 64 is in the ninth line
+  EXPECT_EQ(data.train.size(), 7U * 4U);  // byte 48 is in the seventh line, byte 64 in the ninth
+  EXPECT_EQ(data.validation.size(), 2U * 4U);
   EXPECT_THAT(decoded(data, data.test), ElementsAre("line", "<unk>", ",", "<eos>"));
   const TextData kept = open_text("kjv:" + write(dir, "t:x.txt", text) + ":test=0.2:case=keep:level=char");
   EXPECT_EQ(kept.name, "kjv:level=char:vocabulary=2000:case=keep:test=0.2");
   EXPECT_THAT(decoded(kept, kept.test), ElementsAre("L", "i", "n", "e", " ", "<unk>", ",", "\n"));
   const TextData one_line = open_text("text:" + write(dir, "one", "a b c d e f g h i j") + ":test=0.2");
+  EXPECT_EQ(one_line.validation.size(), 3U);                 // "g h <eos>"
   EXPECT_THAT(decoded(one_line, one_line.test).size(), 3U);  // "i j <eos>"
 }
 
@@ -153,9 +156,9 @@ TEST(Text, ErrorsSayWhatIsAllowed) {
   EXPECT_THAT(error_of("text:" + write(dir, "binary", std::string("a\xFF\n b c d e\n"))), HasSubstr("no UTF-8"));
   const std::string good = write(dir, "good", "a b\nc d\ne f\n");
   EXPECT_THAT(error_of("text:" + good + ":vocabulary=2"), HasSubstr("at least 3"));
-  EXPECT_THAT(error_of("text:" + good + ":test=1"), HasSubstr("(0, 0.9]"));
+  EXPECT_THAT(error_of("text:" + good + ":test=1"), HasSubstr("(0, 0.45]"));
   EXPECT_THAT(error_of("text:" + good + ":level=byte"), HasSubstr("word, char"));
-  EXPECT_THAT(error_of("text:" + good + ":split=test"), HasSubstr("unknown option 'split'"));
+  EXPECT_THAT(error_of("text:" + good + ":part=test"), HasSubstr("unknown option 'part'"));
 }
 
 }  // namespace

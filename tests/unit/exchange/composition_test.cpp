@@ -26,7 +26,7 @@ TEST(Composition, CanonicalFormHasTheCommonOptionsInTheFirstPart) {
   const MethodSpec spec = parse_method("top_k:lr=2:ratio=0.02+qsgd:bits=2+huffman");
   EXPECT_EQ(spec.canonical,
             "top_k:ratio=0.02:warmup=none:index=u32:values=f32:feedback=residual:reducer=allgather:strategy=job:"
-            "granularity=bucket:lr=2+qsgd:bits=2:levels=0:bucket=512:norm=l2:coding=fixed:scale=auto+huffman");
+            "granularity=bucket:lr=2+qsgd:bits=2:levels=0:group=512:norm=l2:coding=fixed:scale=auto+huffman");
   EXPECT_EQ(spec.label, "top_k:lr=2:ratio=0.02+qsgd:bits=2+huffman");
   EXPECT_EQ(spec.compressor->info().name, "top_k+qsgd+huffman");
   EXPECT_EQ(parse_method(spec.canonical).canonical, spec.canonical);

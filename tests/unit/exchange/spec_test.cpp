@@ -62,6 +62,15 @@ TEST(Spec, ErrorsNameTheSpecThePartAndWhatIsAllowed) {
     EXPECT_THAT(error_of(std::string("fp32:lr=") + number), HasSubstr("lr=")) << number;
 }
 
+TEST(Spec, FormerNamesAreAnsweredWithTodays) {
+  EXPECT_EQ(error_of("none"), "method 'none' is now called 'no_exchange'");
+  EXPECT_EQ(error_of("qsgd:bucket=64"), "method 'qsgd:bucket=64': option 'bucket' is now called 'group'");
+  for (const char* name : {"global_qsgd", "linear_dithering", "max_min", "natural_dithering", "rotated"}) {
+    const std::string text = std::string(name) + ":bucket=1024";
+    EXPECT_THAT(error_of(text), testing::HasSubstr("is now called 'group'")) << name;
+  }
+}
+
 TEST(Spec, MalformedTextIsRefused) {
   EXPECT_THAT(error_of(""), HasSubstr("empty"));
   EXPECT_THAT(error_of(":lr=1"), HasSubstr("name is missing"));

@@ -6,14 +6,15 @@
 #include <cmath>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/train/repeats.hpp"
+#include "gradcomp/train/mean_interval.hpp"
 #include "gradcomp/train/target.hpp"
+#include "gradcomp/train/tuning.hpp"
 
 namespace gradcomp::train {
 namespace {
 
 const report::Json settings{{"model", "resnet20"}, {"clip", 2}};
-constexpr TrialShape shape{10, 2};
+constexpr TrialShape shape{10, 2, 2, 3};
 
 Rates example() {
   Rates rates(Metric(), settings, shape);
@@ -21,6 +22,8 @@ Rates example() {
   rates.add("a", {0.2, 0.5, 0.9, 2});
   rates.add("a", {0.4, std::nan(""), std::nan(""), 1});
   rates.add("b", {0.1, std::nan(""), std::nan(""), 1});
+  rates.add_bucket("fp32", 0, 5.5);
+  rates.add_bucket("fp32", 1024, 4.5);
   return rates;
 }
 
@@ -41,6 +44,7 @@ TEST(Rates, SurviveTheFile) {
   const Rates read = Rates::parse(text, "f", Metric(), settings, shape, true);
   EXPECT_EQ(read.text(), text);
   EXPECT_TRUE(std::isnan(read.find("a", 0.4)->quality));
+  EXPECT_EQ(read.best_buckets(), (DenseBuckets{{"fp32", 1024}}));
 }
 
 std::string refusal(const std::string& text, const report::Json& wanted, TrialShape wanted_shape, bool to_tune) {
@@ -54,9 +58,13 @@ std::string refusal(const std::string& text, const report::Json& wanted, TrialSh
 
 TEST(Rates, RefuseFilesOfOtherJobs) {
   const std::string text = example().text();
-  EXPECT_EQ(refusal(text, settings, {20, 4}, false), "");
-  EXPECT_EQ(refusal(text, settings, {20, 2}, true), "--rates f: its trials have 10 steps, but --tune-steps is 20");
-  EXPECT_EQ(refusal(text, settings, {10, 4}, true), "--rates f: its trials have 2 ranks, but this job has 4");
+  EXPECT_EQ(refusal(text, settings, {20, 4, 5, 5}, false), "");
+  EXPECT_EQ(refusal(text, settings, {20, 2, 2, 3}, true),
+            "--rates f: its trials have 10 steps, but --tune-steps is 20");
+  EXPECT_EQ(refusal(text, settings, {10, 2, 9, 3}, true),
+            "--rates f: its methods have 2 trials, but --tune-trials is 9");
+  EXPECT_EQ(refusal(text, settings, {10, 2, 2, 9}, true), "--rates f: its trials have 3 seeds, but --tune-seeds is 9");
+  EXPECT_EQ(refusal(text, settings, {10, 4, 2, 3}, true), "--rates f: its trials have 2 ranks, but this job has 4");
   EXPECT_EQ(refusal(text, {{"model", "vgg11"}, {"clip", 2}}, shape, true),
             "--rates f: tuned for model \"resnet20\", but this job has \"vgg11\"");
   for (const char* bad : {"", "{", "[]", "{}", "{\"format\": \"x\"}", "1"}) {
@@ -64,9 +72,76 @@ TEST(Rates, RefuseFilesOfOtherJobs) {
   }
 }
 
+TEST(Rates, MethodsMustHaveTheSameNumberOfTrials) {
+  Options options;
+  auto contenders = train::contenders(options, parse_methods("fp32"));
+  Rates rates(Metric(), settings, shape);
+  rates.add(contenders[0].spec.canonical, {0.7, 0.5, 1, 3});
+  try {
+    rates.apply(contenders, "f");
+    FAIL() << "one of two trials";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "--rates f: 'fp32' has 1 of 2 trials; run with --tune first");
+  }
+}
+
+TEST(Rates, ControlsAsTheyAreTakeTheirBestBuckets) {
+  Options options;
+  auto contenders = train::contenders(options, parse_methods("fp32,fp32:lr=1,top_k"));
+  Rates rates = example();
+  for (const auto& c : contenders) {
+    rates.add(c.spec.canonical, {0.7, 0.5, 1, 3});
+    rates.add(c.spec.canonical, {0.3, 0.4, 1, 4});
+  }
+  rates.apply(contenders, "f");
+  EXPECT_EQ(contenders[0].bucket_kib, 1024);
+  EXPECT_EQ(contenders[1].bucket_kib, std::nullopt) << "a method like others";
+  EXPECT_EQ(contenders[2].bucket_kib, std::nullopt);
+}
+
+TEST(NextRate, ExtendsTheGridAtItsEdgesAndRefinesIt) {
+  Rates rates(Metric(), settings, shape);
+  const auto next = [&] { return next_rate(rates, "a", 0.4); };
+  const auto add = [&](double rate, double quality) { rates.add("a", {rate, quality, 1, 1}); };
+  EXPECT_EQ(next(), 0.4);
+  add(0.4, 0.5);
+  EXPECT_EQ(next(), 0.2);
+  add(0.2, 0.4);
+  EXPECT_EQ(next(), 0.8);
+  add(0.8, 0.6);
+  EXPECT_EQ(next(), 1.6) << "the highest is the best";
+  EXPECT_TRUE(rates.at_edge("a"));
+  add(1.6, std::nan(""));
+  EXPECT_FALSE(rates.at_edge("a")) << "beyond it diverges";
+  EXPECT_DOUBLE_EQ(next(), std::sqrt(0.8 * 1.6));
+  add(std::sqrt(0.8 * 1.6), 0.1);
+  EXPECT_DOUBLE_EQ(next(), std::sqrt(0.4 * 0.8)) << "the neighbour that is farther away";
+}
+
+TEST(NextRate, GoesDownWhereTheLowestIsBestOrAllDiverged) {
+  Rates rates(Metric(), settings, shape);
+  for (const double rate : {1.0, 0.5, 2.0}) rates.add("a", {rate, 1 / rate, 1, 1});
+  EXPECT_EQ(next_rate(rates, "a", 1), 0.25);
+  for (const double rate : {1.0, 0.5, 2.0}) rates.add("b", {rate, std::nan(""), std::nan(""), 1});
+  EXPECT_EQ(next_rate(rates, "b", 1), 0.125);
+  EXPECT_TRUE(rates.at_edge("b"));
+}
+
+TEST(Contender, OnlyControlsWithoutOptionsHaveTheirRoles) {
+  Options options;
+  using Role = Entrant::Role;
+  const auto all = train::contenders(
+      options, parse_methods("fp32,fp16:label=half,bf16,no_exchange,fp32:lr=1,fp16:strategy=synchronous,"
+                             "bf16:rounding=stochastic,top_k:label=bf16"));
+  std::vector<Role> roles;
+  for (const auto& c : all) roles.push_back(c.role());
+  EXPECT_THAT(roles, testing::ElementsAre(Role::fp32, Role::fp16, Role::bf16, Role::bound, Role::method, Role::method,
+                                          Role::method, Role::method));
+}
+
 TEST(Rates, EveryMethodNeedsOneButTheBound) {
   Options options;
-  auto contenders = train::contenders(options, parse_methods("none,fp32,top_k"));
+  auto contenders = train::contenders(options, parse_methods("no_exchange,fp32,top_k"));
   Rates rates(Metric(), settings, shape);
   rates.add(contenders[1].spec.canonical, {0.7, 0.5, 1, 3});
   rates.add(contenders[1].spec.canonical, {0.3, 0.4, 1, 4});
@@ -75,7 +150,7 @@ TEST(Rates, EveryMethodNeedsOneButTheBound) {
   rates.apply(contenders, "f");
   EXPECT_EQ(contenders[0].learning_rate, 0.7) << "the bound runs at fp32's";
   EXPECT_EQ(contenders[1].learning_rate, 0.7);
-  EXPECT_EQ(contenders[1].tuning->steps, 20);
+  EXPECT_EQ(contenders[1].tuning->steps, 60) << "two rates, three seeds, ten steps";
   EXPECT_EQ(contenders[1].tuning->seconds, 7);
 }
 

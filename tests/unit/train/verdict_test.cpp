@@ -10,40 +10,188 @@ namespace gradcomp::train {
 namespace {
 
 using testing::DoubleEq;
+using testing::DoubleNear;
+using testing::Eq;
+using testing::HasSubstr;
 using testing::Optional;
+using Role = Entrant::Role;
 
-const Metric accuracy;
+const double nan = std::numeric_limits<double>::quiet_NaN();
 
-Outcome control(const char* name, double quality, double time) { return {name, true, false, quality, time}; }
-Outcome method(const char* name, double quality, double time) { return {name, false, false, quality, time}; }
+/// One seed.
+Entrant entrant(Role role, double quality, double time) { return {role, {{quality, time}}}; }
+Entrant method(double quality, double time) { return entrant(Role::method, quality, time); }
+
+/// An image task with ten even classes.
+Rules rules(double tolerance = 0.02) { return {Metric(), tolerance, {0.1, std::log(10.0), 2000}, false, true}; }
+Rules text_rules(double tolerance = 0.02) {
+  return {Metric(InputShape::Kind::tokens), tolerance, {0.1, std::log(300.0), 2000}, false, true};
+}
+
+/// fp32, fp16 and bf16 with times 100, 80, 90.
+std::vector<Entrant> controls() {
+  return {entrant(Role::fp32, 0.90, 100), entrant(Role::fp16, 0.895, 80), entrant(Role::bf16, 0.90, 90)};
+}
+
+std::vector<Entrant> with(std::vector<Entrant> list, const std::vector<Entrant>& more) {
+  list.insert(list.end(), more.begin(), more.end());
+  return list;
+}
 
 TEST(Judge, PrintsSpeedUpsOnlyAtMatchedQuality) {
-  const auto v = judge(
-      {control("fp32", 0.90, 100), control("fp16", 0.895, 80), method("top_k", 0.885, 50), method("qsgd", 0.70, 10)},
-      accuracy, 0.02);
+  const auto v = judge(with(controls(), {method(0.885, 50), method(0.70, 10)}), rules());
   EXPECT_TRUE(v[0].quality_matched);
-  EXPECT_THAT(v[0].speedup_vs_fp32, Optional(DoubleEq(1.0)));
-  EXPECT_THAT(v[0].speedup_vs_best_dense, Optional(DoubleEq(0.8)));
-  EXPECT_THAT(v[2].speedup_vs_fp32, Optional(DoubleEq(2.0)));
-  EXPECT_THAT(v[2].speedup_vs_best_dense, Optional(DoubleEq(1.6)));
-  EXPECT_FALSE(v[3].quality_matched);
-  EXPECT_FALSE(v[3].speedup_vs_fp32.has_value());
-  EXPECT_FALSE(v[3].speedup_vs_best_dense.has_value());
+  EXPECT_THAT(v[0].seeds[0].vs_fp32, Optional(DoubleEq(1.0)));
+  EXPECT_THAT(v[0].seeds[0].vs_best_dense, Optional(DoubleEq(0.8)));
+  EXPECT_THAT(v[3].seeds[0].vs_fp32, Optional(DoubleEq(2.0)));
+  EXPECT_THAT(v[3].seeds[0].vs_best_dense, Optional(DoubleEq(1.6)));
+  EXPECT_FALSE(v[4].quality_matched);
+  EXPECT_FALSE(v[4].seeds[0].vs_fp32 || v[4].seeds[0].vs_best_dense || v[4].seeds[0].to_target);
+}
+
+TEST(Judge, TheToleranceIsTwoSidedExact) {
+  const auto matched = [](double quality, double tolerance) {
+    return judge({entrant(Role::fp32, 0.75, 1), method(quality, 1)}, rules(tolerance))[1].quality_matched;
+  };
+  EXPECT_TRUE(matched(0.75 - 0.015625, 0.015625)) << "0.75 and 2^-6 are exact: at the limit";
+  EXPECT_FALSE(matched(0.75 - 0.0157, 0.015625));
+  EXPECT_TRUE(matched(0.99, 0)) << "better is no miss";
 }
 
 TEST(Judge, PerplexityIsMatchedFromAboveByItsRatio) {
-  const Metric perplexity(InputShape::Kind::tokens);
-  const auto v = judge({control("fp32", 100, 10), method("top_k", 101.9, 5), method("qsgd", 102.1, 5),
-                        method("sidco", 90, 5), method("strom", std::numeric_limits<double>::infinity(), 1)},
-                       perplexity, 0.02);
+  const auto v = judge({entrant(Role::fp32, 100, 10), method(101.9, 5), method(102.1, 5), method(90, 5),
+                        method(std::numeric_limits<double>::infinity(), 1)},
+                       text_rules());
   EXPECT_TRUE(v[1].quality_matched);
   EXPECT_FALSE(v[2].quality_matched);
   EXPECT_TRUE(v[3].quality_matched);
   EXPECT_FALSE(v[4].quality_matched);
 }
 
+TEST(Judge, OverSeedsTheMeansIntervalDecides) {
+  // Lacks of 0.006, 0.010, 0.014: mean 0.010, deviation 0.004, t(2, 0.975) = 4.30265 (scipy.stats.t.ppf): the interval
+  // ends at 0.010 + 4.30265 x 0.004 / sqrt(3) = 0.0199366.
+  const Entrant reference{Role::fp32, {{0.90, 10}, {0.92, 10}, {0.88, 10}}};
+  const Entrant close{Role::method, {{0.894, 5}, {0.91, 4}, {0.866, 8}}};
+  EXPECT_TRUE(judge({reference, close}, rules(0.01994))[1].quality_matched);
+  EXPECT_FALSE(judge({reference, close}, rules(0.01993))[1].quality_matched);
+  const auto v = judge({reference, close}, rules());
+  EXPECT_THAT(v[1].seeds[0].vs_fp32, Optional(DoubleEq(2.0)));
+  EXPECT_THAT(v[1].seeds[1].vs_fp32, Optional(DoubleEq(2.5)));
+  EXPECT_THAT(v[1].seeds[2].vs_fp32, Optional(DoubleEq(1.25)));
+}
+
+TEST(Judge, OneSeedBelowTheToleranceMayBeNoise) {
+  // Lacks of 0.021, 0, 0.001 .. 0.001 over eight seeds: the mean's interval ends below 0.01.
+  Entrant reference{Role::fp32, {}}, noisy{Role::method, {}};
+  for (const double lack : {0.021, 0.0, 0.001, 0.001, 0.001, 0.001, 0.001, 0.001}) {
+    reference.seeds.push_back({0.9, 1});
+    noisy.seeds.push_back({0.9 - lack, 1});
+  }
+  EXPECT_TRUE(judge({reference, noisy}, rules())[1].quality_matched) << "more seeds do not make passing harder";
+  noisy.seeds[7].quality = nan;
+  EXPECT_FALSE(judge({reference, noisy}, rules())[1].quality_matched) << "a seed that diverged is no noise";
+}
+
+TEST(Judge, AControlThatMissesByNoiseStaysTheOneToBeat) {
+  auto list = controls();
+  list[1].seeds[0].quality = 0.87;
+  const auto v = judge(with(list, {method(0.90, 50)}), rules());
+  EXPECT_FALSE(v[1].quality_matched);
+  EXPECT_FALSE(v[1].seeds[0].vs_fp32.has_value());
+  EXPECT_THAT(v[3].seeds[0].vs_best_dense, Optional(DoubleEq(1.6)));
+}
+
+TEST(Judge, TheBestDenseControlIsOneOverAllSeeds) {
+  const auto v = judge({{Role::fp32, {{0.9, 10}, {0.9, 10}}},
+                        {Role::fp16, {{0.9, 4}, {0.9, 9}}},
+                        {Role::bf16, {{0.9, 8}, {0.9, 6}}},
+                        {Role::method, {{0.9, 2}, {0.9, 3}}}},
+                       rules());
+  EXPECT_THAT(v[3].seeds[0].vs_best_dense, Optional(DoubleEq(2.0))) << "fp16: 13 in all";
+  EXPECT_THAT(v[3].seeds[1].vs_best_dense, Optional(DoubleEq(3.0)));
+}
+
+TEST(Judge, TheBestDenseNeedsAllThreeAtTheirBestBuckets) {
+  for (std::size_t left_out = 1; left_out < 3; ++left_out) {
+    auto list = controls();
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(left_out));
+    const auto v = judge(with(list, {method(0.90, 50)}), rules());
+    EXPECT_THAT(v[2].seeds[0].vs_fp32, Optional(DoubleEq(2.0)));
+    EXPECT_FALSE(v[2].seeds[0].vs_best_dense) << left_out;
+  }
+  auto not_swept = rules();
+  not_swept.buckets_swept = false;
+  EXPECT_FALSE(judge(with(controls(), {method(0.90, 50)}), not_swept)[3].seeds[0].vs_best_dense);
+}
+
+TEST(Judge, TheBoundAndDivergedReplicasNeverMatch) {
+  auto diverged = method(0.95, 1);
+  diverged.seeds[0].replicas_equal = false;
+  const auto v = judge(with(controls(), {entrant(Role::bound, 0.95, 1), diverged}), rules());
+  EXPECT_FALSE(v[3].quality_matched);
+  EXPECT_FALSE(v[4].quality_matched);
+}
+
+TEST(Judge, AMissedTargetShowsNoSpeedUp) {
+  auto list = with(controls(), {method(0.90, 50), method(0.90, 20)});
+  const auto reach = [](Entrant& e, double time) {
+    e.seeds[0].reached_target = true;
+    e.seeds[0].time_to_target = time;
+  };
+  reach(list[0], 6);
+  reach(list[3], 4);
+  Rules with_target = rules();
+  with_target.target = true;
+  const auto v = judge(list, with_target);
+  EXPECT_THAT(v[3].seeds[0].vs_fp32, Optional(DoubleEq(2.0)));
+  EXPECT_THAT(v[3].seeds[0].vs_best_dense, Optional(DoubleEq(1.6))) << "fp16 missed the target and stays the best";
+  EXPECT_THAT(v[3].seeds[0].to_target, Optional(DoubleEq(1.5)));
+  EXPECT_TRUE(v[4].quality_matched);
+  EXPECT_FALSE(v[4].seeds[0].vs_fp32 || v[4].seeds[0].vs_best_dense || v[4].seeds[0].to_target);
+
+  list[0].seeds[0].reached_target = false;
+  EXPECT_EQ(no_reference(list, with_target), "fp32 missed the target");
+  EXPECT_FALSE(judge(list, with_target)[3].seeds[0].vs_fp32);
+}
+
+TEST(Judge, AReferenceThatHasLearnedNothingIsNone) {
+  // 0.1 at chance, tolerance 0.02: 0.2 is needed.
+  for (const auto& [quality, learned] : {std::pair{0.10, false}, {0.1999, false}, {0.2001, true}}) {
+    const std::vector<Entrant> list{entrant(Role::fp32, quality, 3), method(quality, 2)};
+    EXPECT_EQ(no_reference(list, rules()).empty(), learned) << quality;
+    EXPECT_EQ(judge(list, rules())[1].quality_matched, learned) << quality;
+    EXPECT_EQ(judge(list, rules())[1].seeds[0].vs_fp32.has_value(), learned) << quality;
+  }
+  EXPECT_THAT(no_reference({entrant(Role::fp32, 0.1, 1)}, rules()), HasSubstr("is 10.0 %"));
+  // Of 30 test samples, three standard errors are 3 sqrt(0.1 x 0.9 / 30) = 0.1643.
+  Rules few = rules(0);
+  few.trivial.count = 30;
+  EXPECT_FALSE(no_reference({entrant(Role::fp32, 0.264, 1)}, few).empty());
+  EXPECT_TRUE(no_reference({entrant(Role::fp32, 0.265, 1)}, few).empty());
+  // Perplexity 300 without input: 300 / 1.02^5 = 271.72 is needed.
+  EXPECT_FALSE(no_reference({entrant(Role::fp32, 271.8, 1)}, text_rules()).empty());
+  EXPECT_TRUE(no_reference({entrant(Role::fp32, 271.6, 1)}, text_rules()).empty());
+  // Every seed must have learned.
+  EXPECT_FALSE(no_reference({{Role::fp32, {{0.9, 1}, {0.1, 1}}}}, rules()).empty());
+  Rules with_target = rules();
+  with_target.target = true;
+  auto reached = entrant(Role::fp32, 0.15, 1);
+  reached.seeds[0].reached_target = true;
+  EXPECT_EQ(no_reference({reached}, with_target), "") << "the job says what is enough";
+}
+
+TEST(Judge, WithoutAReferenceNothingMatches) {
+  EXPECT_EQ(no_reference({method(0.9, 1)}, rules()), "the job has no fp32 without options");
+  EXPECT_FALSE(judge({method(0.9, 1)}, rules())[0].quality_matched);
+  const auto v = judge({entrant(Role::fp32, nan, 1), method(0.9, 1)}, rules());
+  EXPECT_FALSE(v[1].quality_matched);
+  EXPECT_FALSE(v[1].seeds[0].vs_fp32);
+}
+
 TEST(Metric, IsOfTheKindOfTheTask) {
   const nn::Loss loss{4 * std::log(50.0), 3, 4};
+  const Metric accuracy;
   for (const auto kind : {InputShape::Kind::images, InputShape::Kind::frames}) {
     EXPECT_EQ(Metric(kind).name, "accuracy");
     EXPECT_EQ(Metric(kind).of(loss), 0.75);
@@ -53,45 +201,12 @@ TEST(Metric, IsOfTheKindOfTheTask) {
   EXPECT_EQ(perplexity.name, "perplexity");
   EXPECT_NEAR(perplexity.of(loss), 50, 1e-12);
   EXPECT_EQ(perplexity.rule(0.02), "the perplexity is at most fp32's x 1.02");
-  const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_FALSE(perplexity.reaches(nan, 60) || accuracy.reaches(nan, 0));
-}
-
-TEST(Judge, ADenseControlThatMissesQualityIsNotTheBest) {
-  const auto v =
-      judge({control("fp32", 0.90, 100), control("fp16", 0.10, 1), method("top_k", 0.90, 50)}, accuracy, 0.02);
-  EXPECT_THAT(v[2].speedup_vs_best_dense, Optional(DoubleEq(2.0)));
-}
-
-TEST(Judge, TheBoundAndDivergedReplicasNeverMatch) {
-  auto bound = control("none", 0.95, 1);
-  bound.bound = true;
-  auto diverged = method("top_k", 0.95, 1);
-  diverged.replicas_equal = false;
-  const auto v = judge({control("fp32", 0.90, 100), bound, diverged}, accuracy, 0.02);
-  EXPECT_FALSE(v[1].quality_matched);
-  EXPECT_FALSE(v[2].quality_matched);
-  EXPECT_THAT(v[0].speedup_vs_best_dense, Optional(DoubleEq(1.0)));
-}
-
-TEST(Judge, AMissedTargetShowsNoSpeedUp) {
-  auto fp32 = control("fp32", 0.90, 100), fp16 = control("fp16", 0.90, 10), top_k = method("top_k", 0.90, 50);
-  auto qsgd = method("qsgd", 0.90, 20);
-  fp32.time_to_target = 6;
-  top_k.time_to_target = 4;
-  fp16.missed_target = qsgd.missed_target = true;
-  const auto v = judge({fp32, fp16, top_k, qsgd}, accuracy, 0.02);
-  EXPECT_THAT(v[2].speedup_vs_fp32, Optional(DoubleEq(2.0)));
-  EXPECT_THAT(v[2].speedup_vs_best_dense, Optional(DoubleEq(2.0))) << "fp16 missed the target: fp32 is the best";
-  EXPECT_THAT(v[2].speedup_to_target, Optional(DoubleEq(1.5)));
-  EXPECT_TRUE(v[3].quality_matched);
-  EXPECT_FALSE(v[3].speedup_vs_fp32 || v[3].speedup_vs_best_dense || v[3].speedup_to_target);
-}
-
-TEST(Judge, WithoutAReferenceNothingMatches) {
-  EXPECT_FALSE(judge({method("top_k", 0.9, 1)}, accuracy, 1.0)[0].quality_matched);
-  auto nan = control("fp32", std::numeric_limits<double>::quiet_NaN(), 1);
-  EXPECT_FALSE(judge({nan, method("top_k", 0.9, 1)}, accuracy, 1.0)[1].quality_matched);
+  EXPECT_DOUBLE_EQ(accuracy.lack(0.8, 0.9), 0.9 - 0.8);
+  EXPECT_DOUBLE_EQ(perplexity.lack(50, 100), -std::log(2.0));
+  EXPECT_NEAR(perplexity.limit(0.05), std::log(1.05), 1e-15);
+  EXPECT_EQ(accuracy.of(Trivial{0.25, 1, 4}), 0.25);
+  EXPECT_DOUBLE_EQ(perplexity.of(Trivial{0.25, std::log(7.0), 4}), 7);
 }
 
 }  // namespace

@@ -19,14 +19,15 @@
 
 namespace gradcomp::compressors {
 
-/// The `bucket` parameter: elements that share a scale.
-inline Parameter bucket_parameter(const std::string& value) {
-  return Parameter::choice("bucket", value, {"tensor", "256", "512", "1024", "2048", "4096", "8192"},
+/// The `group` parameter: elements that share a scale.
+inline Parameter group_parameter(const std::string& value) {
+  return Parameter::choice("group", value, {"tensor", "256", "512", "1024", "2048", "4096", "8192"},
                            "elements that share a scale; tensor: all of it")
+      .formerly("bucket")
       .as_shared();
 }
-inline index_t bucket_length(const Options& options) {
-  return options.text("bucket") == "tensor" ? 0 : options.integer("bucket");
+inline index_t group_length(const Options& options) {
+  return options.text("group") == "tensor" ? 0 : options.integer("group");
 }
 inline Parameter scale_parameter() {
   return Parameter::choice("scale", "auto", {"auto", "none"},

@@ -33,8 +33,8 @@ inline std::vector<Parameter> dithering_parameters(const std::string& bits, cons
   return {
       Parameter::choice("bits", bits, {"2", "3", "4", "8"}, "bits per element"),
       Parameter::integer("levels", "0", 0, 127, levels),
-      bucket_parameter("tensor"),
-      Parameter::choice("norm", "max", {"max", "l2"}, "v of a bucket"),
+      group_parameter("tensor"),
+      Parameter::choice("norm", "max", {"max", "l2"}, "v of a group"),
       scale_parameter(),
       coding_parameter("delta"),
   };
@@ -54,7 +54,7 @@ inline int bits_of(int levels) {
 template <class LevelCodec, class Excess>
 struct DitheringScheme {
   using Codec = LevelCodec;
-  static constexpr const char* remedy = "scale=auto, more bits, smaller buckets";
+  static constexpr const char* remedy = "scale=auto, more bits, smaller groups";
   Codec codec;
   index_t length = 0;
   int bits = 8;
@@ -65,7 +65,7 @@ struct DitheringScheme {
     DitheringScheme scheme;
     scheme.codec.levels = levels_of(options);
     scheme.bits = bits_of(scheme.codec.levels);
-    scheme.length = bucket_length(options);
+    scheme.length = group_length(options);
     scheme.shrinks = options.text("scale") == "auto";
     scheme.scales.max_norm = options.text("norm") == "max";
     return scheme;
@@ -95,7 +95,7 @@ inline Info dithering_info(const std::string& bits, const std::string& levels) {
   info.rounds = {MessageKind::bytes};
   info.reducer = "allgather";
   info.stripes = true;
-  info.granule = 8192;  // a multiple of every bucket
+  info.granule = 8192;  // a multiple of every group
   info.parameters = dithering_parameters(bits, levels);
   return info;
 }

@@ -33,7 +33,7 @@ class Local final : public Reducer {
 ReducerEntry reducers::local() {
   ReducerEntry entry;
   entry.name = "local";
-  entry.summary = "nothing travels: the bound that `none` measures";
+  entry.summary = "nothing travels: the bound that `no_exchange` measures";
   entry.refusal = [](const Info& info) -> std::string {
     return sends_sums(info) ? "" : fmt::format("method {} sends bytes", info.name);
   };

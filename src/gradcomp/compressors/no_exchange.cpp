@@ -1,4 +1,4 @@
-#include "gradcomp/compressors/none.hpp"
+#include "gradcomp/compressors/no_exchange.hpp"
 
 #include <utility>
 
@@ -7,26 +7,29 @@
 
 namespace gradcomp::compressors {
 
-struct NoneState final : State {
+struct NoExchangeState final : State {
   using State::State;
   bool finished = false;  ///< finish() was called
   Tally bad;              ///< elements that are not finite: then it did not empty the memory
 };
 
-class None final : public CompressorOf<NoneState> {
+class NoExchange final : public CompressorOf<NoExchangeState> {
  public:
   using CompressorOf::CompressorOf;
 
-  std::unique_ptr<State> prepare(const Layout& layout) const override { return std::make_unique<NoneState>(layout); }
+  std::unique_ptr<State> prepare(const Layout& layout) const override {
+    return std::make_unique<NoExchangeState>(layout);
+  }
   index_t payload_capacity(const Layout&) const override { return 0; }
   index_t payload_bytes(const Layout&, index_t) const override { return 0; }
 
-  void do_produce(const Exec&, int, const Source&, NoneState& state, const Context&, Message& message) const override {
+  void do_produce(const Exec&, int, const Source&, NoExchangeState& state, const Context&,
+                  Message& message) const override {
     state.finished = false;
     message = Message{};
   }
 
-  void do_finish(const Exec& exec, const Source& source, NoneState& own, const Context&, const Span<float>& out,
+  void do_finish(const Exec& exec, const Source& source, NoExchangeState& own, const Context&, const Span<float>& out,
                  Verdict& verdict) const override {
     if (source.has_memory()) copy_accumulated(exec, source, out.data());
     divide_sum(exec, source.has_memory() ? out.data() : source.gradient, 1, own.bad, out);
@@ -35,7 +38,7 @@ class None final : public CompressorOf<NoneState> {
     if (source.has_memory()) kernels::fill(exec, Span<float>(source.memory, out.size()), 0.0f, own.bad.if_zero());
   }
 
-  void do_give_back(const Exec& exec, const Source& source, NoneState& own, const Message&,
+  void do_give_back(const Exec& exec, const Source& source, NoExchangeState& own, const Message&,
                     const Span<const float>& out) const override {
     const bool finished = std::exchange(own.finished, false);  // before, the memory holds a
     if (!finished || !source.has_memory()) return;
@@ -43,9 +46,10 @@ class None final : public CompressorOf<NoneState> {
   }
 };
 
-Entry none() {
+Entry no_exchange() {
   Info info;
-  info.name = "none";
+  info.name = "no_exchange";
+  info.former_name = "none";
   info.summary = "no communication: every rank keeps its own gradient (a bound on time, not a training method)";
   info.paper = "control of this suite";
   info.family = Info::Family::control;
@@ -56,7 +60,7 @@ Entry none() {
   info.bytes_formula = "0";
   info.passes = 0;
   info.in_place = true;
-  return make_entry<None>(info);
+  return make_entry<NoExchange>(info);
 }
 
 }  // namespace gradcomp::compressors

@@ -1,0 +1,40 @@
+#include "gradcomp/train/bucket_sweep.hpp"
+
+#include "gradcomp/train/comparison.hpp"
+
+namespace gradcomp::train {
+namespace {
+
+/// Five blocks of eight steps, whose first one is not timed.
+Options sweep_options(const Options& options) {
+  Options sweep = options;
+  sweep.seed = options.trial_seeds().front();
+  sweep.block = 8 * options.accumulate;
+  sweep.steps = sweep.evaluate_every = 5 * sweep.block;
+  sweep.warmup = 0;
+  sweep.dump_folder.clear();
+  sweep.dump_steps.clear();
+  sweep.target.clear();
+  return sweep;
+}
+
+}  // namespace
+
+void sweep_buckets(const Exec& exec, const Job& job, Rates& rates, const std::function<void()>& added) {
+  const Options options = sweep_options(job.options);
+  const Job sweep{options, job.task, job.model, job.link, job.control};
+  for (const char* name : {"fp32", "fp16", "bf16"}) {
+    if (rates.has_buckets(name)) continue;
+    const MethodSpec spec = parse_method(name);
+    std::vector<Contender> contenders;
+    for (const index_t kib : swept_kib) {
+      contenders.push_back({spec, spec.learning_rate(options.learning_rate), {}, kib});
+    }
+    for (const MethodResult& result : compare(exec, sweep, contenders, [](const std::string&) {})) {
+      rates.add_bucket(name, *result.contender.bucket_kib, result.mean_ms());
+    }
+    added();
+  }
+}
+
+}  // namespace gradcomp::train

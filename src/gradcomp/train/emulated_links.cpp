@@ -1,0 +1,56 @@
+#include "gradcomp/train/emulated_links.hpp"
+
+#include <algorithm>
+
+#include "gradcomp/comm/agree.hpp"
+#include "gradcomp/comm/over_ranks.hpp"
+#include "gradcomp/measure/machine.hpp"
+
+namespace gradcomp::train {
+
+EmulatedLinks::EmulatedLinks(const std::string& text, double slowed_by)
+    : m_links(parse_links(text)), m_slowed_by(slowed_by), m_current(std::make_shared<Link>()) {
+  choose(0);
+}
+
+std::unique_ptr<Transport> EmulatedLinks::wrap(std::unique_ptr<Transport> inner) const {
+  return make_throttled(std::move(inner), std::shared_ptr<const Link>(m_current));
+}
+
+index_t EmulatedLinks::choose(index_t block) {
+  const index_t number = block % count();
+  *m_current = slowed(m_links[static_cast<std::size_t>(number)], m_slowed_by);
+  return number;
+}
+
+void check_links(const Options& options, const EmulatedLinks& links) {
+  const index_t turn = options.block * links.count();
+  require(links.count() == 1 || options.steps % turn == 0,
+          "--link {}: {} links in turn need --steps that are a multiple of {}, --block times their number; {} is none",
+          options.link, links.count(), turn, options.steps);
+  require(links.count() == 1 || options.target.empty(),
+          "--link {}: the time to a --target has no meaning over several links", options.link);
+}
+
+report::LinkInfo link_info(const EmulatedLinks& links) {
+  const bool one = links.count() == 1;
+  std::string text;
+  for (const Link& link : links.links()) {
+    if (!text.empty()) text += ",";
+    text += Link{link.bits_per_second, 0}.text();
+  }
+  const double latency = links.links().front().latency_seconds;
+  return {"emulated", one ? links.links().front().text() : text, one ? 1e-6 * links.links().front().bits_per_second : 0,
+          1e6 * latency, links.slowed_by()};
+}
+
+double ranks_per_core(Transport& control) {
+  if (!device_is_host) return 1;  // each rank has a device of its own
+  const Machine machine = machine_info(true);
+  const auto hosts = gather_texts(control, machine.host_name);
+  const auto ranks = std::count(hosts.begin(), hosts.end(), machine.host_name);
+  const double shared = static_cast<double>(ranks * machine.threads) / std::max(1, machine.cores_online);
+  return max_over_ranks(control, {std::max(1.0, shared)})[0];
+}
+
+}  // namespace gradcomp::train

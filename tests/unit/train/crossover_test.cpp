@@ -1,0 +1,62 @@
+#include "gradcomp/train/crossover.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace gradcomp::train {
+namespace {
+
+/// Verdicts of one method at one rate: a speed-up for each seed.
+Verdict verdict(const std::vector<double>& speedups) {
+  Verdict v{true, {}};
+  for (const double speed : speedups) v.seeds.push_back({2.0, speed, {}});
+  return v;
+}
+
+TEST(LastRateThatPays, IsInterpolatedOnLogarithms) {
+  // 2x at 100 and 1/2 at 400: halfway of the logarithms, 200.
+  EXPECT_NEAR(last_rate_that_pays({100, 400}, {2, 0.5}), 200, 1e-9);
+  // 4x at 100, 1/2 at 800: two thirds of ln 8, 100 x 8^(2/3) = 400.
+  EXPECT_NEAR(last_rate_that_pays({100, 800}, {4, 0.5}), 400, 1e-9);
+  EXPECT_EQ(last_rate_that_pays({100, 400}, {0.9, 0.5}), 0);
+  EXPECT_EQ(last_rate_that_pays({100, 400}, {0.9, 1.1}), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(last_rate_that_pays({100}, {1}), 0) << "as fast is not faster";
+  EXPECT_NEAR(last_rate_that_pays({1, 10, 100, 400}, {2, 0.9, 2, 0.5}), 200, 1e-9) << "the highest crossing";
+}
+
+TEST(Crossover, OfOneSeedHasNoInterval) {
+  const auto c = crossover({400e6, 100e6}, {verdict({0.5}), verdict({2})});
+  EXPECT_EQ(c.kind, Crossover::Kind::below);
+  EXPECT_NEAR(c.bits_per_second, 200e6, 1);
+  EXPECT_FALSE(c.low || c.high);
+  EXPECT_EQ(c.text(), "pays below 200 Mbit/s");
+}
+
+TEST(Crossover, OverSeedsIsAMeanOfLogarithms) {
+  // Crossings at 200 and 400 (4x, 1/4 at 1600): mean of logarithms 282.8; t(1, 0.975) = 12.7062 (scipy.stats.t.ppf),
+  // deviation of the logarithms ln 2 / sqrt 2, over sqrt 2: half a width of 12.7062 x ln 2 / 2 = 4.4036.
+  const auto c =
+      crossover({100e6, 400e6, 1600e6}, {verdict({2, 4}), verdict({0.5, 1.0000000001}), verdict({0.1, 0.25})});
+  EXPECT_EQ(c.kind, Crossover::Kind::below);
+  EXPECT_NEAR(c.bits_per_second, std::sqrt(200e6 * 400e6), 1e3);
+  EXPECT_NEAR(std::log(*c.high / c.bits_per_second), 4.4036, 1e-3);
+  EXPECT_NEAR(std::log(c.bits_per_second / *c.low), 4.4036, 1e-3);
+  EXPECT_THAT(c.text(), testing::StartsWith("pays below 283 Mbit/s ("));
+}
+
+TEST(Crossover, SaysWhereThereIsNone) {
+  EXPECT_EQ(crossover({1e6, 2e6}, {verdict({0.5, 0.6}), verdict({0.4, 0.4})}).text(), "pays at no rate swept");
+  EXPECT_EQ(crossover({1e6, 2e6}, {verdict({2, 3}), verdict({1.5, 1.1})}).text(), "pays at every rate swept");
+  // One seed crosses, the other does not: by the mean of the speed-ups, without an interval.
+  const auto mixed = crossover({100e6, 400e6}, {verdict({2, 2}), verdict({0.25, 1.25})});
+  EXPECT_NEAR(mixed.bits_per_second, 100e6 * std::pow(4, std::log(2) / std::log(2 / 0.75)), 1e3);
+  EXPECT_FALSE(mixed.low);
+  Verdict missed{false, {{}}};
+  EXPECT_EQ(crossover({1e6, 2e6}, {verdict({2}), missed}).text(), "-") << "no speed-up, no answer";
+}
+
+}  // namespace
+}  // namespace gradcomp::train
