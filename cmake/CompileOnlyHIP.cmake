@@ -13,6 +13,9 @@ endif()
 # The alternatives of CUB are CUDA's own, and Debian has no RCCL to compile with.
 set(compile_only_left_out "/bench/alternatives/|/nccl[a-z_]*\\.cpp$")
 set(guard ${PROJECT_SOURCE_DIR}/tests/portability/host_access.hpp)
+# For a device alone clang leaves the file of dependencies out unless it is asked behind the driver's back. Without it Ninja
+# would miss changed headers, and the compiler cache would store nothing.
+string(APPEND CMAKE_DEPFILE_FLAGS_HIP " -Xclang -dependency-file -Xclang <DEP_FILE>")
 
 # check_objects(<name>): runs tests/portability/check_objects on those of a target.
 function(check_objects name)
@@ -40,7 +43,8 @@ function(compile_only_layer name)
 endfunction()
 
 # The precompiled header. Its sum is what the compiler cache takes for its content (CCACHE_PCH_EXTSUM): the file itself
-# holds the path of this folder.
+# holds the path of this folder. Compilers get its name alone, since Ninja runs them in this folder: a whole path behind
+# -Xclang the cache takes as it is, so that no other clone would find it.
 set(header ${CMAKE_BINARY_DIR}/tests.hpp)
 set(precompiled ${header}.pch)
 file(CONFIGURE OUTPUT ${header} CONTENT
@@ -57,7 +61,7 @@ add_custom_target(compile_only_precompiled DEPENDS ${precompiled})
 
 function(compile_only_tests name)
   compile_only(${name} BATCH 1 OPTIONS ${warnings} --offload-host-only -O0 -Xclang -fno-pch-timestamp
-    "SHELL:-Xclang -include-pch -Xclang ${precompiled}" SOURCES ${ARGN})
+    "SHELL:-Xclang -include-pch -Xclang tests.hpp.pch" SOURCES ${ARGN})
   if(TARGET ${name})
     add_dependencies(${name} compile_only_precompiled)
     set_source_files_properties(${ARGN} PROPERTIES OBJECT_DEPENDS ${precompiled})

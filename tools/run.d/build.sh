@@ -31,8 +31,10 @@ build() ( # build PRESET [TARGET...]
   shift
   # A precompiled header has the time of its making in it, and another clone has another path: neither changes a result.
   export CCACHE_DIR=${CCACHE_DIR:-$cache/ccache} CCACHE_BASEDIR=$project CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1 \
-    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-2G} \
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime \
     NINJA_STATUS=${NINJA_STATUS:-"[$preset %f/%t, %es] "}
+  # Clang's preprocessor cannot read HIP's precompiled header, but its list of dependencies says as much to the cache.
+  case $preset in hip-compile*) export CCACHE_DEPEND=1 ;; esac
   mkdir -p "$cache"
   configure "$preset"
   exec cmake --build "$project/build/$preset" -j "${GRADCOMP_JOBS:-$(cores)}" ${1:+--target "$@"}
