@@ -10,8 +10,15 @@ set(warnings -Wall -Wextra -Wno-unknown-pragmas)
 if(GRADCOMP_ENABLE_WERROR)
   list(APPEND warnings -Werror)
 endif()
-# The alternatives of CUB are CUDA's own, and Debian has no RCCL to compile with.
-set(compile_only_left_out "/bench/alternatives/|/nccl[a-z_]*\\.cpp$")
+set(compile_only_left_out "/bench/alternatives/") # those of CUB are CUDA's own
+find_path(GRADCOMP_NCCL_INCLUDE rccl/rccl.h)
+if(GRADCOMP_NCCL_INCLUDE)
+  include_directories(SYSTEM ${GRADCOMP_NCCL_INCLUDE})
+else()
+  message(STATUS "compile only: without the transport over RCCL, whose rccl.h is not here")
+  string(APPEND compile_only_left_out "|/nccl[a-z_]*\\.cpp$")
+endif()
+include(CheckNccl)
 set(guard ${PROJECT_SOURCE_DIR}/tests/portability/host_access.hpp)
 # For a device alone clang leaves the file of dependencies out unless it is asked behind the driver's back. Without it Ninja
 # would miss changed headers, and the compiler cache would store nothing.
@@ -40,6 +47,9 @@ function(compile_only_layer name)
     -Wno-unused-command-line-argument SOURCES ${kernels})
   compile_only(${name} BATCH 1000 OPTIONS ${warnings} --offload-host-only -O0 "SHELL:-include ${guard}" SOURCES ${ARGN})
   check_objects(${name})
+  if(name MATCHES "comm$" AND GRADCOMP_NCCL_INCLUDE)
+    gradcomp_check_nccl(${name} rccl)
+  endif()
 endfunction()
 
 # The precompiled header. Its sum is what the compiler cache takes for its content (CCACHE_PCH_EXTSUM): the file itself

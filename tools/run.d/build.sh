@@ -8,6 +8,7 @@ configure() { # configure PRESET: only when something that shapes the configurat
     hip-compile*) # the root for HIP holds one clang, whose name ends in its version
       clang=$(compgen -c clang++- | sort -V | tail -n 1)
       if [ -n "$clang" ]; then options+=(-DCMAKE_CXX_COMPILER="$clang" -DCMAKE_HIP_COMPILER="$(command -v "$clang")"); fi
+      [ ! -d /opt/rccl/usr ] || options+=(-DCMAKE_PREFIX_PATH=/opt/rccl/usr)
       ;;
     serial-kk) [ ! -d /opt/trilinos/usr ] || options+=(-DCMAKE_PREFIX_PATH=/opt/trilinos/usr) ;;
   esac
