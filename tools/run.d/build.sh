@@ -15,6 +15,7 @@ configure() { # configure PRESET: only when something that shapes the configurat
   if [ -n "${GRADCOMP_KOKKOS_KERNELS:-}" ]; then # the machine's own toolchain; otherwise as the preset says
     options+=(-DGRADCOMP_ENABLE_KOKKOS_KERNELS="$GRADCOMP_KOKKOS_KERNELS")
   fi
+  if [ -n "${GRADCOMP_NCCL:-}" ]; then options+=(-DGRADCOMP_ENABLE_NCCL="$GRADCOMP_NCCL"); fi
   if [ "${GRADCOMP_WERROR:-0}" = 1 ]; then options+=(-DGRADCOMP_ENABLE_WERROR=ON); fi
   if command -v ccache >/dev/null; then
     options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache -DCMAKE_HIP_COMPILER_LAUNCHER=ccache)
