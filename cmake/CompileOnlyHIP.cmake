@@ -2,8 +2,8 @@
 #
 # For the host a layer is one unit, so that names that clash show here, before a build for a GPU takes several files
 # together (cmake/Device.cmake); and tests/portability/host_access.hpp is read first, which makes it an error that host
-# code touches device memory. Tests are compiled one by one, with that header and GoogleTest precompiled: only their
-# host code is checked, since nvcc compiles their few kernels.
+# code touches device memory, or that a launch counts with 32 bits. Tests are compiled one by one, with that header and
+# GoogleTest precompiled: only their host code is checked, since nvcc compiles their few kernels.
 #
 # Without -Wshadow, which gcc has in mind more narrowly, and which the host builds check.
 set(warnings -Wall -Wextra -Wno-unknown-pragmas)
@@ -79,8 +79,8 @@ function(compile_only_tests name)
   endif()
 endfunction()
 
-# The guard itself: host accesses planted in a small file do not pass, and the same file without them does.
-foreach(planted none seen hidden)
+# The guard itself: faults planted in a small file do not pass, and the same file without them does.
+foreach(planted none seen hidden narrow)
   add_custom_command(OUTPUT planted_${planted}
     COMMAND ${CMAKE_COMMAND} -DPLANTED=${planted} "-DCOMPILE=${CMAKE_HIP_COMPILER};${flags};-include;${guard}"
             -DOBJECT=${CMAKE_BINARY_DIR}/planted_${planted}.o -P ${PROJECT_SOURCE_DIR}/tests/portability/check_planted.cmake
