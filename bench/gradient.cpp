@@ -16,7 +16,8 @@ KOKKOS_INLINE_FUNCTION std::uint64_t split_mix(std::uint64_t x) {
 Vector<float> laplace_gradient(const Exec& exec, index_t count, std::uint64_t seed) {
   Vector<float> gradient("gradcomp::bench::gradient", static_cast<std::size_t>(count));
   Kokkos::parallel_for(
-      "gradcomp::bench::laplace_gradient", Kokkos::RangePolicy<Exec>(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::bench::laplace_gradient", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, count),
+      KOKKOS_LAMBDA(const index_t i) {
         const std::uint64_t bits = split_mix(split_mix(seed) + static_cast<std::uint64_t>(i));
         const double uniform = (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53;  // in (0, 1)
         const double magnitude = -1e-3 * Kokkos::log(uniform);

@@ -40,7 +40,8 @@ void Session::evict() {
   }
   const auto evictor = m_evictor;
   Kokkos::parallel_for(
-      "gradcomp::bench::evict", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(evictor.size())),
+      "gradcomp::bench::evict",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(evictor.size())),
       KOKKOS_LAMBDA(const index_t i) { evictor(i) = 1.0f; });
   exec.fence("gradcomp::bench::evict");
 }

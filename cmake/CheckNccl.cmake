@@ -1,9 +1,9 @@
-# The transport over NCCL against the toolkit's own: compiled with its header, and every function of NCCL that the object
-# files ask for must be one that its library exports. Less than a link, which needs a whole Kokkos for CUDA.
+# The transport over NCCL or RCCL against the real one: compiled with its header, and every function of it that the object
+# files ask for must be one that its library exports. Less than a link, which needs a whole Kokkos for the device.
 
-# gradcomp_check_nccl(<target with the object files>): the target check_nccl, built with all.
-function(gradcomp_check_nccl target)
-  find_library(GRADCOMP_NCCL_LIBRARY nccl HINTS ${CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES} REQUIRED)
+# gradcomp_check_nccl(<target with the object files> <nccl or rccl>): the target check_nccl, built with all.
+function(gradcomp_check_nccl target library)
+  find_library(GRADCOMP_NCCL_LIBRARY ${library} HINTS ${CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES} REQUIRED)
   add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/nccl_symbols.txt
     COMMAND ${CMAKE_COMMAND} "-DOBJECTS=$<JOIN:$<TARGET_OBJECTS:${target}>,|>" -DLIBRARY=${GRADCOMP_NCCL_LIBRARY}
             -DNM=${CMAKE_NM} -DOUTPUT=${CMAKE_BINARY_DIR}/nccl_symbols.txt -P ${CMAKE_SOURCE_DIR}/cmake/nccl_symbols.cmake

@@ -20,7 +20,7 @@ include(CheckNccl)
 function(compile_only_layer name)
   compile_only(${name}_device BATCH 24 SOURCES ${ARGN})
   if(name MATCHES "comm$" AND GRADCOMP_NCCL_INCLUDE)
-    gradcomp_check_nccl(${name}_device)
+    gradcomp_check_nccl(${name}_device nccl)
   endif()
 endfunction()
 

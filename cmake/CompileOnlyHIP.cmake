@@ -2,17 +2,27 @@
 #
 # For the host a layer is one unit, so that names that clash show here, before a build for a GPU takes several files
 # together (cmake/Device.cmake); and tests/portability/host_access.hpp is read first, which makes it an error that host
-# code touches device memory. Tests are compiled one by one, with that header and GoogleTest precompiled: only their
-# host code is checked, since nvcc compiles their few kernels.
+# code touches device memory, or that a launch counts with 32 bits. Tests are compiled one by one, with that header and
+# GoogleTest precompiled: only their host code is checked, since nvcc compiles their few kernels.
 #
 # Without -Wshadow, which gcc has in mind more narrowly, and which the host builds check.
 set(warnings -Wall -Wextra -Wno-unknown-pragmas)
 if(GRADCOMP_ENABLE_WERROR)
   list(APPEND warnings -Werror)
 endif()
-# The alternatives of CUB are CUDA's own, and Debian has no RCCL to compile with.
-set(compile_only_left_out "/bench/alternatives/|/nccl[a-z_]*\\.cpp$")
+set(compile_only_left_out "/bench/alternatives/") # those of CUB are CUDA's own
+find_path(GRADCOMP_NCCL_INCLUDE rccl/rccl.h)
+if(GRADCOMP_NCCL_INCLUDE)
+  include_directories(SYSTEM ${GRADCOMP_NCCL_INCLUDE})
+else()
+  message(STATUS "compile only: without the transport over RCCL, whose rccl.h is not here")
+  string(APPEND compile_only_left_out "|/nccl[a-z_]*\\.cpp$")
+endif()
+include(CheckNccl)
 set(guard ${PROJECT_SOURCE_DIR}/tests/portability/host_access.hpp)
+# For a device alone clang leaves the file of dependencies out unless it is asked behind the driver's back. Without it Ninja
+# would miss changed headers, and the compiler cache would store nothing.
+string(APPEND CMAKE_DEPFILE_FLAGS_HIP " -Xclang -dependency-file -Xclang <DEP_FILE>")
 
 # check_objects(<name>): runs tests/portability/check_objects on those of a target.
 function(check_objects name)
@@ -37,10 +47,14 @@ function(compile_only_layer name)
     -Wno-unused-command-line-argument SOURCES ${kernels})
   compile_only(${name} BATCH 1000 OPTIONS ${warnings} --offload-host-only -O0 "SHELL:-include ${guard}" SOURCES ${ARGN})
   check_objects(${name})
+  if(name MATCHES "comm$" AND GRADCOMP_NCCL_INCLUDE)
+    gradcomp_check_nccl(${name} rccl)
+  endif()
 endfunction()
 
 # The precompiled header. Its sum is what the compiler cache takes for its content (CCACHE_PCH_EXTSUM): the file itself
-# holds the path of this folder.
+# holds the path of this folder. Compilers get its name alone, since Ninja runs them in this folder: a whole path behind
+# -Xclang the cache takes as it is, so that no other clone would find it.
 set(header ${CMAKE_BINARY_DIR}/tests.hpp)
 set(precompiled ${header}.pch)
 file(CONFIGURE OUTPUT ${header} CONTENT
@@ -57,7 +71,7 @@ add_custom_target(compile_only_precompiled DEPENDS ${precompiled})
 
 function(compile_only_tests name)
   compile_only(${name} BATCH 1 OPTIONS ${warnings} --offload-host-only -O0 -Xclang -fno-pch-timestamp
-    "SHELL:-Xclang -include-pch -Xclang ${precompiled}" SOURCES ${ARGN})
+    "SHELL:-Xclang -include-pch -Xclang tests.hpp.pch" SOURCES ${ARGN})
   if(TARGET ${name})
     add_dependencies(${name} compile_only_precompiled)
     set_source_files_properties(${ARGN} PROPERTIES OBJECT_DEPENDS ${precompiled})
@@ -65,8 +79,8 @@ function(compile_only_tests name)
   endif()
 endfunction()
 
-# The guard itself: host accesses planted in a small file do not pass, and the same file without them does.
-foreach(planted none seen hidden)
+# The guard itself: faults planted in a small file do not pass, and the same file without them does.
+foreach(planted none seen hidden narrow)
   add_custom_command(OUTPUT planted_${planted}
     COMMAND ${CMAKE_COMMAND} -DPLANTED=${planted} "-DCOMPILE=${CMAKE_HIP_COMPILER};${flags};-include;${guard}"
             -DOBJECT=${CMAKE_BINARY_DIR}/planted_${planted}.o -P ${PROJECT_SOURCE_DIR}/tests/portability/check_planted.cmake

@@ -3,6 +3,7 @@
 #pragma once
 #include <stddef.h>
 
+#define NCCL_VERSION_CODE 21400 /* the first whose communicators say ncclInProgress */
 #define NCCL_UNIQUE_ID_BYTES 128
 
 #ifdef __cplusplus

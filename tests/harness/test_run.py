@@ -28,7 +28,8 @@ def test_wrong_calls(arguments):
 
 
 @pytest.mark.parametrize("variables", [
-    {"GRADCOMP_TOOLCHAIN": "x"}, {"GRADCOMP_PRESET": "x"}, {"GRADCOMP_JOBS": "x"}, {"OMP_NUM_THREADS": "x"}])
+    {"GRADCOMP_TOOLCHAIN": "x"}, {"GRADCOMP_PRESET": "x"}, {"GRADCOMP_JOBS": "x"}, {"GRADCOMP_NCCL": "x"},
+    {"OMP_NUM_THREADS": "x"}])
 def test_wrong_environment(variables):
     done = run("exec", "--", "true", **variables)
     assert done.returncode == 2 and done.stderr.count("\n") == 1

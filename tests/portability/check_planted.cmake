@@ -1,5 +1,5 @@
-# Script: planted_access.cpp with the access PLANTED (none, seen, hidden) ends as host_access.hpp promises. COMPILE: compiler
-# and flags; OBJECT: the file to write.
+# Script: planted_access.cpp with the fault PLANTED (none, seen, hidden, narrow) ends as host_access.hpp promises. COMPILE:
+# compiler and flags; OBJECT: the file to write.
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(WRITE ${OBJECT}.list "${OBJECT}\n")
 execute_process(COMMAND ${COMPILE} -I${here}/../../src -DPLANTED_${PLANTED} -c ${here}/planted_access.cpp -o ${OBJECT}
@@ -14,7 +14,8 @@ if(status EQUAL 0)
 endif()
 set(wanted_none nobody)
 set(wanted_seen compiler)
+set(wanted_narrow compiler)
 set(wanted_hidden check_objects)
 if(NOT stopped_by STREQUAL wanted_${PLANTED})
-  message(FATAL_ERROR "planted access '${PLANTED}': stopped by ${stopped_by}, not by ${wanted_${PLANTED}}\n${said}")
+  message(FATAL_ERROR "planted fault '${PLANTED}': stopped by ${stopped_by}, not by ${wanted_${PLANTED}}\n${said}")
 endif()

@@ -14,3 +14,15 @@ struct Kokkos::Impl::RuntimeCheckMemoryAccessViolation<Kokkos::DefaultExecutionS
                                                        Kokkos::DefaultHostExecutionSpace, false> {
   __device__ explicit RuntimeCheckMemoryAccessViolation(const char*);
 };
+
+// Nor does a launch over a range whose index type nobody chose: on a GPU it would have 32 bits, and a gradient may have
+// more than 2^31 elements. "Implicit instantiation of undefined template" is the error, with the launch that led to it.
+using DefaultRange = Kokkos::RangePolicy<Kokkos::DefaultExecutionSpace>;
+template <class F>
+class Kokkos::Impl::ParallelFor<F, DefaultRange, Kokkos::DefaultExecutionSpace>;
+template <class F>
+class Kokkos::Impl::ParallelReduce<F, DefaultRange, Kokkos::DefaultExecutionSpace>;
+template <class F>
+class Kokkos::Impl::ParallelScan<F, DefaultRange, Kokkos::DefaultExecutionSpace>;
+template <class F, class R>
+class Kokkos::Impl::ParallelScanWithTotal<F, DefaultRange, R, Kokkos::DefaultExecutionSpace>;

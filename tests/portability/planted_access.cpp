@@ -1,5 +1,4 @@
-// Host accesses that host_access.hpp must catch, and what it must let pass: check_planted.cmake compiles it three
-// times.
+// What host_access.hpp must catch, and what it must let pass: check_planted.cmake compiles it once for each.
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp {
@@ -10,7 +9,13 @@ float first_of(const View& values) {
 }
 
 float sum_of_ends(const Vector<float>& device) {
-  Kokkos::parallel_for("test::fill", device.size(), KOKKOS_LAMBDA(const int i) { device(i) = 1; });
+#ifdef PLANTED_narrow
+  using Range = Kokkos::RangePolicy<Exec>;
+#else
+  using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t> >;
+#endif
+  const auto count = static_cast<index_t>(device.size());
+  Kokkos::parallel_for("test::fill", Range(0, count), KOKKOS_LAMBDA(const index_t i) { device(i) = 1; });
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), device);
 #ifdef PLANTED_seen
   const auto read = [&] { return first_of(device); };  // through a template and a lambda

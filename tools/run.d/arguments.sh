@@ -29,6 +29,7 @@ check_arguments() {
   [[ ${GRADCOMP_JOBS:-1} =~ ^[1-9][0-9]*$ ]] || usage_error "GRADCOMP_JOBS must be a number, not '$GRADCOMP_JOBS'"
   [[ ${OMP_NUM_THREADS:-1} =~ ^[1-9][0-9]*$ ]] || usage_error "OMP_NUM_THREADS must be one number, not '$OMP_NUM_THREADS'"
   [[ ${GRADCOMP_KOKKOS_KERNELS:-OFF} =~ ^(ON|OFF)$ ]] || usage_error "GRADCOMP_KOKKOS_KERNELS must be ON or OFF, not '$GRADCOMP_KOKKOS_KERNELS'"
+  [[ ${GRADCOMP_NCCL:-OFF} =~ ^(ON|OFF)$ ]] || usage_error "GRADCOMP_NCCL must be ON or OFF, not '$GRADCOMP_NCCL'"
   case ${GRADCOMP_TOOLCHAIN:-auto} in
     auto | system | debian) ;;
     *) usage_error "GRADCOMP_TOOLCHAIN must be auto, system or debian, not '$GRADCOMP_TOOLCHAIN'" ;;

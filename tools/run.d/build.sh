@@ -8,12 +8,14 @@ configure() { # configure PRESET: only when something that shapes the configurat
     hip-compile*) # the root for HIP holds one clang, whose name ends in its version
       clang=$(compgen -c clang++- | sort -V | tail -n 1)
       if [ -n "$clang" ]; then options+=(-DCMAKE_CXX_COMPILER="$clang" -DCMAKE_HIP_COMPILER="$(command -v "$clang")"); fi
+      [ ! -d /opt/rccl/usr ] || options+=(-DCMAKE_PREFIX_PATH=/opt/rccl/usr)
       ;;
     serial-kk) [ ! -d /opt/trilinos/usr ] || options+=(-DCMAKE_PREFIX_PATH=/opt/trilinos/usr) ;;
   esac
   if [ -n "${GRADCOMP_KOKKOS_KERNELS:-}" ]; then # the machine's own toolchain; otherwise as the preset says
     options+=(-DGRADCOMP_ENABLE_KOKKOS_KERNELS="$GRADCOMP_KOKKOS_KERNELS")
   fi
+  if [ -n "${GRADCOMP_NCCL:-}" ]; then options+=(-DGRADCOMP_ENABLE_NCCL="$GRADCOMP_NCCL"); fi
   if [ "${GRADCOMP_WERROR:-0}" = 1 ]; then options+=(-DGRADCOMP_ENABLE_WERROR=ON); fi
   if command -v ccache >/dev/null; then
     options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache -DCMAKE_HIP_COMPILER_LAUNCHER=ccache)
@@ -31,8 +33,10 @@ build() ( # build PRESET [TARGET...]
   shift
   # A precompiled header has the time of its making in it, and another clone has another path: neither changes a result.
   export CCACHE_DIR=${CCACHE_DIR:-$cache/ccache} CCACHE_BASEDIR=$project CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1 \
-    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-2G} \
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime \
     NINJA_STATUS=${NINJA_STATUS:-"[$preset %f/%t, %es] "}
+  # Clang's preprocessor cannot read HIP's precompiled header, but its list of dependencies says as much to the cache.
+  case $preset in hip-compile*) export CCACHE_DEPEND=1 ;; esac
   mkdir -p "$cache"
   configure "$preset"
   exec cmake --build "$project/build/$preset" -j "${GRADCOMP_JOBS:-$(cores)}" ${1:+--target "$@"}

@@ -8,6 +8,7 @@ phase_of() {
     *'downloading packages'* | *'extracting archives'* | *'essential packages'*) echo 'base system' ;;
     *'remaining packages'*) echo 'compiler, libraries and tools' ;;
     *'unpacking Kokkos Kernels'*) echo 'Kokkos Kernels' ;;
+    *'unpacking RCCL'*) echo 'RCCL' ;;
     *'installing from PyPI'*) echo 'ReFrame' ;;
     *'cleaning'*) echo 'cleaning up' ;;
     *) echo 'starting' ;;

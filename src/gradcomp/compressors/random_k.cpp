@@ -100,7 +100,8 @@ void find_poison(const Exec& exec, const Span<const float>& values, const Tally&
   const auto count = found.count();
   found.clear(exec);
   Kokkos::parallel_for(
-      "gradcomp::compressors::random_k_find_poison", Kokkos::RangePolicy<Exec>(exec, 0, values.size() > 0 ? 1 : 0),
+      "gradcomp::compressors::random_k_find_poison",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, values.size() > 0 ? 1 : 0),
       KOKKOS_LAMBDA(const index_t i) { count(0) = Kokkos::isnan(values(i)) ? 1 : 0; });
 }
 

@@ -49,7 +49,7 @@ void put_header(const Exec& exec, const PayloadHeader& header, const Gate& flagg
     put_header(header, may_be && flagged.open(), payload.data());
   } else {
     Kokkos::parallel_for(
-        "gradcomp::core::write_header", Kokkos::RangePolicy<Exec>(exec, 0, 1),
+        "gradcomp::core::write_header", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, 1),
         KOKKOS_LAMBDA(const int) { put_header(header, may_be && flagged.open(), payload.data()); });
   }
 }
@@ -58,7 +58,8 @@ void put_header(const Exec& exec, const PayloadHeader& header, const Gate& flagg
 void judge_header(const Exec& exec, const std::byte* bytes, const PayloadHeader& expected,
                   const Vector<index_t>& refused, const Span<std::uint32_t>& flags) {
   Kokkos::parallel_for(
-      "gradcomp::core::judge_header", Kokkos::RangePolicy<Exec>(exec, 0, 1), KOKKOS_LAMBDA(const int) {
+      "gradcomp::core::judge_header", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, 1),
+      KOKKOS_LAMBDA(const int) {
         const PayloadHeader found = header_at(bytes);
         const bool skip = found.flags == PayloadHeader::flag_skip;
         const bool good = found.magic == expected.magic && found.version == expected.version &&

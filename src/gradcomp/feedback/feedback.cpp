@@ -29,7 +29,8 @@ const Kind& kind_of(const Options& common) {
 double norm_of(const Exec& exec, const Span<const float>& x) {
   double sum = 0;
   Kokkos::parallel_reduce(
-      "gradcomp::feedback::norm", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(x.size())),
+      "gradcomp::feedback::norm",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(x.size())),
       KOKKOS_LAMBDA(const index_t i, double& s) { s += static_cast<double>(x(i)) * static_cast<double>(x(i)); }, sum);
   return std::sqrt(sum);
 }
@@ -97,7 +98,8 @@ void Feedback::settle(const Exec& exec, const Span<float>& out, const Span<const
   if (m_rule.kind != Source::Kind::ef21) return;
   const auto estimate = m_estimate;
   Kokkos::parallel_for(
-      "gradcomp::feedback::settle", Kokkos::RangePolicy<Exec>(exec, 0, static_cast<index_t>(out.size())),
+      "gradcomp::feedback::settle",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(out.size())),
       KOKKOS_LAMBDA(const index_t i) {
         if (flags(0) == 0) out(i) = estimate(i) += out(i);
       });

@@ -10,7 +10,8 @@ namespace {
 void count_update(const Exec& exec, double beta1, double beta2, const std::uint32_t* flags,
                   const Vector<double>& powers) {
   Kokkos::parallel_for(
-      "gradcomp::nn::count_update", Kokkos::RangePolicy<Exec>(exec, 0, 1), KOKKOS_LAMBDA(const int) {
+      "gradcomp::nn::count_update", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, 1),
+      KOKKOS_LAMBDA(const int) {
         if (is_skipped(flags)) return;
         powers(0) *= beta1;
         powers(1) *= beta2;

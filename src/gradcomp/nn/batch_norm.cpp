@@ -1,5 +1,6 @@
 #include "gradcomp/nn/batch_norm.hpp"
 
+#include "gradcomp/nn/batch_norm_device.hpp"
 #include "gradcomp/nn/batch_norm_host.hpp"
 
 namespace gradcomp::nn {
@@ -7,21 +8,33 @@ namespace {
 
 using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
 
+/// finish(channel, first, second) with the sums over images of both kinds in sums[images][2][channels].
+template <class Finish>
+void for_channels(const char* label, const Exec& exec, const Span<const double>& sums, int images, int channels,
+                  Path path, const Finish& finish) {
+  if (taken(path) == Path::device) return device::for_channels(label, exec, sums, images, channels, finish);
+  Kokkos::parallel_for(
+      label, Range(exec, 0, channels), KOKKOS_LAMBDA(const index_t c) {
+        double first = 0, second = 0;
+        for (int image = 0; image < images; ++image) {
+          first += sums(index_t(2) * image * channels + c);
+          second += sums(index_t(2 * image + 1) * channels + c);
+        }
+        finish(c, first, second);
+      });
+}
+
 }  // namespace
 
 template <class T>
 void batch_norm_statistics(const Exec& exec, const Span<const double>& sums, int images, index_t pixels,
                            const Span<T>& running_mean, const Span<T>& running_variance,
-                           const Statistics<T>& statistics) {
+                           const Statistics<T>& statistics, Path path) {
   const int channels = static_cast<int>(statistics.mean.extent(0));
   const double count = static_cast<double>(images) * static_cast<double>(pixels);
-  Kokkos::parallel_for(
-      "gradcomp::nn::batch_norm_statistics", Range(exec, 0, channels), KOKKOS_LAMBDA(const index_t c) {
-        double sum = 0, squares = 0;
-        for (int image = 0; image < images; ++image) {
-          sum += sums(index_t(2) * image * channels + c);
-          squares += sums(index_t(2 * image + 1) * channels + c);
-        }
+  for_channels(
+      "gradcomp::nn::batch_norm_statistics", exec, sums, images, channels, path,
+      KOKKOS_LAMBDA(const index_t c, const double sum, const double squares) {
         const double mean = sum / count;
         const double variance = Kokkos::max(squares / count - mean * mean, 0.0);
         const double unbiased = variance * count / Kokkos::max(count - 1, 1.0);
@@ -71,15 +84,11 @@ void batch_norm_apply(const Exec& exec, const Maps<const T>& z, const Statistics
 template <class T>
 void batch_norm_parameter_gradients(const Exec& exec, const Span<const double>& sums, int images,
                                     const Statistics<T>& statistics, const Span<T>& gamma_gradient,
-                                    const Span<T>& beta_gradient) {
+                                    const Span<T>& beta_gradient, Path path) {
   const int channels = static_cast<int>(statistics.mean.extent(0));
-  Kokkos::parallel_for(
-      "gradcomp::nn::batch_norm_parameter_gradients", Range(exec, 0, channels), KOKKOS_LAMBDA(const index_t c) {
-        double sum = 0, product = 0;
-        for (int image = 0; image < images; ++image) {
-          sum += sums(index_t(2) * image * channels + c);
-          product += sums(index_t(2 * image + 1) * channels + c);
-        }
+  for_channels(
+      "gradcomp::nn::batch_norm_parameter_gradients", exec, sums, images, channels, path,
+      KOKKOS_LAMBDA(const index_t c, const double sum, const double product) {
         beta_gradient(c) = static_cast<T>(sum);
         gamma_gradient(c) = static_cast<T>(product * statistics.inverse_deviation(c));
       });
@@ -110,12 +119,12 @@ void batch_norm_backward(const Exec& exec, const Maps<const T>& g, const Maps<co
 
 #define GRADCOMP_INSTANTIATE(T)                                                                                       \
   template void batch_norm_statistics<T>(const Exec&, const Span<const double>&, int, index_t, const Span<T>&,        \
-                                         const Span<T>&, const Statistics<T>&);                                       \
+                                         const Span<T>&, const Statistics<T>&, Path);                                 \
   template void batch_norm_running<T>(const Exec&, const Span<const T>&, const Span<const T>&, const Statistics<T>&); \
   template void batch_norm_apply<T>(const Exec&, const Maps<const T>&, const Statistics<T>&, const Span<const T>&,    \
                                     const Span<const T>&, const Shortcut<T>&, Activation, const Maps<T>&, Path);      \
   template void batch_norm_parameter_gradients<T>(const Exec&, const Span<const double>&, int, const Statistics<T>&,  \
-                                                  const Span<T>&, const Span<T>&);                                    \
+                                                  const Span<T>&, const Span<T>&, Path);                              \
   template void batch_norm_backward<T>(const Exec&, const Maps<const T>&, const Maps<const T>&, const Statistics<T>&, \
                                        const Span<const T>&, const Span<const T>&, const Span<const T>&,              \
                                        const Maps<T>&, Path);

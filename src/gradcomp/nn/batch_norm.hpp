@@ -1,7 +1,7 @@
 #pragma once
 // Batch normalisation (Ioffe and Szegedy 2015) with what follows it in a residual network: the shortcut and the ReLU.
-// Sums over the batch come as one partial per image, are combined in image order in double, and so never depend on the
-// number of threads.
+// Sums over the batch come as one partial per image and are combined in double, on hosts in image order, on devices in
+// an order that the shapes decide; they never depend on the number of threads.
 #include "gradcomp/nn/maps.hpp"
 
 namespace gradcomp::nn {
@@ -21,7 +21,7 @@ struct Statistics {
 template <class T>
 void batch_norm_statistics(const Exec& exec, const Span<const double>& sums, int images, index_t pixels,
                            const Span<T>& running_mean, const Span<T>& running_variance,
-                           const Statistics<T>& statistics);
+                           const Statistics<T>& statistics, Path path);
 
 /// Statistics of evaluation mode: the running ones.
 template <class T>
@@ -50,7 +50,7 @@ void batch_norm_apply(const Exec& exec, const Maps<const T>& z, const Statistics
 template <class T>
 void batch_norm_parameter_gradients(const Exec& exec, const Span<const double>& sums, int images,
                                     const Statistics<T>& statistics, const Span<T>& gamma_gradient,
-                                    const Span<T>& beta_gradient);
+                                    const Span<T>& beta_gradient, Path path);
 
 /// dz, the gradient of z, through the batch statistics too. g, z: halo 0; dz: the halo stays untouched.
 template <class T>

@@ -21,7 +21,7 @@ void BatchNormLayer<T>::forward(const Exec& exec, const Maps<const T>& z, const 
   const Span<T> running_variance = subspan(state, m_state + m_channels, m_channels);
   if (training) {
     batch_norm_statistics<T>(exec, sums, z.images, index_t(z.height) * z.width, running_mean, running_variance,
-                             statistics());
+                             statistics(), path);
   } else {
     batch_norm_running<T>(exec, running_mean, running_variance, statistics());
   }
@@ -35,7 +35,7 @@ void BatchNormLayer<T>::backward(const Exec& exec, const Maps<const T>& g, const
                                  const Span<T>& gradient, const Maps<T>& dz, Path path) const {
   const Span<T> scale_gradient = subspan(gradient, m_scale, m_channels);
   const Span<T> shift_gradient = subspan(gradient, m_scale + m_channels, m_channels);
-  batch_norm_parameter_gradients<T>(exec, sums, z.images, statistics(), scale_gradient, shift_gradient);
+  batch_norm_parameter_gradients<T>(exec, sums, z.images, statistics(), scale_gradient, shift_gradient, path);
   batch_norm_backward<T>(exec, g, z, statistics(), subspan(parameters, m_scale, m_channels), scale_gradient,
                          shift_gradient, dz, path);
 }

@@ -1,5 +1,6 @@
 #include "gradcomp/nn/batch_norm.hpp"
 
+#include "gradcomp/nn/batch_norm_device.hpp"
 #include "unit/nn/support.hpp"
 
 namespace gradcomp::nn {
@@ -39,7 +40,7 @@ struct Problem {
   void forward(Path path) {
     sums.fill(0);
     for (index_t i = 0; i < z.count(); ++i) add_sums(i, z(i), double(z(i)) * z(i));
-    batch_norm_statistics<T>(Exec(), sums, images, height * width, running_mean, running_variance, statistics());
+    batch_norm_statistics<T>(Exec(), sums, images, height * width, running_mean, running_variance, statistics(), path);
     batch_norm_apply<T>(Exec(), z.in(), statistics(), gamma, beta, shortcut(), activation, out.out(), path);
   }
 
@@ -50,7 +51,7 @@ struct Problem {
       g(i) = out(i) > 0 ? weight(i) : T(0);
       add_sums(i, g(i), g(i) * (double(z(i)) - mean(Site(z.shape, i).channel)));
     }
-    batch_norm_parameter_gradients<T>(Exec(), sums, images, statistics(), gamma_gradient, beta_gradient);
+    batch_norm_parameter_gradients<T>(Exec(), sums, images, statistics(), gamma_gradient, beta_gradient, path);
     batch_norm_backward<T>(Exec(), g.in(), z.in(), statistics(), gamma, gamma_gradient, beta_gradient, dz.out(), path);
   }
 
@@ -73,7 +74,7 @@ struct Problem {
 TEST(BatchNorm, GradientsAgreeWithDifferences) {
   for (const int channels : {6, 16, 32}) {
     for (const bool with_shortcut : {false, true}) {
-      for (const Path path : {Path::best, Path::portable}) {
+      for (const Path path : {Path::best, Path::device, Path::portable}) {
         Problem<double> p(channels, with_shortcut);
         const auto loss = [&] {
           p.forward(path);
@@ -128,6 +129,30 @@ TEST(BatchNorm, HostSweepsAgreeWithPortableOnes) {
     portable.backward(Path::portable);
     EXPECT_LT(test::relative_difference(host.out, portable.out, host.out.count()), 1e-5);
     EXPECT_LT(test::relative_difference(host.dz, portable.dz, host.dz.count()), 1e-5);
+  }
+}
+
+/// to = first + second of each channel, by teams of two threads, which take images in turn.
+void add_by_teams(const Mirrored<double>& sums, int images, int channels, const Mirrored<double>& to) {
+  const Span<double> result = to;
+  const auto finish = KOKKOS_LAMBDA(const index_t c, const double first, const double second) {
+    result(c) = first + second;
+  };
+  device::for_channels<2>("test", Exec(), sums, images, channels, finish);
+}
+
+TEST(BatchNorm, TeamsAddImages) {
+  if (Exec().concurrency() < 2) GTEST_SKIP() << "a team of two needs two threads";
+  const int channels = 5;
+  for (const int images : {0, 1, 2, 7}) {
+    const auto sums = random_vector<double>(2 * images * channels, 1);
+    const Mirrored<double> added(channels);
+    add_by_teams(sums, images, channels, added);
+    for (int c = 0; c < channels; ++c) {
+      double expected = 0;
+      for (int part = 0; part < 2 * images; ++part) expected += sums(part * channels + c);
+      EXPECT_NEAR(added(c), expected, 1e-13) << images << " images, channel " << c;
+    }
   }
 }
 

@@ -18,6 +18,15 @@ void check_nccl(ncclResult_t code, const char* what, ncclComm_t comm = nullptr);
 /// What NCCL says of a code, with its last error on this rank, in one line.
 std::string nccl_text(ncclResult_t code, ncclComm_t comm);
 
+/// Whether a communicator is still at work; a library older than NCCL 2.14 does not say.
+inline bool is_in_progress([[maybe_unused]] ncclResult_t state) {
+#if NCCL_VERSION_CODE >= 21400
+  return state == ncclInProgress;
+#else
+  return false;
+#endif
+}
+
 /// The stream of `exec`. A host build, whose NCCL is that of the tests, has none.
 inline auto nccl_stream([[maybe_unused]] const Exec& exec) {
 #ifdef GRADCOMP_DEVICE_RUNTIME

@@ -107,14 +107,14 @@ void NcclComm::land() {
   ncclResult_t state = ncclSuccess;
   const ncclResult_t asked = ncclCommGetAsyncError(m_comm, &state);
   const ncclResult_t found = asked != ncclSuccess ? asked : state;
-  if (found != ncclSuccess && found != ncclInProgress) {
+  if (found != ncclSuccess && !is_in_progress(found)) {
     die(fmt::format("an asynchronous error: {}", nccl_text(found, m_comm)));
     return;
   }
   while (!m_in_flight.empty()) {
     Flight& first = *m_in_flight.front();
     // a host build has no events that could tell; its NCCL is in progress until all it was given has ended
-    if (device_is_host ? state == ncclInProgress : !first.end.test()) break;
+    if (device_is_host ? is_in_progress(state) : !first.end.test()) break;
     first.finished = Clock::now();
     first.landed = true;
     m_in_flight.pop_front();

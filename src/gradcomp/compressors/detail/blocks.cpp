@@ -98,7 +98,8 @@ void score_blocks(const Exec& exec, const BlockPlan& plan, const Source& source,
       });
   if (plan.blocks() == 0) return;
   Kokkos::parallel_for(
-      "gradcomp::compressors::poison_scores", Kokkos::RangePolicy<Exec>(exec, 0, 1), KOKKOS_LAMBDA(const index_t) {
+      "gradcomp::compressors::poison_scores", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, 1),
+      KOKKOS_LAMBDA(const index_t) {
         if (bad(0) > 0) scores(0) = Kokkos::Experimental::quiet_NaN_v<float>;
       });
 }

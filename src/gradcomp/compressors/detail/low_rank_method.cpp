@@ -21,7 +21,8 @@ const Layout& dense_steps(const Layout& bucket, const LowRankRule& rule) {
 void poison(const Exec& exec, const Vector<index_t>& bad, const Vector<float>& message) {
   if (message.size() == 0) return;
   Kokkos::parallel_for(
-      "gradcomp::compressors::powersgd_poison", Kokkos::RangePolicy<Exec>(exec, 0, 1), KOKKOS_LAMBDA(const index_t) {
+      "gradcomp::compressors::powersgd_poison", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, 1),
+      KOKKOS_LAMBDA(const index_t) {
         if (bad(0) > 0) message(0) = Kokkos::Experimental::quiet_NaN_v<float>;
       });
 }
@@ -29,7 +30,7 @@ void poison(const Exec& exec, const Vector<index_t>& bad, const Vector<float>& m
 /// Adds the non-finite numbers of a reduced message to bad(0): the flag of some rank, or an overflow.
 void count_non_finite(const Exec& exec, const float* reduced, index_t count, const Vector<index_t>& bad) {
   Kokkos::parallel_for(
-      "gradcomp::compressors::powersgd_check", Kokkos::RangePolicy<Exec>(exec, 0, count),
+      "gradcomp::compressors::powersgd_check", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, count),
       KOKKOS_LAMBDA(const index_t i) {
         if (!Source::is_finite(reduced[i])) Kokkos::atomic_add(&bad(0), index_t{1});
       });

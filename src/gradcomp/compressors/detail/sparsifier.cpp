@@ -18,8 +18,8 @@ Info with_coding(Info info, const Options& options) {
 /// Reports the entries with the values that receivers decode.
 void report_sent(const Exec& exec, const Source& source, const SparseView& entries) {
   Kokkos::parallel_for(
-      "gradcomp::compressors::report_sent", Kokkos::RangePolicy<Exec>(exec, 0, entries.kept),
-      KOKKOS_LAMBDA(const index_t j) {
+      "gradcomp::compressors::report_sent",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, entries.kept), KOKKOS_LAMBDA(const index_t j) {
         const index_t i = entries.indices[j];
         source.sent(i, source.load(i), entries.values[j]);
       });

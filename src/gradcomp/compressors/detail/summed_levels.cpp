@@ -71,7 +71,8 @@ void send_levels(const Exec& exec, SummedState& state, const Source& source, con
   const auto shared = state.shared, sent = state.sent;
   const double factor = state.factor;
   Kokkos::parallel_for(
-      "gradcomp::compressors::send_levels", Kokkos::RangePolicy<Exec>(exec, 0, state.plan.buckets),
+      "gradcomp::compressors::send_levels",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, state.plan.buckets),
       KOKKOS_LAMBDA(const index_t b) { sent(b) = static_cast<float>(factor * static_cast<double>(shared(b))); });
   const kernels::QuantiseStream stream{context.seed, context.step, static_cast<std::uint32_t>(context.rank)};
   if (bytes) {

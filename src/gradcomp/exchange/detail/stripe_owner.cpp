@@ -25,7 +25,8 @@ void StripeOwner::average(const Exec& exec, const std::byte* received, const Blo
 /// A NaN makes the method send its own flag.
 void poison(const Exec& exec, const Span<const std::uint32_t>& flags, const Vector<float>& mean) {
   Kokkos::parallel_for(
-      "gradcomp::exchange::poison", Kokkos::RangePolicy<Exec>(exec, 0, 1), KOKKOS_LAMBDA(const int) {
+      "gradcomp::exchange::poison", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, 1),
+      KOKKOS_LAMBDA(const int) {
         if (flags(0) != 0) mean(0) = Kokkos::Experimental::quiet_NaN_v<float>;
       });
 }

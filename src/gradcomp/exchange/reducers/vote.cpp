@@ -38,7 +38,8 @@ void cut_parts(const Exec& exec, const Span<const std::byte>& payload, index_t c
 void judge_on_device(const Exec& exec, const Words& parts, index_t stride, int ranks, std::uint32_t spec,
                      const Span<std::uint32_t>& raised) {
   Kokkos::parallel_for(
-      "gradcomp::exchange::judge_fronts", Kokkos::RangePolicy<Exec>(exec, 0, ranks), KOKKOS_LAMBDA(const int r) {
+      "gradcomp::exchange::judge_fronts", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, ranks),
+      KOKKOS_LAMBDA(const int r) {
         const std::uint32_t flags = parts(r * stride + flags_word);
         if (flags == PayloadHeader::flag_skip) raised(0) = 1;
         if (parts(r * stride + spec_word) != spec || flags > PayloadHeader::flag_skip) raised(1) = 1;
