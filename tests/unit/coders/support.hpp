@@ -139,7 +139,7 @@ class BitString {
   /// In whole 32-bit words.
   void append_to(Bytes& bytes) const {
     const std::size_t start = bytes.size();
-    bytes.resize(start + (m_bits.size() + 31) / 32 * 4);
+    bytes.insert(bytes.end(), (m_bits.size() + 31) / 32 * 4, std::byte{0});
     for (std::size_t i = 0; i < m_bits.size(); ++i)
       if (m_bits[i]) bytes[start + i / 8] |= static_cast<std::byte>(1u << (i % 8));
   }
