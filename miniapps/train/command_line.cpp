@@ -83,6 +83,8 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.add_option("--tune-steps", o.tune_steps, "steps of a trial of --tune");
   app.add_option("--tune-trials", o.tune_trials, "rates that --tune tries for every method");
   app.add_option("--tune-seeds", o.tune_seeds, "seeds of every trial, which no result may have");
+  app.add_flag("--sweep-buckets", o.sweep_buckets,
+               "time the dense controls in buckets of five sizes first, and give each its fastest; --tune does it too");
   app.add_option("--rates", o.rates, "file of learning rates and bucket sizes, as --tune writes it");
   app.add_option("--checkpoint", o.checkpoint_folder, "folder for checkpoints");
   app.add_option("--checkpoint-every", o.checkpoint_every,

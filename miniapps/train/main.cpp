@@ -117,6 +117,13 @@ int run(const CommandLine& line, const MpiSession& session) {
     tune(exec, {o, *p.task, *p.model, *p.carrier, *control, nullptr, p.links.get()}, p.contenders, bar);
     return 0;
   }
+  if (o.sweep_buckets) {
+    bar.phase("time the controls' buckets", 3);
+    train::Rates timed(train::Metric(p.task->shape().kind), {}, {});
+    const train::Job job{o, *p.task, *p.model, *p.carrier, *control, nullptr, p.links.get()};
+    train::sweep_buckets(exec, job, timed, [&] { bar.advance(); });
+    train::take_buckets(p.contenders, timed.best_buckets());
+  }
   bar.phase("train", o.seeds * o.steps * std::ssize(p.contenders));
   std::vector<train::Repeat> repeats;
   std::vector<std::string> failures;

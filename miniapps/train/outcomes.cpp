@@ -67,8 +67,7 @@ void Outcomes::print() const {
                m_repeats.size() > 1 ? ", as the interval of its mean over seeds says" : "",
                m_options.target.empty() ? "" : ", and the target was reached");
     if (!m_rules.buckets_swept) {
-      fmt::print(
-          "None against the best dense control: that needs fp32, fp16 and bf16 at the bucket sizes of --rates.\n");
+      fmt::print("None against the best dense control: that needs fp32, fp16, bf16, and --rates or --sweep-buckets.\n");
     }
   }
   fmt::print("'no_exchange' is a bound of the step time.\n");

@@ -157,6 +157,23 @@ TEST(BucketSweep, TimesEveryControlInEverySizeOnce) {
   EXPECT_FALSE(buckets_swept(results));
 }
 
+TEST(EmulatedLinks, TakeTurnsByBlocksAndChangeNothingThatIsLearned) {
+  Rig rig;  // 8 steps in blocks of 2
+  const auto real = rig.run("fp32");
+  EXPECT_THAT(real[0].step_link, testing::Each(0));
+  EmulatedLinks links("10Gbit/s,1Gbit/s", 2);
+  rig.link = links.wrap(std::move(rig.link));
+  Job job = rig.job();
+  job.links = &links;
+  const auto swept = compare(Exec(), job, rig.parse("fp32"), [](const std::string&) {});
+  EXPECT_EQ(swept[0].parameters_hash, real[0].parameters_hash);
+  EXPECT_THAT(swept[0].step_link, testing::ElementsAre(0, 1, 0, 1)) << "the first step of a block is not timed";
+  EXPECT_EQ(swept[0].step_ms_over(1).size(), 2U);
+  EXPECT_EQ(swept[0].step_ms_over(1)[0], swept[0].step_ms[1]);
+  EXPECT_EQ(links.choose(3), 1);
+  EXPECT_EQ(rig.link->name().substr(0, 18), "emulated(500Mbit/s") << "slowed as the computation is";
+}
+
 TEST(Trainer, LearnsALanguageTowardsItsFloor) {
   Rig rig;
   rig.options.steps = rig.options.block = 60;

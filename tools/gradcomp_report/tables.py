@@ -89,7 +89,7 @@ def findings(record, frame):
                    f"{text.ratio(gain)} the speed of the best dense control.")
     elif compressing["quality_matched"].astype(bool).any():
         out.append(f"{record.link}: methods reached the quality of fp32, but nothing says whether they pay: that needs fp32, "
-                   "fp16 and bf16 at the bucket sizes that gradcomp-train --tune finds.")
+                   "fp16 and bf16 at their best bucket sizes (gradcomp-train --tune, --sweep-buckets).")
     elif len(compressing):
         out.append(f"{record.link}: no compressing method reached the quality of fp32 in this run.")
     missed = list(compressing.loc[~compressing["quality_matched"].astype(bool), "label"])

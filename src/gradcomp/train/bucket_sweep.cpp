@@ -5,12 +5,12 @@
 namespace gradcomp::train {
 namespace {
 
-/// Five blocks of eight steps, whose first one is not timed.
+/// Three blocks of six steps, of which the first is not timed.
 Options sweep_options(const Options& options) {
   Options sweep = options;
   sweep.seed = options.trial_seeds().front();
-  sweep.block = 8 * options.accumulate;
-  sweep.steps = sweep.evaluate_every = 5 * sweep.block;
+  sweep.block = 6 * options.accumulate;
+  sweep.steps = sweep.evaluate_every = 3 * sweep.block;
   sweep.warmup = 0;
   sweep.dump_folder.clear();
   sweep.dump_steps.clear();

@@ -5,7 +5,9 @@ namespace {
 
 double megabits(const Link& link) { return 1e-6 * link.bits_per_second; }
 
-report::Json number(const std::optional<double>& value) { return value ? report::Json(*value) : report::Json(nullptr); }
+report::Json or_null(const std::optional<double>& value) {
+  return value ? report::Json(*value) : report::Json(nullptr);
+}
 
 report::Json answer(const Crossover& c) {
   if (c.kind == Crossover::Kind::unknown) return nullptr;
@@ -34,7 +36,7 @@ std::vector<double> over_seeds(const Verdict& verdict, std::optional<double> Spe
 report::Json interval(const std::vector<double>& values) { return to_json(MeanInterval(values)); }
 
 /// The mean step over a link with every seed.
-std::vector<double> step_ms(const std::vector<Repeat>& repeats, std::size_t index, index_t link) {
+std::vector<double> mean_step_ms(const std::vector<Repeat>& repeats, std::size_t index, index_t link) {
   std::vector<double> values;
   for (const Repeat& repeat : repeats) values.push_back(outcome_of(repeat.results[index], link).step_time);
   return values;
@@ -69,8 +71,8 @@ void add_links(report::Row& row, const LinkSweep& sweep, const std::vector<Repea
     const auto times = repeats[seed].results[index].step_ms_over(static_cast<index_t>(l));
     list.push_back({{"rate_mbit_s", megabits(sweep.links[l])},
                     {"step_time_ms", report::summary(times)},
-                    {"speedup_vs_fp32", number(speed.vs_fp32)},
-                    {"speedup_vs_best_dense", number(speed.vs_best_dense)}});
+                    {"speedup_vs_fp32", or_null(speed.vs_fp32)},
+                    {"speedup_vs_best_dense", or_null(speed.vs_best_dense)}});
   }
   row.set("over_links", list);
   if (repeats.size() == 1) row.set("pays", answer(sweep.crossover(repeats, index)));
@@ -82,7 +84,7 @@ void add_links_over_seeds(report::Row& row, const LinkSweep& sweep, const std::v
   for (std::size_t l = 0; l < sweep.links.size(); ++l) {
     const Verdict& verdict = sweep.verdicts[l][index];
     list.push_back({{"rate_mbit_s", megabits(sweep.links[l])},
-                    {"step_time_ms", interval(step_ms(repeats, index, static_cast<index_t>(l)))},
+                    {"step_time_ms", interval(mean_step_ms(repeats, index, static_cast<index_t>(l)))},
                     {"speedup_vs_fp32", interval(over_seeds(verdict, &SpeedUps::vs_fp32))},
                     {"speedup_vs_best_dense", interval(over_seeds(verdict, &SpeedUps::vs_best_dense))}});
   }
@@ -100,7 +102,7 @@ report::Table to_table(const LinkSweep& sweep, const std::vector<Repeat>& repeat
   for (std::size_t i = 0; i < repeats.front().results.size(); ++i) {
     std::vector<std::string> cells{repeats.front().results[i].contender.spec.label};
     for (std::size_t l = 0; l < sweep.links.size(); ++l) {
-      cells.push_back(MeanInterval(step_ms(repeats, i, static_cast<index_t>(l))).text());
+      cells.push_back(MeanInterval(mean_step_ms(repeats, i, static_cast<index_t>(l))).text());
       cells.push_back(MeanInterval(over_seeds(sweep.verdicts[l][i], &SpeedUps::vs_best_dense)).text());
     }
     cells.push_back(sweep.crossover(repeats, i).text());

@@ -51,6 +51,9 @@ void Options::check() const {
   require(tune_trials >= 3, "--tune-trials {} is not allowed; at least 3", tune_trials);
   require(tune_seeds >= 2, "--tune-seeds {} is not allowed; at least 2", tune_seeds);
   require(tune_steps >= 1, "--tune-steps {} is not allowed; at least 1", tune_steps);
+  require(!sweep_buckets || (rates.empty() && checkpoint_folder.empty() && resume_folder.empty()),
+          "--sweep-buckets is not allowed with --rates, --checkpoint or --resume: --tune finds the sizes once for all "
+          "jobs");
   require(!tune || !rates.empty(), "--tune needs --rates, the file that it writes");
   require(!tune || (output.empty() && checkpoint_folder.empty() && resume_folder.empty()),
           "--tune writes --rates alone: --output, --checkpoint and --resume are not allowed with it");

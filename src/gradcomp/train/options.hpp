@@ -40,6 +40,7 @@ struct Options {
   index_t tune_steps = 200;             ///< of one trial
   index_t tune_trials = 6;              ///< rates that are tried for every method
   index_t tune_seeds = 2;               ///< of one trial, apart from those of results
+  bool sweep_buckets = false;           ///< time the controls' bucket sizes before the training, as --tune does
   std::string rates;                    ///< file of learning rates (rates.hpp); empty: none
   std::string checkpoint_folder;        ///< empty: no checkpoints (checkpoints.hpp)
   index_t checkpoint_every = 0;         ///< steps; 0: after the last one only

@@ -144,12 +144,8 @@ std::string Rates::text() const {
 }
 
 void Rates::apply(std::vector<Contender>& contenders, const std::string& path) const {
-  const DenseBuckets buckets = best_buckets();
+  take_buckets(contenders, best_buckets());
   for (Contender& c : contenders) {
-    const bool control = c.role() != Entrant::Role::method;
-    if (const auto found = buckets.find(c.spec.compressor->info().name); control && found != buckets.end()) {
-      c.bucket_kib = found->second;
-    }
     std::string key = c.spec.canonical;
     if (c.is_bound()) {
       key = parse_method("fp32").canonical;
@@ -166,6 +162,13 @@ void Rates::apply(std::vector<Contender>& contenders, const std::string& path) c
       c.tuning->steps += m_shape.steps * m_shape.seeds;
       c.tuning->seconds += trial.seconds;
     }
+  }
+}
+
+void take_buckets(std::vector<Contender>& contenders, const DenseBuckets& buckets) {
+  for (Contender& c : contenders) {
+    const auto found = buckets.find(c.spec.compressor->info().name);
+    if (c.role() != Entrant::Role::method && found != buckets.end()) c.bucket_kib = found->second;
   }
 }
 

@@ -30,6 +30,9 @@ struct TrialShape {
 /// Bucket sizes in KiB of the dense controls by their names, found by timing; 0: sizes that follow from the model.
 using DenseBuckets = std::map<std::string, index_t>;
 
+/// Gives the controls without options their sizes.
+void take_buckets(std::vector<Contender>& contenders, const DenseBuckets& buckets);
+
 class Rates {
  public:
   /// An empty set under `settings`: the options that a rate depends on, each a key of the file.

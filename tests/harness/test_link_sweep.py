@@ -1,0 +1,64 @@
+"""gradcomp-train --link with several rates, --sweep-buckets, and what it refuses."""
+import json
+import os
+import subprocess
+
+import pytest
+from test_schema import BIN, VALIDATOR
+
+pytestmark = pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
+SMALL = ("--data hmm:tokens=6000:test=700 --model lstm_1x96 --batch 4 --length 8 --lr 1 --momentum 0 --weight-decay 0 "
+         "--clip 0.25").split()
+
+
+def train(*arguments):
+    done = subprocess.run([os.path.join(BIN, "gradcomp-train"), *SMALL, *map(str, arguments)], capture_output=True,
+                          text=True, check=False, timeout=300, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_links_take_turns_and_all_have_as_many_steps(tmp_path):
+    output = tmp_path / "out.json"
+    status, printed, errors = train("--link", "1Gbit/s,100Mbit/s,10Gbit/s,20us", "--steps", 12, "--block", 2, "--seeds", 2,
+                                    "--sweep-buckets", "--methods", "top_k", "--output", output)
+    assert status == 0, errors
+    document = json.loads(output.read_text(encoding="utf-8"))
+    VALIDATOR.validate(document)
+    link = document["context"]["gradcomp"]["link"]
+    assert link["kind"] == "emulated" and link["text"] == "1Gbit/s,100Mbit/s,10Gbit/s"
+    assert link["rate_mbit_s"] is None and link["latency_us"] == pytest.approx(20) and link["slowed_by"] >= 1
+    seeds = [row for row in document["benchmarks"] if row["run_type"] == "iteration"]
+    assert len(seeds) == 2 * 5
+    for row in seeds:
+        assert [one["rate_mbit_s"] for one in row["over_links"]] == [1000, 100, 10000]
+        assert [one["step_time_ms"]["count"] for one in row["over_links"]] == [2, 2, 2], "12 steps, the first of a block not timed"
+        assert row["speedup_vs_fp32"] is None and row["speedup_vs_best_dense"] is None, "each link has its own"
+        assert "bucket_kib" in row or row["label"] in ("no_exchange", "top_k")
+    totals = [row for row in document["benchmarks"] if row["run_type"] == "aggregate"]
+    assert len(totals) == 5 and all(len(row["over_links_over_seeds"]) == 3 for row in totals)
+    assert "over each link" in printed and "100Mbit/s" in printed
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (("--link", "1Gbit/s,2Gbit/s", "--steps", 12, "--block", 5), "need --steps that are a multiple of 10"),
+    (("--link", "1Gbit/s,2Gbit/s", "--steps", 12, "--block", 2, "--target", "perplexity=60"), "has no meaning over several links"),
+    (("--link", "1Gbit/s,fast"), "is not allowed; it is RATE,...[,LATENCY]"),
+    (("--link", "1Gbit/s,1Gbit/s"), "is given twice"),
+    (("--quality-tolerance", 0.06), "a number in [0, 0.05]"),
+    (("--seed", 999999999, "--seeds", 2), "belong to --tune"),
+    (("--tune", "--rates", "r.json", "--tune-seeds", 1), "at least 2"),
+    (("--tune", "--rates", "r.json", "--tune-trials", 2), "at least 3"),
+    (("--sweep-buckets", "--rates", "r.json"), "--sweep-buckets is not allowed with --rates"),
+    (("--methods", "none"), "method 'none' is now called 'no_exchange'")])
+def test_wrong_arguments_are_one_line(arguments, said):
+    status, _, errors = train(*arguments)
+    assert status != 0 and said in errors and len(errors.splitlines()) == 1, errors
+
+
+def test_a_reference_at_chance_shows_no_speed_up(tmp_path):
+    output = tmp_path / "out.json"
+    status, printed, errors = train("--steps", 1, "--methods", "top_k", "--output", output)
+    assert status == 0, errors
+    assert "No speed-ups: fp32 has learned too little: its perplexity is " in printed
+    rows = json.loads(output.read_text(encoding="utf-8"))["benchmarks"]
+    assert not any(row["quality_matched"] for row in rows) and not any(row["speedup_vs_fp32"] for row in rows)
