@@ -7,25 +7,10 @@
 
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/blas.hpp"
-
-// OpenBLAS only; weak, so that another CBLAS links as well.
-extern "C" {
-void openblas_set_num_threads(int) __attribute__((weak));
-char* openblas_get_config() __attribute__((weak));
-char* openblas_get_corename() __attribute__((weak));
-}
+#include "gradcomp/kernels/openblas.hpp"
 
 namespace gradcomp::kernels {
 namespace {
-
-/// Threads of OpenBLAS beside those of Kokkos would oversubscribe the cores (spinning costs 20x).
-void use_one_thread() {
-  static const bool done = [] {
-    if (openblas_set_num_threads != nullptr) openblas_set_num_threads(1);
-    return true;
-  }();
-  static_cast<void>(done);
-}
 
 CBLAS_TRANSPOSE flag(Transpose transpose) { return transpose == Transpose::yes ? CblasTrans : CblasNoTrans; }
 
@@ -39,7 +24,7 @@ void gemm(const Exec& exec, Transpose transpose_a, Transpose transpose_b, const 
   detail::check_extents(shape);
   if (shape.rows == 0 || shape.columns == 0) return;
   wait(exec, "gradcomp::kernels::gemm");  // the call below is not a Kokkos kernel
-  use_one_thread();
+  use_one_openblas_thread();
   const auto multiply = [&](const auto& product) {
     product(CblasRowMajor, flag(transpose_a), flag(transpose_b), static_cast<int>(shape.rows),
             static_cast<int>(shape.columns), static_cast<int>(shape.inner), alpha, a.data, extent(a.step), b.data,
@@ -61,7 +46,7 @@ double sgemm_peak(const Exec& exec) {
   constexpr index_t n = 384;  // three matrices of 0.6 MB: near a core's second-level cache, far from memory's limit
   constexpr int products = 4, runs = 8;
   const index_t threads = exec.concurrency();
-  use_one_thread();
+  use_one_openblas_thread();
   const Kokkos::View<float*, Kokkos::HostSpace> work("gradcomp::kernels::sgemm_peak",
                                                      static_cast<std::size_t>(3 * n * n * threads));
   Kokkos::deep_copy(exec, work, 1.0f);
@@ -87,8 +72,8 @@ double sgemm_peak(const Exec& exec) {
 }
 
 std::string blas_description() {
-  if (openblas_get_config == nullptr || openblas_get_corename == nullptr) return "CBLAS";
-  return std::string(openblas_get_config()) + " on " + openblas_get_corename();
+  const std::string openblas = openblas_description();
+  return openblas.empty() ? "CBLAS" : openblas;
 }
 
 }  // namespace gradcomp::kernels

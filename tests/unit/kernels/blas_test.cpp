@@ -1,6 +1,7 @@
 // gemm against a plain triple loop in double; extents, transposes, alpha and beta; refusals.
 #include "gradcomp/kernels/blas.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -58,13 +59,47 @@ TEST(Gemm, EqualsTheTripleLoop) {
       expect_gemm({3, 4, 0}, ta, tb, 1, 0);
     }
   }
-  expect_gemm({0, 4, 3}, Transpose::no, Transpose::no, 1, 0);
+  for (const GemmShape& empty : {GemmShape{0, 4, 3}, {4, 0, 3}}) expect_gemm(empty, Transpose::no, Transpose::no, 1, 0);
+  for (const auto ta : {Transpose::no, Transpose::yes}) expect_gemm({257, 129, 1031}, ta, Transpose::no, 1, 0);
+}
+
+/// The one element of a product of so many elements each.
+float product(const std::vector<float>& a, const std::vector<float>& b, float beta, float c) {
+  const Vector<float> da = device(a), db = device(b), dc = device({c});
+  const auto inner = static_cast<index_t>(a.size());
+  gemm(Exec(), Transpose::no, Transpose::no, {1, 1, inner}, 1, da, db, beta, dc);
+  return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), dc)(0);
 }
 
 TEST(Gemm, BetaZeroIgnoresNaN) {
-  const Vector<float> a = device({2}), b = device({3}), c = device({NAN});
-  gemm(Exec(), Transpose::no, Transpose::no, {1, 1, 1}, 1, a, b, 0, c);
-  EXPECT_EQ(Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), c)(0), 6.0f);
+  EXPECT_EQ(product({2}, {3}, 0, NAN), 6.0f);
+  EXPECT_EQ(product({}, {}, 0, NAN), 0.0f);
+}
+
+TEST(Gemm, KeepsWhatIsNotFiniteAndWhatIsTiny) {
+  EXPECT_TRUE(std::isnan(product({1, NAN, 0}, {1, 1, 1}, 0, 0)));
+  EXPECT_TRUE(std::isnan(product({1, 2}, {1, 2}, 1, NAN)));
+  EXPECT_TRUE(std::isnan(product({0, 1}, {INFINITY, 1}, 0, 0)));
+  EXPECT_EQ(product({2, 1}, {-INFINITY, 1}, 0, 0), -INFINITY);
+  EXPECT_EQ(product({0, 0}, {1, 2}, 0, 0), 0.0f);
+  EXPECT_EQ(product({0x1p-140f, 0x1p-149f}, {0x1p100f, 0x1p100f}, 0, 0), 0x1p-40f + 0x1p-49f);
+  EXPECT_EQ(product({0x1p-75f}, {0x1p-74f}, 0, 0), 0x1p-149f);
+}
+
+// a column of a wider matrix: its elements lie `step` apart
+TEST(Gemm, TakesOneColumnOfWiderMatrices) {
+  constexpr index_t rows = 4, inner = 3, step = 5;
+  const auto a = random_values(rows * step, 4), b = random_values(inner * step, 5);
+  const Vector<float> da = device(a), db = device(b), dc = device(std::vector<float>(rows * step, 7));
+  gemm<float>(Exec(), Transpose::no, Transpose::no, {rows, 1, inner}, 1, {da.data(), step}, {db.data(), step}, 0,
+              {dc.data(), step});
+  const auto result = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), dc);
+  for (index_t i = 0; i < rows; ++i) {
+    double sum = 0;
+    for (index_t k = 0; k < inner; ++k) sum += double{a[i * step + k]} * double{b[k * step]};
+    EXPECT_NEAR(result(i * step), sum, 1e-5) << i;
+    for (index_t j = 1; j < step; ++j) EXPECT_EQ(result(i * step + j), 7) << i << "," << j;
+  }
 }
 
 TEST(Gemm, RefusesShortArraysAndHugeExtents) {
@@ -77,7 +112,14 @@ TEST(Gemm, PeakIsPlausible) {
   const double peak = sgemm_peak(Exec());
   EXPECT_GT(peak, 0.5);
   EXPECT_LT(peak, 1e6);
-  EXPECT_FALSE(blas_description().empty());
+}
+
+TEST(Gemm, SaysWhatDoesTheWork) {
+#ifdef GRADCOMP_HAVE_KOKKOSKERNELS
+  EXPECT_THAT(blas_description(), testing::StartsWith("KokkosBlas "));
+#else
+  EXPECT_THAT(blas_description(), testing::AnyOf(testing::StartsWith("OpenBLAS "), "CBLAS"));
+#endif
 }
 
 }  // namespace
