@@ -33,8 +33,8 @@ def context(program, link=None):
             "communicator": "counting/mpi",
             "link": {"kind": "emulated" if emulated else "real", "text": link or "mpi",
                      "rate_mbit_s": 100 if emulated else None, "latency_us": 50 if emulated else None},
-            "cpu_model": "a <fabricated> CPU", "openblas_core": "", "options": {"steps": 30}, "seeds": [1],
-            "environment": {"OMP_NUM_THREADS": "1"}}}
+            "cpu_model": "a <fabricated> CPU", "blas": "a BLAS", "openblas_core": "", "options": {"steps": 30},
+            "seeds": [1], "environment": {"OMP_NUM_THREADS": "1"}}}
 
 
 def row(name, times, label):

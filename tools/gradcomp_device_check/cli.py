@@ -35,7 +35,7 @@ def _programs(parts):
         return None
     known = records[0]["context"]["gradcomp"]
     names = ("git_hash", "git_dirty", "compiler", "build_type", "native_arch", "kokkos_version", "kokkos_backend", "device",
-             "threads", "mpi", "cpu_model", "openblas_core", "tracer", "environment")
+             "threads", "mpi", "cpu_model", "blas", "openblas_core", "tracer", "environment")
     return {name: known[name] for name in names if name in known}
 
 

@@ -135,6 +135,7 @@ def context(records):
             ("compiler", lambda r: f"{r.gradcomp['compiler']}, {r.gradcomp['build_type']}"
                                    f"{', native' if r.gradcomp['native_arch'] else ''}"),
             ("Kokkos", lambda r: r.gradcomp["kokkos_version"]), ("MPI", lambda r: r.gradcomp["mpi"]),
+            ("BLAS", lambda r: r.gradcomp.get("blas", text.DASH)),
             ("OpenBLAS core", lambda r: r.gradcomp["openblas_core"] or text.DASH),
             ("seeds", lambda r: ", ".join(map(str, r.gradcomp["seeds"])) or text.DASH),
             ("options", lambda r: ", ".join(f"{key}={value}" for key, value in r.gradcomp["options"].items())),

@@ -10,6 +10,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/types.hpp"
+#include "gradcomp/kernels/blas.hpp"
 
 namespace gradcomp {
 namespace {
@@ -88,6 +89,7 @@ Machine machine_info(bool with_host_name) {
   std::ostringstream text;
   Kokkos::print_configuration(text);
   machine.kokkos_configuration = text.str();
+  machine.blas = kernels::blas_description();
   machine.openblas_core = openblas_core();
   machine.tracer = tracer();
   if (with_host_name) {

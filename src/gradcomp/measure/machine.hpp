@@ -14,6 +14,7 @@ struct Machine {
   std::string kokkos_backend;        ///< "OpenMP", "Cuda", ...
   std::string device;                ///< the accelerator's name; the CPU model in a host-only build
   std::string kokkos_configuration;  ///< the text of Kokkos::print_configuration
+  std::string blas;                  ///< what multiplies matrices (kernels::blas_description)
   std::string openblas_core;  ///< the kernels OpenBLAS chose ("Haswell", "SkylakeX", ...); empty without OpenBLAS
   std::string tracer;         ///< the program that traces this process ("proot", "gdb") and slows it; empty without one
   std::string host_name;      ///< empty unless asked for

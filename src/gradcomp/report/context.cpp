@@ -87,6 +87,7 @@ Json make_context(const RunInfo& run) {
                          {"communicator", run.communicator},
                          {"link", link(run.link)},
                          {"cpu_model", known(machine.cpu_model)},
+                         {"blas", machine.blas},
                          {"openblas_core", machine.openblas_core},
                          {"options", run.options},
                          {"seeds", run.seeds},

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <regex>
 
+#include "gradcomp/kernels/blas.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/processor.hpp"
 
@@ -41,6 +42,7 @@ TEST(Context, CarriesTheRun) {
   EXPECT_EQ(own["options"]["steps"], 5);
   EXPECT_EQ(own["seeds"], (Json{7, 8}));
   EXPECT_EQ(own["threads"], Kokkos::DefaultExecutionSpace().concurrency());
+  EXPECT_EQ(own["blas"], kernels::blas_description());
   EXPECT_FALSE(own["git_hash"].get<std::string>().empty());
 }
 
