@@ -1,7 +1,8 @@
 #pragma once
-// The one door to dense linear algebra. blas_kokkos_kernels.cpp (KokkosBlas::gemm: cuBLAS, rocBLAS or a host BLAS) when
-// Kokkos Kernels is found, otherwise blas_host.cpp (CBLAS, single-threaded inside each call). Sums are in the vendor's
-// order: results may differ between devices in the last bits, but not between calls on one device.
+// The one door to dense linear algebra: blas_kokkos_kernels.cpp (KokkosBlas::gemm: cuBLAS, rocBLAS or a host BLAS) in a
+// build with GRADCOMP_ENABLE_KOKKOS_KERNELS, otherwise blas_host.cpp (CBLAS, single-threaded inside each call). Sums
+// are in the vendor's order: results may differ between devices in the last bits, but not between calls on one device.
+// What becomes bytes of a payload must not come from here; docs/kokkos-kernels.md says what that leaves out.
 #include <string>
 
 #include "gradcomp/core/types.hpp"
@@ -49,8 +50,8 @@ void gemm(const Exec& exec, Transpose transpose_a, Transpose transpose_b, const 
 /// allocates.
 double sgemm_peak(const Exec& exec);
 
-/// What does the work: "KokkosBlas", or OpenBLAS' own description with its core type (recorded in results: an OpenBLAS
-/// that takes a new CPU for an old one costs half the speed).
+/// What does the work, as results record it: "KokkosBlas 5.0.2 over cuBLAS" ("alone": over no vendor's library), or
+/// OpenBLAS' own description with its core type (one that takes a new CPU for an old one costs half the speed).
 std::string blas_description();
 
 namespace detail {

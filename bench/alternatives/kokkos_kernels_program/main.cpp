@@ -1,0 +1,118 @@
+// gradcomp-bench-kokkos-kernels: our kernels of low rank and of norms beside what one would write with Kokkos Kernels
+// and, on a host, with its BLAS. Every answer is verified.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+
+#include "gradcomp/core/arguments.hpp"
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/kernels/blas.hpp"
+#include "gradcomp/measure/stopwatch.hpp"
+#include "gradcomp/nn/shapes.hpp"
+#include "gradcomp/report/result_file.hpp"
+#include "gradcomp/report/table.hpp"
+#include "kokkos_kernels/contender.hpp"
+
+namespace gradcomp::bench {
+namespace {
+
+struct Options {
+  std::string model = "resnet20";
+  std::vector<int> ranks = {1, 4};
+  int samples = 100;
+  std::string output;
+};
+
+std::vector<Contender> all_contenders(const SharedBucket& bucket) {
+  std::vector<Contender> all = our_contenders(bucket);
+  const auto add = [&](std::vector<Contender> more) { std::move(more.begin(), more.end(), std::back_inserter(all)); };
+  add(kokkos_blas_contenders(bucket));
+  add(kokkos_batched_contenders(bucket));
+  if constexpr (device_is_host) add(cblas_contenders(bucket));
+  std::stable_sort(all.begin(), all.end(), [](const auto& x, const auto& y) { return x.operation < y.operation; });
+  return all;
+}
+
+/// Milliseconds of every contender, taken in turn so that what disturbs one disturbs all.
+std::vector<std::vector<double>> times_ms(const Exec& exec, const std::vector<Contender>& contenders, int samples) {
+  std::vector<std::vector<double>> times(contenders.size());
+  Stopwatch watch(exec);
+  for (int i = -3; i < samples; ++i) {  // three to warm up
+    for (std::size_t c = 0; c < contenders.size(); ++c) {
+      if (contenders[c].before) contenders[c].before();
+      watch.start();
+      contenders[c].work();
+      const double seconds = watch.stop();
+      if (i >= 0) times[c].push_back(1e3 * seconds);
+    }
+  }
+  return times;
+}
+
+void measure(const Exec& exec, const Options& options, int rank, report::Json& rows, report::Table& table) {
+  const auto contenders = all_contenders(std::make_shared<const Bucket>(exec, options.model, rank));
+  const auto times = times_ms(exec, contenders, options.samples);
+  double ours = 0;
+  for (std::size_t c = 0; c < contenders.size(); ++c) {
+    const Contender& contender = contenders[c];
+    contender.check();
+    const double median = report::quantile(times[c], 0.5);
+    if (c == 0 || contenders[c - 1].operation != contender.operation) ours = median;
+    rows.push_back({{"operation", contender.operation},
+                    {"rank", rank},
+                    {"by", contender.by},
+                    {"time_ms", report::summary(times[c])},
+                    {"ratio", median / ours}});
+    table.row({contender.operation, fmt::format("{}", rank), contender.by, report::format_number(1e3 * median),
+               report::format_number(median / ours)});
+  }
+}
+
+int run(int argc, char** argv) {
+  Arguments arguments(argc, argv);
+  Options options;
+  CLI::App app("Times our kernels of low rank and of norms beside Kokkos Kernels and, on a host, its BLAS.",
+               "gradcomp-bench-kokkos-kernels");
+  app.add_option("--model", options.model, "whose tensors the gradient has")
+      ->check(CLI::IsMember(nn::shape_names()))
+      ->capture_default_str();
+  app.add_option("--ranks", options.ranks, "ranks of the factors; with 1 the libraries multiply by vectors")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 32))
+      ->capture_default_str();
+  app.add_option("--samples", options.samples, "timed calls")->check(CLI::Range(1, 1000000))->capture_default_str();
+  app.add_option("--output", options.output, "write the times to this JSON file");
+  try {
+    app.parse(arguments.own_argc, arguments.own_argv());
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    throw Error(error.what());
+  }
+  report::check_writable(options.output);
+  const Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
+  report::Json rows = report::Json::array();
+  report::Table table({"operation", "rank", "by", "median\n(us)", "of\nours"});
+  for (const int rank : options.ranks) measure(Exec(), options, rank, rows, table);
+  fmt::print("{} ({})\n", kernels::blas_description(), Exec::name());
+  table.print();
+  if (options.output.empty()) return 0;
+  const report::Json document{{"blas", kernels::blas_description()},
+                              {"model", options.model},
+                              {"kokkos_backend", Exec::name()},
+                              {"rows", rows}};
+  report::write_atomically(options.output, document.dump(1) + "\n");
+  return 0;
+}
+
+}  // namespace
+}  // namespace gradcomp::bench
+
+int main(int argc, char** argv) {
+  try {
+    return gradcomp::bench::run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "gradcomp-bench-kokkos-kernels: error: {}\n", error.what());
+    return 1;
+  }
+}
