@@ -26,5 +26,5 @@ foreach(candidate ${candidates})
 endforeach()
 if(GRADCOMP_KOKKOS_KERNELS_OVER STREQUAL "none")
   message(WARNING "The Kokkos Kernels in ${KokkosKernels_DIR} are built without any of: ${candidates}. Products of matrices "
-    "take their own loops, which no result of a GPU should rest on; build them with -DKokkosKernels_ENABLE_TPL_...=ON")
+    "take loops of theirs, which no measurement should rest on; build them with -DKokkosKernels_ENABLE_TPL_...=ON")
 endif()
