@@ -17,11 +17,14 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
   app.set_config("--config", "", "read options from a TOML file");
   app.option_defaults()->always_capture_default();
   app.add_option("--methods", o.methods, "comma-separated method specs, see --list; all: every method, its defaults");
-  app.add_option("--input", o.input, "gradients as .npy files of floats, any shape");
+  app.add_option("--input", o.input,
+                 "gradients as .npy files of floats, any shape, or as folders with one such file for each tensor");
   app.add_option("--data", o.data, "synthetic gradients: laplace, gamma[:shape], pareto[:xi], gauss; +zeros:SHARE")
       ->delimiter(',');
   app.add_option("--size", o.size, "elements of a synthetic gradient");
-  app.add_option("--layout", o.layout, "give synthetic gradients the tensors of this model, e.g. resnet18, lstm_3x650");
+  app.add_option(
+      "--layout", o.layout,
+      "tensors of --input and --data: a model, e.g. resnet18, lstm_3x650, or a file with a line NAME 64x3x3 for each");
   app.add_option("--repeats", o.repeats, "fresh draws of a synthetic gradient, each evaluated on its own");
   app.add_option("--residual-steps", o.residual_steps,
                  "steps of a loop with each method's feedback on --input (files in turn) and --data (fresh draws); "

@@ -5,6 +5,7 @@
 
 #include "gradcomp/data/files.hpp"
 #include "gradcomp/data/npy.hpp"
+#include "gradcomp/evaluate/gradient_file.hpp"
 #include "gradcomp/evaluate/record.hpp"
 #include "gradcomp/measure/density.hpp"
 
@@ -45,11 +46,12 @@ std::vector<Probe> make_probes(const Options& options, const Job& job) {
 std::vector<Job> make_jobs(const Options& options) {
   options.check();
   const bool closed = options.residual_steps > 0;
+  const Layout layout = options.layout.empty() || options.input.empty() ? Layout{} : read_layout(options.layout);
   std::vector<Job> jobs;
   if (closed && !options.input.empty()) {
-    jobs.push_back({make_file_stream(options.input), options.residual_steps, "closed"});
+    jobs.push_back({make_file_stream(options.input, layout), options.residual_steps, "closed"});
   } else {
-    for (const auto& path : options.input) jobs.push_back({make_file_stream({path}), 1, "open"});
+    for (const auto& path : options.input) jobs.push_back({make_file_stream({path}, layout), 1, "open"});
   }
   for (const auto& name : options.data) {
     auto stream = make_synthetic_stream(name, options.size, options.layout, options.seed);

@@ -9,7 +9,8 @@ void Options::check() const {
   require(!input.empty() || !data.empty() || !training.model.empty(),
           "nothing to evaluate: give --input, --data or --train");
   require(size >= 1, "--size {} is not allowed; at least 1 element", size);
-  require(layout.empty() || !data.empty(), "--layout {} shapes the gradients of --data, which is not given", layout);
+  require(layout.empty() || !data.empty() || !input.empty(),
+          "--layout {} gives tensors to --input and --data, of which none is given", layout);
   require(repeats >= 1, "--repeats {} is not allowed; at least 1 draw", repeats);
   require(residual_steps >= 0, "--residual-steps {} is not allowed; 0 or more", residual_steps);
   require(timings >= 1, "--timings {} is not allowed; at least 1", timings);

@@ -9,14 +9,14 @@ namespace gradcomp::evaluate {
 
 struct Options {
   std::string methods = "all";     ///< list of specs, or all: every registered method with its defaults
-  std::vector<std::string> input;  ///< .npy files
+  std::vector<std::string> input;  ///< .npy files, or folders of such
   std::vector<std::string> data;   ///< distributions of data/synthetic.hpp
   index_t size = 1 << 20;          ///< elements of a synthetic gradient
-  std::string layout;              ///< model whose tensors a synthetic gradient has; empty: one vector of `size`
-  index_t repeats = 1;             ///< fresh draws of a synthetic gradient, without --residual-steps
-  index_t residual_steps = 0;      ///< steps with feedback on files and synthetic data; 0: one gradient, none
-  TrainingOptions training;        ///< of the stream; no model: none
-  std::vector<index_t> at;         ///< steps of the stream that are recorded apart
+  std::string layout;   ///< tensors of files and of synthetic gradients (read_layout); empty: their own, one vector
+  index_t repeats = 1;  ///< fresh draws of a synthetic gradient, without --residual-steps
+  index_t residual_steps = 0;  ///< steps with feedback on files and synthetic data; 0: one gradient, none
+  TrainingOptions training;    ///< of the stream; no model: none
+  std::vector<index_t> at;     ///< steps of the stream that are recorded apart
   index_t timings = 3;
   index_t trials = 0;  ///< of every gradient without feedback, with fresh random numbers; 0: none
   std::uint64_t seed = 1;

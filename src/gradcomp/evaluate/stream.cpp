@@ -1,14 +1,12 @@
 #include "gradcomp/evaluate/stream.hpp"
 
-#include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/read_back.hpp"
-#include "gradcomp/core/source.hpp"
-#include "gradcomp/data/npy.hpp"
 #include "gradcomp/data/synthetic.hpp"
-#include "gradcomp/nn/shapes.hpp"
+#include "gradcomp/evaluate/gradient_file.hpp"
 
 namespace gradcomp::evaluate {
 namespace {
@@ -30,14 +28,6 @@ class Uploaded : public Stream {
  private:
   Vector<float> m_device;
 };
-
-std::vector<float> finite_values(const std::string& path, data::NpyArray array) {
-  require(!array.values.empty(), "'{}' holds no elements", path);
-  const auto bad =
-      std::count_if(array.values.begin(), array.values.end(), [](float v) { return !Source::is_finite(v); });
-  require(bad == 0, "'{}' holds {} values that are not finite", path, bad);
-  return std::move(array.values);
-}
 
 class Files final : public Uploaded {
  public:
@@ -70,29 +60,30 @@ class Synthetic final : public Uploaded {
 
 }  // namespace
 
-std::unique_ptr<Stream> make_file_stream(const std::vector<std::string>& paths) {
+std::unique_ptr<Stream> make_file_stream(const std::vector<std::string>& paths, const Layout& layout) {
   require(!paths.empty(), "no files to read gradients from");
   std::vector<std::vector<float>> arrays;
   std::string name;
-  Layout layout;
+  Layout tensors;
   for (const auto& path : paths) {
-    data::NpyArray array = data::read_npy(path);
-    const std::string stem = std::filesystem::path(path).stem().string();
-    name += (name.empty() ? "" : "+") + stem;
-    if (arrays.empty()) layout.add(stem, array.shape);
-    arrays.push_back(finite_values(path, std::move(array)));
+    GradientFile gradient = read_gradient(path, layout);
+    name += (name.empty() ? "" : "+") + gradient.name;
+    if (arrays.empty()) tensors = gradient.layout;
+    arrays.push_back(std::move(gradient.values));
     require(arrays.back().size() == arrays.front().size(),
             "'{}' holds {} elements, '{}' {}; a loop needs as many in each", path, arrays.back().size(), paths.front(),
             arrays.front().size());
   }
-  return std::make_unique<Files>(name, layout, std::move(arrays));
+  return std::make_unique<Files>(name, tensors, std::move(arrays));
 }
 
-std::unique_ptr<Stream> make_synthetic_stream(const std::string& distribution, index_t size, const std::string& model,
+std::unique_ptr<Stream> make_synthetic_stream(const std::string& distribution, index_t size, const std::string& layout,
                                               std::uint64_t seed) {
   const auto drawn = data::Distribution::parse(distribution);
-  if (!model.empty())
-    return std::make_unique<Synthetic>(drawn, drawn.name + "_" + model, nn::model_shapes(model), seed);
+  if (!layout.empty()) {
+    const std::string name = drawn.name + "_" + std::filesystem::path(layout).stem().string();
+    return std::make_unique<Synthetic>(drawn, name, read_layout(layout), seed);
+  }
   require(size >= 1, "--size {} is not allowed; at least 1 element", size);
   return std::make_unique<Synthetic>(drawn, drawn.name, Layout::flat(size), seed);
 }

@@ -28,13 +28,13 @@ class Stream {
   Layout m_layout;
 };
 
-/// The arrays of .npy files, in turn and again from the first; as many elements in each. The layout is one tensor with
-/// the shape of the first. Throws Error for a file that cannot be read, is empty, or holds values that are not finite.
-std::unique_ptr<Stream> make_file_stream(const std::vector<std::string>& paths);
+/// Gradients from disk (gradient_file.hpp), in turn and again from the first; as many elements in each. The tensors are
+/// those of `layout`, or of the first file or folder. Throws Error.
+std::unique_ptr<Stream> make_file_stream(const std::vector<std::string>& paths, const Layout& layout = {});
 
-/// A fresh draw in every step (data/synthetic.hpp): one vector of `size` elements, or with a `model` (nn/shapes.hpp)
-/// its tensors, all from the same distribution.
-std::unique_ptr<Stream> make_synthetic_stream(const std::string& distribution, index_t size, const std::string& model,
+/// A fresh draw in every step (data/synthetic.hpp): one vector of `size` elements, or with a `layout`
+/// (read_layout()) its tensors, all from the same distribution.
+std::unique_ptr<Stream> make_synthetic_stream(const std::string& distribution, index_t size, const std::string& layout,
                                               std::uint64_t seed);
 
 /// A training in single precision, without compression, on one rank.

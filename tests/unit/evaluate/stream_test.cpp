@@ -4,9 +4,12 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 #include "error_of.hpp"
 #include "gradcomp/data/npy.hpp"
+#include "gradcomp/evaluate/gradient_file.hpp"
 #include "unit/data/temp_dir.hpp"
 
 namespace gradcomp::evaluate {
@@ -47,6 +50,50 @@ TEST(FileStream, Refusals) {
   data::write_npy(c, std::vector<float>{});
   EXPECT_THAT(error_of([&] { make_file_stream({c}); }), HasSubstr("holds no elements"));
   EXPECT_THAT(error_of([&] { make_file_stream({dir.path() + "/none.npy"}); }), HasSubstr("there is no such file"));
+}
+
+TEST(FileStream, TakesTheTensorsOfALayout) {
+  const gradcomp::testing::TempDir dir;
+  const std::string flat = dir.path() + "/g.npy", shapes = dir.path() + "/shapes.txt";
+  data::write_npy(flat, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9});
+  const auto shape_file = [&](const std::string& text) { std::ofstream(shapes) << text; };
+  shape_file("# a small network\nw 2x3\n\nb 2  # bias\nscale\n");
+  const auto stream = make_file_stream({flat}, read_layout(shapes));
+  const auto& segments = stream->layout().segments;
+  ASSERT_EQ(segments.size(), 3U);
+  EXPECT_EQ(segments[0].shape, (std::vector<index_t>{2, 3}));
+  EXPECT_EQ(segments[1].name, "b");
+  EXPECT_EQ(segments[2].shape, std::vector<index_t>{});
+  EXPECT_EQ(host(stream->next(Exec())), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  for (const auto& [text, said] : {std::pair{"w 2x3\n", "holds 9 elements, but the tensors of --layout have 6"},
+                                   {"w 2x\n", "line 1: '2x' is not a shape"},
+                                   {"a 1\nw 2,3\n", "line 2: '2,3' is not a shape"},
+                                   {"w 0\n", "'0' is not a shape"},
+                                   {"w 3x3 float\n", "'float' follows the shape"},
+                                   {"# nothing\n", "holds no tensor"}}) {
+    shape_file(text);
+    EXPECT_THAT(error_of([&] { make_file_stream({flat}, read_layout(shapes)); }), HasSubstr(said)) << text;
+  }
+  EXPECT_THAT(error_of([] { read_layout("vgg99"); }), HasSubstr("neither a file nor a model"));
+  EXPECT_EQ(read_layout("resnet20").count(), 269722);
+}
+
+TEST(FileStream, AFolderIsAGradientOfNamedTensors) {
+  const gradcomp::testing::TempDir dir;
+  const std::string folder = dir.path() + "/step10";
+  std::filesystem::create_directory(folder);
+  data::write_npy(folder + "/b.npy", std::vector<float>{7, 8});
+  data::write_npy(folder + "/a.npy", std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
+  const auto stream = make_file_stream({folder});
+  EXPECT_EQ(stream->name(), "step10");
+  ASSERT_EQ(stream->layout().segments.size(), 2U);
+  EXPECT_EQ(stream->layout().segments[0].name, "a");
+  EXPECT_EQ(stream->layout().segments[0].shape, (std::vector<index_t>{2, 3}));
+  EXPECT_EQ(host(stream->next(Exec())), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_THAT(error_of([&] { make_file_stream({folder}, read_layout("resnet20")); }),
+              HasSubstr("is a folder of tensors"));
+  std::filesystem::create_directory(dir.path() + "/empty");
+  EXPECT_THAT(error_of([&] { make_file_stream({dir.path() + "/empty"}); }), HasSubstr("holds no .npy file"));
 }
 
 TEST(SyntheticStream, DrawsAreFreshAndReproducible) {

@@ -1,0 +1,92 @@
+#include "gradcomp/evaluate/gradient_file.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/core/source.hpp"
+#include "gradcomp/core/spec_part.hpp"
+#include "gradcomp/data/npy.hpp"
+#include "gradcomp/nn/shapes.hpp"
+
+namespace gradcomp::evaluate {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Adds the array of a file to `gradient`.
+void add_tensor(const std::string& path, GradientFile& gradient) {
+  const data::NpyArray array = data::read_npy(path);
+  require(!array.values.empty(), "'{}' holds no elements", path);
+  const auto bad =
+      std::count_if(array.values.begin(), array.values.end(), [](float v) { return !Source::is_finite(v); });
+  require(bad == 0, "'{}' holds {} values that are not finite", path, bad);
+  gradient.layout.add(fs::path(path).stem().string(), array.shape);
+  gradient.values.insert(gradient.values.end(), array.values.begin(), array.values.end());
+}
+
+std::vector<std::string> tensor_files(const std::string& folder) {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".npy") files.push_back(entry.path().string());
+  }
+  require(!files.empty(), "'{}' holds no .npy file", folder);
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// "64x3x3" as extents; none of an empty word.
+std::vector<index_t> extents(const std::string& word, const std::string& where) {
+  std::vector<index_t> shape;
+  for (const std::string& part : split_words(word, 'x')) {
+    index_t value = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    require(error == std::errc() && end == part.data() + part.size() && value >= 1 && word.back() != 'x',
+            "{}: '{}' is not a shape; allowed: extents from 1 with x between them, as 64x3x3", where, word);
+    shape.push_back(value);
+  }
+  return shape;
+}
+
+}  // namespace
+
+GradientFile read_gradient(const std::string& path, const Layout& layout) {
+  const bool folder = fs::is_directory(path);
+  GradientFile gradient{fs::path(path).stem().string(), {}, {}};
+  for (const std::string& file : folder ? tensor_files(path) : std::vector{path}) add_tensor(file, gradient);
+  if (layout.segments.empty()) return gradient;
+  require(!folder, "'{}' is a folder of tensors, which have shapes of their own: --layout is not allowed with it",
+          path);
+  require(layout.count() == gradient.layout.count(), "'{}' holds {} elements, but the tensors of --layout have {}",
+          path, gradient.layout.count(), layout.count());
+  gradient.layout = layout;
+  return gradient;
+}
+
+Layout read_layout(const std::string& text) {
+  const auto models = nn::shape_names();
+  if (std::find(models.begin(), models.end(), text) != models.end()) return nn::model_shapes(text);
+  std::ifstream file(text);
+  require(fs::is_regular_file(text) && file.good(),
+          "--layout {}: neither a file nor a model; allowed: a text file with a line 'NAME 64x3x3' for each tensor, {}",
+          text, fmt::join(models, ", "));
+  Layout layout;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    std::stringstream words(line.substr(0, line.find('#')));
+    std::string name, shape, more;
+    if (!(words >> name)) continue;
+    words >> shape >> more;
+    const std::string where = fmt::format("'{}', line {}", text, number);
+    require(more.empty(), "{}: '{}' follows the shape; allowed: NAME 64x3x3", where, more);
+    layout.add(name, extents(shape, where));
+  }
+  require(!layout.segments.empty(), "'{}' holds no tensor; allowed: a line 'NAME 64x3x3' for each", text);
+  return layout;
+}
+
+}  // namespace gradcomp::evaluate
