@@ -36,6 +36,8 @@ def test_links_take_turns_and_all_have_as_many_steps(tmp_path):
         assert "bucket_kib" in row or row["label"] in ("no_exchange", "top_k")
     totals = [row for row in document["benchmarks"] if row["run_type"] == "aggregate"]
     assert len(totals) == 5 and all(len(row["over_links_over_seeds"]) == 3 for row in totals)
+    hashes = {row["seed"]: row["parameters_hash"] for row in seeds if row["label"] == "fp32"}
+    assert set(hashes) == {1, 2} and len(set(hashes.values())) == 2, "every seed is a training of its own"
     assert "over each link" in printed and "100Mbit/s" in printed
 
 

@@ -46,7 +46,10 @@ Rates Rates::parse(const std::string& text, const std::string& path, Metric metr
     rates.m_shape = found;
     for (const auto& [method, entry] : file.at("methods").items()) {
       for (const auto& t : entry.at("trials")) {
-        rates.add(method, {t.at("lr"), number(t.at("quality")), number(t.at("loss")), t.at("seconds")});
+        const double rate = t.at("lr");
+        require(rate > 0 && std::isfinite(rate), "--rates {}: the rate {} of '{}' is not allowed; a number above 0",
+                path, rate, method);
+        rates.add(method, {rate, number(t.at("quality")), number(t.at("loss")), t.at("seconds")});
       }
     }
     for (const auto& [control, times] : file.at("bucket_step_ms").items()) {

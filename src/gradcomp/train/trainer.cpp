@@ -42,6 +42,7 @@ Trainer::Trainer(const Job& job, const Contender& contender)
       m_gradient(kernels::zeroed<float>("gradcomp::train::gradient", job.model.layout().count())),
       m_state(kernels::zeroed<float>("gradcomp::train::state", job.model.state_count())),
       m_test_state(kernels::zeroed<float>("gradcomp::train::test_state", job.model.state_count())),
+      m_kept_state(kernels::zeroed<float>("gradcomp::train::kept_state", job.model.state_count())),
       m_strategy(make_strategy(contender.spec, job.model.layout(), job.model.state_count(), job.link,
                                strategy_options(job.options, contender))),
       m_dump(job.options, contender.spec, job.model.layout(), job.control.rank(), job.control.size()),
@@ -113,6 +114,7 @@ void Trainer::step(const Exec& exec, bool warmup) {
   }
   const bool last = (m_now.step + 1) % period() == 0;
   if (m_dump.wanted(m_now.step)) m_dump.keep_memories(exec, m_strategy->memories());
+  Kokkos::deep_copy(exec, m_kept_state, m_state);
   wait(exec, "gradcomp::train::step");
   barrier(m_job.control);
   Stopwatch watch(exec);  // no barrier at its end: the slowest rank's time is found in finish()
@@ -131,6 +133,7 @@ void Trainer::step(const Exec& exec, bool warmup) {
   m_now.header_bytes += static_cast<double>(report.header_bytes);
   m_now.wire_bytes += static_cast<double>(report.wire_bytes);
   m_now.skipped_steps += report.skipped ? 1 : 0;
+  if (report.skipped) Kokkos::deep_copy(exec, m_state, m_kept_state);
   m_result.density_ratio.insert(m_result.density_ratio.end(), report.density_ratio.begin(), report.density_ratio.end());
   m_now.loss += m_job.model.loss(exec);
   if (m_dump.wanted(m_now.step)) m_dump.write(exec, m_gradient, m_now.step);

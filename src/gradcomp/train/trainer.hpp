@@ -80,6 +80,7 @@ class Trainer {
   nn::Schedule m_rate;
   Vector<float> m_parameters, m_gradient, m_state;
   Vector<float> m_test_state;  ///< what evaluations may change of m_state
+  Vector<float> m_kept_state;  ///< m_state before the step: a step that is left out leaves it as it was
   std::unique_ptr<Strategy> m_strategy;
   GradientDump m_dump;
   DeviceBatch m_batch;

@@ -139,6 +139,17 @@ TEST(Contender, OnlyControlsWithoutOptionsHaveTheirRoles) {
                                           Role::method, Role::method));
 }
 
+TEST(Rates, RefuseARateThatIsNone) {
+  for (const char* rate : {"0", "-0.1", "1e999"}) {
+    std::string text = example().text();
+    text.replace(text.find("\"lr\": 0.1"), 9, std::string("\"lr\": ") + rate);
+    EXPECT_THAT(
+        refusal(text, settings, shape, true),
+        testing::AnyOf(testing::HasSubstr("a number above 0"), testing::HasSubstr("not a file of learning rates")))
+        << rate;
+  }
+}
+
 TEST(Rates, EveryMethodNeedsOneButTheBound) {
   Options options;
   auto contenders = train::contenders(options, parse_methods("no_exchange,fp32,top_k"));

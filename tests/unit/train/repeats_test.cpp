@@ -1,0 +1,94 @@
+// Figures over seeds, worked out by hand.
+#include "gradcomp/train/repeats.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace gradcomp::train {
+namespace {
+
+MethodResult result(const char* spec, double quality, const std::vector<double>& step_ms, double wire = 100) {
+  MethodResult r;
+  r.contender = contenders(Options(), parse_methods(spec)).front();
+  r.step_ms = step_ms;
+  r.step_link.assign(step_ms.size(), 0);
+  r.test_quality = quality;
+  r.wire_bytes = wire;
+  r.dense_bytes = 4000;
+  return r;
+}
+
+/// Two seeds of fp32 and top_k; steps of 12 and 16 ms on average against 6 and 4.
+std::vector<Repeat> two_seeds() {
+  return {{7, {result("fp32", 0.90, {10, 14}), result("top_k", 0.89, {6, 6}, 10)}},
+          {8, {result("fp32", 0.94, {16, 16}), result("top_k", 0.95, {1, 7}, 20)}}};
+}
+
+const Rules rules{Metric(), 0.05, {0.1, 2, 1000}, false, true};
+
+TEST(MethodResult, SpeedIsTheTotalTimeOfTheSteps) {
+  const auto r = result("fp32", 0.9, {1, 1, 1, 97});
+  EXPECT_EQ(r.median_ms(), 1);
+  EXPECT_EQ(r.mean_ms(), 25);
+  EXPECT_EQ(outcome_of(r).step_time, 25) << "a step that sends everything is paid for";
+  auto over_links = r;
+  over_links.step_link = {0, 1, 0, 1};
+  EXPECT_EQ(over_links.step_ms_over(1), (std::vector<double>{1, 97}));
+  EXPECT_EQ(outcome_of(over_links, 1).step_time, 49);
+  EXPECT_EQ(outcome_of(over_links, 0).step_time, 1);
+}
+
+TEST(Repeats, RowsHoldMeansIntervalsAndPairedLacks) {
+  const auto repeats = two_seeds();
+  const auto all = entrants(repeats);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].role, Entrant::Role::fp32);
+  EXPECT_EQ(all[1].seeds[1].quality, 0.95);
+  const auto verdicts = judge(all, {Metric(), 0.05, {0.1, 2, 1000}, false, false});
+  const auto row = to_row(repeats, verdicts, 1, Options(), "data").json();
+  EXPECT_EQ(row["seeds"], (report::Json{7, 8}));
+  // Means of 0.89 and 0.95, of 10 and 20 bytes, of 6 and 4 ms; t(1, 0.975) = 12.7062 (scipy.stats.t.ppf).
+  EXPECT_DOUBLE_EQ(row["test_quality_over_seeds"]["mean"].get<double>(), 0.92);
+  EXPECT_NEAR(row["test_quality_over_seeds"]["low"].get<double>(), 0.92 - 12.7062 * 0.03, 1e-5);
+  EXPECT_NEAR(row["test_quality_over_seeds"]["high"].get<double>(), 0.92 + 12.7062 * 0.03, 1e-5);
+  EXPECT_DOUBLE_EQ(row["wire_bytes_over_seeds"]["mean"].get<double>(), 15);
+  EXPECT_DOUBLE_EQ(row["step_time_ms_over_seeds"]["mean"].get<double>(), 5);
+  // 0.90 - 0.89 and 0.94 - 0.95: nothing lacks on average.
+  EXPECT_NEAR(row["lack_over_seeds"]["mean"].get<double>(), 0, 1e-15);
+  EXPECT_NEAR(row["lack_over_seeds"]["high"].get<double>(), 12.7062 * 0.01, 1e-5);
+  EXPECT_FALSE(row["quality_matched"].get<bool>()) << "two seeds that differ say little";
+  EXPECT_TRUE(row["speedup_vs_fp32_over_seeds"].is_null());
+}
+
+TEST(Repeats, SpeedUpsAreMeansOfRatiosWithTheSameSeed) {
+  auto repeats = two_seeds();
+  repeats[0].results[1].test_quality = 0.90;
+  repeats[1].results[1].test_quality = 0.94;
+  const auto verdicts = judge(entrants(repeats), rules);
+  EXPECT_TRUE(verdicts[1].quality_matched);
+  const auto row = to_row(repeats, verdicts, 1, Options(), "data").json();
+  EXPECT_DOUBLE_EQ(row["speedup_vs_fp32_over_seeds"]["mean"].get<double>(), (12.0 / 6 + 16.0 / 4) / 2);
+  EXPECT_TRUE(row["speedup_vs_best_dense_over_seeds"].is_null()) << "fp16 and bf16 are missing";
+}
+
+TEST(Repeats, AFigureThatASeedLacksIsNone) {
+  Options options;
+  options.target = "accuracy=0.5";
+  auto repeats = two_seeds();
+  repeats[0].results[1].reached = Reached{300, 2.5, 1000};
+  const Verdict none{false, {{}, {}}};
+  const auto row = to_row(repeats, {none, none}, 1, options, "data").json();
+  EXPECT_EQ(row["seeds_at_target"], 1);
+  EXPECT_TRUE(row["steps_to_target_over_seeds"].is_null()) << "a mean over the lucky seeds would flatter";
+  repeats[1].results[1].reached = Reached{500, 3.5, 3000};
+  const auto both = to_row(repeats, {none, none}, 1, options, "data").json();
+  EXPECT_EQ(both["steps_to_target_over_seeds"]["mean"], 400);
+  EXPECT_EQ(both["time_to_target_s_over_seeds"]["mean"], 3);
+  EXPECT_EQ(both["wire_bytes_to_target_over_seeds"]["mean"], 2000);
+}
+
+}  // namespace
+}  // namespace gradcomp::train
