@@ -85,7 +85,7 @@ def _training(record, frame, style):
                       "emulated link" if record.emulated else "")
     section.notes = tables.findings(record, frame)
     section.tables = [
-        ("Methods. Speed-ups compare median step times and are shown at matched quality only", tables.methods(frame)),
+        ("Methods. Speed-ups compare total times of steps and are shown at matched quality only", tables.methods(frame)),
         ("Break-down of a step: median of each stage. Exposed is the part of the exchange that overlap did not hide",
          tables.breakdown(frame))]
     stem = record.path.stem

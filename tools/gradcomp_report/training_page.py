@@ -52,7 +52,7 @@ def page(done, commands, images, folder, edges):
              "Methods of a table train in turn in one job, with the same weights and batches. Seconds and bytes to the "
              "target: until the first evaluation that saw it, evaluations not counted. Mean (low to high): over seeds, with "
              "its 95 % interval; other lines are one seed, of which differences below 2 points of accuracy mean little. "
-             "Speed-ups compare median step times, only where the quality is that of fp32. A rate marked `edge` is the least or "
+             "Speed-ups compare total times of steps, only where the quality is that of fp32. A rate marked `edge` is the least or "
              "the largest of those that were tried: a better one may lie beyond.", ""]
     for chosen, records in done.items():
         lines += section(chosen, records, images, folder, edges)
