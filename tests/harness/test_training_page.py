@@ -252,7 +252,11 @@ def test_finished_files_are_kept_and_others_refused(tmp_path, broken):
     results.mkdir()
     chosen = comparisons.find("resnet20").runs[0]
     (results / "resnet20.json").write_text(json.dumps(training(chosen)), encoding="utf-8")
-    where = ("--folder", tmp_path / "raw", "--records", results, "--output", page, "--images", tmp_path)
+    (tmp_path / "rates.d").mkdir()
+    (tmp_path / "rates.d" / "resnet20.json").write_text(
+        json.dumps({"methods": {"fp32": {"lr": 0.05, "trials": [{"lr": 0.025}, {"lr": 0.05}, {"lr": 0.1}]}}}), encoding="utf-8")
+    where = ("--folder", tmp_path / "raw", "--records", results, "--rates", tmp_path / "rates.d", "--output", page, "--images",
+             tmp_path)
     done = tool("--only", "resnet20", *where, path=broken)
     assert done.returncode == 0, done.stderr
     source = page.read_text(encoding="utf-8")

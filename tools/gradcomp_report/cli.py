@@ -3,27 +3,14 @@ import argparse
 import os
 import pathlib
 import sys
-import tempfile
 
 from . import build, gradients, render
+from .files import write_whole
 from .load import ReportError, read_folder
 
 TITLE = "gradcomp report"
 LEAD = ("Which method trains to the same quality fastest on this machine and link, how many bytes it moved, where the "
         "time went, and from which gradient size on compression pays.")
-
-
-def _write(path, content):
-    """Whole or not at all."""
-    path = pathlib.Path(path)
-    try:
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False,
-                                         encoding="utf-8") as file:
-            file.write(content)
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, path)
-    except OSError as error:
-        raise ReportError(f"cannot write '{path}': {error.strerror}") from error
 
 
 def main(arguments=None):
@@ -57,8 +44,8 @@ def main(arguments=None):
         if options.markdown:
             start = pathlib.Path(options.markdown).resolve().parent
             relative = os.path.relpath(plots.resolve(), start)
-            _write(options.markdown, render.markdown(options.title, LEAD, parts, context, relative))
-        _write(page, render.html(options.title, LEAD, parts, context))
+            write_whole(options.markdown, render.markdown(options.title, LEAD, parts, context, relative))
+        write_whole(page, render.html(options.title, LEAD, parts, context))
     except ReportError as error:
         print(f"gradcomp-report: error: {error}", file=sys.stderr)
         return 2

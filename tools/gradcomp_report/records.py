@@ -1,7 +1,7 @@
 """Result files that the repository keeps: what a page of docs/results is made from, without single samples."""
 import json
-import os
 
+from .files import write_whole
 from .load import ReportError
 
 SAMPLES = ("step_times_ms", "times_ms")
@@ -23,9 +23,7 @@ def keep(made, kept):
     rows = ",\n".join(" " + json.dumps(row) for row in document["benchmarks"])
     text = f'{{"context": {json.dumps(document["context"])},\n "benchmarks": [\n{rows}]}}\n'
     kept.parent.mkdir(parents=True, exist_ok=True)
-    partial = kept.with_name(kept.name + ".part")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, kept)
+    write_whole(kept, text)
 
 
 def require_one_clean_commit(records):
