@@ -136,6 +136,9 @@ TEST(Tune, GivesEveryMethodTheSameTrialsAndGoesOnWhereItStopped) {
 
 TEST(BucketSweep, TimesEveryControlInEverySizeOnce) {
   Rig rig;
+  auto owned = std::make_unique<WatchedTask>(std::move(rig.task));
+  const WatchedTask& watched = *owned;
+  rig.task = std::move(owned);
   Rates rates(Metric(), {}, {});
   int calls = 0;
   sweep_buckets(Exec(), rig.job(), rates, [&] { ++calls; });
@@ -147,6 +150,7 @@ TEST(BucketSweep, TimesEveryControlInEverySizeOnce) {
   }
   sweep_buckets(Exec(), rig.job(), rates, [&] { ++calls; });
   EXPECT_EQ(calls, 3) << "known already";
+  EXPECT_FALSE(watched.passes.contains(data::Split::test)) << "times need no test set";
 
   auto contenders = rig.parse("top_k,top_k:label=one,fp32");
   rig.options.steps = rig.options.evaluate_every = 2;

@@ -8,23 +8,22 @@
 namespace gradcomp::report {
 namespace {
 
-/// null for absent and for non-finite numbers: JSON has no NaN.
-Json number(std::optional<double> value) { return value && std::isfinite(*value) ? Json(*value) : Json(nullptr); }
-
 Json numbers(const std::vector<double>& values) {
   Json array = Json::array();
-  for (const double value : values) array.push_back(number(value));
+  for (const double value : values) array.push_back(or_null(value));
   return array;
 }
 
 }  // namespace
 
+Json or_null(std::optional<double> value) { return value && std::isfinite(*value) ? Json(*value) : Json(nullptr); }
+
 double quantile(const std::vector<double>& samples, double q) { return Samples(samples).quantile(q); }
 
 Json summary(const std::vector<double>& values) {
   const Samples samples(values);
-  return {{"median", number(samples.median())},   {"p5", number(samples.p5())},     {"p95", number(samples.p95())},
-          {"minimum", number(samples.minimum())}, {"mean", number(samples.mean())}, {"count", samples.count()}};
+  return {{"median", or_null(samples.median())},   {"p5", or_null(samples.p5())},     {"p95", or_null(samples.p95())},
+          {"minimum", or_null(samples.minimum())}, {"mean", or_null(samples.mean())}, {"count", samples.count()}};
 }
 
 Row::Row(const std::string& name) {
@@ -41,9 +40,9 @@ Row& Row::method(const std::string& text, const std::string& canonical, const st
 }
 
 Row& Row::bytes(double payload, double header, double wire, double dense) {
-  set("dense_bytes", number(dense)).set("payload_bytes", number(payload));
-  set("header_bytes", number(header)).set("wire_bytes", number(wire));
-  return set("compression_ratio", payload > 0 ? number(dense / payload) : Json(nullptr));
+  set("dense_bytes", or_null(dense)).set("payload_bytes", or_null(payload));
+  set("header_bytes", or_null(header)).set("wire_bytes", or_null(wire));
+  return set("compression_ratio", payload > 0 ? or_null(dense / payload) : Json(nullptr));
 }
 
 Row& Row::times(const std::string& summary_key, const std::string& raw_key, const std::vector<double>& samples_ms,
@@ -51,7 +50,7 @@ Row& Row::times(const std::string& summary_key, const std::string& raw_key, cons
   const Json statistics = summary(samples_ms);
   m_json["iterations"] = samples_ms.size();
   m_json["real_time"] = statistics["median"];
-  m_json["cpu_time"] = cpu_ms ? number(cpu_ms) : statistics["median"];
+  m_json["cpu_time"] = cpu_ms ? or_null(cpu_ms) : statistics["median"];
   m_json["time_unit"] = "ms";
   m_json[summary_key] = statistics;
   m_json[raw_key] = numbers(samples_ms);
@@ -64,16 +63,16 @@ Row& Row::step_times(const std::vector<double>& samples_ms, std::optional<double
 
 Row& Row::stages(const std::map<std::string, double>& milliseconds) {
   Json stages = Json::object();
-  for (const auto& [stage, value] : milliseconds) stages[stage] = number(value);
+  for (const auto& [stage, value] : milliseconds) stages[stage] = or_null(value);
   return set("stages_ms", stages);
 }
 
 Row& Row::quality(double test_accuracy, double test_loss) {
-  return set("test_accuracy", number(test_accuracy)).set("test_loss", number(test_loss));
+  return set("test_accuracy", or_null(test_accuracy)).set("test_loss", or_null(test_loss));
 }
 
 Row& Row::metric(const std::string& name, double test_quality) {
-  return set("metric", name).set("test_quality", number(test_quality));
+  return set("metric", name).set("test_quality", or_null(test_quality));
 }
 
 Row& Row::curve(const Curve& curve) {
@@ -87,15 +86,15 @@ Row& Row::curve(const Curve& curve) {
 
 Row& Row::speedup(std::optional<double> vs_fp32, std::optional<double> vs_best_dense, bool matched) {
   set("quality_matched", matched);
-  set("speedup_vs_fp32", matched ? number(vs_fp32) : Json(nullptr));
-  return set("speedup_vs_best_dense", matched ? number(vs_best_dense) : Json(nullptr));
+  set("speedup_vs_fp32", matched ? or_null(vs_fp32) : Json(nullptr));
+  return set("speedup_vs_best_dense", matched ? or_null(vs_best_dense) : Json(nullptr));
 }
 
 Row& Row::density(const std::vector<double>& ratios) {
   if (ratios.empty()) return set("density_ratio", nullptr);
   const DensityStatistics s(ratios);
   set("density_ratio",
-      Json{{"p5", number(s.p5)}, {"p50", number(s.p50)}, {"p95", number(s.p95)}, {"max", number(s.max)}});
+      Json{{"p5", or_null(s.p5)}, {"p50", or_null(s.p50)}, {"p95", or_null(s.p95)}, {"max", or_null(s.max)}});
   return density_columns("", ratios);
 }
 
@@ -103,9 +102,9 @@ Row& Row::density_columns(const std::string& infix, const std::vector<double>& r
   if (ratios.empty()) return *this;
   const DensityStatistics s(ratios);
   const std::string name = "density_ratio" + infix;
-  set(name + "_mean", number(s.mean)).set(name + "_std", number(s.std)).set(name + "_rms", number(s.rms));
-  set(name + "_p5", number(s.p5)).set(name + "_p50", number(s.p50)).set(name + "_p95", number(s.p95));
-  return set(name + "_max", number(s.max));
+  set(name + "_mean", or_null(s.mean)).set(name + "_std", or_null(s.std)).set(name + "_rms", or_null(s.rms));
+  set(name + "_p5", or_null(s.p5)).set(name + "_p50", or_null(s.p50)).set(name + "_p95", or_null(s.p95));
+  return set(name + "_max", or_null(s.max));
 }
 
 Row& Row::reduction(index_t elements, int ranks, const std::vector<double>& samples_ms, index_t wrong) {
@@ -115,8 +114,8 @@ Row& Row::reduction(index_t elements, int ranks, const std::vector<double>& samp
   // GB/s of dense gradient: the rate at which a training job sees its gradient reduced, whatever travelled.
   const double milliseconds = samples_ms.empty() ? 0 : quantile(samples_ms, 0.5);
   const std::optional<double> rate = milliseconds > 0 ? std::optional(dense / milliseconds * 1e-6) : std::nullopt;
-  set("alg_bw_gb_s", number(rate));
-  set("bus_bw_gb_s", rate ? number(*rate * 2.0 * (ranks - 1) / ranks) : Json(nullptr));
+  set("alg_bw_gb_s", or_null(rate));
+  set("bus_bw_gb_s", rate ? or_null(*rate * 2.0 * (ranks - 1) / ranks) : Json(nullptr));
   return set("wrong", wrong);
 }
 

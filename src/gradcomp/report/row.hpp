@@ -12,6 +12,9 @@
 
 namespace gradcomp::report {
 
+/// The number; null of nothing, and of what is not finite.
+Json or_null(std::optional<double> value);
+
 /// Order statistics of samples: {median, p5, p95, minimum, mean, count}; null values when there are none.
 Json summary(const std::vector<double>& samples);
 

@@ -7,14 +7,10 @@ namespace {
 
 /// Three blocks of six steps, of which the first is not timed.
 Options sweep_options(const Options& options) {
-  Options sweep = options;
-  sweep.seed = options.trial_seeds().front();
-  sweep.block = 6 * options.accumulate;
-  sweep.steps = sweep.evaluate_every = 3 * sweep.block;
+  const index_t block = 6 * options.accumulate;
+  Options sweep = options.trial(options.trial_seeds().front(), 3 * block);
+  sweep.block = block;
   sweep.warmup = 0;
-  sweep.dump_folder.clear();
-  sweep.dump_steps.clear();
-  sweep.target.clear();
   return sweep;
 }
 

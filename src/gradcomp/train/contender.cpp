@@ -2,17 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <utility>
+#include <map>
 
 namespace gradcomp::train {
 
 Entrant::Role Contender::role() const {
   using Role = Entrant::Role;
+  static const std::map<std::string, Role> dense = {{parse_method("fp32").canonical, Role::fp32},
+                                                    {parse_method("fp16").canonical, Role::fp16},
+                                                    {parse_method("bf16").canonical, Role::bf16}};
   if (is_bound()) return Role::bound;
-  for (const auto& [name, role] : {std::pair{"fp32", Role::fp32}, {"fp16", Role::fp16}, {"bf16", Role::bf16}}) {
-    if (spec.canonical == parse_method(name).canonical) return role;
-  }
-  return Role::method;
+  const auto found = dense.find(spec.canonical);
+  return found == dense.end() ? Role::method : found->second;
 }
 
 std::vector<Contender> contenders(const Options& options, const std::vector<MethodSpec>& methods) {

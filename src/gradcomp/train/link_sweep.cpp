@@ -1,36 +1,22 @@
 #include "gradcomp/train/link_sweep.hpp"
 
+#include <cmath>
+
 namespace gradcomp::train {
 namespace {
 
 double megabits(const Link& link) { return 1e-6 * link.bits_per_second; }
 
-report::Json or_null(const std::optional<double>& value) {
-  return value ? report::Json(*value) : report::Json(nullptr);
-}
-
 report::Json answer(const Crossover& c) {
   if (c.kind == Crossover::Kind::unknown) return nullptr;
-  const auto rate = [](const std::optional<double>& bits) {
-    return bits ? report::Json(1e-6 * *bits) : report::Json(nullptr);
-  };
+  const auto rate = [](const std::optional<double>& bits) { return report::or_null(1e-6 * bits.value_or(NAN)); };
   const bool below = c.kind == Crossover::Kind::below;
   return {{"where", below                                ? "below"
                     : c.kind == Crossover::Kind::nowhere ? "nowhere"
                                                          : "everywhere"},
-          {"rate_mbit_s", below ? rate(c.bits_per_second) : report::Json(nullptr)},
+          {"rate_mbit_s", below ? rate(c.bits_per_second) : nullptr},
           {"low", rate(c.low)},
           {"high", rate(c.high)}};
-}
-
-/// The speed-up of every seed, or nothing where one lacks it.
-std::vector<double> over_seeds(const Verdict& verdict, std::optional<double> SpeedUps::* which) {
-  std::vector<double> values;
-  for (const SpeedUps& speed : verdict.seeds) {
-    if (!(speed.*which)) return {};
-    values.push_back(*(speed.*which));
-  }
-  return values;
 }
 
 report::Json interval(const std::vector<double>& values) { return to_json(MeanInterval(values)); }
@@ -71,8 +57,8 @@ void add_links(report::Row& row, const LinkSweep& sweep, const std::vector<Repea
     const auto times = repeats[seed].results[index].step_ms_over(static_cast<index_t>(l));
     list.push_back({{"rate_mbit_s", megabits(sweep.links[l])},
                     {"step_time_ms", report::summary(times)},
-                    {"speedup_vs_fp32", or_null(speed.vs_fp32)},
-                    {"speedup_vs_best_dense", or_null(speed.vs_best_dense)}});
+                    {"speedup_vs_fp32", report::or_null(speed.vs_fp32)},
+                    {"speedup_vs_best_dense", report::or_null(speed.vs_best_dense)}});
   }
   row.set("over_links", list);
   if (repeats.size() == 1) row.set("pays", answer(sweep.crossover(repeats, index)));
@@ -85,8 +71,8 @@ void add_links_over_seeds(report::Row& row, const LinkSweep& sweep, const std::v
     const Verdict& verdict = sweep.verdicts[l][index];
     list.push_back({{"rate_mbit_s", megabits(sweep.links[l])},
                     {"step_time_ms", interval(mean_step_ms(repeats, index, static_cast<index_t>(l)))},
-                    {"speedup_vs_fp32", interval(over_seeds(verdict, &SpeedUps::vs_fp32))},
-                    {"speedup_vs_best_dense", interval(over_seeds(verdict, &SpeedUps::vs_best_dense))}});
+                    {"speedup_vs_fp32", interval(verdict.over_seeds(&SpeedUps::vs_fp32))},
+                    {"speedup_vs_best_dense", interval(verdict.over_seeds(&SpeedUps::vs_best_dense))}});
   }
   row.set("over_links_over_seeds", list).set("pays", answer(sweep.crossover(repeats, index)));
 }
@@ -103,7 +89,7 @@ report::Table to_table(const LinkSweep& sweep, const std::vector<Repeat>& repeat
     std::vector<std::string> cells{repeats.front().results[i].contender.spec.label};
     for (std::size_t l = 0; l < sweep.links.size(); ++l) {
       cells.push_back(MeanInterval(mean_step_ms(repeats, i, static_cast<index_t>(l))).text());
-      cells.push_back(MeanInterval(over_seeds(sweep.verdicts[l][i], &SpeedUps::vs_best_dense)).text());
+      cells.push_back(MeanInterval(sweep.verdicts[l][i].over_seeds(&SpeedUps::vs_best_dense)).text());
     }
     cells.push_back(sweep.crossover(repeats, i).text());
     table.row(cells);

@@ -21,6 +21,17 @@ std::vector<std::uint64_t> Options::trial_seeds() const {
   return all;
 }
 
+Options Options::trial(std::uint64_t trial_seed, index_t trial_steps) const {
+  Options trial = *this;
+  trial.tune = true;
+  trial.seed = trial_seed;
+  trial.steps = trial.evaluate_every = trial_steps;
+  trial.dump_folder.clear();
+  trial.dump_steps.clear();
+  trial.target.clear();
+  return trial;
+}
+
 void Options::check() const {
   require(steps >= 1, "--steps {} is not allowed; at least 1", steps);
   require(batch >= 1, "--batch {} is not allowed; at least 1 sample per rank", batch);

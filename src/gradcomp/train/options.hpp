@@ -56,6 +56,10 @@ struct Options {
   /// The seeds of trials, which no result may have.
   std::vector<std::uint64_t> trial_seeds() const;
 
+  /// The same job as a trial of so many steps, which reads no test set, has no target, evaluates at its end alone and
+  /// writes nothing.
+  Options trial(std::uint64_t trial_seed, index_t trial_steps) const;
+
   /// Steps between evaluations, with the default resolved.
   index_t evaluation_interval() const { return evaluate_every > 0 ? evaluate_every : (steps + 3) / 4; }
 

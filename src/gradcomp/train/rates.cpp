@@ -6,14 +6,13 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/data/files.hpp"
+#include "gradcomp/report/row.hpp"
 #include "gradcomp/train/options_json.hpp"
 
 namespace gradcomp::train {
 namespace {
 
 constexpr const char* format = "gradcomp-rates-2";
-
-report::Json number(double value) { return std::isfinite(value) ? report::Json(value) : report::Json(nullptr); }
 
 double number(const report::Json& json) { return json.is_null() ? std::nan("") : json.get<double>(); }
 
@@ -120,13 +119,14 @@ std::string Rates::text() const {
     report::Json list = report::Json::array();
     double seconds = 0;
     for (const Trial& t : trials) {
-      list.push_back(
-          {{"lr", t.rate}, {"quality", number(t.quality)}, {"loss", number(t.loss)}, {"seconds", t.seconds}});
+      list.push_back({{"lr", t.rate},
+                      {"quality", report::or_null(t.quality)},
+                      {"loss", report::or_null(t.loss)},
+                      {"seconds", t.seconds}});
       seconds += t.seconds;
     }
     const Trial* chosen = best(method);
     methods[method] = {{"lr", chosen != nullptr ? report::Json(chosen->rate) : report::Json(nullptr)},
-                       {"at_edge", at_edge(method)},
                        {"seconds", seconds},
                        {"trials", list}};
   }
@@ -147,11 +147,12 @@ std::string Rates::text() const {
 }
 
 void Rates::apply(std::vector<Contender>& contenders, const std::string& path) const {
+  const std::string fp32 = parse_method("fp32").canonical;
   take_buckets(contenders, best_buckets());
   for (Contender& c : contenders) {
     std::string key = c.spec.canonical;
     if (c.is_bound()) {
-      key = parse_method("fp32").canonical;
+      key = fp32;
       if (trials(key).empty()) continue;  // a bound needs no rate of its own
     }
     const auto made = std::ssize(trials(key));

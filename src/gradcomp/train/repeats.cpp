@@ -9,36 +9,31 @@
 namespace gradcomp::train {
 namespace {
 
-using Figure = std::function<std::optional<double>(const MethodResult&, const SpeedUps&)>;
+using Figure = std::function<std::optional<double>(const MethodResult&)>;
 
 /// The figure of every seed that has it.
-std::vector<double> collect(const std::vector<Repeat>& repeats, const Verdict& verdict, std::size_t index,
-                            const Figure& figure) {
+std::vector<double> collect(const std::vector<Repeat>& repeats, std::size_t index, const Figure& figure) {
   std::vector<double> values;
-  for (std::size_t s = 0; s < repeats.size(); ++s) {
-    const auto value = figure(repeats[s].results[index], verdict.seeds[s]);
+  for (const Repeat& repeat : repeats) {
+    const auto value = figure(repeat.results[index]);
     if (value) values.push_back(*value);
   }
   return values;
 }
 
-/// The same where every seed has it, else nothing: a mean over the lucky seeds alone would flatter.
-std::vector<double> collect_all(const std::vector<Repeat>& repeats, const Verdict& verdict, std::size_t index,
-                                const Figure& figure) {
-  const auto values = collect(repeats, verdict, index, figure);
-  return values.size() == repeats.size() ? values : std::vector<double>();
+/// Over all seeds where every one has it, else of nothing, as Verdict::over_seeds().
+MeanInterval over_seeds(const std::vector<Repeat>& repeats, std::size_t index, const Figure& figure) {
+  const auto values = collect(repeats, index, figure);
+  return MeanInterval(values.size() == repeats.size() ? values : std::vector<double>());
 }
 
-const Figure quality = [](const MethodResult& r, const SpeedUps&) { return r.test_quality; };
-const Figure step_ms = [](const MethodResult& r, const SpeedUps&) { return r.mean_ms(); };
-const Figure wire = [](const MethodResult& r, const SpeedUps&) { return r.wire_bytes; };
-const Figure vs_fp32 = [](const MethodResult&, const SpeedUps& v) { return v.vs_fp32; };
-const Figure vs_dense = [](const MethodResult&, const SpeedUps& v) { return v.vs_best_dense; };
-const Figure vs_target = [](const MethodResult&, const SpeedUps& v) { return v.to_target; };
+const Figure quality = [](const MethodResult& r) { return r.test_quality; };
+const Figure step_ms = [](const MethodResult& r) { return r.mean_ms(); };
+const Figure wire = [](const MethodResult& r) { return r.wire_bytes; };
 
 template <class Member>
 Figure of_target(Member member) {
-  return [member](const MethodResult& r, const SpeedUps&) {
+  return [member](const MethodResult& r) {
     return r.reached ? std::optional(static_cast<double>((*r.reached).*member)) : std::nullopt;
   };
 }
@@ -86,18 +81,16 @@ report::Row to_row(const std::vector<Repeat>& repeats, const std::vector<Verdict
   report::Json seeds = report::Json::array();
   for (const Repeat& repeat : repeats) seeds.push_back(repeat.seed);
   const Verdict& verdict = verdicts[index];
-  const auto over_seeds = [&](const Figure& figure) {
-    return MeanInterval(collect_all(repeats, verdict, index, figure));
-  };
-  const auto all = [&](const Figure& figure) { return to_json(over_seeds(figure)); };
+  const auto all = [&](const Figure& figure) { return to_json(over_seeds(repeats, index, figure)); };
+  const auto speed = [&](auto which) { return to_json(MeanInterval(verdict.over_seeds(which))); };
   report::Row row("train/" + options.model + "/" + spec.label + "/seeds");
   row.method(spec.text, spec.canonical, spec.label)
       .set("run_type", "aggregate")
       .set("aggregate_name", "mean")
       .set("repetitions", repeats.size())
       .set("iterations", repeats.size())
-      .set("real_time", over_seeds(step_ms).mean)
-      .set("cpu_time", over_seeds(step_ms).mean)
+      .set("real_time", over_seeds(repeats, index, step_ms).mean)
+      .set("cpu_time", over_seeds(repeats, index, step_ms).mean)
       .set("time_unit", "ms")
       .set("model", options.model)
       .set("data", data)
@@ -108,14 +101,14 @@ report::Row to_row(const std::vector<Repeat>& repeats, const std::vector<Verdict
       .set("wire_bytes_over_seeds", all(wire))
       .set("lack_over_seeds", lacks(repeats, index))
       .set("quality_matched", verdict.quality_matched)
-      .set("speedup_vs_fp32_over_seeds", all(vs_fp32))
-      .set("speedup_vs_best_dense_over_seeds", all(vs_dense));
+      .set("speedup_vs_fp32_over_seeds", speed(&SpeedUps::vs_fp32))
+      .set("speedup_vs_best_dense_over_seeds", speed(&SpeedUps::vs_best_dense));
   if (!options.target.empty()) {
-    row.set("seeds_at_target", collect(repeats, verdict, index, of_target(&Reached::steps)).size())
+    row.set("seeds_at_target", collect(repeats, index, of_target(&Reached::steps)).size())
         .set("steps_to_target_over_seeds", all(of_target(&Reached::steps)))
         .set("time_to_target_s_over_seeds", all(of_target(&Reached::time_s)))
         .set("wire_bytes_to_target_over_seeds", all(of_target(&Reached::wire_bytes)))
-        .set("speedup_to_target_over_seeds", all(vs_target));
+        .set("speedup_to_target_over_seeds", speed(&SpeedUps::to_target));
   }
   return row;
 }
@@ -125,14 +118,12 @@ report::Table to_table(const std::vector<Repeat>& repeats, const std::vector<Ver
                        "step ms", "steps to\ntarget", "seconds to\ntarget", "bytes to\ntarget", "speed-up\nvs fp32",
                        "vs best\ndense", "to target"});
   for (std::size_t i = 0; i < repeats.front().results.size(); ++i) {
-    const auto over_seeds = [&](const Figure& figure) {
-      return MeanInterval(collect_all(repeats, verdicts[i], i, figure));
-    };
-    const auto all = [&](const Figure& figure) { return over_seeds(figure).text(); };
+    const auto all = [&](const Figure& figure) { return over_seeds(repeats, i, figure).text(); };
+    const auto speed = [&](auto which) { return MeanInterval(verdicts[i].over_seeds(which)).text(); };
     table.row({repeats.front().results[i].contender.spec.label, all(quality), all(step_ms),
                all(of_target(&Reached::steps)), all(of_target(&Reached::time_s)),
-               report::format_bytes(over_seeds(of_target(&Reached::wire_bytes)).mean), all(vs_fp32), all(vs_dense),
-               all(vs_target)});
+               report::format_bytes(over_seeds(repeats, i, of_target(&Reached::wire_bytes)).mean),
+               speed(&SpeedUps::vs_fp32), speed(&SpeedUps::vs_best_dense), speed(&SpeedUps::to_target)});
   }
   return table;
 }

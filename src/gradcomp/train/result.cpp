@@ -90,7 +90,7 @@ report::Row to_row(const MethodResult& r, bool matched, const SpeedUps& speed, c
         .set("steps_to_target", number(static_cast<double>(reached.steps)))
         .set("time_to_target_s", number(reached.time_s))
         .set("wire_bytes_to_target", number(reached.wire_bytes))
-        .set("speedup_to_target", speed.to_target ? report::Json(*speed.to_target) : report::Json(nullptr));
+        .set("speedup_to_target", report::or_null(speed.to_target));
   }
   return row;
 }

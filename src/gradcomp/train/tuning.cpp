@@ -11,14 +11,9 @@ namespace gradcomp::train {
 namespace {
 
 Options trial_options(const Options& options, std::uint64_t seed) {
-  Options trial = options;
-  trial.seed = seed;
-  trial.steps = options.tune_steps;
+  Options trial = options.trial(seed, options.tune_steps);
   trial.warmup = options.warmup * options.tune_steps / options.steps;
-  trial.evaluate_every = trial.block = trial.steps;
-  trial.dump_folder.clear();
-  trial.dump_steps.clear();
-  trial.target.clear();
+  trial.block = trial.steps;
   return trial;
 }
 

@@ -55,6 +55,15 @@ const Entrant* best_dense(const std::vector<Entrant>& entrants, const Rules& rul
 
 }  // namespace
 
+std::vector<double> Verdict::over_seeds(std::optional<double> SpeedUps::* which) const {
+  std::vector<double> values;
+  for (const SpeedUps& speed : seeds) {
+    if (!(speed.*which)) return {};
+    values.push_back(*(speed.*which));
+  }
+  return values;
+}
+
 std::string no_reference(const std::vector<Entrant>& entrants, const Rules& rules) {
   const Entrant* reference = find(entrants, Role::fp32);
   if (reference == nullptr) return "the job has no fp32 without options";

@@ -45,6 +45,9 @@ struct SpeedUps {
 struct Verdict {
   bool quality_matched = false;
   std::vector<SpeedUps> seeds;  ///< as many as the entrant has; all empty unless the quality is matched
+
+  /// One speed-up with every seed; nothing where some seed lacks it: a mean over the lucky ones would flatter.
+  std::vector<double> over_seeds(std::optional<double> SpeedUps::* which) const;
 };
 
 /// Why there are no verdicts at all; empty where there are. fp32 must be there as it is, train to finite qualities with
