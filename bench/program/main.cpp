@@ -2,14 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <exception>
 #include <iterator>
 #include <regex>
 
 #include "affinity.hpp"
 #include "case.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/program.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/result_file.hpp"
 #include "memory.hpp"
@@ -96,10 +95,5 @@ int run(int argc, char** argv) {
 }  // namespace gradcomp::bench
 
 int main(int argc, char** argv) {
-  try {
-    return gradcomp::bench::run(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "gradcomp-bench: error: {}\n", error.what());
-    return 1;
-  }
+  return gradcomp::run_program("gradcomp-bench", [&] { return gradcomp::bench::run(argc, argv); });
 }

@@ -1,9 +1,9 @@
 // gradcomp-evaluate: every compressor on gradients from files, distributions or a training, on one rank.
-#include <exception>
 
 #include "command_line.hpp"
 #include "gradcomp/core/arguments.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/program.hpp"
 #include "gradcomp/evaluate/evaluation.hpp"
 #include "gradcomp/evaluate/record.hpp"
 #include "gradcomp/exchange/methods_page.hpp"
@@ -61,7 +61,7 @@ int run(const evaluate::Options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
+  return run_program("gradcomp-evaluate", [&] {
     Arguments arguments(argc, argv);
     const Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
     CommandLine line;
@@ -71,8 +71,5 @@ int main(int argc, char** argv) {
       return 0;
     }
     return run(line.evaluate);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "gradcomp-evaluate: error: {}\n", error.what());
-    return 1;
-  }
+  });
 }

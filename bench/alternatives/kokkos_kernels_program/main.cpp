@@ -1,16 +1,11 @@
 // gradcomp-bench-kokkos-kernels: our kernels of low rank and of norms beside what one would write with Kokkos Kernels
 // and, on a host, with its BLAS. Every answer is verified.
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
-#include <exception>
 
-#include "gradcomp/core/arguments.hpp"
-#include "gradcomp/core/error.hpp"
+#include "alternative.hpp"
 #include "gradcomp/kernels/blas.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
 #include "gradcomp/nn/shapes.hpp"
-#include "gradcomp/report/result_file.hpp"
 #include "gradcomp/report/table.hpp"
 #include "kokkos_kernels/contender.hpp"
 
@@ -69,13 +64,27 @@ void measure(const Exec& exec, const Options& options, int rank, report::Json& r
   }
 }
 
-int run(int argc, char** argv) {
-  Arguments arguments(argc, argv);
-  Options options;
+report::Json measure(const Options& options) {
+  report::Json rows = report::Json::array();
+  report::Table table({"operation", "rank", "by", "median\n(us)", "of\nours"});
+  for (const int rank : options.ranks) measure(Exec(), options, rank, rows, table);
+  fmt::print("{} ({})\n", kernels::blas_description(), Exec::name());
+  table.print();
+  return {{"blas", kernels::blas_description()},
+          {"model", options.model},
+          {"kokkos_backend", Exec::name()},
+          {"rows", rows}};
+}
+
+}  // namespace
+}  // namespace gradcomp::bench
+
+int main(int argc, char** argv) {
+  gradcomp::bench::Options options;
   CLI::App app("Times our kernels of low rank and of norms beside Kokkos Kernels and, on a host, its BLAS.",
                "gradcomp-bench-kokkos-kernels");
   app.add_option("--model", options.model, "whose tensors the gradient has")
-      ->check(CLI::IsMember(nn::shape_names()))
+      ->check(CLI::IsMember(gradcomp::nn::shape_names()))
       ->capture_default_str();
   app.add_option("--ranks", options.ranks, "ranks of the factors; with 1 the libraries multiply by vectors")
       ->delimiter(',')
@@ -83,36 +92,5 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--samples", options.samples, "timed calls")->check(CLI::Range(1, 1000000))->capture_default_str();
   app.add_option("--output", options.output, "write the times to this JSON file");
-  try {
-    app.parse(arguments.own_argc, arguments.own_argv());
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    throw Error(error.what());
-  }
-  report::check_writable(options.output);
-  const Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
-  report::Json rows = report::Json::array();
-  report::Table table({"operation", "rank", "by", "median\n(us)", "of\nours"});
-  for (const int rank : options.ranks) measure(Exec(), options, rank, rows, table);
-  fmt::print("{} ({})\n", kernels::blas_description(), Exec::name());
-  table.print();
-  if (options.output.empty()) return 0;
-  const report::Json document{{"blas", kernels::blas_description()},
-                              {"model", options.model},
-                              {"kokkos_backend", Exec::name()},
-                              {"rows", rows}};
-  report::write_atomically(options.output, document.dump(1) + "\n");
-  return 0;
-}
-
-}  // namespace
-}  // namespace gradcomp::bench
-
-int main(int argc, char** argv) {
-  try {
-    return gradcomp::bench::run(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "gradcomp-bench-kokkos-kernels: error: {}\n", error.what());
-    return 1;
-  }
+  return gradcomp::bench::run_alternative(app, argc, argv, options.output, [&] { return measure(options); });
 }

@@ -1,17 +1,12 @@
 // gradcomp-bench-cub: CUB's answers to what sparsifiers do, timed on the gradient of gradcomp-bench and verified.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <exception>
 #include <functional>
 
+#include "alternative.hpp"
 #include "cub_selection.hpp"
-#include "gradcomp/core/arguments.hpp"
-#include "gradcomp/core/error.hpp"
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
-#include "gradcomp/report/result_file.hpp"
 #include "gradient.hpp"
 
 namespace gradcomp::bench {
@@ -71,38 +66,21 @@ void measure(const Exec& exec, index_t elements, int samples, report::Json& rows
   require_largest(host, sort.kept(), static_cast<std::size_t>(count), "cub::DeviceRadixSort");
 }
 
-int run(int argc, char** argv) {
-  Arguments arguments(argc, argv);
-  Options options;
+}  // namespace
+}  // namespace gradcomp::bench
+
+int main(int argc, char** argv) {
+  using namespace gradcomp;
+  bench::Options options;
   CLI::App app("Times CUB's selection and sorting on the gradient of gradcomp-bench.", "gradcomp-bench-cub");
   app.add_option("--sizes", options.sizes, "elements of a gradient")
       ->delimiter(',')
       ->check(CLI::Range(index_t{1}, index_t{2147483647}));
   app.add_option("--samples", options.samples, "timed calls")->check(CLI::Range(1, 1000000));
   app.add_option("--output", options.output, "write the times to this JSON file")->required();
-  try {
-    app.parse(arguments.own_argc, arguments.own_argv());
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    throw Error(error.what());
-  }
-  report::check_writable(options.output);
-  const Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
-  report::Json rows = report::Json::array();
-  for (const index_t elements : options.sizes) measure(Exec(), elements, options.samples, rows);
-  const report::Json document{{"cub_version", cub_version()}, {"rows", rows}};
-  report::write_atomically(options.output, document.dump(1) + "\n");
-  return 0;
-}
-
-}  // namespace
-}  // namespace gradcomp::bench
-
-int main(int argc, char** argv) {
-  try {
-    return gradcomp::bench::run(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "gradcomp-bench-cub: error: {}\n", error.what());
-    return 1;
-  }
+  return bench::run_alternative(app, argc, argv, options.output, [&] {
+    report::Json rows = report::Json::array();
+    for (const index_t elements : options.sizes) bench::measure(Exec(), elements, options.samples, rows);
+    return report::Json{{"cub_version", bench::cub_version()}, {"rows", rows}};
+  });
 }

@@ -1,0 +1,34 @@
+#pragma once
+// The frame of the programs that time what one would write instead of our kernels.
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "gradcomp/core/arguments.hpp"
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/core/program.hpp"
+#include "gradcomp/report/result_file.hpp"
+
+namespace gradcomp::bench {
+
+/// Parses the command line by `app`, starts Kokkos, and writes what `measure` returns to the file `output`, unless that
+/// is empty. Returns the exit status; an error is one line with the name of `app`.
+inline int run_alternative(CLI::App& app, int argc, char** argv, const std::string& output,
+                           const std::function<report::Json()>& measure) {
+  return run_program(app.get_name().c_str(), [&] {
+    Arguments arguments(argc, argv);
+    try {
+      app.parse(arguments.own_argc, arguments.own_argv());
+    } catch (const CLI::ParseError& error) {
+      if (error.get_exit_code() == 0) return app.exit(error);
+      throw Error(error.what());
+    }
+    report::check_writable(output);
+    const Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
+    const report::Json document = measure();
+    if (!output.empty()) report::write_atomically(output, document.dump(1) + "\n");
+    return 0;
+  });
+}
+
+}  // namespace gradcomp::bench
