@@ -41,8 +41,12 @@ struct Session {
   std::deque<report::Row> rows;       ///< of the cases that ran and passed
   bool failed = false;                ///< some answer was wrong
 
-  /// The input's gradient, made at first use; only the last one is kept.
+  /// The first of the input's gradients, made at first use; only the last input's are kept.
   Span<const float> gradient(const Input& input);
+  /// Puts the next of the same input's gradients in its place.
+  void next_gradient();
+  /// How many there are.
+  index_t stream_length() const { return m_stream.length(); }
 
   /// Seconds of one read of `data`, as fast as this build can.
   double read_seconds(const Span<const float>& data);
@@ -62,9 +66,9 @@ struct Session {
   bool last_round = true;                      ///< of the running case: its row is due
 
  private:
-  std::string m_held;  ///< name of the input that m_gradient holds
-  Vector<float> m_gradient;
-  std::unique_ptr<ReadProbe> m_probe;  ///< for arrays up to the size of m_gradient
+  std::string m_held;  ///< name of the input whose gradients m_stream holds
+  GradientStream m_stream;
+  std::unique_ptr<ReadProbe> m_probe;  ///< for arrays up to the size of a gradient
   Vector<float> m_evictor;
   std::map<std::string, std::vector<std::string>> m_misfits;  ///< by input
 };

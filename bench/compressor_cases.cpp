@@ -48,11 +48,11 @@ std::vector<MethodSpec> chosen_methods(Session& session) {
   return kept;
 }
 
-/// Bytes per element of all that a pair and its verification (or its figures) hold, by a small one.
-double bytes_per_element(const MethodSpec& method, std::uint64_t seed) {
+/// Bytes per element of all that a pair and its verification (or its figures) hold, by a small one, and of the stream.
+double bytes_per_element(const MethodSpec& method, std::uint64_t seed, index_t stream) {
   constexpr index_t elements = index_t{1} << 16;
   OneRank loop(remembering(method), layer_like(elements), seed);
-  return sizeof(float) + 2 * static_cast<double>(loop.bytes()) / static_cast<double>(elements);
+  return (stream > 1 ? 3 : 1) * sizeof(float) + 2 * static_cast<double>(loop.bytes()) / static_cast<double>(elements);
 }
 
 /// One case: `phase` is timed, the other half of the pair runs untimed before or after it.
@@ -64,6 +64,7 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
   KeptState start;  // of the last call, whose answer is checked
   benchmark::IterationCount calls = 0;
   const auto before = [&] {
+    session.next_gradient();
     loop.forget(exec);
     if (++calls > state.max_iterations && !loop.has_memory()) start.keep(exec, loop);  // behind a warm-up
     if (phase == "decompress") loop.compress(exec, gradient);
@@ -83,12 +84,16 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
   const auto& feedback = method.common.text("feedback");
   const auto dense = static_cast<double>(input.elements) * sizeof(float);
   row.method(method.text, method.canonical, method.label).set("phase", phase).set("feedback", feedback);
+  row.set("stream", session.stream_length());
   row.bytes(static_cast<double>(loop.payload_bytes()), static_cast<double>(loop.header_bytes()), 0.0, dense);
   if (session.last_round) {
     const auto name = row.json().at("name").get<std::string>();
-    const Figures found = figures(exec, method, input.layout, gradient, session.options.seed, phase, name);
+    const auto first = session.gradient(input);
+    const Figures found = figures(exec, method, input.layout, first, session.options.seed, phase, name);
     row.set("payload_checksum", fmt::format("{:08x}", found.payload));
-    row.set("decoded_checksum", fmt::format("{:08x}", found.decoded)).set("allocations", found.allocations);
+    row.set("decoded_checksum", fmt::format("{:08x}", found.decoded))
+        .set("allocations", found.allocations)
+        .set("nmse", found.nmse);
   }
   // declared for the default feedback alone
   const double passes = phase == "compress" && feedback == info.feedback ? info.passes : 0.0;
@@ -99,7 +104,7 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
 
 void add_compressor_cases(Session& session) {
   for (const auto& method : chosen_methods(session)) {
-    const double bytes = bytes_per_element(method, session.options.seed);
+    const double bytes = bytes_per_element(method, session.options.seed, session.options.stream);
     const index_t most = most_elements(session, method);
     std::vector<std::string> slow_inputs;
     for (const auto& input : session.inputs) {

@@ -5,6 +5,7 @@
 
 #include "callgrind.hpp"
 #include "gradcomp/data/files.hpp"
+#include "gradcomp/exchange/allreduce_benchmark.hpp"
 
 namespace gradcomp::bench {
 namespace {
@@ -51,6 +52,8 @@ Figures figures(const Exec& exec, const MethodSpec& method, const Layout& layout
   loop.on_message(nullptr);
   loop.decompress(exec);
   found.decoded = checksum(exec, loop.out().data(), static_cast<index_t>(sizeof(float) * loop.out().size()), 0);
+  const auto [error, norm] = distance(exec, loop.out(), gradient);
+  found.nmse = norm > 0 ? error / norm : 0;
 
   loop.forget(exec);
   loop.compress(exec, gradient);

@@ -1,43 +1,47 @@
 #include "input.hpp"
 
-#include <algorithm>
+#include <fmt/ranges.h>
+
 #include <filesystem>
 #include <set>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/core/source.hpp"
+#include "gradcomp/core/spec_part.hpp"
 #include "gradcomp/data/npy.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
-#include "gradient.hpp"
 
 namespace gradcomp::bench {
 namespace {
 
-Input read_input(const std::string& path) {
-  require(path.ends_with(".npy"), "--data '{}' is not known; allowed: laplace and paths of .npy files", path);
-  data::NpyArray array = data::read_npy(path);
-  require(!array.values.empty(), "'{}' holds no elements", path);
-  const auto bad =
-      std::count_if(array.values.begin(), array.values.end(), [](float v) { return !Source::is_finite(v); });
-  require(bad == 0, "'{}' holds {} values that are not finite", path, bad);
+/// `paths`: one, or those of a stream with + between them.
+Input read_input(const std::string& paths) {
   Input input;
-  input.data = std::filesystem::path(path).stem().string();
-  input.elements = static_cast<index_t>(array.values.size());
-  input.layout =
-      array.shape.size() >= 2 ? Layout().add(input.data, std::move(array.shape)) : layer_like(input.elements);
-  input.values = std::make_shared<const std::vector<float>>(std::move(array.values));
+  std::vector<std::vector<float>> recorded;
+  std::vector<index_t> shape;
+  for (const std::string& path : split_words(paths, '+')) {
+    require(path.ends_with(".npy"), "--data '{}' is not known; allowed: laplace and paths of .npy files", path);
+    data::NpyArray array = data::read_gradient(path);
+    require(recorded.empty() || array.shape == shape, "'{}' has the shape {}, the first of its stream {}", path,
+            fmt::join(array.shape, "x"), fmt::join(shape, "x"));
+    if (recorded.empty()) input.data = std::filesystem::path(path).stem().string();
+    shape = array.shape;
+    recorded.push_back(std::move(array.values));
+  }
+  input.elements = static_cast<index_t>(recorded.front().size());
+  input.layout = shape.size() >= 2 ? Layout().add(input.data, shape) : layer_like(input.elements);
+  input.recorded = std::make_shared<const std::vector<std::vector<float>>>(std::move(recorded));
   return input;
 }
 
 }  // namespace
 
 std::string Input::name() const {
-  return values == nullptr ? fmt::format("{}", elements) : fmt::format("{}/{}", elements, data);
+  return recorded == nullptr ? fmt::format("{}", elements) : fmt::format("{}/{}", elements, data);
 }
 
 std::vector<Input> make_inputs(const BenchOptions& options) {
   std::vector<Input> inputs;
-  for (const index_t elements : options.sizes) inputs.push_back({"laplace", elements, layer_like(elements), nullptr});
+  for (const index_t elements : options.sizes) inputs.push_back({"laplace", elements, layer_like(elements)});
   for (const auto& item : options.data) {
     if (item != "laplace") inputs.push_back(read_input(item));
   }
@@ -47,12 +51,9 @@ std::vector<Input> make_inputs(const BenchOptions& options) {
   return inputs;
 }
 
-Vector<float> upload_input(const Exec& exec, const Input& input, std::uint64_t seed) {
-  if (input.values == nullptr) return laplace_gradient(exec, input.elements, seed);
-  Vector<float> gradient("gradcomp::bench::gradient", input.values->size());
-  Kokkos::deep_copy(exec, gradient, HostSpan<const float>(input.values->data(), input.values->size()));
-  exec.fence("gradcomp::bench::upload_input");
-  return gradient;
+GradientStream make_stream(const Exec& exec, const Input& input, std::uint64_t seed, index_t length) {
+  if (input.recorded != nullptr) return GradientStream(exec, input.recorded, length);
+  return GradientStream(exec, input.elements, seed, length);
 }
 
 }  // namespace gradcomp::bench

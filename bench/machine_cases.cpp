@@ -10,16 +10,14 @@ constexpr float triad_scale = 0.5f;
 
 void copy(const Exec& exec, const Span<const float>& from, const Vector<float>& to) {
   Kokkos::parallel_for(
-      "gradcomp::bench::copy",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(from.size())),
+      "gradcomp::bench::copy", IndexRange(exec, 0, static_cast<index_t>(from.size())),
       KOKKOS_LAMBDA(const index_t i) { to(i) = from(i); });
 }
 
 /// to = b + s c, as STREAM's (McCalpin 1995).
 void triad(const Exec& exec, const Span<const float>& b, const Vector<float>& c, const Vector<float>& to) {
   Kokkos::parallel_for(
-      "gradcomp::bench::triad",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(b.size())),
+      "gradcomp::bench::triad", IndexRange(exec, 0, static_cast<index_t>(b.size())),
       KOKKOS_LAMBDA(const index_t i) { to(i) = b(i) + triad_scale * c(i); });
 }
 
@@ -28,8 +26,7 @@ template <class Expected>
 index_t count_wrong(const Exec& exec, const Vector<float>& to, const Expected& expected) {
   index_t wrong = 0;
   Kokkos::parallel_reduce(
-      "gradcomp::bench::count_wrong",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(to.size())),
+      "gradcomp::bench::count_wrong", IndexRange(exec, 0, static_cast<index_t>(to.size())),
       KOKKOS_LAMBDA(const index_t i, index_t& count) { count += to(i) == expected(i) ? 0 : 1; }, wrong);
   return wrong;
 }

@@ -19,9 +19,16 @@ void define(CLI::App& app, BenchOptions& options) {
   app.add_option("--sizes,--size", options.sizes, "elements of a gradient (default: 65536,1048576,16777216)")
       ->delimiter(',')
       ->check(CLI::Range(index_t{1}, largest_size));
-  app.add_option("--data", options.data, "laplace (synthetic, of --sizes) or .npy files with gradients, by commas")
+  app.add_option("--data", options.data,
+                 "laplace (synthetic, of --sizes) or .npy files with gradients, by commas; A.npy+B.npy: a stream")
       ->delimiter(',')
       ->default_str("laplace");
+  app.add_option(
+         "--stream", options.stream,
+         "gradients that the calls of a method walk through, drifting (of files: those given with +); 1: always\n"
+         "the same, the best case of methods that remember a threshold")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
   app.add_option("--residual", options.residual, "error feedback: on, off, or each method's default")
       ->check(CLI::IsMember({"on", "off", "default"}))
       ->capture_default_str();
@@ -65,9 +72,9 @@ void fill_defaults(const CLI::App& app, BenchOptions& options) {
 }  // namespace
 
 report::Json BenchOptions::json() const {
-  return {{"sizes", sizes}, {"data", data},       {"methods", methods},      {"filter", filter}, {"residual", residual},
-          {"cache", cache}, {"samples", samples}, {"threads", threads},      {"seed", seed},     {"quick", quick},
-          {"full", full},   {"machine", machine}, {"interleave", interleave}};
+  return {{"sizes", sizes},       {"data", data},   {"stream", stream},   {"methods", methods},      {"filter", filter},
+          {"residual", residual}, {"cache", cache}, {"samples", samples}, {"threads", threads},      {"seed", seed},
+          {"quick", quick},       {"full", full},   {"machine", machine}, {"interleave", interleave}};
 }
 
 std::vector<index_t> full_sizes() {

@@ -11,6 +11,7 @@ namespace gradcomp::bench {
 struct BenchOptions {
   std::vector<index_t> sizes;        ///< elements of a synthetic gradient
   std::vector<std::string> data;     ///< laplace, or paths of .npy files
+  index_t stream = 8;                ///< gradients that the calls of a case walk through
   std::string methods;               ///< specs; every registered method when empty
   std::string filter = ".*";         ///< regular expression on case names
   std::string output;                ///< JSON file, none when empty

@@ -16,13 +16,15 @@ constexpr index_t unknown_cache = index_t{1} << 28;  ///< bytes to write where t
 Span<const float> Session::gradient(const Input& input) {
   if (m_held != input.name()) {
     m_held.clear();
-    m_gradient = {};  // before the new one: two of the largest may not fit
-    m_gradient = upload_input(exec, input, options.seed);
+    m_stream = {};  // before the new one: two of the largest may not fit
+    m_stream = make_stream(exec, input, options.seed, options.stream);
     m_probe = std::make_unique<ReadProbe>(input.elements);
     m_held = input.name();
   }
-  return Span<const float>(m_gradient.data(), m_gradient.size());
+  return m_stream.first(exec);
 }
+
+void Session::next_gradient() { m_stream.next(exec); }
 
 double Session::read_seconds(const Span<const float>& data) { return m_probe->seconds(exec, data); }
 
@@ -40,8 +42,7 @@ void Session::evict() {
   }
   const auto evictor = m_evictor;
   Kokkos::parallel_for(
-      "gradcomp::bench::evict",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(evictor.size())),
+      "gradcomp::bench::evict", IndexRange(exec, 0, static_cast<index_t>(evictor.size())),
       KOKKOS_LAMBDA(const index_t i) { evictor(i) = 1.0f; });
   exec.fence("gradcomp::bench::evict");
 }

@@ -42,26 +42,30 @@ Kernel count_above(const KernelInput& input) {
   struct Arrays {
     kernels::Tiles tiles;
     kernels::CountAbove counter;
-    std::vector<kernels::Probes> probes;
-    std::vector<kernels::Counts> counts;
+    Vector<kernels::Probes> probes;
+    Vector<kernels::Counts> counts;
   };
   kernels::Tiles tiles(Layout::flat(input.count()));
-  const auto arrays = std::make_shared<Arrays>(Arrays{tiles, kernels::CountAbove(tiles), {kernels::no_probes}, {}});
+  const auto arrays = std::make_shared<Arrays>(Arrays{
+      tiles, kernels::CountAbove(tiles), Vector<kernels::Probes>("probes", 1), Vector<kernels::Counts>("counts", 1)});
   const auto host = input.host();
   double mean = 0;
   for (const float a : host) mean += std::abs(a) / static_cast<double>(host.size());
-  for (int i = 0; i < kernels::most_probes; ++i)
-    arrays->probes[0][static_cast<std::size_t>(i)] = kernels::magnitude(static_cast<float>(mean * i));
+  kernels::Probes probes = kernels::no_probes();
+  for (int i = 0; i < kernels::most_probes; ++i) probes[i] = kernels::magnitude(static_cast<float>(mean * i));
+  Kokkos::deep_copy(arrays->probes, probes);
   const auto work = [=] {
-    arrays->counts = arrays->counter.run(input.exec, arrays->tiles, input.gradient.data(), arrays->probes);
+    auto& own = *arrays;
+    kernels::count_once(input.exec, own.counter, own.tiles, input.gradient.data(), {}, own.probes, own.counts);
   };
   const auto check = [=] {
     const auto values = input.host();
-    for (std::size_t i = 0; i < kernels::most_probes; ++i) {
-      const index_t expected = std::count_if(values.begin(), values.end(),
-                                             [&](float a) { return kernels::magnitude(a) > arrays->probes[0][i]; });
-      require(arrays->counts.at(0)[i] == expected, "wrong answer: {} elements above threshold {}, expected {}",
-              arrays->counts.at(0)[i], i, expected);
+    const kernels::Counts counts = to_host(input.exec, arrays->counts).at(0);
+    for (int i = 0; i < kernels::most_probes; ++i) {
+      const index_t expected =
+          std::count_if(values.begin(), values.end(), [&](float a) { return kernels::magnitude(a) > probes[i]; });
+      require(counts[i] == expected, "wrong answer: {} elements above threshold {}, expected {}", counts[i], i,
+              expected);
     }
   };
   return {1, work, check, {}};

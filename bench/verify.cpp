@@ -15,7 +15,7 @@ template <class Bad>
 index_t first_bad(const Exec& exec, index_t count, const Bad& bad) {
   index_t first = nowhere;
   Kokkos::parallel_reduce(
-      "gradcomp::bench::first_bad", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, count),
+      "gradcomp::bench::first_bad", IndexRange(exec, 0, count),
       KOKKOS_LAMBDA(const index_t i, index_t& found) {
         if (bad(i) && i < found) found = i;
       },

@@ -1,5 +1,6 @@
 cmake_minimum_required(VERSION 3.25)
 # Script: writes OUTPUT with the git hash of SOURCE and whether the work tree differs from it; touches it only on change.
+# What measurements write (tools/gradcomp_report/records.py has the same list) is no source.
 set(hash unknown)
 set(dirty false)
 find_program(GIT git)
@@ -8,7 +9,8 @@ if(GIT)
                   OUTPUT_VARIABLE out RESULT_VARIABLE rc ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(rc EQUAL 0)
     set(hash ${out})
-    execute_process(COMMAND ${GIT} -c safe.directory=* -C ${SOURCE} status --porcelain
+    execute_process(COMMAND ${GIT} -c safe.directory=* -C ${SOURCE} status --porcelain -- .
+                            :!docs/results :!docs/rates :!docs/images
                     OUTPUT_VARIABLE out ERROR_QUIET)
     if(NOT out STREQUAL "")
       set(dirty true)

@@ -45,8 +45,7 @@ cudaError_t sort(void* scratch, std::size_t& bytes, const Exec& exec, const Vect
 void gather_first(const Exec& exec, const Span<const float>& gradient, const Vector<int>& indices,
                   const Vector<int>& count, const Vector<float>& values) {
   Kokkos::parallel_for(
-      "gradcomp::bench::gather_first",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(values.size())),
+      "gradcomp::bench::gather_first", IndexRange(exec, 0, static_cast<index_t>(values.size())),
       KOKKOS_LAMBDA(const index_t i) {
         if (i < count(0)) values(i) = gradient(indices(i));
       });
@@ -55,16 +54,14 @@ void gather_first(const Exec& exec, const Span<const float>& gradient, const Vec
 void gather(const Exec& exec, const Span<const float>& gradient, const Vector<int>& order,
             const Vector<float>& values) {
   Kokkos::parallel_for(
-      "gradcomp::bench::gather",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(values.size())),
+      "gradcomp::bench::gather", IndexRange(exec, 0, static_cast<index_t>(values.size())),
       KOKKOS_LAMBDA(const index_t i) { values(i) = gradient(order(i)); });
 }
 
 void magnitudes(const Exec& exec, const Span<const float>& gradient, const Vector<float>& keys,
                 const Vector<int>& indices) {
   Kokkos::parallel_for(
-      "gradcomp::bench::magnitudes",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(keys.size())),
+      "gradcomp::bench::magnitudes", IndexRange(exec, 0, static_cast<index_t>(keys.size())),
       KOKKOS_LAMBDA(const index_t i) {
         keys(i) = Kokkos::abs(gradient(i));
         indices(i) = static_cast<int>(i);

@@ -49,7 +49,10 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.add_option("--lr", o.learning_rate, "learning rate; a method's own lr=... comes first");
   app.add_option("--optimiser", o.optimiser, "sgd or adamw")->check(CLI::IsMember({"sgd", "adamw"}));
   app.add_option("--momentum", o.momentum, "of sgd");
-  app.add_flag("--nesterov", o.nesterov, "Nesterov momentum");
+  app.add_flag("--nesterov{on}", o.nesterov,
+               "the step is g + momentum v in place of v = momentum v + g; --nesterov=powersgd: g + v, as PowerSGD's "
+               "authors have it")
+      ->check(CLI::IsMember({"off", "on", "powersgd"}));
   app.add_option("--beta1", o.beta1, "of adamw: share of the old mean of gradients");
   app.add_option("--beta2", o.beta2, "of adamw: share of the old mean of their squares");
   app.add_option("--epsilon", o.epsilon, "of adamw");

@@ -39,6 +39,7 @@ std::vector<std::string> values_of(const Parameter& p) {
 }
 
 /// Of each value coder one, and of the shapes that a composition can have. Those without options are run as defaults.
+/// And options that mean something together alone.
 constexpr std::array compositions = {
     "top_k+qsgd",
     "qsgd+huffman",
@@ -54,6 +55,11 @@ constexpr std::array compositions = {
     "top_k:ratio=0.1:index=bitmap+terngrad:code=2bit",
     "sign:feedback=none+huffman",
     "strom:tau=0.01+huffman",
+    "qsgd:coding=elias+huffman",
+    "powersgd:variant=unbiased:side=alternating",
+    "powersgd:variant=unbiased:side=alternating:matrix=authors",
+    "powersgd:variant=one_sided:matrix=authors",
+    "powersgd:variant=cold:matrix=authors",
 };
 
 /// Adds the spec to one of the lists.

@@ -92,7 +92,8 @@ def allreduce(link=None):
             rows.append(row(f"allreduce/{label}/{elements}", times, label) | {
                 "elements": elements, "ranks": 2, "dense_bytes": 4 * elements, "payload_bytes": elements,
                 "header_bytes": 0, "wire_bytes": elements, "compression_ratio": 4.0, "time_ms": summary(times),
-                "times_ms": times, "alg_bw_gb_s": 1.0, "bus_bw_gb_s": 1.0, "wrong": 0} | density(label))
+                "times_ms": times, "alg_bw_gb_s": 1.0, "bus_bw_gb_s": 1.0, "wrong": 0,
+                "relative_error": 0.0 if label == "fp32" else 0.5} | density(label))
     return {"context": context("gradcomp-allreduce", link), "benchmarks": rows}
 
 
@@ -107,7 +108,7 @@ def bench():
         else:
             item |= {"phase": operation, "feedback": "residual", "payload_bytes": 80, "header_bytes": 32,
                      "wire_bytes": 0, "dense_bytes": 4096, "compression_ratio": 51.2, "payload_checksum": "00c0ffee",
-                     "decoded_checksum": "0000cafe", "allocations": 0}
+                     "decoded_checksum": "0000cafe", "allocations": 0, "nmse": 0.5}
         if operation == "kernel":
             item["kernel"] = "top_k"
         rows.append(item | {"operation": operation, "data": "laplace", "elements": 1024, "cache": "warm",

@@ -73,6 +73,29 @@ def test_every_rule(figures, verdict, reason):
     assert found[0] == verdict and reason in found[1] and bool(reason) == bool(found[1])
 
 
+def arm(times, halves=()):
+    """What decide.measure looks at."""
+    return SimpleNamespace(times=lambda name, normalised: list(times), halves=halves)
+
+
+@pytest.mark.parametrize("later, slow, spread, threshold, verdict", [
+    (1.04, 1.07, 0.04, 0.08, decide.INCONCLUSIVE), (1.04, 1.075, 0.04, 0.08, decide.INCONCLUSIVE),
+    (1.04, 1.085, 0.04, 0.08, decide.REGRESSION), (0.96, 1.09, 1 / 0.96 - 1, 2 / 0.96 - 2, decide.REGRESSION),
+    (0.96, 1.08, 1 / 0.96 - 1, 2 / 0.96 - 2, decide.INCONCLUSIVE), (1.0, 1.051, 0, 0.05, decide.REGRESSION),
+    (1.0, 1.049, 0, 0.05, decide.OK), (1.02, 1.051, 0.02, 0.05, decide.REGRESSION)])
+def test_a_slow_down_must_exceed_twice_the_spread_of_the_control(later, slow, spread, threshold, verdict):
+    """Halves of the baseline with medians of 1 and `later`, so that the median of all is (1 + later) / 2."""
+    middle = (1 + later) / 2
+    baseline = arm([1.0] * 6 + [later] * 6, (range(6), range(6, 12)))
+    found = decide.measure(baseline, arm([slow * middle] * 12), "case", False, decide.Rules())
+    assert found.ratio == pytest.approx(slow) and found.baseline == pytest.approx(middle)
+    assert found.spread == pytest.approx(spread) and found.threshold == pytest.approx(threshold)
+    # The halves are 6 of 12 and do not overlap: 1 of 924 orders is as far apart, on either side.
+    assert found.p_control == pytest.approx(2 / 924 if spread else 1)
+    found.p_control = 1.0  # the rule of its own, tested above
+    assert decide.judge(found, decide.Rules())[0] == verdict
+
+
 @pytest.mark.parametrize("first, second, apart", [
     ("1T01 1T03 1T05", "1T02 1T04 1T06", False), ("1T01 1T01", "1T01 1T01", False), ("1T01 1T02", "1T03 1T04", True),
     ("1T03 1T04", "1T01 1T02", True), ("1T01 1T03 2T01", "1T02 1T04 1T05", True),

@@ -1,4 +1,5 @@
 """tools/report --gradients: the fits against SciPy and known samples, the figures, what is refused."""
+import json
 import pathlib
 import subprocess
 import sys
@@ -121,3 +122,15 @@ def test_groups_put_the_gradient_first(files):
     found = gradients.groups(reversed(files))
     assert [member.kind for member in found["m_step1"]] == ["gradient", "accumulated"]
     assert found["m_step1"][0].zeros == 0.25
+
+
+def test_a_record_tells_what_is_drawn(files):
+    found = gradients.groups(files)
+    rows = json.loads(json.dumps([member.row(title) for title, members in found.items() for member in members]))
+    again = gradients.of_rows(rows)
+    assert gradients.table(again) == gradients.table(found) and len(json.dumps(rows)) < 40000
+    for one, other in zip(found["m_step1"], again["m_step1"], strict=True):
+        assert (one.kind, one.density, one.tail, one.span, one.zeros) == (other.kind, other.density, other.tail, other.span,
+                                                                          other.zeros)
+        assert [fit.frozen.sf(one.span[1] / 2) for fit in one.fits] == [fit.frozen.sf(one.span[1] / 2) for fit in other.fits]
+    assert again["constant"][0].fits[1].frozen is None

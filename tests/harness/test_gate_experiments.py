@@ -1,8 +1,7 @@
 """tools/gate_experiments: a whole page from a fake build; its simulation; what is refused."""
-import importlib.machinery
-import importlib.util
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -12,6 +11,7 @@ from compare_files import CASE, ROOT, fake_bench
 pytest.importorskip("scipy.stats")
 from gradcomp_compare import experiments  # noqa: E402
 from gradcomp_compare.samples import GateError  # noqa: E402
+from gradcomp_pages import gate, slower  # noqa: E402
 
 TESTS = pathlib.Path(__file__).resolve().parent
 
@@ -21,35 +21,53 @@ def tool(*arguments):
                           capture_output=True, text=True, check=False)
 
 
+def where(folder):
+    return "--folder", folder / "raw", "--records", folder / "records", "--output", folder / "p.md"
+
+
 def test_page(tmp_path):
-    build = fake_bench(tmp_path, "old", TESTS)
-    done = tool(build, "--repeats", 1, "--injected", 1, "--slowdowns", 15, "--trials", 2, "--output", tmp_path / "p.md",
-                "--case", f"^{CASE}$", "--bench-args", "--samples 5 --seed 1")
+    build = fake_bench(tmp_path, "old", TESTS, context={"git_hash": "a" * 12})
+    slow = fake_bench(tmp_path, "slow", TESTS, context={"git_hash": "a" * 12}, slow={CASE: 1.15})
+    few = ("--slower", slow, "--repeats", 1, "--injected", 1, "--slowdowns", 15, "--trials", 2, "--case", f"^{CASE}$", "--bench-args",
+           "--samples 5 --seed 1")
+    done = tool(build, *few, *where(tmp_path))
     assert done.returncode == 0, done.stderr
     source = (tmp_path / "p.md").read_text(encoding="utf-8")
-    for line in ("| A/A, quiet | 1 | 1 | 0 | 0 |", "| A/A, loaded | 1 | 1 | 0 | 0 |", "| +15 % | 1 | 0 | 1 | 0 |"):
-        assert f"\n{line}" in source, source
+    for line in (r"A/A, quiet \| [\d.]+× \| 1 \| 1 \| 0 \| 0", r"A/A, loaded \| [\d.]+× \| 1 \| 1 \| 0 \| 0",
+                 r"\+15 % \| 1\.1[3-7]× \| 1 \| 0 \| 1 \| 0"):
+        assert re.search(rf"^\| {line} \|", source, re.M), source
     assert source.count("| holds |") == 3 and "does not hold" not in source
     assert "4 cases, processes: 20 and 10" in source
-    assert {path.name for path in tmp_path.iterdir()} == {"old", "log", "p.md"}
+    assert {path.name for path in tmp_path.iterdir()} == {"old", "slow", "log", "p.md", "raw", "records"}
+    assert {path.stem for path in (tmp_path / "records").iterdir()} == {"slower_15", "loaded", "quiet", "simulated"}
+
+    (tmp_path / "p.md").unlink()
+    done = tool("/nonexistent", *few, *where(tmp_path), "--page")
+    assert done.returncode == 0 and (tmp_path / "p.md").read_text(encoding="utf-8") == source, done.stderr
+    (tmp_path / "log").unlink()
+    done = tool(build, *few, *where(tmp_path))
+    assert done.returncode == 0 and done.stdout.count(": kept") == 4
+    assert len((tmp_path / "log").read_text(encoding="utf-8").splitlines()) == 1, "what the build is"
+
+    path = tmp_path / "records" / "slower_15.json"
+    path.write_text(path.read_text(encoding="utf-8").replace('"status": 1', '"status": 0'), encoding="utf-8")
+    done = tool(build, *few, *where(tmp_path), "--page")
+    assert done.returncode == 1 and done.stderr.startswith("gate_experiments: error: does not hold: A slow-down of 15 %")
 
 
 def test_refused_in_one_line(tmp_path):
-    build = fake_bench(tmp_path, "x", TESTS)
-    for arguments in ([build, "--injected", 0], [tmp_path], [build, "--trials", 0], [build, "--bench-args", "--fail x"]):
-        done = tool(*arguments, "--output", tmp_path / "p.md")
-        assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+    build = fake_bench(tmp_path, "x", TESTS, context={"git_hash": "a" * 12})
+    for arguments, status in (([build, "--injected", 0], 2), ([tmp_path], 2), ([build, "--trials", "x"], 2),
+                              ([build, "--slowdowns", "15,-1"], 2),
+                              ([build, "--slowdowns", "15", "--slower", "a,b"], 2), ([build, "--slower", tmp_path], 2), ([build, "--slowdowns", "15", "--slower", build, "--bench-args", "--fail x"], 1)):
+        done = tool(*arguments, *where(tmp_path))
+        assert done.returncode == status and done.stderr.count("\n") == 1, done.stderr
         assert done.stderr.startswith("gate_experiments: error: ") and not (tmp_path / "p.md").exists()
 
 
 def test_broken_promises_are_found():
-    loader = importlib.machinery.SourceFileLoader("gate_experiments", str(ROOT / "tools" / "gate_experiments"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-    sys.modules[loader.name] = module  # dataclasses look it up
-    loader.exec_module(module)
-
     def held(*experiments_done):
-        return [held for _, held in module.claims([module.Experiment("", *one) for one in experiments_done])]
+        return [held for _, held in gate.claims([gate.Experiment("", *one, ratios=[1]) for one in experiments_done])]
     fine = [(15.0, [1, 3], [0.04, 0.06]), (5.0, [0, 3], [0.01, 0.01]), (0, [0, 3], [0.01, 0.3])]
     assert held(*fine) == [True, True, True]
     assert held((15.0, [0], [0.06]), *fine[1:]) == [False, True, True]
@@ -61,6 +79,17 @@ def test_no_slowed_case_is_refused():
     with pytest.raises(GateError, match="no_such"):
         cases = [{"name": "a", "spread_bound": 0.1}, {"name": "no_such", "spread_bound": None}]
         experiments.spread({"cases": cases}, "no_such")
+
+
+def test_the_slower_kernel_counts_more_tiles():
+    source = (ROOT / slower.KERNEL).read_text(encoding="utf-8")
+    changed = slower.changed(source, 15).splitlines()
+    assert [line for line in changed if line not in source.splitlines()] == [
+        "  const index_t all = tiles.count(), more = (all * 15 + 99) / 100;",
+        '      "gradcomp::kernels::count_above", exec, all + more, KOKKOS_LAMBDA(const Warp& warp, index_t step) {',
+        "        const index_t t = step % all;  // the first ones a second time, with the same answer"]
+    with pytest.raises(GateError, match="does not have the launch"):
+        slower.changed("\n".join(changed), 15)
 
 
 def test_load_ends_with_the_experiments():

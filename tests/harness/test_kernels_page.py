@@ -29,7 +29,8 @@ def record(rows):
 
 
 def pair(spec, elements, ratio):
-    return {"method": spec, "phase": "pair", "elements": elements, "read_limit_ratio": ratio, "elements_per_second": 2e9}
+    return {"method": spec, "phase": "pair", "elements": elements, "read_limit_ratio": ratio, "elements_per_second": 2e9,
+            "nmse": 0.25}
 
 
 def test_bars_hold_or_are_missed():
@@ -40,7 +41,7 @@ def test_bars_hold_or_are_missed():
     assert len(lines) == len(kernels.LINES) and all(len(line) == len(header) for line in lines)
     found = {line[1]: line for line in lines}
     assert found[f"`{first.spec}`"][4] == "holds" and found[f"`{second.spec}`"][4] == "missed"
-    assert found[f"`{first.spec}`"][6:] == ["2,000", "2,000", "9.00\N{MULTIPLICATION SIGN}"]
+    assert found[f"`{first.spec}`"][5:] == ["0.250", "2,000", "2,000", "9.00\N{MULTIPLICATION SIGN}", "0.250"]
     assert lines[2][3] == lines[2][4] == lines[2][6] == DASH, "not measured is neither held nor missed"
 
 
@@ -63,6 +64,8 @@ def test_quick_page(tmp_path):
         assert "holds" in shown or "missed" in shown, shown
     for name in ("read", "copy", "triad", "sgemm"):
         assert f"\n| {name} |" in source
+    assert tool("--quick", "--page", "--folder", folder, "--output", page, path="/nonexistent").returncode == 0
+    assert page.read_text(encoding="utf-8") == source, "the records alone make it again"
     for path in folder.glob("*.json"):
         VALIDATOR.validate(json.loads(path.read_text(encoding="utf-8")))
     assert len(list(folder.glob("*.json"))) == 4 and not list(page.parent.glob("*.part"))

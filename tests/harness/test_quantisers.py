@@ -36,16 +36,19 @@ def test_quick_page(tmp_path):
     listed = json.loads(run("gradcomp-evaluate", "--list=json").stdout)
     names = [method["name"] for method in listed if method["family"] in ("quantiser", "low rank")]
     assert {"qsgd", "sign", "powersgd"} <= set(names)
-    quality, times = section(source, "Quality"), section(source, "Time")
+    quality, times = section(source, "Quality"), section(source, "Time, throughput only")
     for name in names:
         for table in (quality, times):
             assert any(re.match(rf"`{name}[:`]", line[0]) for line in table), f"{name} has no line"
+    assert tool("--quick", "--page", "--folder", folder, "--output", page, path="/nonexistent").returncode == 0
+    assert page.read_text(encoding="utf-8") == source, "the records alone make it again"
     for path in folder.glob("*.json"):
         VALIDATOR.validate(json.loads(path.read_text(encoding="utf-8")))
+    assert all(line[-1] != "\N{EN DASH}" for line in times), "an error beside every ratio"
     rows = {line[0]: line for line in quality}
     assert rows["`sign`"][1] != "\N{EN DASH}" and float(rows["`sign`"][1]) < 1.01, "one bit for each element"
     assert 4 <= float(rows["`qsgd:bits=4`"][1]) < 4.2
-    assert len(section(source, "Limits")) == 5, "a heading and four limits"
+    assert len(section(source, "Limits, throughput only")) == 5, "a heading and four limits"
     payloads = {line[0]: line for line in section(source, "Bytes")}
     assert payloads["`powersgd:rank=4`"][2] == "619,640", "ResNet-18, as PowerSGD's authors count"
     assert not list(page.parent.glob("*.part"))

@@ -1,11 +1,13 @@
 """tools/gradcomp_report/records: what is kept of a result file, and which files may stand on one page."""
 import json
 import pathlib
+import subprocess
 
 import example_results
 import pytest
+from gradcomp_report import records
 from gradcomp_report.load import Record, ReportError, read_record
-from gradcomp_report.records import compact, keep, require_one_clean_commit
+from gradcomp_report.records import compact, keep, read_kept, require_one_clean_commit, same_sources
 
 
 def record(name, **known):
@@ -22,12 +24,14 @@ def test_compact_drops_samples_and_digits_that_no_clock_has():
 def test_a_kept_file_is_a_result_file_and_smaller(tmp_path):
     made, kept = tmp_path / "made.json", tmp_path / "deep" / "kept.json"
     made.write_text(json.dumps(example_results.train()), encoding="utf-8")
-    keep(made, kept)
-    before, after = read_record(made), read_record(kept)
+    keep(made, kept, ["program", 1], 2.34, [made, tmp_path / "none"])
+    before, after = read_record(made), read_kept(kept)
+    assert after.command == ["program", "1"] and after.seconds == 2.3
+    assert after.leaves == {str(made): records.checksum(made), str(tmp_path / "none"): None}
     assert [row["name"] for row in after.rows] == [row["name"] for row in before.rows]
     assert all("step_times_ms" not in row and "curve" in row and "step_time_ms" in row for row in after.rows)
     assert kept.stat().st_size < made.stat().st_size and not list(kept.parent.glob("*.part"))
-    assert len(kept.read_text(encoding="utf-8").splitlines()) == len(after.rows) + 2
+    assert len(kept.read_text(encoding="utf-8").splitlines()) == len(after.rows) + 5
 
 
 def test_one_clean_commit():
@@ -36,3 +40,28 @@ def test_one_clean_commit():
                         (record("b", git_hash="b" * 40), "by commit bbbbbbbbbbbb, but 'a' by aaaaaaaaaaaa")):
         with pytest.raises(ReportError, match=said):
             require_one_clean_commit([record("a"), other])
+
+
+def test_a_commit_of_records_is_no_other_source(tmp_path, monkeypatch):
+    def git(*words):
+        return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a", "-C", tmp_path, *words], capture_output=True,
+                              text=True, check=True).stdout.strip()
+
+    def commit(name):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+        git("add", ".")
+        git("commit", "-q", "-m", name)
+        return git("rev-parse", "--short=12", "HEAD")
+    monkeypatch.setattr(records, "ROOT", tmp_path)
+    git("init", "-q")
+    source, record, rates, page, other = map(commit, (
+        "source", "docs/results/records/a.json", "docs/rates/a.json", "docs/results.schema.json", "source2"))
+    assert same_sources(source, rates) and same_sources(record, rates) and same_sources(other, other)
+    assert not same_sources(source, page) and not same_sources(page, other) and not same_sources(source, "b" * 12)
+    assert not same_sources(source, "unknown") and not same_sources("unknown", source)
+
+
+def test_the_build_and_the_records_agree_on_what_is_no_source():
+    script = (pathlib.Path(records.__file__).parents[2] / "cmake" / "git_version.cmake").read_text(encoding="utf-8")
+    assert " ".join(f":!{folder}" for folder in records.MEASURED) in script

@@ -9,7 +9,7 @@ import sys
 import example_results
 import pytest
 from gradcomp_report import frames, tables, text
-from gradcomp_report.load import read_folder
+from gradcomp_report.load import Record, read_folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "report"
@@ -120,6 +120,16 @@ def test_emulated_links_are_labelled(made):
 def test_text_from_files_is_escaped(made):
     source = (made / "report.html").read_text(encoding="utf-8")
     assert "a &lt;fabricated&gt; CPU" in source and "<fabricated>" not in source
+
+
+def test_speeds_without_a_training_stand_beside_the_error():
+    reduced = frames.allreduce(Record(pathlib.Path("a"), *example_results.allreduce().values()))
+    header, rows = tables.reductions(reduced)
+    assert header[-1] == "NMSE, 16.8 MB"
+    found = {row[0]: row[-1] for row in rows}
+    assert found["fp32"] == "0" and found["top_k:ratio=0.01"] == "0.250", "the square of the relative error"
+    header, rows = tables.kernels(frames.bench(Record(pathlib.Path("b"), *example_results.bench().values())))
+    assert header[-1] == "NMSE, 1,024" and rows[0][-1] == "0.500"
 
 
 def test_crossovers(made):

@@ -20,6 +20,7 @@ def run(*arguments, cwd=None, **variables):
 @pytest.mark.parametrize("arguments", [
     ["nonsense"], ["build", "nonsense"], ["clean", "x"], ["format", "x"], ["shell", "x"], ["docs", "x"], ["exec"], ["exec", "true"],
     ["exec", "--"], ["exec", "-n", "0", "--", "true"], ["exec", "-n", "x", "--", "true"], ["exec", "-n", "2", "true"],
+    ["results", "nonsense"], ["results", "kernels", "--nonsense"],
 ])
 def test_wrong_calls(arguments):
     done = run(*arguments)
@@ -38,7 +39,8 @@ def test_wrong_environment(variables):
 def test_help_names_every_verb():
     text = run("help").stdout
     assert run().stdout == text
-    for verb in ("demo", "test", "build", "exec", "bench", "device-check", "docs", "shell", "format", "clean", "help"):
+    for verb in ("demo", "test", "build", "exec", "bench", "results", "device-check", "mutate", "docs", "shell", "format",
+                 "clean", "help"):
         assert f"\n  {verb} " in text
 
 

@@ -27,6 +27,9 @@ def test_quick_page(tmp_path):
     done = tool("--quick", "--folder", folder, "--output", page, "--images", images)
     assert done.returncode == 0, done.stderr
     source = page.read_text(encoding="utf-8")
+    again = tool("--quick", "--page", "--folder", folder, "--output", page, "--images", images, path="/nonexistent")
+    assert again.returncode == 0, again.stderr
+    assert page.read_text(encoding="utf-8") == source, "the records alone make it again"
     listed = json.loads(run("gradcomp-evaluate", "--list=json").stdout)
     sparse = [method["name"] for method in listed if method["family"] == "sparsifier"]
     assert {"top_k", "random_k", "sidco"} <= set(sparse)
@@ -36,10 +39,14 @@ def test_quick_page(tmp_path):
     loops = {}
     for path in folder.glob("*.json"):
         document = json.loads(path.read_text(encoding="utf-8"))
+        if path.stem == "distributions":
+            continue
         VALIDATOR.validate(document)
+        if path.stem == "gradients":
+            continue
         loops[path.name] = {row["loop"] for row in document["benchmarks"]}
     assert all("training" in found for found in loops.values()), loops
-    assert loops["sparsifiers_0.1.json"] == loops["sparsifiers_0.01.json"] == {"open", "training"}
+    assert loops["target_0.1.json"] == loops["target_0.01.json"] == {"open", "training"}
     figures = re.findall(r"\]\((\.\./images/[^)]+\.svg)\)", source)
     assert len(figures) == 3 and all((page.parent / figure).is_file() for figure in figures)
     assert {(page.parent / figure).resolve() for figure in figures} == {path.resolve() for path in images.iterdir()}

@@ -10,12 +10,13 @@ import sys
 
 import example_results
 import pytest
-from gradcomp_report import comparisons, training_tables
+from gradcomp_report import comparisons, records, training_tables
 from gradcomp_report.load import Record, ReportError, read_rates
 from test_schema import BIN, VALIDATOR, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "training_page"
+COMMIT = "0123456789ab"
 DASH, TIMES = "\N{EN DASH}", "\N{MULTIPLICATION SIGN}"
 
 
@@ -39,14 +40,14 @@ def training(chosen=None):
         methods = ",".join(chosen.task.specs(chosen.methods))
         document["context"]["gradcomp"]["options"] = {"methods": methods, "steps": chosen.task.steps, "tuned": True}
         document["context"]["gradcomp"]["ranks"] = chosen.ranks
-        document["context"]["gradcomp"]["git_hash"] = "0123456789abcdef"
+        document["context"]["gradcomp"]["git_hash"] = COMMIT
     return document
 
 
 def test_programs_get_all_cpus():
     asks = "import os; print(len(os.sched_getaffinity(0)))"
     starts = (f"import sys; sys.path.insert(0, {str(ROOT / 'tools')!r})\n"
-              "from gradcomp_report import pages, training_page\n"
+              "from gradcomp_report import pages\n"
               f"print(pages.command(sys.executable, '-c', {asks!r}))")
     found = subprocess.run([sys.executable, "-c", starts], capture_output=True, text=True, check=True,
                            env=os.environ | {"OMP_PROC_BIND": "spread", "OMP_PLACES": "cores"})
@@ -205,7 +206,7 @@ def test_behind_in_perplexity_is_a_share():
 
 def test_the_same_batch_on_more_ranks():
     runs = [comparisons.find(name).runs[0] for name in ("resnet20", "resnet20-4")]
-    two, four = (comparisons.command(run, "out.json", "kjv.txt") for run in runs)
+    two, four = (comparisons.command(run, "kjv.txt") for run in runs)
     batch = [run.ranks * words[words.index("--batch") + 1] for run, words in zip(runs, (two, four))]
     assert four[four.index("-n") + 1] == 4 and batch[0] == batch[1] == runs[0].task.batch
 
@@ -213,11 +214,11 @@ def test_the_same_batch_on_more_ranks():
 @pytest.mark.parametrize("name", ["lstm", "lstm-4", "sparsifiers", "full-text"])
 def test_tuning_is_the_same_training_without_a_result(name):
     chosen = comparisons.find(name).runs[0]
-    words = comparisons.tuning(chosen, "rates.json", "kjv.txt")
-    assert words[-3:] == ["--tune", "--tune-steps", chosen.task.steps]
+    words = comparisons.tuning([chosen], "rates.json", "kjv.txt")
+    assert words[-3:] == ["--tune", "--tune-steps", chosen.task.tuning_steps or chosen.task.steps]
     assert words[words.index("-n") + 1] == 2 and not {"--output", "--link", "--seeds"} & set(words)
-    later = comparisons.command(dataclasses.replace(chosen, ranks=2, seeds=1, link=""), "out.json", "kjv.txt", "rates.json")
-    assert later[:-2] == words[:-3] and later[-2:] == ["--output", "out.json"]
+    later = comparisons.command(dataclasses.replace(chosen, ranks=2, seeds=1, link=""), "kjv.txt", "rates.json")
+    assert later == words[:-3]
 
 
 def test_every_name_is_used_once():
@@ -238,67 +239,104 @@ def test_middles_of_rates_are_of_methods_that_run():
 
 @pytest.fixture(name="broken")
 def fixture_broken(tmp_path):
-    """Programs that fail: whatever the tool starts, it reports."""
+    """Programs that fail: whatever the tool starts, it reports. They say what they were built from."""
     folder = tmp_path / "bin"
     folder.mkdir()
+    document = training()
+    document["context"]["gradcomp"]["git_hash"] = COMMIT
+    (folder / "built.json").write_text(json.dumps(document), encoding="utf-8")
     for name in ("gradcomp-train", "mpirun"):
-        (folder / name).write_text("#!/bin/sh\nexit 9\n")
+        (folder / name).write_text(f'#!/bin/sh\ncase "$*" in *resnet8*) cp {folder}/built.json "${{@: -1}}" ;; *) exit 9 ;; esac\n'
+                                   .replace("/bin/sh", "/bin/bash"))
         (folder / name).chmod(0o755)
     return folder
 
 
+RATES = {"methods": {"fp32": {"lr": 0.05, "trials": [{"lr": 0.025}, {"lr": 0.05}, {"lr": 0.1}]}}}
+
+
+def kept(chosen, folder, name, words, leaves=()):
+    """Writes a record as if `words` had made it; returns its path."""
+    made = folder / "made.json"
+    made.write_text(json.dumps(training(chosen)), encoding="utf-8")
+    records.keep(made, folder / f"{name}.json", list(map(str, words)), 1, leaves)
+    made.unlink()
+    return folder / f"{name}.json"
+
+
 def test_finished_files_are_kept_and_others_refused(tmp_path, broken):
-    results, page = tmp_path / "records", tmp_path / "p.md"
+    results, page, rates = tmp_path / "records", tmp_path / "p.md", tmp_path / "rates.d"
     results.mkdir()
+    rates.mkdir()
     chosen = comparisons.find("resnet20").runs[0]
-    (results / "resnet20.json").write_text(json.dumps(training(chosen)), encoding="utf-8")
-    (tmp_path / "rates.d").mkdir()
-    (tmp_path / "rates.d" / "resnet20.json").write_text(
-        json.dumps({"methods": {"fp32": {"lr": 0.05, "trials": [{"lr": 0.025}, {"lr": 0.05}, {"lr": 0.1}]}}}), encoding="utf-8")
-    where = ("--folder", tmp_path / "raw", "--records", results, "--rates", tmp_path / "rates.d", "--output", page, "--images",
-             tmp_path)
+    known = rates / "resnet20.json"
+    known.write_text(json.dumps(RATES), encoding="utf-8")
+    path = kept(chosen, results, "resnet20", comparisons.command(chosen, "build/data/kjv.txt", known))
+    kept(chosen, results, "rates_resnet20", comparisons.tuning([chosen], known, "build/data/kjv.txt"), [known])
+    where = ("--folder", tmp_path / "raw", "--records", results, "--rates", rates, "--output", page, "--images", tmp_path)
     done = tool("--only", "resnet20", *where, path=broken)
     assert done.returncode == 0, done.stderr
-    source = page.read_text(encoding="utf-8")
-    assert "resnet20: kept" in done.stdout and "| `fp32` | 0.05 |" in source and "## Commands" in source
-    assert (tmp_path / "training_resnet20.svg").read_text(encoding="utf-8").startswith("<?xml")
-    assert "](training_resnet20.svg)" in source
-
     before = page.read_text(encoding="utf-8")
+    assert "rates_resnet20: kept" in done.stdout and "[2/2] resnet20: kept" in done.stdout and "| `fp32` | 0.05 |" in before and "## Commands" in before
+    assert (tmp_path / "training_resnet20.svg").read_text(encoding="utf-8").startswith("<?xml")
+    assert "](training_resnet20.svg)" in before
+
     done = tool("--only", "lstm", *where, path=broken)
     assert done.returncode == 1 and done.stderr.startswith("training_page: error: status 9 of: ")
     assert page.read_text(encoding="utf-8") == before
 
-    assert tool("--page", *where, path=broken).returncode == 0 and page.read_text(encoding="utf-8") == before
-    for known, said in ((dict(git_dirty=True), "with changes; commit them"), (dict(git_hash="unknown"), "with changes")):
-        other = training(chosen)
-        other["context"]["gradcomp"] |= known
-        (results / "resnet20.json").write_text(json.dumps(other), encoding="utf-8")
+    assert tool("--page", *where, path="/nonexistent").returncode == 0 and page.read_text(encoding="utf-8") == before
+    for old, new, said in (('"git_dirty": false', '"git_dirty": true', "with changes; commit them"),
+                           (COMMIT, "unknown", "with changes"), ('"1100"', '"7"', "is from another command")):
+        content = path.read_text(encoding="utf-8")
+        assert old in content
+        path.write_text(content.replace(old, new), encoding="utf-8")
         done = tool("--page", *where, path=broken)
         assert done.returncode == 1 and said in done.stderr and done.stderr.count("\n") == 1
-    for option, value in (("steps", 7), ("lr", 0.1)):
-        other = training(chosen)
-        other["context"]["gradcomp"]["options"][option] = value
-        (results / "resnet20.json").write_text(json.dumps(other), encoding="utf-8")
         done = tool("--only", "resnet20", *where, path=broken)
-        assert done.returncode == 1 and "is from another command" in done.stderr and done.stderr.count("\n") == 1
-        assert f"({option})" in done.stderr
+        assert done.returncode == 1 and "status 9" in done.stderr and "resnet20: ResNet-20 on images (its record is " in done.stdout
+        path.write_text(content, encoding="utf-8")
+    known.write_text(json.dumps(RATES) + " ", encoding="utf-8")
+    done = tool("--page", *where, path=broken)
+    assert done.returncode == 1 and "is not what the record rates_resnet20.json tells of" in done.stderr
 
 
-def test_rates_come_first_and_long_runs_go_on(tmp_path):
+def test_rates_come_first_and_long_runs_go_on(tmp_path, broken):
     """With an mpirun that finds rates, and then is killed after its first checkpoint."""
-    program, log, folder = tmp_path / "mpirun", tmp_path / "log", tmp_path / "results" / "full_hmm.checkpoints"
-    program.write_text(f'#!/bin/sh\necho "job $*" >> {log}\ncase "$*" in *--tune*) exit 0 ;; esac\n'
+    program, log, folder = broken / "mpirun", tmp_path / "log", tmp_path / "results" / f"full_hmm.{COMMIT}.checkpoints"
+    rates = tmp_path / "rates" / "lstm.json"
+    program.write_text(f'#!/bin/sh\necho "job $*" >> {log}\n'
+                       f"case \"$*\" in *--tune*) test -e {rates} || echo '{json.dumps(RATES)}' > {rates}; exit 0 ;; esac\n"
                        f"mkdir -p {folder}/seed1\ntouch {folder}/seed1/checkpoint.json\nexit 9\n")
-    program.chmod(0o755)
-    (tmp_path / "gradcomp-train").symlink_to(program)
-    for _ in range(2):
-        done = tool("--only", "full-text", "--folder", tmp_path / "results", "--records", tmp_path / "records", "--output",
-                    tmp_path / "p.md", path=tmp_path)
+
+    def start():
+        done = tool("--only", "full-text", "--folder", tmp_path / "results", "--records", tmp_path / "records", "--rates",
+                    tmp_path / "rates", "--output", tmp_path / "p.md", "--images", tmp_path, path=broken)
         assert done.returncode == 1 and "status 9" in done.stderr
-    tune, first, again, second = log.read_text(encoding="utf-8").splitlines()
-    assert tune == again and "--rates docs/rates/lstm.json --tune" in tune
-    assert f"--checkpoint {folder}" in first and second == f"{first} --resume {folder}"
+        lines = log.read_text(encoding="utf-8").splitlines()
+        log.unlink()
+        return lines
+    tune, first = start()
+    assert f"--rates {rates} --tune" in tune
+    second, = start()
+    output = f" --output {tmp_path}/results/full_hmm.json"
+    assert f"--checkpoint {folder}" in first and second == f"{first.removesuffix(output)} --resume {folder}{output}"
+    for stamp, stays in ((COMMIT, True), ("b" * 12, False)):  # trials of these sources, of others
+        (tmp_path / "records" / "rates_lstm.json").unlink()
+        rates.with_suffix(".commit").write_text(stamp, encoding="utf-8")
+        rates.write_text(json.dumps(RATES | {"mark": 1}), encoding="utf-8")
+        assert start()[0] == tune and ("mark" in rates.read_text(encoding="utf-8")) == stays
+        assert rates.with_suffix(".commit").read_text(encoding="utf-8").strip() == COMMIT
+
+
+def test_rates_of_a_task_are_tuned_for_all_of_its_runs():
+    runs = comparisons.find("resnet20").runs + comparisons.find("powersgd-ranks").runs[:1]
+    words = comparisons.tuning(runs, "rates.json", "kjv.txt")
+    methods = words[words.index("--methods") + 1].split(",")
+    assert len(set(methods)) == len(methods) and "fp32" not in methods and "--no-controls" not in words
+    assert set(methods) == {spec for run in runs for spec in run.task.specs(run.methods)} - {"fp32"} and "--accumulate" in words
+    words = comparisons.tuning(runs[1:], "rates.json", "kjv.txt")
+    assert "fp32" in words[words.index("--methods") + 1].split(",") and "--no-controls" in words
 
 
 def test_list_names_all_and_starts_nothing(broken):
@@ -308,7 +346,8 @@ def test_list_names_all_and_starts_nothing(broken):
 
 
 def test_unknown_name_is_refused(broken):
-    assert tool("--only", "nonsense", path=broken).returncode == 2
+    done = tool("--only", "nonsense", path=broken)
+    assert done.returncode == 2 and done.stderr.startswith("training_page: error: ") and done.stderr.count("\n") == 1
 
 
 @pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
@@ -337,8 +376,11 @@ def test_quick_page(tmp_path):
     for mebibytes in ("1023.01", "4.21", "7.53", "14.18", "31.97"):  # PowerSGD's table
         assert any(f"| {mebibytes} |" in line and "| equal |" in line for line in source.splitlines()), mebibytes
     assert "](../images/training_lstm.svg)" in source
+    done = tool("--quick", "--page", "--folder", tmp_path / "results", "--output", page, "--images", tmp_path / "images",
+                path="/nonexistent")
+    assert done.returncode == 0 and page.read_text(encoding="utf-8") == source, "the records alone make it again"
     for path in (tmp_path / "results").glob("*.json"):
         VALIDATOR.validate(json.loads(path.read_text(encoding="utf-8")))
     assert len(list((tmp_path / "results").glob("*.json"))) == 3 and not list(page.parent.glob("*.part"))
-    kept = [json.loads(path.read_text(encoding="utf-8")) for path in (tmp_path / "results" / "records").glob("*.json")]
-    assert len(kept) == 3 and all("step_times_ms" not in row for document in kept for row in document["benchmarks"])
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in (tmp_path / "results" / "records").glob("*.json")]
+    assert len(found) == 3 and all("step_times_ms" not in row for document in found for row in document["benchmarks"])

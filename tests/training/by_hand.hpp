@@ -66,15 +66,16 @@ class ByHand {
     return o.learning_rate * 0.5 * (1 + std::cos(std::numbers::pi * part));
   }
 
-  /// v = momentum v + (g + decay p), p -= rate v; vectors do not decay.
-  void sgd(const std::vector<float>& mean, std::vector<float>& velocity, double rate, float momentum) {
+  /// v = momentum v + (g + decay p), p -= rate v; vectors do not decay. `again`: p -= rate (g + decay p + v).
+  void sgd(const std::vector<float>& mean, std::vector<float>& velocity, double rate, float momentum,
+           bool again = false) {
     const float decay = static_cast<float>(m_rig.options.weight_decay), step = static_cast<float>(rate);
     velocity.resize(mean.size(), 0.0F);
     for (std::size_t i = 0; i < mean.size(); ++i) {
       const float g = mean[i] + decay * m_decayed[i] * parameters[i];
       const float v = momentum * velocity[i] + g;
       velocity[i] = v;
-      parameters[i] -= step * v;
+      parameters[i] -= step * (again ? g + v : v);
     }
   }
 

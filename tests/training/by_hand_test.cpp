@@ -78,9 +78,10 @@ TEST(ByHand, AdamW) {
 }
 
 /// Methods by the reductions of their buckets, then SGD with this momentum.
-void expect_method(const std::string& spec, float momentum) {
+void expect_method(const std::string& spec, float momentum, const std::string& nesterov = "off") {
   Rig rig;
   shorten(rig);
+  rig.options.nesterov = nesterov;
   ByHand hand(rig);
   const MethodSpec method = parse_method(spec);
   const Layout& layout = rig.model->layout();
@@ -96,14 +97,15 @@ void expect_method(const std::string& spec, float momentum) {
   const double scale = method.learning_rate(1);
   for (index_t step = 0; step < 4; ++step) {
     const Vector<float> own = to_device(hand.gradient(step)), mean("mean", own.size());
-    const Context context{rig.options.seed, step, rig.control->rank(), rig.control->size()};
+    Context context{rig.options.seed, step, rig.control->rank(), rig.control->size()};
+    context.rate = scale * hand.rate(step);
     for (std::size_t b = 0; b < buckets.size(); ++b) {
       const bool skipped =
           reduce(*reductions[b], Exec(), subspan<const float>(own, buckets[b].offset, buckets[b].count),
                  subspan<float>(mean, buckets[b].offset, buckets[b].count), context, verdict);
       EXPECT_FALSE(skipped);
     }
-    hand.sgd(to_host(mean), velocity, scale * hand.rate(step), momentum);
+    hand.sgd(to_host(mean), velocity, scale * hand.rate(step), momentum, nesterov == "powersgd");
   }
   expect_equal(rig, spec, hand);
 }
@@ -115,7 +117,11 @@ TEST(ByHand, MomentumIsAppliedOnce) {
   expect_method("sign", 0);
   expect_method("top_k:ratio=0.05", 0.9F);  // by the optimiser
   expect_method("powersgd:rank=2", 0.9F);
+  expect_method("ef_sign:variant=paper", 0);  // none
 }
+
+// Vogels et al. 2019, algorithm 2: m = lambda m + D; x -= rate (D + m), with D the decoded mean and its weight decay
+TEST(ByHand, MomentumOfPowerSgdsAuthors) { expect_method("powersgd:rank=2:matrix=authors", 0.9F, "powersgd"); }
 
 TEST(ByHand, AccumulateTakesTheRateOfItsLastStep) {
   for (const std::string overlap : {"on", "off"}) {

@@ -15,7 +15,7 @@ const char* const methods =
     "fp32,top_k:ratio=0.01:strategy=synchronous,powersgd:rank=2,sidco:ratio=0.01:interval=3,dgc:ratio=0.01,one_bit,"
     "top_k:ratio=0.01:feedback=ef21,adaptive_threshold,redsync:variant=paper:search=binary:interval=3,"
     "top_k:ratio=0.02:reducer=ok_topk:reducer.interval=3,signum,"
-    "top_k:ratio=0.02+qsgd:bits=4";
+    "top_k:ratio=0.02+qsgd:bits=4,top_k:ratio=0.01:feedback.rate_aware=on,ef_sign:variant=paper:reducer=two_phase";
 
 struct Interrupted {};
 

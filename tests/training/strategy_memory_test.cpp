@@ -31,7 +31,8 @@ TEST(StrategyMemories, AreAllThatTheNextStepDependsOn) {
   for (const char* method :
        {"fp32", "top_k:ratio=0.05", "top_k:ratio=0.05:feedback=ef21", "top_k:ratio=0.05:feedback=ef21:feedback.eta=0.5",
         "dgc:ratio=0.05", "powersgd:rank=2", "powersgd:rank=2:variant=one_sided", "signum", "ef_sign:reducer=two_phase",
-        "top_k:ratio=0.05:reducer=ok_topk:reducer.interval=4"}) {
+        "top_k:ratio=0.05:reducer=ok_topk:reducer.interval=4", "top_k:ratio=0.05:feedback.rate_aware=on",
+        "ef_sign:variant=paper:reducer=two_phase"}) {
     for (const char* strategy : strategies) {
       for (const char* optimiser : {"sgd", "adamw"}) {
         if (optimiser == std::string("adamw") && brings_momentum(method)) continue;
@@ -49,7 +50,8 @@ TEST(StrategyMemories, OfVariantsThatRememberMore) {
   for (const char* method :
        {"sidco:ratio=0.01:interval=4", "redsync:variant=paper:search=binary:interval=4", "powersgd:variant=cold",
         "adaptive_threshold:feedback=ef21", "powersgd:rank=2:start_step=4", "top_k:ratio=0.02+qsgd:bits=4",
-        "top_k:ratio=0.05:warmup=quarters:warmup.steps=5"}) {
+        "top_k:ratio=0.05:warmup=quarters:warmup.steps=5", "dgc:ratio=0.05:feedback.rate_aware=on",
+        "powersgd:variant=one_sided:matrix=authors"}) {
     expect_equal_after_hand_over({method, "overlapped", "sgd"});
   }
 }

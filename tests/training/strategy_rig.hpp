@@ -39,12 +39,15 @@ class StrategyRig {
     m_strategy = make_strategy(parse_method(setting.method), m_layout, 5, comm, options);
   }
 
+  /// Another one in every step.
+  static double rate(index_t number) { return 0.05 / static_cast<double>(1 + number); }
+
   /// `spoilt`: what one element of this rank's gradient is.
   StepReport step(index_t number, std::optional<float> spoilt = {}) {
     auto values = gradient_values(m_layout.count(), m_comm.rank(), static_cast<int>(number));
     if (spoilt) values[values.size() / 2] = *spoilt;
     Kokkos::deep_copy(m_gradient, HostSpan<const float>(values.data(), values.size()));
-    m_strategy->begin(m_exec, {number, 0.05, m_gradient, m_parameters, m_buffers, nullptr});
+    m_strategy->begin(m_exec, {number, rate(number), m_gradient, m_parameters, m_buffers, nullptr});
     for (std::size_t s = m_layout.segments.size(); s-- > 0;) m_strategy->ready(m_exec, s);
     const StepReport report = m_strategy->end(m_exec, {});
     m_strategy->drain(m_exec);
@@ -128,10 +131,11 @@ inline const char* const strategies[] = {
     "local:period=1",
 };
 
-/// Whether the method brings its momentum along: it then needs sgd.
+/// Whether the method takes no momentum of the optimiser: it then needs sgd.
 inline bool brings_momentum(const std::string& method) {
   const MethodSpec spec = parse_method(method);
-  return holds_momentum(spec.common) || spec.compressor->info().property == Info::Property::sign;
+  const Info& info = spec.compressor->info();
+  return holds_momentum(spec.common) || info.property == Info::Property::sign || info.rate_inside;
 }
 
 }  // namespace gradcomp::train::test

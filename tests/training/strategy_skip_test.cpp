@@ -46,10 +46,10 @@ void expect_group_left_out(const Setting& setting, float value) {
 }
 
 TEST(NonFinite, LeavesParametersMomentsAndMemoriesAsTheyWere) {
-  for (const char* method :
-       {"fp32", "fp16", "top_k:ratio=0.05", "top_k:ratio=0.05:feedback=ef21:feedback.eta=0.5", "dgc:ratio=0.05",
-        "powersgd:rank=2", "powersgd:rank=2:variant=one_sided", "signum", "qsgd:feedback=residual",
-        "ef_sign:reducer=two_phase", "top_k:ratio=0.05:reducer=ok_topk", "top_k:ratio=0.05:reducer=gtop_k"}) {
+  for (const char* method : {"fp32", "fp16", "top_k:ratio=0.05", "top_k:ratio=0.05:feedback=ef21:feedback.eta=0.5",
+                             "dgc:ratio=0.05", "powersgd:rank=2", "powersgd:rank=2:variant=one_sided", "signum",
+                             "qsgd:feedback=residual", "ef_sign:reducer=two_phase", "top_k:ratio=0.05:reducer=ok_topk",
+                             "top_k:ratio=0.05:reducer=gtop_k", "top_k:ratio=0.05:feedback.rate_aware=on"}) {
     for (const char* strategy : {"overlapped", "synchronous", "accumulate:every=2", "local:period=1"}) {
       for (const char* optimiser : {"sgd", "adamw"}) {
         if (optimiser == std::string("adamw") && brings_momentum(method)) continue;

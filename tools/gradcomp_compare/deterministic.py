@@ -11,7 +11,7 @@ BUILD = ("compiler", "build_type", "native_arch", "kokkos_version", "kokkos_back
 
 
 # The cases of the baseline, as arguments of gradcomp-bench.
-CASES = ("--sizes", "16384", "--samples", "1", "--filter", "^(compress|decompress)/")
+CASES = ("--sizes", "16384", "--samples", "1", "--stream", "1", "--filter", "^(compress|decompress)/")
 
 
 def is_figure(column):

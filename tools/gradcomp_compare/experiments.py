@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import statistics
 import subprocess
 import sys
 import types
@@ -18,33 +19,6 @@ from .samples import GateError
 TOOL = pathlib.Path(__file__).resolve().parents[1] / "gradcomp-compare"
 ENVIRONMENT = {"OMP_NUM_THREADS": "1"}  # threads that wait for each other on a loaded machine would measure the scheduler
 NOISES, CASES, SLOWER, QUIET = (0.01, 0.03, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2), 20, 1.15, 0.05
-WRAPPER = """#!{python}
-# gradcomp-bench whose results are slower by a known factor.
-import json, pathlib, re, subprocess, sys
-words = sys.argv[1:]
-status = subprocess.call([{program!r}, *words])
-if status:
-    sys.exit(status)
-path = pathlib.Path(words[words.index("--output") + 1])
-made = json.loads(path.read_text())
-for row in made["benchmarks"]:
-    if re.search({case!r}, row["name"]):
-        for key in ("real_time", "cpu_time"):
-            row[key] *= {factor}
-        row["times_ms"] = [{factor} * time for time in row["times_ms"]]
-        row["time_ms"] |= {{key: {factor} * time for key, time in row["time_ms"].items() if key != "count"}}
-path.write_text(json.dumps(made))
-"""
-
-
-def slowed(program, factor, case, folder):
-    """A gradcomp-bench in the new `folder` that multiplies the times of cases matching `case`."""
-    folder.mkdir()
-    path = folder / "gradcomp-bench"
-    path.write_text(WRAPPER.format(python=sys.executable, program=str(program), case=case, factor=factor),
-                    encoding="utf-8")
-    path.chmod(0o755)
-    return path
 
 
 BUSY = """import os
@@ -71,11 +45,20 @@ def load(count):
 def spread(document, case):
     """Largest bound of the A/A spread among the judged cases of a comparison whose names match `case`. Throws GateError
     without any."""
-    found = [one["spread_bound"] for one in document["cases"]
-             if one["spread_bound"] is not None and re.search(case, one["name"])]
+    return max(one["spread_bound"] for one in judged(document, case))
+
+
+def measured(document, case):
+    """Median of new time / old time over the same cases."""
+    return statistics.median(one["ratio"] for one in judged(document, case))
+
+
+def judged(document, case):
+    """The judged cases of a comparison whose names match `case`, at least one."""
+    found = [one for one in document["cases"] if one["spread_bound"] is not None and re.search(case, one["name"])]
     if not found:
         raise GateError(f"no case with times that can be judged matches --case '{case}'")
-    return max(found)
+    return found
 
 
 def compare(program, other, processes, arguments, seed, folder):

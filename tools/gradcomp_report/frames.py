@@ -75,6 +75,7 @@ def allreduce(record):
         "dense_bytes": lambda row: row["dense_bytes"],
         "payload_bytes": lambda row: row["payload_bytes"],
         "time_ms": lambda row: row["time_ms"]["median"],
+        "nmse": lambda row: np.nan if row.get("relative_error") is None else row["relative_error"]**2,
     }
     return _frame(record, columns).sort_values("dense_bytes", kind="stable")
 
@@ -84,7 +85,7 @@ def bench(record):
     methods = [row for row in record.rows if "method" in row]
     return pd.DataFrame(
         [{"label": row["label"], "operation": row["operation"], "elements": row["elements"],
-          "read_limit_ratio": row.get("read_limit_ratio")} for row in methods])
+          "read_limit_ratio": row.get("read_limit_ratio"), "nmse": row.get("nmse")} for row in methods])
 
 
 def best_dense(frame):

@@ -4,6 +4,7 @@ import pathlib
 import re
 
 import numpy as np
+from scipy import stats
 
 from . import fits, text
 from .load import ReportError
@@ -13,16 +14,52 @@ KINDS = {"gradient": "gradient", "accumulated": "with error feedback"}
 
 @dataclasses.dataclass
 class Gradient:
-    """One file: magnitudes of its nonzeros, ascending, and the fits to them."""
+    """What is drawn of one file: magnitudes of its nonzeros and the fits to them."""
 
     kind: str  # gradient or accumulated
     count: int
-    magnitudes: np.ndarray
+    nonzeros: int
+    span: list  # least and largest magnitude drawn
+    density: list  # [magnitude, probability density]
+    tail: list  # [magnitude, share of the nonzeros that is as large]
     fits: list
 
     @property
     def zeros(self):
-        return 1 - len(self.magnitudes) / self.count
+        return 1 - self.nonzeros / self.count
+
+    def row(self, title):
+        """As a row of a record."""
+        return {"name": f"{title}/{self.kind}", "title": title} | dataclasses.asdict(self) | {
+            "fits": [{"name": fit.name, "parameters": fit.parameters, "distance": fit.distance if fit.frozen else None,
+                      "family": fit.frozen and [fit.frozen.dist.name, fit.frozen.args, fit.frozen.kwds]} for fit in self.fits]}
+
+
+def of_rows(rows):
+    """{title: gradients} of the rows that Gradient.row() made."""
+    found = {}
+    for row in rows:
+        known = []
+        for fit in row["fits"]:
+            family, arguments, named = fit["family"] or (None, (), {})
+            frozen = getattr(stats, family)(*arguments, **named) if family else None
+            known.append(fits.Fit(fit["name"], fit["parameters"], frozen, float("nan") if frozen is None else fit["distance"]))
+        values = {field.name: row[field.name] for field in dataclasses.fields(Gradient)}
+        found.setdefault(row["title"], []).append(Gradient(**values | {"fits": known}))
+    return found
+
+
+def summary(kind, count, a):
+    """Of the ascending magnitudes `a` of the nonzeros of `count` elements."""
+    # Ranks, not values, set the range: a stray denormal must not squeeze the rest into a corner.
+    low, high = a[int(0.002 * len(a))], a[-1]
+    edges = np.geomspace(low, high * 1.001, 61) if high > low else np.array([0.5, 2]) * high
+    counts, _ = np.histogram(a, edges)
+    middle, width, filled = np.sqrt(edges[1:] * edges[:-1]), np.diff(edges), counts > 0
+    left = np.unique(np.geomspace(1, len(a), 120).astype(int))  # how many are at least as large
+    return Gradient(kind, count, len(a), [float(edges[0]), float(edges[-1])],
+                    [middle[filled].tolist(), (counts[filled] / width[filled] / len(a)).tolist()],
+                    [a[len(a) - left].tolist(), (left / len(a)).tolist()], fits.fit_all(a))
 
 
 def read(path):
@@ -44,7 +81,7 @@ def read(path):
     if not len(magnitudes):
         raise ReportError(f"'{path}' holds no value but zero")
     kind = "accumulated" if path.stem.endswith("_accumulated") else "gradient"
-    return Gradient(kind, values.size, magnitudes, fits.fit_all(magnitudes))
+    return summary(kind, values.size, magnitudes)
 
 
 def groups(paths):

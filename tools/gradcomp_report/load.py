@@ -66,12 +66,12 @@ def read_rates(path):
         raise ReportError(f"'{path}' is not a file of tuned rates: {error!r}") from error
 
 
-def read_record(path):
-    """One file, checked for what the report relies on."""
+def read_record(path, programs=PROGRAMS):
+    """One file, checked for what the report relies on; `programs`: those that may have written it, None for any."""
     document = read_json(path)
     try:
         record = Record(path, document["context"], document["benchmarks"])
-        known = record.program in PROGRAMS and record.gradcomp["schema_version"] == 2
+        known = (programs is None or record.program in programs) and record.gradcomp["schema_version"] == 2
         record.link  # noqa: B018 (a missing column must show here, not in a plot)
         names = [row["name"] for row in record.rows]
     except (KeyError, TypeError) as error:

@@ -1,13 +1,11 @@
 """What the tools that measure and write a page of docs/results have in common."""
 import os
-import pathlib
 import shlex
 import shutil
 import subprocess
 
 from . import CPUS
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from .records import ROOT
 
 
 class Failed(Exception):
@@ -33,13 +31,6 @@ def command(*words):
     return printed
 
 
-def run_all(commands):
-    """Runs [(words, what they are for)] one after the other."""
-    for number, (words, purpose) in enumerate(commands, 1):
-        print(f"[{number}/{len(commands)}] {purpose}", flush=True)
-        command(*words)
-
-
 def require_programs(tool, *programs):
     """Fails unless the programs are on PATH."""
     for program in programs:
@@ -47,13 +38,27 @@ def require_programs(tool, *programs):
             raise Failed(f"{program} is not on PATH; start with ./run exec -- tools/{tool}")
 
 
-def command_lines(commands):
-    """The commands as a section of the page."""
+def command_lines(commands, start=""):
+    """The commands as a section of the page; `start`: what sets the environment of ./run."""
     lines = ["## Commands", "",
              "<!-- not run: measurements of minutes to hours; this page shows what they found -->", "```sh"]
     for words, purpose in commands:
-        lines += [f"# {purpose}", "./run exec -- " + shlex.join(map(str, words))]
+        lines += [f"# {purpose}", f"{start}./run exec -- " + shlex.join(map(str, words))]
     return [*lines, "```"]
+
+
+def machines(records):
+    """What ran where, a part for each machine and build."""
+    found = {}
+    for record in records:
+        known = record.gradcomp
+        start = f"{known['cpu_model']}, {record.context['num_cpus']} CPUs, threads: "
+        end = f"; {known['compiler']}, Kokkos {known['kokkos_version']} ({known['kokkos_backend']}); {commit(record)}, "
+        threads, days = found.setdefault((start, end), (set(), set()))
+        threads.add(known["threads"])
+        days.add(record.context["date"][:10])
+    return "; and ".join(start + ", ".join(map(str, sorted(threads))) + end + " to ".join(sorted({min(days), max(days)}))
+                         for (start, end), (threads, days) in found.items()) + "."
 
 
 def commit(record):

@@ -168,30 +168,23 @@ def distributions(title, gradients, kinds):
                                 layout="constrained")
     for column, gradient in enumerate(gradients):
         density, tail = axes[0][column], axes[1][column]
-        a = gradient.magnitudes
-        # Ranks, not values, set the range: a stray denormal must not squeeze the rest into a corner.
-        low, high = a[int(0.002 * len(a))], a[-1]
-        edges = np.geomspace(low, high * 1.001, 61) if high > low else np.array([0.5, 2]) * high
-        counts, _ = np.histogram(a, edges)
-        middle, width = np.sqrt(edges[1:] * edges[:-1]), np.diff(edges)
-        filled = counts > 0
-        density.plot(middle[filled], counts[filled] / width[filled] / len(a), ".", color="black", markersize=4)
-        left = np.unique(np.geomspace(1, len(a), 120).astype(int))  # how many are at least as large
-        tail.plot(a[len(a) - left], left / len(a), ".", color="black", markersize=4, label="measured")
+        low, high = gradient.span
+        density.plot(*gradient.density, ".", color="black", markersize=4)
+        tail.plot(*gradient.tail, ".", color="black", markersize=4, label="measured")
         for fit, (colour, line) in zip(gradient.fits, FIT_STYLE):
             if fit.frozen is None:
                 continue
-            x = np.geomspace(edges[0], edges[-1], 120)
+            x = np.geomspace(low, high, 120)
             label = f"{fit.name}, KS {text.number(fit.distance)}"
             density.plot(x, _positive(fit.frozen.pdf(x)), line, color=colour, linewidth=1.4)
             tail.plot(x, _positive(fit.frozen.sf(x)), line, color=colour, linewidth=1.4, label=label)
-        density.set_ylim(_decades(counts[filled] / width[filled] / len(a)))
-        tail.set_ylim(0.3 / len(a), 1.5)
+        density.set_ylim(_decades(np.array(gradient.density[1])))
+        tail.set_ylim(0.3 / gradient.nonzeros, 1.5)
         for axis in (density, tail):
             axis.set_xscale("log")
             axis.set_yscale("log")
             axis.minorticks_off()
-            axis.set_xlim(edges[0] / 1.2, edges[-1] * 1.3)
+            axis.set_xlim(low / 1.2, high * 1.3)
         density.set_title(kinds[gradient.kind])
         tail.set_xlabel("|g|, nonzeros")
         tail.legend(fontsize=8, loc="lower left")

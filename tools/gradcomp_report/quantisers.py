@@ -33,8 +33,14 @@ def in_reads(row, column):
     return row[column] / limit if limit else None
 
 
+def nmse(row):
+    """Squared distance of what is decoded from what the compressor saw, over the square of that; None where not known."""
+    error = row["relative_l2_error"]
+    return None if error is None else error**2
+
+
 def times(parts):
-    """[(record, names)] -> a line per method: compress, decompress and both as multiples of one read."""
+    """[(record, names)] -> a line per method: compress, decompress and both as multiples of one read, and the error."""
     lines = []
     for record, names in parts:
         for name in names:
@@ -42,15 +48,16 @@ def times(parts):
                 compress, decompress = in_reads(row, "compress_ms"), in_reads(row, "decompress_ms")
                 both = None if compress is None else compress + decompress
                 lines.append([f"`{name}`", row["stream"], f"{row['elements']:,}", text.ratio(compress),
-                              text.ratio(decompress), text.ratio(both)])
-    return ["method", "gradient", "elements", "compress", "decompress", "both"], lines
+                              text.ratio(decompress), text.ratio(both), text.number(nmse(row))])
+    return ["method", "gradient", "elements", "compress", "decompress", "both", "NMSE"], lines
 
 
 def bars(found):
-    """[(what, limit, measured)] -> a table that says which limits hold."""
-    return (["what", "at most", "measured", ""],
+    """[(what, limit, measured, its error)] -> a table that says which limits hold."""
+    return (["what", "at most", "measured", "", "NMSE"],
             [[what, text.ratio(limit), text.ratio(value),
-              text.DASH if value is None else "holds" if value <= limit else "missed"] for what, limit, value in found])
+              text.DASH if value is None else "holds" if value <= limit else "missed", text.number(error)]
+             for what, limit, value, error in found])
 
 
 def payloads(records):

@@ -60,10 +60,11 @@ def _per_target(records, names, headings, cell):
 
 
 def times(records, names, headings):
-    """Time to compress, and to decompress, as multiples of one read of the gradient."""
+    """Time to compress, and to decompress, as multiples of one read of the gradient, and the error."""
     def cell(row):
-        read = row["read_limit_ms"]
-        return f"{text.ratio(row['read_limit_ratio'])} + {text.ratio(row['decompress_ms'] / read if read else None)}"
+        read, error = row["read_limit_ms"], row["relative_l2_error"]
+        return (f"{text.ratio(row['read_limit_ratio'])} + {text.ratio(row['decompress_ms'] / read if read else None)} "
+                f"(NMSE {text.number(None if error is None else error**2, 2)})")
     return _per_target(records, names, headings, cell)
 
 

@@ -36,15 +36,17 @@ def breakdown(frame):
 
 
 def reductions(frame):
-    """Median milliseconds per method and size; the fastest method of a size gets a star, the bound apart."""
+    """Median milliseconds per method and size, and the gradient's error at the largest; the fastest method of a size gets a
+    star, the bound apart."""
     sizes = sorted(frame["dense_bytes"].unique())
     fastest = frame[frame["registry"] != "no_exchange"].groupby("dense_bytes")["time_ms"].min()
-    header = ["method"] + [f"{text.size(size)} (ms)" for size in sizes]
+    header = ["method"] + [f"{text.size(size)} (ms)" for size in sizes] + [f"NMSE, {text.size(sizes[-1])}"]
     rows = []
     for label, group in frame.groupby("label", sort=False):
         times = group.set_index("dense_bytes")["time_ms"]
         bound = (group["registry"] == "no_exchange").all()
-        rows.append([label] + [_cell(times.get(size), not bound and times.get(size) == fastest[size]) for size in sizes])
+        rows.append([label] + [_cell(times.get(size), not bound and times.get(size) == fastest[size]) for size in sizes]
+                    + [text.number(group.set_index("dense_bytes")["nmse"].get(sizes[-1]))])
     return header, rows
 
 
@@ -53,12 +55,15 @@ def _cell(value, best):
 
 
 def kernels(frame):
-    """Time over the time to read the gradient once, per method, operation and size."""
+    """Time over the time to read the gradient once, per method, operation and size; the gradient's error at the largest."""
     cases = sorted({(row.operation, row.elements) for row in frame.itertuples()})
-    header = ["method"] + [f"{operation}, {elements:,}" for operation, elements in cases]
+    most = max(elements for _, elements in cases)
+    header = ["method"] + [f"{operation}, {elements:,}" for operation, elements in cases] + [f"NMSE, {most:,}"]
+    errors = {row.label: row.nmse for row in frame.itertuples() if row.elements == most}
     lookup = {(row.label, row.operation, row.elements): row.read_limit_ratio for row in frame.itertuples()}
     labels = list(dict.fromkeys(frame["label"]))
-    return header, [[label] + [text.ratio(lookup.get((label, *case))) for case in cases] for label in labels]
+    return header, [[label] + [text.ratio(lookup.get((label, *case))) for case in cases] + [text.number(errors.get(label))]
+                    for label in labels]
 
 
 def evaluations(rows):

@@ -4,7 +4,7 @@ import os
 import matplotlib.pyplot as plt
 
 from . import comparisons, render, training_tables
-from .pages import command_lines, commit, machine
+from .pages import commit
 
 BARS = {"bars_images": ("accuracy", comparisons.IMAGES_TARGET, "ResNet-20 on ShapeTex-10"),
         "bars_hmm": ("perplexity", comparisons.HMM_TARGET, "LSTM on the HMM text")}
@@ -42,18 +42,3 @@ def section(chosen, records, images, folder, edges):
     if chosen.name == "bars":
         lines += [*render.markdown_table(*training_tables.bars({run.name: r for run, r in records.items()}, BARS)), ""]
     return lines
-
-
-def page(done, commands, images, folder, edges):
-    """The page as text; `done`: {comparison: {run: record}}, `commands`: [(words, run)], `folder`: of the page, `edges`:
-    {task: its methods whose tuned rates are to be marked}."""
-    first = next(iter(next(iter(done.values())).values()))
-    lines = ["# Results: training", "", f"Made by `./run exec -- tools/training_page` on: {machine(first)}", "",
-             "Methods of a table train in turn in one job, with the same weights and batches. Seconds and bytes to the "
-             "target: until the first evaluation that saw it, evaluations not counted. Mean (low to high): over seeds, with "
-             "its 95 % interval; other lines are one seed, of which differences below 2 points of accuracy mean little. "
-             "Speed-ups compare total times of steps, only where the quality is that of fp32. A rate marked `edge` is the least or "
-             "the largest of those that were tried: a better one may lie beyond.", ""]
-    for chosen, records in done.items():
-        lines += section(chosen, records, images, folder, edges)
-    return "\n".join([*lines, *command_lines(commands)]) + "\n"

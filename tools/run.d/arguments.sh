@@ -9,10 +9,19 @@ check_arguments() {
   local verb=$1
   shift
   case $verb in
-    help | --help | -h | demo | test | bench | device-check) ;;
+    help | --help | -h | demo | test | bench | device-check | mutate) ;;
     shell | docs) [ $# = 0 ] || usage_error "$verb takes no arguments" ;;
     format) [ "$*" = '' ] || [ "$*" = --check ] || usage_error "format takes --check or nothing, not '$*'" ;;
     check) [ "$*" = '' ] || [ "$*" = --all ] || usage_error "check takes --all or nothing, not '$*'" ;;
+    results)
+      local word
+      for word; do
+        case " ${pages[*]} --page --cost " in
+          *" $word "*) ;;
+          *) usage_error "results takes --page, --cost and pages (${pages[*]}), not '$word'" ;;
+        esac
+      done
+      ;;
     clean) [ "$*" = '' ] || [ "$*" = --all ] || usage_error "clean takes --all or nothing, not '$*'" ;;
     build) is_preset "${1:-openmp}" || usage_error "no preset '$1': there are ${presets[*]}" ;;
     exec)

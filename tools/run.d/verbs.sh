@@ -30,6 +30,18 @@ verb_bench() {
   esac
 }
 
+verb_results() { # records of a tree with changes are refused: what measurements write does not count as such
+  case " $* " in
+    *' --page '* | *' --cost '*) ;;
+    *)
+      build openmp programs
+      if [ -d /opt/trilinos/usr ]; then build serial-kk gradcomp-bench-kokkos-kernels; fi
+      ;;
+  esac
+  thread_environment 1
+  exec python3 "$project/tools/results" "$@"
+}
+
 device_preset() { # by the devices of the machine's own Kokkos; that of the Debian root has OpenMP
   case ,${GRADCOMP_KOKKOS_DEVICES:-}, in
     *,CUDA,*) echo cuda ;;
@@ -85,6 +97,12 @@ verb_test() {
     show_skips "$project/build/$preset/Testing/Temporary/LastTest.log"
   done
   return "$status"
+}
+
+verb_mutate() { # more ranks than cores are among the tests, as in verb_test
+  mpi_environment $(($(cores) + 1)) 1
+  export OMP_PROC_BIND=false OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} PYTHONDONTWRITEBYTECODE=1
+  exec python3 "$project/tools/gradcomp-mutate" --mutator "$mutator" "$@"
 }
 
 verb_docs() { # quiet but for warnings, all of which are shown before it fails

@@ -12,7 +12,6 @@ using KokkosBatched::Algo;
 using KokkosBatched::Side;
 using KokkosBatched::Trans;
 using Team = Kokkos::TeamPolicy<Exec>;
-using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
 
 template <class T, class Layout = Kokkos::LayoutRight>
 using Matrix = Kokkos::View<T**, Layout, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
@@ -22,7 +21,7 @@ void project_serial(const Bucket& bucket, const Vector<float>& out) {
   const auto matrices = bucket.matrices_on_device;
   const Span<const float> gradient = bucket.gradient, q = bucket.q;
   Kokkos::parallel_for(
-      "gradcomp::bench::project_serial", Range(bucket.exec, 0, static_cast<index_t>(matrices.size())),
+      "gradcomp::bench::project_serial", IndexRange(bucket.exec, 0, static_cast<index_t>(matrices.size())),
       KOKKOS_LAMBDA(const index_t i) {
         const BucketMatrix m = matrices(i);
         KokkosBatched::SerialGemm<Trans::NoTranspose, Trans::Transpose, Algo::Gemm::Blocked>::invoke(
@@ -52,7 +51,7 @@ void project_back_serial(const Bucket& bucket, const Vector<float>& out) {
   const auto matrices = bucket.matrices_on_device;
   const Span<const float> gradient = bucket.gradient, p = bucket.p;
   Kokkos::parallel_for(
-      "gradcomp::bench::project_back_serial", Range(bucket.exec, 0, static_cast<index_t>(matrices.size())),
+      "gradcomp::bench::project_back_serial", IndexRange(bucket.exec, 0, static_cast<index_t>(matrices.size())),
       KOKKOS_LAMBDA(const index_t i) {
         const BucketMatrix m = matrices(i);
         KokkosBatched::SerialGemm<Trans::NoTranspose, Trans::NoTranspose, Algo::Gemm::Blocked>::invoke(
@@ -84,7 +83,7 @@ void orthogonalise_serial(const Bucket& bucket, const Vector<float>& p, const Ve
                           const Vector<float>& out) {
   const auto matrices = bucket.matrices_on_device;
   Kokkos::parallel_for(
-      "gradcomp::bench::orthogonalise_serial", Range(bucket.exec, 0, static_cast<index_t>(matrices.size())),
+      "gradcomp::bench::orthogonalise_serial", IndexRange(bucket.exec, 0, static_cast<index_t>(matrices.size())),
       KOKKOS_LAMBDA(const index_t i) {
         const BucketMatrix m = matrices(i);
         const Matrix<float, Kokkos::LayoutLeft> a(p.data() + m.p, m.rows, m.rank), q(out.data() + m.p, m.rows, m.rank);

@@ -6,6 +6,7 @@
 #include "gradcomp/kernels/blas.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
 #include "gradcomp/nn/shapes.hpp"
+#include "gradcomp/report/context.hpp"
 #include "gradcomp/report/table.hpp"
 #include "kokkos_kernels/contender.hpp"
 
@@ -45,7 +46,7 @@ std::vector<std::vector<double>> times_ms(const Exec& exec, const std::vector<Co
   return times;
 }
 
-void measure(const Exec& exec, const Options& options, int rank, report::Json& rows, report::Table& table) {
+void measure(const Exec& exec, const Options& options, int rank, report::ResultFile& file, report::Table& table) {
   const auto contenders = all_contenders(std::make_shared<const Bucket>(exec, options.model, rank));
   const auto times = times_ms(exec, contenders, options.samples);
   double ours = 0;
@@ -54,26 +55,24 @@ void measure(const Exec& exec, const Options& options, int rank, report::Json& r
     contender.check();
     const double median = report::quantile(times[c], 0.5);
     if (c == 0 || contenders[c - 1].operation != contender.operation) ours = median;
-    rows.push_back({{"operation", contender.operation},
-                    {"rank", rank},
-                    {"by", contender.by},
-                    {"time_ms", report::summary(times[c])},
-                    {"ratio", median / ours}});
+    report::Row row(fmt::format("{}/rank{}/{}", contender.operation, rank, contender.by));
+    row.set("operation", contender.operation).set("rank", rank).set("by", contender.by);
+    file.add(row.set("time_ms", report::summary(times[c])).set("ratio", median / ours));
     table.row({contender.operation, fmt::format("{}", rank), contender.by, report::format_number(1e3 * median),
                report::format_number(median / ours)});
   }
 }
 
 report::Json measure(const Options& options) {
-  report::Json rows = report::Json::array();
+  report::RunInfo info;
+  info.program = "gradcomp-bench-kokkos-kernels";
+  info.options = {{"model", options.model}, {"ranks", options.ranks}, {"samples", options.samples}};
+  report::ResultFile file("", report::make_context(info));
   report::Table table({"operation", "rank", "by", "median\n(us)", "of\nours"});
-  for (const int rank : options.ranks) measure(Exec(), options, rank, rows, table);
+  for (const int rank : options.ranks) measure(Exec(), options, rank, file, table);
   fmt::print("{} ({})\n", kernels::blas_description(), Exec::name());
   table.print();
-  return {{"blas", kernels::blas_description()},
-          {"model", options.model},
-          {"kokkos_backend", Exec::name()},
-          {"rows", rows}};
+  return file.document();
 }
 
 }  // namespace

@@ -7,7 +7,6 @@ namespace gradcomp::coders {
 
 using kernels::entries_per_chunk;
 using kernels::entry_chunks;
-using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
 
 namespace {
 
@@ -36,7 +35,7 @@ KOKKOS_INLINE_FUNCTION Varint read_varint(const std::uint8_t* bytes, index_t at,
 index_t count_varints(const Exec& exec, const std::uint8_t* bytes, index_t size, const Vector<std::uint64_t>& starts) {
   const index_t chunks = (size + bytes_per_chunk - 1) / bytes_per_chunk;
   Kokkos::parallel_for(
-      "gradcomp::coders::count_varints", Range(exec, 0, chunks), KOKKOS_LAMBDA(index_t c) {
+      "gradcomp::coders::count_varints", IndexRange(exec, 0, chunks), KOKKOS_LAMBDA(index_t c) {
         const index_t end = Kokkos::min(size, (c + 1) * bytes_per_chunk);
         std::uint64_t count = 0;
         for (index_t i = c * bytes_per_chunk; i < end; ++i) count += is_last(bytes[i]) ? 1 : 0;
@@ -50,7 +49,7 @@ index_t read_varints(const Exec& exec, const std::uint8_t* bytes, index_t size, 
                      const Vector<std::uint64_t>& starts, std::uint32_t* gaps) {
   index_t bad = 0;
   Kokkos::parallel_reduce(
-      "gradcomp::coders::read_varints", Range(exec, 0, (size + bytes_per_chunk - 1) / bytes_per_chunk),
+      "gradcomp::coders::read_varints", IndexRange(exec, 0, (size + bytes_per_chunk - 1) / bytes_per_chunk),
       KOKKOS_LAMBDA(index_t c, index_t & wrong) {
         const index_t first = c * bytes_per_chunk, end = Kokkos::min(size, first + bytes_per_chunk);
         auto rank = static_cast<index_t>(starts(c));
@@ -78,7 +77,7 @@ index_t encode_delta(const Exec& exec, const std::uint32_t* indices, index_t kep
   const index_t chunks = entry_chunks(kept);
   const Gaps gap{indices};
   Kokkos::parallel_for(
-      "gradcomp::coders::measure_varints", Range(exec, 0, chunks), KOKKOS_LAMBDA(index_t c) {
+      "gradcomp::coders::measure_varints", IndexRange(exec, 0, chunks), KOKKOS_LAMBDA(index_t c) {
         const index_t end = Kokkos::min(kept, (c + 1) * entries_per_chunk);
         std::uint64_t sum = 0;
         for (index_t i = c * entries_per_chunk; i < end; ++i) sum += static_cast<std::uint64_t>(varint_bytes(gap(i)));
@@ -86,7 +85,7 @@ index_t encode_delta(const Exec& exec, const std::uint32_t* indices, index_t kep
       });
   const index_t size = kernels::exclusive_scan(exec, starts, chunks), padded = (size + 3) / 4 * 4;
   Kokkos::parallel_for(
-      "gradcomp::coders::write_varints", Range(exec, 0, chunks), KOKKOS_LAMBDA(index_t c) {
+      "gradcomp::coders::write_varints", IndexRange(exec, 0, chunks), KOKKOS_LAMBDA(index_t c) {
         const index_t end = Kokkos::min(kept, (c + 1) * entries_per_chunk);
         auto at = static_cast<index_t>(starts(c));
         for (index_t i = c * entries_per_chunk; i < end; ++i) {

@@ -8,14 +8,13 @@ namespace gradcomp::coders {
 using kernels::BitFields;
 using kernels::entries_per_chunk;
 using kernels::entry_chunks;
-using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
 
 GapSizes gap_sizes(const Exec& exec, const std::uint32_t* indices, index_t elements, index_t kept) {
   const int width = rice_width(elements, kept);
   const Gaps gap{indices};
   index_t bytes = 0, quotients = 0;
   Kokkos::parallel_reduce(
-      "gradcomp::coders::gap_sizes", Range(exec, 0, kept),
+      "gradcomp::coders::gap_sizes", IndexRange(exec, 0, kept),
       KOKKOS_LAMBDA(index_t i, index_t & bytes_sum, index_t & quotient_sum) {
         const std::uint32_t g = gap(i);
         bytes_sum += varint_bytes(g);
@@ -30,7 +29,7 @@ void sum_gaps(const Exec& exec, const BitFields& gaps, const std::uint32_t* quot
               const Vector<std::uint64_t>& starts, std::uint32_t* indices) {
   const index_t chunks = entry_chunks(kept);
   Kokkos::parallel_for(
-      "gradcomp::coders::sum_gaps_of_chunks", Range(exec, 0, chunks), KOKKOS_LAMBDA(index_t c) {
+      "gradcomp::coders::sum_gaps_of_chunks", IndexRange(exec, 0, chunks), KOKKOS_LAMBDA(index_t c) {
         const index_t end = Kokkos::min(kept, (c + 1) * entries_per_chunk);
         std::uint64_t sum = 0;
         for (index_t i = c * entries_per_chunk; i < end; ++i) sum += static_cast<std::uint64_t>(gaps(i)) + 1;
@@ -39,7 +38,7 @@ void sum_gaps(const Exec& exec, const BitFields& gaps, const std::uint32_t* quot
   kernels::exclusive_scan(exec, starts, chunks);
   const int shift = quotients == nullptr ? 0 : gaps.width;
   Kokkos::parallel_for(
-      "gradcomp::coders::sum_gaps", Range(exec, 0, chunks), KOKKOS_LAMBDA(index_t c) {
+      "gradcomp::coders::sum_gaps", IndexRange(exec, 0, chunks), KOKKOS_LAMBDA(index_t c) {
         const index_t end = Kokkos::min(kept, (c + 1) * entries_per_chunk);
         std::uint64_t next = starts(c);
         for (index_t i = c * entries_per_chunk; i < end; ++i) {

@@ -10,8 +10,6 @@
 namespace gradcomp::coders {
 namespace {
 
-using Chunks = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
 constexpr index_t chunk_count(index_t symbols) { return (symbols + symbols_per_chunk - 1) / symbols_per_chunk; }
 
 /// Adds the symbols to `result`. A group of 32 chunks counts in team scratch first, as kernels/radix.cpp does.
@@ -51,7 +49,7 @@ index_t place_chunks(const Exec& exec, const std::uint8_t* symbols, index_t coun
                      std::uint32_t* ends) {
   index_t total = 0;
   Kokkos::parallel_for(
-      "gradcomp::coders::chunk_words", Chunks(exec, 0, chunk_count(count)), KOKKOS_LAMBDA(index_t c) {
+      "gradcomp::coders::chunk_words", IndexRange(exec, 0, chunk_count(count)), KOKKOS_LAMBDA(index_t c) {
         const index_t begin = c * symbols_per_chunk, left = count - begin;
         const index_t size = left < symbols_per_chunk ? left : symbols_per_chunk;
         std::uint32_t bits = 0;
@@ -59,7 +57,7 @@ index_t place_chunks(const Exec& exec, const std::uint8_t* symbols, index_t coun
         ends[c] = (bits + 31) / 32;
       });
   Kokkos::parallel_scan(
-      "gradcomp::coders::chunk_ends", Chunks(exec, 0, chunk_count(count)),
+      "gradcomp::coders::chunk_ends", IndexRange(exec, 0, chunk_count(count)),
       KOKKOS_LAMBDA(index_t c, index_t & sum, bool last) {
         sum += ends[c];
         if (last) ends[c] = static_cast<std::uint32_t>(sum);
@@ -72,7 +70,7 @@ index_t place_chunks(const Exec& exec, const std::uint8_t* symbols, index_t coun
 void write_codes(const Exec& exec, const std::uint8_t* symbols, index_t count, const Vector<std::uint32_t>& codes,
                  const std::uint32_t* ends, std::uint32_t* words) {
   Kokkos::parallel_for(
-      "gradcomp::coders::write_huffman", Chunks(exec, 0, chunk_count(count)), KOKKOS_LAMBDA(index_t c) {
+      "gradcomp::coders::write_huffman", IndexRange(exec, 0, chunk_count(count)), KOKKOS_LAMBDA(index_t c) {
         const index_t begin = c * symbols_per_chunk, left = count - begin;
         const index_t size = left < symbols_per_chunk ? left : symbols_per_chunk;
         std::uint32_t* out = words + (c == 0 ? 0 : ends[c - 1]);
@@ -99,7 +97,7 @@ index_t read_codes(const Exec& exec, const Vector<std::uint16_t>& table, int mos
   const std::uint64_t mask = (std::uint64_t{1} << most) - 1;
   const index_t chunks = chunk_count(count);
   Kokkos::parallel_reduce(
-      "gradcomp::coders::read_huffman", Chunks(exec, 0, chunks),
+      "gradcomp::coders::read_huffman", IndexRange(exec, 0, chunks),
       KOKKOS_LAMBDA(index_t c, index_t & sum) {
         const index_t begin = c * symbols_per_chunk, left = count - begin;
         const index_t size = left < symbols_per_chunk ? left : symbols_per_chunk;

@@ -11,7 +11,6 @@
 namespace gradcomp::coders {
 
 using kernels::BitString;
-using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
 
 namespace {
 
@@ -25,7 +24,7 @@ index_t count_bad(const Exec& exec, const std::uint32_t* indices, index_t kept, 
                   const BitString& first, const BitString& second) {
   index_t bad = 0;
   Kokkos::parallel_reduce(
-      "gradcomp::coders::count_bad_indices", Range(exec, 0, kept),
+      "gradcomp::coders::count_bad_indices", IndexRange(exec, 0, kept),
       KOKKOS_LAMBDA(index_t i, index_t & sum) {
         const bool good = static_cast<index_t>(indices[i]) < elements && (i == 0 || indices[i - 1] < indices[i]) &&
                           (i > 0 || !(first.is_padded_wrongly() || second.is_padded_wrongly()));

@@ -10,7 +10,6 @@ namespace gradcomp::coders {
 using kernels::Lanes;
 using kernels::Warp;
 using kernels::warp_lanes;
-using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
 
 namespace {
 
@@ -66,7 +65,7 @@ index_t decode_int8(const Exec& exec, const float* scales, const std::int8_t* co
   const index_t padded = (kept + 3) / 4 * 4;
   index_t bad = 0;
   Kokkos::parallel_reduce(
-      "gradcomp::coders::decode_int8", Range(exec, 0, padded),
+      "gradcomp::coders::decode_int8", IndexRange(exec, 0, padded),
       KOKKOS_LAMBDA(index_t i, index_t & sum) {
         if (i >= kept) {
           sum += codes[i] == 0 ? 0 : 1;

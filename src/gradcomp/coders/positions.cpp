@@ -8,7 +8,6 @@ using kernels::BitFields;
 using kernels::entries_per_chunk;
 using kernels::field_words;
 using kernels::OneIs;
-using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
 
 namespace {
 
@@ -24,7 +23,7 @@ void write_ones(const Exec& exec, const std::uint32_t* indices, index_t kept, in
                 std::uint32_t* words) {
   Kokkos::deep_copy(exec, Span<std::uint32_t>(words, static_cast<std::size_t>(count)), 0u);
   Kokkos::parallel_for(
-      "gradcomp::coders::write_ones", Range(exec, 0, kernels::entry_chunks(kept)), KOKKOS_LAMBDA(index_t c) {
+      "gradcomp::coders::write_ones", IndexRange(exec, 0, kernels::entry_chunks(kept)), KOKKOS_LAMBDA(index_t c) {
         const index_t end = Kokkos::min(kept, (c + 1) * entries_per_chunk);
         kernels::BitWriter writer(words);
         for (index_t i = c * entries_per_chunk; i < end; ++i)
@@ -36,7 +35,7 @@ void write_ones(const Exec& exec, const std::uint32_t* indices, index_t kept, in
 /// indices[i], so far the upper bits, becomes the whole index.
 void add_low_bits(const Exec& exec, const BitFields& low, index_t kept, std::uint32_t* indices) {
   Kokkos::parallel_for(
-      "gradcomp::coders::add_low_bits", Range(exec, 0, kept),
+      "gradcomp::coders::add_low_bits", IndexRange(exec, 0, kept),
       KOKKOS_LAMBDA(index_t i) { indices[i] = (indices[i] << low.width) | low(i); });
 }
 
@@ -72,7 +71,8 @@ Positions decode_packed(const Exec& exec, const std::uint32_t* words, index_t el
                         std::uint32_t* indices) {
   const BitFields fields{words, packed_width(elements)};
   Kokkos::parallel_for(
-      "gradcomp::coders::decode_packed", Range(exec, 0, kept), KOKKOS_LAMBDA(index_t i) { indices[i] = fields(i); });
+      "gradcomp::coders::decode_packed", IndexRange(exec, 0, kept),
+      KOKKOS_LAMBDA(index_t i) { indices[i] = fields(i); });
   return {true, {words, kept * fields.width}, {}};
 }
 

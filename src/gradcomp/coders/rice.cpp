@@ -8,7 +8,6 @@ namespace gradcomp::coders {
 using kernels::entries_per_chunk;
 using kernels::entry_chunks;
 using kernels::field_words;
-using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
 
 index_t encode_rice(const Exec& exec, const std::uint32_t* indices, index_t elements, index_t kept,
                     const Vector<std::uint64_t>& starts, std::uint32_t* out) {
@@ -17,7 +16,7 @@ index_t encode_rice(const Exec& exec, const std::uint32_t* indices, index_t elem
   const Gaps gap{indices};
   kernels::write_fields("gradcomp::coders::write_remainders", exec, gap, kept, width, out);
   Kokkos::parallel_for(
-      "gradcomp::coders::measure_quotients", Range(exec, 0, chunks), KOKKOS_LAMBDA(index_t c) {
+      "gradcomp::coders::measure_quotients", IndexRange(exec, 0, chunks), KOKKOS_LAMBDA(index_t c) {
         const index_t end = Kokkos::min(kept, (c + 1) * entries_per_chunk);
         std::uint64_t sum = 0;
         for (index_t i = c * entries_per_chunk; i < end; ++i) sum += (gap(i) >> width) + std::uint64_t{1};
@@ -27,7 +26,7 @@ index_t encode_rice(const Exec& exec, const std::uint32_t* indices, index_t elem
   std::uint32_t* const unary = out + field_words(kept, width);
   Kokkos::deep_copy(exec, Span<std::uint32_t>(unary, static_cast<std::size_t>(unary_words)), 0u);
   Kokkos::parallel_for(
-      "gradcomp::coders::write_quotients", Range(exec, 0, chunks), KOKKOS_LAMBDA(index_t c) {
+      "gradcomp::coders::write_quotients", IndexRange(exec, 0, chunks), KOKKOS_LAMBDA(index_t c) {
         const index_t end = Kokkos::min(kept, (c + 1) * entries_per_chunk);
         kernels::BitWriter writer(unary);
         std::uint64_t at = starts(c);
@@ -46,7 +45,7 @@ namespace {
 bool ends_well(const Exec& exec, const kernels::BitString& remainders, const std::uint32_t* last_unary) {
   index_t wrong = 0;
   Kokkos::parallel_reduce(
-      "gradcomp::coders::rice_ends", Range(exec, 0, 1),
+      "gradcomp::coders::rice_ends", IndexRange(exec, 0, 1),
       KOKKOS_LAMBDA(index_t, index_t & sum) {
         sum += remainders.is_padded_wrongly() ? 1 : 0;
         sum += *last_unary == 0 ? 1 : 0;

@@ -27,7 +27,6 @@ void check_alignment(const Span<Byte>& payload) {
 
 /// The codings that a header names, of those that exist.
 void read_codings(const PayloadHeader& header, IndexCoding& index, ValueCoding& values) {
-  require((header.flags & ~known_flags) == 0, "payload: unknown flags in {:#010x}", header.flags);
   const auto index_number = static_cast<int>(header.flags >> index_shift & 0xf);
   const auto value_number = static_cast<int>(header.flags >> value_shift & 0xf);
   require(index_number < index_codings && value_number < value_codings,
@@ -98,7 +97,7 @@ index_t SparseCoder::encode_skip(const Exec& exec, PayloadHeader header, const S
 
 DecodedEntries SparseCoder::decode(const Exec& exec, const Span<const std::byte>& payload,
                                    const PayloadHeader& expected) const {
-  const PayloadHeader header = read_header(exec, payload, expected);
+  const PayloadHeader header = read_header(exec, payload, expected, known_flags);
   require(header.elements == static_cast<std::uint64_t>(m_index.elements()), "payload: for {} elements, expected {}",
           header.elements, m_index.elements());
   require(header.kept <= static_cast<std::uint64_t>(m_index.capacity()), "payload: {} entries, at most {} are possible",

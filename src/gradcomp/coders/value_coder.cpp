@@ -11,8 +11,6 @@
 
 namespace gradcomp::coders {
 
-using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
 namespace {
 
 constexpr const char* value_names[value_codings] = {"f32", "f16", "bf16", "int8"};
@@ -26,7 +24,7 @@ template <class Format>
 void encode_halves(const Exec& exec, const float* values, index_t kept, std::uint16_t* out, float* decoded) {
   const index_t padded = value_bytes(ValueCoding::f16, kept) / 2;
   Kokkos::parallel_for(
-      "gradcomp::coders::encode_halves", Range(exec, 0, padded), KOKKOS_LAMBDA(index_t i) {
+      "gradcomp::coders::encode_halves", IndexRange(exec, 0, padded), KOKKOS_LAMBDA(index_t i) {
         std::uint16_t bits = 0;
         if (i < kept) {
           const float largest = Format::largest;
@@ -42,7 +40,7 @@ index_t decode_halves(const Exec& exec, const std::uint16_t* in, index_t kept, f
   const index_t padded = value_bytes(ValueCoding::f16, kept) / 2;
   index_t bad = 0;
   Kokkos::parallel_reduce(
-      "gradcomp::coders::decode_halves", Range(exec, 0, padded),
+      "gradcomp::coders::decode_halves", IndexRange(exec, 0, padded),
       KOKKOS_LAMBDA(index_t i, index_t & sum) {
         const float value = Format::decode(in[i]);
         sum += Source::is_finite(value) && (i < kept || in[i] == 0) ? 0 : 1;
@@ -56,7 +54,7 @@ index_t decode_halves(const Exec& exec, const std::uint16_t* in, index_t kept, f
 index_t check_floats(const Exec& exec, const float* in, index_t kept) {
   index_t bad = 0;
   Kokkos::parallel_reduce(
-      "gradcomp::coders::check_floats", Range(exec, 0, kept),
+      "gradcomp::coders::check_floats", IndexRange(exec, 0, kept),
       KOKKOS_LAMBDA(index_t i, index_t & sum) { sum += Source::is_finite(in[i]) ? 0 : 1; }, bad);
   return bad;
 }

@@ -3,83 +3,37 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gradcomp/compressors/detail/count_search.hpp"
-#include "gradcomp/compressors/detail/sampled.hpp"
+#include "gradcomp/compressors/detail/dgc_ladder.hpp"
 
 namespace gradcomp::compressors {
-namespace {
-
-constexpr double upper_bound = 1.3, lower_bound = 0.8;
-constexpr float repair_factor = 0.8f;
-constexpr int most_repairs = 10;
-
-index_t most_candidates(index_t k) { return static_cast<index_t>(upper_bound * static_cast<double>(k)); }
-index_t least_candidates(index_t k) { return static_cast<index_t>(std::ceil(lower_bound * static_cast<double>(k))); }
-
-/// The repairs of one segment: T, .8 T, .64 T, ... until enough lies at or above it.
-struct Ladder {
-  float threshold = 0;
-  index_t least = 0;  ///< candidates that are enough
-  int repairs = 0;
-  bool settled = true;
-
-  bool done() const { return settled; }
-  bool enough(index_t count) const { return count >= least; }
-
-  /// The bound that entries >= t are above.
-  static std::int32_t below(float t) { return std::max(kernels::magnitude(t) - 1, 0); }
-  std::int32_t bound() const { return below(threshold); }
-
-  kernels::Probes probes() const {
-    kernels::Probes probes = kernels::no_probes;
-    float t = threshold;
-    for (int p = 0; p < kernels::most_probes && repairs + p <= most_repairs && !settled; ++p, t *= repair_factor)
-      probes[static_cast<std::size_t>(p)] = below(t);
-    return probes;
-  }
-
-  void advance(const kernels::Counts& counts) {
-    for (const index_t count : counts) {
-      if (settled) return;
-      settled = count >= least || repairs == most_repairs;
-      if (settled) return;
-      threshold *= repair_factor;
-      ++repairs;
-    }
-  }
-};
-
-struct DgcState final : SampledState {
-  DgcState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding,
-           const std::vector<index_t>& capacity)
-      : SampledState(bucket, usual, most, coding, capacity),
-        above(tiles),
-        ladders(layout.segments.size()),
-        probes(layout.segments.size()) {}
-
-  index_t scratch_bytes() const override { return SampledState::scratch_bytes() + above.bytes(); }
-
-  kernels::CountAbove above;
-  std::vector<Ladder> ladders;
-  std::vector<kernels::Probes> probes;
-};
-
-}  // namespace
 
 class Dgc final : public Sparsifier {
  public:
   Dgc(Info info, const Options& options)
       : Sparsifier(std::move(info), options),
         m_sample(this->options().real("sample")),
-        m_paper(this->options().text("variant") == "paper") {}
+        m_paper(this->options().text("variant") == "paper"),
+        m_vectors_whole(this->options().text("vectors") == "whole") {}
+
+  void do_produce(const Exec& exec, int round, const Source& source, SparseState& state, const Context& context,
+                  Message& message) const override {
+    auto& own = static_cast<DgcState&>(state);
+    own.keeps_momentum = false;  // search() is not reached by every flagged step
+    Sparsifier::do_produce(exec, round, source, state, context, message);
+    if (own.keeps_momentum) restore_momentum(exec, source, own);
+  }
 
  private:
-  index_t target(double density, index_t n) const override {
-    return std::min(n, static_cast<index_t>(std::ceil(density * static_cast<double>(n))));
+  bool is_whole(const Segment& segment) const {
+    return m_vectors_whole && segment.is_tensor && segment.shape.size() <= 1;
   }
-  index_t most_entries(index_t n) const override {
-    const index_t k = target(density().most(), n);
-    return m_paper ? k : std::min(n, most_candidates(k));
+  index_t target(double density, const Segment& segment) const override {
+    if (is_whole(segment)) return segment.count;
+    return std::min(segment.count, static_cast<index_t>(std::ceil(density * static_cast<double>(segment.count))));
+  }
+  index_t most_entries(const Segment& segment) const override {
+    const index_t k = target(density().most(), segment);
+    return m_paper ? k : std::min(segment.count, most_candidates(k));
   }
 
   /// 2: of the authors' code. 20: a deviation of 1 / sqrt(20) in what lies above the threshold.
@@ -89,37 +43,33 @@ class Dgc final : public Sparsifier {
 
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {
     std::vector<index_t> capacity;  // warm-up is denser and needs no more samples
-    for (const auto& segment : layout.segments) capacity.push_back(plan(segment.count, density().ratio()).count);
-    return std::make_unique<DgcState>(layout, upper_bound * density().ratio(), most_kept(layout), coding(), capacity);
+    std::vector<std::uint32_t> whole;
+    for (const auto& segment : layout.segments) {
+      capacity.push_back(plan(segment.count, density().ratio()).count);
+      if (!is_whole(segment)) continue;
+      for (index_t i = 0; i < segment.count; ++i) whole.push_back(static_cast<std::uint32_t>(segment.offset + i));
+    }
+    return std::make_unique<DgcState>(layout, dgc_upper_bound * density().ratio(), most_kept(layout), coding(),
+                                      capacity, whole);
   }
 
   void search(const Exec& exec, const Source& source, SparseState& state, const Context& context) const override {
     auto& own = static_cast<DgcState&>(state);
+    own.keeps_momentum = source.masking && own.whole.size() > 0;
+    if (own.keeps_momentum) keep_momentum(exec, source, own);
     for (std::size_t s = 0; s < own.samples.size(); ++s) {
       own.samples[s] = {};
-      if (own.open[s] == 0) continue;
+      if (own.wanted(s).small != 0) continue;
       const auto& segment = own.layout.segments[s];
       const SamplePlan chosen = plan(segment.count, own.density);
       own.sample(s, chosen, kernels::random_start(chosen.stride, context.seed, segment.id, context.step, context.rank));
     }
-    const auto& sampled = own.sampler.run(exec, source.accumulated(), own.samples);
-    for (std::size_t s = 0; s < own.ladders.size(); ++s)
-      own.ladders[s] = {Kokkos::bit_cast<float>(std::max(sampled[s], 0)), least_candidates(own.target[s]), 0,
-                        sampled[s] <= 0};
-    search_thresholds(exec, own.above, own.tiles, source.accumulated(), own.selector.shortlist(own.tiles, own.first),
-                      own.ladders, own.probes);
-    for (std::size_t s = 0; s < own.requests.size(); ++s) {
-      if (sampled[s] <= 0) continue;  // T = 0: all are candidates, hence the exact k largest
-      kernels::Request& request = own.requests[s];
-      choose_above(request, own.ladders[s].bound());
-      request.capacity = most_candidates(own.target[s]);
-      request.least = m_paper ? 0 : least_candidates(own.target[s]);
-      request.cut = m_paper ? own.target[s] : 0;
-    }
+    own.sampler.run(exec, source.accumulated(), own.samples, own.open.data(), context.host_looks);
+    search_candidates(exec, source, own, m_paper, context.host_looks);
   }
 
   double m_sample;
-  bool m_paper;
+  bool m_paper, m_vectors_whole;
 };
 
 Entry dgc() {
@@ -129,9 +79,15 @@ Entry dgc() {
                                   ratio_parameter("0.001"),
                                   Parameter::real("sample", "0.01", 0, 1, "share of a segment that is sampled", true),
                                   variant_parameter("all of up to 1.3 k entries, at least 20 / ratio samples"),
+                                  Parameter::choice("vectors", "whole", {"whole", "compressed"},
+                                                    "tensors of one dimension (biases, batch norm); whole: as the "
+                                                    "authors, with plain momentum"),
                               });
   info.feedback = "momentum_correction";
-  info.bytes_formula = "8 kept, kept <= 1.3 k, k = sum over segments of ceil(ratio n)";
+  info.granularity = "tensor";
+  info.bytes_formula =
+      "8 kept, kept <= 1.3 k, k = sum over tensors of ceil(ratio n) + elements of the vectors; vectors=compressed and "
+      "granularity=bucket: no vectors";
   info.passes = 5;
   return make_entry<Dgc>(info);
 }

@@ -6,6 +6,11 @@
 // g), v = v + u + g), g clipped to the norm feedback.clip / sqrt(ranks) first; entries of v are sent, and u = v = 0
 // there (feedback.masking). warmup=quarters is the paper's schedule, geometric that of the authors' repository.
 //
+// As in the authors' repository every tensor has a threshold of its own (granularity=tensor), and tensors of one
+// dimension (biases, batch norm; few elements) are not compressed: all their entries are sent, as entries like others,
+// and u stays there, so that they train with plain momentum. vectors=compressed treats them as the rest;
+// granularity=bucket sees the bucket as one vector with one threshold, of which ratio n entries are sent.
+//
 // Selection, of k = ceil(ratio n): T = the ceil(m ratio)-th largest of m sampled |v|, every stride-th from a random
 // start on (kernels and numbers: detail/sampled.hpp). Entries >= T are candidates; while there are fewer than .8 k, T =
 // .8 T, ten times at most; with more than 1.3 k the exact k largest are chosen among them.

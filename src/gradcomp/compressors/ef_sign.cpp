@@ -6,6 +6,11 @@
 // which one bit cannot say; the residual follows what is decoded.
 // Where the sum of magnitudes overflows (means above 1e36), s = max|a| / n, which contracts too.
 //
+// variant=paper has the learning rate g inside as algorithm 2 has it: p = g gradient + e, the parameters take C(p) as
+// it is, e = p - C(p). Since C(c p) = c C(p) for c > 0, that is this method with e / g as its residual, which follows
+// the rate: feedback.rate_aware=on. The optimiser adds no momentum behind it; its weight decay acts behind the
+// exchange, where the authors' code has both in front of it.
+//
 // scale=l2: s = ||a||_2 / sqrt(n), as DeepSpeed's 1-bit methods have it (Tang et al., 1-bit Adam, ICML 2021), there for
 // each buffer and phase: granularity=bucket:reducer=two_phase. Not always a contraction: the relative error
 // ||a - C(a)||^2 / ||a||^2 = 2 (1 - ||a||_1 / (sqrt(n) ||a||_2)) is almost 2 where one element is nonzero, 0.4 for
@@ -23,8 +28,6 @@
 
 namespace gradcomp::compressors {
 namespace {
-
-using Segments = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
 
 std::vector<kernels::SignRun> tensor_runs(const Layout& layout) {
   std::vector<kernels::SignRun> runs;
@@ -78,7 +81,7 @@ void write_scales(const Exec& exec, const EfSignState& state, bool l2, const Gat
   const auto counts = state.counts;
   const auto non_finite = state.non_finite.count();
   Kokkos::parallel_for(
-      "gradcomp::compressors::ef_sign_scales", Segments(exec, 0, state.tiles.segments()),
+      "gradcomp::compressors::ef_sign_scales", IndexRange(exec, 0, state.tiles.segments()),
       KOKKOS_LAMBDA(const index_t s) {
         if (!gate.open()) return;
         scales[s] = l2 ? root_mean_square(moments(s), counts(s)) : mean_magnitude(moments(s), counts(s));
@@ -92,7 +95,7 @@ void write_mean_scales(const Exec& exec, const EfSignState& state, float* scales
   const auto counts = state.counts;
   const auto overflows = state.overflows.count();
   Kokkos::parallel_for(
-      "gradcomp::compressors::ef_sign_means", Segments(exec, 0, static_cast<index_t>(sums.size())),
+      "gradcomp::compressors::ef_sign_means", IndexRange(exec, 0, static_cast<index_t>(sums.size())),
       KOKKOS_LAMBDA(const index_t s) {
         scales[s] = counts(s) > 0 ? static_cast<float>(sums(s) / static_cast<double>(counts(s))) : 0.0f;
         if (!Source::is_finite(scales[s])) Kokkos::atomic_add(&overflows(0), index_t{1});
@@ -102,7 +105,7 @@ void write_mean_scales(const Exec& exec, const EfSignState& state, float* scales
 class EfSign final : public DenseBytesOf<EfSignState> {
  public:
   EfSign(Info info, Options options)
-      : DenseBytesOf(with_scale(std::move(info), options), options), m_l2(options.text("scale") == "l2") {}
+      : DenseBytesOf(with_options(std::move(info), options), options), m_l2(options.text("scale") == "l2") {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<EfSignState>(layout, payload_capacity(layout));
@@ -145,8 +148,9 @@ class EfSign final : public DenseBytesOf<EfSignState> {
     kernels::first_signs(exec, own.pieces, source, own.non_finite, words(sections, own), own.parts, own.sums);
     write_mean_scales(exec, own, reinterpret_cast<float*>(sections));
   }
-  static Info with_scale(Info info, const Options& options) {
+  static Info with_options(Info info, const Options& options) {
     if (options.text("scale") == "l2") info.property = Info::Property::biased;
+    info.rate_inside = options.text("variant") == "paper";
     return info;
   }
   static std::uint32_t* words(std::byte* sections, const EfSignState& own) {
@@ -176,7 +180,11 @@ Entry ef_sign() {
   info.granularity = "tensor";
   info.parameters = {Parameter::choice("scale", "l1", {"l1", "l2"},
                                        "magnitude of the decoded values: l1: mean of |a|; l2: root of the mean of a^2, "
-                                       "not always a contraction")};
+                                       "not always a contraction"),
+                     Parameter::choice("variant", "fixed", {"fixed", "paper"},
+                                       "paper: the learning rate inside the feedback (feedback.rate_aware=on), and no "
+                                       "momentum behind it")
+                         .as_added()};
   info.bytes_formula = "sum over tensors of 4 ceil(n / 32) + 4";
   info.passes = 5;
   return make_entry<EfSign>(info);

@@ -24,8 +24,7 @@ struct Fp32State final : State {
 void empty_memory(const Exec& exec, const Source& source, const Gate& gate, const Vector<float>& sent) {
   if (!gate.may_open()) return;
   Kokkos::parallel_for(
-      "gradcomp::compressors::empty_memory",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, source.count), KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::compressors::empty_memory", IndexRange(exec, 0, source.count), KOKKOS_LAMBDA(const index_t i) {
         if (!gate.open()) return;
         const float a = source.load(i);
         sent(i) = a;

@@ -1,9 +1,7 @@
 #include "gradcomp/compressors/gaussian_k.hpp"
 
-#include <algorithm>
 #include <boost/math/distributions/normal.hpp>
-#include <cmath>
-#include <optional>
+#include <limits>
 
 #include "gradcomp/compressors/detail/count_search.hpp"
 #include "gradcomp/compressors/detail/sparsifier.hpp"
@@ -11,53 +9,117 @@
 namespace gradcomp::compressors {
 namespace {
 
-struct GaussianState final : SparseState {
-  GaussianState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding)
-      : SparseState(bucket, usual, most, coding, false, spare_of_searches),
-        above(tiles),
-        probes(layout.segments.size()),
-        estimates(layout.segments.size()),
-        searches(layout.segments.size()) {}
+/// At most three looks, halving or growing eta: of seven thresholds that can be reached one is chosen, after one read.
+class ThreeLooks {
+ public:
+  static constexpr int reads = 1;
 
-  index_t scratch_bytes() const override { return SparseState::scratch_bytes() + above.bytes(); }
+  ThreeLooks() = default;
+  KOKKOS_INLINE_FUNCTION ThreeLooks(double eta, index_t k) : m_k(k), m_done(false) {
+    // a heap: look p is followed by 2 p + 1 (halved) or 2 p + 2 (grown)
+    double at[7] = {eta};
+    for (int p = 0; p < 3; ++p) at[2 * p + 1] = 0.5 * at[p], at[2 * p + 2] = 1.5 * at[p];
+    for (int p = 0; p < 7; ++p) m_reachable[p] = kernels::magnitude(static_cast<float>(at[p]));
+  }
 
-  kernels::CountAbove above;
-  std::vector<kernels::Probes> probes;
-  std::vector<std::optional<double>> estimates;  ///< [segments] eta; none: not searched, or it overflowed
-  std::vector<CountSearch> searches;
+  KOKKOS_INLINE_FUNCTION bool done() const { return m_done; }
+  KOKKOS_INLINE_FUNCTION kernels::Probes probes() const { return m_done ? kernels::no_probes() : m_reachable; }
+  KOKKOS_INLINE_FUNCTION bool enough(index_t count) const { return 3 * count > 4 * m_k; }
+
+  KOKKOS_INLINE_FUNCTION void advance(const kernels::Counts& counts) {
+    int p = 0;
+    for (int look = 1; look < 3; ++look) {
+      if (3 * counts[p] < 2 * m_k) {
+        p = 2 * p + 1;
+      } else if (3 * counts[p] > 4 * m_k) {
+        p = 2 * p + 2;
+      }  // else it stays: later looks see the same
+    }
+    m_threshold = m_reachable[p];
+    m_done = true;
+  }
+
+  /// Of the last look; -1: none was made.
+  KOKKOS_INLINE_FUNCTION std::int32_t threshold() const { return m_threshold; }
+
+ private:
+  kernels::Probes m_reachable = kernels::no_probes();
+  index_t m_k = 0;
+  std::int32_t m_threshold = -1;
+  bool m_done = true;
 };
 
-/// mean + z std of the signed values, not below 0; of the mean's magnitude unless it is to be as published.
-std::optional<double> estimate(const kernels::Moments& moments, index_t elements, double ratio, bool paper) {
-  const double n = static_cast<double>(elements), mean = (paper ? moments.sum : std::fabs(moments.sum)) / n;
-  const double variance = std::max(0.0, (moments.sum_squares - n * mean * mean) / (n - 1));
-  if (!(ratio < 1) || !std::isfinite(variance)) return std::nullopt;
-  const double z = boost::math::quantile(boost::math::complement(boost::math::normal(), ratio / 2));
-  return std::max(0.0, mean + z * std::sqrt(variance));
-}
+struct GaussianState final : SparseState {
+  GaussianState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding, bool paper)
+      : SparseState(bucket, usual, most, coding, false, spare_of_searches),
+        above(tiles),
+        counted("gradcomp::compressors::gaussian_searches", paper ? 0 : layout.segments.size()),
+        looks("gradcomp::compressors::gaussian_looks", paper ? layout.segments.size() : 0) {}
 
-std::int32_t magnitude_of(double eta) { return kernels::magnitude(static_cast<float>(eta)); }
-
-/// The thresholds that three looks can reach, as a heap: look p is followed by 2 p + 1 (halved) or 2 p + 2 (grown).
-kernels::Probes reachable(double eta) {
-  kernels::Probes probes = kernels::no_probes;
-  double at[7] = {eta};
-  for (std::size_t p = 0; p < 3; ++p) at[2 * p + 1] = 0.5 * at[p], at[2 * p + 2] = 1.5 * at[p];
-  for (std::size_t p = 0; p < 7; ++p) probes[p] = magnitude_of(at[p]);
-  return probes;
-}
-
-/// The one of the last look.
-std::int32_t last_look(const kernels::Probes& probes, const kernels::Counts& counts, index_t k) {
-  std::size_t p = 0;
-  for (int look = 1; look < 3; ++look) {
-    if (3 * counts[p] < 2 * k) {
-      p = 2 * p + 1;
-    } else if (3 * counts[p] > 4 * k) {
-      p = 2 * p + 2;
-    }  // else it stays: later looks see the same
+  index_t scratch_bytes() const override {
+    return SparseState::scratch_bytes() + above.bytes() +
+           static_cast<index_t>(counted.size() * sizeof(CountSearch) + looks.size() * sizeof(ThreeLooks));
   }
-  return probes[p];
+
+  kernels::CountAbove above;
+  Vector<CountSearch> counted;  ///< [segments] of variant=fixed
+  Vector<ThreeLooks> looks;     ///< [segments] of variant=paper
+};
+
+/// mean + z std of the signed values, not below 0; of the mean's magnitude unless it is to be as published. Negative:
+/// it overflowed, or z is none.
+KOKKOS_INLINE_FUNCTION double gaussian_estimate(const kernels::Moments& moments, index_t elements, double z,
+                                                bool paper) {
+  const double n = static_cast<double>(elements), mean = (paper ? moments.sum : Kokkos::fabs(moments.sum)) / n;
+  const double variance = Kokkos::max(0.0, (moments.sum_squares - n * mean * mean) / (n - 1));
+  if (!Kokkos::isfinite(z) || !Kokkos::isfinite(variance)) return -1;
+  return Kokkos::max(0.0, mean + z * Kokkos::sqrt(variance));
+}
+
+constexpr int gaussian_reads = 2;  ///< of variant=fixed
+
+void start_gaussian(const Exec& exec, const GaussianState& state, const Vector<CountSearch>& searches, double z,
+                    bool host_looks) {
+  const Searched all = state.searched();
+  kernels::for_few(
+      "gradcomp::compressors::gaussian_start", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
+        searches(s) = CountSearch();
+        if (all.open[s] == 0) return;
+        const index_t k = all.requests[s].k;
+        const CountGoal goal{k, (2 * k + 2) / 3, 4 * k / 3, 2 * k, gaussian_reads};
+        const double eta = gaussian_estimate(all.moments[s], all.elements[s], z, false);
+        const std::int32_t guess = eta < 0 ? -1 : kernels::magnitude(static_cast<float>(eta));
+        searches(s) = CountSearch(goal, all.moments[s], guess, 1);
+      });
+}
+
+void start_gaussian(const Exec& exec, const GaussianState& state, const Vector<ThreeLooks>& searches, double z,
+                    bool host_looks) {
+  const Searched all = state.searched();
+  kernels::for_few(
+      "gradcomp::compressors::gaussian_start", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
+        searches(s) = ThreeLooks();
+        const double eta = all.open[s] != 0 ? gaussian_estimate(all.moments[s], all.elements[s], z, true) : -1;
+        if (!(eta < 0)) searches(s) = ThreeLooks(eta, all.requests[s].k);
+      });
+}
+
+template <class Search>
+void choose_found(const Exec& exec, const Searched& all, const Vector<Search>& searches, bool host_looks) {
+  kernels::for_few(
+      "gradcomp::compressors::gaussian_choose", exec, static_cast<index_t>(searches.size()), host_looks,
+      KOKKOS_LAMBDA(const index_t s) {
+        if (searches(s).threshold() >= 0) choose_above(all.requests[s], searches(s).threshold());
+      });
+}
+
+template <class Search>
+void search_all(const Exec& exec, const float* a, const GaussianState& state, const Vector<Search>& searches, double z,
+                int reads, bool host_looks) {
+  start_gaussian(exec, state, searches, z, host_looks);
+  search_thresholds(exec, state.above, state.tiles, a, state.selector.shortlist(state.tiles, state.first), searches,
+                    reads, host_looks);
+  choose_found(exec, state.searched(), searches, host_looks);
 }
 
 }  // namespace
@@ -68,48 +130,29 @@ class GaussianK final : public Sparsifier {
       : Sparsifier(std::move(info), options), m_paper(this->options().text("variant") == "paper") {}
 
  private:
-  index_t most_entries(index_t n) const override { return most_sent(target_kept(density().most(), n), n, m_paper); }
+  index_t most_entries(const Segment& segment) const override {
+    return most_sent(density().most(), segment.count, m_paper);
+  }
 
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {
-    return std::make_unique<GaussianState>(layout, density().ratio(), most_kept(layout), coding());
+    return std::make_unique<GaussianState>(layout, density().ratio(), most_kept(layout), coding(), m_paper);
   }
 
-  void search(const Exec& exec, const Source& source, SparseState& state, const Context&) const override {
-    auto& own = static_cast<GaussianState&>(state);
-    for (std::size_t s = 0; s < own.estimates.size(); ++s) {
-      own.estimates[s].reset();
-      if (own.open[s] == 0) continue;
-      own.estimates[s] = estimate(own.first.moments()[s], own.layout.segments[s].count, own.density, m_paper);
-    }
+  void search(const Exec& exec, const Source& source, SparseState& state, const Context& context) const override {
+    const auto& own = static_cast<const GaussianState&>(state);
+    const float* const a = source.accumulated();
+    const double z = quantile(own.density);
     if (m_paper) {
-      look_three_times(exec, source, own);
+      search_all(exec, a, own, own.looks, z, ThreeLooks::reads, context.host_looks);
     } else {
-      search_by_counts(exec, source, own);
+      search_all(exec, a, own, own.counted, z, gaussian_reads, context.host_looks);
     }
   }
 
-  static void look_three_times(const Exec& exec, const Source& source, GaussianState& own) {
-    for (std::size_t s = 0; s < own.estimates.size(); ++s)
-      own.probes[s] = own.estimates[s] ? reachable(*own.estimates[s]) : kernels::no_probes;
-    const auto& counts =
-        own.above.run(exec, own.tiles, source.accumulated(), own.probes, &own.selector.shortlist(own.tiles, own.first));
-    for (std::size_t s = 0; s < own.estimates.size(); ++s)
-      if (own.estimates[s]) choose_above(own.requests[s], last_look(own.probes[s], counts[s], own.target[s]));
-  }
-
-  static void search_by_counts(const Exec& exec, const Source& source, GaussianState& own) {
-    for (std::size_t s = 0; s < own.searches.size(); ++s) {
-      own.searches[s] = {};
-      if (own.open[s] == 0) continue;
-      const index_t k = own.target[s];
-      const CountGoal goal{k, (2 * k + 2) / 3, 4 * k / 3, 2 * k, 2};
-      const std::int32_t guess = own.estimates[s] ? magnitude_of(*own.estimates[s]) : -1;
-      own.searches[s] = {goal, own.first.moments()[s], guess, 1};
-    }
-    search_thresholds(exec, own.above, own.tiles, source.accumulated(), own.selector.shortlist(own.tiles, own.first),
-                      own.searches, own.probes);
-    for (std::size_t s = 0; s < own.searches.size(); ++s)
-      if (own.searches[s].threshold()) choose_above(own.requests[s], *own.searches[s].threshold());
+  /// What a share `ratio` of the magnitudes of a standard normal distribution exceeds; NaN from 1 on.
+  static double quantile(double ratio) {
+    if (!(ratio < 1)) return std::numeric_limits<double>::quiet_NaN();
+    return boost::math::quantile(boost::math::complement(boost::math::normal(), ratio / 2));
   }
 
   bool m_paper;
@@ -119,7 +162,7 @@ Entry gaussian_k() {
   Info info = sparsifier_info("gaussian_k", "top-k by the threshold of a normal distribution, corrected by counting",
                               "Shi, Chu, Cheung & See, Understanding top-k sparsification, 2019",
                               {ratio_parameter(), variant_parameter("search on the bits of the threshold")});
-  info.bytes_formula = "8 kept, kept <= 2 k, k = sum over segments of max(1, floor(ratio n))";
+  info.bytes_formula = "8 kept, kept <= 2 k (variant=paper: no bound), k = sum over segments of max(1, floor(ratio n))";
   info.passes = 3;
   return make_entry<GaussianK>(info);
 }

@@ -1,8 +1,24 @@
 #include "gradcomp/compressors/gradient_dropping.hpp"
 
 #include "gradcomp/compressors/detail/sampled.hpp"
+#include "gradcomp/kernels/lanes.hpp"
 
 namespace gradcomp::compressors {
+namespace {
+
+void choose_sampled(const Exec& exec, const SampledState& state, bool paper, bool host_looks) {
+  const Searched all = state.searched();
+  const auto sampled = state.sampler.goals();
+  kernels::for_few(
+      "gradcomp::compressors::choose_sampled", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
+        if (sampled(s).rank == 0) return;
+        kernels::Request& request = all.requests[s];
+        choose_above(request, sampled(s).high);
+        if (!paper) request.least = (request.k + 1) / 2;
+      });
+}
+
+}  // namespace
 
 class GradientDropping final : public Sparsifier {
  public:
@@ -12,7 +28,9 @@ class GradientDropping final : public Sparsifier {
         m_paper(this->options().text("variant") == "paper") {}
 
  private:
-  index_t most_entries(index_t n) const override { return most_sent(target_kept(density().most(), n), n, m_paper); }
+  index_t most_entries(const Segment& segment) const override {
+    return most_sent(density().most(), segment.count, m_paper);
+  }
 
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {
     std::vector<index_t> capacity;
@@ -24,7 +42,7 @@ class GradientDropping final : public Sparsifier {
     auto& own = static_cast<SampledState&>(state);
     for (std::size_t s = 0; s < own.samples.size(); ++s) {
       own.samples[s] = {};
-      if (own.open[s] == 0) continue;
+      if (own.wanted(s).small != 0) continue;
       const auto& segment = own.layout.segments[s];
       const SamplePlan plan = dropping_sample(segment.count, own.density, m_sample, !m_paper);
       const index_t starts = segment.count - (plan.count - 1) * plan.stride;
@@ -32,12 +50,8 @@ class GradientDropping final : public Sparsifier {
           m_paper ? 0 : kernels::random_start(starts, context.seed, segment.id, context.step, context.rank);
       own.sample(s, plan, start);
     }
-    const auto& thresholds = own.sampler.run(exec, source.accumulated(), own.samples);
-    for (std::size_t s = 0; s < own.samples.size(); ++s) {
-      if (own.open[s] == 0) continue;
-      choose_above(own.requests[s], thresholds[s]);
-      if (!m_paper) own.requests[s].least = (own.target[s] + 1) / 2;
-    }
+    own.sampler.run(exec, source.accumulated(), own.samples, own.open.data(), context.host_looks);
+    choose_sampled(exec, own, m_paper, context.host_looks);
   }
 
   index_t m_sample;
@@ -52,7 +66,7 @@ Entry gradient_dropping() {
                                   Parameter::integer("sample", "100000", 1, 1e9, "most elements of a segment's sample"),
                                   variant_parameter("random start and odd stride, k / 2 to 2 k entries"),
                               });
-  info.bytes_formula = "8 kept, kept <= 2 k, k = sum over segments of max(1, floor(ratio n))";
+  info.bytes_formula = "8 kept, kept <= 2 k (variant=paper: no bound), k = sum over segments of max(1, floor(ratio n))";
   return make_entry<GradientDropping>(info);
 }
 

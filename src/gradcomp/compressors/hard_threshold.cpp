@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gradcomp/compressors/detail/sparsifier.hpp"
+#include "gradcomp/kernels/lanes.hpp"
 
 namespace gradcomp::compressors {
 namespace {
@@ -15,6 +16,13 @@ float lambda_of(const Options& options) {
   const auto k = static_cast<double>(options.integer("k_ref"));
   const double lambda = k > 0 ? 0.5 / std::sqrt(k) : options.real("lambda");
   return std::max(static_cast<float>(lambda), std::numeric_limits<float>::denorm_min());
+}
+
+void choose_all_above(const Exec& exec, const SparseState& state, std::int32_t threshold, bool host_looks) {
+  const Searched all = state.searched();
+  kernels::for_few(
+      "gradcomp::compressors::choose_all_above", exec, state.segments(), host_looks,
+      KOKKOS_LAMBDA(const index_t s) { choose_above(all.requests[s], threshold); });
 }
 
 }  // namespace
@@ -30,11 +38,8 @@ class HardThreshold final : public Sparsifier {
     return std::make_unique<SparseState>(layout, usual, most_kept(layout), coding());
   }
 
-  void search(const Exec&, const Source&, SparseState& state, const Context&) const override {
-    for (auto& request : state.requests) {
-      choose_above(request, m_lambda);
-      --request.threshold;  // lambda itself is sent too
-    }
+  void search(const Exec& exec, const Source&, SparseState& state, const Context& context) const override {
+    choose_all_above(exec, state, kernels::magnitude(m_lambda) - 1, context.host_looks);  // lambda itself is sent too
     std::fill(state.target.begin(), state.target.end(), 0);
   }
 

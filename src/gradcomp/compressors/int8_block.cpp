@@ -151,8 +151,7 @@ void fit_blocks(const Exec& exec, Int8State& state, index_t count, index_t size)
   state.blocks = kernels::first_of(state.room, (count + size - 1) / size);
   const auto blocks = state.blocks;
   Kokkos::parallel_for(
-      "gradcomp::compressors::fit_int8_blocks",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(blocks.size())),
+      "gradcomp::compressors::fit_int8_blocks", IndexRange(exec, 0, static_cast<index_t>(blocks.size())),
       KOKKOS_LAMBDA(const index_t b) {
         const index_t left = count - b * size;
         blocks(b).count = static_cast<std::int32_t>(left < size ? left : size);

@@ -1,12 +1,15 @@
 // PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019, algorithm 1) and its variants, one file each in detail/.
 //
-// Every tensor of two or more dimensions is a matrix M, rows = all extents but the last, columns = the last. Tensors
-// that a factorisation would not shrink (min_rate times), vectors above all, ride in round 0 whole, without error
-// feedback. A column of a kept factor that died (a gradient of zeros, or of lower rank) starts again.
+// Every tensor of two or more dimensions is a matrix M, rows = all extents but the last, columns = the last. The
+// authors have a row for each output; matrix=authors does so too: what has its outputs last (filters, linear and LSTM
+// weights) is seen transposed, embeddings as they are. Bytes differ by that only where one factor travels in a step.
+// Tensors that a factorisation would not shrink (min_rate times), vectors above all, ride in round 0 whole, without
+// error feedback. A column of a kept factor that died (a gradient of zeros, or of lower rank) starts again.
 //
 // The memory keeps a - out with the global out, as the authors' code does; a - P Q_w^T of the rank's own Q_w gives the
-// same sequence of means, since only the mean memory enters. Momentum comes after decompression (algorithm 2, line 11):
-// the optimiser's own does that, since it sees `out` alone.
+// same sequence of means, since only the mean memory enters. Weight decay and momentum come after decompression
+// (algorithm 2, lines 11 to 13): the optimiser's own do that, since it sees `out` alone. The authors step by
+// `out` + momentum ("nesterov" in their code): gradcomp-train --nesterov=powersgd.
 //
 // Defaults are the authors': every matrix from the first step on. PyTorch's hook has min_rate=2 and start_step=1000.
 //
@@ -42,11 +45,18 @@ Entry powersgd() {
       Parameter::real("min_rate", "1", 1, 1e6,
                       "a matrix is factored where rank (rows + columns) min_rate < rows columns"),
       Parameter::integer("start_step", "0", 0, 1e9, "steps before this one send everything whole"),
+      Parameter::choice("matrix", "last", {"last", "authors"},
+                        "last: all extents but the last x the last; authors: outputs x all others")
+          .as_added(),
+      Parameter::choice(
+          "side", "fixed", {"fixed", "alternating"},
+          "unbiased: the random factor: fixed: that of the columns; alternating: of the rows in odd steps")
+          .as_added(),
   };
   info.bytes_formula =
       "4 (sum over matrices of r (rows + columns) + elements of all other tensors), r = min(rank, rows, columns); "
-      "matrices with r (rows + columns) min_rate >= rows columns count as other; one_sided: r rows and r columns in "
-      "turn, unbiased: r rows; before start_step 4 n";
+      "matrices with r (rows + columns) min_rate >= rows columns count as other; one_sided, side=alternating: "
+      "r rows and r columns in turn, unbiased: r rows; before start_step 4 n";
   info.passes = 7;
   return {info, [info](const Options& options) {
             const std::string& variant = options.text("variant");

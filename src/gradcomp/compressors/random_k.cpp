@@ -90,19 +90,20 @@ struct RandomKState final : State {
   std::vector<float> host_weights;
   Context step;      ///< of the last produce()
   Tally non_finite;  ///< elements of this rank's last gradient: then nothing left the memory
-  Tally flagged;     ///< whether a rank sent NaN in element 0
+  Tally flagged;     ///< elements of the sum that are not finite: a rank's flag, or an overflow
 };
 
 }  // namespace
 
-/// Counts in `found` whether the first value is NaN.
-void find_poison(const Exec& exec, const Span<const float>& values, const Tally& found) {
+/// Counts in `found` the values that are not finite.
+void tally_non_finite(const Exec& exec, const Span<const float>& values, const Tally& found) {
   const auto count = found.count();
   found.clear(exec);
   Kokkos::parallel_for(
-      "gradcomp::compressors::random_k_find_poison",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, values.size() > 0 ? 1 : 0),
-      KOKKOS_LAMBDA(const index_t i) { count(0) = Kokkos::isnan(values(i)) ? 1 : 0; });
+      "gradcomp::compressors::random_k_tally_non_finite", IndexRange(exec, 0, static_cast<index_t>(values.size())),
+      KOKKOS_LAMBDA(const index_t i) {
+        if (!Source::is_finite(values(i))) Kokkos::atomic_inc(&count(0));
+      });
 }
 
 /// With the rank's own seed the message is bytes, since sums need common places.
@@ -154,7 +155,7 @@ class RandomK final : public CompressorOf<RandomKState> {
 
   void do_finish(const Exec& exec, const Source&, RandomKState& own, const Context& context, const Span<float>& out,
                  Verdict& verdict) const override {
-    find_poison(exec, own.sum, own.flagged);
+    tally_non_finite(exec, own.sum, own.flagged);
     verdict.skip_if(exec, own.flagged.unless_zero());
     own.weigh(exec, 1.0f / static_cast<float>(context.ranks), m_unbiased);
     kernels::spread_subsets(exec, own.tiles, own.subsets, own.weights, own.sum, out);

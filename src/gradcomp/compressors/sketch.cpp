@@ -13,8 +13,6 @@
 namespace gradcomp::compressors {
 namespace {
 
-using Entries = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
 struct Sizes {
   double ratio;
   int rows;
@@ -111,7 +109,7 @@ struct SketchState final : State {
 /// own[j] = a of candidate j.
 void gather(const Exec& exec, const Source& source, const Vector<std::uint32_t>& candidates, const Vector<float>& own) {
   Kokkos::parallel_for(
-      "gradcomp::compressors::sketch_gather", Entries(exec, 0, static_cast<index_t>(own.size())),
+      "gradcomp::compressors::sketch_gather", IndexRange(exec, 0, static_cast<index_t>(own.size())),
       KOKKOS_LAMBDA(const index_t j) { own(j) = source.load(candidates(j)); });
 }
 
@@ -121,7 +119,7 @@ void send_chosen(const Exec& exec, const Source& source, const SketchState& stat
   const auto candidates = state.candidates, places = state.places;
   const auto own = state.own, chosen = state.chosen;
   Kokkos::parallel_for(
-      "gradcomp::compressors::sketch_send", Entries(exec, 0, state.largest.selector.kept()),
+      "gradcomp::compressors::sketch_send", IndexRange(exec, 0, state.largest.selector.kept()),
       KOKKOS_LAMBDA(const index_t e) {
         const index_t i = candidates(places(e));
         const float value = own(places(e));
@@ -137,7 +135,7 @@ void return_chosen(const Exec& exec, const Source& source, const SketchState& st
   const float weight = source.returning();
   float* const memory = source.memory;
   Kokkos::parallel_for(
-      "gradcomp::compressors::sketch_return", Entries(exec, 0, state.largest.selector.kept()),
+      "gradcomp::compressors::sketch_return", IndexRange(exec, 0, state.largest.selector.kept()),
       KOKKOS_LAMBDA(const index_t e) { memory[candidates(places(e))] += weight * own(places(e)); });
 }
 

@@ -35,6 +35,10 @@ struct Context {
   std::int64_t step = 0;
   int rank = 0;
   int ranks = 1;
+  /// False: the host decides nothing by what kernels wrote before it waits for them. So it is on devices; tests clear
+  /// it to run the same on a host. Bytes do not depend on it.
+  bool host_looks = device_is_host;
+  double rate = 1;  ///< learning rate that the step's mean is applied with; 1 where nobody trains
 };
 
 /// All that a compressor remembers between steps (memories()) or needs as work space (the rest). One per bucket.

@@ -35,12 +35,13 @@ struct Info {
   std::string feedback = "none";                              ///< default feedback
   std::vector<std::string> feedbacks = {"none", "residual"};  ///< kinds that the method can work with
   bool takes(const std::string& feedback_kind) const;         ///< whether it is among them
-  std::string granularity = "bucket";                         ///< default granularity: bucket or tensor
-  index_t granule = 1;                ///< elements that must stay together when a gradient is cut
-  double learning_rate_scale = 1;     ///< default lr = the job's lr x this
-  std::vector<Parameter> parameters;  ///< of the method itself
-  std::string bytes_formula;          ///< payload bytes, header apart, as text for the docs
-  double passes = 0;                  ///< declared reads + writes of n floats in compress, with the default feedback
+  bool rate_inside = false;            ///< feedback.rate_aware is on by default, and the optimiser's momentum is off
+  std::string granularity = "bucket";  ///< default granularity: bucket or tensor
+  index_t granule = 1;                 ///< elements that must stay together when a gradient is cut
+  double learning_rate_scale = 1;      ///< default lr = the job's lr x this
+  std::vector<Parameter> parameters;   ///< of the method itself
+  std::string bytes_formula;           ///< payload bytes, header apart, as text for the docs
+  double passes = 0;                   ///< declared reads + writes of n floats in compress, with the default feedback
 };
 
 std::string to_string(Info::Family family);

@@ -6,13 +6,14 @@
 
 namespace gradcomp {
 
-Layout& Layout::add(std::string name, std::vector<index_t> shape) {
+Layout& Layout::add(std::string name, std::vector<index_t> shape, bool outputs_first) {
   Segment segment;
   segment.id = static_cast<index_t>(segments.size());
   segment.name = std::move(name);
   segment.count = std::accumulate(shape.begin(), shape.end(), index_t{1}, std::multiplies<>{});
   segment.shape = std::move(shape);
   segment.offset = count();
+  segment.outputs_first = outputs_first;
   segments.push_back(std::move(segment));
   return *this;
 }
@@ -35,6 +36,7 @@ Layout Layout::fused() const {
 Layout Layout::flat(index_t count, std::string name) {
   Layout layout;
   layout.add(std::move(name), {count});
+  layout.segments[0].is_tensor = false;
   return layout;
 }
 

@@ -14,6 +14,8 @@ struct Segment {
   std::vector<index_t> shape;  ///< extents, slowest first
   index_t offset = 0;          ///< first element inside the bucket
   index_t count = 0;           ///< product of the extents
+  bool is_tensor = true;       ///< false: several tensors, or a gradient whose tensors are not known, as one vector
+  bool outputs_first = false;  ///< a row for each output (embeddings); else the last extent is that of the outputs
 
   /// Matrix view of low-rank methods: all extents but the last x the last. Vectors (and scalars) are no matrix.
   bool is_matrix() const { return shape.size() >= 2; }
@@ -28,7 +30,7 @@ struct Layout {
   index_t count() const { return segments.empty() ? 0 : segments.back().offset + segments.back().count; }
 
   /// Appends a tensor behind the last one.
-  Layout& add(std::string name, std::vector<index_t> shape);
+  Layout& add(std::string name, std::vector<index_t> shape, bool outputs_first = false);
 
   /// Segments [first, last) as a bucket of their own; offsets start at 0, ids stay.
   Layout slice(std::size_t first, std::size_t last) const;

@@ -11,6 +11,7 @@ namespace gradcomp {
 enum class Role : std::uint8_t {
   method,              ///< the compressor's own, told apart by its name
   residual,            ///< of the feedback: what was not sent
+  residual_rate,       ///< the learning rate that the feedback's memory belongs to
   velocity_sum,        ///< v of momentum correction
   velocity,            ///< u of momentum correction
   ef21_sent,           ///< h
@@ -46,6 +47,11 @@ using Memories = std::vector<MemoryView>;
 
 /// The first of that role and bucket; null where there is none.
 const MemoryView* find(const Memories& memories, Role role, int bucket = -1);
+
+/// The bytes of one memory to another of the same place and length.
+void copy(const Exec& exec, const MemoryView& from, const MemoryView& to);
+/// All bytes 0.
+void clear(const Exec& exec, const MemoryView& memory);
 
 /// Bytes of all.
 index_t bytes_of(const Memories& memories);

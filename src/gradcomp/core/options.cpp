@@ -70,6 +70,7 @@ Options::Options(const std::string& owner, const std::vector<Parameter>& declare
   std::vector<std::string> names;
   for (const auto& p : declared) {
     m_order.push_back(p.name);
+    if (p.added || p.name.find('.') != std::string::npos) m_quiet.insert(p.name);
     m_values[p.name] = m_defaults[p.name] = p.default_value;
     names.push_back(p.name);
   }
@@ -106,7 +107,7 @@ const std::string& Options::text(const std::string& name) const {
 std::string Options::canonical() const {
   std::vector<std::string> parts;
   for (const auto& name : m_order) {
-    if (name.find('.') == std::string::npos || m_values.at(name) != m_defaults.at(name))
+    if (!m_quiet.contains(name) || m_values.at(name) != m_defaults.at(name))
       parts.push_back(name + "=" + m_values.at(name));
   }
   return fmt::format("{}", fmt::join(parts, ":"));

@@ -1,6 +1,7 @@
 #pragma once
 // Parameters of a method (what info() declares) and the values that a spec gives them.
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Parameter {
   std::string help;
   std::string former_name = {};  ///< that earlier versions knew it by: answered with `name`; empty: none
   bool shared = false;           ///< the same in several methods: tests vary it on one of them
+  bool added = false;            ///< younger than records: left out of the canonical form where it has its default
 
   Parameter formerly(std::string old_name) const {
     Parameter copy = *this;
@@ -29,6 +31,12 @@ struct Parameter {
   Parameter as_shared() const {
     Parameter copy = *this;
     copy.shared = true;
+    return copy;
+  }
+
+  Parameter as_added() const {
+    Parameter copy = *this;
+    copy.added = true;
     return copy;
   }
 
@@ -56,12 +64,13 @@ class Options {
   double real(const std::string& name) const;
   index_t integer(const std::string& name) const;
   const std::string& text(const std::string& name) const;
-  /// All values in the declared order, as "key=value:key=value"; dotted sub-options only where they are not the
-  /// default.
+  /// All values in the declared order, as "key=value:key=value"; dotted sub-options and added ones only where they are
+  /// not the default.
   std::string canonical() const;
 
  private:
   std::vector<std::string> m_order;
+  std::set<std::string> m_quiet;  ///< left out of the canonical form where they have their default
   std::map<std::string, std::string> m_values, m_defaults;
 };
 

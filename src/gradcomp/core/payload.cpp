@@ -20,6 +20,11 @@ void check_sender(const PayloadHeader& header, const PayloadHeader& expected) {
           expected.elements);
 }
 
+void check_flags(const PayloadHeader& header, std::uint32_t known) {
+  require((header.flags & ~known) == 0, "payload: unknown flags {:#010x}, allowed are those in {:#010x}",
+          header.flags & ~known, known);
+}
+
 void check_length(const Span<const std::byte>& payload) {
   require(static_cast<index_t>(payload.size()) >= payload_header_bytes,
           "payload: {} bytes, shorter than its header of {} bytes", payload.size(), payload_header_bytes);
@@ -49,7 +54,7 @@ void put_header(const Exec& exec, const PayloadHeader& header, const Gate& flagg
     put_header(header, may_be && flagged.open(), payload.data());
   } else {
     Kokkos::parallel_for(
-        "gradcomp::core::write_header", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, 1),
+        "gradcomp::core::write_header", IndexRange(exec, 0, 1),
         KOKKOS_LAMBDA(const int) { put_header(header, may_be && flagged.open(), payload.data()); });
   }
 }
@@ -58,8 +63,7 @@ void put_header(const Exec& exec, const PayloadHeader& header, const Gate& flagg
 void judge_header(const Exec& exec, const std::byte* bytes, const PayloadHeader& expected,
                   const Vector<index_t>& refused, const Span<std::uint32_t>& flags) {
   Kokkos::parallel_for(
-      "gradcomp::core::judge_header", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, 1),
-      KOKKOS_LAMBDA(const int) {
+      "gradcomp::core::judge_header", IndexRange(exec, 0, 1), KOKKOS_LAMBDA(const int) {
         const PayloadHeader found = header_at(bytes);
         const bool skip = found.flags == PayloadHeader::flag_skip;
         const bool good = found.magic == expected.magic && found.version == expected.version &&
@@ -97,9 +101,11 @@ PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload
   return header;
 }
 
-PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected) {
+PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected,
+                          std::uint32_t known) {
   const PayloadHeader header = read_header(exec, payload);
   check_sender(header, expected);
+  check_flags(header, known);
   return header;
 }
 
@@ -112,6 +118,7 @@ void admit_header(const Exec& exec, const Span<const std::byte>& payload, const 
     const PayloadHeader header = header_at(payload.data());
     check_form(header);
     check_sender(header, expected);
+    check_flags(header, PayloadHeader::flag_skip);
     const index_t wanted = header.skip() ? 0 : size;
     require(found == wanted && header.kept == (header.skip() ? 0 : expected.kept),
             "{}: payload of {} bytes for {} entries, expected {} bytes", method, payload.size(), header.kept,

@@ -11,6 +11,7 @@ struct PayloadHeader {
   static constexpr std::uint32_t magic_value = 0x50434721;  // "!GCP"
   static constexpr std::uint16_t version_value = 1;
   static constexpr std::uint32_t flag_skip = 1;  ///< the sender saw a non-finite gradient: all ranks skip the step
+  static constexpr std::uint32_t any_flags = 0xffffffff;  ///< of a stage whose inner decoder looks at them
 
   std::uint32_t magic = magic_value;
   std::uint16_t version = version_value;
@@ -37,8 +38,10 @@ void write_header(const Exec& exec, const PayloadHeader& header, const Span<std:
 /// Waits for exec.
 PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload);
 
-/// read_header(), and throws Error unless method, spec and element count are the expected ones.
-PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected);
+/// read_header(), and throws Error unless method, spec and element count are the expected ones and all flags are among
+/// `known`.
+PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected,
+                          std::uint32_t known = PayloadHeader::flag_skip);
 
 /// Looks at the header of a payload that has `size` bytes behind it; on hosts none where it is flagged. Clears
 /// `refused`, and counts in it when nothing may be decoded: a flagged payload, which raises the verdict's flag, or a

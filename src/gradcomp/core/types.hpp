@@ -28,6 +28,9 @@ inline constexpr bool device_is_host = Kokkos::SpaceAccessibility<Kokkos::HostSp
 
 using index_t = std::int64_t;
 
+/// The policy of launches over elements: it counts with 64 bits, since a gradient may have more than 2^31.
+using IndexRange = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
+
 /// `span` without its first `offset` elements, `count` long.
 template <class T>
 Span<T> subspan(const Span<T>& span, index_t offset, index_t count) {

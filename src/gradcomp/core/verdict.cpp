@@ -18,8 +18,7 @@ void raise_flag(const Exec& exec, const Gate& gate, int flag, const Vector<std::
     if (gate.open()) flags(flag) = 1;
   } else {
     Kokkos::parallel_for(
-        "gradcomp::core::raise_flag", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, 1),
-        KOKKOS_LAMBDA(const int) {
+        "gradcomp::core::raise_flag", IndexRange(exec, 0, 1), KOKKOS_LAMBDA(const int) {
           if (gate.open()) flags(flag) = 1;
         });
   }
@@ -43,8 +42,7 @@ void Verdict::take_faults(const Exec& exec, const Verdict& other) {
   if (device_is_host) return;
   const auto flags = m_flags, others = other.m_flags;
   Kokkos::parallel_for(
-      "gradcomp::core::take_faults", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, 1),
-      KOKKOS_LAMBDA(const int) {
+      "gradcomp::core::take_faults", IndexRange(exec, 0, 1), KOKKOS_LAMBDA(const int) {
         if (others(1) != 0) flags(1) = 1;
       });
 }

@@ -2,12 +2,14 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/source.hpp"
 #include "gradcomp/data/detail/npy_header.hpp"
 #include "gradcomp/data/files.hpp"
 
@@ -114,6 +116,15 @@ NpyArray read_npy(const std::string& path) {
   array.values.resize(element_count(path, array.shape, bytes.size() - data, size));
   for (std::size_t i = 0; i < array.values.size(); ++i) array.values[i] = element(bytes.data() + data + i * size, size);
   if (header.fortran_order && array.shape.size() > 1) array.values = transposed(array.values, array.shape);
+  return array;
+}
+
+NpyArray read_gradient(const std::string& path) {
+  NpyArray array = read_npy(path);
+  require(!array.values.empty(), "'{}' holds no elements", path);
+  const auto bad =
+      std::count_if(array.values.begin(), array.values.end(), [](float v) { return !Source::is_finite(v); });
+  require(bad == 0, "'{}' holds {} values that are not finite", path, bad);
   return array;
 }
 

@@ -19,6 +19,9 @@ struct NpyArray {
 /// that is no description of an array, another element type, data that are too short or too long.
 NpyArray read_npy(const std::string& path);
 
+/// The same for a gradient: also throws Error where there is no element, or one that is not finite.
+NpyArray read_gradient(const std::string& path);
+
 /// Writes `values` (the product of `shape` floats, C order) as version 1.0, '<f4'. The file appears whole or not at
 /// all: it is written under a temporary name in the same folder and renamed. Throws Error naming the path and the
 /// reason.

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/core/source.hpp"
 #include "gradcomp/core/spec_part.hpp"
 #include "gradcomp/data/npy.hpp"
 #include "gradcomp/nn/shapes.hpp"
@@ -20,11 +19,7 @@ namespace fs = std::filesystem;
 
 /// Adds the array of a file to `gradient`.
 void add_tensor(const std::string& path, GradientFile& gradient) {
-  const data::NpyArray array = data::read_npy(path);
-  require(!array.values.empty(), "'{}' holds no elements", path);
-  const auto bad =
-      std::count_if(array.values.begin(), array.values.end(), [](float v) { return !Source::is_finite(v); });
-  require(bad == 0, "'{}' holds {} values that are not finite", path, bad);
+  const data::NpyArray array = data::read_gradient(path);
   gradient.layout.add(fs::path(path).stem().string(), array.shape);
   gradient.values.insert(gradient.values.end(), array.values.begin(), array.values.end());
 }

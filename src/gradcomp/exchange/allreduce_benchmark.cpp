@@ -14,8 +14,7 @@ namespace gradcomp {
 void fill_laplace(const Exec& exec, const Span<float>& x, std::uint64_t seed, int rank) {
   const Array4 key = stream_key(seed, 0, 0, static_cast<std::uint32_t>(rank));
   Kokkos::parallel_for(
-      "gradcomp::exchange::fill_laplace",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(x.size())),
+      "gradcomp::exchange::fill_laplace", IndexRange(exec, 0, static_cast<index_t>(x.size())),
       KOKKOS_LAMBDA(const index_t i) {
         const Array4 draw = threefry4x32_12(key, stream_counter(i, random_stream::sampling, 0));
         const float magnitude = -Kokkos::log(uniform24(draw.x0) + 0x1p-25f);
@@ -27,17 +26,14 @@ void fill_laplace(const Exec& exec, const Span<float>& x, std::uint64_t seed, in
 void share_of(const Exec& exec, const Span<const float>& gradient, int ranks, const Span<float>& x) {
   const float share = 1.0f / static_cast<float>(ranks);
   Kokkos::parallel_for(
-      "gradcomp::exchange::share_of",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(x.size())),
+      "gradcomp::exchange::share_of", IndexRange(exec, 0, static_cast<index_t>(x.size())),
       KOKKOS_LAMBDA(const index_t i) { x(i) = gradient(i) * share; });
 }
 
-/// Squared distance of x to y and squared norm of y.
 std::pair<double, double> distance(const Exec& exec, const Span<const float>& x, const Span<const float>& y) {
   double difference = 0, norm = 0;
   Kokkos::parallel_reduce(
-      "gradcomp::exchange::distance",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(x.size())),
+      "gradcomp::exchange::distance", IndexRange(exec, 0, static_cast<index_t>(x.size())),
       KOKKOS_LAMBDA(const index_t i, double& d, double& n) {
         const double delta = static_cast<double>(x(i)) - static_cast<double>(y(i));
         d += delta * delta;

@@ -2,6 +2,7 @@
 // The reduction alone, as nccl-tests measures it: one gradient of a given size, reduced again and again by one method,
 // timed as the slowest rank sees it, and verified outside the timed region.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gradcomp/comm/transport.hpp"
@@ -30,5 +31,8 @@ struct ReductionResult {
 /// carries the reduction (it may be an emulated link), `control` the barriers and checks.
 ReductionResult measure_reduction(const Exec& exec, const std::string& method, index_t elements, Transport& transport,
                                   Transport& control, const ReductionOptions& options);
+
+/// Squared distance of x to y and squared norm of y, which have equal extents.
+std::pair<double, double> distance(const Exec& exec, const Span<const float>& x, const Span<const float>& y);
 
 }  // namespace gradcomp

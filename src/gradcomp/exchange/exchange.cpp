@@ -41,13 +41,14 @@ Exchange::Exchange(const MethodSpec& method, const Layout& layout, std::unique_p
 }
 
 void Exchange::begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean, std::int64_t step,
-                     Timeline* timeline) {
+                     Timeline* timeline, double rate) {
   require(static_cast<index_t>(gradient.size()) == m_count && gradient.size() == mean.size(),
           "exchange: a gradient of {} elements and room for {}, expected {}", gradient.size(), mean.size(), m_count);
   resolve(exec);  // before its flags are cleared
   m_gradient = gradient;
   m_mean = mean;
   m_context = {m_seed, step, m_transport->rank(), m_transport->size()};
+  m_context.rate = rate;
   m_timeline = timeline;
   m_launched = 0;
   m_sent_before = m_transport->ledger().total().sent;

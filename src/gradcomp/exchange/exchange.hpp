@@ -45,9 +45,10 @@ class Exchange {
   /// Whether `gradient` and `mean` may be one array.
   bool in_place() const { return m_method.compressor->info().in_place; }
 
-  /// Starts a step on `gradient` (being filled), whose mean will be in `mean`; both have the model's elements.
+  /// Starts a step on `gradient` (being filled), whose mean will be in `mean`; both have the model's elements. `rate`:
+  /// the learning rate that the mean is applied with.
   void begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean, std::int64_t step,
-             Timeline* timeline);
+             Timeline* timeline, double rate = 1);
   /// All segments from `first_segment` on are complete.
   void ready(const Exec& exec, std::size_t first_segment);
   /// Finishes all buckets: their means are written, and the verdict says whether the step counts.

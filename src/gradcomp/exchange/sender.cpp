@@ -40,6 +40,7 @@ Sender::Sender(const MethodSpec& method, std::vector<Stripe> stripes)
 
 void Sender::begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean,
                    const Context& context) {
+  m_feedback.follow_rate(exec, context.rate);
   m_source = m_feedback.source(exec, gradient, context.ranks);
   m_source.target = mean.data();
   m_context = context;
@@ -71,9 +72,7 @@ void Sender::take_back(const Exec& exec, const Span<float>& mean) {
 }
 
 void Sender::forget(const Exec& exec) {
-  for (const MemoryView& memory : m_feedback.memories()) {
-    Kokkos::deep_copy(exec, memory.on_device(), std::byte{0});
-  }
+  for (const MemoryView& memory : m_feedback.memories()) clear(exec, memory);
 }
 
 Span<const std::byte> Sender::payload(std::size_t stripe) const {

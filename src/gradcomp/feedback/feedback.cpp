@@ -29,8 +29,7 @@ const Kind& kind_of(const Options& common) {
 double norm_of(const Exec& exec, const Span<const float>& x) {
   double sum = 0;
   Kokkos::parallel_reduce(
-      "gradcomp::feedback::norm",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(x.size())),
+      "gradcomp::feedback::norm", IndexRange(exec, 0, static_cast<index_t>(x.size())),
       KOKKOS_LAMBDA(const index_t i, double& s) { s += static_cast<double>(x(i)) * static_cast<double>(x(i)); }, sum);
   return std::sqrt(sum);
 }
@@ -51,12 +50,22 @@ std::vector<Parameter> feedback_parameters(const Info& info) {
       Parameter::real("feedback.eta", "1", 0, 1,
                       "ef21: share of the new gradient in the running mean that is followed (EF21-SGDM); 1: no mean",
                       true),
+      Parameter::choice("feedback.rate_aware", info.rate_inside ? "on" : "off", {"off", "on"},
+                        "residual, momentum_correction: on: when the learning rate changes, what was not sent is "
+                        "multiplied by old rate / new rate"),
   };
+}
+
+bool is_rate_aware(const Options& common) {
+  const Source::Kind kind = kind_of(common).kind;
+  return (kind == Source::Kind::residual || kind == Source::Kind::momentum_correction) &&
+         common.text("feedback.rate_aware") == "on";
 }
 
 bool holds_momentum(const Options& common) { return common.text("feedback") == "momentum_correction"; }
 
-Feedback::Feedback(const Options& common, index_t count) : m_clip(common.real("feedback.clip")) {
+Feedback::Feedback(const Options& common, index_t count)
+    : m_clip(common.real("feedback.clip")), m_rate(is_rate_aware(common)) {
   m_rule.kind = kind_of(common).kind;
   m_rule.count = count;
   require(m_rule.kind != Source::Kind::none || m_clip == 0,
@@ -98,8 +107,7 @@ void Feedback::settle(const Exec& exec, const Span<float>& out, const Span<const
   if (m_rule.kind != Source::Kind::ef21) return;
   const auto estimate = m_estimate;
   Kokkos::parallel_for(
-      "gradcomp::feedback::settle",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(out.size())),
+      "gradcomp::feedback::settle", IndexRange(exec, 0, static_cast<index_t>(out.size())),
       KOKKOS_LAMBDA(const index_t i) {
         if (flags(0) == 0) out(i) = estimate(i) += out(i);
       });
@@ -113,6 +121,7 @@ Memories Feedback::memories() const {
     if (m_velocity.data() != nullptr) views.push_back(memory_of(k.velocity, m_velocity));
   }
   if (m_estimate.data() != nullptr) views.push_back(memory_of(Role::ef21_estimate, m_estimate));
+  if (m_rate.is_aware()) views.push_back(m_rate.memory(Role::residual_rate));
   return views;
 }
 

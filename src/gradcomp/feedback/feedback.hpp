@@ -5,11 +5,15 @@
 #include <vector>
 
 #include "gradcomp/core/compressor.hpp"
+#include "gradcomp/feedback/memory_rate.hpp"
 
 namespace gradcomp {
 
 /// Options of the feedback, shared by all methods: the kinds and the default that `info` declares.
 std::vector<Parameter> feedback_parameters(const Info& info);
+
+/// Whether what was not sent is scaled when the learning rate changes. `common`: as Feedback's.
+bool is_rate_aware(const Options& common);
 
 /// True when the feedback applies the momentum, and the optimiser's must be off. `common`: as Feedback's.
 bool holds_momentum(const Options& common);
@@ -21,6 +25,10 @@ class Feedback {
   Feedback(const Options& common, index_t count);
 
   bool has_memory() const { return m_memory.size() > 0; }
+
+  /// Ahead of a step whose mean will be applied with `rate`: with feedback.rate_aware the memory becomes one of
+  /// gradients at that rate.
+  void follow_rate(const Exec& exec, double rate) const { m_rate.follow(exec, rate, m_memory); }
 
   /// The source of one step. `gradient` has `count` elements, is complete, and outlives the step. With feedback.clip,
   /// its norm is computed (1 read, waits for exec) and the gradient scaled to at most clip / sqrt(ranks).
@@ -38,6 +46,7 @@ class Feedback {
  private:
   Source m_rule;  ///< kind and weights, without arrays
   double m_clip = 0;
+  MemoryRate m_rate;
   Vector<float> m_memory, m_velocity, m_work, m_estimate;
 };
 

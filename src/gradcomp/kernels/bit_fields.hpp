@@ -50,8 +50,7 @@ void write_fields(const std::string& label, const Exec& exec, const Value& value
   if (width == 0) return;
   const std::uint32_t mask = low_mask(width);
   Kokkos::parallel_for(
-      label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, field_words(count, width)),
-      KOKKOS_LAMBDA(index_t w) {
+      label, IndexRange(exec, 0, field_words(count, width)), KOKKOS_LAMBDA(index_t w) {
         std::uint32_t word = 0;
         for (index_t i = 32 * w / width; i < count && i * width < 32 * w + 32; ++i) {
           const auto shift = static_cast<int>(i * width - 32 * w);

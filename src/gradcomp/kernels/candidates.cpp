@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gradcomp/kernels/arrays.hpp"
 #include "gradcomp/kernels/candidate_rows.hpp"
 
 namespace gradcomp::kernels {
@@ -36,7 +37,7 @@ Candidates::Candidates(const Tiles& tiles, double density)
       m_stride(m_slots + 2 * warp_lanes),  // a row and its padding may be written behind the last slot
       m_values(scratch<float>("gradcomp::kernels::candidate_values", tiles.count() * m_stride)),
       m_offsets(scratch<std::uint16_t>("gradcomp::kernels::candidate_offsets", tiles.count() * m_stride)),
-      m_staged(scratch<std::int32_t>("gradcomp::kernels::candidates_staged", tiles.count())),
+      m_staged(zeroed<std::int32_t>("gradcomp::kernels::candidates_staged", tiles.count())),
       m_above(scratch<std::int32_t>("gradcomp::kernels::candidates_above", tiles.count())),
       m_equal(scratch<std::int32_t>("gradcomp::kernels::candidates_equal", tiles.count())),
       m_quota(scratch<std::int32_t>("gradcomp::kernels::candidates_quota", tiles.count())),
@@ -82,7 +83,7 @@ void Candidates::recount(const Exec& exec, const Tiles& tiles, const Vector<Goal
   for_warps(
       "gradcomp::kernels::recount_candidates", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Goal goal = goals(tile(t).segment);
-        if (goal.rank == 0 ? goal.low >= goal.high : !exact) return;
+        if (goal.open != 0 || (goal.rank == 0 ? goal.low >= goal.high : !exact)) return;
         const Run run = all(t);
         prefetch_run(all, t, last);
         Lanes<std::int32_t> more, same;

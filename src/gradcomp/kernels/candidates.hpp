@@ -4,8 +4,6 @@
 //
 // A tile stores up to `slots` candidates. A tile with more is "dense": it stores none, and whoever needs its candidates
 // reads the tile again. So the work space stays a fraction of the gradient, whatever the data.
-#include <vector>
-
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/tiles.hpp"
 
@@ -48,13 +46,6 @@ struct Runs {
   }
 };
 
-/// What the first pass collected of each segment, for searches of thresholds.
-struct Shortlist {
-  Runs runs;
-  std::vector<std::int32_t> low;  ///< [segments] bound, a magnitude(); negative: nothing was collected
-  std::vector<index_t> count;     ///< [segments] elements above it
-};
-
 /// Where a pass that forms a puts the candidates of each tile; a small value type that kernels capture.
 struct Collector {
   const std::int32_t* low = nullptr;  ///< [segments] bound; null, or no_bound: nothing is collected
@@ -79,7 +70,7 @@ class Candidates {
   Collector collector(const float* a, const Vector<std::int32_t>& low);
 
   /// Counts again, now by what the goals take: for segments whose candidates lie above a bound below their threshold,
-  /// and, when `exact`, for those with a rank, once `high` and `above` are known.
+  /// and, when `exact`, for those with a rank, once `high` and `above` are known. Not in open ones.
   void recount(const Exec& exec, const Tiles& tiles, const Vector<Goal>& goals, bool exact);
 
   /// Places every tile's entries behind those of the tiles before it. totals[segment] = entries taken.

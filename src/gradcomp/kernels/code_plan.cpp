@@ -55,8 +55,7 @@ void CodePlan::fit(const Exec& exec, index_t elements) {
   const auto list = pieces;
   const auto ends = tails;
   Kokkos::parallel_for(
-      "gradcomp::kernels::fit_codes",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(list.size())),
+      "gradcomp::kernels::fit_codes", IndexRange(exec, 0, static_cast<index_t>(list.size())),
       KOKKOS_LAMBDA(const index_t p) {
         const index_t left = elements - p * most, size = left < most ? left : most, inside = whole - p * most;
         list(p).count = static_cast<std::int32_t>(size);

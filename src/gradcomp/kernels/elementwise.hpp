@@ -9,9 +9,7 @@ template <class T>
 void fill(const Exec& exec, const Span<T>& to, T value, const Gate& gate) {
   if (!gate.may_open()) return;
   Kokkos::parallel_for(
-      "gradcomp::kernels::fill",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(to.size())),
-      KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::kernels::fill", IndexRange(exec, 0, static_cast<index_t>(to.size())), KOKKOS_LAMBDA(const index_t i) {
         if (gate.open()) to(i) = value;
       });
 }

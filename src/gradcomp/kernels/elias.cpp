@@ -9,8 +9,6 @@
 namespace gradcomp::kernels {
 namespace {
 
-using Streams = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
 /// Codes of fixed width, element by element.
 struct FixedCodes {
   const std::uint32_t* words;
@@ -46,7 +44,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_levels(const FixedCodes& codes, const Elias
 void count_bits(const Exec& exec, const Vector<EliasPlan::Stream>& streams, const FixedCodes& codes, EliasCode code,
                 std::uint32_t* bits) {
   Kokkos::parallel_for(
-      "gradcomp::kernels::elias_bits", Streams(exec, 0, static_cast<index_t>(streams.size())),
+      "gradcomp::kernels::elias_bits", IndexRange(exec, 0, static_cast<index_t>(streams.size())),
       KOKKOS_LAMBDA(index_t s) {
         std::uint32_t sum = 0;
         for_levels(codes, streams(s), [&](std::uint32_t gap, std::uint32_t, std::uint32_t level) {
@@ -59,7 +57,7 @@ void count_bits(const Exec& exec, const Vector<EliasPlan::Stream>& streams, cons
 void write_streams(const Exec& exec, const Vector<EliasPlan::Stream>& streams, const FixedCodes& codes, EliasCode code,
                    const Vector<index_t>& starts, std::uint32_t* words) {
   Kokkos::parallel_for(
-      "gradcomp::kernels::write_elias", Streams(exec, 0, static_cast<index_t>(streams.size())),
+      "gradcomp::kernels::write_elias", IndexRange(exec, 0, static_cast<index_t>(streams.size())),
       KOKKOS_LAMBDA(index_t s) {
         std::uint32_t* out = words + starts(s);
         std::uint64_t window = 0;
@@ -110,7 +108,7 @@ index_t EliasPlan::bytes() const {
 index_t place_streams(const Exec& exec, const std::uint32_t* bits, const Vector<index_t>& starts) {
   index_t total = 0;
   Kokkos::parallel_scan(
-      "gradcomp::kernels::elias_starts", Streams(exec, 0, static_cast<index_t>(starts.size())),
+      "gradcomp::kernels::elias_starts", IndexRange(exec, 0, static_cast<index_t>(starts.size())),
       KOKKOS_LAMBDA(index_t s, index_t & sum, bool last) {
         if (last) starts(s) = sum;
         sum += (index_t{bits[s]} + 31) / 32;

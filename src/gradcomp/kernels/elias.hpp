@@ -155,7 +155,7 @@ bool EliasPlan::decode_add(const Exec& exec, const Codec& codec, const std::byte
   const EliasCode code = m_code;
   index_t bad = 0;
   Kokkos::parallel_reduce(
-      "gradcomp::kernels::decode_elias", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, count),
+      "gradcomp::kernels::decode_elias", IndexRange(exec, 0, count),
       KOKKOS_LAMBDA(index_t s, index_t & sum) {
         const Stream stream = streams(s);
         const float* const scale = scales + stream.bucket;

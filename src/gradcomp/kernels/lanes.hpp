@@ -223,9 +223,7 @@ void for_warps(std::true_type, const std::string& label, const Exec& exec, index
 
 template <class F>
 void for_warps(std::false_type, const std::string& label, const Exec& exec, index_t count, const F& f) {
-  Kokkos::parallel_for(
-      label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, count),
-      KOKKOS_LAMBDA(index_t i) { f(HostWarp{}, i); });
+  Kokkos::parallel_for(label, IndexRange(exec, 0, count), KOKKOS_LAMBDA(index_t i) { f(HostWarp{}, i); });
 }
 }  // namespace detail
 
@@ -252,6 +250,28 @@ KOKKOS_FORCEINLINE_FUNCTION void each_element(const Warp& warp, index_t count, c
 template <class F>
 void for_warps(const std::string& label, const Exec& exec, index_t count, const F& f) {
   if (count > 0) detail::for_warps(std::bool_constant<lanes_are_threads>{}, label, exec, count, f);
+}
+
+/// f(i) for i in [0, count), a few: one thread each, or a plain loop where the host looks at what they do at once
+/// (Context::host_looks), since a launch would take longer.
+template <class F>
+void for_few(const char* label, const Exec& exec, index_t count, bool host_looks, const F& f) {
+  if constexpr (device_is_host) {
+    if (host_looks) {
+      for (index_t i = 0; i < count; ++i) f(i);
+      return;
+    }
+  }
+  Kokkos::parallel_for(label, IndexRange(exec, 0, count), f);
+}
+
+/// f(warp, 0); where the host looks, on its own thread.
+template <class F, class W = Warp>  // W: a name that depends, since a DeviceWarp cannot be made here
+void for_one_warp(const char* label, const Exec& exec, bool host_looks, const F& f) {
+  if constexpr (device_is_host) {
+    if (host_looks) return f(W{}, index_t{0});
+  }
+  for_warps(label, exec, 1, f);
 }
 
 /// f where the gate is open.

@@ -11,8 +11,7 @@ void majority_words(const Exec& exec, const std::uint32_t* words, index_t stride
   const std::uint32_t undecided = ranks % 2 == 0 ? ties : 0u;  // an odd number has no ties
   const auto half = static_cast<std::uint32_t>(ranks / 2);  // more than half: a count above it, for odd and even ranks
   Kokkos::parallel_for(
-      "gradcomp::kernels::majority_words", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, count),
-      KOKKOS_LAMBDA(const index_t w) {
+      "gradcomp::kernels::majority_words", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t w) {
         std::uint32_t plane[most_planes];
         for (int p = 0; p < planes; ++p) plane[p] = 0;
         for (int r = 0; r < ranks; ++r) {

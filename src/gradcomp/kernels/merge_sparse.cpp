@@ -6,8 +6,6 @@
 namespace gradcomp::kernels {
 namespace {
 
-using Entries = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
 /// Entries of `list` with an index below `index`.
 KOKKOS_INLINE_FUNCTION index_t below(const SparseView& list, std::uint32_t index) {
   index_t low = 0, high = list.kept;
@@ -31,7 +29,8 @@ KOKKOS_INLINE_FUNCTION bool holds(const SparseView& list, index_t place, std::ui
 void place(const Exec& exec, const SparseView& a, const SparseView& b, const Vector<std::uint32_t>& indices,
            const Vector<float>& sums) {
   Kokkos::parallel_for(
-      "gradcomp::kernels::place_sparse", Entries(exec, 0, static_cast<index_t>(sums.size())), KOKKOS_LAMBDA(index_t i) {
+      "gradcomp::kernels::place_sparse", IndexRange(exec, 0, static_cast<index_t>(sums.size())),
+      KOKKOS_LAMBDA(index_t i) {
         if (i < a.kept) {
           const std::uint32_t index = a.indices[i];
           const index_t before = below(b, index);
@@ -86,7 +85,7 @@ bool SparseMerge::run(const Exec& exec, const SparseView& a, const SparseView& b
   const auto chosen = m_chosen, indices = m_indices, slot_indices = m_slot_indices;
   const index_t kept = m_selector.kept();
   Kokkos::parallel_for(
-      "gradcomp::kernels::name_sparse", Entries(exec, 0, kept),
+      "gradcomp::kernels::name_sparse", IndexRange(exec, 0, kept),
       KOKKOS_LAMBDA(index_t i) { indices(i) = slot_indices(chosen(i)); });
   m_kept = {m_indices.data(), m_values.data(), kept};
   return true;
@@ -94,7 +93,7 @@ bool SparseMerge::run(const Exec& exec, const SparseView& a, const SparseView& b
 
 void values_not_in(const Exec& exec, const SparseView& a, const SparseView& b, float* rest) {
   Kokkos::parallel_for(
-      "gradcomp::kernels::values_not_in", Entries(exec, 0, a.kept), KOKKOS_LAMBDA(index_t i) {
+      "gradcomp::kernels::values_not_in", IndexRange(exec, 0, a.kept), KOKKOS_LAMBDA(index_t i) {
         const std::uint32_t index = a.indices[i];
         rest[i] = holds(b, below(b, index), index) ? 0.0f : a.values[i];
       });

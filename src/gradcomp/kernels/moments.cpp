@@ -1,6 +1,7 @@
 #include "gradcomp/kernels/moments.hpp"
 
 #include "gradcomp/core/read_back.hpp"
+#include "gradcomp/core/shared.hpp"
 #include "gradcomp/kernels/candidate_rows.hpp"
 
 namespace gradcomp::kernels {
@@ -138,6 +139,13 @@ void FirstPass::launch(const Exec& exec, const Tiles& tiles, const Source& sourc
 void FirstPass::run(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector) {
   launch(exec, tiles, source, collector);
   read_back(exec, Span<const Moments>(m_moments), m_host.data(), "gradcomp::kernels::FirstPass::run");
+}
+
+index_t FirstPass::seen_non_finite() const {
+  const auto seen = seen_by_host(m_moments);
+  index_t total = 0;
+  for (std::size_t s = 0; s < seen.size(); ++s) total += seen(s).non_finite;
+  return total;
 }
 
 index_t FirstPass::non_finite() const {

@@ -43,6 +43,8 @@ class FirstPass {
               const Gate& gate = {});
   /// [segments] of the last launch().
   const Vector<Moments>& on_device() const { return m_moments; }
+  /// Non-finite elements in all segments of the last launch(), where the host may look.
+  index_t seen_non_finite() const;
 
   /// launch(), and the statistics on the host, which steers what follows. Waits for exec.
   void run(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector = {});

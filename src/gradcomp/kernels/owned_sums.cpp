@@ -6,8 +6,6 @@
 namespace gradcomp::kernels {
 namespace {
 
-using Entries = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
 /// Sums are mostly zeros: a row of so many is looked at as a whole first, in a loop that vectorises.
 constexpr index_t row_size = 32;
 
@@ -23,7 +21,7 @@ KOKKOS_FORCEINLINE_FUNCTION index_t row_length(index_t row, index_t elements) {
 }
 
 /// Rows of `count` elements.
-Entries rows(const Exec& exec, index_t count) { return {exec, 0, (count + row_size - 1) / row_size}; }
+IndexRange rows(const Exec& exec, index_t count) { return {exec, 0, (count + row_size - 1) / row_size}; }
 
 KOKKOS_FORCEINLINE_FUNCTION std::int32_t bin_of(float value) { return magnitude(value) >> magnitude_bin_shift; }
 
@@ -31,7 +29,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::int32_t bin_of(float value) { return magnitude(
 
 void equal_parts(const Exec& exec, const SparseView& list, index_t elements, int parts, const Vector<index_t>& cuts) {
   Kokkos::parallel_for(
-      "gradcomp::kernels::equal_parts", Entries(exec, 1, parts), KOKKOS_LAMBDA(index_t p) {
+      "gradcomp::kernels::equal_parts", IndexRange(exec, 1, parts), KOKKOS_LAMBDA(index_t p) {
         cuts(p - 1) = list.kept == 0 ? p * elements / parts : static_cast<index_t>(list.indices[p * list.kept / parts]);
       });
 }
@@ -39,7 +37,7 @@ void equal_parts(const Exec& exec, const SparseView& list, index_t elements, int
 void entries_below(const Exec& exec, const SparseView& list, const Vector<index_t>& bounds,
                    const Vector<index_t>& starts) {
   Kokkos::parallel_for(
-      "gradcomp::kernels::entries_below", Entries(exec, 0, static_cast<index_t>(bounds.size())),
+      "gradcomp::kernels::entries_below", IndexRange(exec, 0, static_cast<index_t>(bounds.size())),
       KOKKOS_LAMBDA(index_t p) {
         index_t low = 0, high = list.kept;
         while (low < high) {

@@ -62,8 +62,7 @@ void QuantisePlan::fit(const Exec& exec, index_t count) {
   const auto pieces = m_pieces;
   const auto tails = m_tails;
   Kokkos::parallel_for(
-      "gradcomp::kernels::fit_quantise",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(pieces.size())),
+      "gradcomp::kernels::fit_quantise", IndexRange(exec, 0, static_cast<index_t>(pieces.size())),
       KOKKOS_LAMBDA(const index_t p) {
         const index_t left = count - p * most, size = left < most ? left : most, inside = whole - p * most;
         pieces(p).count = static_cast<std::int32_t>(size);

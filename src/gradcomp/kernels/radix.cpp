@@ -33,7 +33,8 @@ KOKKOS_FORCEINLINE_FUNCTION int bin_shift(const Goal& goal) {
 }
 
 KOKKOS_FORCEINLINE_FUNCTION index_t wanted(const Goal& goal, Radix::Target target) {
-  return target == Radix::Target::sample ? goal.sample_rank : goal.rank;
+  if (target == Radix::Target::sample) return goal.sample_rank;
+  return goal.open != 0 ? 0 : goal.rank;
 }
 
 /// Adds the values of each segment to its histogram. A group counts in team scratch first (shared memory, or L1 of a

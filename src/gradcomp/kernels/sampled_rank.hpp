@@ -3,6 +3,7 @@
 // exactly, all segments in batched launches.
 #include <vector>
 
+#include "gradcomp/core/shared.hpp"
 #include "gradcomp/kernels/radix.hpp"
 
 namespace gradcomp::kernels {
@@ -23,9 +24,14 @@ class SampledRank {
   /// capacity: [segments] the most samples that a segment will have.
   SampledRank(const Layout& layout, const std::vector<index_t>& capacity);
 
-  /// [segments] magnitude() of the rank-th largest sample; -1 where the count is 0. Samples lie within their segments
-  /// and capacities. Waits for exec.
-  const std::vector<std::int32_t>& run(const Exec& exec, const float* a, const std::vector<Sample>& samples);
+  /// Finds the rank-th largest sample of each segment with open[segment] != 0 (device; null: of all) and a count above
+  /// 0. samples: [segments], within their segments and capacities. Where the host looks and there is no such segment,
+  /// nothing more is launched.
+  void run(const Exec& exec, const float* a, const std::vector<Sample>& samples, const std::int32_t* open,
+           bool host_looks);
+
+  /// [segments] of the last run(): where rank > 0, `high` is the magnitude() that was looked for.
+  const Vector<Goal>& goals() const { return m_goals; }
 
   index_t bytes() const;
 
@@ -34,13 +40,10 @@ class SampledRank {
   Layout m_sample_layout;
   Tiles m_tiles;  ///< of the samples
   Radix m_radix;
-  Vector<Sample> m_samples;  ///< [segments] starts relative to the bucket
+  Shared<Sample> m_samples;  ///< [segments] starts relative to the bucket
   Vector<index_t> m_places;  ///< [segments] first sample
   Vector<Goal> m_goals;      ///< [segments]
   Vector<float> m_values;    ///< [sum of capacities]
-  std::vector<Sample> m_host_samples;
-  std::vector<Goal> m_host_goals;
-  std::vector<std::int32_t> m_result;
 };
 
 }  // namespace gradcomp::kernels

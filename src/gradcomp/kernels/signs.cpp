@@ -30,8 +30,7 @@ void SignPieces::fit(const Exec& exec, index_t elements) {
   const auto target = piece;
   const auto begins = begin;
   Kokkos::parallel_for(
-      "gradcomp::kernels::fit_signs", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, pieces + 1),
-      KOKKOS_LAMBDA(const index_t p) {
+      "gradcomp::kernels::fit_signs", IndexRange(exec, 0, pieces + 1), KOKKOS_LAMBDA(const index_t p) {
         const index_t left = elements - p * tile_size;
         if (p == pieces) {
           begins(1) = pieces;

@@ -1,6 +1,5 @@
 #include "gradcomp/kernels/tail_sums.hpp"
 
-#include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/source_rows.hpp"
 
 namespace gradcomp::kernels {
@@ -17,18 +16,14 @@ KOKKOS_INLINE_FUNCTION index_t row_stride(index_t tiles) {
 TailSums::TailSums(const Tiles& tiles)
     : m_partial(Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::kernels::tail_partial"),
                 static_cast<std::size_t>(tiles.count())),
-      m_result("gradcomp::kernels::tail", static_cast<std::size_t>(tiles.segments())),
       m_thresholds("gradcomp::kernels::tail_thresholds", static_cast<std::size_t>(tiles.segments())),
-      m_host(static_cast<std::size_t>(tiles.segments())) {}
+      m_begin(tiles.begin) {}
 
-const std::vector<Tail>& TailSums::run(const Exec& exec, const Tiles& tiles, const float* a,
-                                       const std::vector<float>& thresholds) {
+void TailSums::run(const Exec& exec, const Tiles& tiles, const float* a) const {
   const auto tile = tiles.tile;
-  const auto begin = tiles.begin;
-  const auto partial = m_partial, result = m_result;
+  const auto begin = m_begin;
+  const auto partial = m_partial;
   const auto limits = m_thresholds;
-  Kokkos::deep_copy(exec, limits, HostSpan<const float>(thresholds.data(), thresholds.size()));
-
   for_warps(
       "gradcomp::kernels::tail_sums", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Tile here = tile(t);
@@ -61,32 +56,10 @@ const std::vector<Tail>& TailSums::run(const Exec& exec, const Tiles& tiles, con
                        static_cast<double>(warp.sum(squares))};
         warp.once([&] { partial(t) = sum; });
       });
-
-  for_warps(
-      "gradcomp::kernels::combine_tails", exec, tiles.segments(), KOKKOS_LAMBDA(const Warp& warp, index_t s) {
-        Lanes<double> excess, squares;
-        Lanes<index_t> seen, count;
-        warp.each([&](int l) {
-          excess[l] = squares[l] = 0;
-          seen[l] = count[l] = 0;
-          if (limits(s) < 0) return;
-          for (index_t t = begin(s) + l; t < begin(s + 1); t += warp_lanes) {
-            seen[l] += partial(t).seen;
-            count[l] += partial(t).count;
-            excess[l] += partial(t).excess;
-            squares[l] += partial(t).squares;
-          }
-        });
-        const Tail sum{warp.sum(seen), warp.sum(count), warp.sum(excess), warp.sum(squares)};
-        warp.once([&] { result(s) = sum; });
-      });
-
-  read_back(exec, Span<const Tail>(m_result), m_host.data(), "gradcomp::kernels::TailSums::run");
-  return m_host;
 }
 
 index_t TailSums::bytes() const {
-  return static_cast<index_t>((m_partial.size() + m_result.size()) * sizeof(Tail) + m_thresholds.size() * 4);
+  return static_cast<index_t>(m_partial.size() * sizeof(Tail) + m_thresholds.size() * sizeof(float));
 }
 
 }  // namespace gradcomp::kernels

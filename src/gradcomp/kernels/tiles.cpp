@@ -29,8 +29,7 @@ void Tiles::fit(const Exec& exec, index_t count) {
   const auto target = tile;
   const auto begins = begin;
   Kokkos::parallel_for(
-      "gradcomp::kernels::fit_tiles", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, tiles + 1),
-      KOKKOS_LAMBDA(const index_t t) {
+      "gradcomp::kernels::fit_tiles", IndexRange(exec, 0, tiles + 1), KOKKOS_LAMBDA(const index_t t) {
         const index_t left = count - t * tile_size;
         if (t == tiles) {
           begins(1) = tiles;

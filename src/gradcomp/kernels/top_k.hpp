@@ -9,30 +9,19 @@
 // In later steps expect() lets the first pass collect what lies above a bound a little below the last threshold: the
 // choice then needs no read of its own. Where the bound was too high, all is as in the first step. The bound decides
 // how long a choice takes, never what is chosen.
+//
+// What is asked, found and decided of a segment stays on the device. A device is given what the last step needed, and
+// the host waits once, for the sizes; where that was not enough (another kind of data, a threshold that lets too many
+// through) it is given all, and the host waits again: three times more at most. A host that looks launches what is
+// needed, no more.
 #include <vector>
 
-#include "gradcomp/kernels/candidates.hpp"
-#include "gradcomp/kernels/moments.hpp"
+#include "gradcomp/core/shared.hpp"
+#include "gradcomp/kernels/choices.hpp"
 #include "gradcomp/kernels/radix.hpp"
+#include "gradcomp/kernels/shortlist.hpp"
 
 namespace gradcomp::kernels {
-
-/// What one segment asks for.
-struct Request {
-  index_t k = 0;               ///< entries wanted, at most the segment's elements; 0: none at all
-  bool exact = true;           ///< exactly k, zeros included; false: all above `threshold`
-  std::int32_t threshold = 0;  ///< magnitude()
-  index_t capacity = 0;        ///< with a threshold: past so many (>= k), exactly the k largest instead
-  index_t least = 0;           ///< with a threshold: below so many (<= k), exactly the k largest instead
-  index_t cut = 0;             ///< with a threshold: only the first so many in index order; 0: all
-  std::int32_t low = -1;       ///< exact: k entries are thought to lie above it, which saves the sample; -1: unknown
-};
-
-/// Entries chosen in one segment.
-struct Chosen {
-  index_t kept = 0;   ///< entries that emit() writes
-  index_t above = 0;  ///< with a threshold: entries above it, before capacity, least and cut were applied
-};
 
 class Selector {
  public:
@@ -40,18 +29,25 @@ class Selector {
   /// Only speed depends on them.
   Selector(const Tiles& tiles, double density, double spare = 1.2);
 
-  /// What FirstPass::run() is to collect in this step. Not calling it is as if there were no step before.
-  Collector expect(const Exec& exec, const Source& source);
-  /// What came of it; to be called between FirstPass::run() and choose().
-  const Shortlist& shortlist(const Tiles& tiles, const FirstPass& first);
+  /// What FirstPass is to collect in this step. Not calling it is as if there were no step before.
+  Collector expect(const Source& source);
+  /// What came of it; to be called between FirstPass::launch() and choose().
+  Shortlist shortlist(const Tiles& tiles, const FirstPass& first) const;
 
+  /// [segments] of this step, to be written by kernels before choose().
+  const Vector<Request>& requests() const { return m_requests; }
   /// Decides, for a = source.accumulated() right after `first` ran over the same source. Waits for exec.
+  void choose(const Exec& exec, const Tiles& tiles, const Source& source, const FirstPass& first,
+              bool host_looks = device_is_host);
+  /// The same for requests that the host knows.
   void choose(const Exec& exec, const Tiles& tiles, const Source& source, const FirstPass& first,
               const std::vector<Request>& requests);
 
-  /// [segments] and in all, of the last choose().
-  const std::vector<Chosen>& chosen() const { return m_chosen; }
-  index_t kept() const;
+  /// Of the last choose(): [segments] and in all.
+  const Shared<Chosen>& chosen() const { return m_chosen; }
+  index_t kept() const { return m_outcome(0).kept; }
+  /// Non-finite elements that the first pass found. Where there are any, what was chosen means nothing.
+  index_t non_finite() const { return m_outcome(0).non_finite; }
 
   /// Writes kept() bucket-relative indices, ascending, and their values; reports each to the source as sent exactly.
   void emit(const Exec& exec, const Tiles& tiles, const Source& source, std::uint32_t* indices, float* values);
@@ -59,34 +55,21 @@ class Selector {
   index_t bytes() const;
 
  private:
-  /// A bound below a segment's next threshold, by that of the last step.
-  struct Bound {
-    std::int32_t low = no_bound;
-    std::int32_t margin = 0;  ///< from the threshold down, in magnitude()s; 0: no step yet
-  };
-
-  bool listed(std::size_t s, const Request& request, const FirstPass& first) const;
-  bool use_listed(std::size_t s, const Request& request, const FirstPass& first);
-  bool repair(const std::vector<Request>& requests, const FirstPass& first);
-  void remember(const std::vector<Request>& requests, const FirstPass& first);
-  void upload(const Exec& exec);
-  void download(const Exec& exec);
+  detail::Choices choices(const FirstPass& first) const;
+  void round(const Exec& exec, const Tiles& tiles, const Source& source, const FirstPass& first, std::uint32_t phases);
 
   Candidates m_candidates;
   Radix m_radix;
-  Vector<Goal> m_goals;
-  Vector<index_t> m_totals;
-  std::vector<Goal> m_host_goals;
-  std::vector<index_t> m_host_totals, m_elements, m_sampled;
-  std::vector<Chosen> m_chosen;
-
   double m_spare;
-  bool m_expecting = false;    ///< whether the last first pass collected
-  Vector<std::int32_t> m_low;  ///< [segments] bounds of this step
-  std::vector<std::int32_t> m_host_low;
-  std::vector<Bound> m_bounds;  ///< [segments] of the next step
-  std::vector<char> m_listed;   ///< [segments] 1: the choice is made among what the first pass collected
-  Shortlist m_shortlist;
+  bool m_expecting = false;                    ///< whether the last first pass collected
+  std::uint32_t m_usual = detail::all_phases;  ///< phases that the last step needed
+  Vector<Request> m_requests;                  ///< [segments], as the rest
+  Vector<Goal> m_goals;
+  Vector<index_t> m_totals, m_elements, m_sampled;
+  Vector<detail::Progress> m_progress;
+  Vector<std::int32_t> m_low, m_margin;  ///< bounds of the next first pass
+  Shared<Chosen> m_chosen;
+  Shared<detail::Outcome> m_outcome;  ///< [1]
 };
 
 }  // namespace gradcomp::kernels

@@ -32,8 +32,7 @@ double read_once(const Exec& exec, const Span<const float>& data, const Vector<d
     // A parallel_reduce over elements is 6 to 12x slower: gcc does not vectorise the reducer's reference.
     const index_t tiles = (count + tile - 1) / tile;
     Kokkos::parallel_for(
-        "gradcomp::measure::read", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, tiles),
-        KOKKOS_LAMBDA(const index_t t) {
+        "gradcomp::measure::read", IndexRange(exec, 0, tiles), KOKKOS_LAMBDA(const index_t t) {
           const index_t first = t * tile;
           const index_t rest = count - first;
           partials(t) = tile_sum(data.data() + first, rest < tile ? rest : tile);
@@ -42,7 +41,7 @@ double read_once(const Exec& exec, const Span<const float>& data, const Vector<d
     for (index_t t = 0; t < tiles; ++t) sum += partials.data()[t];
   } else {
     Kokkos::parallel_reduce(
-        "gradcomp::measure::read", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, count),
+        "gradcomp::measure::read", IndexRange(exec, 0, count),
         KOKKOS_LAMBDA(const index_t i, double& total) { total += static_cast<double>(data(i)); }, sum);
   }
   return sum;
@@ -51,14 +50,14 @@ double read_once(const Exec& exec, const Span<const float>& data, const Vector<d
 // Free functions, since nvcc refuses device lambdas inside other lambdas.
 void copy_once(const Exec& exec, const Span<const float>& from, const Span<float>& to) {
   Kokkos::parallel_for(
-      "gradcomp::measure::copy", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, from.extent(0)),
+      "gradcomp::measure::copy", IndexRange(exec, 0, from.extent(0)),
       KOKKOS_LAMBDA(const std::size_t i) { to(i) = from(i); });
 }
 
 void triad_once(const Exec& exec, const Span<float>& a, const Span<const float>& b, const Span<const float>& c,
                 float scale) {
   Kokkos::parallel_for(
-      "gradcomp::measure::triad", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, a.extent(0)),
+      "gradcomp::measure::triad", IndexRange(exec, 0, a.extent(0)),
       KOKKOS_LAMBDA(const std::size_t i) { a(i) = b(i) + scale * c(i); });
 }
 

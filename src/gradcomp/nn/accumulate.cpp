@@ -6,8 +6,7 @@ void accumulate(const Exec& exec, const Span<float>& sum, const Span<float>& gra
                 index_t batches, bool last) {
   const float part = 1.0F / static_cast<float>(batches);
   Kokkos::parallel_for(
-      "gradcomp::nn::accumulate", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, begin, end),
-      KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::nn::accumulate", IndexRange(exec, begin, end), KOKKOS_LAMBDA(const index_t i) {
         const float total = sum(i) + gradient(i);
         gradient(i) = last ? part * total : gradient(i);
         sum(i) = last ? 0.0F : total;

@@ -10,8 +10,7 @@ namespace {
 void count_update(const Exec& exec, double beta1, double beta2, const std::uint32_t* flags,
                   const Vector<double>& powers) {
   Kokkos::parallel_for(
-      "gradcomp::nn::count_update", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, 1),
-      KOKKOS_LAMBDA(const int) {
+      "gradcomp::nn::count_update", IndexRange(exec, 0, 1), KOKKOS_LAMBDA(const int) {
         if (is_skipped(flags)) return;
         powers(0) *= beta1;
         powers(1) *= beta2;
@@ -25,8 +24,7 @@ void adamw_step(const Exec& exec, const OptimiserOptions& options, double rate, 
   const T beta1 = static_cast<T>(options.beta1), beta2 = static_cast<T>(options.beta2);
   const T epsilon = static_cast<T>(options.epsilon), decay = static_cast<T>(rate * options.weight_decay);
   Kokkos::parallel_for(
-      "gradcomp::nn::adamw_step", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, count),
-      KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::nn::adamw_step", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
         if (is_skipped(flags)) return;
         const T step = static_cast<T>(rate / (1 - powers(0)));
         const T scale = static_cast<T>(1 / Kokkos::sqrt(1 - powers(1)));

@@ -6,15 +6,13 @@
 namespace gradcomp::nn {
 namespace {
 
-using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
 /// finish(channel, first, second) with the sums over images of both kinds in sums[images][2][channels].
 template <class Finish>
 void for_channels(const char* label, const Exec& exec, const Span<const double>& sums, int images, int channels,
                   Path path, const Finish& finish) {
   if (taken(path) == Path::device) return device::for_channels(label, exec, sums, images, channels, finish);
   Kokkos::parallel_for(
-      label, Range(exec, 0, channels), KOKKOS_LAMBDA(const index_t c) {
+      label, IndexRange(exec, 0, channels), KOKKOS_LAMBDA(const index_t c) {
         double first = 0, second = 0;
         for (int image = 0; image < images; ++image) {
           first += sums(index_t(2) * image * channels + c);
@@ -49,7 +47,8 @@ template <class T>
 void batch_norm_running(const Exec& exec, const Span<const T>& running_mean, const Span<const T>& running_variance,
                         const Statistics<T>& statistics) {
   Kokkos::parallel_for(
-      "gradcomp::nn::batch_norm_running", Range(exec, 0, statistics.mean.extent(0)), KOKKOS_LAMBDA(const index_t c) {
+      "gradcomp::nn::batch_norm_running", IndexRange(exec, 0, statistics.mean.extent(0)),
+      KOKKOS_LAMBDA(const index_t c) {
         statistics.mean(c) = running_mean(c);
         const double variance = running_variance(c);
         statistics.inverse_deviation(c) = static_cast<T>(1 / Kokkos::sqrt(variance + batch_norm_epsilon));
@@ -66,7 +65,7 @@ void batch_norm_apply(const Exec& exec, const Maps<const T>& z, const Statistics
     }
   }
   Kokkos::parallel_for(
-      "gradcomp::nn::batch_norm_apply", Range(exec, 0, z.count()), KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::nn::batch_norm_apply", IndexRange(exec, 0, z.count()), KOKKOS_LAMBDA(const index_t i) {
         const Site site(z, i);
         const int c = site.channel;
         T value = (z.data[i] - statistics.mean(c)) * (statistics.inverse_deviation(c) * gamma(c)) + beta(c);
@@ -107,7 +106,7 @@ void batch_norm_backward(const Exec& exec, const Maps<const T>& g, const Maps<co
   }
   const T share = T(1) / (static_cast<T>(z.images) * z.height * z.width);
   Kokkos::parallel_for(
-      "gradcomp::nn::batch_norm_backward", Range(exec, 0, z.count()), KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::nn::batch_norm_backward", IndexRange(exec, 0, z.count()), KOKKOS_LAMBDA(const index_t i) {
         const Site site(z, i);
         const int c = site.channel;
         const T deviation = statistics.inverse_deviation(c);

@@ -67,8 +67,7 @@ void NormClip::scale(const Exec& exec, const Span<float>& gradient, double limit
         warp.once([&] { scale(0) = norm > limit ? static_cast<float>(limit / norm) : 1.0F; });
       });
   Kokkos::parallel_for(
-      "gradcomp::nn::clip", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, count),
-      KOKKOS_LAMBDA(const index_t i) { gradient(i) *= scale(0); });
+      "gradcomp::nn::clip", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) { gradient(i) *= scale(0); });
 }
 
 }  // namespace gradcomp::nn

@@ -33,8 +33,7 @@ void column_sums(const Exec& exec, const Matrix<const T>& x, const Span<T>& scra
         });
       });
   Kokkos::parallel_for(
-      "gradcomp::nn::column_sums", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, columns),
-      KOKKOS_LAMBDA(const index_t j) {
+      "gradcomp::nn::column_sums", IndexRange(exec, 0, columns), KOKKOS_LAMBDA(const index_t j) {
         double sum = 0;
         for (index_t chunk = 0; chunk < chunks; ++chunk) sum += double(scratch(chunk * columns + j));
         to(j) = static_cast<T>(sum);

@@ -4,17 +4,12 @@
 #include "gradcomp/nn/relu_backward.hpp"
 
 namespace gradcomp::nn::portable {
-namespace {
-
-using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
-}  // namespace
 
 template <class T>
 void conv3x3_forward(const Exec& exec, const Maps<const T>& x, const Span<const T>& weights, int stride,
                      const Maps<T>& z, const Span<double>& sums) {
   Kokkos::parallel_for(
-      "gradcomp::nn::conv3x3_forward", Range(exec, 0, z.count()), KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::nn::conv3x3_forward", IndexRange(exec, 0, z.count()), KOKKOS_LAMBDA(const index_t i) {
         const Site site(z, i);
         const int run = 3 * x.channels;
         T sum = 0;
@@ -32,7 +27,7 @@ template <class T>
 void conv3x3_backward_data(const Exec& exec, const Maps<const T>& dz, const Span<const T>& weights, int stride,
                            const ReluBackward<T>& behind, const Maps<T>& dx) {
   Kokkos::parallel_for(
-      "gradcomp::nn::conv3x3_backward_data", Range(exec, 0, dx.count()), KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::nn::conv3x3_backward_data", IndexRange(exec, 0, dx.count()), KOKKOS_LAMBDA(const index_t i) {
         const Site site(dx, i);
         const int co = dz.channels;
         T sum = 0;
@@ -58,7 +53,7 @@ void conv3x3_backward_weights(const Exec& exec, const Maps<const T>& x, const Ma
   const int chunks = (x.images + per_chunk - 1) / per_chunk;
   const index_t count = index_t(9) * x.channels * dz.channels;
   Kokkos::parallel_for(
-      "gradcomp::nn::conv3x3_weight_partials", Range(exec, 0, chunks * count), KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::nn::conv3x3_weight_partials", IndexRange(exec, 0, chunks * count), KOKKOS_LAMBDA(const index_t i) {
         const int first = static_cast<int>(i / count) * per_chunk;
         const int last = Kokkos::min(first + per_chunk, x.images);
         const int co = static_cast<int>(i % dz.channels);
@@ -79,7 +74,7 @@ void conv3x3_backward_weights(const Exec& exec, const Maps<const T>& x, const Ma
         partials(i) = static_cast<T>(sum);
       });
   Kokkos::parallel_for(
-      "gradcomp::nn::conv3x3_combine", Range(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::nn::conv3x3_combine", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
         double sum = 0;
         for (int chunk = 0; chunk < chunks; ++chunk) sum += partials(chunk * count + i);
         gradient(i) = static_cast<T>(sum);

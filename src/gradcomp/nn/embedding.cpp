@@ -100,7 +100,7 @@ void sum_positions(const Exec& exec, const Matrix<const T>& dy, const Matrix<T>&
 void order_by_step(const Exec& exec, const Span<const std::int32_t>& tokens, index_t sequences, index_t steps,
                    const Span<std::int32_t>& to) {
   Kokkos::parallel_for(
-      "gradcomp::nn::order_by_step", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, sequences * steps),
+      "gradcomp::nn::order_by_step", IndexRange(exec, 0, sequences * steps),
       KOKKOS_LAMBDA(const index_t row) { to(row) = tokens(row % sequences * steps + row / sequences); });
 }
 

@@ -11,8 +11,6 @@ namespace {
 /// Rows of c that one thread works on: each element of b that it reads serves them all.
 constexpr int rows_per_thread = 8;
 
-using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
 /// The rows of block `block` in column `column` of c.
 template <class T>
 KOKKOS_INLINE_FUNCTION void multiply_column(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c,
@@ -37,7 +35,7 @@ template <class T>
 void portable_gemm(const Exec& exec, const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c,
                    const GemmStart<T>& start) {
   Kokkos::parallel_for(
-      "gradcomp::nn::gemm", Range(exec, 0, blocks_of(c.rows) * c.columns),
+      "gradcomp::nn::gemm", IndexRange(exec, 0, blocks_of(c.rows) * c.columns),
       KOKKOS_LAMBDA(const index_t i) { multiply_column<T>(a, b, c, start, i / c.columns, i % c.columns); });
 }
 
@@ -46,7 +44,7 @@ void portable_gemm_grid(const Exec& exec, index_t outer, index_t inner, const Ma
                         const MatrixGrid<const T>& b, const MatrixGrid<T>& c) {
   const index_t columns = c.first.columns, each = blocks_of(c.first.rows) * columns;
   Kokkos::parallel_for(
-      "gradcomp::nn::gemm_grid", Range(exec, 0, outer * inner * each), KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::nn::gemm_grid", IndexRange(exec, 0, outer * inner * each), KOKKOS_LAMBDA(const index_t i) {
         const index_t x = i / each / inner, y = i / each % inner, place = i % each;
         multiply_column<T>(a.at(x, y), b.at(x, y), c.at(x, y), {}, place / columns, place % columns);
       });

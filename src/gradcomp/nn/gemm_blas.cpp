@@ -27,8 +27,7 @@ template <class T>
 void fill(const Exec& exec, const Matrix<T>& c, const T* bias) {
   const Matrix<T> out = c;
   Kokkos::parallel_for(
-      "gradcomp::nn::gemm_start", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, c.rows * c.columns),
-      KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::nn::gemm_start", IndexRange(exec, 0, c.rows * c.columns), KOKKOS_LAMBDA(const index_t i) {
         const index_t column = i % out.columns;
         out(i / out.columns, column) = bias == nullptr ? T(0) : bias[column];
       });

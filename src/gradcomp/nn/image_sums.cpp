@@ -15,9 +15,7 @@ void image_sums(const Exec& exec, const Maps<const T>& a, const Maps<const T>& b
   const int channels = a.channels;
   const bool centred = mean.extent(0) > 0;
   Kokkos::parallel_for(
-      "gradcomp::nn::image_sums",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, index_t(a.images) * channels),
-      KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::nn::image_sums", IndexRange(exec, 0, index_t(a.images) * channels), KOKKOS_LAMBDA(const index_t i) {
         const int image = static_cast<int>(i / channels), channel = static_cast<int>(i % channels);
         const double centre = centred ? double(mean(channel)) : 0.0;
         double sum = 0, product = 0;

@@ -3,13 +3,11 @@
 namespace gradcomp::nn {
 namespace {
 
-using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
 /// values = 0 where `of` is not positive; both `count` long, and may be the same.
 template <class T>
 void mask(const Exec& exec, index_t count, const Span<const T>& of, const Span<T>& values) {
   Kokkos::parallel_for(
-      "gradcomp::nn::linear_mask", Range(exec, 0, count),
+      "gradcomp::nn::linear_mask", IndexRange(exec, 0, count),
       KOKKOS_LAMBDA(const index_t i) { values(i) = of(i) <= T(0) ? T(0) : values(i); });  // NaN stays
 }
 
@@ -45,7 +43,7 @@ void linear_backward_weights(const Exec& exec, const LinearShape& s, const Span<
           path);
   if (db.extent(0) == 0) return;
   Kokkos::parallel_for(
-      "gradcomp::nn::linear_bias_gradient", Range(exec, 0, s.out), KOKKOS_LAMBDA(const index_t j) {
+      "gradcomp::nn::linear_bias_gradient", IndexRange(exec, 0, s.out), KOKKOS_LAMBDA(const index_t j) {
         double sum = 0;
         for (index_t image = 0; image < s.batch; ++image) sum += dy(image * s.out + j);
         db(j) = static_cast<T>(sum);

@@ -35,7 +35,7 @@ LstmLanguageModel<T>::LstmLanguageModel(const LstmNetwork& network, int vocabula
       m_decoder(network.units, vocabulary, network.tied, m_largest.rows()),
       m_workspace(m_largest, network.units),
       m_tokens("gradcomp::nn::tokens", m_largest.rows()) {
-  m_layout.add("embedding.weight", {vocabulary, network.embedding});
+  m_layout.add("embedding.weight", {vocabulary, network.embedding}, true);
   m_layers.reserve(static_cast<std::size_t>(network.layers));
   for (int layer = 0; layer < network.layers; ++layer) {
     const index_t in = layer == 0 ? network.embedding : network.units;

@@ -12,8 +12,7 @@ enum Tensor { input_weight, hidden_weight, input_bias, hidden_bias };
 template <class T>
 void add_biases(const Exec& exec, const Span<const T>& a, const Span<const T>& b, const Span<T>& to) {
   Kokkos::parallel_for(
-      "gradcomp::nn::add_biases",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(a.extent(0))),
+      "gradcomp::nn::add_biases", IndexRange(exec, 0, static_cast<index_t>(a.extent(0))),
       KOKKOS_LAMBDA(const index_t i) { to(i) = a(i) + b(i); });
 }
 

@@ -4,13 +4,11 @@
 namespace gradcomp::nn::portable {
 namespace {
 
-using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
 template <class T>
 void forward_units(const Exec& exec, const LstmSteps<T>& pass, index_t step) {
   const index_t units = pass.units, count = pass.shape.sequences * units, at = step * count;
   Kokkos::parallel_for(
-      "gradcomp::nn::lstm_forward", Range(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::nn::lstm_forward", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
         T* sums = pass.gates + 4 * (at + i / units * units) + i % units;
         LstmGates<T> gates{sums[0], sums[units], sums[2 * units], sums[3 * units]};
         const LstmUnit<T> unit = nn::lstm_forward(gates, pass.cell[at + i]);
@@ -28,7 +26,7 @@ template <class T>
 void backward_units(const Exec& exec, const LstmSteps<T>& pass, const LstmGradients<T>& gradients, index_t step) {
   const index_t units = pass.units, count = pass.shape.sequences * units, at = step * count;
   Kokkos::parallel_for(
-      "gradcomp::nn::lstm_backward", Range(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::nn::lstm_backward", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
         const index_t first = 4 * (at + i / units * units) + i % units;
         const T* g = pass.gates + first;
         const T dh = gradients.dh[i] + gradients.dy.data[at + i];

@@ -87,7 +87,7 @@ template <class T>
 void flatten_backward(const Exec& exec, const Maps<const T>& gradient, const ReluBackward<T>& behind, const Maps<T>& dx,
                       Path path) {
   Kokkos::parallel_for(
-      "gradcomp::nn::flatten_backward", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, dx.count()),
+      "gradcomp::nn::flatten_backward", IndexRange(exec, 0, dx.count()),
       KOKKOS_LAMBDA(const index_t i) { dx.data[i] = portable::relu_backward(behind, Site(dx, i), gradient.data[i]); });
   image_sums<T>(exec, dx, behind.z, behind.mean, behind.sums, path);
 }

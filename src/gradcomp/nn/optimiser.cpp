@@ -6,6 +6,13 @@
 
 namespace gradcomp::nn {
 
+MomentumForm momentum_form(const std::string& nesterov) {
+  if (nesterov == "off") return MomentumForm::heavy_ball;
+  if (nesterov == "on") return MomentumForm::nesterov;
+  if (nesterov == "powersgd") return MomentumForm::powersgd;
+  throw Error(fmt::format("--nesterov={} is not allowed; one of off, on, powersgd", nesterov));
+}
+
 std::unique_ptr<Optimiser<float>> make_optimiser(const Layout& layout, const OptimiserOptions& options) {
   if (options.name == "sgd") return std::make_unique<Sgd<float>>(layout, options);
   if (options.name == "adamw") return std::make_unique<AdamW<float>>(layout, options);

@@ -8,13 +8,22 @@
 
 namespace gradcomp::nn {
 
+/// What a step of sgd is, with g the gradient and its weight decay, v = momentum v + g.
+enum class MomentumForm : std::uint8_t {
+  heavy_ball,  ///< v
+  nesterov,    ///< g + momentum v (Sutskever et al. 2013, as torch.optim.SGD)
+  powersgd,    ///< g + v (Vogels et al., NeurIPS 2019, algorithm 2; "nesterov" in their code)
+};
+/// off, on, powersgd. Throws Error that lists the names.
+MomentumForm momentum_form(const std::string& nesterov);
+
 struct OptimiserOptions {
   std::string name = "sgd";  ///< sgd or adamw
   double momentum = 0.9;     ///< of sgd; 0 where the method's feedback holds the momentum
-  bool nesterov = false;     ///< of sgd
-  double beta1 = 0.9;        ///< of adamw: share of the old mean of gradients
-  double beta2 = 0.999;      ///< of adamw: share of the old mean of their squares
-  double epsilon = 1e-8;     ///< of adamw
+  MomentumForm form = MomentumForm::heavy_ball;
+  double beta1 = 0.9;     ///< of adamw: share of the old mean of gradients
+  double beta2 = 0.999;   ///< of adamw: share of the old mean of their squares
+  double epsilon = 1e-8;  ///< of adamw
   double weight_decay = 5e-4;
   bool decay_vectors = false;  ///< decay biases and batch-norm parameters too (Goyal et al. 2017 advise against it)
 };

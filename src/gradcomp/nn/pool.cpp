@@ -1,16 +1,11 @@
 #include "gradcomp/nn/pool.hpp"
 
 namespace gradcomp::nn {
-namespace {
-
-using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
-}  // namespace
 
 template <class T>
 void global_average_pool(const Exec& exec, const Maps<const T>& x, const Span<T>& pooled) {
   Kokkos::parallel_for(
-      "gradcomp::nn::global_average_pool", Range(exec, 0, index_t(x.images) * x.channels),
+      "gradcomp::nn::global_average_pool", IndexRange(exec, 0, index_t(x.images) * x.channels),
       KOKKOS_LAMBDA(const index_t i) {
         const int image = static_cast<int>(i / x.channels), channel = static_cast<int>(i % x.channels);
         double sum = 0;
@@ -26,7 +21,7 @@ template <class T>
 void global_average_pool_backward(const Exec& exec, const Span<const T>& pooled_gradient, const ReluBackward<T>& behind,
                                   const Maps<T>& dx) {
   Kokkos::parallel_for(
-      "gradcomp::nn::global_average_pool_backward", Range(exec, 0, index_t(dx.images) * dx.channels),
+      "gradcomp::nn::global_average_pool_backward", IndexRange(exec, 0, index_t(dx.images) * dx.channels),
       KOKKOS_LAMBDA(const index_t i) {
         const int channels = dx.channels;
         const int image = static_cast<int>(i / channels), channel = static_cast<int>(i % channels);

@@ -12,15 +12,15 @@ void sgd_step(const Exec& exec, const OptimiserOptions& options, double rate, co
               const std::uint8_t* decayed, const std::uint32_t* flags, T* momentum, T* parameters, index_t count) {
   const T mu = static_cast<T>(options.momentum), decay = static_cast<T>(options.weight_decay);
   const T step = static_cast<T>(rate);
-  const bool nesterov = options.nesterov;
+  const bool plain = options.form == MomentumForm::heavy_ball;
+  const T share = options.form == MomentumForm::powersgd ? T(1) : mu;  // of the momentum, beside the gradient
   Kokkos::parallel_for(
-      "gradcomp::nn::sgd_step", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, count),
-      KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::nn::sgd_step", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
         if (is_skipped(flags)) return;
         const T g = gradient[i] + decay * static_cast<T>(decayed[i]) * parameters[i];
         const T v = mu * momentum[i] + g;
         momentum[i] = v;
-        parameters[i] -= step * (nesterov ? g + mu * v : v);
+        parameters[i] -= step * (plain ? v : g + share * v);
       });
 }
 

@@ -4,8 +4,8 @@
 
 namespace gradcomp::nn {
 
-/// v = momentum v + (g + weight_decay p); p -= rate v, or rate (g + weight_decay p + momentum v) with Nesterov
-/// (Sutskever et al. 2013, in the form of torch.optim.SGD, without dampening).
+/// d = g + weight_decay p; v = momentum v + d; p -= rate v, with another MomentumForm rate (d + momentum v) or
+/// rate (d + v).
 template <class T>
 class Sgd final : public Optimiser<T> {
  public:

@@ -12,7 +12,7 @@ namespace {
 Layout lstm(int layers, index_t units, index_t vocabulary) {
   const index_t gates = 4 * units;
   Layout layout;
-  layout.add("embedding.weight", {vocabulary, units});  // the decoder's too
+  layout.add("embedding.weight", {vocabulary, units}, true);  // the decoder's too
   for (int layer = 0; layer < layers; ++layer) {
     const std::string prefix = fmt::format("lstm.layer{}.", layer + 1);
     layout.add(prefix + "input.weight", {units, gates}).add(prefix + "hidden.weight", {units, gates});

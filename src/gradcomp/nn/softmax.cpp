@@ -9,8 +9,7 @@ void softmax_cross_entropy(const Exec& exec, int classes, const Span<const T>& l
   const index_t batch = static_cast<index_t>(labels.extent(0));
   const bool with_gradient = gradient.extent(0) > 0;
   Kokkos::parallel_for(
-      "gradcomp::nn::softmax_cross_entropy", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, batch),
-      KOKKOS_LAMBDA(const index_t image) {
+      "gradcomp::nn::softmax_cross_entropy", IndexRange(exec, 0, batch), KOKKOS_LAMBDA(const index_t image) {
         const T* x = logits.data() + image * classes;
         const int label = labels(image);
         const bool valid = label >= 0 && label < classes;

@@ -15,7 +15,7 @@ Matrix<T> matrix(const Vector<T>& of, index_t rows, index_t columns) {
 template <class T>
 void add(const Exec& exec, const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& to) {
   Kokkos::parallel_for(
-      "gradcomp::nn::add", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, a.rows * a.columns),
+      "gradcomp::nn::add", IndexRange(exec, 0, a.rows * a.columns),
       KOKKOS_LAMBDA(const index_t i) { to.data[i] = a.data[i] + b.data[i]; });
 }
 

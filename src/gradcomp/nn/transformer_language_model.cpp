@@ -33,7 +33,8 @@ TransformerLanguageModel<T>::TransformerLanguageModel(const TransformerNetwork& 
       m_workspace(m_largest),
       m_tokens("gradcomp::nn::tokens", m_largest.batch.rows()),
       m_gradient("gradcomp::nn::row_gradient", m_largest.batch.rows() * network.units) {
-  m_layout.add("embedding.weight", {vocabulary, network.units}).add("position.weight", {length, network.units});
+  m_layout.add("embedding.weight", {vocabulary, network.units}, true);
+  m_layout.add("position.weight", {length, network.units}, true);
   for (int block = 0; block < network.blocks; ++block) {
     m_blocks.emplace_back(m_layout, fmt::format("block{}.", block + 1), m_largest);
   }

@@ -27,14 +27,15 @@ std::unique_ptr<Strategy> make_strategy(const MethodSpec& method, const Layout& 
 }
 
 UpdateOptions update_options(const UpdateOptions& job, const MethodSpec& method) {
-  const bool votes = method.compressor->info().property == Info::Property::sign;
-  if (!holds_momentum(method.common) && !votes) return job;
+  const Info& info = method.compressor->info();
+  const bool votes = info.property == Info::Property::sign;
+  if (!holds_momentum(method.common) && !votes && !info.rate_inside) return job;
   require(job.optimiser.name == "sgd",
-          "method '{}' brings its momentum along, and {} cannot leave its own out; allowed: --optimiser sgd",
+          "method '{}' takes no momentum of the optimiser, and {} cannot leave it out; allowed: --optimiser sgd",
           method.text, job.optimiser.name);
   UpdateOptions without = job;
   without.optimiser.momentum = 0;
-  without.optimiser.nesterov = false;
+  without.optimiser.form = nn::MomentumForm::heavy_ball;
   return without;
 }
 

@@ -100,7 +100,8 @@ std::unique_ptr<Strategy> make_strategy(const MethodSpec& method, const Layout& 
 
 /// The update options of a method under a job's: momentum is applied once, by the feedback where it holds it, otherwise
 /// by the optimiser. Votes are steps of one size (signum has its momentum in front of the signs): summed up by a
-/// momentum of 0.9 they would be ten times as long. Throws Error for an optimiser that cannot leave its momentum out.
+/// momentum of 0.9 they would be ten times as long. Info::rate_inside: as the authors. Throws Error for an optimiser
+/// that cannot leave its momentum out.
 UpdateOptions update_options(const UpdateOptions& job, const MethodSpec& method);
 
 }  // namespace gradcomp

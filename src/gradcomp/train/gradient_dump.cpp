@@ -31,17 +31,18 @@ bool GradientDump::wanted(index_t step) const {
   return !m_stem.empty() && std::find(m_steps.begin(), m_steps.end(), step) != m_steps.end();
 }
 
-void GradientDump::keep_memories(const Exec& exec, const Memories& memories) {
+void GradientDump::keep_memories(const Exec& exec, const Memories& memories, double rate) {
   m_before.clear();
   if (m_common.text("feedback") == "none") return;
   for (const BucketRange& range : m_buckets) {
     const auto bucket = static_cast<int>(m_before.size());
-    Feedback copy(m_common, range.count);
-    for (const MemoryView& to : copy.memories()) {
+    Feedback feedback(m_common, range.count);
+    for (const MemoryView& to : feedback.memories()) {
       const MemoryView* from = find(memories, to.role, bucket);
-      if (from != nullptr) Kokkos::deep_copy(exec, to.on_device(), from->on_device());
+      if (from != nullptr) copy(exec, *from, to);
     }
-    m_before.emplace_back(range, std::move(copy));
+    feedback.follow_rate(exec, rate);
+    m_before.emplace_back(range, std::move(feedback));
   }
 }
 

@@ -23,8 +23,8 @@ class GradientDump {
   /// True when this rank writes at `step`.
   bool wanted(index_t step) const;
 
-  /// Before the step: copies those of `memories` that are the feedback's.
-  void keep_memories(const Exec& exec, const Memories& memories);
+  /// Before a step at this learning rate: copies those of `memories` that are the feedback's.
+  void keep_memories(const Exec& exec, const Memories& memories, double rate);
 
   /// After it: FOLDER/LABEL_stepSTEP_gradient.npy, and where the method has feedback what its compressor saw (with
   /// feedback=residual beta residual + gamma gradient) as FOLDER/LABEL_stepSTEP_accumulated.npy. Waits for `exec`.

@@ -37,7 +37,8 @@ void Options::check() const {
   require(batch >= 1, "--batch {} is not allowed; at least 1 sample per rank", batch);
   require(learning_rate > 0, "--lr {} is not allowed; a number above 0", learning_rate);
   require(momentum >= 0 && momentum < 1, "--momentum {} is not allowed; a number in [0, 1)", momentum);
-  require(!nesterov || momentum > 0, "--nesterov needs --momentum above 0");
+  require(nn::momentum_form(nesterov) == nn::MomentumForm::heavy_ball || momentum > 0,
+          "--nesterov needs --momentum above 0");
   require(optimiser == "sgd" || optimiser == "adamw", "--optimiser {} is not allowed; one of sgd, adamw", optimiser);
   require(beta1 >= 0 && beta1 < 1, "--beta1 {} is not allowed; a number in [0, 1)", beta1);
   require(beta2 >= 0 && beta2 < 1, "--beta2 {} is not allowed; a number in [0, 1)", beta2);
@@ -87,7 +88,7 @@ StrategyOptions Options::strategy_options() const {
   o.exchange.bucket_bytes = 1024 * bucket_kib;
   o.exchange.seed = seed;
   o.exchange.limit_seconds = time_limit;
-  o.update.optimiser = {optimiser, momentum, nesterov, beta1, beta2, epsilon, weight_decay, false};
+  o.update.optimiser = {optimiser, momentum, nn::momentum_form(nesterov), beta1, beta2, epsilon, weight_decay, false};
   o.update.clip = clip;
   o.keep_gradient = !dump_folder.empty();
   return o;

@@ -17,9 +17,9 @@ struct Options {
   index_t steps = 600;
   index_t batch = 64;  ///< samples per rank and step
   double learning_rate = 0.05;
-  std::string optimiser = "sgd";  ///< or adamw
-  double momentum = 0.9;          ///< of sgd
-  bool nesterov = false;
+  std::string optimiser = "sgd";                      ///< or adamw
+  double momentum = 0.9;                              ///< of sgd
+  std::string nesterov = "off";                       ///< off, on, or powersgd (nn::MomentumForm)
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< of adamw
   double weight_decay = 5e-4;
   std::string decay = "cosine";  ///< learning-rate schedule: cosine or constant

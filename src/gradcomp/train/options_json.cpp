@@ -12,7 +12,7 @@ report::Json to_json(const Options& o) {
           {"lr", o.learning_rate},
           {"optimiser", o.optimiser},
           {"momentum", o.momentum},
-          {"nesterov", o.nesterov},
+          {"nesterov", o.nesterov == "powersgd" ? report::Json(o.nesterov) : report::Json(o.nesterov == "on")},
           {"beta1", o.beta1},
           {"beta2", o.beta2},
           {"epsilon", o.epsilon},

@@ -113,7 +113,7 @@ void Trainer::step(const Exec& exec, bool warmup) {
     m_period_s = 0;
   }
   const bool last = (m_now.step + 1) % period() == 0;
-  if (m_dump.wanted(m_now.step)) m_dump.keep_memories(exec, m_strategy->memories());
+  if (m_dump.wanted(m_now.step)) m_dump.keep_memories(exec, m_strategy->memories(), m_rate.at(m_now.step));
   Kokkos::deep_copy(exec, m_kept_state, m_state);
   wait(exec, "gradcomp::train::step");
   barrier(m_job.control);

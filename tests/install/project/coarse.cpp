@@ -14,7 +14,7 @@ struct CoarseState final : State {
 index_t first_pass(const Exec& exec, const Source& source) {
   index_t bad = 0;
   Kokkos::parallel_reduce(
-      "coarse::first_pass", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, source.count),
+      "coarse::first_pass", IndexRange(exec, 0, source.count),
       KOKKOS_LAMBDA(const index_t i, index_t& count) {
         bool good = true;
         source.first(i, good);
@@ -26,8 +26,7 @@ index_t first_pass(const Exec& exec, const Source& source) {
 
 void send(const Exec& exec, const Source& source, std::int8_t* codes) {
   Kokkos::parallel_for(
-      "coarse::send", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, source.count),
-      KOKKOS_LAMBDA(const index_t i) {
+      "coarse::send", IndexRange(exec, 0, source.count), KOKKOS_LAMBDA(const index_t i) {
         const float a = source.load(i);
         const float code = Kokkos::round(Kokkos::fmin(Kokkos::fmax(16 * a, -127.0f), 127.0f));
         codes[i] = static_cast<std::int8_t>(code);
@@ -37,7 +36,7 @@ void send(const Exec& exec, const Source& source, std::int8_t* codes) {
 
 void add(const Exec& exec, const std::int8_t* codes, float weight, const Span<float>& out) {
   Kokkos::parallel_for(
-      "coarse::add", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(out.size())),
+      "coarse::add", IndexRange(exec, 0, static_cast<index_t>(out.size())),
       KOKKOS_LAMBDA(const index_t i) { out(i) += weight * (static_cast<float>(codes[i]) / 16); });
 }
 

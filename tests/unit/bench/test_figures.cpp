@@ -1,6 +1,8 @@
 // Figures without a clock: checksums against bytes taken another way, allocations against known ones.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 #include "figures.hpp"
@@ -58,6 +60,19 @@ TEST(Figures, FollowTheSeedAndNotThePhase) {
   const Figures other = of("random_k", 4099, "pair", 2);
   EXPECT_NE(first.payload, other.payload);
   EXPECT_NE(first.decoded, other.decoded);
+}
+
+TEST(Figures, ErrorIsThatOfWhatWasDecoded) {
+  EXPECT_EQ(of("fp32", 4099).nmse, 0);
+  const Exec exec;
+  const auto gradient = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), laplace_gradient(exec, 1000, 1));
+  std::vector<double> squares(gradient.size());
+  for (std::size_t i = 0; i < squares.size(); ++i) squares[i] = static_cast<double>(gradient(i)) * gradient(i);
+  std::sort(squares.begin(), squares.end());
+  const double all = std::accumulate(squares.begin(), squares.end(), 0.0);
+  const double dropped = std::accumulate(squares.begin(), squares.end() - 10, 0.0);
+  EXPECT_NEAR(of("top_k:ratio=0.01:feedback=none", 1000, "compress").nmse, dropped / all, 1e-12);
+  EXPECT_NEAR(of("top_k:ratio=0.01", 1000).nmse, dropped / all, 1e-12) << "a memory is empty at first";
 }
 
 TEST(Figures, NoMethodAllocatesInTheSteadyState) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -80,6 +81,42 @@ TEST(Arguments, KokkosGetsItsOwnAndTheThreads) {
   EXPECT_THROW(Arguments(static_cast<int>(argv.size()), argv.data()).set_threads(3), Error);
 }
 
+float last_of(const Span<const float>& gradient) {
+  float last = 0;
+  Kokkos::deep_copy(last, Kokkos::subview(gradient, gradient.size() - 1));
+  return last;
+}
+
+TEST(Inputs, SyntheticStreamsDriftAndComeBack) {
+  const Exec exec;
+  constexpr index_t count = 20000;
+  const auto host = [](const Span<const float>& span) {
+    const Kokkos::View<float*, Kokkos::HostSpace> copy("copy", span.size());
+    Kokkos::deep_copy(copy, span);
+    return copy;
+  };
+  const auto norm = [](const auto& values) {
+    double squares = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) squares += double(values(i)) * double(values(i));
+    return std::sqrt(squares);
+  };
+  GradientStream stream(exec, count, 3, 8);
+  const auto x = host(laplace_gradient(exec, count, 3)), y = host(laplace_gradient(exec, count, ~std::uint64_t{3}));
+  const auto first = host(stream.first(exec));
+  for (std::size_t i = 0; i < first.size(); ++i) ASSERT_EQ(first(i), x(i));
+  const double expected[] = {1 + std::sqrt(0.5) / 4, 1.25, 1 + std::sqrt(0.5) / 4, 1, 1 - std::sqrt(0.5) / 4, 0.75};
+  for (const double scale : expected) EXPECT_NEAR(norm(host(stream.next(exec))) / norm(first), scale, 0.04);
+  const auto eighth = host(stream.next(exec));  // w = 7 pi / 4
+  const double half = std::sqrt(0.5), scale = 1 - half / 4;
+  for (std::size_t i = 0; i < eighth.size(); ++i)
+    ASSERT_NEAR(eighth(i), scale * half * (double(x(i)) - double(y(i))), 1e-8) << i;
+  stream.next(exec);
+  const auto again = host(stream.first(exec));
+  for (std::size_t i = 0; i < again.size(); ++i) ASSERT_EQ(again(i), x(i));
+  GradientStream still(exec, count, 3, 1);
+  EXPECT_EQ(last_of(still.next(exec)), x(count - 1));
+}
+
 TEST(Inputs, ComeFromSizesAndFiles) {
   const std::string path = testing::TempDir() + "bench_input.npy", broken = testing::TempDir() + "bench_broken.npy";
   const std::vector<float> values = {1, -2, 3, 0, 5, 6};
@@ -92,19 +129,33 @@ TEST(Inputs, ComeFromSizesAndFiles) {
   EXPECT_EQ(inputs[0].name(), "5");
   EXPECT_EQ(inputs[1].name(), "6/bench_input");
   EXPECT_THAT(inputs[1].layout.segments.at(0).shape, ElementsAre(3, 2));
-  const auto device = upload_input(Exec(), inputs[1], 1);
-  float last = 0;
-  Kokkos::deep_copy(last, Kokkos::subview(device, 5));
-  EXPECT_EQ(last, 6);
+  GradientStream alone = make_stream(Exec(), inputs[1], 1, 8);
+  EXPECT_EQ(alone.length(), 1);
+  EXPECT_EQ(last_of(alone.next(Exec())), 6);
 
+  const std::string other = testing::TempDir() + "bench_other.npy";
+  data::write_npy(other, std::vector<float>{1, -2, 3, 0, 5, 7}, {3, 2});
+  options.data = {path + "+" + other};
+  GradientStream both = make_stream(Exec(), make_inputs(options).back(), 1, 8);
+  EXPECT_EQ(both.length(), 2);
+  EXPECT_EQ(last_of(both.first(Exec())), 6);
+  EXPECT_EQ(last_of(both.next(Exec())), 7);
+  EXPECT_EQ(last_of(both.next(Exec())), 6);
+  EXPECT_EQ(make_stream(Exec(), make_inputs(options).back(), 1, 1).length(), 1);
+
+  data::write_npy(other, std::vector<float>{1, 2});  // another shape
+  options.data = {path + "+" + other};
+  EXPECT_THROW(make_inputs(options), Error);
   data::write_npy(broken, std::vector<float>{1, std::numeric_limits<float>::infinity()});
-  for (const std::vector<std::string>& bad :
-       {std::vector<std::string>{path, path}, {broken}, {"gauss"}, {testing::TempDir() + "missing.npy"}}) {
+  for (const std::vector<std::string>& bad : {std::vector<std::string>{path, path},
+                                              {broken},
+                                              {"gauss"},
+                                              {testing::TempDir() + "missing.npy"},
+                                              {path + "+" + broken}}) {
     options.data = bad;
     EXPECT_THROW(make_inputs(options), Error) << bad.front();
   }
-  std::filesystem::remove(path);
-  std::filesystem::remove(broken);
+  for (const auto& file : {path, broken, other}) std::filesystem::remove(file);
 }
 
 Session session_of(const std::vector<std::string>& arguments) {

@@ -25,6 +25,8 @@ class FakeTransport final : public Transport {
     std::function<bool()> ends;
     /// What an allgatherv or alltoallv received, to be spoilt.
     std::function<void(const std::string& call, std::byte* received, Blocks& blocks)> tamper;
+    /// The sum that an allreduce of 64-bit integers gave, to be spoilt.
+    std::function<void(index_t* sums, index_t count)> tamper_sum;
   };
 
   explicit FakeTransport(int size = 1, int rank = 0, std::shared_ptr<Log> shared = std::make_shared<Log>())
@@ -80,6 +82,7 @@ class FakeTransport final : public Transport {
     if (c.op == ReduceOp::sum && c.type == DType::f32) {
       for (index_t i = 0; i < c.count; ++i) static_cast<float*>(c.receive)[i] *= static_cast<float>(m_size);
     }
+    if (l.tamper_sum && c.type == DType::i64) l.tamper_sum(static_cast<index_t*>(c.receive), c.count);
     return true;
   }
   bool carry(const Log& l, const AllGather& c, Found&) const {

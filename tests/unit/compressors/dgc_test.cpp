@@ -50,7 +50,10 @@ struct Reference {
   float momentum = 0.9f;
   bool nesterov = false, masking = true;
   double clip = 0;
+  bool vectors_whole = true;
   std::vector<float> u = {}, v = {};
+
+  bool is_whole(const Segment& segment) const { return vectors_whole && segment.shape.size() <= 1; }
 
   std::vector<std::uint32_t> select(const Segment& segment, std::int64_t step, double density) const {
     const index_t n = segment.count, k = std::min(n, static_cast<index_t>(std::ceil(density * static_cast<double>(n))));
@@ -62,7 +65,7 @@ struct Reference {
       for (index_t i = 0; i < n; ++i)
         if (at(i) >= least) chosen.push_back(static_cast<std::uint32_t>(segment.offset + i));
     };
-    if (some <= k) {
+    if (some <= k || is_whole(segment)) {
       all_from(std::numeric_limits<float>::denorm_min());
       return chosen;
     }
@@ -113,10 +116,10 @@ struct Reference {
     for (const auto& segment : layout.segments) {
       const auto part = select(segment, number, density);
       sent.insert(sent.end(), part.begin(), part.end());
-    }
-    for (const std::uint32_t i : sent) {
-      v[i] = 0;
-      if (masking) u[i] = 0;
+      for (const std::uint32_t i : part) {
+        v[i] = 0;
+        if (masking && !is_whole(segment)) u[i] = 0;
+      }
     }
     return sent;
   }
@@ -132,7 +135,7 @@ void expect_memory(const MemoryView& view, const std::string& name, const std::v
 
 void check_steps(const Values& own, const Values& feedback_options, Reference reference, bool warmup = false) {
   Layout layout;
-  layout.add("large", {20000}).add("bias", {100}).add("empty", {0}).add("fc", {30, 100});
+  layout.add("large", {100, 200}).add("bias", {100}).add("empty", {0}).add("fc", {30, 100});
   reference.layout = layout;
   const auto n = static_cast<std::size_t>(layout.count());
   reference.u.assign(n, 0);
@@ -170,6 +173,9 @@ TEST(Dgc, TenStepsMatchASerialReference) {
       check_steps(own, {{"feedback.masking", "off"}}, unmasked);
       Reference clipped{{}, ratio, paper, 0.9f, false, true, 30};
       check_steps(own, {{"feedback.clip", "30"}}, clipped);
+      Values all = own;
+      all["vectors"] = "compressed";
+      check_steps(all, {}, {{}, ratio, paper, 0.9f, false, true, 0, false});
     }
     const Values warm = {{"variant", variant}, {"ratio", "0.01"}, {"warmup", "quarters"}, {"warmup.steps", "10"}};
     check_steps(warm, {}, {{}, 0.01, paper}, true);
@@ -180,12 +186,39 @@ TEST(Dgc, TargetIsKnownBeforeTheFirstStepAndIsTheCeiling) {
   Layout layout;
   layout.add("a", {1500}).add("empty", {0}).add("b", {2000}).add("scalar", {1});
   const std::vector<index_t> expected = {2, 0, 2, 1};
-  Rig rig(entry, {}, layout, true);
+  Rig rig(entry, {{"vectors", "compressed"}}, layout, true);
   EXPECT_EQ(rig.state->target, expected);
   rig.produce(make_input("gauss", layout.count()));
   EXPECT_EQ(rig.state->target, expected);
+  Rig whole(entry, {}, layout, true);
+  EXPECT_EQ(whole.state->target, (std::vector<index_t>{1500, 0, 2000, 1}));
   Rig exact(compressors::top_k(), {{"ratio", "0.001"}}, layout, true);
   EXPECT_EQ(exact.state->target, (std::vector<index_t>{1, 0, 2, 1}));
+}
+
+TEST(Dgc, VectorsAreSentWholeAndTrainWithPlainMomentum) {
+  Layout layout;
+  layout.add("matrix", {100, 50}).add("bias", {3});
+  const Feedback feedback(Options("dgc", feedback_parameters(entry.info), {}), layout.count());
+  Rig rig(entry, {{"ratio", "0.01"}}, layout, false);
+  const auto bias_sent = [&](const std::vector<float>& bias, std::int64_t step) {
+    auto g = make_input("laplace", layout.count(), static_cast<std::uint32_t>(step + 1));
+    std::copy(bias.begin(), bias.end(), g.begin() + 5000);
+    to_device(g, rig.gradient);
+    rig.source = feedback.source(Exec(), rig.gradient, 1);
+    rig.produce(g, step);
+    const Decoded decoded = rig.decoded();
+    std::vector<float> sent(3, 0);
+    for (std::size_t i = 0; i < decoded.indices.size(); ++i)
+      if (decoded.indices[i] >= 5000) sent[decoded.indices[i] - 5000] = decoded.values[i];
+    return sent;
+  };
+  EXPECT_EQ(bias_sent({1, -2, 0}, 0), (std::vector<float>{1, -2, 0}));
+  EXPECT_EQ(bias_sent({0, 1, 4}, 1), (std::vector<float>{0.9f, product(0.9f, -2) + 1, 4}));
+  EXPECT_LE(rig.state->kept[0], 65);
+  EXPECT_FALSE(layout.fused().segments[0].is_tensor);
+  Rig bucket(entry, {{"ratio", "0.01"}}, layout.fused(), false);
+  EXPECT_EQ(bucket.state->target, (std::vector<index_t>{51}));
 }
 
 TEST(Dgc, RawDeviationFallsWithTheRankOfTheThreshold) {  // the card: .30 at n = 1e6 and d = .001; at least rank 20: .22
@@ -202,7 +235,12 @@ TEST(Dgc, RawDeviationFallsWithTheRankOfTheThreshold) {  // the card: .30 at n =
     magnitudes.resize(5000);
     double squares = 0;
     for (index_t start = 0; start < plan.stride; ++start) {
-      const auto t = sampled.run(Exec(), a.data(), {{start, plan.stride, plan.count, plan.rank}})[0];
+      const Exec exec;
+      sampled.run(exec, a.data(), {{start, plan.stride, plan.count, plan.rank}}, nullptr, device_is_host);
+      exec.fence();
+      kernels::Goal goal;
+      Kokkos::deep_copy(HostSpan<kernels::Goal>(&goal, 1), sampled.goals());
+      const std::int32_t t = goal.high;
       const auto above = std::count_if(magnitudes.begin(), magnitudes.end(), [&](std::int32_t m) { return m >= t; });
       const double miss = static_cast<double>(above) / 1000 - 1;
       squares += miss * miss / static_cast<double>(plan.stride);

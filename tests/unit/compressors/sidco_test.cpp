@@ -208,7 +208,7 @@ TEST(SidcoMethod, OneFixedStageStarvesUnderFeedback) {
 TEST(SidcoHistory, StagesGrowUntilTheRatioHolds) {
   compressors::SidcoHistory h;
   const auto feed = [&](double ratio, int calls) {
-    for (int i = 0; i < calls; ++i) h.record(ratio, 5, 0.2, 5, false);
+    for (int i = 0; i < calls; ++i) h.count(ratio, 5, 0.2, 5, false);
   };
   feed(0.7, 4);
   EXPECT_EQ(h.stages, 1);
@@ -218,7 +218,7 @@ TEST(SidcoHistory, StagesGrowUntilTheRatioHolds) {
   EXPECT_EQ(h.stages, 2);  // within the tolerance
   feed(1.5, 5);
   EXPECT_EQ(h.stages, 3);
-  for (int i = 0; i < 5; ++i) h.record(i % 2 == 0 ? 0.1 : 2.4, 5, 0.2, 5, false);  // mean 1.02
+  for (int i = 0; i < 5; ++i) h.count(i % 2 == 0 ? 0.1 : 2.4, 5, 0.2, 5, false);  // mean 1.02
   EXPECT_EQ(h.stages, 4);
   feed(0.1, 100);
   EXPECT_EQ(h.stages, 5);  // no further
@@ -226,22 +226,21 @@ TEST(SidcoHistory, StagesGrowUntilTheRatioHolds) {
 
 TEST(SidcoHistory, AimsOffByTheBiasThatIsLeft) {
   compressors::SidcoHistory h;
-  EXPECT_EQ(h.aim(1000, 100000), 1000);
+  EXPECT_EQ(h.aim(1000), 1000);
   double asked = 1000;
   for (int i = 0; i < 100; ++i) {  // a fit that leaves 15 % too many
-    asked = static_cast<double>(h.aim(1000, 100000));
-    h.record(1.15 * asked / 1000, 5, 0.2, 5, false);
+    asked = static_cast<double>(h.aim(1000));
+    h.integrate(1.15 * asked / 1000);
   }
   EXPECT_NEAR(1.15 * asked, 1000, 5);
-  for (int i = 0; i < 100; ++i) h.record(0, 5, 0.2, 5, false);
-  EXPECT_NEAR(static_cast<double>(h.aim(1000, 100000)), 2014, 1);  // bounded
-  EXPECT_EQ(h.aim(10, 11), 10);
+  for (int i = 0; i < 100; ++i) h.integrate(0);
+  EXPECT_NEAR(static_cast<double>(h.aim(1000)), 2014, 1);  // bounded
 }
 
 TEST(SidcoHistory, ThePapersRuleGoesBack) {
   compressors::SidcoHistory h;
   const auto feed = [&](double ratio) {
-    for (int i = 0; i < 5; ++i) h.record(ratio, 5, 0.2, 3, true);
+    for (int i = 0; i < 5; ++i) h.count(ratio, 5, 0.2, 3, true);
     return h.stages;
   };
   EXPECT_EQ(feed(0.7), 2);
@@ -251,7 +250,21 @@ TEST(SidcoHistory, ThePapersRuleGoesBack) {
   EXPECT_EQ(feed(1.3), 2);
   EXPECT_EQ(feed(9), 1);
   EXPECT_EQ(feed(9), 1);
-  EXPECT_EQ(h.aim(1000, 100000), 1000);
+  EXPECT_EQ(h.aim(1000), 1000);
+}
+
+TEST(SidcoMethod, IntegratesOnlyWhereItIsAskedTo) {
+  const auto bias = [](const std::map<std::string, std::string>& options) {
+    auto all = options;
+    all["ratio"] = "0.01";
+    Rig rig = rig_of(Layout::flat(50000), all);
+    const auto g = make_input("heavy", 50000);
+    for (int step = 0; step < 12; ++step) rig.produce(g, step);
+    return static_cast<const compressors::SidcoHistory*>(rig.state->memories()[0].data)->bias;
+  };
+  EXPECT_NE(bias({}), 0);
+  EXPECT_EQ(bias({{"integrator", "off"}}), 0);
+  EXPECT_EQ(bias({{"variant", "paper"}}), 0);
 }
 
 TEST(SidcoMethod, HistoryIsPersistentAndPerSegment) {

@@ -38,6 +38,16 @@ TEST(Options, DefaultsAreFilledInInTheDeclaredOrder) {
   EXPECT_EQ(options.canonical(), "ratio=0.01:bits=8:norm=max");
 }
 
+// so that names and hashes of older records stay
+TEST(Options, AddedAndDottedOnesAreNamedOnlyWhereTheyAreNotTheDefault) {
+  auto list = declared();
+  list.push_back(Parameter::choice("side", "left", {"left", "right"}, "").as_added());
+  list.push_back(Parameter::choice("a.b", "off", {"off", "on"}, ""));
+  EXPECT_EQ(Options("owner", list, {{"side", "left"}}).canonical(), "ratio=0.01:bits=4:norm=l2");
+  EXPECT_EQ(Options("owner", list, {{"side", "right"}, {"a.b", "on"}}).canonical(),
+            "ratio=0.01:bits=4:norm=l2:side=right:a.b=on");
+}
+
 TEST(Options, RangesIncludeTheirEndsUnlessOpen) {
   EXPECT_EQ(error_of({{"ratio", "1"}, {"bits", "2"}}), "");
   EXPECT_EQ(error_of({{"ratio", "1e-9"}, {"bits", "8"}}), "");

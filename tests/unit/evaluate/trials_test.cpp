@@ -60,6 +60,16 @@ TEST(Trials, AFeedbackShrinksWhatWouldNotContract) {
   EXPECT_GT(mean(shrunk.contraction), 0);
 }
 
+TEST(Trials, ZIsTheMeanOverItsStandardErrorByHand) {
+  // Mean 2, squares 1 + 0 + 1: the deviation is 1, the mean's error 1 / sqrt(3), and 2 sqrt(3) = 3.4641.
+  EXPECT_NEAR(bias_z({{1, 2, 3}, {}}), 2 * std::sqrt(3.0), 1e-12);
+  EXPECT_NEAR(bias_z({{-1, -2, -3}, {}}), -2 * std::sqrt(3.0), 1e-12);
+  // Mean 0.5, squares 4 x 2.25 = 9: the error is sqrt(9 / (4 x 3)).
+  EXPECT_NEAR(bias_z({{2, -1, 2, -1}, {}}), 0.5 / std::sqrt(0.75), 1e-12);
+  EXPECT_EQ(bias_z({{1, -1}, {}}), 0);
+  EXPECT_TRUE(std::isnan(bias_z({{1, 1}, {}}))) << "no error to measure by";
+}
+
 TEST(Trials, ZerosHaveNoDirection) {
   const Vector<float> zeros("zeros", n);
   Trials trials;

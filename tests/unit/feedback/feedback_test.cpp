@@ -44,13 +44,13 @@ Values step(const Feedback& feedback, const Values& gradient, const Values& sent
         });
   } else {
     Kokkos::parallel_for(
-        "first", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(0, n), KOKKOS_LAMBDA(const index_t i) {
+        "first", IndexRange(0, n), KOKKOS_LAMBDA(const index_t i) {
           bool good = true;
           seen(i) = source.first(i, good);
         });
   }
   Kokkos::parallel_for(
-      "sent", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(0, n), KOKKOS_LAMBDA(const index_t i) {
+      "sent", IndexRange(0, n), KOKKOS_LAMBDA(const index_t i) {
         if (Source::is_finite(decoded(i))) source.sent(i, source.load(i), decoded(i));
       });
   return to_host(seen.data(), n);
@@ -58,9 +58,7 @@ Values step(const Feedback& feedback, const Values& gradient, const Values& sent
 
 /// A function of its own: nvcc takes no device lambda in the body of a test.
 void give_back(const Source& source, float value) {
-  Kokkos::parallel_for(
-      "returned", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(0, 1),
-      KOKKOS_LAMBDA(const index_t i) { source.returned(i, value); });
+  Kokkos::parallel_for("returned", IndexRange(0, 1), KOKKOS_LAMBDA(const index_t i) { source.returned(i, value); });
 }
 
 constexpr float none = std::numeric_limits<float>::quiet_NaN();

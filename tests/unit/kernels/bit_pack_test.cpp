@@ -33,8 +33,7 @@ Packed pack(const Bytes& codes, int bits) {
         }
       });
   Kokkos::parallel_for(
-      "gradcomp::tests::tail",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(0, static_cast<index_t>(packed.tail.size())),
+      "gradcomp::tests::tail", IndexRange(0, static_cast<index_t>(packed.tail.size())),
       KOKKOS_LAMBDA(index_t j) { packed.tail(j) = tail_byte(codes.data() + whole, n - whole, bits, j); });
   Kokkos::fence();
   return packed;
@@ -54,8 +53,7 @@ Bytes unpack(const Packed& packed, index_t n, int bits) {
         }
       });
   Kokkos::parallel_for(
-      "gradcomp::tests::untail", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(whole, n),
-      KOKKOS_LAMBDA(index_t i) {
+      "gradcomp::tests::untail", IndexRange(whole, n), KOKKOS_LAMBDA(index_t i) {
         codes(i) = static_cast<std::uint8_t>(tail_code(packed.tail.data(), bits, i - whole));
       });
   Kokkos::fence();

@@ -10,6 +10,19 @@ namespace {
 
 using namespace sparse_test;
 
+std::vector<Counts> count(const CountAbove& above, const Tiles& tiles, const float* a,
+                          const std::vector<Probes>& probes, const Shortlist& list = {}) {
+  const Exec exec;
+  const Vector<Probes> asked("asked", probes.size());
+  const Vector<Counts> found("found", probes.size());
+  Kokkos::deep_copy(asked, HostSpan<const Probes>(probes.data(), probes.size()));
+  count_once(exec, above, tiles, a, list, asked, found);
+  std::vector<Counts> counts(probes.size());
+  exec.fence();
+  Kokkos::deep_copy(HostSpan<Counts>(counts.data(), counts.size()), found);
+  return counts;
+}
+
 TEST(CountAbove, MatchesCountingSerially) {
   for (const index_t n : {0, 1, 31, 5000, 300001}) {
     const Layout layout = mixed_layout(n);
@@ -24,8 +37,8 @@ TEST(CountAbove, MatchesCountingSerially) {
       std::vector<Probes> probes(layout.segments.size(),
                                  Probes{bits_of(1.0f), -1, 0, 1, bits_of(2.5f), bits_of(3e-42f), -7, 0x7f800001});
       probes[0] = Probes{-1, -1, -1, bits_of(0.25f), -1, -1, -1, -1};
-      probes[4] = no_probes;
-      const auto& counts = above.run(Exec(), tiles, a.data(), probes);
+      probes[4] = no_probes();
+      const auto counts = count(above, tiles, a.data(), probes);
       for (std::size_t s = 0; s < layout.segments.size(); ++s) {
         const auto& segment = layout.segments[s];
         for (std::size_t p = 0; p < most_probes; ++p) {
@@ -52,20 +65,27 @@ TEST(CountAbove, CountsInAShortlistWhatAllOfItWouldGive) {
   std::vector<Request> requests;
   for (const auto& segment : layout.segments) requests.push_back({segment.count / 100, true, 0, 0});
   for (int step = 0; step < 2; ++step) {
-    first.run(exec, tiles, source, selector.expect(exec, source));
+    first.run(exec, tiles, source, selector.expect(source));
     if (step == 0) selector.choose(exec, tiles, source, first, requests);
   }
-  const Shortlist& list = selector.shortlist(tiles, first);
-  ASSERT_GE(list.low[2], 0);
+  const Shortlist list = selector.shortlist(tiles, first);
+  std::vector<std::int32_t> lows(layout.segments.size());
+  Kokkos::deep_copy(HostSpan<std::int32_t>(lows.data(), lows.size()),
+                    Span<const std::int32_t>(list.bound, lows.size()));
+  const std::int32_t low = lows[2];
+  ASSERT_NE(low, no_bound);
   const Vector<float> zeros("zeros", x.size());  // in place of what is not to be read
   CountAbove above(tiles);
-  std::vector<Probes> probes(layout.segments.size(), no_probes);
-  probes[2] = Probes{list.low[2], list.low[2] + 1000, bits_of(6.0f), -1, bits_of(7.0f), -1, -1, -1};
-  const auto exact = above.run(exec, tiles, gradient.data(), probes);
-  EXPECT_EQ(exact[2][0], list.count[2]);
-  EXPECT_EQ(above.run(exec, tiles, zeros.data(), probes, &list), exact);
-  probes[2][3] = list.low[2] - 1;  // a probe below the bound: all of the segment is read
-  EXPECT_EQ(above.run(exec, tiles, zeros.data(), probes, &list)[2], Counts{});
+  std::vector<Probes> probes(layout.segments.size(), no_probes());
+  probes[2] = Probes{low, low + 1000, bits_of(6.0f), -1, bits_of(7.0f), -1, -1, -1};
+  const auto exact = count(above, tiles, gradient.data(), probes);
+  EXPECT_EQ(exact[2][0], first.moments()[2].candidates);
+  const auto listed = count(above, tiles, zeros.data(), probes, list);
+  for (std::size_t s = 0; s < exact.size(); ++s)
+    for (std::size_t p = 0; p < most_probes; ++p) EXPECT_EQ(listed[s][p], exact[s][p]);
+  probes[2][3] = low - 1;  // a probe below the bound: all of the segment is read
+  const auto whole = count(above, tiles, zeros.data(), probes, list);
+  for (const index_t found : whole[2]) EXPECT_EQ(found, 0);
 }
 
 TEST(CountAbove, WithoutAProbeEverythingIsZero) {
@@ -74,8 +94,8 @@ TEST(CountAbove, WithoutAProbeEverythingIsZero) {
   CountAbove above(tiles);
   const Vector<float> a("a", static_cast<std::size_t>(layout.count()));
   Kokkos::deep_copy(a, 1.0f);
-  above.run(Exec(), tiles, a.data(), std::vector<Probes>(layout.segments.size(), Probes{}));
-  for (const auto& counts : above.run(Exec(), tiles, a.data(), std::vector<Probes>(layout.segments.size(), no_probes)))
+  count(above, tiles, a.data(), std::vector<Probes>(layout.segments.size(), Probes{}));
+  for (const auto& counts : count(above, tiles, a.data(), std::vector<Probes>(layout.segments.size(), no_probes())))
     for (const index_t count : counts) EXPECT_EQ(count, 0);
 }
 

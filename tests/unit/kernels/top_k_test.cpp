@@ -34,7 +34,8 @@ Entries select(const Layout& layout, const std::vector<float>& x, const std::vec
   selector.emit(exec, tiles, source, indices.data(), values.data());
   exec.fence();
   Entries result{std::vector<std::uint32_t>(kept), std::vector<float>(kept), std::vector<float>(x.size()),
-                 selector.chosen()};
+                 std::vector<Chosen>(requests.size())};
+  for (std::size_t s = 0; s < requests.size(); ++s) result.chosen[s] = selector.chosen()(s);
   Kokkos::deep_copy(HostSpan<std::uint32_t>(result.indices.data(), kept), indices);
   Kokkos::deep_copy(HostSpan<float>(result.values.data(), kept), values);
   Kokkos::deep_copy(HostSpan<float>(result.memory.data(), x.size()), memory);
@@ -125,7 +126,7 @@ TEST(TopK, LaterStepsCollectWhileTheyReadAndChooseTheSame) {
       auto x = make_input("laplace", layout.count(), 7);
       for (float& v : x) v *= scale;
       Kokkos::deep_copy(gradient, Kokkos::View<const float*, Kokkos::HostSpace>(x.data(), x.size()));
-      first.run(exec, tiles, source, selector.expect(exec, source));
+      first.run(exec, tiles, source, selector.expect(source));
       const std::size_t large = 2;
       const index_t collected = first.moments()[large].candidates;
       if (step == 0) {

@@ -41,6 +41,12 @@ TEST(Density, FailureNamesMethodStatisticAndLimits) {
 
 TEST(Density, OneRankOutsideIsEnough) {
   EXPECT_EQ(density_failure("m", DensityMedian{0.9, 1.1, 4}, 0.2), std::nullopt);
+  // 1/4 is exact in binary: the limits themselves are allowed, what lies beyond is not.
+  EXPECT_EQ(density_failure("m", DensityMedian{0.75, 1.25, 4}, 0.25), std::nullopt);
+  EXPECT_NE(density_failure("m", DensityMedian{0.7499, 1.0, 4}, 0.25), std::nullopt);
+  EXPECT_NE(density_failure("m", DensityMedian{1.0, 1.2501, 4}, 0.25), std::nullopt);
+  EXPECT_EQ(density_failure("m", DensityMedian{0.0, 9.0, 0}, 0.25), std::nullopt) << "no samples, no verdict";
+  EXPECT_EQ(density_failure("m", DensityMedian{0.0, 9.0, 4}, -1), std::nullopt) << "off";
   const auto low = density_failure("m", DensityMedian{0.5, 1.1, 4}, 0.2);
   ASSERT_TRUE(low.has_value());
   EXPECT_THAT(*low, testing::HasSubstr("is 0.5;"));

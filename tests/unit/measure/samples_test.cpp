@@ -28,6 +28,9 @@ TEST(Samples, EvenCountSingleAndNone) {
   Samples one;
   one.add(7);
   for (const double q : {0.0, 0.05, 0.5, 0.95, 1.0}) EXPECT_DOUBLE_EQ(one.quantile(q), 7);
+  EXPECT_DOUBLE_EQ(Samples({4, 1, 3, 2}).quantile(-0.5), 1);
+  EXPECT_DOUBLE_EQ(Samples({4, 1, 3, 2}).quantile(1.5), 4);
+  EXPECT_DOUBLE_EQ(Samples({1, 2, 6}).mean(), 3) << "not the median";
   const Samples none;
   EXPECT_EQ(none.count(), 0);
   for (const double v : {none.median(), none.mean(), none.minimum(), none.p95()}) EXPECT_TRUE(std::isnan(v));

@@ -14,8 +14,8 @@ using test::Mirrored;
 Layout matrix_and_vector() { return Layout{}.add("w", {2, 1}).add("b", {1}); }
 
 TEST(Sgd, FollowsTheFormula) {
-  for (const bool nesterov : {false, true}) {
-    Sgd<double> sgd(matrix_and_vector(), {.momentum = 0.5, .nesterov = nesterov, .weight_decay = 0.1});
+  for (const std::string nesterov : {"off", "on", "powersgd"}) {
+    Sgd<double> sgd(matrix_and_vector(), {.momentum = 0.5, .form = momentum_form(nesterov), .weight_decay = 0.1});
     const Mirrored<double> parameters(3), gradient(3);
     double p[3] = {1, 2, 3}, v[3] = {};
     for (int i = 0; i < 3; ++i) parameters(i) = p[i];
@@ -25,7 +25,7 @@ TEST(Sgd, FollowsTheFormula) {
       for (int i = 0; i < 3; ++i) {
         const double g = gradient(i) + (i < 2 ? 0.1 * p[i] : 0);  // the vector does not decay
         v[i] = 0.5 * v[i] + g;
-        p[i] -= 0.2 * (nesterov ? g + 0.5 * v[i] : v[i]);
+        p[i] -= 0.2 * (nesterov == "off" ? v[i] : g + (nesterov == "on" ? 0.5 : 1) * v[i]);
         EXPECT_NEAR(parameters(i), p[i], 1e-14);
       }
     }
@@ -47,6 +47,7 @@ TEST(Sgd, BucketsGiveTheBitsOfTheWhole) {
 TEST(Sgd, RefusesBadOptions) {
   EXPECT_THROW(Sgd<float>(matrix_and_vector(), {.momentum = 1.0}), Error);
   EXPECT_THROW(Sgd<float>(matrix_and_vector(), {.weight_decay = -1.0}), Error);
+  EXPECT_THROW(momentum_form("true"), Error);
 }
 
 TEST(Schedule, WarmsUpAndDecays) {

@@ -1,8 +1,12 @@
 // The context says what shaped a run, and nothing that should stay private.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <regex>
+#include <string>
+#include <thread>
 
 #include "gradcomp/kernels/blas.hpp"
 #include "gradcomp/report/context.hpp"
@@ -39,6 +43,12 @@ TEST(Context, CarriesTheRun) {
   EXPECT_EQ(own["ranks"], 3);
   EXPECT_EQ(own["link"]["kind"], "emulated");
   EXPECT_EQ(own["link"]["rate_mbit_s"], 1000.0);
+  EXPECT_EQ(own["link"]["latency_us"], 20.0);
+  EXPECT_EQ(own["link"]["slowed_by"], 1.0);
+  EXPECT_EQ(own["schema_version"], 2);
+  EXPECT_EQ(own["program"], "gradcomp-train");
+  EXPECT_EQ(own["communicator"], "emulated(1Gbit/s)/counting/mpi");
+  EXPECT_FALSE(own.contains("energy"));
   EXPECT_EQ(own["options"]["steps"], 5);
   EXPECT_EQ(own["seeds"], (Json{7, 8}));
   EXPECT_EQ(own["threads"], Kokkos::DefaultExecutionSpace().concurrency());
@@ -61,10 +71,36 @@ TEST(Context, DescribesTheProcessor) {
   Json context;
   add_processor(context);
   EXPECT_GE(context["num_cpus"].get<int>(), 1);
+  EXPECT_EQ(context["num_cpus"], std::max(1u, std::thread::hardware_concurrency()));
+  EXPECT_EQ(context["load_avg"].size(), 3U);
   for (const auto& cache : context["caches"]) {
     EXPECT_GT(cache["size"].get<std::int64_t>(), 0);
     EXPECT_GE(cache["num_sharing"].get<int>(), 1);
   }
+  const std::string frequency = "/sys/devices/system/cpu/cpu0/cpufreq/";
+  std::string governor;
+  std::ifstream(frequency + "scaling_governor") >> governor;
+  EXPECT_EQ(context["cpu_scaling_enabled"], !governor.empty() && governor != "performance");
+  double khz = 0, mhz = 0;
+  if (std::ifstream(frequency + "scaling_max_freq") >> khz) {
+    EXPECT_NEAR(context["mhz_per_cpu"].get<double>(), khz / 1e3, 1);
+  }
+  std::ifstream processors("/proc/cpuinfo");
+  for (std::string line; mhz == 0 && std::getline(processors, line);) {
+    if (line.rfind("cpu MHz", 0) == 0) mhz = std::stod(line.substr(line.find(':') + 1));
+  }
+  if (khz == 0 && mhz > 0) {
+    EXPECT_NEAR(context["mhz_per_cpu"].get<double>(), mhz, 0.5 * mhz) << "it may be changing";
+  }
+  // As Linux says it: "32K" and level 1 of the first cache, shared by so many processors.
+  std::ifstream size("/sys/devices/system/cpu/cpu0/cache/index0/size");
+  std::int64_t kib = 0;
+  if (!(size >> kib)) GTEST_SKIP() << "this machine tells nothing of its caches";
+  EXPECT_EQ(context["caches"][0]["size"], 1024 * kib);
+  EXPECT_EQ(context["caches"][0]["level"], 1);
+  std::size_t folders = 0;
+  while (std::ifstream("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(folders) + "/type")) ++folders;
+  EXPECT_EQ(context["caches"].size(), folders);
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 // what one buffer or one tensor at a time costs with other methods.
 #include <gtest/gtest.h>
 
+#include "gradcomp/comm/transports/self.hpp"
 #include "gradcomp/compressors/detail/spectrum.hpp"
+#include "gradcomp/exchange/exchange.hpp"
 #include "gradcomp/exchange/spec.hpp"
 #include "gradcomp/nn/shapes.hpp"
 
@@ -30,6 +32,87 @@ TEST(ModelBytes, OfPowerSgdAreThoseOfTheAuthors) {
     EXPECT_EQ(step_bytes(row.model, "powersgd:rank=4"), row.rank4) << row.model;
   }
   EXPECT_NEAR(static_cast<double>(24 * step_bytes("resnet18", "powersgd:rank=7")) / (1 << 20), 24.16, 0.005);
+}
+
+/// The authors' matrices n x m, n = outputs, and the elements of all vectors.
+struct Published {
+  struct Matrices {
+    index_t number, n, m;
+  };
+  const char* model;
+  std::vector<Matrices> matrices;
+  index_t vectors;
+
+  /// 4 (rank times the rows (columns) of all matrices + vectors)
+  index_t bytes(index_t rank, bool rows) const {
+    index_t sum = vectors;
+    for (const Matrices& s : matrices) sum += s.number * rank * (rows ? s.n : s.m);
+    return 4 * sum;
+  }
+};
+
+const std::vector<Published>& published() {
+  static const std::vector<Published> models = {
+      {"resnet18",
+       {{1, 64, 27},
+        {4, 64, 576},
+        {1, 128, 576},
+        {3, 128, 1152},
+        {1, 128, 64},
+        {1, 256, 1152},
+        {3, 256, 2304},
+        {1, 256, 128},
+        {1, 512, 2304},
+        {3, 512, 4608},
+        {1, 512, 256},
+        {1, 10, 512}},
+       9610},
+      {"lstm_3x650", {{1, 28869, 650}, {6, 2600, 650}}, 44469},
+      {"resnet20",
+       {{1, 16, 27}, {6, 16, 144}, {1, 32, 144}, {5, 32, 288}, {1, 64, 288}, {5, 64, 576}, {1, 10, 64}},
+       1386},
+  };
+  return models;
+}
+
+// A random factor of the authors' columns (fixed), or of columns and rows in turn (what their released runs sent)
+TEST(ModelBytes, OfUnbiasedLowRankAreThoseOfTheAuthors) {
+  const std::string unbiased = "powersgd:variant=unbiased:matrix=authors:rank=";
+  for (const Published& model : published()) {
+    for (const index_t rank : {1, 2, 4}) {
+      const index_t rows = model.bytes(rank, true), columns = model.bytes(rank, false);
+      const std::string method = unbiased + std::to_string(rank);
+      EXPECT_EQ(step_bytes(model.model, method), rows) << model.model;
+      EXPECT_EQ(step_bytes(model.model, method + ":side=alternating"), std::max(rows, columns)) << model.model;
+    }
+  }
+  EXPECT_EQ(step_bytes("resnet18", "powersgd:variant=unbiased:rank=1"), published()[0].bytes(1, false))
+      << "outputs last: all filters transposed";
+  // MiB in an epoch of 24 steps: 2.54 and 4.21 (3 and 4 in the paper's table) in turn, 1.32 and 1.76 with one factor
+  const auto epoch = [](double bytes) { return 24 * bytes / (1 << 20); };
+  const auto mean = [&](index_t rank) {
+    return 0.5 * static_cast<double>(published()[0].bytes(rank, true) + published()[0].bytes(rank, false));
+  };
+  EXPECT_NEAR(epoch(mean(1)), 2.54, 0.005);
+  EXPECT_NEAR(epoch(mean(2)), 4.21, 0.005);
+  EXPECT_NEAR(epoch(static_cast<double>(step_bytes("resnet18", unbiased + "1"))), 1.32, 0.005);
+  EXPECT_NEAR(epoch(static_cast<double>(step_bytes("resnet18", unbiased + "2"))), 1.76, 0.005);
+}
+
+TEST(ModelBytes, OfUnbiasedLowRankInTurnAreWhatTravels) {
+  const Published& model = published()[2];
+  const Layout layout = nn::model_shapes(model.model);
+  const auto comm = make_self();
+  for (const index_t rank : {1, 2}) {
+    const auto method =
+        parse_method("powersgd:variant=unbiased:matrix=authors:side=alternating:rank=" + std::to_string(rank));
+    const auto exchange = make_exchange(method, layout, *comm, {});
+    const Vector<float> gradient("gradient", static_cast<std::size_t>(layout.count())), mean("mean", gradient.size());
+    for (std::int64_t step = 0; step < 4; ++step) {
+      exchange->begin(Exec(), gradient, mean, step, nullptr);
+      EXPECT_EQ(exchange->end(Exec()).payload_bytes, model.bytes(rank, step % 2 == 0));
+    }
+  }
 }
 
 // the table of Vogels et al. has 113 MB per epoch of 24 steps: two triples of every tensor, vectors among them

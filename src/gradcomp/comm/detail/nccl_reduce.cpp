@@ -7,13 +7,11 @@
 namespace gradcomp::comm {
 namespace {
 
-using Elements = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
 template <class Format>
 void combine_halves(const Exec& exec, ReduceOp op, const std::uint16_t* terms, int ranks, index_t count,
                     std::uint16_t* result) {
   Kokkos::parallel_for(
-      "gradcomp::comm::combine_halves", Elements(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::comm::combine_halves", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
         float value = Format::decode(terms[i]);
         for (int r = 1; r < ranks; ++r) value = combine(op, value, Format::decode(terms[r * count + i]));
         result[i] = Format::encode(value);
@@ -22,7 +20,7 @@ void combine_halves(const Exec& exec, ReduceOp op, const std::uint16_t* terms, i
 
 void combine_bits(const Exec& exec, const std::uint8_t* terms, int ranks, index_t bytes, std::uint8_t* result) {
   Kokkos::parallel_for(
-      "gradcomp::comm::combine_bits", Elements(exec, 0, bytes), KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::comm::combine_bits", IndexRange(exec, 0, bytes), KOKKOS_LAMBDA(const index_t i) {
         unsigned value = terms[i];
         for (int r = 1; r < ranks; ++r) value |= terms[r * bytes + i];
         result[i] = static_cast<std::uint8_t>(value);

@@ -98,8 +98,7 @@ void score_blocks(const Exec& exec, const BlockPlan& plan, const Source& source,
       });
   if (plan.blocks() == 0) return;
   Kokkos::parallel_for(
-      "gradcomp::compressors::poison_scores", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, 1),
-      KOKKOS_LAMBDA(const index_t) {
+      "gradcomp::compressors::poison_scores", IndexRange(exec, 0, 1), KOKKOS_LAMBDA(const index_t) {
         if (bad(0) > 0) scores(0) = Kokkos::Experimental::quiet_NaN_v<float>;
       });
 }
@@ -150,8 +149,7 @@ index_t count_bad_blocks(const Exec& exec, const BlockPlan& plan, const Span<con
   const index_t blocks = plan.blocks();
   index_t bad = 0;
   Kokkos::parallel_reduce(
-      "gradcomp::compressors::count_bad_blocks",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, plan.chosen),
+      "gradcomp::compressors::count_bad_blocks", IndexRange(exec, 0, plan.chosen),
       KOKKOS_LAMBDA(index_t j, index_t & sum) {
         const index_t number = chosen(j);
         bool good = number < blocks && (j == 0 || chosen(j - 1) < chosen(j));

@@ -160,8 +160,7 @@ void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const Span<fl
 template <class Format>
 void return_cast(const Exec& exec, const Source& source, float ranks, const Vector<std::uint16_t>& sent) {
   Kokkos::parallel_for(
-      "gradcomp::compressors::return_cast",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, source.count), KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::compressors::return_cast", IndexRange(exec, 0, source.count), KOKKOS_LAMBDA(const index_t i) {
         const float share = Format::decode(sent(i));
         source.memory[i] += Source::is_finite(share) ? ranks * share : 0.0f;  // NaN: nothing had been taken
       });

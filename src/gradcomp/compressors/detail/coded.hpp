@@ -59,8 +59,7 @@ template <class Scheme>
 void write_scales(const Exec& exec, const Scheme& scheme, const Vector<kernels::Range>& ranges, bool shrink,
                   const Span<float>& own, float* sent) {
   Kokkos::parallel_for(
-      "gradcomp::compressors::write_scales",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(ranges.size())),
+      "gradcomp::compressors::write_scales", IndexRange(exec, 0, static_cast<index_t>(ranges.size())),
       KOKKOS_LAMBDA(const index_t b) {
         constexpr int words = Scheme::Codec::words;
         scheme.scales(ranges(b), own.data() + words * b);

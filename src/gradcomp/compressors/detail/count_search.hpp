@@ -1,13 +1,8 @@
 #pragma once
 // A threshold that leaves about k entries, found by counting: a search on the bit patterns of the threshold, eight
 // candidates at a time, so that each read of the gradient narrows the interval by nine. Needs no distribution, and ends
-// whatever the data are. Host arithmetic.
-#include <algorithm>
-#include <optional>
-#include <vector>
-
-#include "gradcomp/kernels/count_above.hpp"
-#include "gradcomp/kernels/moments.hpp"
+// whatever the data are.
+#include "gradcomp/compressors/detail/search_thresholds.hpp"
 
 namespace gradcomp::compressors {
 
@@ -28,54 +23,75 @@ class CountSearch {
   /// fewer than k lie above the upper end, and at least k above the first of the lower ones; the second is for heavy
   /// tails, a k-th magnitude below a thousandth of the mean being left to the exact search. `guess` (a magnitude,
   /// negative: none): the first read looks at eight places within a factor 2^octaves of it.
-  CountSearch(const CountGoal& goal, const kernels::Moments& moments, std::int32_t guess, double octaves);
+  KOKKOS_INLINE_FUNCTION CountSearch(const CountGoal& goal, const kernels::Moments& moments, std::int32_t guess,
+                                     double octaves)
+      : m_goal(goal), m_guess(guess), m_reach(static_cast<std::int32_t>(octaves * 0x1p23)) {
+    const double sum = moments.sum_abs, k = static_cast<double>(goal.k);
+    const double largest = static_cast<double>(Kokkos::bit_cast<float>(moments.max_bits));
+    m_low = bits(Kokkos::max(sum - k * largest, 0x1p-10 * sum) / static_cast<double>(moments.nonzeros));
+    m_high = bits(Kokkos::min(largest, sum / k));
+  }
 
-  bool done() const;
-  kernels::Probes probes() const;
+  KOKKOS_INLINE_FUNCTION bool done() const {
+    const bool found = m_best >= 0 && m_count <= m_goal.most;
+    return found || m_goal.reads == 0 || m_high - m_low <= 1;
+  }
+
+  KOKKOS_INLINE_FUNCTION kernels::Probes probes() const {
+    kernels::Probes probes = kernels::no_probes();
+    if (done()) return probes;
+    const bool guessing = m_guess > m_low && m_guess < m_high;
+    const std::int64_t low = guessing ? m_guess - m_reach : m_low, high = guessing ? m_guess + m_reach : m_high;
+    for (int p = 0; p < kernels::most_probes; ++p) {
+      // of a guess both ends are looked at, of an interval what lies between its ends
+      const std::int64_t at = guessing ? low + (high - low) * p / (kernels::most_probes - 1)
+                                       : low + (high - low) * (p + 1) / (kernels::most_probes + 1);
+      probes[p] = static_cast<std::int32_t>(Kokkos::clamp<std::int64_t>(at, m_low, m_high));
+    }
+    return probes;
+  }
+
   /// Takes the counts above probes().
-  void advance(const kernels::Counts& counts);
-  /// Whether advance() treats all counts from `count` on alike.
-  bool enough(index_t count) const { return count > m_goal.limit; }
+  KOKKOS_INLINE_FUNCTION void advance(const kernels::Counts& counts) {
+    const kernels::Probes looked_at = probes();
+    for (int p = 0; p < kernels::most_probes; ++p) {
+      const std::int32_t at = looked_at[p];
+      const index_t count = counts[p];
+      if (count < m_goal.least) {
+        m_high = Kokkos::min(m_high, at);
+      } else {
+        if (count > m_goal.most) m_low = Kokkos::max(m_low, at);
+        const bool better = m_best < 0 || distance(count) < distance(m_count);
+        if (count > m_goal.limit || !better) continue;
+        m_best = at;
+        m_count = count;
+      }
+    }
+    m_guess = -1;
+    --m_goal.reads;
+  }
 
-  /// The magnitude above which the count nearest to k (by its ratio) of those within the goal was found; none: the k
+  /// Whether advance() treats all counts from `count` on alike.
+  KOKKOS_INLINE_FUNCTION bool enough(index_t count) const { return count > m_goal.limit; }
+
+  /// The magnitude above which the count nearest to k (by its ratio) of those within the goal was found; -1: the k
   /// largest cannot be told apart from others by a threshold (ties), or the reads did not do.
-  std::optional<std::int32_t> threshold() const { return m_best; }
+  KOKKOS_INLINE_FUNCTION std::int32_t threshold() const { return m_best; }
 
  private:
-  double distance(index_t count) const;
+  KOKKOS_INLINE_FUNCTION static std::int32_t bits(double value) {
+    return kernels::magnitude(static_cast<float>(value));
+  }
+  KOKKOS_INLINE_FUNCTION double distance(index_t count) const {
+    return Kokkos::fabs(
+        Kokkos::log(static_cast<double>(Kokkos::max<index_t>(count, 1)) / static_cast<double>(m_goal.k)));
+  }
 
   CountGoal m_goal;
   std::int32_t m_low = 0, m_high = 0;  ///< the threshold is above low and not above high
   std::int32_t m_guess = -1, m_reach = 0;
-  index_t m_count = 0;  ///< above m_best
-  std::optional<std::int32_t> m_best;
+  index_t m_count = 0;       ///< above m_best
+  std::int32_t m_best = -1;  ///< the threshold so far
 };
-
-/// Counts until all searches are done. Search: done(), probes(), advance(counts), enough(count). `probes`: [searches]
-/// work space. What the first pass collected saves reads: where it has enough, so have all probes below its bound.
-template <class Search>
-void search_thresholds(const Exec& exec, kernels::CountAbove& above, const kernels::Tiles& tiles, const float* a,
-                       const kernels::Shortlist& shortlist, std::vector<Search>& searches,
-                       std::vector<kernels::Probes>& probes) {
-  const auto settled = [&](std::size_t s, std::int32_t probe) {
-    return probe >= 0 && probe < shortlist.low[s] && searches[s].enough(shortlist.count[s]);
-  };
-  while (std::any_of(searches.begin(), searches.end(), [](const Search& search) { return !search.done(); })) {
-    for (std::size_t s = 0; s < searches.size(); ++s) {
-      probes[s] = searches[s].probes();
-      for (auto& probe : probes[s])
-        if (settled(s, probe)) probe = -1;
-    }
-    const auto& counted = above.run(exec, tiles, a, probes, &shortlist);
-    for (std::size_t s = 0; s < searches.size(); ++s) {
-      if (searches[s].done()) continue;
-      kernels::Counts counts = counted[s];
-      const kernels::Probes asked = searches[s].probes();
-      for (std::size_t p = 0; p < asked.size(); ++p)
-        if (settled(s, asked[p])) counts[p] = shortlist.count[s];
-      searches[s].advance(counts);
-    }
-  }
-}
 
 }  // namespace gradcomp::compressors

@@ -89,7 +89,7 @@ class EliasStage final : public CompressorOf<EliasState> {
                      const Span<float>& out, Verdict& verdict) const override {
     const std::string& name = info().name;
     const index_t count = own.layout.count();
-    const PayloadHeader head = read_header(exec, payload, header(count, count));
+    const PayloadHeader head = read_header(exec, payload, header(count, count), PayloadHeader::flag_skip | flag_elias);
     if ((head.flags & flag_elias) == 0 || head.skip())
       return m_fixed->decode_add(exec, payload, weight, *own.fixed, out, verdict);
     require(head.kept == head.elements, "{}: payload with {} entries, expected {}", name, head.kept, head.elements);

@@ -72,7 +72,7 @@ void EntropyStage::do_produce(const Exec& exec, int, const Source& source, Entro
 
 void EntropyStage::do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight,
                                  EntropyState& own, const Span<float>& out, Verdict& verdict) const {
-  const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
+  const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0), PayloadHeader::any_flags);
   const auto sections = sections_of(payload);
   auto size = static_cast<index_t>(sections.size());
   PayloadHeader inner = m_inner->header(own.layout.count(), 0);

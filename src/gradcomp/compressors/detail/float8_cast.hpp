@@ -61,8 +61,7 @@ void write_float8_scales(const Exec& exec, const Float8State& state, float* scal
   const auto moments = state.first.on_device();
   const auto non_finite = state.non_finite.count();
   Kokkos::parallel_for(
-      "gradcomp::compressors::float8_scales",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, state.tiles.segments()),
+      "gradcomp::compressors::float8_scales", IndexRange(exec, 0, state.tiles.segments()),
       KOKKOS_LAMBDA(const index_t s) {
         scales[s] = float8_scale(Format::decode(Format::most_code), Kokkos::bit_cast<float>(moments(s).max_bits));
         if (moments(s).non_finite > 0) Kokkos::atomic_add(&non_finite(0), moments(s).non_finite);

@@ -14,7 +14,6 @@ namespace {
 using kernels::Lanes;
 using kernels::Warp;
 using kernels::warp_lanes;
-using Entries = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
 
 constexpr index_t chunk = 4096;
 constexpr index_t chunk_count(index_t entries) { return (entries + chunk - 1) / chunk; }
@@ -102,13 +101,13 @@ void fit_scale(const Exec& exec, const float* v, const float* q, index_t count, 
 void return_rest(const Exec& exec, const Source& source, const SparseView& entries, const float* q,
                  const float* scale) {
   Kokkos::parallel_for(
-      "gradcomp::compressors::hybrid_rest", Entries(exec, 0, entries.kept),
+      "gradcomp::compressors::hybrid_rest", IndexRange(exec, 0, entries.kept),
       KOKKOS_LAMBDA(const index_t j) { source.returned(entries.indices[j], entries.values[j] - scale[0] * q[j]); });
 }
 
 void multiply(const Exec& exec, const float* q, float scale, index_t count, float* values) {
   Kokkos::parallel_for(
-      "gradcomp::compressors::hybrid_values", Entries(exec, 0, count),
+      "gradcomp::compressors::hybrid_values", IndexRange(exec, 0, count),
       KOKKOS_LAMBDA(const index_t j) { values[j] = scale * q[j]; });
 }
 
@@ -207,7 +206,7 @@ void Hybrid::do_produce(const Exec& exec, int, const Source& source, HybridState
 void Hybrid::do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, HybridState& own,
                            const Span<float>& out, Verdict& verdict) const {
   const std::string& name = info().name;
-  const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
+  const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0), PayloadHeader::any_flags);
   require(head.kept <= static_cast<std::uint64_t>(own.most()), "{}: payload of {} entries, at most {} are possible",
           name, head.kept, own.most());
   const auto kept = static_cast<index_t>(head.kept);

@@ -21,8 +21,7 @@ const Layout& dense_steps(const Layout& bucket, const LowRankRule& rule) {
 void poison(const Exec& exec, const Vector<index_t>& bad, const Vector<float>& message) {
   if (message.size() == 0) return;
   Kokkos::parallel_for(
-      "gradcomp::compressors::powersgd_poison", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, 1),
-      KOKKOS_LAMBDA(const index_t) {
+      "gradcomp::compressors::powersgd_poison", IndexRange(exec, 0, 1), KOKKOS_LAMBDA(const index_t) {
         if (bad(0) > 0) message(0) = Kokkos::Experimental::quiet_NaN_v<float>;
       });
 }
@@ -30,8 +29,7 @@ void poison(const Exec& exec, const Vector<index_t>& bad, const Vector<float>& m
 /// Adds the non-finite numbers of a reduced message to bad(0): the flag of some rank, or an overflow.
 void count_non_finite(const Exec& exec, const float* reduced, index_t count, const Vector<index_t>& bad) {
   Kokkos::parallel_for(
-      "gradcomp::compressors::powersgd_check", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, count),
-      KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::compressors::powersgd_check", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
         if (!Source::is_finite(reduced[i])) Kokkos::atomic_add(&bad(0), index_t{1});
       });
 }
@@ -40,11 +38,12 @@ LowRankRule::LowRankRule(const Options& options)
     : rank(static_cast<int>(options.integer("rank"))),
       min_rate(options.real("min_rate")),
       start_step(options.integer("start_step")),
-      householder(options.text("orthogonalise") == "householder") {}
+      householder(options.text("orthogonalise") == "householder"),
+      by_outputs(options.text("matrix") == "authors") {}
 
 LowRankState::LowRankState(const Layout& bucket, const LowRankRule& rule, index_t most)
     : State(bucket),
-      plan(bucket, rule.rank, rule.min_rate),
+      plan(bucket, rule.rank, rule.min_rate, [&](const Segment& segment) { return rule.transposes(segment); }),
       whole(dense_steps(bucket, rule), rule.rank, std::numeric_limits<double>::infinity()),
       own("gradcomp::compressors::powersgd::own",
           static_cast<std::size_t>(std::max(most + plan.dense_count(), whole.dense_count()))),
@@ -62,8 +61,9 @@ FactorCounts LowRankMethod::counts(const Layout& layout) const {
   for (const auto& s : layout.segments) {
     const bool factored = kernels::is_factored(s, m_rule.rank, m_rule.min_rate);
     const index_t r = factored ? kernels::factor_rank(s, m_rule.rank) : 0;
-    sum.p += r * s.rows();
-    sum.q += r * s.columns();
+    const bool transposed = m_rule.transposes(s);
+    sum.p += r * (transposed ? s.columns() : s.rows());
+    sum.q += r * (transposed ? s.rows() : s.columns());
     sum.dense += factored ? 0 : s.count;
   }
   return sum;

@@ -8,7 +8,7 @@
 
 #include "gradcomp/core/registry.hpp"
 #include "gradcomp/kernels/elementwise.hpp"
-#include "gradcomp/kernels/low_rank.hpp"
+#include "gradcomp/kernels/low_rank_oriented.hpp"
 
 namespace gradcomp::compressors {
 
@@ -20,6 +20,10 @@ struct LowRankRule {
   double min_rate;
   index_t start_step;
   bool householder;
+  bool by_outputs;  ///< rows of a matrix are outputs, as the authors have it
+
+  /// Whether the matrix of a segment, all but the last extent x the last, is seen transposed.
+  bool transposes(const Segment& segment) const { return by_outputs && !segment.outputs_first; }
 };
 
 /// Floats of all P, of all Q and of dense segments.
@@ -38,7 +42,7 @@ struct LowRankState : State {
     return subspan(Span<float>(message), factors, plan.dense_count());
   }
 
-  kernels::LowRankPlan plan;
+  kernels::OrientedLowRank plan;
   kernels::LowRankPlan whole;  ///< of the dense steps: nothing is factored; empty without such steps
   Vector<float> own, sum;      ///< first message of this rank, and over ranks; n floats at least with dense steps
   Tally bad;                   ///< non-finite numbers met in this step: then the memory still holds a

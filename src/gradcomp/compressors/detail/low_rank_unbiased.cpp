@@ -2,6 +2,10 @@
 // columns x r, equal on all ranks and new in every step; M U travels, receivers take M U U^T / r. Its elements have
 // mean 0 and variance 1 (kernels/orthogonalise.hpp, nearly normal: fourth moment 3 - 0.15), so that E U U^T / r = I.
 // The error is ((columns + 0.85) / r) ||M||^2 on average (Gaussian: columns + 1), which error feedback does not bear.
+// side=alternating: in odd steps U is rows x r, M^T U travels and U U^T M / r is taken, of error (rows + 0.85) / r. So
+// the bytes are those of the authors' own runs, which sent one of two factors in turn. Those were neither random in
+// every step nor unbiased: their code is variant=one_sided:feedback=none.
+#include <algorithm>
 #include <utility>
 
 #include "gradcomp/compressors/detail/low_rank_method.hpp"
@@ -10,41 +14,63 @@ namespace gradcomp::compressors {
 namespace {
 
 struct UnbiasedState final : LowRankState {
-  UnbiasedState(const Layout& bucket, const LowRankRule& rule, index_t most)
+  UnbiasedState(const Layout& bucket, const LowRankRule& rule, index_t most, bool alternating)
       : LowRankState(bucket, rule, most),
-        u("gradcomp::compressors::powersgd::u", static_cast<std::size_t>(plan.q_count())) {}
+        random("gradcomp::compressors::powersgd::u",
+               static_cast<std::size_t>(alternating ? std::max(plan.p_count(), plan.q_count()) : plan.q_count())) {}
 
-  index_t scratch_bytes() const override { return LowRankState::scratch_bytes() + 4 * plan.q_count(); }
+  index_t scratch_bytes() const override {
+    return LowRankState::scratch_bytes() + 4 * static_cast<index_t>(random.size());
+  }
+  Span<float> u() const { return subspan(Span<float>(random), 0, sends_p ? plan.q_count() : plan.p_count()); }
 
-  Vector<float> u;  ///< of this step
+  Vector<float> random;  ///< of this step, and room
+  bool sends_p = true;   ///< this step sends M U
 };
 
 class Unbiased final : public LowRankMethod {
  public:
-  using LowRankMethod::LowRankMethod;
+  Unbiased(Info info, const Options& options)
+      : LowRankMethod(std::move(info), options), m_alternating(options.text("side") == "alternating") {}
 
+  bool has_fixed_bytes() const override { return !m_alternating && LowRankMethod::has_fixed_bytes(); }
   std::unique_ptr<State> prepare(const Layout& layout) const override {
-    return std::make_unique<UnbiasedState>(layout, rule(), counts(layout).p);
+    return std::make_unique<UnbiasedState>(layout, rule(), most_factors(counts(layout)), m_alternating);
   }
 
  protected:
-  index_t most_factors(const FactorCounts& sum) const override { return sum.p; }
+  index_t most_factors(const FactorCounts& sum) const override {
+    return m_alternating ? std::max(sum.p, sum.q) : sum.p;
+  }
 
   void project(const Exec& exec, const Source& source, LowRankState& state, const Context& context) const override {
     auto& own = static_cast<UnbiasedState&>(state);
-    own.factors = own.plan.p_count();
-    Kokkos::deep_copy(exec, own.u, 0.0f);
-    kernels::refill_columns(exec, own.plan.q_columns(), own.plan.ids(), context.seed, context.step, own.u);
-    own.plan.project(exec, source, own.u, own.sent(own.own), own.dense(own.own), own.bad.count());
+    own.sends_p = !m_alternating || context.step % 2 == 0;
+    own.factors = own.sends_p ? own.plan.p_count() : own.plan.q_count();
+    const Span<float> u = own.u();
+    Kokkos::deep_copy(exec, u, 0.0f);
+    kernels::refill_columns(exec, own.sends_p ? own.plan.q_columns() : own.plan.p_columns(), own.plan.ids(),
+                            context.seed, context.step, u);
+    if (own.sends_p) {
+      own.plan.project(exec, source, u, own.sent(own.own), own.dense(own.own), own.bad.count());
+      return;
+    }
+    own.plan.touch(exec, source, own.dense(own.own), own.bad.count());
+    own.plan.project_back(exec, source, u, own.sent(own.own));
   }
 
   void reconstruct(const Exec& exec, const Source& source, LowRankState& state, float share,
                    const Span<float>& out) const override {
     auto& own = static_cast<UnbiasedState&>(state);
     // every factored matrix has `rank` columns: with fewer, their factors would not be smaller than the matrix
-    kernels::scale(exec, own.sent(own.sum), share / static_cast<float>(rule().rank));
-    own.plan.reconstruct(exec, source, own.sent(own.sum), own.u, own.dense(own.sum), share, own.bad.if_zero(), out);
+    const Span<float> sent = own.sent(own.sum), u = own.u();
+    kernels::scale(exec, sent, share / static_cast<float>(rule().rank));
+    own.plan.reconstruct(exec, source, own.sends_p ? sent : u, own.sends_p ? u : sent, own.dense(own.sum), share,
+                         own.bad.if_zero(), out);
   }
+
+ private:
+  bool m_alternating;
 };
 
 }  // namespace

@@ -5,7 +5,6 @@ namespace {
 
 using kernels::Lanes;
 using kernels::Warp;
-using Columns = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
 
 /// Sums of every piece about 0 in the first touch of the source; non-finite elements are added to the counter.
 void first_sums(const Exec& exec, const Source& source, const kernels::SignPieces& pieces, const Tally& non_finite,
@@ -50,7 +49,7 @@ void column_means(const Exec& exec, const kernels::SignPieces& pieces, const Vec
   const auto piece = pieces.piece;
   const auto begin = pieces.begin;
   Kokkos::parallel_for(
-      "gradcomp::compressors::one_bit_means", Columns(exec, 0, static_cast<index_t>(thresholds.size())),
+      "gradcomp::compressors::one_bit_means", IndexRange(exec, 0, static_cast<index_t>(thresholds.size())),
       KOKKOS_LAMBDA(const index_t c) {
         double sum = 0;
         index_t count = 0;
@@ -94,7 +93,7 @@ void column_levels(const Exec& exec, const kernels::SignPieces& pieces, const Ve
   const auto piece = pieces.piece;
   const auto begin = pieces.begin;
   Kokkos::parallel_for(
-      "gradcomp::compressors::column_levels", Columns(exec, 0, columns), KOKKOS_LAMBDA(const index_t c) {
+      "gradcomp::compressors::column_levels", IndexRange(exec, 0, columns), KOKKOS_LAMBDA(const index_t c) {
         double below = 0, above = 0;
         index_t under = 0, count = 0;
         for (index_t p = begin(c); p < begin(c + 1); ++p) {

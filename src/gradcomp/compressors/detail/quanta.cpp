@@ -11,7 +11,6 @@ namespace gradcomp::compressors {
 namespace {
 
 constexpr std::uint32_t most_quanta = 65535;
-using Entries = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
 
 /// Bytes of the counts of `kept` entries.
 constexpr index_t count_bytes(index_t kept) { return (2 * kept + 3) / 4 * 4; }
@@ -58,7 +57,7 @@ void encode(const Exec& exec, const QuantaState& state, const Source& source, in
   const auto ends = state.device_ends;
   const auto segments = static_cast<index_t>(ends.size());
   Kokkos::parallel_for(
-      "gradcomp::compressors::quanta_encode", Entries(exec, 0, kept), KOKKOS_LAMBDA(index_t j) {
+      "gradcomp::compressors::quanta_encode", IndexRange(exec, 0, kept), KOKKOS_LAMBDA(index_t j) {
         const std::uint32_t i = words[j];
         const float a = values(j), tau = taus(segment_of(ends.data(), segments, i));
         std::uint32_t quanta = 1;
@@ -85,7 +84,7 @@ index_t count_bad(const Exec& exec, const QuantaState& state, const std::uint32_
   const auto segments = static_cast<index_t>(ends.size());
   index_t bad = 0;
   Kokkos::parallel_reduce(
-      "gradcomp::compressors::quanta_check", Entries(exec, 0, kept),
+      "gradcomp::compressors::quanta_check", IndexRange(exec, 0, kept),
       KOKKOS_LAMBDA(index_t j, index_t & sum) {
         const index_t i = words[j] >> 1;
         bool good = i < elements && (j == 0 || (words[j - 1] >> 1) < (words[j] >> 1));
@@ -212,7 +211,7 @@ void QuantaMethod::do_decode_add(const Exec& exec, const Span<const std::byte>& 
   const auto ends = own.device_ends;
   const auto segments = static_cast<index_t>(ends.size());
   Kokkos::parallel_for(
-      "gradcomp::compressors::quanta_decode", Entries(exec, 0, kept), KOKKOS_LAMBDA(index_t j) {
+      "gradcomp::compressors::quanta_decode", IndexRange(exec, 0, kept), KOKKOS_LAMBDA(index_t j) {
         const index_t i = words[j] >> 1;
         const float size =
             (counts == nullptr ? 1.0f : static_cast<float>(counts[j])) * sizes(segment_of(ends.data(), segments, i));

@@ -31,8 +31,7 @@ void draw(const Exec& exec, const Vector<kernels::Subset>& subsets, index_t elem
           const Span<const float>& magnitudes, const Vector<float>& samples) {
   const auto segments = static_cast<index_t>(subsets.size());
   Kokkos::parallel_for(
-      "gradcomp::compressors::sample_classes", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, draws),
-      KOKKOS_LAMBDA(index_t j) {
+      "gradcomp::compressors::sample_classes", IndexRange(exec, 0, draws), KOKKOS_LAMBDA(index_t j) {
         index_t low = 0, high = segments - 1;  // the last segment whose draws begin at or before j
         while (low < high) {
           const index_t middle = (low + high + 1) / 2;

@@ -26,12 +26,6 @@ double gamma_quantile(const SampleMeans& means, double q) {
   return means.value / shape * boost::math::gamma_q_inv(shape, q);
 }
 
-double pareto_quantile(const SampleMeans& means, double variance, double q) {
-  const double spread = means.value * means.value / variance, length = -std::log(q);
-  const double xi = 0.5 * (1 - spread), beta = 0.5 * means.value * (1 + spread);
-  return std::fabs(xi * length) < 1e-8 ? beta * length : beta * std::expm1(xi * length) / xi;
-}
-
 }  // namespace
 
 Distribution distribution_from_name(const std::string& name) {
@@ -42,13 +36,9 @@ Distribution distribution_from_name(const std::string& name) {
 }
 
 double tail_quantile(Distribution distribution, const SampleMeans& means, double q) {
-  const double variance = means.square - means.value * means.value, s = log_gap(means);
-  constexpr double narrow = 1e-5;  // all but constant: the double sums of a shape beyond 1e4 are rounding
+  const double s = log_gap(means);
   if (distribution == Distribution::gamma && s > narrow && std::isfinite(s)) return gamma_quantile(means, q);
-  if (distribution == Distribution::pareto && variance > narrow * means.square && std::isfinite(variance)) {
-    return pareto_quantile(means, variance, q);
-  }
-  return means.value * std::log(1 / q);
+  return kernel_quantile(distribution, means, q);
 }
 
 double paper_gamma_quantile(const SampleMeans& means, double q) {

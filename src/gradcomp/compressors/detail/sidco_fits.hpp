@@ -1,5 +1,6 @@
 #pragma once
-// The sparsity-inducing distributions of SIDCo, fitted by moments. Host arithmetic, in double.
+// The sparsity-inducing distributions of SIDCo, fitted by moments; in double.
+#include <Kokkos_Core.hpp>
 #include <string>
 
 namespace gradcomp::compressors {
@@ -15,6 +16,19 @@ enum class Distribution { exponential, gamma, pareto };
 
 /// "exponential", "gamma", "pareto".
 Distribution distribution_from_name(const std::string& name);
+
+/// All but constant: the double sums of a shape beyond 1e4 are rounding.
+inline constexpr double narrow = 1e-5;
+
+/// tail_quantile() of the distributions that kernels can fit: all but gamma, whose inverse only the host has.
+KOKKOS_INLINE_FUNCTION double kernel_quantile(Distribution distribution, const SampleMeans& means, double q) {
+  const double variance = means.square - means.value * means.value;
+  if (distribution != Distribution::pareto || !(variance > narrow * means.square) || !Kokkos::isfinite(variance))
+    return means.value * Kokkos::log(1 / q);
+  const double spread = means.value * means.value / variance, length = -Kokkos::log(q);
+  const double xi = 0.5 * (1 - spread), beta = 0.5 * means.value * (1 + spread);
+  return Kokkos::fabs(xi * length) < 1e-8 ? beta * length : beta * Kokkos::expm1(xi * length) / xi;
+}
 
 /// The value that a share q of the fitted distribution exceeds, 0 < q < 1 (Abdelmoniem et al., MLSys 2021,
 /// section 2.3).

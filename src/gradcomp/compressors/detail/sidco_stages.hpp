@@ -1,5 +1,5 @@
 #pragma once
-// SIDCo's threshold for one segment: fits in stages. Host arithmetic, in double.
+// SIDCo's threshold for one segment: fits in stages; in double.
 #include <cmath>
 
 #include "gradcomp/compressors/detail/sidco_fits.hpp"
@@ -27,27 +27,80 @@ struct SidcoRule {
 /// goes as well. Sums are in double: a float mean of 2^26 values is off by a quarter.
 class SidcoStages {
  public:
-  /// First stage. 0 < k < moments.nonzeros, sum_abs finite and positive.
-  SidcoStages(const SidcoRule& rule, index_t k, const kernels::Moments& moments, index_t elements, int stages);
+  SidcoStages() = default;  ///< done: no search is made
 
-  bool done() const { return m_done; }
-  float threshold() const { return static_cast<float>(m_eta); }
+  /// Before the first stage. 0 < k < moments.nonzeros, sum_abs finite and positive.
+  KOKKOS_INLINE_FUNCTION SidcoStages(const SidcoRule& rule, index_t k, const kernels::Moments& moments,
+                                     index_t elements, int stages)
+      : m_rule(rule),
+        m_k(static_cast<double>(k)),
+        m_elements(static_cast<double>(elements)),
+        m_survivors(static_cast<double>(rule.paper ? elements : moments.nonzeros)),
+        m_left(m_k >= rule.delta1 * m_survivors ? 1 : stages),  // a first stage that keeps delta1 would keep too few
+        m_searched(true),
+        m_done(m_left == 1) {
+    if (m_left > 1) m_later_share = Kokkos::pow(m_k / m_elements / rule.delta1, 1.0 / (m_left - 1));
+  }
+
+  /// What the first stage is fitted to. Of the nonzeros; as the authors' code does it, zeros count, with the logarithm
+  /// of an epsilon.
+  KOKKOS_INLINE_FUNCTION SampleMeans first_means(const kernels::Moments& moments) const {
+    const double nonzeros = static_cast<double>(moments.nonzeros), count = m_rule.paper ? m_elements : nonzeros;
+    const double zero_logs = m_rule.paper ? (m_elements - nonzeros) * Kokkos::log(2.2e-16) : 0;
+    return {moments.sum_abs / count, moments.sum_squares / count, (moments.sum_logs + zero_logs) / count};
+  }
+  /// The share that the first stage keeps.
+  KOKKOS_INLINE_FUNCTION double first_share() const { return m_left > 1 ? m_rule.delta1 : m_k / m_survivors; }
+  /// Makes the first stage; `quantile` of the distribution `first`, that share exceeding it.
+  KOKKOS_INLINE_FUNCTION void start(double quantile) { step(Kokkos::max(0.0, quantile)); }
+
+  /// The reads that `stages` stages take at most.
+  static int reads(const SidcoRule& rule, int stages) { return stages > 1 && !rule.paper ? stages : stages - 1; }
+
+  KOKKOS_INLINE_FUNCTION bool searched() const { return m_searched; }
+  KOKKOS_INLINE_FUNCTION bool done() const { return m_done; }
+  KOKKOS_INLINE_FUNCTION float threshold() const { return static_cast<float>(m_eta); }
 
   /// Next stage, from the elements above threshold().
-  void advance(const kernels::Tail& tail);
+  KOKKOS_INLINE_FUNCTION void advance(const kernels::Tail& tail) {
+    const double seen = static_cast<double>(tail.seen > 0 ? tail.seen : 1), count = static_cast<double>(tail.count);
+    const double survivors = count * m_elements / seen;
+    const bool last = m_left == 0 || (!m_rule.paper && survivors < m_k);
+    if (last || tail.count < fewest_to_fit || !(tail.excess > 0)) {
+      if (last && !m_rule.paper) correct(survivors);
+      m_done = true;
+      return;
+    }
+    m_survivors = survivors;
+    const double share = m_rule.paper ? m_later_share : Kokkos::pow(m_k / m_survivors, 1.0 / m_left);
+    step(kernel_quantile(m_rule.later, {tail.excess / count, tail.squares / count, 0}, share));
+    m_done = m_rule.paper && m_left == 0;
+  }
 
  private:
   static constexpr index_t fewest_to_fit = 32;
 
-  void step(double quantile);
-  void correct(double survivors);
+  /// Raises the threshold.
+  KOKKOS_INLINE_FUNCTION void step(double quantile) {
+    m_eta_before = m_eta;
+    m_eta += quantile;
+    --m_left;
+  }
+
+  /// m_survivors lie above m_eta_before and `survivors` above m_eta: puts m_eta where the line through the logarithms
+  /// of both counts meets k, at most twice as far.
+  KOKKOS_INLINE_FUNCTION void correct(double survivors) {
+    const double slope = Kokkos::log(m_survivors / Kokkos::max(survivors, 0.5));
+    const double wanted = Kokkos::log(m_survivors / m_k);
+    m_eta = m_eta_before + (m_eta - m_eta_before) * (wanted < 2 * slope ? wanted / slope : 2);
+  }
 
   SidcoRule m_rule;
-  double m_k, m_elements, m_survivors;  ///< survivors: above m_eta_before
-  int m_left;                           ///< stages to come
-  double m_later_share = 1;             ///< of the paper: what each later stage keeps
-  bool m_done;
+  double m_k = 0, m_elements = 0, m_survivors = 0;  ///< survivors: above m_eta_before
+  double m_later_share = 1;                         ///< of the paper: what each later stage keeps
   double m_eta = 0, m_eta_before = 0;
+  int m_left = 0;  ///< stages to come
+  bool m_searched = false, m_done = true;
 };
 
 /// What a segment remembers between steps: the number of stages, looked at every `interval` calls, and the bias that is
@@ -64,15 +117,16 @@ struct SidcoHistory {
   /// The paper (`paper`) goes one stage back when too many were kept. It needs that because each further stage raises
   /// what is kept; ours is corrected, every further one only makes that correction smaller, and going back to a stage
   /// that starves makes starving and bursting alternate (mean .65, deviation .6 of the target in a closed loop).
-  ///
-  /// Ours also integrates ln(kept / k) with a gain of 0.1 and asks the fit for k e^-bias: what a distribution that does
+  void count(double ratio, int interval, double tolerance, int most_stages, bool paper);
+
+  /// Integrates ln(kept / k) with a gain of 0.1, for aim() to ask the fit for k e^-bias: what a distribution that does
   /// not quite fit misses is nearly the same from step to step. On the gradients of a ResNet-20 this takes the mean of
   /// kept / k from 0.96 .. 1.10 to 1.00 .. 1.01, with feedback and without, for all three distributions
   /// (tests/unit/train/closed_loop_test.cpp).
-  void record(double ratio, int interval, double tolerance, int most_stages, bool paper);
+  void integrate(double ratio);
 
-  /// What to ask a fit for where k entries of a segment's nonzeros are wanted, in [1, nonzeros).
-  index_t aim(index_t k, index_t nonzeros) const;
+  /// What to ask a fit for where k entries are wanted; to be clamped to [1, nonzeros).
+  index_t aim(index_t k) const;
 };
 
 }  // namespace gradcomp::compressors

@@ -8,7 +8,6 @@ namespace {
 
 using kernels::Lanes;
 using kernels::Warp;
-using Entries = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
 
 constexpr index_t parts = 16;  ///< of a class, summed side by side
 
@@ -82,7 +81,7 @@ void ClassMeans::run(const Exec& exec, const Vector<index_t>& starts, const Span
         warp.once([&] { partial(p) = total; });
       });
   Kokkos::parallel_for(
-      "gradcomp::compressors::class_means", Entries(exec, 0, classes), KOKKOS_LAMBDA(index_t c) {
+      "gradcomp::compressors::class_means", IndexRange(exec, 0, classes), KOKKOS_LAMBDA(index_t c) {
         const index_t count = starts(c + 1) - starts(c);
         double sum = 0;
         for (index_t p = parts * c; p < parts * (c + 1); ++p) sum += partial(p);
@@ -94,13 +93,13 @@ void ClassMeans::run(const Exec& exec, const Vector<index_t>& starts, const Span
 void encode_classes(const Exec& exec, const ClassSegments& layout, const Source& source, const Vector<float>& means,
                     index_t positives, index_t kept, const ClassSections<std::uint32_t>& sections) {
   Kokkos::parallel_for(
-      "gradcomp::compressors::class_table", Entries(exec, 0, layout.segments), KOKKOS_LAMBDA(index_t s) {
+      "gradcomp::compressors::class_table", IndexRange(exec, 0, layout.segments), KOKKOS_LAMBDA(index_t s) {
         sections.table[3 * s] = Kokkos::bit_cast<std::uint32_t>(means(s));
         sections.table[3 * s + 1] = Kokkos::bit_cast<std::uint32_t>(means(layout.segments + s));
         sections.table[3 * s + 2] = static_cast<std::uint32_t>(layout.starts[s + 1] - layout.starts[s]);
       });
   Kokkos::parallel_for(
-      "gradcomp::compressors::encode_classes", Entries(exec, 0, kept), KOKKOS_LAMBDA(index_t j) {
+      "gradcomp::compressors::encode_classes", IndexRange(exec, 0, kept), KOKKOS_LAMBDA(index_t j) {
         const bool negative = j >= positives;
         const index_t i = sections.indices[j] - (negative ? layout.elements : 0);
         const index_t segment = segment_of(layout, i);
@@ -113,7 +112,7 @@ index_t count_bad_classes(const Exec& exec, const ClassSegments& layout, index_t
                           const ClassSections<const std::uint32_t>& sections) {
   index_t bad = 0;
   Kokkos::parallel_reduce(
-      "gradcomp::compressors::count_bad_classes", Entries(exec, 0, kept),
+      "gradcomp::compressors::count_bad_classes", IndexRange(exec, 0, kept),
       KOKKOS_LAMBDA(index_t j, index_t & sum) {
         const index_t i = sections.indices[j];
         bool good = i < layout.elements && (j == 0 || j == positives || sections.indices[j - 1] < sections.indices[j]);
@@ -132,8 +131,8 @@ void decode_classes(const Exec& exec, const ClassSegments& layout, index_t posit
                     const ClassSections<const std::uint32_t>& sections, float weight, const Span<float>& out) {
   for (const index_t sign : {0, 1}) {  // one after the other: a hostile payload may name an element in both
     Kokkos::parallel_for(
-        "gradcomp::compressors::decode_classes", Entries(exec, sign == 0 ? 0 : positives, sign == 0 ? positives : kept),
-        KOKKOS_LAMBDA(index_t j) {
+        "gradcomp::compressors::decode_classes",
+        IndexRange(exec, sign == 0 ? 0 : positives, sign == 0 ? positives : kept), KOKKOS_LAMBDA(index_t j) {
           const index_t i = sections.indices[j];
           out(i) += weight * Kokkos::bit_cast<float>(sections.table[3 * segment_of(layout, i) + sign]);
         });

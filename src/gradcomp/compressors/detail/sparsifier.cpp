@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "gradcomp/kernels/arrays.hpp"
+#include "gradcomp/kernels/lanes.hpp"
+
 namespace gradcomp::compressors {
 
 namespace {
@@ -18,10 +21,25 @@ Info with_coding(Info info, const Options& options) {
 /// Reports the entries with the values that receivers decode.
 void report_sent(const Exec& exec, const Source& source, const SparseView& entries) {
   Kokkos::parallel_for(
-      "gradcomp::compressors::report_sent",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, entries.kept), KOKKOS_LAMBDA(const index_t j) {
+      "gradcomp::compressors::report_sent", IndexRange(exec, 0, entries.kept), KOKKOS_LAMBDA(const index_t j) {
         const index_t i = entries.indices[j];
         source.sent(i, source.load(i), entries.values[j]);
+      });
+}
+
+void begin_search(const Exec& exec, const Searched& all, const Shared<Wanted>& wanted, const Vector<std::int32_t>& open,
+                  bool zeros, bool host_looks) {
+  kernels::for_few(
+      "gradcomp::compressors::begin_search", exec, static_cast<index_t>(open.size()), host_looks,
+      KOKKOS_LAMBDA(const index_t s) {
+        const Wanted want = wanted(s);
+        const kernels::Moments& moments = all.moments[s];
+        kernels::Request request;
+        request.k = want.k;
+        request.exact = zeros || moments.nonzeros > want.k;  // else all above zero: the nonzeros
+        request.capacity = want.most;
+        all.requests[s] = request;
+        open(s) = is_open(want, moments) ? 1 : 0;
       });
 }
 
@@ -33,8 +51,9 @@ SparseState::SparseState(const Layout& bucket, double usual, index_t most, const
       tiles(layout),
       first(tiles, logs),
       selector(tiles, usual, spare),
-      requests(layout.segments.size()),
-      open(layout.segments.size()),
+      wanted("gradcomp::compressors::wanted", layout.segments.size()),
+      elements(kernels::upload("gradcomp::compressors::elements", tiles.elements)),
+      open("gradcomp::compressors::open", layout.segments.size()),
       coder(coding, layout.count(), most),
       payload("gradcomp::compressors::payload", static_cast<std::size_t>(coder.payload_capacity())) {
   kept.assign(layout.segments.size(), 0);
@@ -42,7 +61,8 @@ SparseState::SparseState(const Layout& bucket, double usual, index_t most, const
 }
 
 index_t SparseState::scratch_bytes() const {
-  return tiles.bytes() + first.bytes() + selector.bytes() + coder.bytes() + static_cast<index_t>(payload.size());
+  return tiles.bytes() + first.bytes() + selector.bytes() + coder.bytes() +
+         static_cast<index_t>(payload.size() + elements.size() * (sizeof(index_t) + sizeof(std::int32_t)));
 }
 
 Sparsifier::Sparsifier(Info info, const Options& options) : Sparsifier(std::move(info), options, Density(options)) {}
@@ -59,13 +79,13 @@ std::unique_ptr<SparseState> Sparsifier::make_state(const Layout& layout) const 
 std::unique_ptr<State> Sparsifier::prepare(const Layout& layout) const {
   auto state = make_state(layout);
   for (std::size_t s = 0; s < state->target.size() && m_density.has_target(); ++s)
-    state->target[s] = target(m_density.ratio(), layout.segments[s].count);  // what formulas of a step's bytes ask for
+    state->target[s] = target(m_density.ratio(), layout.segments[s]);  // what formulas of a step's bytes ask for
   return state;
 }
 
 index_t Sparsifier::most_kept(const Layout& layout) const {
   index_t total = 0;
-  for (const auto& segment : layout.segments) total += most_entries(segment.count);
+  for (const auto& segment : layout.segments) total += most_entries(segment);
   return total;
 }
 
@@ -84,27 +104,27 @@ bool Sparsifier::has_fixed_bytes() const {
 }
 
 /// Targets of this step, and the requests that need no search.
-void Sparsifier::begin(SparseState& state, std::int64_t step) const {
-  state.density = m_density.at(step);
-  for (std::size_t s = 0; s < state.requests.size(); ++s) {
-    const index_t n = state.layout.segments[s].count, k = target(state.density, n);
-    state.target[s] = k;
-    state.requests[s] = {k, true, 0, most_entries(n)};
-    const kernels::Moments& moments = state.first.moments()[s];
-    if (moments.nonzeros <= k) state.requests[s].exact = false;  // all above zero: the nonzeros
-    const bool small = static_cast<double>(n) < std::max(1024.0, 2 / state.density);
-    state.open[s] = moments.nonzeros > k && !small && std::isfinite(moments.sum_abs);
+void Sparsifier::begin(const Exec& exec, SparseState& state, const Context& context) const {
+  state.density = m_density.at(context.step);
+  for (std::size_t s = 0; s < state.target.size(); ++s) {
+    const Segment& segment = state.layout.segments[s];
+    state.target[s] = target(state.density, segment);
+    const bool small = static_cast<double>(segment.count) < std::max(1024.0, 2 / state.density);
+    state.wanted(s) = {state.target[s], most_entries(segment), small ? 1 : 0};
   }
+  begin_search(exec, state.searched(), state.wanted, state.open, sends_zeros(), context.host_looks);
 }
 
 void Sparsifier::do_produce(const Exec& exec, int, const Source& source, SparseState& own, const Context& context,
                             Message& message) const {
-  own.first.run(exec, own.tiles, source, own.selector.expect(exec, source));
-  if (own.first.non_finite() > 0) return send_flag(exec, own, header(source.count, 0), own.payload, message);
-  begin(own, context.step);
+  own.first.launch(exec, own.tiles, source, own.selector.expect(source));
+  const auto flag = [&] { send_flag(exec, own, header(source.count, 0), own.payload, message); };
+  if (context.host_looks && own.first.seen_non_finite() > 0) return flag();
+  begin(exec, own, context);
   search(exec, source, own, context);
-  own.selector.choose(exec, own.tiles, source, own.first, own.requests);
-  for (std::size_t s = 0; s < own.kept.size(); ++s) own.kept[s] = own.selector.chosen()[s].kept;
+  own.selector.choose(exec, own.tiles, source, own.first, context.host_looks);
+  if (own.selector.non_finite() > 0) return flag();
+  for (std::size_t s = 0; s < own.kept.size(); ++s) own.kept[s] = own.selector.chosen()(s).kept;
   emit(exec, source, own, message);
   record(own);
 }
@@ -135,13 +155,8 @@ Parameter variant_parameter(const std::string& fixed) {
   return Parameter::choice("variant", "fixed", {"fixed", "paper"}, "paper: as the authors wrote it; fixed: " + fixed);
 }
 
-index_t most_sent(index_t k, index_t n, bool paper) { return paper ? n : std::min(n, 2 * k); }
-
-void choose_above(kernels::Request& request, float threshold) { choose_above(request, kernels::magnitude(threshold)); }
-
-void choose_above(kernels::Request& request, std::int32_t threshold) {
-  request.exact = false;
-  request.threshold = threshold;
+index_t most_sent(double density, index_t n, bool paper) {
+  return paper ? n : std::min(n, 2 * target_kept(density, n));
 }
 
 Info sparsifier_info(const std::string& name, const std::string& summary, const std::string& paper,

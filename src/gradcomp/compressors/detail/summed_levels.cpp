@@ -30,12 +30,6 @@ index_t SummedState::scratch_bytes() const {
          static_cast<index_t>(16 * own.size() + 2 * codes.size() + 8 * words.size());
 }
 
-namespace {
-
-using Entries = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
-}  // namespace
-
 void offer_scales(const Exec& exec, SummedState& state, Message& message) {
   kernels::fill(exec, Span<float>(state.offered), std::numeric_limits<float>::infinity(),
                 state.non_finite.unless_zero());
@@ -52,7 +46,7 @@ void check_shared(const Exec& exec, SummedState& state) {
   const auto skip = state.skip.count();
   state.skip.clear(exec);
   Kokkos::parallel_for(
-      "gradcomp::compressors::check_shared", Entries(exec, 0, state.plan.buckets), KOKKOS_LAMBDA(const index_t b) {
+      "gradcomp::compressors::check_shared", IndexRange(exec, 0, state.plan.buckets), KOKKOS_LAMBDA(const index_t b) {
         if (!kernels::is_norm(shared(b))) Kokkos::atomic_add(&skip(0), index_t{1});
       });
 }
@@ -71,8 +65,7 @@ void send_levels(const Exec& exec, SummedState& state, const Source& source, con
   const auto shared = state.shared, sent = state.sent;
   const double factor = state.factor;
   Kokkos::parallel_for(
-      "gradcomp::compressors::send_levels",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, state.plan.buckets),
+      "gradcomp::compressors::send_levels", IndexRange(exec, 0, state.plan.buckets),
       KOKKOS_LAMBDA(const index_t b) { sent(b) = static_cast<float>(factor * static_cast<double>(shared(b))); });
   const kernels::QuantiseStream stream{context.seed, context.step, static_cast<std::uint32_t>(context.rank)};
   if (bytes) {

@@ -12,8 +12,7 @@ index_t count_wrong(const Exec& exec, const Span<const float>& expected, const S
                     const Span<const float>& mean, float relative) {
   index_t wrong = 0;
   Kokkos::parallel_reduce(
-      "gradcomp::exchange::count_wrong",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(mean.size())),
+      "gradcomp::exchange::count_wrong", IndexRange(exec, 0, static_cast<index_t>(mean.size())),
       KOKKOS_LAMBDA(const index_t i, index_t& count) {
         const float tolerance = 1e-5f + relative * Kokkos::abs(expected(i)) + 1e-6f * size(i);
         count += Kokkos::abs(mean(i) - expected(i)) <= tolerance ? 0 : 1;  // NaN counts
@@ -26,8 +25,7 @@ index_t count_wrong(const Exec& exec, const Span<const float>& expected, const S
 index_t count_no_signs(const Exec& exec, const Span<const float>& mean) {
   index_t wrong = 0;
   Kokkos::parallel_reduce(
-      "gradcomp::exchange::count_no_signs",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(mean.size())),
+      "gradcomp::exchange::count_no_signs", IndexRange(exec, 0, static_cast<index_t>(mean.size())),
       KOKKOS_LAMBDA(const index_t i, index_t& count) { count += Kokkos::abs(mean(i)) == 1.0f ? 0 : 1; }, wrong);
   return wrong;
 }
@@ -39,8 +37,7 @@ void sent_share(const Exec& exec, const Source& before, const float* left, int r
   const float share = 1.0f / static_cast<float>(ranks);
   const bool differences = before.kind == Source::Kind::ef21;
   Kokkos::parallel_for(
-      "gradcomp::exchange::sent_share", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, before.count),
-      KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::exchange::sent_share", IndexRange(exec, 0, before.count), KOKKOS_LAMBDA(const index_t i) {
         bool good = true;
         const float a = before.first(i, good);
         x(i) = (differences ? left[i] : a - left[i]) * share;
@@ -51,16 +48,11 @@ void sent_share(const Exec& exec, const Source& before, const float* left, int r
 /// x += then - now; `then` may be null
 void add_change(const Exec& exec, const Span<float>& x, const float* then, const float* now) {
   Kokkos::parallel_for(
-      "gradcomp::exchange::add_change",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(x.size())),
+      "gradcomp::exchange::add_change", IndexRange(exec, 0, static_cast<index_t>(x.size())),
       KOKKOS_LAMBDA(const index_t i) { x(i) += (then == nullptr ? 0.0f : then[i]) - now[i]; });
 }
 
 namespace {
-
-void copy(const Exec& exec, const MemoryView& from, const MemoryView& to) {
-  Kokkos::deep_copy(exec, to.on_device(), from.on_device());
-}
 
 void add_over_ranks(Transport& control, const Exec& exec, const Vector<float>& x) {
   run(control, exec, AllReduce{x.data(), x.data(), static_cast<index_t>(x.size()), DType::f32, ReduceOp::sum});

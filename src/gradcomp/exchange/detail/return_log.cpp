@@ -5,8 +5,6 @@
 
 namespace gradcomp {
 
-using Entries = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
 ReturnLog::ReturnLog(index_t capacity)
     : m_indices(Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::exchange::returned_indices"),
                 static_cast<std::size_t>(capacity)),
@@ -22,7 +20,7 @@ void ReturnLog::give(const Exec& exec, const Source& source, const std::uint32_t
   index_t found = 0;
   constexpr index_t row_size = 32;  // counted in a loop that vectorises: most rows of a wide range are zeros
   Kokkos::parallel_scan(
-      "gradcomp::exchange::give_returned", Entries(exec, 0, (count + row_size - 1) / row_size),
+      "gradcomp::exchange::give_returned", IndexRange(exec, 0, (count + row_size - 1) / row_size),
       KOKKOS_LAMBDA(index_t r, index_t & place, bool last) {
         const index_t start = r * row_size, end = Kokkos::min(count, start + row_size);
         std::int32_t nonzeros = 0;
@@ -49,7 +47,7 @@ void ReturnLog::undo(const Exec& exec, const Source& source) {
   const auto before = m_before;
   for (std::size_t call = m_ends.size(); call-- > 0;) {  // the last first: an element may have been given to twice
     Kokkos::parallel_for(
-        "gradcomp::exchange::undo_returned", Entries(exec, call == 0 ? 0 : m_ends[call - 1], m_ends[call]),
+        "gradcomp::exchange::undo_returned", IndexRange(exec, call == 0 ? 0 : m_ends[call - 1], m_ends[call]),
         KOKKOS_LAMBDA(index_t i) { source.memory[logged(i)] = before(i); });
   }
   m_ends.clear();

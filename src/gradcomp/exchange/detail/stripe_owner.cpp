@@ -2,12 +2,13 @@
 
 namespace gradcomp {
 
-StripeOwner::StripeOwner(const Sender& workers, std::size_t stripe, bool remembers)
+StripeOwner::StripeOwner(const Sender& workers, std::size_t stripe, bool remembers, bool rate_aware)
     : m_compressor(workers.compressor()),
       m_state(m_compressor.prepare(workers.stripes()[stripe].layout)),
       m_mean("gradcomp::exchange::two_phase::mean", static_cast<std::size_t>(workers.stripes()[stripe].count())),
       m_residual("gradcomp::exchange::two_phase::residual", remembers ? m_mean.size() : 0),
-      m_before("gradcomp::exchange::two_phase::before", m_residual.size()) {
+      m_before("gradcomp::exchange::two_phase::before", m_residual.size()),
+      m_rate(remembers && rate_aware) {
   if (remembers) m_state->remember();
 }
 
@@ -25,8 +26,7 @@ void StripeOwner::average(const Exec& exec, const std::byte* received, const Blo
 /// A NaN makes the method send its own flag.
 void poison(const Exec& exec, const Span<const std::uint32_t>& flags, const Vector<float>& mean) {
   Kokkos::parallel_for(
-      "gradcomp::exchange::poison", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, 1),
-      KOKKOS_LAMBDA(const int) {
+      "gradcomp::exchange::poison", IndexRange(exec, 0, 1), KOKKOS_LAMBDA(const int) {
         if (flags(0) != 0) mean(0) = Kokkos::Experimental::quiet_NaN_v<float>;
       });
 }
@@ -40,6 +40,7 @@ Span<const std::byte> StripeOwner::compress(const Exec& exec, Context context) {
   if (m_residual.size() > 0) {
     source.kind = Source::Kind::residual;
     source.memory = m_residual.data();
+    m_rate.follow(exec, context.rate, m_residual);
     Kokkos::deep_copy(exec, m_before, m_residual);
   }
   context.rank += context.ranks;
@@ -52,6 +53,7 @@ Span<const std::byte> StripeOwner::compress(const Exec& exec, Context context) {
 Memories StripeOwner::memories() const {
   Memories all;
   if (m_residual.size() > 0) all.push_back(memory_of(Role::owner_residual, m_residual));
+  if (m_rate.is_aware()) all.push_back(m_rate.memory(Role::reducer, "owner_rate"));
   for (MemoryView& memory : m_state->memories()) {
     memory.name = "owner/" + memory.name;
     all.push_back(std::move(memory));

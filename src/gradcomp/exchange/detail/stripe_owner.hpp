@@ -8,8 +8,9 @@ namespace gradcomp {
 
 class StripeOwner {
  public:
-  /// Of a stripe of `workers`, which outlive it; `remembers`: whether the owner has a residual, zero at first.
-  StripeOwner(const Sender& workers, std::size_t stripe, bool remembers);
+  /// Of a stripe of `workers`, which outlive it; `remembers`: whether the owner has a residual, zero at first;
+  /// `rate_aware`: whether that follows the learning rate.
+  StripeOwner(const Sender& workers, std::size_t stripe, bool remembers, bool rate_aware);
 
   /// A new step.
   void begin() { m_bytes = {}; }
@@ -40,6 +41,7 @@ class StripeOwner {
   std::unique_ptr<State> m_state;      ///< of the second compression: the first one's message is still needed
   Vector<float> m_mean;                ///< [count]
   Vector<float> m_residual, m_before;  ///< [count] with a memory: now, and before the step
+  MemoryRate m_rate;                   ///< of the residual
   Message m_message;
   MessageBytes m_bytes;
   Verdict m_verdict;  ///< of the stripe

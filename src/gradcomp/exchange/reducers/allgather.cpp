@@ -12,8 +12,7 @@ namespace {
 void take_signs(const Exec& exec, const Span<float>& sums, std::uint32_t ties) {
   const auto n = static_cast<index_t>(sums.size());
   Kokkos::parallel_for(
-      "gradcomp::exchange::take_signs", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, n),
-      KOKKOS_LAMBDA(const index_t i) {
+      "gradcomp::exchange::take_signs", IndexRange(exec, 0, n), KOKKOS_LAMBDA(const index_t i) {
         const bool tied = ((ties >> kernels::sign_bit(i, n)) & 1u) != 0;
         sums(i) = sums(i) < 0 || (sums(i) == 0 && tied) ? -1.0f : 1.0f;
       });

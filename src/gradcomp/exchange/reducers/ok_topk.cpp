@@ -1,5 +1,7 @@
 #include "gradcomp/exchange/reducers/ok_topk.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "gradcomp/core/read_back.hpp"
@@ -73,6 +75,7 @@ class OkTopk final : public SparseReducer {
       kernels::equal_parts(exec, m_list.entries, elements(), m_ranks, m_cuts);
       calls.push_back(AllReduce{m_cuts.data(), m_cuts.data(), m_ranks - 1, DType::i64, ReduceOp::sum});
     } else if (round == 1) {
+      check_bounds();
       encode_parts(exec);
       calls.push_back(AllToAllV{m_send.data(), &m_parts, m_receive.data(), room});
     } else if (round == 2 && m_select) {
@@ -113,6 +116,14 @@ class OkTopk final : public SparseReducer {
   /// Owner p has the elements [bound(p), bound(p + 1)).
   void set_bound(int p, index_t element) { m_host_bounds[static_cast<std::size_t>(p)] = element; }
   index_t bound(int rank) const { return m_host_bounds[static_cast<std::size_t>(rank)]; }
+
+  /// They came from other ranks, or from a checkpoint.
+  void check_bounds() const {
+    require(m_host_bounds.front() == 0 && m_host_bounds.back() == elements() &&
+                std::is_sorted(m_host_bounds.begin(), m_host_bounds.end()),
+            "reducer ok_topk: the owners' ranges begin at {}; allowed: ascending elements from 0 to {}",
+            fmt::join(m_host_bounds, ", "), elements());
+  }
 
   /// A function of the step alone: all ranks agree.
   bool balances() const { return m_ranks > 1 && m_sender.context().step % m_interval == 0; }

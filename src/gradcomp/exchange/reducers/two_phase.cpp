@@ -13,7 +13,9 @@ class TwoPhase final : public Reducer {
  public:
   /// `remembers`: whether owners have a residual.
   TwoPhase(const ReducerSetup& setup, bool remembers)
-      : Reducer(setup), m_own(static_cast<std::size_t>(setup.rank)), m_owner(setup.sender, m_own, remembers) {
+      : Reducer(setup),
+        m_own(static_cast<std::size_t>(setup.rank)),
+        m_owner(setup.sender, m_own, remembers, is_rate_aware(setup.common)) {
     index_t sum = 0, most = 0;
     for (std::size_t p = 0; p < stripes().size(); ++p) {
       m_receivers.emplace_back(setup.sender.compressor(), setup.sender.state(p));

@@ -21,8 +21,7 @@ void cut_parts(const Exec& exec, const Span<const std::byte>& payload, index_t c
   const auto* const words = reinterpret_cast<const std::uint32_t*>(payload.data());
   constexpr auto flags_at = static_cast<index_t>(offsetof(PayloadHeader, flags) / 4);
   Kokkos::parallel_for(
-      "gradcomp::exchange::cut_parts",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, static_cast<index_t>(parts.size())),
+      "gradcomp::exchange::cut_parts", IndexRange(exec, 0, static_cast<index_t>(parts.size())),
       KOKKOS_LAMBDA(const index_t i) {
         const index_t rank = i / (front_words + part), at = i % (front_words + part);
         const index_t w = rank * part + at - front_words;
@@ -38,8 +37,7 @@ void cut_parts(const Exec& exec, const Span<const std::byte>& payload, index_t c
 void judge_on_device(const Exec& exec, const Words& parts, index_t stride, int ranks, std::uint32_t spec,
                      const Span<std::uint32_t>& raised) {
   Kokkos::parallel_for(
-      "gradcomp::exchange::judge_fronts", Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>(exec, 0, ranks),
-      KOKKOS_LAMBDA(const int r) {
+      "gradcomp::exchange::judge_fronts", IndexRange(exec, 0, ranks), KOKKOS_LAMBDA(const int r) {
         const std::uint32_t flags = parts(r * stride + flags_word);
         if (flags == PayloadHeader::flag_skip) raised(0) = 1;
         if (parts(r * stride + spec_word) != spec || flags > PayloadHeader::flag_skip) raised(1) = 1;

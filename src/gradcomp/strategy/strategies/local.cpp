@@ -7,19 +7,17 @@
 namespace gradcomp {
 namespace {
 
-using Elements = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
-
 /// difference = a - b
 void subtract(const Exec& exec, const Span<const float>& a, const Span<const float>& b, const Span<float>& difference) {
   Kokkos::parallel_for(
-      "gradcomp::strategy::subtract", Elements(exec, 0, static_cast<index_t>(a.size())),
+      "gradcomp::strategy::subtract", IndexRange(exec, 0, static_cast<index_t>(a.size())),
       KOKKOS_LAMBDA(const index_t i) { difference(i) = a(i) - b(i); });
 }
 
 UpdateOptions outer_options(const Options& own) {
   UpdateOptions outer;
   outer.optimiser.momentum = own.real("outer_momentum");
-  outer.optimiser.nesterov = own.text("outer_nesterov") == "on";
+  outer.optimiser.form = nn::momentum_form(own.text("outer_nesterov"));
   outer.optimiser.weight_decay = 0;  // the inner one decays
   return outer;
 }

@@ -1,0 +1,130 @@
+// What a method sends does not depend on whether its host looks at what kernels wrote (Context::host_looks); and where
+// it does not look, as on a device, the searches of thresholds make it wait for nothing but the sizes.
+#include <gmock/gmock.h>
+
+#include <limits>
+
+#include "conformance/cases.hpp"
+#include "conformance/listening.hpp"
+#include "conformance/worker.hpp"
+
+namespace gradcomp::conformance {
+namespace {
+
+constexpr const char* sizes_wait = "gradcomp::kernels::Selector::choose";
+
+/// One message, of a method of one round.
+std::vector<std::byte> produce(Worker& worker, std::int64_t step, bool host_looks) {
+  const Exec exec;
+  Context context{1, step, 0, 1};
+  context.host_looks = host_looks;
+  worker.compressor->produce(exec, 0, worker.source(), *worker.state, context, worker.message);
+  exec.fence("gradcomp::conformance::produced");
+  std::vector<std::byte> bytes(static_cast<std::size_t>(worker.message.size));
+  Kokkos::deep_copy(HostSpan<std::byte>(bytes.data(), bytes.size()),
+                    subspan(worker.message.payload, 0, worker.message.size));
+  return bytes;
+}
+
+bool is_sparsifier(const MethodSpec& method) {
+  const Info& info = method.compressor->info();
+  return info.family == Info::Family::sparsifier && info.host_sizes && info.rounds.size() == 1 &&
+         info.rounds[0] == MessageKind::bytes;
+}
+
+/// Whether the spec under test names a coder, of indices, values or bytes, which waits for sizes of its own.
+bool names_a_coder() {
+  const std::string& spec = Conformance::GetParam();
+  return spec.find_first_of('+') != std::string::npos || spec.find("index=") != std::string::npos ||
+         spec.find("values=") != std::string::npos;
+}
+
+bool searches_thresholds(const MethodSpec& method) {
+  const std::string& name = method.compressor->info().name;
+  return name == "sidco" || name == "redsync" || name == "gaussian_k" || name == "dgc";
+}
+
+/// Segments of which thresholds are searched, small ones and an empty one.
+Layout mixed_layout() {
+  Layout layout;
+  return layout.add("a", {8000}).add("b", {0}).add("c", {50, 61}).add("d", {1}).add("e", {31}).add("f", {1003});
+}
+
+void expect_same(const MethodSpec& method, const Layout& layout, const NamedData& data) {
+  Worker looking(method, layout), blind(method, layout);
+  std::int64_t step = 0;
+  for (const float factor : {1.0f, 0.8f, std::numeric_limits<float>::quiet_NaN(), 0.1f, 30.0f, 0.0f, 1.0f}) {
+    SCOPED_TRACE("step " + std::to_string(step));
+    auto values = data.make(layout.count(), 1 + static_cast<std::uint64_t>(step));
+    const std::size_t last = std::isfinite(factor) ? values.size() : std::min<std::size_t>(values.size(), 1);
+    for (std::size_t i = values.size() - last; i < values.size(); ++i) values[i] *= factor;
+    for (Worker* worker : {&looking, &blind}) worker->set_gradient(values);
+    ASSERT_EQ(produce(looking, step, true), produce(blind, step, false));
+    ASSERT_EQ(looking.state->kept, blind.state->kept);
+    const auto memory = looking.memory(), other = blind.memory();
+    ASSERT_TRUE(memory.empty() || std::memcmp(memory.data(), other.data(), 4 * memory.size()) == 0);
+    ++step;
+  }
+}
+
+}  // namespace
+
+TEST_P(Conformance, SendsTheSameWhereTheHostDoesNotLook) {
+  const MethodSpec spec = method(feedbacks().back());
+  if (!device_is_host || !is_sparsifier(spec) || names_a_coder()) return;
+  for (const Layout& layout : {mixed_layout(), Layout::flat(0), Layout::flat(1)}) {
+    for (const NamedData& values : data()) {
+      if (!is_default() && values.name != "laplace" && values.name != "ties") continue;
+      SCOPED_TRACE(values.name + " " + std::to_string(layout.count()));
+      expect_same(spec, layout, values);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_P(Conformance, SearchesWaitForTheSizesAlone) {
+  const MethodSpec spec = method("none");
+  if (!searches_thresholds(spec) || names_a_coder()) return;
+  const bool gamma = GetParam().find("sid=gamma") != std::string::npos;  // fitted by the host
+  Worker worker(spec, Layout::flat(200003));
+  for (std::int64_t step = 0; step < 6; ++step) {
+    SCOPED_TRACE("step " + std::to_string(step));
+    auto values = make_data("laplace", worker.count, static_cast<std::uint64_t>(step));
+    for (float& v : values) v *= step == 4 ? 0.1f : 1.0f;
+    worker.set_gradient(values);
+    const Listening listening;
+    produce(worker, step, false);
+    auto waits = listening.heard().waits;
+    std::erase(waits, "gradcomp::conformance::produced");
+    const auto sizes = std::count(waits.begin(), waits.end(), sizes_wait);
+    EXPECT_THAT(waits, testing::SizeIs(sizes + (gamma ? 1 : 0)));
+    EXPECT_GE(sizes, 1);
+    EXPECT_LE(sizes, 4);
+  }
+}
+
+/// Those of docs/devices.md: of compress in a step like the one before, where the host does not look.
+TEST(Launches, OfStepsThatSearchThresholds) {
+  struct Expected {
+    const char* method;
+    int launches, waits;
+  };
+  for (const Expected& expected : {Expected{"top_k", 15, 1},
+                                   {"sidco", 16, 1},
+                                   {"sidco:sid=gamma", 15, 2},
+                                   {"redsync", 18, 1},
+                                   {"gaussian_k", 16, 1},
+                                   {"dgc", 24, 1},
+                                   {"gradient_dropping", 18, 1}}) {
+    SCOPED_TRACE(expected.method);
+    Worker worker(parse_method(with_option(expected.method, "feedback", "none")), Layout::flat(200003));
+    worker.set_gradient(make_data("laplace", worker.count, 1));
+    for (std::int64_t step = 0; step < 4; ++step) produce(worker, 0, false);
+    const Listening listening;
+    produce(worker, 0, false);
+    EXPECT_EQ(listening.heard().launches, expected.launches);
+    EXPECT_THAT(listening.heard().waits, testing::SizeIs(expected.waits + 1)) << "with that of the test";
+  }
+}
+
+}  // namespace gradcomp::conformance

@@ -1,0 +1,77 @@
+"""For tests of pages: a page of two records, and a program that writes them and remembers what it was asked."""
+import json
+import pathlib
+import sys
+
+import tool_process
+from gradcomp_pages import frame
+from gradcomp_pages.page import Job, Page, Text
+
+COMMIT, OTHER = "a" * 12, "b" * 12
+PROGRAM = """#!{python}
+import json, os, pathlib, sys
+sys.path[:0] = [{tests!r}]
+import example_results
+words = sys.argv[1:]
+with open({log!r}, "a") as log:
+    print(*words[:-2], file=log)
+if "--fail" in words or pathlib.Path({folder!r}, "fail").exists() and "--size" in words:
+    sys.exit("fake: error: asked to")
+for word in words[:-1]:
+    if word.endswith(".npy"):
+        pathlib.Path(word).write_text(word)
+made = example_results.train()
+made["context"]["gradcomp"] |= json.loads(pathlib.Path({folder!r}, "built.json").read_text())
+pathlib.Path(words[-1]).write_text(json.dumps(made))
+"""
+
+
+def programs(folder, *names):
+    """Puts programs of these names into folder/bin; returns that. What they were asked stands in folder/log."""
+    (folder / "bin").mkdir()
+    for name in names:
+        program = folder / "bin" / name
+        program.write_text(PROGRAM.format(python=sys.executable, tests=str(pathlib.Path(__file__).parent),
+                                          log=str(folder / "log"), folder=str(folder)), encoding="utf-8")
+        program.chmod(0o755)
+    build(folder)
+    return folder / "bin"
+
+
+def build(folder, commit=COMMIT, dirty=False):
+    """What the programs are built from, from now on."""
+    (folder / "built.json").write_text(json.dumps({"git_hash": commit, "git_dirty": dirty}), encoding="utf-8")
+
+
+def asked(folder):
+    """What the programs were asked since the last call, without the question what they were built from."""
+    log = folder / "log"
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    log.unlink(missing_ok=True)
+    return [line for line in lines if line != "--built"]
+
+
+class Toy(Page):
+    """Two records, of which the second reads a file that the first leaves."""
+
+    name, tool, about = "toy", "toy_page", "A page for tests."
+    programs = ("fake-bench",)
+    asks = ("fake-bench", "--built")
+
+    def __init__(self, folder, size=1):
+        self.leaf, self.size = folder / "gradient.npy", size
+
+    def jobs(self, options):
+        return [Job("first", ("fake-bench", "--dump", self.leaf), "a file", (self.leaf,)),
+                Job("second", ("fake-bench", "--input", self.leaf, "--size", self.size), "what reads it")]
+
+    def text(self, records, options):
+        out = Text(self, "toy", records)
+        out.add("Rows", "Of both.", (["record", "rows"], [[name, len(record.rows)] for name, record in records.items()]))
+        return out.whole()
+
+
+def make(page, folder, *arguments):
+    """The page's tool, all of whose files lie in `folder`."""
+    where = ("--folder", folder / "raw", "--records", folder / "records", "--output", folder / "page.md")
+    return tool_process.call(lambda: frame.main(page), page.tool, *where, *arguments)

@@ -1,0 +1,90 @@
+"""./run results: every page, in order, what each costs; what fails does not stop the others."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import page_files
+import pytest
+import tool_process
+
+pytest.importorskip("matplotlib")
+from gradcomp_pages import results  # noqa: E402
+from gradcomp_report import records  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(name="folder")
+def fixture_folder(tmp_path, monkeypatch):
+    """In place of the repository, with two pages of toys."""
+    monkeypatch.setenv("PATH", str(page_files.programs(tmp_path, "fake-bench")), prepend=":")
+    for module in (results.frame, records):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
+
+    class Other(page_files.Toy):
+        """Another of the kind."""
+
+        name, tool = "other", "other_page"
+    pages = (page_files.Toy(tmp_path), Other(tmp_path))
+    monkeypatch.setattr(results, "HOURS", {page: 1.5 for page in pages})
+    monkeypatch.setattr(results, "PAGES", {page.name: page for page in pages})
+    return tmp_path
+
+
+def call(*arguments):
+    return tool_process.call(results.main, "results", *arguments)
+
+
+def test_run_knows_the_pages():
+    assert re.search(r"\npages=\((.*)\)\n", (ROOT / "run").read_text(encoding="utf-8")).group(1).split() == list(results.PAGES)
+    for page in results.PAGES.values():
+        assert (ROOT / "tools" / page.tool).is_file()
+
+
+def test_run_says_the_cost_of_a_page():
+    environment = os.environ | {"GRADCOMP_TOOLCHAIN_ACTIVE": os.environ.get("GRADCOMP_TOOLCHAIN_ACTIVE", "debian")}
+    environment = {key: value for key, value in environment.items() if not key.startswith("OMP_")}
+    done = subprocess.run([ROOT / "run", "results", "--cost", "steps"], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    assert re.match(r"steps +[\d.]+ h from scratch; \d of 2 records are there", done.stdout)
+
+
+def test_all_pages_are_made_and_nothing_twice(folder):
+    (folder / "fail").touch()
+    done = call()
+    assert done.returncode == 1 and done.stderr.endswith("results: error: not made: toy, other; see above\n")
+    assert len(page_files.asked(folder)) == 4 and "toy               1.50 h from scratch; 0 of 2 records" in done.stdout
+    assert "all               3.00 h" in done.stdout
+    (folder / "fail").unlink()
+    assert call("other").returncode == 0 and len(page_files.asked(folder)) == 1
+    assert call().returncode == 0 and len(page_files.asked(folder)) == 1
+    done = call()
+    assert done.returncode == 0 and page_files.asked(folder) == [] and "2 of 2 records are there" in done.stdout
+    pages = {path: path.read_text(encoding="utf-8") for path in (folder / "docs/results").glob("*.md")}
+    assert {path.stem for path in pages} == {"toy", "other"}
+    for path in pages:
+        path.unlink()
+    (folder / "bin" / "fake-bench").unlink()
+    assert call("--page").returncode == 0
+    assert {path: path.read_text(encoding="utf-8") for path in pages} == pages
+
+
+def test_costs_are_those_of_the_records(folder):
+    call("toy")
+    for path in (folder / "docs/results/records/toy").iterdir():
+        known = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps(known | {"seconds": 3600}), encoding="utf-8")
+    page_files.asked(folder)
+    done = call("--cost")
+    assert done.returncode == 0 and page_files.asked(folder) == []
+    assert "toy               2.00 h from scratch; 2 of 2 records are there, made in 2.00 h" in done.stdout
+    assert "other             1.50 h from scratch; 0 of 2 records are there, made in 0.00 h" in done.stdout
+    assert "all               3.50 h" in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["--nonsense"]])
+def test_a_wrong_call_is_one_line(folder, arguments):
+    done = call(*arguments)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and done.stderr.startswith("results: error: ")

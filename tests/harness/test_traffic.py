@@ -1,0 +1,57 @@
+"""tools/traffic_page: the quick version makes a whole page; what its tables say is worked out by hand."""
+import os
+import pathlib
+import subprocess
+import sys
+import types
+
+import pytest
+from test_schema import BIN
+
+pytest.importorskip("matplotlib")
+from gradcomp_pages import traffic  # noqa: E402
+
+TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "traffic_page"
+
+
+def record(*rows):
+    return types.SimpleNamespace(rows=list(rows))
+
+
+def row(label, slow, fast, **more):
+    links = [{"rate_mbit_s": rate, "step_time_ms": {"median": time}} for rate, time in ((100, slow), (1000, fast))]
+    return {"label": label, "payload_bytes": 2000, "metric": "accuracy", "test_quality": 0.5, "over_links": links} | more
+
+
+def test_speeds_are_those_of_fp32_over_the_same_link():
+    trained = record(row("fp32", 300, 20), row("sign", 100, 40))
+    header, lines = traffic.table(trained, record({"label": "sign", "relative_l2_error": 0.5}))
+    assert header[4:] == ["100 Mbit/s: ms", "speed", "1000 Mbit/s: ms", "speed"]
+    assert lines[0][2:] == ["\N{EN DASH}", "50.0 %", "300", "1.00\N{MULTIPLICATION SIGN}", "20.0", "1.00\N{MULTIPLICATION SIGN}"]
+    assert lines[1][2:] == ["0.250", "50.0 %", "100", "3.00\N{MULTIPLICATION SIGN}", "40.0", "0.500\N{MULTIPLICATION SIGN}"]
+
+
+def test_claims_stand_beside_every_model():
+    labels = {name for method, control, _ in traffic.CLAIMS for name in (method, control)}
+    one = record(*(row(label, 600 if label == "fp32" else 200, 50) for label in sorted(labels)))
+    header, lines = traffic.claims({"a": one, "b": one})
+    assert header[2:] == ["`a`", "`b`"] and len(lines) == len(traffic.CLAIMS)
+    assert lines[0][2:] == 2 * ["3.00\N{MULTIPLICATION SIGN}, 1.00\N{MULTIPLICATION SIGN}"]
+
+
+def test_every_claim_is_about_methods_that_run():
+    run = {*traffic.METHODS, *traffic.CONTROLS}
+    assert {name for method, control, _ in traffic.CLAIMS for name in (method, control)} <= run
+
+
+@pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
+def test_quick_page(tmp_path):
+    page = tmp_path / "p.md"
+    environment = os.environ | {"PATH": f"{pathlib.Path(BIN).resolve()}:{os.environ['PATH']}", "OMP_WAIT_POLICY": "passive"}
+    done = subprocess.run([sys.executable, str(TOOL), "--quick", "--folder", tmp_path / "raw", "--output", page],
+                          capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    source = page.read_text(encoding="utf-8")
+    lines = [line for line in source.splitlines() if line.startswith("| `")]
+    assert [line.split("`")[1] for line in lines] == ["fp32", "fp16", "bf16", "no_exchange", *traffic.METHODS]
+    assert "throughput only" in source and "shapetex10:train=64:test=32" in source

@@ -1,0 +1,85 @@
+// What is summed over ranks: losses and hits of the test set, by hand and against one rank that sees it all.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "gradcomp/comm/over_ranks.hpp"
+#include "gradcomp/comm/transports/self.hpp"
+#include "gradcomp/measure/density.hpp"
+#include "training/rig.hpp"
+
+namespace gradcomp::train::test {
+namespace {
+
+TEST(SumOverRanks, EveryFigureOfALossIsSummed) {
+  const auto comm = world();
+  const index_t rank = comm->rank(), ranks = comm->size();
+  const nn::Loss all = sum_over_ranks(*comm, nn::Loss{1.5 + static_cast<double>(rank), 2 + rank, 4 + rank});
+  const index_t later = ranks * (ranks - 1) / 2;  // 0 + 1 + ... of the ranks' numbers
+  EXPECT_NEAR(all.sum, 1.5 * static_cast<double>(ranks) + static_cast<double>(later), 1e-9);
+  EXPECT_EQ(all.correct, 2 * ranks + later);
+  EXPECT_EQ(all.count, 4 * ranks + later);
+}
+
+TEST(SumOverRanks, OneRankThatDivergedIsSeenByAll) {
+  const auto comm = world();
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), 1.1e12, -1.1e12}) {
+    const bool last = comm->rank() + 1 == comm->size();
+    const nn::Loss all = sum_over_ranks(*comm, nn::Loss{last ? bad : 3.0, 2, 4});
+    EXPECT_TRUE(std::isnan(all.sum)) << bad;
+    EXPECT_EQ(all.correct, 2 * comm->size());
+    EXPECT_EQ(all.count, 4 * comm->size());
+  }
+  EXPECT_NEAR(sum_over_ranks(*comm, nn::Loss{0.9e12, 0, 1}).sum, 0.9e12 * comm->size(), 1);
+}
+
+TEST(DensityMedian, IsTheLowestAndTheHighestOfTheRanksMedians) {
+  const auto comm = world();
+  const double own = 1 + comm->rank();
+  const DensityMedian median = density_median(*comm, {own, 0.25, own, 9});
+  EXPECT_DOUBLE_EQ(median.lowest, 1);
+  EXPECT_DOUBLE_EQ(median.highest, comm->size());
+  EXPECT_EQ(median.samples, 4);
+  EXPECT_EQ(density_median(*comm, {}).samples, 0);
+}
+
+TEST(EvaluateHeldOut, HasTheSameLossHoweverTheSetIsShared) {
+  Rig rig;
+  const Exec exec;
+  Vector<float> parameters("parameters", rig.model->layout().count()), state("state", rig.model->state_count());
+  const auto host_parameters = Kokkos::create_mirror_view(parameters), host_state = Kokkos::create_mirror_view(state);
+  rig.model->initialise(3, host_parameters, host_state);
+  Kokkos::deep_copy(parameters, host_parameters);
+  Kokkos::deep_copy(state, host_state);
+  const auto alone = make_self();
+  const Job shared = rig.job(), whole{rig.options, *rig.task, *rig.model, *alone, *alone};
+  DeviceBatch buffers;
+  for (const auto& [split, count] : {std::pair{data::Split::test, 21}, {data::Split::validation, 17}}) {
+    const nn::Loss sum = evaluate_held_out(exec, shared, split, buffers, parameters, state);
+    const nn::Loss expected = evaluate_held_out(exec, whole, split, buffers, parameters, state);
+    EXPECT_EQ(sum.count, count);
+    EXPECT_EQ(expected.count, count);
+    EXPECT_EQ(sum.correct, expected.correct);
+    EXPECT_GT(expected.sum, 0);
+    EXPECT_NEAR(sum.sum, expected.sum, 1e-4 * expected.sum);
+  }
+}
+
+TEST(Trainer, EveryRankReportsTheFiguresOfAll) {
+  Rig rig;
+  const auto same = [&](double value) {
+    return equal_over_ranks(*rig.control, Kokkos::bit_cast<std::uint64_t>(value));
+  };
+  for (const auto& r : rig.run("fp32,top_k")) {
+    EXPECT_TRUE(same(r.test_loss) && same(r.test_quality) && same(r.test_accuracy));
+    EXPECT_TRUE(same(r.validation_loss) && same(r.validation_quality));
+    for (const double loss : r.curve.loss) EXPECT_TRUE(same(loss)) << "each rank trains on batches of its own";
+    for (const double ms : r.step_ms) EXPECT_TRUE(same(ms)) << "of the slowest";
+    EXPECT_TRUE(same(r.wire_bytes) && same(r.payload_bytes));
+  }
+}
+
+}  // namespace
+}  // namespace gradcomp::train::test
