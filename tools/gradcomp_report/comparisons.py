@@ -31,8 +31,8 @@ class Task:
 
 MIDDLES_IMAGES = (("sign", 0.004), ("signum", 0.002), ("sketch:ratio=0.01", 0.1), ("adaptive_threshold", 0.2))
 MIDDLES_TEXT = (("sign", 6.4), ("signum", 6.4), ("powersgd:rank=2:feedback=none", 9.6), ("dgc:ratio=0.01", 9.6),
-                ("sketch:ratio=0.01", 9.6), ("terngrad", 9.6), ("terngrad:code=base3", 9.6), ("ef_sign", 0.6), ("strom", 0.6),
-                ("random_k:ratio=0.01", 0.3))
+                ("sketch:ratio=0.01", 9.6), ("terngrad", 9.6), ("terngrad:code=base3", 9.6), ("ef_sign", 0.6),
+                ("ef_sign:feedback.rate_aware=on", 0.6), ("strom", 0.6), ("random_k:ratio=0.01", 0.3))
 IMAGES = Task("resnet20", "shapetex10:noise=0.2", CONVOLUTION, 32, 1100, 11, f"accuracy={IMAGES_TARGET}", 550, MIDDLES_IMAGES)
 HMM = Task("lstm", "hmm", ("--model", "lstm_1x96", *RECURRENT), 64, 300, 20, f"perplexity={HMM_TARGET}",
            middles=MIDDLES_TEXT)
@@ -75,6 +75,8 @@ SPARSIFIERS = ("top_k:ratio=0.01", "dgc:ratio=0.01", "sidco:ratio=0.01", "redsyn
 UNBIASED = ("powersgd:rank=1:variant=unbiased", "powersgd:rank=2:variant=unbiased")
 RANKS = ("fp32", "powersgd:rank=1", "powersgd:rank=2", "powersgd:rank=4", "signum", "atomo:rank=2", *UNBIASED)
 STARTS = ("fp32", "powersgd:rank=1", "powersgd:rank=1:variant=cold", "powersgd:rank=2", "powersgd:rank=2:variant=cold")
+AWARE = ("fp32", *(spec + more for spec in ("top_k:ratio=0.01", "powersgd:rank=2", "ef_sign")
+                   for more in ("", ":feedback.rate_aware=on")))
 LEVELS = ("fp32", "qsgd:bits=4", "qsgd:bits=2", "terngrad", "terngrad:code=base3")
 REST = ("random_k:ratio=0.01,sidco:ratio=0.01,dgc:ratio=0.01,redsync:ratio=0.01,gaussian_k:ratio=0.01,"
         "gradient_dropping:ratio=0.01,dryden:ratio=0.01,block_top_k:ratio=0.01,adaptive_threshold,hard_threshold,strom,"
@@ -126,6 +128,10 @@ COMPARISONS = (
                "them. None of the three was isolated.",
                (Run("sparsifiers_images", IMAGES, SPARSIFIERS, controls=True, link=LINK),
                 Run("sparsifiers_kjv", KJV, SPARSIFIERS, controls=True, link=LINK))),
+    Comparison("rate-aware", "Residuals under a decaying rate", "The rate follows a cosine. `feedback.rate_aware=on` scales what "
+               "was not sent by old rate / new rate, the default does not.",
+               (Run("rate_aware_hmm", HMM, AWARE),
+                Run("rate_aware_images", IMAGES, AWARE))),
     Comparison("levels", "16 levels against 3", "`qsgd:bits=4`: 15 levels, what a sign and 3 bits hold; `qsgd:bits=2`: 3 "
                "levels; `terngrad`: 3 levels, clipped, one scale for a bucket. None has error feedback.",
                (Run("levels_hmm", HMM, LEVELS),)),

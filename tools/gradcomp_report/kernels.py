@@ -11,31 +11,38 @@ class Line:
     family: str
     spec: str
     bar: float  # most reads that the pair may take at the large size
+    cached: float  # least rate of the pair in the cache, Gelements/s
+    work: str  # of the pair, beside reading the gradient and writing it
 
 
 PLAIN = ":feedback=none"
+CHOOSE = "short kernels on the candidates, as many for any size; the output is cleared"
+RESIDUAL = "the residual is read and written; " + CHOOSE
+DITHER = "a random number for each element"
+PRODUCTS = "the residual is read and written; products with narrow matrices"
+STREAM, OTHER = 5.0, 2.0  # Gelements/s in the cache: of one pass with little arithmetic, of all others
 LINES = (
-    Line("top-k", "top_k:ratio=0.01" + PLAIN, 4.0),
-    Line("top-k", "top_k:ratio=0.001" + PLAIN, 2.6),
-    Line("sampled top-k", "dgc:ratio=0.01" + PLAIN, 3.2),
-    Line("sampled top-k", "dgc:ratio=0.001" + PLAIN, 2.4),
-    Line("fitted threshold", "sidco:ratio=0.01:stages=1" + PLAIN, 3.6),
-    Line("fitted threshold", "sidco:ratio=0.001:stages=1" + PLAIN, 3.2),
-    Line("fitted threshold, fed back", "sidco:ratio=0.01:stages=adaptive", 6.0),
-    Line("fitted threshold, fed back", "sidco:ratio=0.001:stages=adaptive", 6.0),
-    Line("searched threshold", "redsync:ratio=0.01" + PLAIN, 5.0),
-    Line("searched threshold", "gaussian_k:ratio=0.01" + PLAIN, 5.0),
-    Line("random entries", "random_k:ratio=0.01" + PLAIN, 2.4),
-    Line("signs", "sign", 3.2),
-    Line("signs", "ef_sign" + PLAIN, 3.2),
-    Line("signs", "one_bit" + PLAIN, 3.2),
-    Line("dithering", "qsgd:bits=4", 5.0),
-    Line("dithering", "terngrad", 5.0),
-    Line("powers of two", "natural", 3.6),
-    Line("casts", "fp16", 3.0),
-    Line("casts", "bf16", 3.0),
-    Line("low rank, fed back", "powersgd:rank=1", 4.0),
-    Line("low rank, fed back", "powersgd:rank=4", 6.0),
+    Line("top-k", "top_k:ratio=0.01" + PLAIN, 4.0, OTHER, CHOOSE),
+    Line("top-k", "top_k:ratio=0.001" + PLAIN, 2.6, OTHER, CHOOSE),
+    Line("sampled top-k", "dgc:ratio=0.01" + PLAIN, 3.2, OTHER, CHOOSE),
+    Line("sampled top-k", "dgc:ratio=0.001" + PLAIN, 2.4, OTHER, CHOOSE),
+    Line("fitted threshold", "sidco:ratio=0.01:stages=1" + PLAIN, 3.6, OTHER, CHOOSE),
+    Line("fitted threshold", "sidco:ratio=0.001:stages=1" + PLAIN, 3.2, OTHER, CHOOSE),
+    Line("fitted threshold, fed back", "sidco:ratio=0.01:stages=adaptive", 6.0, OTHER, RESIDUAL),
+    Line("fitted threshold, fed back", "sidco:ratio=0.001:stages=adaptive", 6.0, OTHER, RESIDUAL),
+    Line("searched threshold", "redsync:ratio=0.01" + PLAIN, 5.0, OTHER, CHOOSE),
+    Line("searched threshold", "gaussian_k:ratio=0.01" + PLAIN, 5.0, OTHER, CHOOSE),
+    Line("random entries", "random_k:ratio=0.01" + PLAIN, 2.4, STREAM, "the output is cleared; a random number for each entry"),
+    Line("signs", "sign", 3.2, STREAM, "a bit for each element, packed and unpacked"),
+    Line("signs", "ef_sign" + PLAIN, 3.2, STREAM, "the mean magnitude of each tensor"),
+    Line("signs", "one_bit" + PLAIN, 3.2, OTHER, "the means of both signs of each column: another read"),
+    Line("dithering", "qsgd:bits=4", 5.0, OTHER, DITHER),
+    Line("dithering", "terngrad", 5.0, OTHER, DITHER),
+    Line("powers of two", "natural", 3.6, OTHER, DITHER),
+    Line("casts", "fp16", 3.0, STREAM, "a conversion each way"),
+    Line("casts", "bf16", 3.0, STREAM, "a conversion each way"),
+    Line("low rank, fed back", "powersgd:rank=1", 4.0, OTHER, PRODUCTS),
+    Line("low rank, fed back", "powersgd:rank=4", 6.0, OTHER, PRODUCTS),
 )
 
 
@@ -52,18 +59,23 @@ def _nmse(row):
     return text.number(row["nmse"]) if row else text.DASH
 
 
+def _verdict(holds):
+    return text.DASH if holds is None else "holds" if holds else "missed"
+
+
 def table(record, large, small):
-    """A line per method: bar, measured pair on `large` elements with its error, rate of the pair on both, pair on `small`."""
+    """A line per method: bar, measured pair on `large` elements with its error, rates of the pair on both with the bar of
+    the small one, and the work that stands in the way where that is missed."""
     found, lines = pairs(record), []
     for line in LINES:
         big, little = found.get((line.spec, large)), found.get((line.spec, small))
         measured = None if big is None else big["read_limit_ratio"]
-        verdict = text.DASH if measured is None else "holds" if measured <= line.bar else "missed"
-        lines.append([line.family, f"`{line.spec}`", text.ratio(line.bar), text.ratio(measured), verdict, _nmse(big),
-                      _rate(big), _rate(little),
-                      text.DASH if little is None else text.ratio(little["read_limit_ratio"]), _nmse(little)])
-    return ["family", "method", "bar", f"pair, {large:,}", "", "NMSE", f"Melements/s, {large:,}",
-            f"Melements/s, {small:,}", f"pair, {small:,}", "NMSE"], lines
+        fast = None if little is None else little["elements_per_second"] >= line.cached * 1e9
+        lines.append([line.family, f"`{line.spec}`", text.ratio(line.bar), text.ratio(measured),
+                      _verdict(None if measured is None else measured <= line.bar), _nmse(big), _rate(big), _rate(little),
+                      text.number(line.cached * 1e3), _verdict(fast), line.work if fast is False else "", _nmse(little)])
+    return ["family", "method", "bar", f"pair, {large:,}", "", "NMSE", f"Melements/s, {large:,}", f"Melements/s, {small:,}",
+            "bar in the cache", "", "in the way", "NMSE"], lines
 
 
 def card(records):
