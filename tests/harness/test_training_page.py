@@ -237,6 +237,13 @@ def test_middles_of_rates_are_of_methods_that_run():
     assert comparisons.IMAGES.specs(("fp32", "sign")) == ["fp32", "sign:lr=0.004"]
 
 
+def test_trials_of_the_tuning_are_whole_updates():
+    for chosen in (run for one in comparisons.COMPARISONS for run in one.runs if run.task and "--accumulate" in run.options):
+        words = comparisons.tuning([chosen], "rates.json", "kjv.txt")
+        steps, every = (words[words.index(option) + 1] for option in ("--tune-steps", "--accumulate"))
+        assert steps % every == 0 and chosen.task.steps % every == 0, chosen.name
+
+
 @pytest.fixture(name="broken")
 def fixture_broken(tmp_path):
     """Programs that fail: whatever the tool starts, it reports. They say what they were built from."""
