@@ -55,13 +55,8 @@ def test_a_commit_of_records_is_no_other_source(tmp_path, monkeypatch):
         return git("rev-parse", "--short=12", "HEAD")
     monkeypatch.setattr(records, "ROOT", tmp_path)
     git("init", "-q")
-    source, record, rates, page, other = map(commit, (
-        "source", "docs/results/records/a.json", "docs/rates/a.json", "docs/results.schema.json", "source2"))
-    assert same_sources(source, rates) and same_sources(record, rates) and same_sources(other, other)
-    assert not same_sources(source, page) and not same_sources(page, other) and not same_sources(source, "b" * 12)
-    assert not same_sources(source, "unknown") and not same_sources("unknown", source)
-
-
-def test_the_build_and_the_records_agree_on_what_is_no_source():
-    script = (pathlib.Path(records.__file__).parents[2] / "cmake" / "git_version.cmake").read_text(encoding="utf-8")
-    assert " ".join(f":!{folder}" for folder in records.MEASURED) in script
+    first, record, page, gate, other = map(commit, (
+        "src/a.cpp", "docs/results/records/a.json", "tools/gradcomp_pages/a.py", "tools/gradcomp_compare/a.py", "CMakeLists.txt"))
+    assert same_sources(first, record) and same_sources(first, page) and same_sources(other, other)
+    assert not same_sources(page, gate) and not same_sources(gate, other) and not same_sources(first, "b" * 12)
+    assert not same_sources(first, "unknown") and not same_sources("unknown", first)

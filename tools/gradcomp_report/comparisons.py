@@ -5,8 +5,10 @@ CONVOLUTION = ("--model", "resnet20", "--lr", 0.05, "--momentum", 0.9, "--weight
 RECURRENT = ("--length", 32, "--lr", 4.8, "--momentum", 0.9, "--weight-decay", 0, "--clip", 1, "--quality-tolerance", 0.05)
 LINK = "100Mbit/s,50us"
 ACCUMULATE = ("--accumulate", 4)
-# 31 where the floor is 26.80 (the corpus that the bar was found on), hence 31.9 where it is 27.548. KJV: 5 % above fp32.
-HMM_TARGET, IMAGES_TARGET, KJV_TARGET = 31.9, 0.88, 72
+MANY = 5  # seeds: the HMM text's short runs differ by 2 % from seed to seed
+# The bar in 400 steps is 31 where the floor is 26.80 (the corpus that it was found on), hence 31.9 where it is 27.548.
+HMM_BAR_TARGET = 31.9
+HMM_TARGET, IMAGES_TARGET, KJV_TARGET = 33.2, 0.88, 72  # texts: 5 % above fp32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,9 +93,9 @@ COMPARISONS = (
     Comparison("bars", "The references alone", "What the uncompressed references reach, beside the bars that the tasks were "
                f"made for: {100 * IMAGES_TARGET:.0f} % on ShapeTex-10 in 600 steps of 4 x 32 images, and perplexity 31 in "
                f"400 steps on an HMM text whose floor is 26.80. Ours has the floor 27.548: the same distance is "
-               f"{HMM_TARGET}. Means of three seeds.",
+               f"{HMM_BAR_TARGET}. Means over seeds.",
                (Run("bars_images", IMAGES_BAR, ("fp32",), ranks=4),
-                Run("bars_hmm", HMM_BAR, ("fp32",)))),
+                Run("bars_hmm", HMM_BAR, ("fp32",), seeds=MANY))),
     Comparison("resnet20", "ResNet-20 on images", "ShapeTex-10 with twice its default noise, so that nothing learns it "
                "perfectly, and small batches, so that 35,200 images make steps enough for a memory of which 1 % is sent a "
                "step. Methods without error feedback must fall behind, or the task separates nothing.",
@@ -102,9 +104,9 @@ COMPARISONS = (
                (Run("resnet20_4", IMAGES, SIX, ranks=4, controls=True),), False),
     Comparison("lstm", "An LSTM on a text with a known floor", "The HMM text; no model can go below perplexity 27.548 on "
                "average. The runs are short, since those without feedback catch up in longer ones.",
-               (Run("lstm", HMM, SIX, controls=True, options=ACCUMULATE),)),
+               (Run("lstm", HMM, SIX, seeds=MANY, controls=True, options=ACCUMULATE),)),
     Comparison("lstm-4", "An LSTM on a text with a known floor, 4 ranks", FOUR.format("The same words"),
-               (Run("lstm_4", HMM, SIX, ranks=4, controls=True),)),
+               (Run("lstm_4", HMM, SIX, ranks=4, seeds=MANY, controls=True),)),
     Comparison("lstm-kjv", "An LSTM on the King James Bible", "2000 words. The test text is its end, of another kind than most "
                "of the rest.",
                (Run("lstm_kjv", KJV, SIX, controls=True, options=ACCUMULATE),)),
@@ -117,7 +119,7 @@ COMPARISONS = (
                (Run("powersgd_ranks", IMAGES, RANKS),
                 Run("epoch_resnet18", None, RANKS, ranks=1, seeds=1, options=("--model", "resnet18")))),
     Comparison("powersgd-warm", "PowerSGD: warm start", "`variant=cold` starts every step from a random factor, the "
-               "default from that of the step before.", (Run("powersgd_warm_hmm", HMM, STARTS),)),
+               "default from that of the step before.", (Run("powersgd_warm_hmm", HMM, STARTS, seeds=MANY),)),
     Comparison("powersgd-warm-images", "PowerSGD: warm start, on images", "The same on images.",
                (Run("powersgd_warm_images", IMAGES, STARTS),), False),
     Comparison("sparsifiers", "Sparsifiers", "Over an emulated link of 100 Mbit/s. SIDCo's authors report up to 41.7x over "
@@ -130,11 +132,12 @@ COMPARISONS = (
                 Run("sparsifiers_kjv", KJV, SPARSIFIERS, controls=True, link=LINK))),
     Comparison("rate-aware", "Residuals under a decaying rate", "The rate follows a cosine. `feedback.rate_aware=on` scales what "
                "was not sent by old rate / new rate, the default does not.",
-               (Run("rate_aware_hmm", HMM, AWARE),
-                Run("rate_aware_images", IMAGES, AWARE))),
+               (Run("rate_aware_hmm", HMM, AWARE, seeds=MANY),)),
+    Comparison("rate-aware-images", "Residuals under a decaying rate, on images", "The same on images.",
+               (Run("rate_aware_images", IMAGES, AWARE),), False),
     Comparison("levels", "16 levels against 3", "`qsgd:bits=4`: 15 levels, what a sign and 3 bits hold; `qsgd:bits=2`: 3 "
                "levels; `terngrad`: 3 levels, clipped, one scale for a bucket. None has error feedback.",
-               (Run("levels_hmm", HMM, LEVELS),)),
+               (Run("levels_hmm", HMM, LEVELS, seeds=MANY),)),
     Comparison("levels-images", "16 levels against 3, on images", "The same on images.",
                (Run("levels_images", IMAGES, LEVELS),), False),
     Comparison("full-text", "All methods on a text with a known floor", FULL,

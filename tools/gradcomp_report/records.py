@@ -13,7 +13,8 @@ from .load import Record, ReportError, read_json, read_record
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SAMPLES = ("step_times_ms", "times_ms")
 DIGITS = 6
-MEASURED = ("docs/results", "docs/rates", "docs/images")  # what measurements write; cmake/git_version.cmake has the same list
+# What programs, and the verdicts of the gate, are made from. Pages and their commands are not: a record has its own command.
+SOURCES = ("src", "bench", "miniapps", "cmake", "CMakeLists.txt", "CMakePresets.json", "tools/toolchain.d", "tools/gradcomp_compare")
 
 
 @dataclasses.dataclass
@@ -66,12 +67,11 @@ def read_kept(path):
 
 @functools.cache
 def same_sources(one, other):
-    """Whether two commits differ in nothing but what measurements write: records that were committed on the way are no
-    reason to measure again."""
+    """Whether two commits have the same SOURCES: records that were committed on the way, and words of a page, are no reason
+    to measure again."""
     if one == other or "unknown" in (one, other):
         return one == other
-    words = ["git", "-c", "safe.directory=*", "-C", str(ROOT), "diff", "--quiet", one, other, "--", ".",
-             *(f":!{folder}" for folder in MEASURED)]
+    words = ["git", "-c", "safe.directory=*", "-C", str(ROOT), "diff", "--quiet", one, other, "--", *SOURCES]
     try:
         return subprocess.run(words, capture_output=True, check=False).returncode == 0
     except OSError:  # no git
