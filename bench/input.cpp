@@ -20,7 +20,7 @@ Input read_input(const std::string& paths) {
   std::vector<index_t> shape;
   for (const std::string& path : split_words(paths, '+')) {
     require(path.ends_with(".npy"), "--data '{}' is not known; allowed: laplace and paths of .npy files", path);
-    data::NpyArray array = data::read_gradient(path);
+    data::NpyArray array = data::as_gradient(path, data::read_npy(path));
     require(recorded.empty() || array.shape == shape, "'{}' has the shape {}, the first of its stream {}", path,
             fmt::join(array.shape, "x"), fmt::join(shape, "x"));
     if (recorded.empty()) input.data = std::filesystem::path(path).stem().string();

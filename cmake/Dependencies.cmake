@@ -30,6 +30,8 @@ endif()
 if(GRADCOMP_ENABLE_PROGRAMS)
   find_package(nlohmann_json 3.10 REQUIRED)
   find_package(CLI11 REQUIRED)
+  find_path(GRADCOMP_ZIP_INCLUDE zip.h REQUIRED) # its package for CMake asks for programs that distributions leave out
+  find_library(GRADCOMP_ZIP zip REQUIRED)
 endif()
 set(gpu OFF)
 if(Kokkos_ENABLE_CUDA OR Kokkos_ENABLE_HIP)

@@ -18,7 +18,8 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
   app.option_defaults()->always_capture_default();
   app.add_option("--methods", o.methods, "comma-separated method specs, see --list; all: every method, its defaults");
   app.add_option("--input", o.input,
-                 "gradients as .npy files of floats, any shape, or as folders with one such file for each tensor");
+                 "gradients as .npy files of floats, any shape; folders with one such file for each tensor; .npz files "
+                 "of tensors");
   app.add_option("--data", o.data, "synthetic gradients: laplace, gamma[:shape], pareto[:xi], gauss; +zeros:SHARE")
       ->delimiter(',');
   app.add_option("--size", o.size, "elements of a synthetic gradient");

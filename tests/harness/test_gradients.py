@@ -3,6 +3,7 @@
 The programs are found in $GRADCOMP_BIN; without it all is left out.
 """
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -216,6 +217,42 @@ def test_bad_files_are_one_line(tmp_path):
         done = run("gradcomp-evaluate", "--input", tmp_path / f"{name}.npy", "--methods", "fp32")
         one_line("gradcomp-evaluate", done)
         assert reason in done.stderr and name in done.stderr
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_an_archive_is_a_gradient_of_named_tensors(tmp_path, save):
+    """As a folder of the same tensors, but in the order in which they were stored."""
+    tensors = {"0 layer.weight": np.linspace(-1, 1, 600).reshape(20, 30), "1 bias": np.linspace(2, 3, 70, dtype=np.float16)}
+    save(tmp_path / "archive.npz", **tensors)
+    save(tmp_path / "turned.npz", **dict(reversed(tensors.items())))
+    (tmp_path / "folder").mkdir()
+    for name, values in tensors.items():
+        np.save(tmp_path / "folder" / name, values)
+    paths = [tmp_path / name for name in ("archive.npz", "folder", "turned.npz")]
+    evaluate(tmp_path, "--input", *paths, "--methods", "one_bit", "--dump", tmp_path / "out")
+    decoded = {path.stem: np.load(tmp_path / "out" / f"{path.stem}_one_bit_decoded.npy") for path in paths}
+    np.testing.assert_array_equal(decoded["archive"], decoded["folder"])
+    np.testing.assert_array_equal(decoded["archive"], np.roll(decoded["turned"], -70))
+    assert len(np.unique(decoded["archive"][:600])) > 2, "a mean for each column: the matrix is known as one"
+
+
+def test_bad_archives_are_one_line(tmp_path):
+    np.savez(tmp_path / "int.npz", good=np.ones(3, np.float32), numbers=np.arange(3))
+    np.savez(tmp_path / "nan.npz", good=np.ones(3, np.float32), bad=np.array([1, np.nan]))
+    np.savez(tmp_path / "empty.npz")
+    np.savez(tmp_path / "flipped.npz", a=np.ones(300, np.float32))
+    whole = (tmp_path / "flipped.npz").read_bytes()
+    (tmp_path / "flipped.npz").write_bytes(whole[:700] + bytes([whole[700] ^ 1]) + whole[701:])
+    (tmp_path / "cut.npz").write_bytes(whole[:-30])
+    (tmp_path / "text.npz").write_text("no archive")
+    with zipfile.ZipFile(tmp_path / "member.npz", "w") as archive:
+        archive.writestr("readme.txt", "no array")
+    for name, reason in (("int", "int.npz:numbers.npy' holds elements of type '<i8'"), ("nan", "nan.npz:bad' holds 1 values"),
+                         ("empty", "holds no array"), ("flipped", "a.npy': "), ("cut", "as a .npz file: "),
+                         ("text", "as a .npz file: "), ("member", "readme.txt' is no .npy file"), ("missing", "No such file")):
+        done = run("gradcomp-evaluate", "--input", tmp_path / f"{name}.npz", "--methods", "fp32", "--output", tmp_path / "F.json")
+        one_line("gradcomp-evaluate", done)
+        assert reason in done.stderr and f"{name}.npz" in done.stderr and not (tmp_path / "F.json").exists(), done.stderr
 
 
 MISSES = "sidco:ratio=0.01:stages=1"  # a fitted threshold never keeps the target to the last entry

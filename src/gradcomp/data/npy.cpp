@@ -51,7 +51,7 @@ std::size_t element_size(const std::string& path, const std::string& descr) {
 }
 
 /// Where header and data begin. Checks magic, version and length.
-std::pair<std::size_t, std::size_t> sections(const std::string& path, const std::vector<std::uint8_t>& bytes) {
+std::pair<std::size_t, std::size_t> sections(const std::string& path, std::span<const std::uint8_t> bytes) {
   const bool known = bytes.size() >= 8 && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
   require(known, "'{}' is no .npy file: it does not begin with \\x93NUMPY", path);
   const int major = bytes[6];
@@ -105,26 +105,26 @@ std::vector<float> transposed(const std::vector<float>& values, const std::vecto
 
 }  // namespace
 
-NpyArray read_npy(const std::string& path) {
-  const auto bytes = read_file(path);
-  const auto [start, data] = sections(path, bytes);
+NpyArray parse_npy(const std::string& name, std::span<const std::uint8_t> bytes) {
+  const auto [start, data] = sections(name, bytes);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + start, data - start);
-  detail::NpyHeader header = detail::parse_npy_header(path, text);
-  const std::size_t size = element_size(path, header.descr);
+  detail::NpyHeader header = detail::parse_npy_header(name, text);
+  const std::size_t size = element_size(name, header.descr);
   NpyArray array;
   array.shape = std::move(header.shape);
-  array.values.resize(element_count(path, array.shape, bytes.size() - data, size));
+  array.values.resize(element_count(name, array.shape, bytes.size() - data, size));
   for (std::size_t i = 0; i < array.values.size(); ++i) array.values[i] = element(bytes.data() + data + i * size, size);
   if (header.fortran_order && array.shape.size() > 1) array.values = transposed(array.values, array.shape);
   return array;
 }
 
-NpyArray read_gradient(const std::string& path) {
-  NpyArray array = read_npy(path);
-  require(!array.values.empty(), "'{}' holds no elements", path);
+NpyArray read_npy(const std::string& path) { return parse_npy(path, read_file(path)); }
+
+NpyArray as_gradient(const std::string& name, NpyArray array) {
+  require(!array.values.empty(), "'{}' holds no elements", name);
   const auto bad =
       std::count_if(array.values.begin(), array.values.end(), [](float v) { return !Source::is_finite(v); });
-  require(bad == 0, "'{}' holds {} values that are not finite", path, bad);
+  require(bad == 0, "'{}' holds {} values that are not finite", name, bad);
   return array;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // Arrays as NumPy's .npy files (numpy.lib.format, versions 1.0 to 3.0): how gradients come in and go out.
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,8 +20,11 @@ struct NpyArray {
 /// that is no description of an array, another element type, data that are too short or too long.
 NpyArray read_npy(const std::string& path);
 
-/// The same for a gradient: also throws Error where there is no element, or one that is not finite.
-NpyArray read_gradient(const std::string& path);
+/// The same from the content of such a file; `name` stands in messages.
+NpyArray parse_npy(const std::string& name, std::span<const std::uint8_t> bytes);
+
+/// `array` as a gradient. Throws Error naming `name` where it has no element, or one that is not finite.
+NpyArray as_gradient(const std::string& name, NpyArray array);
 
 /// Writes `values` (the product of `shape` floats, C order) as version 1.0, '<f4'. The file appears whole or not at
 /// all: it is written under a temporary name in the same folder and renamed. Throws Error naming the path and the

@@ -9,7 +9,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/spec_part.hpp"
-#include "gradcomp/data/npy.hpp"
+#include "gradcomp/data/npz.hpp"
 #include "gradcomp/nn/shapes.hpp"
 
 namespace gradcomp::evaluate {
@@ -17,21 +17,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Adds the array of a file to `gradient`.
-void add_tensor(const std::string& path, GradientFile& gradient) {
-  const data::NpyArray array = data::read_gradient(path);
-  gradient.layout.add(fs::path(path).stem().string(), array.shape);
-  gradient.values.insert(gradient.values.end(), array.values.begin(), array.values.end());
-}
-
-std::vector<std::string> tensor_files(const std::string& folder) {
-  std::vector<std::string> files;
+std::vector<fs::path> tensor_files(const std::string& folder) {
+  std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".npy") files.push_back(entry.path().string());
+    if (entry.path().extension() == ".npy") files.push_back(entry.path());
   }
   require(!files.empty(), "'{}' holds no .npy file", folder);
   std::sort(files.begin(), files.end());
   return files;
+}
+
+/// The tensors of one gradient.
+std::vector<data::NamedArray> tensors(const fs::path& path) {
+  if (path.extension() == ".npz") return data::read_npz(path.string());
+  std::vector<data::NamedArray> found;
+  for (const fs::path& file : fs::is_directory(path) ? tensor_files(path.string()) : std::vector{path}) {
+    found.push_back({file.stem().string(), data::read_npy(file.string())});
+  }
+  return found;
 }
 
 /// "64x3x3" as extents; none of an empty word.
@@ -50,12 +53,17 @@ std::vector<index_t> extents(const std::string& word, const std::string& where) 
 }  // namespace
 
 GradientFile read_gradient(const std::string& path, const Layout& layout) {
-  const bool folder = fs::is_directory(path);
   GradientFile gradient{fs::path(path).stem().string(), {}, {}};
-  for (const std::string& file : folder ? tensor_files(path) : std::vector{path}) add_tensor(file, gradient);
+  std::vector<data::NamedArray> found = tensors(path);
+  for (data::NamedArray& tensor : found) {
+    const std::string name = found.size() == 1 ? path : path + ":" + tensor.name;
+    const data::NpyArray array = data::as_gradient(name, std::move(tensor.array));
+    gradient.layout.add(tensor.name, array.shape);
+    gradient.values.insert(gradient.values.end(), array.values.begin(), array.values.end());
+  }
   if (layout.segments.empty()) return gradient;
-  require(!folder, "'{}' is a folder of tensors, which have shapes of their own: --layout is not allowed with it",
-          path);
+  require(found.size() == 1,
+          "'{}' holds several tensors, which have shapes of their own: --layout is not allowed with it", path);
   require(layout.count() == gradient.layout.count(), "'{}' holds {} elements, but the tensors of --layout have {}",
           path, gradient.layout.count(), layout.count());
   gradient.layout = layout;

@@ -14,8 +14,9 @@ struct GradientFile {
 };
 
 /// `path` is a .npy file, which is one tensor of its own shape unless `layout` (where it has tensors) says otherwise,
-/// or a folder with a .npy file for each tensor, in the order of their names. Throws Error for what cannot be read, is
-/// empty, holds values that are not finite, or has another number of elements than `layout`.
+/// a folder with a .npy file for each tensor, in the order of their names, or a .npz file with an array for each, in
+/// the order in which they were stored. Throws Error for what cannot be read, is empty, holds values that are not
+/// finite, or has another number of elements than `layout`.
 GradientFile read_gradient(const std::string& path, const Layout& layout);
 
 /// The tensors that `text` names: those of a model (nn/shapes.hpp), or of a text file with a line "NAME

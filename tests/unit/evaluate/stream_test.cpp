@@ -91,7 +91,7 @@ TEST(FileStream, AFolderIsAGradientOfNamedTensors) {
   EXPECT_EQ(stream->layout().segments[0].shape, (std::vector<index_t>{2, 3}));
   EXPECT_EQ(host(stream->next(Exec())), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
   EXPECT_THAT(error_of([&] { make_file_stream({folder}, read_layout("resnet20")); }),
-              HasSubstr("is a folder of tensors"));
+              HasSubstr("holds several tensors"));
   std::filesystem::create_directory(dir.path() + "/empty");
   EXPECT_THAT(error_of([&] { make_file_stream({dir.path() + "/empty"}); }), HasSubstr("holds no .npy file"));
 }

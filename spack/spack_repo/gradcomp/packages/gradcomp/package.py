@@ -41,6 +41,7 @@ class Gradcomp(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("mpi@3.1:", when="+mpi")
     depends_on("cli11@2.3:", when="+mpi")
     depends_on("nlohmann-json@3.10:", when="+mpi")
+    depends_on("libzip@1.7:", when="+mpi")
     depends_on("benchmark@1.7:", when="+mpi")
     depends_on("googletest@1.12:+gmock", when="+tests")
 
