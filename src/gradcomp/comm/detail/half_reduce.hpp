@@ -7,17 +7,11 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/kernels/casts.hpp"
+#include "gradcomp/kernels/combine.hpp"
 
 namespace gradcomp::comm {
 
 inline bool is_half(DType type) { return type == DType::f16 || type == DType::bf16; }
-
-KOKKOS_INLINE_FUNCTION float combine(ReduceOp op, float a, float b) {
-  // a NaN in either term stays one: it is how a rank flags its step
-  if (op == ReduceOp::sum) return a + b;
-  if (op == ReduceOp::max) return b > a || b != b ? b : a;
-  return b < a || b != b ? b : a;
-}
 
 /// result[i] = op over r of blocks[r * count + i]. A tile of f32 keeps the partial results in the first-level cache.
 template <class Format>
@@ -31,7 +25,7 @@ void reduce_half_blocks(const std::uint16_t* blocks, int ranks, index_t count, R
       if (op == ReduceOp::sum) {  // apart, so that the loop vectorises
         for (std::size_t i = 0; i < n; ++i) tile[i] += Format::decode(term[i]);
       } else {
-        for (std::size_t i = 0; i < n; ++i) tile[i] = combine(op, tile[i], Format::decode(term[i]));
+        for (std::size_t i = 0; i < n; ++i) tile[i] = kernels::combine(op, tile[i], Format::decode(term[i]));
       }
     }
     for (std::size_t i = 0; i < n; ++i) result[begin + static_cast<index_t>(i)] = Format::encode(tile[i]);

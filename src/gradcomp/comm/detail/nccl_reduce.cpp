@@ -13,7 +13,7 @@ void combine_halves(const Exec& exec, ReduceOp op, const std::uint16_t* terms, i
   Kokkos::parallel_for(
       "gradcomp::comm::combine_halves", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
         float value = Format::decode(terms[i]);
-        for (int r = 1; r < ranks; ++r) value = combine(op, value, Format::decode(terms[r * count + i]));
+        for (int r = 1; r < ranks; ++r) value = kernels::combine(op, value, Format::decode(terms[r * count + i]));
         result[i] = Format::encode(value);
       });
 }

@@ -2,6 +2,7 @@
 // What reducers ask of a method before they carry its messages.
 #include <algorithm>
 
+#include "gradcomp/core/error.hpp"
 #include "gradcomp/core/info.hpp"
 
 namespace gradcomp {
@@ -10,6 +11,12 @@ namespace gradcomp {
 inline bool sends_sums(const Info& info) {
   return std::all_of(info.rounds.begin(), info.rounds.end(),
                      [](MessageKind kind) { return kind == MessageKind::summable; });
+}
+
+/// Why a reducer that adds messages cannot carry a method's; empty: it can.
+inline std::string refuses_unsummable(const Info& info) {
+  if (!info.travels) return fmt::format("method {} sends nothing that could be summed", info.name);
+  return sends_sums(info) ? "" : fmt::format("method {} sends bytes, which cannot be summed", info.name);
 }
 
 /// One round of bytes.

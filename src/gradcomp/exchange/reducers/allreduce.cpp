@@ -26,10 +26,7 @@ ReducerEntry reducers::allreduce() {
   ReducerEntry entry;
   entry.name = "allreduce";
   entry.summary = "adds messages over ranks; 16-bit values by the transport's rule";
-  entry.refusal = [](const Info& info) -> std::string {
-    if (!info.travels) return fmt::format("method {} sends nothing that could be summed", info.name);
-    return sends_sums(info) ? "" : fmt::format("method {} sends bytes, which cannot be summed", info.name);
-  };
+  entry.refusal = refuses_unsummable;
   entry.make = [](const ReducerSetup& setup) { return std::make_unique<Allreduce>(setup); };
   return entry;
 }

@@ -1,8 +1,8 @@
 #include "gradcomp/exchange/reducers/gtop_k.hpp"
 
 #include <algorithm>
-#include <bit>
 
+#include "gradcomp/exchange/detail/hops.hpp"
 #include "gradcomp/exchange/detail/sparse_reducer.hpp"
 #include "gradcomp/kernels/merge_sparse.hpp"
 #include "gradcomp/kernels/scatter.hpp"
@@ -10,51 +10,27 @@
 namespace gradcomp {
 namespace {
 
-/// What a rank does in a round: nothing, or one message to or from a peer, up or down the tree.
-struct Hop {
-  enum class Kind { none, send, receive } kind = Kind::none;
-  int peer = -1;
-  bool up = true;
-};
-
-/// Rounds 0 .. hops-1 go up with strides 1, 2, 4 ..; the others down with the same strides backwards.
-Hop hop_of(int round, int rank, int ranks) {
-  const int hops = std::bit_width(static_cast<unsigned>(ranks - 1));
-  if (round >= 2 * hops) return {};
-  const bool up = round < hops;
-  const int stride = 1 << (up ? round : 2 * hops - 1 - round), place = rank % (2 * stride);
-  using Kind = Hop::Kind;
-  if (place == stride) return {up ? Kind::send : Kind::receive, rank - stride, up};
-  if (place == 0 && rank + stride < ranks) return {up ? Kind::receive : Kind::send, rank + stride, up};
-  return {};
-}
-
 /// Times that this rank returns entries in a step, each time at most as many as a message has.
-index_t returns(bool paper, int rank, int ranks) {
+index_t returns(bool paper, const HopPlan& tree) {
   if (paper) return 1;
-  index_t merges = 0;
-  for (int round = 0; hop_of(round, rank, ranks).kind == Hop::Kind::receive; ++round) {
-    merges += hop_of(round, rank, ranks).up ? 1 : 0;
-  }
-  return merges;
+  return std::count_if(tree.hops.begin(), tree.hops.end(),
+                       [](const Hop& hop) { return hop.combines && hop.from != nobody; });
 }
 
 class GTopK final : public SparseReducer {
  public:
   GTopK(const ReducerSetup& setup, bool paper)
-      : SparseReducer(setup, returns(paper, setup.rank, setup.ranks) * gradcomp::most_kept(setup)),
+      : SparseReducer(setup, returns(paper, binomial_tree(setup.rank, setup.ranks)) * gradcomp::most_kept(setup)),
         m_paper(paper),
-        m_hops(std::bit_width(static_cast<unsigned>(setup.ranks - 1))),
-        m_first_tag(setup.first_tag),
+        m_tree(binomial_tree(setup.rank, setup.ranks)),
+        m_tag(setup.first_tag),
         m_merge(most_kept()),
         m_packet("gradcomp::exchange::gtop_k::packet", packet_size()),
         m_received("gradcomp::exchange::gtop_k::received", packet_size()),
         m_rest(Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::exchange::gtop_k::rest"),
-               static_cast<std::size_t>(paper ? most_kept() : 0)) {
-    require(2 * m_hops <= tags_per_reducer, "reducer gtop_k: {} ranks are too many", setup.ranks);
-  }
+               static_cast<std::size_t>(paper ? most_kept() : 0)) {}
 
-  int rounds() const override { return std::max(1, 2 * m_hops); }
+  int rounds() const override { return std::max(1, static_cast<int>(m_tree.hops.size())); }
   index_t buffer_bytes() const override {
     return SparseReducer::buffer_bytes() + m_merge.bytes() +
            static_cast<index_t>(m_packet.size() + m_received.size() + 4 * m_rest.size());
@@ -62,25 +38,24 @@ class GTopK final : public SparseReducer {
 
   void launch(const Exec& exec, int round, std::vector<Call>& calls) override {
     if (round == 0) m_list = own_list(exec);
-    const Hop hop = hop_of(round, m_rank, m_ranks);
+    const Hop now = hop(round);
     // at the root the list is complete; elsewhere the packet that came down goes on as it is
-    const bool starts = hop.up ? hop.kind == Hop::Kind::send : round == m_hops && m_rank == 0;
+    const bool starts = now.combines ? now.to != nobody : 2 * round == rounds() && m_rank == 0;
     if (starts) m_size = m_wire.encode(exec, m_list, m_packet);
-    const int tag = m_first_tag + round;
-    if (hop.kind == Hop::Kind::send) calls.push_back(Send{m_packet.data(), m_size, hop.peer, tag});
-    if (hop.kind == Hop::Kind::receive) {
-      const auto& to = hop.up ? m_received : m_packet;
-      calls.push_back(Receive{to.data(), static_cast<index_t>(to.size()), hop.peer, tag});
+    if (now.to != nobody) calls.push_back(Send{m_packet.data(), m_size, now.to, m_tag});
+    if (now.from != nobody) {
+      const auto& to = now.combines ? m_received : m_packet;
+      calls.push_back(Receive{to.data(), static_cast<index_t>(to.size()), now.from, m_tag});
     }
   }
 
   void complete(const Exec& exec, int round, std::span<const Found> found) override {
-    const Hop hop = hop_of(round, m_rank, m_ranks);
-    if (hop.kind != Hop::Kind::receive) return;
+    const Hop now = hop(round);
+    if (now.from == nobody) return;
     m_size = found[0].bytes;
-    const Span<const std::byte> bytes((hop.up ? m_received : m_packet).data(), static_cast<std::size_t>(m_size));
+    const Span<const std::byte> bytes((now.combines ? m_received : m_packet).data(), static_cast<std::size_t>(m_size));
     const SparseList list = m_wire.decode(exec, bytes, most_kept(), 0, elements());
-    if (hop.up) {
+    if (now.combines) {
       merge(exec, list);
     } else {
       m_list = list;
@@ -99,6 +74,7 @@ class GTopK final : public SparseReducer {
   }
 
  private:
+  Hop hop(int round) const { return m_tree.hops.empty() ? Hop() : m_tree.hops[static_cast<std::size_t>(round)]; }
   std::size_t packet_size() const { return static_cast<std::size_t>(SparseWire::capacity(most_kept())); }
 
   void merge(const Exec& exec, const SparseList& peer) {
@@ -117,7 +93,8 @@ class GTopK final : public SparseReducer {
   }
 
   bool m_paper;
-  int m_hops, m_first_tag;
+  HopPlan m_tree;
+  int m_tag;
   kernels::SparseMerge m_merge;
   Vector<std::byte> m_packet;    ///< what this rank sends, and what it receives from above
   Vector<std::byte> m_received;  ///< from below

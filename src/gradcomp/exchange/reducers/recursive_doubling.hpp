@@ -1,0 +1,12 @@
+#pragma once
+// recursive_doubling: log2 P hops in which two ranks exchange the whole message and both add, at distances 1, 2, 4 ..
+// (Thakur, Rabenseifner & Gropp, Optimization of collective communication operations in MPICH, IJHPCA 2005). The fewest
+// hops, hence for small messages; a rank sends log2 P messages. When P is no power of two, P - 2^floor(log2 P) ranks
+// first hand their message to a neighbour and get the result from it: two hops more.
+#include "gradcomp/exchange/detail/hops.hpp"
+
+namespace gradcomp::reducers {
+ReducerEntry recursive_doubling();
+
+HopPlan doubling(int rank, int ranks);
+}  // namespace gradcomp::reducers

@@ -1,0 +1,13 @@
+#pragma once
+// ring: 2 (P - 1) hops round a ring of P ranks. The vector is cut into P parts: in the first half of the hops every
+// part is reduced on its way round, in the second the results go round (Patarasu & Yuan, Bandwidth optimal all-reduce
+// algorithms for clusters of workstations, JPDC 2009). A rank sends 2 (P - 1) / P of the message. The order of the
+// terms is that of the ring, another one for each part. With 16-bit floats it shows what a library's ring does to a
+// gradient: P - 1 roundings of a sum, one with `allreduce`.
+#include "gradcomp/exchange/detail/hops.hpp"
+
+namespace gradcomp::reducers {
+ReducerEntry ring();
+
+HopPlan round_the_ring(int rank, int ranks);
+}  // namespace gradcomp::reducers

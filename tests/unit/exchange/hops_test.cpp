@@ -1,0 +1,85 @@
+// Plans of hops: followed by all ranks at once in one process, they reduce every part over every rank exactly once.
+#include "gradcomp/exchange/detail/hops.hpp"
+
+#include <gtest/gtest.h>
+
+#include "gradcomp/exchange/reducers/recursive_doubling.hpp"
+#include "gradcomp/exchange/reducers/ring.hpp"
+
+namespace gradcomp {
+namespace {
+
+using Terms = std::vector<int>;  ///< how often a part holds the term of each rank
+
+/// All ranks' vectors, part by part.
+class Job {
+ public:
+  Job(HopPlan (*plan)(int, int), int ranks) {
+    for (int r = 0; r < ranks; ++r) {
+      m_plans.push_back(plan(r, ranks));
+      Terms own(static_cast<std::size_t>(ranks), 0);
+      own[static_cast<std::size_t>(r)] = 1;
+      m_parts.emplace_back(static_cast<std::size_t>(m_plans.back().parts), own);
+    }
+  }
+
+  void run() {
+    for (const HopPlan& plan : m_plans) ASSERT_EQ(plan.hops.size(), m_plans[0].hops.size());
+    for (std::size_t h = 0; h < m_plans[0].hops.size(); ++h) step(h);
+  }
+
+  const std::vector<std::vector<Terms>>& parts() const { return m_parts; }
+  std::size_t hops() const { return m_plans[0].hops.size(); }
+  int sent(std::size_t rank) const {
+    int parts = 0;
+    for (const Hop& hop : m_plans[rank].hops) parts += hop.to == nobody ? 0 : 1;
+    return parts;
+  }
+
+ private:
+  void step(std::size_t h) {
+    const auto before = m_parts;
+    for (std::size_t r = 0; r < m_plans.size(); ++r) {
+      const Hop& hop = m_plans[r].hops[h];
+      if (hop.to != nobody) {
+        const Hop& other = m_plans[static_cast<std::size_t>(hop.to)].hops[h];
+        ASSERT_EQ(other.from, static_cast<int>(r)) << "hop " << h;
+        ASSERT_EQ(other.received, hop.sent) << "hop " << h;
+      }
+      if (hop.from == nobody) continue;
+      const auto from = static_cast<std::size_t>(hop.from), part = static_cast<std::size_t>(hop.received);
+      ASSERT_EQ(m_plans[from].hops[h].to, static_cast<int>(r)) << "hop " << h;
+      for (std::size_t term = 0; term < m_plans.size(); ++term) {
+        m_parts[r][part][term] = before[from][part][term] + (hop.combines ? before[r][part][term] : 0);
+      }
+    }
+  }
+
+  std::vector<HopPlan> m_plans;
+  std::vector<std::vector<Terms>> m_parts;  ///< [ranks][parts]
+};
+
+TEST(Hops, EveryPlanReducesEveryPartOverEveryRankOnce) {
+  for (auto* plan : {reducers::round_the_ring, reducers::doubling, binomial_tree}) {
+    for (int ranks = 1; ranks <= 17; ++ranks) {
+      Job job(plan, ranks);
+      job.run();
+      for (const auto& parts : job.parts()) {
+        for (const Terms& terms : parts) EXPECT_EQ(terms, Terms(static_cast<std::size_t>(ranks), 1)) << ranks;
+      }
+    }
+  }
+}
+
+TEST(Hops, AreAsManyAsThePapersSay) {
+  EXPECT_EQ(Job(reducers::round_the_ring, 5).hops(), 8U);
+  EXPECT_EQ(Job(reducers::round_the_ring, 5).sent(3), 8) << "fifths of the vector";
+  EXPECT_EQ(Job(reducers::doubling, 8).hops(), 3U);
+  EXPECT_EQ(Job(reducers::doubling, 8).sent(3), 3) << "whole vectors";
+  EXPECT_EQ(Job(reducers::doubling, 6).hops(), 4U);
+  EXPECT_EQ(Job(binomial_tree, 5).hops(), 6U);
+  EXPECT_EQ(Job(binomial_tree, 1).hops(), 0U);
+}
+
+}  // namespace
+}  // namespace gradcomp
