@@ -103,7 +103,7 @@ int run(const CommandLine& line, const MpiSession& session) {
   require_same_on_all_ranks(*control, "options", options.dump());
   std::vector<MethodSpec> methods;
   std::unique_ptr<Transport> carrier = control->split(0, session.rank());
-  report::LinkInfo link;
+  report::LinkInfo link = report::real_link();
   std::unique_ptr<report::ResultFile> file;
   run_collectively(*control, [&] {
     methods = parse_methods(line.methods);

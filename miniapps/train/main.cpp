@@ -66,7 +66,7 @@ Prepared prepare(const CommandLine& line, const MpiSession& session, Transport& 
     if (session.rank() == 0) report::check_writable(o.output);
     p.methods = parse_methods(o.method_list());
     train::check_dumps(o, p.methods, session.rank());
-    report::LinkInfo link;
+    report::LinkInfo link = report::real_link();
     if (!o.link.empty()) {
       p.links = std::make_unique<train::EmulatedLinks>(o.link, slowed_by);
       train::check_links(o, *p.links);

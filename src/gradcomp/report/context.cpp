@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <ctime>
 #include <map>
 #include <string_view>
 
 #include "gradcomp/comm/mpi_session.hpp"
+#include "gradcomp/comm/throttled.hpp"
 #include "gradcomp/core/git_version.hpp"
 #include "gradcomp/core/version_config.hpp"
 #include "gradcomp/measure/machine.hpp"
@@ -32,11 +34,17 @@ Json link(const LinkInfo& info) {
   return {{"kind", info.kind},
           {"text", info.text},
           {"rate_mbit_s", info.rate_mbit_s > 0 ? Json(info.rate_mbit_s) : Json(nullptr)},
-          {"latency_us", info.kind == "real" ? Json(nullptr) : Json(info.latency_us)},
+          {"latency_us", info.kind == "emulated" ? Json(info.latency_us) : Json(nullptr)},
           {"slowed_by", info.slowed_by}};
 }
 
 }  // namespace
+
+LinkInfo real_link() {
+  const char* rate = std::getenv("GRADCOMP_SHAPED_LINK");
+  if (rate == nullptr) return {};
+  return {"shaped", rate, parse_link(rate).bits_per_second / 1e6};
+}
 
 bool is_recorded(const std::string& name) {
   const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };

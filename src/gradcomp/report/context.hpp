@@ -18,6 +18,10 @@ struct LinkInfo {
   double slowed_by = 1;  ///< the link's and the computation's, where ranks share cores
 };
 
+/// The machine's own link: "shaped" where GRADCOMP_SHAPED_LINK has its rate, e.g. 100Mbit/s (tools/shaped-links sets
+/// it). Throws Error for what is no rate.
+LinkInfo real_link();
+
 /// What the program knows and the machine does not.
 struct RunInfo {
   std::string program;  ///< "gradcomp-train"

@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "gradcomp/core/error.hpp"
 #include "gradcomp/kernels/blas.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/processor.hpp"
@@ -61,6 +62,21 @@ TEST(Context, ARealLinkHasNoRate) {
   EXPECT_EQ(context["gradcomp"]["link"]["kind"], "real");
   EXPECT_TRUE(context["gradcomp"]["link"]["rate_mbit_s"].is_null());
   EXPECT_TRUE(context["gradcomp"]["link"]["latency_us"].is_null());
+}
+
+TEST(Context, AShapedLinkIsNamedByTheEnvironment) {
+  EXPECT_EQ(real_link().kind, "real");
+  setenv("GRADCOMP_SHAPED_LINK", "100Mbit/s", 1);
+  RunInfo run;
+  run.link = real_link();
+  const Json link = make_context(run)["gradcomp"]["link"];
+  EXPECT_EQ(link["kind"], "shaped");
+  EXPECT_EQ(link["text"], "100Mbit/s");
+  EXPECT_EQ(link["rate_mbit_s"], 100.0);
+  EXPECT_TRUE(link["latency_us"].is_null()) << "nobody knows it";
+  setenv("GRADCOMP_SHAPED_LINK", "fast", 1);
+  EXPECT_THROW(real_link(), Error);
+  unsetenv("GRADCOMP_SHAPED_LINK");
 }
 
 TEST(Context, DateIsIso8601) {

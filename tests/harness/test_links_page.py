@@ -1,0 +1,47 @@
+"""tools/links_page: its table worked out by hand, and the quick version where links can be shaped."""
+import os
+import pathlib
+import subprocess
+import sys
+import types
+
+import pytest
+from gradcomp_links import cli
+from gradcomp_pages import links
+from test_schema import BIN
+
+TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "links_page"
+
+
+def record(rows):
+    return types.SimpleNamespace(rows=rows)
+
+
+def test_what_is_off_by_more_than_a_tenth_is_far():
+    imitated = record([{"label": "fp32", "over_links": [{"rate_mbit_s": rate, "step_time_ms": {"median": time}}
+                                                        for rate, time in ((100, 110.0), (300, 44.0))]}])
+    real = {rate: record([{"label": "fp32", "step_time_ms": {"median": time}}]) for rate, time in ((100, 100.5), (300, 50.0))}
+    header, lines = links.table(imitated, real)
+    assert header[1:4] == ["100 Mbit/s: shaped, ms", "emulated, ms", "off"]
+    assert lines == [["`fp32`", "100", "110", "+9 %", "50.0", "44.0", "-12 % far"]]
+
+
+def test_shaped_links_are_slower_where_ranks_share_cores():
+    rates = {job.name: job.words[job.words.index("--rate") + 1] for job in links.PAGE.jobs(types.SimpleNamespace(quick=False))
+             if "--rate" in job.words}
+    assert rates["resnet20_2_300mbit"] == "300mbit" and rates["resnet20_4_300mbit"] == "150mbit"
+    assert len(rates) == 2 * 2 * len(links.RATES)
+
+
+@pytest.mark.skipif(not BIN or bool(cli.why_not()), reason=f"no shaped links on this machine: {cli.why_not() or 'GRADCOMP_BIN'}")
+def test_quick_page(tmp_path):
+    page = tmp_path / "p.md"
+    environment = os.environ | {"PATH": f"{pathlib.Path(BIN).resolve()}:{os.environ['PATH']}"}
+    words = [sys.executable, str(TOOL), "--quick", "--folder", tmp_path / "raw", "--output", page]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    source = page.read_text(encoding="utf-8")
+    lines = [line.split("`")[1] for line in source.splitlines() if line.startswith("| `")]
+    assert lines == ["fp32", "fp16", "bf16", "no_exchange", *links.METHODS] and "resnet8, 2 ranks" in source
+    assert subprocess.run([*words, "--page"], capture_output=True, check=False, env=environment).returncode == 0
+    assert page.read_text(encoding="utf-8") == source
