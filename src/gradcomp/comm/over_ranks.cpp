@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "gradcomp/core/read_back.hpp"
 
@@ -34,6 +35,18 @@ std::vector<double> max_over_ranks(Transport& comm, const std::vector<double>& v
 
 std::vector<double> min_over_ranks(Transport& comm, const std::vector<double>& values) {
   return reduce_reals(comm, values, ReduceOp::min);
+}
+
+std::vector<double> mean_over_ranks(Transport& comm, const std::vector<double>& values) {
+  constexpr double millionths = 1e6;  // transports carry no double
+  std::vector<index_t> whole(values.size());
+  std::transform(values.begin(), values.end(), whole.begin(),
+                 [](double v) { return static_cast<index_t>(std::llround(millionths * v)); });
+  const std::vector<index_t> sums = sum_over_ranks(comm, whole);
+  std::vector<double> means(values.size());
+  std::transform(sums.begin(), sums.end(), means.begin(),
+                 [&](index_t sum) { return static_cast<double>(sum) / millionths / comm.size(); });
+  return means;
 }
 
 std::vector<index_t> sum_over_ranks(Transport& comm, const std::vector<index_t>& values) {

@@ -12,6 +12,9 @@ std::vector<double> max_over_ranks(Transport& comm, const std::vector<double>& v
 /// The smallest of each entry over ranks; the same rules.
 std::vector<double> min_over_ranks(Transport& comm, const std::vector<double>& values);
 
+/// The mean of each entry over ranks, rounded to a millionth.
+std::vector<double> mean_over_ranks(Transport& comm, const std::vector<double>& values);
+
 /// The sum of each entry over ranks.
 std::vector<index_t> sum_over_ranks(Transport& comm, const std::vector<index_t>& values);
 

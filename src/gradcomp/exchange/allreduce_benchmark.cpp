@@ -7,6 +7,7 @@
 #include "gradcomp/exchange/detail/reduction_check.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
 #include "gradcomp/kernels/threefry.hpp"
+#include "gradcomp/measure/samples.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
 
 namespace gradcomp {
@@ -80,6 +81,8 @@ double relative_error(Case& c) {
   return norm > 0 ? std::sqrt(difference / norm) : 0;
 }
 
+double median(const std::vector<double>& times) { return Samples(times).median(); }
+
 /// `check` is told of the last repetition.
 void time_it(Case& c, Exchange& exchange, const ReductionOptions& options, ReductionCheck& check,
              ReductionResult& result) {
@@ -99,7 +102,10 @@ void time_it(Case& c, Exchange& exchange, const ReductionOptions& options, Reduc
     const auto& ratios = result.report.density_ratio;
     result.density_ratio.insert(result.density_ratio.end(), ratios.begin(), ratios.end());
   }
-  result.times_ms = max_over_ranks(c.control, result.times_ms);
+  const std::vector<double> own = result.times_ms;
+  result.times_ms = max_over_ranks(c.control, own);
+  result.rank_times = {median(min_over_ranks(c.control, own)), median(mean_over_ranks(c.control, own)),
+                       median(result.times_ms)};
 }
 
 }  // namespace

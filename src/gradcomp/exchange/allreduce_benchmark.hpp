@@ -17,8 +17,14 @@ struct ReductionOptions {
   bool overlapped = false;
 };
 
+/// Medians over repetitions: of the fastest rank's times, of the mean over ranks, of the slowest rank's.
+struct RankTimes {
+  double minimum = 0, mean = 0, maximum = 0;
+};
+
 struct ReductionResult {
   std::vector<double> times_ms;       ///< one per repetition: the maximum over ranks
+  RankTimes rank_times;               ///< milliseconds
   StepReport report;                  ///< bytes of one step
   std::vector<double> density_ratio;  ///< achieved / target density, all segments and timed repetitions of this rank
   double relative_error = 0;          ///< ||out - mean gradient|| / ||mean gradient|| of a first step

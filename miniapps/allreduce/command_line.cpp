@@ -1,0 +1,116 @@
+#include "command_line.hpp"
+
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
+
+#include "gradcomp/core/spec_part.hpp"
+#include "gradcomp/core/version_config.hpp"
+#include "gradcomp/exchange/one_rank.hpp"
+#include "gradcomp/exchange/reducer.hpp"
+
+using namespace gradcomp;
+
+namespace {
+
+constexpr index_t most_elements = index_t{1} << 31;
+
+/// As nccl-tests has it.
+struct Range {
+  std::optional<std::uint64_t> least, most;
+  std::uint64_t factor = 4;
+};
+
+void add_sizes(CLI::App& app, CommandLine& line, Range& range) {
+  auto* sizes = app.add_option("--sizes", line.sizes, "numbers of gradient elements")
+                    ->delimiter(',')
+                    ->check(CLI::Range(index_t{0}, most_elements));
+  auto* least =
+      app.add_option("--minbytes", range.least, "in place of --sizes: bytes of the smallest gradient, e.g. 8");
+  auto* most = app.add_option("--maxbytes", range.most, "bytes of the largest, e.g. 1G (units: K, M, G of 1024)");
+  auto* factor = app.add_option("--stepfactor", range.factor, "each size is so many times the one before");
+  for (auto* bytes : {least, most}) bytes->transform(CLI::AsSizeValue(false))->excludes(sizes);
+  least->needs(most);
+  most->needs(least);
+  factor->needs(least);
+}
+
+}  // namespace
+
+std::vector<index_t> sizes_between(std::uint64_t least, std::uint64_t most, std::uint64_t factor) {
+  constexpr std::uint64_t limit = 4 * static_cast<std::uint64_t>(most_elements);
+  require(least >= 4 && least <= most && most <= limit,
+          "--minbytes {} and --maxbytes {} are not allowed; from 4 to {}, the smaller first", least, most, limit);
+  require(factor >= 2, "--stepfactor {} is not allowed; at least 2", factor);
+  std::vector<index_t> sizes;
+  for (std::uint64_t bytes = least; bytes <= most; bytes *= factor) sizes.push_back(static_cast<index_t>(bytes / 4));
+  return sizes;
+}
+
+std::vector<MethodSpec> methods_with(const std::string& methods, const std::string& reducers) {
+  std::vector<MethodSpec> specs = parse_methods(methods);
+  if (reducers.empty()) return specs;
+  const std::vector<std::string> chosen = reducers == "all" ? std::vector<std::string>() : split_words(reducers, ',');
+  for (const std::string& name : chosen) find_by_name(all_reducers(), "reducer", name);
+  std::vector<std::string> texts;
+  for (const MethodSpec& spec : specs) {
+    const auto before = texts.size();
+    for (const std::string& name : reducers_of(spec.compressor->info())) {
+      const bool wanted = chosen.empty() ? name != "local" || name == spec.compressor->info().reducer
+                                         : std::find(chosen.begin(), chosen.end(), name) != chosen.end();
+      if (!wanted) continue;
+      texts.push_back(with_option(spec.text, "reducer", name));
+    }
+    require(texts.size() > before, "method '{}': none of --reducers {} can carry it; allowed: {}", spec.text, reducers,
+            fmt::join(reducers_of(spec.compressor->info()), ", "));
+  }
+  return parse_methods(fmt::format("{}", fmt::join(texts, ",")));
+}
+
+CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status) {
+  CommandLine line;
+  Range range;
+  CLI::App app{
+      "Reduces one gradient over all ranks with each method and size: time, bandwidth, bytes, and a check of the "
+      "answer.",
+      "gradcomp-allreduce"};
+  app.set_version_flag("--version", "gradcomp-allreduce " GRADCOMP_VERSION);
+  app.set_config("--config", "", "read options from a TOML file");
+  app.option_defaults()->always_capture_default();
+  add_sizes(app, line, range);
+  app.add_option("--methods", line.methods, "comma-separated method specs, see --list");
+  app.add_option("--reducers", line.reducers,
+                 "each method with each of these reducers that can carry it: comma-separated names, or all (but local, "
+                 "which carries nothing); default: the method's own");
+  app.add_option("--repetitions", line.reduction.repetitions, "timed repetitions of each case")
+      ->check(CLI::Range(index_t{1}, index_t{1000000}));
+  app.add_option("--untimed", line.reduction.untimed, "repetitions before the timed ones")
+      ->check(CLI::Range(index_t{0}, index_t{1000000}));
+  const auto renamed = [](const std::string&) { throw CLI::ValidationError("--warmup is now called --untimed"); };
+  app.add_option_function<std::string>("--warmup", renamed)->group("");  // hidden
+  app.add_option("--density-tolerance", line.density_tolerance,
+                 "fail when a method's median of achieved / target density leaves 1 +- this; 0: off")
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag("--raw", line.raw, "time MPI_Allreduce of as many floats beside ours; not over an emulated link");
+  app.add_option("--seed", line.reduction.seed, "of the gradients and random compressors");
+  app.add_option("--transport", line.transport, "what carries messages; see gradcomp-train --list=transports");
+  app.add_option("--link", line.link, "emulate a link, e.g. 100Mbit/s,50us; default: the real one");
+  app.add_option("--output", line.output, "result file (JSON)");
+  app.add_flag("--list", line.list, "list the methods");
+  app.footer("Also takes Kokkos' own options (--kokkos-help).");
+  exit_status = -1;
+  try {
+    app.parse(argc, argv);
+    if (range.least) line.sizes = sizes_between(*range.least, *range.most, range.factor);
+    require(!line.raw || (line.link.empty() && line.transport == "mpi"),
+            "--raw is of the real link over MPI: not allowed with --link or --transport {}", line.transport);
+  } catch (const CLI::Success& success) {
+    exit_status = rank == 0 ? app.exit(success) : 0;
+  } catch (const std::exception& error) {  // of CLI11 or our own
+    if (rank == 0) fmt::print(stderr, "gradcomp-allreduce: error: {}\n", error.what());
+    exit_status = 2;
+  }
+  return line;
+}
