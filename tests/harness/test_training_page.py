@@ -68,6 +68,19 @@ def test_verdicts_never_show_a_speed_up_beside_a_missed_quality():
     assert "steps to target" not in lines["fp32"]
 
 
+def test_without_a_reference_there_is_no_verdict():
+    document = training()
+    for row in document["benchmarks"]:
+        row["quality_matched"] = row["quality_matched"] and row["label"] != "fp32"
+    lines = table(training_tables.methods(record(document)))
+    assert {line["verdict"] for label, line in lines.items() if label != "no_exchange"} == {"none: fp32 learned nothing"}
+    assert lines["no_exchange"]["verdict"] == "bound"
+    for row in document["benchmarks"]:
+        row |= {"target": 0.9, "steps_to_target": 10, "time_to_target_s": 1, "wire_bytes_to_target": 1}
+    lines = table(training_tables.methods(record(document)))
+    assert lines["top_k:ratio=0.01"]["verdict"] == "none: fp32 misses the target"
+
+
 def test_targets_and_tuned_rates():
     document = training()
     for row in document["benchmarks"]:

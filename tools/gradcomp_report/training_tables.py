@@ -57,10 +57,18 @@ def _to_target(row, total):
     return [_shown(row.get(key), total, key, show) for key, show in shows.items()]
 
 
-def verdict(row, total):
-    """What a reader takes home of a line."""
+def judges(found):
+    """Whether the reference of a run reached what methods are compared with; True where there is none to ask."""
+    row, total = found.get("fp32", (None, None))
+    return row is None or (total or row)["quality_matched"]
+
+
+def verdict(row, total, judged=True):
+    """What a reader takes home of a line. `judged`: judges() of its run."""
     if row["method"] == "no_exchange":
         return "bound"
+    if not judged:
+        return "none: fp32 misses the target" if "target" in row else "none: fp32 learned nothing"
     if not (total or row)["quality_matched"]:
         return "misses the quality of fp32"
     if "target" in row and _value(row, total, "steps_to_target") is None:
@@ -88,7 +96,7 @@ def methods(record, edges=()):
     """The main table of a run: a line per method. `edges`: methods whose tuned rates are to be marked."""
     lines, found = [], trained(record)
     with_target = any("target" in row for row, _ in found.values())
-    metric = next(iter(found.values()))[0]["metric"]
+    metric, judged = next(iter(found.values()))[0]["metric"], judges(found)
     for label, (row, total) in found.items():
         def show(value):
             return text.quality(metric, value)
@@ -98,7 +106,7 @@ def methods(record, edges=()):
         if with_target:
             cells += _to_target(row, total)
         cells += [text.size(row["payload_bytes"]), text.number(row.get("state_bytes_per_parameter")),
-                  _shown(row["step_time_ms"]["median"], total, "step_time_ms", text.number), verdict(row, total)]
+                  _shown(row["step_time_ms"]["median"], total, "step_time_ms", text.number), verdict(row, total, judged)]
         lines.append(cells)
     target = ["steps to target", "seconds to target", "bytes to target"] if with_target else []
     return ["method", "rate", f"test {metric}", *target, "payload per step", "state (bytes per parameter)", "step (ms)",
