@@ -4,7 +4,11 @@
 #include "gradcomp/kernels/casts.hpp"
 
 namespace gradcomp::kernels {
-namespace {
+/// f32 as combine() wants it; the other formats are those of casts.hpp.
+struct Single {
+  KOKKOS_INLINE_FUNCTION static float encode(float value) { return value; }
+  KOKKOS_INLINE_FUNCTION static float decode(float value) { return value; }
+};
 
 template <class T>
 KOKKOS_INLINE_FUNCTION T combine_whole(ReduceOp op, T a, T b) {
@@ -13,14 +17,6 @@ KOKKOS_INLINE_FUNCTION T combine_whole(ReduceOp op, T a, T b) {
   if (op == ReduceOp::max) return a > b ? a : b;
   return a < b ? a : b;
 }
-
-/// f32 as combine() wants it; the other formats are those of casts.hpp.
-struct Single {
-  KOKKOS_INLINE_FUNCTION static float encode(float value) { return value; }
-  KOKKOS_INLINE_FUNCTION static float decode(float value) { return value; }
-};
-
-}  // namespace
 
 template <class Format, class Code>
 void combine_floats(const Exec& exec, ReduceOp op, const void* first, const void* second, index_t count, void* into) {

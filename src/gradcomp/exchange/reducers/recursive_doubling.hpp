@@ -8,5 +8,6 @@
 namespace gradcomp::reducers {
 ReducerEntry recursive_doubling();
 
+/// The plan of `rank` among `ranks`.
 HopPlan doubling(int rank, int ranks);
 }  // namespace gradcomp::reducers

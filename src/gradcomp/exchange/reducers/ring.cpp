@@ -1,6 +1,7 @@
 #include "gradcomp/exchange/reducers/ring.hpp"
 
 namespace gradcomp {
+
 /// The parts lie round the ring so that rank r begins with part r and ends with the whole of part r + 1.
 HopPlan reducers::round_the_ring(int rank, int ranks) {
   HopPlan plan;

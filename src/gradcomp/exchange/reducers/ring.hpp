@@ -9,5 +9,6 @@
 namespace gradcomp::reducers {
 ReducerEntry ring();
 
+/// The plan of `rank` among `ranks`.
 HopPlan round_the_ring(int rank, int ranks);
 }  // namespace gradcomp::reducers
