@@ -67,7 +67,7 @@ class Links(Page):
 
     @staticmethod
     def _shape(options):
-        return (QUICK, (2,), RATES[:1]) if options.quick else (FULL, (2, 4), RATES)
+        return (QUICK, (2,), RATES[:2]) if options.quick else (FULL, (2, 4), RATES)
 
     def jobs(self, options):
         cases, counts, rates = self._shape(options)
