@@ -1,6 +1,6 @@
 cmake_minimum_required(VERSION 3.25)
 # Script: writes OUTPUT with the git hash of SOURCE and whether the work tree differs from it; touches it only on change.
-# What measurements write (tools/gradcomp_report/records.py has the same list) is no source.
+# What measurements write is no source.
 set(hash unknown)
 set(dirty false)
 find_program(GIT git)

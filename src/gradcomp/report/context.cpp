@@ -26,7 +26,7 @@ constexpr std::array names = {"SLURM_JOB_ID",        "SLURM_ARRAY_JOB_ID",  "SLU
                               "SLURM_JOB_NUM_NODES", "SLURM_NTASKS",        "SLURM_CPUS_PER_TASK",
                               "SLURM_RESTART_COUNT", "SLURM_JOB_PARTITION", "MPICH_GPU_SUPPORT_ENABLED"};
 // A variable of a listed family may still carry a secret or name a file of the user's.
-constexpr std::array refused = {"TOKEN", "SECRET", "PASSW", "KEY", "CREDENTIAL", "CERT"};
+constexpr std::array refused = {"TOKEN", "SECRET", "PASSW", "KEY", "CREDENTIAL", "CERT", "wdir", "ssh_agent"};
 
 std::string known(const std::string& text) { return text.empty() ? "unknown" : text; }
 
