@@ -106,6 +106,10 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
                  "emulate a link, e.g. 100Mbit/s,50us; several rates, e.g. 100Mbit/s,1Gbit/s,50us, take turns, a block "
                  "of steps each: "
                  "from which rate down does a method pay? Default: the real link");
+  app.add_option(
+      "--straggler", o.straggler,
+      "slow ranks: rank=1,factor=2 lengthens rank 1's computation, jitter=0.3 every rank's by a random share "
+      "in every step; both may be given");
   app.add_option("--output", o.output, "result file (JSON)");
   app.add_flag("--describe", line.describe, "print tensors, buckets and payload bytes per step, without training");
   app.add_flag("--list{text}", line.list,

@@ -20,6 +20,8 @@ using Bytes = std::map<std::string, std::vector<std::byte>>;
 struct Setting {
   std::string method = "fp32", strategy = "overlapped", optimiser = "sgd";
   double limit_seconds = 0;
+  double clip = 20, momentum = 0.9, weight_decay = nn::OptimiserOptions().weight_decay;
+  bool drains = true;  ///< after every step
   std::string text() const { return method + ", " + strategy + ", " + optimiser; }
 };
 
@@ -27,6 +29,7 @@ class StrategyRig {
  public:
   StrategyRig(const Setting& setting, Transport& comm)
       : m_comm(comm),
+        m_drains(setting.drains),
         m_parameters(to_device(gradient_values(m_layout.count(), 0, 99))),
         m_gradient("gradient", m_parameters.size()),
         m_buffers(to_device(gradient_values(5, comm.rank(), 98))) {
@@ -35,7 +38,9 @@ class StrategyRig {
     options.exchange = gradcomp::test::small_buckets("overlapped");
     options.exchange.limit_seconds = setting.limit_seconds;
     options.update.optimiser.name = setting.optimiser;
-    options.update.clip = 20;
+    options.update.optimiser.momentum = setting.momentum;
+    options.update.optimiser.weight_decay = setting.weight_decay;
+    options.update.clip = setting.clip;
     m_strategy = make_strategy(parse_method(setting.method), m_layout, 5, comm, options);
   }
 
@@ -46,12 +51,17 @@ class StrategyRig {
   StepReport step(index_t number, std::optional<float> spoilt = {}) {
     auto values = gradient_values(m_layout.count(), m_comm.rank(), static_cast<int>(number));
     if (spoilt) values[values.size() / 2] = *spoilt;
-    Kokkos::deep_copy(m_gradient, HostSpan<const float>(values.data(), values.size()));
-    m_strategy->begin(m_exec, {number, rate(number), m_gradient, m_parameters, m_buffers, nullptr});
-    for (std::size_t s = m_layout.segments.size(); s-- > 0;) m_strategy->ready(m_exec, s);
-    const StepReport report = m_strategy->end(m_exec, {});
-    m_strategy->drain(m_exec);
-    return report;
+    return step_on(number, values);
+  }
+  /// A step without a gradient.
+  StepReport rest(index_t number) { return step_on(number, std::vector<float>(m_parameters.size(), 0.0f)); }
+
+  void drain() { m_strategy->drain(m_exec); }
+  std::vector<float> agreed() const {
+    const Span<const float> all = m_strategy->agreed(m_parameters);
+    std::vector<float> values(all.size());
+    Kokkos::deep_copy(HostSpan<float>(values.data(), values.size()), all);
+    return values;
   }
 
   void spoil_parameter(float value) { Kokkos::deep_copy(Kokkos::subview(m_parameters, 0), value); }
@@ -95,6 +105,15 @@ class StrategyRig {
   }
 
  private:
+  StepReport step_on(index_t number, const std::vector<float>& values) {
+    Kokkos::deep_copy(m_gradient, HostSpan<const float>(values.data(), values.size()));
+    m_strategy->begin(m_exec, {number, rate(number), m_gradient, m_parameters, m_buffers, nullptr});
+    for (std::size_t s = m_layout.segments.size(); s-- > 0;) m_strategy->ready(m_exec, s);
+    const StepReport report = m_strategy->end(m_exec, {});
+    if (m_drains) m_strategy->drain(m_exec);
+    return report;
+  }
+
   Memories views() {
     Memories all = m_strategy->memories();
     all.push_back(memory_of(Role::parameters, m_parameters));
@@ -105,6 +124,7 @@ class StrategyRig {
   Exec m_exec;
   Layout m_layout = small_model();
   Transport& m_comm;
+  bool m_drains;
   Vector<float> m_parameters, m_gradient, m_buffers;
   std::unique_ptr<Strategy> m_strategy;
 };

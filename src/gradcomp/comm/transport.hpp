@@ -44,6 +44,8 @@ class Completion {
  public:
   Completion() = default;
   explicit Completion(std::shared_ptr<Operation> operation) : m_operation(std::move(operation)) {}
+  /// Whether start() has given it; of one that was only declared nothing else may be called.
+  bool valid() const { return m_operation != nullptr; }
   Completion(Completion&&) = default;
   Completion& operator=(Completion&&) = default;
 

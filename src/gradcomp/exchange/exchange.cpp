@@ -109,14 +109,20 @@ StepReport Exchange::close(const Exec& exec) {
     const MessageBytes bytes = reduction->bytes();
     report.payload_bytes += bytes.payload;
     report.header_bytes += bytes.header;
-    const State& state = reduction->sender().state();
-    for (std::size_t i = 0; i < state.target.size(); ++i) {
-      if (state.target[i] <= 0) continue;
-      report.density_ratio.push_back(static_cast<double>(state.kept[i]) / static_cast<double>(state.target[i]));
-    }
+    append_density(reduction->sender(), report.density_ratio);
   }
   report.wire_bytes = m_transport->ledger().total().sent - m_sent_before;
   return report;
+}
+
+void append_density(const Sender& sender, std::vector<double>& ratios) {
+  for (std::size_t stripe = 0; stripe < sender.stripes().size(); ++stripe) {
+    const State& state = sender.state(stripe);
+    for (std::size_t i = 0; i < state.target.size(); ++i) {
+      if (state.target[i] <= 0) continue;
+      ratios.push_back(static_cast<double>(state.kept[i]) / static_cast<double>(state.target[i]));
+    }
+  }
 }
 
 void Exchange::resolve(const Exec& exec) {

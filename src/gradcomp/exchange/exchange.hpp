@@ -24,7 +24,12 @@ struct StepReport {
   index_t header_bytes = 0;   ///< their headers
   index_t wire_bytes = 0;     ///< sent by this rank by the algorithms' true volume (counting transport)
   std::vector<double> density_ratio;  ///< achieved / target density, one per segment of methods with a target
+  std::vector<index_t> staleness;     ///< of servers: updates between a gradient's parameters and its own, one per
+                                      ///< gradient that this rank's server applied
 };
+
+/// Adds a sender's achieved densities of its last step, one per segment with a target.
+void append_density(const Sender& sender, std::vector<double>& ratios);
 
 /// One slice of other work while an exchange is waited for; false: there is none. May be empty.
 using Idle = std::function<bool()>;

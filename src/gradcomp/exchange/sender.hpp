@@ -57,6 +57,7 @@ class Sender {
   const std::vector<Stripe>& stripes() const { return m_stripes; }
   index_t count() const { return m_count; }
   State& state(std::size_t stripe = 0) { return *m_states[stripe]; }
+  const State& state(std::size_t stripe = 0) const { return *m_states[stripe]; }
   /// The last that produce() made.
   const Message& message(std::size_t stripe = 0) const { return m_messages[stripe]; }
   Span<const std::byte> payload(std::size_t stripe = 0) const;

@@ -34,6 +34,9 @@ class Strategy {
   virtual RankRole role() const { return RankRole::worker; }
   /// Steps from one exchange to the next: a trainer times and evaluates in multiples of it.
   virtual index_t period() const { return 1; }
+  /// Whether end() returns only when all ranks are in the same step, so that a trainer may bring them together in front
+  /// of each. Otherwise a rank that others wait for must not wait outside the strategy, but for drain().
+  virtual bool in_step() const { return true; }
 
   virtual void begin(const Exec& exec, const StepContext& context) = 0;
   /// In forward, before the layer that begins with this segment: its parameters must be current.

@@ -28,12 +28,14 @@ std::vector<MethodResult> compare(const Exec& exec, const Job& job, const std::v
         // The first step (or group of steps with one update) of a block finds another method's data in the caches.
         trainers[m]->step(exec, step == begin && end - begin > trainers[m]->period());
         if ((step + 1) % interval == 0 || step + 1 == steps) {
+          trainers[m]->meet(exec);
           trainers[m]->end_energy();
           trainers[m]->evaluate(exec);
           trainers[m]->begin_energy();
         }
         progress(contenders[m].spec.label);
       }
+      trainers[m]->meet(exec);
       trainers[m]->end_energy();
     }
     if (checkpoints != nullptr) checkpoints->save(exec, job.control, trainers, begin, end);

@@ -1,6 +1,7 @@
 #include "gradcomp/train/options.hpp"
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/train/straggler.hpp"
 
 namespace gradcomp::train {
 namespace {
@@ -73,6 +74,7 @@ void Options::check() const {
           tune_steps, accumulate);
   require(checkpoint_every >= 0, "--checkpoint-every {} is not allowed; 0 or more steps", checkpoint_every);
   require(checkpoint_every == 0 || !checkpoint_folder.empty(), "--checkpoint-every needs --checkpoint");
+  StragglerDial::parse(straggler);
   require(dump_folder.empty() || seeds == 1, "--dump-gradients takes one seed: --seeds {} is not allowed with it",
           seeds);
   require(dump_folder.empty() == dump_steps.empty(), "--dump-gradients needs --at, and --at needs --dump-gradients");

@@ -49,6 +49,7 @@ struct Options {
   std::string dump_folder;              ///< where gradients go as .npy files; empty: none are written
   std::vector<index_t> dump_steps;
   std::string transport = "mpi";  ///< spec of comm/registry.hpp
+  std::string straggler;          ///< spec of straggler.hpp; empty: none
   double time_limit = 0;          ///< seconds that an exchange is waited for; 0: for ever
   std::string link;               ///< emulated links, e.g. 100Mbit/s,50us; several rates in turn; empty: the real one
   std::string output;             ///< result file; empty: none

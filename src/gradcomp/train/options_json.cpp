@@ -37,7 +37,8 @@ report::Json to_json(const Options& o) {
           {"density_tolerance", o.density_tolerance},
           {"dump_steps", o.dump_steps},
           {"transport", o.transport},
-          {"link", o.link}};
+          {"link", o.link},
+          {"straggler", o.straggler}};
 }
 
 report::Json checkpoint_settings(const Options& options, const data::Task& task,

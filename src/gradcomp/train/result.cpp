@@ -77,6 +77,7 @@ report::Row to_row(const MethodResult& r, bool matched, const SpeedUps& speed, c
       .set("parameters_hash", fmt::format("{:016x}", r.parameters_hash))
       .curve(r.curve);
   if (r.loss_floor > 0) row.set("loss_floor", r.loss_floor);
+  if (r.staleness) row.set("staleness_mean", r.staleness->mean).set("staleness_max", r.staleness->most);
   if (r.joules_per_step) row.set("joules_per_step", *r.joules_per_step);
   if (r.contender.bucket_kib) row.set("bucket_kib", *r.contender.bucket_kib);
   if (r.contender.tuning) {

@@ -13,7 +13,13 @@
 
 namespace gradcomp::train {
 
-/// Times are the maximum over ranks, bytes the maximum over ranks of the mean per step.
+/// Updates that passed between a gradient's parameters and its own update, over all servers and pushes.
+struct Staleness {
+  double mean = 0, most = 0;
+};
+
+/// Times are the maximum over ranks (of ranks that are not in step the mean), bytes the maximum over ranks of the mean
+/// per step.
 struct MethodResult {
   Contender contender;
   std::string strategy;
@@ -35,6 +41,7 @@ struct MethodResult {
   index_t state_bytes = 0;            ///< feedback and compressor memory of one rank
   index_t skipped_steps = 0;
   bool replicas_equal = true;
+  std::optional<Staleness> staleness;     ///< with servers
   std::optional<double> joules_per_step;  ///< of all devices of the job; evaluations excluded
   std::uint64_t parameters_hash = 0;      ///< of this rank's, at the end
 

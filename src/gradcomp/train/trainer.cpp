@@ -1,5 +1,6 @@
 #include "gradcomp/train/trainer.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "gradcomp/comm/agree.hpp"
@@ -34,6 +35,15 @@ std::uint64_t batch_key(const data::Shard& shard, index_t step) {
       .next();
 }
 
+Straggler straggler_of(const Job& job) {
+  const auto dial = StragglerDial::parse(job.options.straggler);
+  if (dial.rank >= job.control.size()) {
+    throw AgreedError(fmt::format("--straggler {} is not allowed: there are {} ranks, from 0", job.options.straggler,
+                                  job.control.size()));
+  }
+  return {dial, job.options.seed, job.control.rank()};
+}
+
 }  // namespace
 
 Trainer::Trainer(const Job& job, const Contender& contender)
@@ -46,6 +56,7 @@ Trainer::Trainer(const Job& job, const Contender& contender)
       m_strategy(make_strategy(contender.spec, job.model.layout(), job.model.state_count(), job.link,
                                strategy_options(job.options, contender))),
       m_dump(job.options, contender.spec, job.model.layout(), job.control.rank(), job.control.size()),
+      m_straggler(straggler_of(job)),
       m_loader(std::make_unique<data::Loader>(job.task.training(job.shard()))),
       m_epoch_steps(job.task.steps_per_epoch(job.shard())) {
   m_result.contender = contender;
@@ -90,8 +101,12 @@ StepReport Trainer::train(const Exec& exec, Timeline* timeline) {
                            m_job.model.has_statistics() ? Span<float>(m_state) : Span<float>(), timeline});
   {
     const StageScope stage(exec, timeline, Stage::forward);
-    m_job.model.forward(exec, parameters, m_state, batch,
-                        [&](std::size_t segment) { m_strategy->before_layer(exec, segment); });
+    m_straggler.begin(m_now.step);
+    m_job.model.forward(exec, parameters, m_state, batch, [&](std::size_t segment) {
+      m_straggler.pause(exec);
+      m_strategy->before_layer(exec, segment);
+      m_straggler.resume();
+    });
   }
   backward(exec, timeline);
   return m_strategy->end(exec, {});
@@ -100,11 +115,31 @@ StepReport Trainer::train(const Exec& exec, Timeline* timeline) {
 void Trainer::backward(const Exec& exec, Timeline* timeline) {
   std::optional<StageScope> stage(std::in_place, exec, timeline, Stage::backward);
   m_job.model.backward(exec, m_parameters, m_gradient, [&](std::size_t first) {
+    m_straggler.pause(exec);
     stage.reset();  // what the strategy does here is timed as stages of its own
     m_strategy->ready(exec, first);
     m_strategy->progress(exec);
     stage.emplace(exec, timeline, Stage::backward);
+    m_straggler.resume();
   });
+}
+
+void Trainer::meet(const Exec& exec) {
+  if (m_strategy->in_step() || std::exchange(m_met, true)) return;
+  Stopwatch watch(exec);
+  watch.start();
+  m_strategy->drain(exec);
+  const double seconds = watch.stop();
+  m_now.time_s += seconds;
+  if (!m_period_warm && m_now.step % period() == 0) m_local_ms.back() += 1e3 * seconds / static_cast<double>(period());
+}
+
+void Trainer::count_staleness(const StepReport& report) {
+  for (const index_t late : report.staleness) {
+    ++m_now.stale_pushes;
+    m_now.staleness += late;
+    m_now.most_stale = std::max(m_now.most_stale, late);
+  }
 }
 
 void Trainer::step(const Exec& exec, bool warmup) {
@@ -116,7 +151,7 @@ void Trainer::step(const Exec& exec, bool warmup) {
   if (m_dump.wanted(m_now.step)) m_dump.keep_memories(exec, m_strategy->memories(), m_rate.at(m_now.step));
   Kokkos::deep_copy(exec, m_kept_state, m_state);
   wait(exec, "gradcomp::train::step");
-  barrier(m_job.control);
+  if (m_strategy->in_step() || std::exchange(m_met, false)) barrier(m_job.control);
   Stopwatch watch(exec);  // no barrier at its end: the slowest rank's time is found in finish()
   watch.start();
   if (!m_period_warm && m_now.step % period() == 0) m_timeline.begin_step(exec);
@@ -138,7 +173,11 @@ void Trainer::step(const Exec& exec, bool warmup) {
   m_now.loss += m_job.model.loss(exec);
   if (m_dump.wanted(m_now.step)) m_dump.write(exec, m_gradient, m_now.step);
   ++m_now.step;
-  if (m_now.step % m_epoch_steps == 0) check_replicas(exec);
+  count_staleness(report);
+  if (m_now.step % m_epoch_steps == 0) {
+    meet(exec);
+    check_replicas(exec);
+  }
 }
 
 }  // namespace gradcomp::train

@@ -14,6 +14,7 @@
 #include "gradcomp/train/job.hpp"
 #include "gradcomp/train/result.hpp"
 #include "gradcomp/train/snapshot.hpp"
+#include "gradcomp/train/straggler.hpp"
 
 namespace gradcomp::train {
 
@@ -25,6 +26,11 @@ class Trainer {
   /// One step. Steps of the warm-up are trained but not timed; `warmup` in the first step of a strategy's period holds
   /// for the whole period. Collective.
   void step(const Exec& exec, bool warmup);
+
+  /// Ranks of a strategy that is not in step come together, as they must before they wait for each other elsewhere. The
+  /// time counts as the last step's, so that the steps since the last meeting add up to what all ranks took. Nothing
+  /// with other strategies. Collective.
+  void meet(const Exec& exec);
 
   /// The number of the emulated link that the steps from now on run over.
   void over_link(index_t number) { m_link = number; }
@@ -60,8 +66,9 @@ class Trainer {
     double validation_quality = 0, validation_loss = 0;
     nn::Loss loss;  ///< of the training since the last evaluation
     Reached reached;
-    double joules = 0;         ///< that this rank counted in energy_steps
-    index_t energy_steps = 0;  ///< steps of which the energy is known
+    double joules = 0;                                        ///< that this rank counted in energy_steps
+    index_t energy_steps = 0;                                 ///< steps of which the energy is known
+    index_t stale_pushes = 0, staleness = 0, most_stale = 0;  ///< that this rank's server applied: sum and maximum
     bool replicas_equal = true, target_reached = false;
   };
 
@@ -70,6 +77,8 @@ class Trainer {
   nn::Loss evaluate_on(const Exec& exec, data::Split split);
   void check_replicas(const Exec& exec);
   std::optional<double> joules_per_step();
+  void count_staleness(const StepReport& report);
+  void add_waiting();
   Memories memory();
   /// f(name, vector) for everything that grows from step to step.
   template <class F>
@@ -83,12 +92,14 @@ class Trainer {
   Vector<float> m_kept_state;  ///< m_state before the step: a step that is left out leaves it as it was
   std::unique_ptr<Strategy> m_strategy;
   GradientDump m_dump;
+  Straggler m_straggler;
   DeviceBatch m_batch;
   std::unique_ptr<data::Loader> m_loader;
   Timeline m_timeline;
   std::vector<double> m_local_ms;
   index_t m_link = 0;
   index_t m_epoch_steps;
+  bool m_met = true;           ///< no step since meet()
   double m_period_s = 0;       ///< time of the steps of this period
   bool m_period_warm = false;  ///< whether those are not timed
   std::optional<double> m_joules_begin;

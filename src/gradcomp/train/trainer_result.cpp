@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "gradcomp/comm/over_ranks.hpp"
+#include "gradcomp/train/exposed.hpp"
 #include "gradcomp/train/trainer.hpp"
 
 namespace gradcomp::train {
@@ -61,6 +62,15 @@ std::optional<double> Trainer::joules_per_step() {
   return 1e-6 * static_cast<double>(microjoules) / known;
 }
 
+void Trainer::add_waiting() {
+  if (!m_strategy->in_step()) return;
+  std::vector<double> exposed = m_timeline.exposed_seconds().values();
+  for (double& x : exposed) x *= 1e3 / static_cast<double>(period());
+  const Exposed split = split_exposed(m_job.control, exposed);
+  m_result.stage_ms["transfer"] = report::quantile(split.transfer, 0.5);
+  m_result.stage_ms["waiting"] = report::quantile(split.waiting, 0.5);
+}
+
 MethodResult Trainer::finish(const Exec& exec) {
   Transport& control = m_job.control;
   m_result.validation_quality = m_now.validation_quality;
@@ -73,7 +83,8 @@ MethodResult Trainer::finish(const Exec& exec) {
   }
   m_result.replicas_equal = m_now.replicas_equal;
   m_result.parameters_hash = content_hash(m_strategy->agreed(m_parameters));
-  m_result.step_ms = max_over_ranks(control, m_local_ms);
+  // Between two meetings the steps of ranks that are not in step add up to the same time, one by one they do not.
+  m_result.step_ms = m_strategy->in_step() ? max_over_ranks(control, m_local_ms) : mean_over_ranks(control, m_local_ms);
   std::vector<std::string> names;
   std::vector<double> medians;
   for (const auto& [name, milliseconds] : m_timeline.medians_ms()) {
@@ -82,6 +93,12 @@ MethodResult Trainer::finish(const Exec& exec) {
   }
   medians = max_over_ranks(control, medians);
   for (std::size_t i = 0; i < names.size(); ++i) m_result.stage_ms[names[i]] = medians[i];
+  add_waiting();
+  const auto stale = sum_over_ranks(control, std::vector{m_now.stale_pushes, m_now.staleness});
+  if (stale[0] > 0) {
+    m_result.staleness = Staleness{static_cast<double>(stale[1]) / static_cast<double>(stale[0]),
+                                   max_over_ranks(control, {static_cast<double>(m_now.most_stale)})[0]};
+  }
   const double steps = static_cast<double>(std::max<index_t>(m_now.step, 1));
   const auto most = max_over_ranks(
       control, {m_now.payload_bytes / steps, m_now.header_bytes / steps, m_now.wire_bytes / steps, m_now.reached.time_s,

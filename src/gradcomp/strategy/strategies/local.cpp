@@ -3,16 +3,10 @@
 #include "gradcomp/kernels/elementwise.hpp"
 #include "gradcomp/kernels/scatter.hpp"
 #include "gradcomp/strategy/detail/every_step.hpp"
+#include "gradcomp/strategy/detail/subtract.hpp"
 
 namespace gradcomp {
 namespace {
-
-/// difference = a - b
-void subtract(const Exec& exec, const Span<const float>& a, const Span<const float>& b, const Span<float>& difference) {
-  Kokkos::parallel_for(
-      "gradcomp::strategy::subtract", IndexRange(exec, 0, static_cast<index_t>(a.size())),
-      KOKKOS_LAMBDA(const index_t i) { difference(i) = a(i) - b(i); });
-}
 
 UpdateOptions outer_options(const Options& own) {
   UpdateOptions outer;

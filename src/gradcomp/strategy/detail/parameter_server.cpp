@@ -1,0 +1,180 @@
+#include "gradcomp/strategy/detail/parameter_server.hpp"
+
+#include <algorithm>
+
+namespace gradcomp {
+namespace {
+using Kind = PushHeader::Kind;
+}
+
+ParameterServer::ParameterServer(const MethodSpec& method, const Stripe& keys, const Layout& tensors,
+                                 const UpdateOptions& update, Transport& transport, const ServerRule& rule,
+                                 std::uint64_t seed)
+    : m_keys(keys),
+      m_rule(rule),
+      m_own(static_cast<std::size_t>(transport.rank())),
+      m_receiver(*method.compressor, keys.layout),
+      m_updater(tensors, {keys.count()}, update),
+      m_parameters("gradcomp::strategy::servers::parameters", static_cast<std::size_t>(keys.count())),
+      m_mean("gradcomp::strategy::servers::mean", m_parameters.size()),
+      m_clocks(transport.size(), rule.bound),
+      m_answers(method, keys, rule.coded, rule.together, transport.rank(), transport.size(), seed),
+      m_pushes(static_cast<std::size_t>(transport.size())),
+      m_waiting(m_pushes.size(), 0),
+      m_gone(m_pushes.size(), 1),
+      m_expected(m_pushes.size()),
+      m_sent(m_pushes.size()),
+      m_transport(transport) {
+  for (std::size_t w = 0; w < m_pushes.size(); ++w) {
+    m_inbox.push_back(
+        message_room("gradcomp::strategy::servers::inbox", push_capacity(*method.compressor, keys.layout)));
+  }
+}
+
+void ParameterServer::start(const Exec& exec, const Span<const float>& parameters) {
+  Kokkos::deep_copy(exec, m_parameters, parameters);
+  m_answers.start(exec, parameters);
+}
+
+void ParameterServer::open(const Exec& exec) {
+  for (std::size_t w = 0; w < workers(); ++w) {
+    if (std::exchange(m_gone[w], std::uint8_t{0}) != 0 && w != m_own) expect(exec, w);
+  }
+}
+
+void ParameterServer::expect(const Exec& exec, std::size_t worker) {
+  const Vector<std::byte>& room = m_inbox[worker];
+  m_expected[worker] = m_transport.start(
+      exec, Receive{room.data(), static_cast<index_t>(room.size()), static_cast<int>(worker), push_tag});
+}
+
+bool ParameterServer::serve(const Exec& exec) {
+  bool came = false;
+  for (std::size_t w = 0; w < workers(); ++w) {
+    if (w == m_own || m_gone[w] != 0 || m_waiting[w] != 0 || !m_expected[w].test()) continue;
+    m_expected[w].order(exec);
+    came = true;
+    arrived(exec, w);
+  }
+  return came;
+}
+
+bool ParameterServer::all_gone() const {
+  return std::all_of(m_gone.begin(), m_gone.end(), [](std::uint8_t gone) { return gone != 0; });
+}
+
+void ParameterServer::flush() {
+  for (Completion& sent : m_sent) {
+    if (sent.valid()) sent.wait();
+  }
+}
+
+void ParameterServer::arrived(const Exec& exec, std::size_t worker) {
+  const auto push = m_pushes[worker] = get_header<PushHeader>(exec, m_inbox[worker]);
+  require(push.bytes >= 0 && push.bytes + block_alignment <= static_cast<index_t>(m_inbox[worker].size()),
+          "servers: a push of {} bytes from rank {} does not fit", push.bytes, worker);
+  if (push.kind == Kind::farewell) {
+    m_gone[worker] = 1;
+    return;
+  }
+  m_clocks.tick(static_cast<int>(worker));
+  m_waiting[worker] = 1;
+  if (m_rule.together) {
+    const bool all = std::all_of(m_waiting.begin(), m_waiting.end(), [](std::uint8_t w) { return w != 0; });
+    if (all) update_together(exec);
+  } else {
+    update_by(exec, worker);
+    answer_those_who_may_go(exec);
+  }
+}
+
+void ParameterServer::decode(const Exec& exec, std::size_t worker, float weight) {
+  const StageScope stage(exec, m_timeline, Stage::decompress);
+  const PushHeader& push = m_pushes[worker];
+  const Span<const std::byte> payload = body_of(m_inbox[worker], push.bytes);
+  if (m_mean.size() == 0) return;
+  if (push.dtype == PushHeader::in_bytes) {
+    m_receiver.add(exec, payload, weight, m_mean, m_verdict);
+  } else {
+    add_dense(exec, static_cast<DType>(push.dtype), payload, weight, m_mean);
+  }
+}
+
+void ParameterServer::apply(const Exec& exec, double rate) {
+  const StageScope stage(exec, m_timeline, Stage::update);
+  ++m_version;
+  if (m_mean.size() > 0) m_updater.apply(exec, rate, m_parameters, m_mean, m_verdict);
+}
+
+void ParameterServer::update_together(const Exec& exec) {
+  const bool skipped =
+      std::any_of(m_pushes.begin(), m_pushes.end(), [](const PushHeader& push) { return push.kind == Kind::flagged; });
+  if (!skipped) {
+    m_verdict.clear(exec);
+    Kokkos::deep_copy(exec, m_mean, 0.0f);
+    for (std::size_t w = 0; w < workers(); ++w) decode(exec, w, 1.0f / static_cast<float>(workers()));
+    m_staleness.insert(m_staleness.end(), workers(), 0);
+    apply(exec, m_pushes[0].rate);
+  }
+  flush();
+  const index_t bytes = write_answer(exec, 0, skipped);
+  for (std::size_t w = 0; w < workers(); ++w) send_answer(exec, w, bytes);
+}
+
+void ParameterServer::update_by(const Exec& exec, std::size_t worker) {
+  const PushHeader& push = m_pushes[worker];
+  if (push.kind == Kind::flagged) return;
+  const index_t late = m_version - push.version;
+  m_staleness.push_back(late);
+  m_verdict.clear(exec);
+  Kokkos::deep_copy(exec, m_mean, 0.0f);
+  decode(exec, worker, 1.0f);
+  const double damping = m_rule.damped ? static_cast<double>(std::max<index_t>(1, late)) : 1.0;
+  apply(exec, push.rate / (static_cast<double>(workers()) * damping));
+}
+
+void ParameterServer::answer_those_who_may_go(const Exec& exec) {
+  for (std::size_t w = 0; w < workers(); ++w) {
+    if (m_waiting[w] == 0 || !m_clocks.may_go(static_cast<int>(w))) continue;
+    if (m_sent[w].valid()) m_sent[w].wait();  // the worker has the last one: it has pushed since
+    send_answer(exec, w, write_answer(exec, w, m_pushes[w].kind == Kind::flagged));
+  }
+}
+
+index_t ParameterServer::write_answer(const Exec& exec, std::size_t worker, bool skipped) {
+  const StageScope stage(exec, m_timeline, Stage::compress);
+  return m_answers.write(exec, worker, m_parameters, {PushHeader::in_bytes, 0, m_version, skipped ? 1 : 0}, m_version);
+}
+
+void ParameterServer::send_answer(const Exec& exec, std::size_t worker, index_t bytes) {
+  m_waiting[worker] = 0;
+  if (worker == m_own) {
+    m_own_answered = true;
+    return;
+  }
+  expect(exec, worker);  // its next push
+  const Vector<std::byte>& room = m_answers.room(worker);
+  m_sent[worker] = m_transport.start(exec, Send{room.data(), bytes, static_cast<int>(worker), answer_tag});
+}
+
+Memories ParameterServer::memories() {
+  Memories all{memory_of(Role::strategy, m_parameters, "server/parameters")};
+  for (MemoryView& memory : m_updater.memories()) {
+    memory.name = "server/" + memory.name;
+    all.push_back(std::move(memory));
+  }
+  for (MemoryView& memory : m_answers.memories()) all.push_back(std::move(memory));
+  auto& clocks = m_clocks.values();
+  all.push_back({"server/clocks", clocks.data(), static_cast<index_t>(clocks.size() * sizeof(index_t)), true,
+                 Role::strategy, -1});
+  all.push_back({"server/version", &m_version, sizeof m_version, true, Role::strategy, -1});
+  return all;
+}
+
+index_t ParameterServer::work_bytes() const {
+  index_t sum = 4 * static_cast<index_t>(m_mean.size()) + m_answers.work_bytes();
+  for (const auto& room : m_inbox) sum += static_cast<index_t>(room.size());
+  return sum;
+}
+
+}  // namespace gradcomp

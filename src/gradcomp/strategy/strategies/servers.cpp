@@ -1,0 +1,220 @@
+#include "gradcomp/strategy/strategies/servers.hpp"
+
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "gradcomp/comm/agree.hpp"
+#include "gradcomp/measure/stopwatch.hpp"
+#include "gradcomp/strategy/detail/server_client.hpp"
+#include "gradcomp/strategy/detail/server_keys.hpp"
+#include "gradcomp/strategy/strategies/overlapped.hpp"
+
+namespace gradcomp {
+namespace {
+
+ServerRule rule_of(const Options& own) {
+  const std::string& mode = own.text("mode");
+  ServerRule rule;
+  rule.together = mode == "sync";
+  if (mode == "bounded") rule.bound = own.integer("bound");
+  rule.damped = own.text("damped") == "on";
+  rule.coded = own.text("answers") == "coded";
+  return rule;
+}
+
+void check_setup(const StrategySetup& setup) {
+  const std::string refused = refuses_push(setup.method);
+  require(refused.empty(), "method '{}', strategy servers: {}", setup.method.text, refused);
+  require(setup.job.update.clip == 0, "strategy servers: no server sees the norm of the whole mean; allowed: --clip 0");
+  const bool dense = setup.method.compressor->info().family == Info::Family::control;
+  require(!dense || setup.own.text("answers") == "dense",
+          "method '{}', strategy servers: answers=coded takes a method that sends bytes; allowed: answers=dense",
+          setup.method.text);
+  const index_t servers = setup.own.integer("servers");
+  require(servers <= setup.transport.size(), "strategy servers: servers={} is more than the {} ranks", servers,
+          setup.transport.size());
+}
+
+class Servers final : public Strategy {
+ public:
+  /// `transport`: its own.
+  Servers(const StrategySetup& setup, std::unique_ptr<CountingTransport> transport)
+      : m_together(rule_of(setup.own).together),
+        m_limit_seconds(setup.job.exchange.limit_seconds),
+        m_agreed("gradcomp::strategy::servers::agreed", static_cast<std::size_t>(setup.layout.count())),
+        m_transport(std::move(transport)) {
+    const auto servers = static_cast<int>(setup.own.integer("servers"));
+    m_keys = server_keys(setup.method, setup.layout, servers == 0 ? m_transport->size() : servers);
+    const ServerRule rule = rule_of(setup.own);
+    const std::uint64_t seed = setup.job.exchange.seed;
+    const auto own = static_cast<std::size_t>(m_transport->rank());
+    if (own < m_keys.size()) {
+      m_server = std::make_unique<ParameterServer>(setup.method, m_keys[own], tensors_of(setup.layout, m_keys[own]),
+                                                   setup.job.update, *m_transport, rule, seed);
+    }
+    m_client = std::make_unique<ServerClient>(setup.method, m_keys, rule.coded, *m_transport, m_server.get(), seed);
+  }
+
+  std::string name() const override { return "servers"; }
+  RankRole role() const override { return m_server ? RankRole::both : RankRole::worker; }
+  bool in_step() const override { return m_together; }
+
+  void begin(const Exec& exec, const StepContext& context) override;
+  void before_layer(const Exec& exec, std::size_t) override { progress(exec); }
+  void ready(const Exec&, std::size_t) override {}
+  bool progress(const Exec& exec) override { return m_server && m_server->serve(exec); }
+  StepReport end(const Exec& exec, const Idle& idle) override;
+  void drain(const Exec& exec) override;
+  Span<const float> agreed(const Span<const float>& parameters) const override {
+    return m_counters.steps == 0 ? parameters : Span<const float>(m_agreed);
+  }
+  Memories memories() override;
+  index_t work_bytes() const override { return m_client->work_bytes() + (m_server ? m_server->work_bytes() : 0); }
+
+ private:
+  /// Serves, and calls f, which returns whether it got on, until done(). `what` it waits for: for the error.
+  template <class Done, class F>
+  void serve_until(const Exec& exec, const char* what, const Idle& idle, const Done& done, const F& f);
+  index_t sent() const { return m_transport->ledger().total().sent; }
+
+  /// Numbers that a checkpoint holds as they are.
+  struct Counters {
+    index_t steps = 0;
+  };
+
+  bool m_together;
+  double m_limit_seconds;
+  Vector<float> m_agreed;  ///< the servers' parameters at the last drain(); work space in between
+  std::vector<Stripe> m_keys;
+  std::unique_ptr<ParameterServer> m_server;  ///< of this rank; null where it has none
+  std::unique_ptr<ServerClient> m_client;
+  std::unique_ptr<CountingTransport> m_transport;  ///< it ends before the buffers that it uses: declared behind them
+  StepContext m_now;
+  Counters m_counters;
+  bool m_open = false;        ///< steps since the last drain()
+  index_t m_sent_before = 0;  ///< wire bytes before this step
+};
+
+void Servers::begin(const Exec& exec, const StepContext& context) {
+  m_now = context;
+  if (m_server) {
+    if (m_counters.steps == 0) m_server->start(exec, part_of(context.parameters, m_server->keys()));
+    if (!m_open) m_server->open(exec);  // not again: some workers may have said farewell already
+    m_server->note_in(context.timeline);
+  }
+  m_open = true;
+}
+
+template <class Done, class F>
+void Servers::serve_until(const Exec& exec, const char* what, const Idle& idle, const Done& done, const F& f) {
+  constexpr int looks_before_sleep = 200;
+  constexpr std::chrono::microseconds pause(20);
+  const double begin = now_seconds();
+  std::optional<double> waits_since;
+  const auto stop_waiting = [&](double now) {
+    if (waits_since && m_now.timeline != nullptr) m_now.timeline->add_wait(*waits_since, now);
+    waits_since.reset();
+  };
+  for (int looks = 0; !done();) {
+    const double now = now_seconds();
+    if (f() || progress(exec) || (idle && idle())) {
+      stop_waiting(now);
+      looks = 0;
+      continue;
+    }
+    if (!waits_since) waits_since = now;
+    if (m_limit_seconds > 0 && now - begin > m_limit_seconds) {
+      throw Error(fmt::format("servers: {} did not come within {} s; a peer is gone or hangs", what, m_limit_seconds));
+    }
+    if (++looks < looks_before_sleep) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(pause);
+    }
+  }
+  stop_waiting(now_seconds());
+}
+
+StepReport Servers::end(const Exec& exec, const Idle& idle) {
+  m_client->push(exec, m_now, m_agreed);
+  const double begin = now_seconds();
+  serve_until(
+      exec, "an answer", idle, [&] { return m_client->all_answered(); },
+      [&] { return m_client->take_answers(exec, m_now); });
+  if (m_now.timeline != nullptr) m_now.timeline->add(Stage::exchange, begin, now_seconds());
+  m_client->settle();
+  if (m_together && m_server) m_server->flush();  // of others an answer may be late: it counts with the next step
+  ++m_counters.steps;
+
+  StepReport report;
+  report.skipped = m_client->take_back_skipped(exec, m_agreed);
+  MessageBytes bytes = m_client->bytes();
+  if (m_server) {
+    bytes += m_server->take_bytes();
+    report.staleness = m_server->take_staleness();
+  }
+  report.payload_bytes = bytes.payload;
+  report.header_bytes = bytes.header;
+  const index_t all = sent();
+  report.wire_bytes = all - std::exchange(m_sent_before, all);
+  append_density(m_client->sender(), report.density_ratio);
+  return report;
+}
+
+void Servers::drain(const Exec& exec) {
+  if (!std::exchange(m_open, false)) return;
+  m_now.timeline = nullptr;
+  if (m_server) m_server->note_in(nullptr);
+  m_client->say_farewell(exec);
+  if (m_server) {
+    serve_until(exec, "a worker's last push", {}, [&] { return m_server->all_gone(); }, [] { return false; });
+    m_server->flush();
+    Kokkos::deep_copy(exec, part_of(Span<float>(m_agreed), m_server->keys()), m_server->parameters());
+  }
+  const index_t before = sent();
+  for (std::size_t s = 0; s < m_keys.size(); ++s) {
+    const Span<float> part = part_of(Span<float>(m_agreed), m_keys[s]);
+    run(*m_transport, exec, Broadcast{part.data(), m_keys[s].count(), DType::f32, static_cast<int>(s)});
+  }
+  m_sent_before += sent() - before;
+}
+
+Memories Servers::memories() {
+  Memories all = m_client->memories();
+  all.push_back(memory_of(Role::strategy, m_agreed, "agreed"));
+  all.push_back({"steps", &m_counters, sizeof m_counters, true, Role::strategy, -1});
+  if (!m_server) return all;
+  for (MemoryView& memory : m_server->memories()) all.push_back(std::move(memory));
+  return all;
+}
+
+/// For a method that sends nothing: every rank updates its own parameters.
+std::unique_ptr<Strategy> without_exchange(const StrategySetup& setup) {
+  const StrategyEntry plain = strategies::overlapped();
+  const Options defaults("strategy overlapped", plain.parameters, {});
+  return plain.make({setup.method, setup.layout, setup.buffers, setup.transport, setup.job, defaults});
+}
+
+}  // namespace
+
+StrategyEntry strategies::servers() {
+  return {"servers",
+          "parameter servers on some or all ranks: synchronous, asynchronous, or with bounded staleness",
+          {Parameter::choice("mode", "sync", {"sync", "async", "bounded"}, "when servers update and answer"),
+           Parameter::integer("servers", "0", 0, 1 << 20, "ranks with a part of the parameters; 0: all"),
+           Parameter::integer("bound", "1", 0, 1000000, "mode=bounded: steps ahead of the slowest worker"),
+           Parameter::choice("damped", "off", {"off", "on"}, "rate / max(1, staleness); mode=async and bounded"),
+           Parameter::choice("answers", "dense", {"dense", "coded"}, "parameters, or their compressed changes")},
+          [](const StrategySetup& setup) -> std::unique_ptr<Strategy> {
+            if (!setup.method.compressor->info().travels) return without_exchange(setup);
+            run_collectively(setup.transport, [&] { check_setup(setup); });
+            auto own = setup.transport.split(0, setup.transport.rank());
+            std::unique_ptr<Strategy> servers;
+            run_collectively(setup.transport,
+                             [&] { servers = std::make_unique<Servers>(setup, make_counting(std::move(own))); });
+            return servers;
+          }};
+}
+
+}  // namespace gradcomp

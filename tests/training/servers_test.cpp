@@ -1,0 +1,295 @@
+// Parameter servers: what they promise of the mean, of staleness, and of what travels.
+#include <thread>
+
+#include "gradcomp/strategy/detail/server_keys.hpp"
+#include "gradcomp/strategy/detail/worker_clocks.hpp"
+#include "training/rig.hpp"
+#include "training/strategy_rig.hpp"
+
+namespace gradcomp::train::test {
+namespace {
+
+Setting with_servers(const std::string& method, const std::string& options, const std::string& optimiser = "sgd") {
+  Setting setting{method, "servers:" + options, optimiser};
+  setting.clip = 0;
+  return setting;
+}
+
+/// Parameters after so many steps.
+std::vector<float> train(Transport& comm, const Setting& setting, index_t steps = 4) {
+  StrategyRig rig(setting, comm);
+  for (index_t step = 0; step < steps; ++step) EXPECT_FALSE(rig.step(step).skipped) << setting.text();
+  return rig.parameters();
+}
+
+TEST(WorkerClocks, NobodyGoesFurtherAheadThanTheBound) {
+  for (const index_t bound : {0, 1, 3}) {
+    constexpr int workers = 3;
+    WorkerClocks clocks(workers, bound);
+    data::CounterRng rng(5, static_cast<std::uint64_t>(bound));
+    index_t most = 0;
+    for (int event = 0; event < 2000; ++event) {
+      const int worker = static_cast<int>(rng.below(workers));
+      if (!clocks.may_go(worker)) continue;  // it waits for its answer
+      clocks.tick(worker);
+      most = std::max(most, clocks.gap());
+    }
+    EXPECT_EQ(most, bound + 1);
+    EXPECT_GT(*std::min_element(clocks.values().begin(), clocks.values().end()), 200) << "they got stuck";
+  }
+  WorkerClocks free(2, WorkerClocks::unbounded);
+  for (int i = 0; i < 100; ++i) free.tick(1);
+  EXPECT_TRUE(free.may_go(1));
+  EXPECT_EQ(free.gap(), 100);
+}
+
+TEST(ServerKeys, CoverTheModelOnceInPartsOfAboutEqualBytes) {
+  for (const char* method : {"fp32", "qsgd", "top_k", "top_k:granularity=tensor", "powersgd"}) {
+    const MethodSpec spec = parse_method(method);
+    const Layout model = small_model();
+    for (const int servers : {1, 2, 3, 7, 20}) {
+      const auto keys = server_keys(spec, model, servers);
+      ASSERT_EQ(std::ssize(keys), servers);
+      index_t next = 0;
+      for (const Stripe& part : keys) {
+        EXPECT_EQ(part.first, next) << method;
+        next += part.count();
+      }
+      EXPECT_EQ(next, model.count()) << method;
+    }
+    if (spec.compressor->info().granule > 64) continue;  // qsgd's groups are as large as this model
+    const auto two = server_keys(spec, model, 2);
+    EXPECT_NEAR(static_cast<double>(two[0].count()), static_cast<double>(model.count()) / 2, 700) << method;
+  }
+}
+
+TEST(Servers, TogetherTrainAsAnAllreduceDoes) {
+  const auto comm = world();
+  for (const char* optimiser : {"sgd", "adamw"}) {
+    Setting dense{"fp32", "overlapped", optimiser};
+    dense.clip = 0;
+    const auto expected = train(*comm, dense);
+    const auto found = train(*comm, with_servers("fp32", "mode=sync", optimiser));
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 2e-6) << i;
+    if (comm->size() <= 2) {
+      EXPECT_EQ(found, expected) << "a sum of two does not depend on its order";
+    }
+  }
+}
+
+TEST(Servers, OneIsAsGoodAsMany) {
+  const auto comm = world();
+  for (const char* method : {"fp32", "bf16", "fp16"}) {
+    const auto one = train(*comm, with_servers(method, "servers=1"));
+    EXPECT_EQ(one, train(*comm, with_servers(method, "servers=0"))) << method;
+    EXPECT_TRUE(gradcomp::test::same_bits(*comm, one)) << method;
+  }
+}
+
+TEST(Servers, ReplicasAgreeUnderEveryMethodThatTheyTake) {
+  const auto comm = world();
+  int taken = 0;
+  for (const Entry& entry : all_entries()) {
+    if (!entry.info.travels) continue;  // its replicas need not agree
+    for (const char* options : {"mode=sync", "mode=sync:servers=1:answers=coded"}) {
+      const Setting setting = with_servers(entry.info.name, options);
+      std::string refused;
+      try {
+        StrategyRig rig(setting, *comm);
+        for (index_t step = 0; step < 3; ++step) EXPECT_FALSE(rig.step(step).skipped) << setting.text();
+        EXPECT_TRUE(gradcomp::test::same_bits(*comm, rig.parameters())) << setting.text();
+        EXPECT_TRUE(gradcomp::test::same_bits(*comm, rig.agreed())) << setting.text();
+        ++taken;
+      } catch (const AgreedError& error) {
+        refused = error.what();
+      }
+      if (refused.empty()) continue;
+      EXPECT_THAT(refused, testing::HasSubstr("'" + entry.info.name + "'"));
+      EXPECT_THAT(refused, testing::HasSubstr("strategy servers: "));
+    }
+  }
+  EXPECT_GT(taken, 30);
+}
+
+TEST(Servers, LeaveAMethodAloneThatSendsNothing) {
+  const auto comm = world();
+  Setting plain{"no_exchange", "overlapped"};
+  plain.clip = 0;
+  EXPECT_EQ(train(*comm, with_servers("no_exchange", "mode=async")), train(*comm, plain));
+}
+
+TEST(Servers, OfOneWorkerAreTheSameInEveryMode) {
+  const auto comm = world();
+  if (comm->size() > 1) return;
+  for (const char* method : {"fp32", "top_k:ratio=0.05", "qsgd:bits=4:feedback=residual"}) {
+    const auto together = train(*comm, with_servers(method, "mode=sync"));
+    for (const char* options : {"mode=async", "mode=bounded:bound=0", "mode=async:damped=on"}) {
+      EXPECT_EQ(train(*comm, with_servers(method, options)), together) << method << " " << options;
+    }
+  }
+}
+
+/// Plain SGD whose gradients do not depend on the parameters: whatever the order, all pushes are applied once.
+TEST(Servers, ApplyEveryPushOnceWhateverTheOrder) {
+  const auto comm = world();
+  for (const char* options : {"mode=async", "mode=bounded:bound=0", "mode=bounded:bound=2", "mode=async:servers=1"}) {
+    Setting setting = with_servers("fp32", options);
+    setting.momentum = setting.weight_decay = 0;
+    setting.drains = false;
+    StrategyRig rig(setting, *comm);
+    const auto start = rig.parameters();
+    std::vector<double> expected(start.begin(), start.end());
+    constexpr index_t steps = 6;
+    for (index_t step = 0; step < steps; ++step) {
+      rig.step(step);
+      if (step % comm->size() == comm->rank()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      for (int r = 0; r < comm->size(); ++r) {
+        const auto g = gradient_values(std::ssize(start), r, static_cast<int>(step));
+        for (std::size_t i = 0; i < g.size(); ++i) expected[i] -= StrategyRig::rate(step) * g[i] / comm->size();
+      }
+    }
+    rig.drain();
+    const auto found = rig.agreed();
+    EXPECT_TRUE(gradcomp::test::same_bits(*comm, found)) << options;
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5) << options << " " << i;
+  }
+}
+
+TEST(Servers, GoOnForThoseThatAreStillInTheirSteps) {
+  const auto comm = world();
+  Setting setting = with_servers("fp32", "mode=async");
+  setting.drains = false;
+  StrategyRig rig(setting, *comm);
+  for (index_t block = 0; block < 3; ++block) {
+    for (index_t step = 0; step < 4; ++step) {
+      if (comm->rank() == block % comm->size()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      rig.step(4 * block + step);
+    }
+    rig.drain();  // the others have said farewell some steps before
+    EXPECT_TRUE(gradcomp::test::same_bits(*comm, rig.agreed()));
+  }
+}
+
+TEST(Servers, BoundedWorkersSeeAllButTheNewestOfTheOthers) {
+  const auto comm = world();
+  if (comm->size() == 1) return;
+  Setting setting = with_servers("fp32", "mode=bounded:bound=1");
+  setting.drains = false;
+  StrategyRig rig(setting, *comm);
+  std::vector<index_t> staleness;
+  for (index_t step = 0; step < 12; ++step) {
+    if (comm->rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    const auto own = rig.step(step).staleness;
+    staleness.insert(staleness.end(), own.begin(), own.end());
+  }
+  rig.drain();
+  ASSERT_FALSE(staleness.empty());
+  // between a worker's answer and its push each other one can push at most bound + 2 times
+  EXPECT_LE(*std::max_element(staleness.begin(), staleness.end()), 3 * (comm->size() - 1));
+}
+
+TEST(Servers, CodedAnswersCatchUpWithTheServer) {
+  const auto comm = world();
+  Setting setting = with_servers("int8_block", "mode=sync:answers=coded");
+  setting.momentum = setting.weight_decay = 0;
+  StrategyRig rig(setting, *comm);
+  rig.step(0);
+  EXPECT_NE(rig.parameters(), rig.agreed()) << "the change was sent in 8 bits";
+  for (index_t step = 1; step < 8; ++step) rig.rest(step);
+  const auto held = rig.parameters(), exact = rig.agreed();
+  for (std::size_t i = 0; i < held.size(); ++i) EXPECT_NEAR(held[i], exact[i], 1e-6) << i;
+}
+
+TEST(Servers, SendEachParameterUpAndDownOnce) {
+  const auto comm = world();
+  StrategyRig rig(with_servers("fp32", "mode=sync"), *comm);
+  const StepReport report = rig.step(0);
+  const double n = static_cast<double>(rig.parameters().size()), others = comm->size() - 1;
+  // own gradients to the others' servers, and own parameters to the others' workers, with their headers
+  EXPECT_NEAR(static_cast<double>(report.wire_bytes), 4 * n * 2 * others / comm->size() + 128 * others, 8 * 64);
+}
+
+TEST(Servers, LeaveASpoiltStepOut) {
+  const auto comm = world();
+  const bool last = comm->rank() == comm->size() - 1;
+  const auto spoilt = last ? std::optional<float>(std::numeric_limits<float>::quiet_NaN()) : std::nullopt;
+  for (const char* method : {"fp32", "fp16", "top_k:ratio=0.05", "qsgd:feedback=residual"}) {
+    StrategyRig rig(with_servers(method, "mode=sync"), *comm);
+    rig.step(0);
+    const auto before = rig.parameters();
+    EXPECT_TRUE(rig.step(1, spoilt).skipped) << method << ": all ranks leave it out";
+    EXPECT_EQ(rig.parameters(), before) << method;
+    EXPECT_FALSE(rig.step(2).skipped) << method;
+    EXPECT_NE(rig.parameters(), before) << method;
+
+    StrategyRig alone(with_servers(method, "mode=async"), *comm);
+    alone.step(0);
+    EXPECT_EQ(alone.step(1, spoilt).skipped, last) << method << ": its own rank alone";
+    EXPECT_FALSE(alone.step(2).skipped) << method;
+    EXPECT_TRUE(gradcomp::test::same_bits(*comm, alone.agreed())) << method;
+  }
+}
+
+TEST(Servers, GoOnFromTheirMemories) {
+  const auto comm = world();
+  for (const char* method : {"fp32", "top_k:ratio=0.05", "qsgd:bits=4:feedback=residual", "dgc:ratio=0.05"}) {
+    for (const char* options : {"mode=sync", "mode=sync:servers=1:answers=coded"}) {
+      if (method == std::string("fp32") && std::string(options).ends_with("coded")) continue;
+      const Setting setting = with_servers(method, options);
+      StrategyRig whole(setting, *comm), fresh(setting, *comm);
+      for (index_t step = 0; step < 3; ++step) whole.step(step);
+      fresh.take(whole.everything());
+      for (index_t step = 3; step < 6; ++step) {
+        whole.step(step);
+        fresh.step(step);
+        EXPECT_EQ(differences(whole.everything(), fresh.everything()), std::vector<std::string>()) << setting.text();
+      }
+    }
+  }
+}
+
+TEST(Servers, AreRefusedWhereTheyCannotWork) {
+  const auto comm = world();
+  const auto error = [&](Setting setting) -> std::string {
+    try {
+      StrategyRig rig(setting, *comm);
+    } catch (const AgreedError& caught) {
+      return caught.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(error(with_servers("powersgd", "mode=sync")), testing::HasSubstr("one message of bytes"));
+  EXPECT_THAT(error(with_servers("top_k:feedback=ef21", "mode=sync")), testing::HasSubstr("allowed: none, residual"));
+  EXPECT_THAT(error(with_servers("signum", "mode=sync")), testing::HasSubstr("votes"));
+  EXPECT_THAT(error(with_servers("fp32", "answers=coded")), testing::HasSubstr("allowed: answers=dense"));
+  EXPECT_THAT(error(with_servers("fp32", "servers=99")), testing::HasSubstr(fmt::format("{} ranks", comm->size())));
+  Setting clipped = with_servers("fp32", "mode=sync");
+  clipped.clip = 1;
+  EXPECT_THAT(error(clipped), testing::HasSubstr("allowed: --clip 0"));
+}
+
+TEST(Servers, TrainBesideOtherStrategies) {
+  Rig rig;
+  const auto results = rig.run(
+      "fp32,fp32:strategy=servers:label=sync,top_k:ratio=0.1:strategy=servers:strategy.mode=async,"
+      "qsgd:strategy=servers:strategy.mode=bounded:strategy.bound=1");
+  EXPECT_EQ(results[0].strategy, "overlapped");
+  EXPECT_FALSE(results[0].staleness);
+  for (std::size_t i = 1; i < results.size(); ++i) {
+    EXPECT_EQ(results[i].strategy, "servers");
+    EXPECT_TRUE(results[i].replicas_equal) << i;
+    ASSERT_TRUE(results[i].staleness) << i;
+    EXPECT_EQ(results[i].step_ms.size(), results[0].step_ms.size()) << i;
+  }
+  if (rig.control->size() <= 2) {
+    EXPECT_EQ(results[0].parameters_hash, results[1].parameters_hash);
+  }
+  EXPECT_EQ(results[1].staleness->most, 0);
+  EXPECT_LE(results[3].staleness->most, 3 * (rig.control->size() - 1));
+  EXPECT_TRUE(results[1].stage_ms.contains("waiting"));
+  EXPECT_FALSE(results[2].stage_ms.contains("waiting"));
+}
+
+}  // namespace
+}  // namespace gradcomp::train::test
