@@ -15,7 +15,8 @@ std::vector<float> whole_numbers(index_t count, int rank, int step) {
 TEST(Hops, SumAsAllreduceDoesWhereNothingIsRounded) {
   const auto comm = world();
   for (const std::string method : {"fp32", "powersgd:rank=2", "block_top_k:ratio=0.05", "global_qsgd"}) {
-    for (const std::string reducer : {"ring", "recursive_doubling", "tree"}) {
+    for (const std::string reducer :
+         {"ring", "recursive_doubling", "tree", "hierarchical", "hierarchical:reducer.ranks_per_node=1"}) {
       Replica ours(parse_method(method + ":reducer=" + reducer), *comm, "overlapped");
       Replica theirs(parse_method(method), *comm, "overlapped");
       for (int step = 0; step < 3; ++step) {
@@ -32,6 +33,25 @@ TEST(Hops, SumAsAllreduceDoesWhereNothingIsRounded) {
         }
       }
     }
+  }
+}
+
+TEST(Hops, OfTwoLevelsKnowTheNodesOrAreTold) {
+  const auto comm = world();
+  EXPECT_EQ(comm->ranks_per_node(), comm->size()) << "all ranks of this test are on one machine";
+  const auto alone = comm->split(comm->rank(), 0);
+  EXPECT_EQ(alone->ranks_per_node(), 1);
+  const std::string halves = fmt::format("{}", comm->size() / 2);
+  if (comm->size() % 2 == 0) {
+    Replica run(parse_method("fp32:reducer=hierarchical:reducer.ranks_per_node=" + halves), *comm, "synchronous");
+    Replica plain(parse_method("fp32"), *comm, "synchronous");
+    const auto g = whole_numbers(run.layout().count(), comm->rank(), 0);
+    run.step(0, g);
+    plain.step(0, g);
+    EXPECT_EQ(run.mean(), plain.mean());
+  } else if (comm->size() > 1) {
+    EXPECT_THROW(Replica(parse_method("fp32:reducer=hierarchical:reducer.ranks_per_node=2"), *comm, "synchronous"),
+                 AgreedError);
   }
 }
 

@@ -42,6 +42,7 @@ KJV = Task("lstm_kjv", "kjv", ("--model", "lstm_1x128", *RECURRENT), 64, 400, 8,
            MIDDLES_TEXT)
 # without a name: at the rate of --lr
 IMAGES_BAR = Task("", "shapetex10", CONVOLUTION, 128, 600, 8, "")
+HMM_LOCAL = dataclasses.replace(HMM, name="lstm_local", target="", steps=384, evaluations=12)
 HMM_BAR = dataclasses.replace(HMM, name="", target="", steps=400, evaluations=8)
 
 
@@ -57,6 +58,7 @@ class Run:
     controls: bool = False  # fp32, fp16, bf16 and no_exchange beside the methods
     options: tuple = ()
     link: str = ""  # emulated
+    period: int = 1  # of its slowest strategy, which divides steps and blocks
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,6 +87,10 @@ REST = ("random_k:ratio=0.01,sidco:ratio=0.01,dgc:ratio=0.01,redsync:ratio=0.01,
         "sketch:ratio=0.01,natural,terngrad,max_min,linear_dithering,natural_dithering,global_qsgd,rotated,fp8_e4m3,fp8_e5m2,"
         "int8_block,ef_sign,one_bit,powersgd,atomo,signum").split(",")
 ALL = (*SIX, *REST)
+PERIODS = tuple(f"fp32:strategy=local:strategy.period={period}" for period in (8, 32, 128))
+DILOCO = "fp32:strategy=local:strategy.period=32:strategy.outer_rate=0.7:strategy.outer_momentum=0.9:strategy.outer_nesterov=on"
+LOCAL = (*PERIODS, "fp32:strategy=local:strategy.period=32:strategy.adaptive=loss", DILOCO, DILOCO + ":strategy.inner=mean",
+         "top_k:ratio=0.01", "top_k:ratio=0.01:strategy=local:strategy.period=8")
 FULL = "The six methods above, and all others with their default options (sparsifiers: 1 %)."
 FOUR = "{} a step, dealt to 4 ranks, at the rates found with 2. Two cores are shared by the ranks: times say little."
 
@@ -143,6 +149,11 @@ COMPARISONS = (
                (Run("levels_hmm", HMM, LEVELS, seeds=MANY),)),
     Comparison("levels-images", "16 levels against 3, on images", "The same on images.",
                (Run("levels_images", IMAGES, LEVELS),), False),
+    Comparison("local", "Exchanging rarely", "Local steps on the HMM text: each rank makes 8, 32 or 128 updates of its own before "
+               "the mean of the changes is taken; with a period that falls with the loss (AdaComm), and with DiLoCo's outer "
+               "optimiser. `inner=mean` has the same outer optimiser and exchanges every gradient: what it gains over `fp32` is "
+               "gained by the optimiser, not by exchanging rarely. `fp32:accumulate=8` exchanges as rarely as a period of 8.",
+               (Run("local_hmm", HMM_LOCAL, LOCAL, seeds=MANY, controls=True, options=("--accumulate", 8), period=128),), False),
     Comparison("full-text", "All methods on a text with a known floor", FULL,
                (Run("full_hmm", HMM, ALL, controls=True),
                 Run("full_hmm_4", HMM, ALL, ranks=4, controls=True)), False),
@@ -163,11 +174,12 @@ def _job(run, kjv, quick):
     data, batch, steps, seeds = {"kjv": f"kjv:{kjv}"}.get(task.data, task.data), task.batch // run.ranks, task.steps, run.seeds
     if quick:  # tiny sets; a batch that they can fill
         data = {"shapetex10": "shapetex10:train=64:test=32", "hmm": "hmm:tokens=6000:test=700"}.get(data.split(":")[0], data)
-        batch, steps, seeds = 4, 4, 1
+        batch, steps, seeds = 4, max(4, run.period), 1
     many = ["OMPI_MCA_mpi_yield_when_idle=1", "KOKKOS_DISABLE_WARNINGS=1"] if run.ranks > 2 else []
     return ["env", "OMP_NUM_THREADS=1", "OMP_PROC_BIND=false", *many, "mpirun", "-n", run.ranks, "gradcomp-train", "--data",
             data, *task.options, "--batch", batch, "--steps", steps, "--evaluate-every", max(1, steps // task.evaluations),
-            *(["--target", task.target] if task.target else []), *run.options, "--methods",
+            *(["--target", task.target] if task.target else []), *run.options,
+            *(["--block", run.period] if run.period > 1 else []), "--methods",
             ",".join(task.specs(run.methods)), *([] if run.controls else ["--no-controls"]),
             *(["--seeds", seeds] if seeds > 1 else [])]
 

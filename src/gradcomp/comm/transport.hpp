@@ -76,6 +76,9 @@ class Transport {
   virtual ~Transport() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  /// Ranks of each node, where all nodes have as many and the ranks of a node follow each other; 0: not so, or not
+  /// known.
+  virtual int ranks_per_node() const { return 0; }
   virtual std::string name() const = 0;  ///< "mpi", "emulated(100Mbit/s,50us)/mpi"
   /// Where it is the library's, name() says so too: results under the two rules are never taken for the same.
   virtual Sum sum() const { return Sum::rank_order; }

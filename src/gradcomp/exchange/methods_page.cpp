@@ -83,7 +83,9 @@ std::string compositions() {
       "bytes\n"
       "in Huffman codes, `SPARSIFIER+CODER+huffman` both. Options of every method stand in the first part. An "
       "allgather\n"
-      "carries all compositions, `two_phase` those with `+huffman` alone behind a method that it carries.\n\n"
+      "carries all compositions; `two_phase` and `requantising_ring` those with `+huffman` alone behind a method that "
+      "they "
+      "carry.\n\n"
       "- Sparsifiers before a value coder (with `values=f32`): {}\n"
       "- Value coders: {}, `terngrad:code=2bit`\n"
       "- Before `huffman`: every method and hybrid of one bytes round\n",

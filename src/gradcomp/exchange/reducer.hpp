@@ -23,6 +23,7 @@ struct ReducerSetup {
   Sender& sender;         ///< outlives the reducer
   int rank = 0, ranks = 1;
   int first_tag = 0;
+  int ranks_per_node = 0;  ///< Transport::ranks_per_node()
 };
 inline constexpr int tags_per_reducer = 64;
 

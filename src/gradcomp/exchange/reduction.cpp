@@ -24,7 +24,8 @@ Reduction::Reduction(const MethodSpec& method, const Layout& bucket, Transport& 
   require(number <= max_tag / tags_per_reducer, "bucket {}: at most {} buckets can travel over one transport", number,
           max_tag / tags_per_reducer + 1);
   const ReducerEntry& entry = reducer_for(method.common.text("reducer"), method.compressor->info());
-  m_reducer = entry.make({method.common, m_sender, transport.rank(), transport.size(), number * tags_per_reducer});
+  m_reducer = entry.make({method.common, m_sender, transport.rank(), transport.size(), number * tags_per_reducer,
+                          transport.ranks_per_node()});
 }
 
 void Reduction::begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean,

@@ -30,6 +30,8 @@ class Sender {
   /// the mean will be written; the two may be one array where info().in_place.
   void begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean, const Context& context);
 
+  /// Messages from now on are made of this gradient in place of that of begin(); as many elements.
+  void read_from(const Span<const float>& gradient) { m_source.gradient = gradient.data(); }
   /// Makes the message of `round`, of one stripe.
   const Message& produce(const Exec& exec, int round, std::size_t stripe = 0);
   /// Summable messages: the reduction of the last message is at Message::result.

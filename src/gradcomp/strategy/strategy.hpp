@@ -45,6 +45,8 @@ class Strategy {
   virtual void ready(const Exec& exec, std::size_t first_segment) = 0;
   /// Ends the step: exchanges and updates as the strategy does. `idle` is called while it waits.
   virtual StepReport end(const Exec& exec, const Idle& idle) = 0;
+  /// After end(): the mean loss of this rank's batch in the step.
+  virtual void observe(double /*loss*/) {}
   /// Afterwards nothing is under way and memories are whole: before evaluations, checkpoints and hashes.
   virtual void drain(const Exec& /*exec*/) {}
   /// A server's or engine's share of work, called between layers and while others wait; false: there was none.

@@ -170,7 +170,9 @@ void Trainer::step(const Exec& exec, bool warmup) {
   m_now.skipped_steps += report.skipped ? 1 : 0;
   if (report.skipped) Kokkos::deep_copy(exec, m_state, m_kept_state);
   m_result.density_ratio.insert(m_result.density_ratio.end(), report.density_ratio.begin(), report.density_ratio.end());
-  m_now.loss += m_job.model.loss(exec);
+  const nn::Loss loss = m_job.model.loss(exec);
+  m_strategy->observe(loss.mean());
+  m_now.loss += loss;
   if (m_dump.wanted(m_now.step)) m_dump.write(exec, m_gradient, m_now.step);
   ++m_now.step;
   count_staleness(report);

@@ -42,6 +42,7 @@ class FakeTransport final : public Transport {
 
   int rank() const override { return m_rank; }
   int size() const override { return m_size; }
+  int ranks_per_node() const override { return size(); }
   std::string name() const override { return "fake"; }
   bool overlaps() const override { return log->overlaps; }
   bool concurrent() const override { return log->threads; }

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
+#include "gradcomp/exchange/reducers/hierarchical.hpp"
 #include "gradcomp/exchange/reducers/recursive_doubling.hpp"
 #include "gradcomp/exchange/reducers/ring.hpp"
 
@@ -14,7 +17,7 @@ using Terms = std::vector<int>;  ///< how often a part holds the term of each ra
 /// All ranks' vectors, part by part.
 class Job {
  public:
-  Job(HopPlan (*plan)(int, int), int ranks) {
+  Job(const std::function<HopPlan(int, int)>& plan, int ranks) {
     for (int r = 0; r < ranks; ++r) {
       m_plans.push_back(plan(r, ranks));
       Terms own(static_cast<std::size_t>(ranks), 0);
@@ -45,12 +48,16 @@ class Job {
         const Hop& other = m_plans[static_cast<std::size_t>(hop.to)].hops[h];
         ASSERT_EQ(other.from, static_cast<int>(r)) << "hop " << h;
         ASSERT_EQ(other.received, hop.sent) << "hop " << h;
+        ASSERT_EQ(other.span, hop.span) << "hop " << h;
       }
       if (hop.from == nobody) continue;
-      const auto from = static_cast<std::size_t>(hop.from), part = static_cast<std::size_t>(hop.received);
+      const auto from = static_cast<std::size_t>(hop.from);
       ASSERT_EQ(m_plans[from].hops[h].to, static_cast<int>(r)) << "hop " << h;
-      for (std::size_t term = 0; term < m_plans.size(); ++term) {
-        m_parts[r][part][term] = before[from][part][term] + (hop.combines ? before[r][part][term] : 0);
+      for (int p = hop.received; p < hop.received + hop.span; ++p) {
+        const auto part = static_cast<std::size_t>(p);
+        for (std::size_t term = 0; term < m_plans.size(); ++term) {
+          m_parts[r].at(part)[term] = before[from][part][term] + (hop.combines ? before[r][part][term] : 0);
+        }
       }
     }
   }
@@ -69,6 +76,36 @@ TEST(Hops, EveryPlanReducesEveryPartOverEveryRankOnce) {
       }
     }
   }
+}
+
+TEST(Hops, OfTwoLevelsReduceEveryPartOverEveryRankOnce) {
+  for (int nodes = 1; nodes <= 5; ++nodes) {
+    for (int per_node = 1; per_node <= 4; ++per_node) {
+      const int ranks = nodes * per_node;
+      Job job([per_node](int r, int all) { return reducers::two_level(r, all, per_node); }, ranks);
+      job.run();
+      for (const auto& parts : job.parts()) {
+        for (const Terms& terms : parts) EXPECT_EQ(terms, Terms(static_cast<std::size_t>(ranks), 1)) << ranks;
+      }
+    }
+  }
+}
+
+/// Parts that all ranks of node 0 send to other nodes, of as many parts as there are ranks.
+int leaves_the_node(int nodes, int per_node) {
+  int parts = 0;
+  for (int rank = 0; rank < per_node; ++rank) {
+    for (const Hop& hop : reducers::two_level(rank, nodes * per_node, per_node).hops) {
+      parts += hop.to / per_node != 0 ? hop.span : 0;
+    }
+  }
+  return parts;
+}
+
+TEST(Hops, OfTwoLevelsSendWhatOneRankOfARingWould) {
+  EXPECT_EQ(leaves_the_node(3, 4), 4 * 4) << "2 (3 - 1) / 3 of twelve parts";
+  EXPECT_EQ(leaves_the_node(2, 2), 4) << "2 (2 - 1) / 2 of four parts";
+  EXPECT_EQ(leaves_the_node(1, 4), 0);
 }
 
 TEST(Hops, AreAsManyAsThePapersSay) {

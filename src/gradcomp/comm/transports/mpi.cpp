@@ -6,6 +6,7 @@
 #include "gradcomp/comm/detail/half_reduce.hpp"
 #include "gradcomp/comm/detail/mpi_calls.hpp"
 #include "gradcomp/comm/detail/mpi_half.hpp"
+#include "gradcomp/comm/detail/mpi_nodes.hpp"
 #include "gradcomp/comm/detail/place.hpp"
 #include "gradcomp/comm/detail/point_to_point.hpp"
 #include "gradcomp/comm/detail/staging.hpp"
@@ -68,6 +69,7 @@ class Mpi final : public Transport {
     check_mpi(MPI_Comm_set_errhandler(m_calls.comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check_mpi(MPI_Comm_rank(comm, &m_calls.rank), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(comm, &m_calls.size), "MPI_Comm_size");
+    m_per_node = find_ranks_per_node(m_calls.comm);
     const bool aware = options.gpu_aware == MpiOptions::GpuAware::on ||
                        (options.gpu_aware == MpiOptions::GpuAware::automatic && mpi_is_gpu_aware());
     m_stage = options.always_stage || (!device_is_host && !aware);
@@ -76,6 +78,7 @@ class Mpi final : public Transport {
 
   int rank() const override { return m_calls.rank; }
   int size() const override { return m_calls.size; }
+  int ranks_per_node() const override { return m_per_node; }
   std::string name() const override { return m_stage ? "mpi(host-staged)" : "mpi"; }
   bool overlaps() const override { return false; }
   bool concurrent() const override {
@@ -213,6 +216,7 @@ class Mpi final : public Transport {
   MpiCalls m_calls;
   PointToPoint m_engine;
   bool m_stage = false;
+  int m_per_node = 0;
   Staging m_staging;
   HalfReduction m_half;
   std::unique_ptr<Transport> m_alone;

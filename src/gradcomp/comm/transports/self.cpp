@@ -81,6 +81,7 @@ class Self final : public Transport {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
+  int ranks_per_node() const override { return 1; }
   std::string name() const override { return "self"; }
   bool overlaps() const override { return false; }
   bool concurrent() const override { return true; }

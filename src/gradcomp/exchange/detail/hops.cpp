@@ -10,11 +10,16 @@
 namespace gradcomp {
 namespace {
 
-/// Most bytes of one part of a message.
-index_t part_capacity(const Sender& sender, int parts) {
+/// Most bytes that a hop brings to be combined.
+index_t room_needed(const Sender& sender, const HopPlan& plan) {
+  int span = 0;
+  for (const Hop& hop : plan.hops) {
+    if (hop.combines && hop.from != nobody) span = std::max(span, hop.span);
+  }
+  if (span == 0) return 0;
   const Layout& layout = sender.stripes()[0].layout;
   const index_t step = sender.compressor().payload_bytes(layout, layout.count());
-  return step / parts + static_cast<index_t>(sizeof(std::int64_t));
+  return step * span / plan.parts + static_cast<index_t>(sizeof(std::int64_t));  // cuts are between elements
 }
 
 }  // namespace
@@ -36,15 +41,13 @@ HopPlan binomial_tree(int rank, int ranks) {
 
 HopReducer::HopReducer(const ReducerSetup& setup, HopPlan plan)
     : Reducer(setup), m_plan(std::move(plan)), m_tag(setup.first_tag) {
-  const bool combines = std::any_of(m_plan.hops.begin(), m_plan.hops.end(),
-                                    [](const Hop& hop) { return hop.combines && hop.from != nobody; });
-  m_received = Vector<std::byte>("gradcomp::exchange::hops::received",
-                                 static_cast<std::size_t>(combines ? part_capacity(m_sender, m_plan.parts) : 0));
+  m_received =
+      Vector<std::byte>("gradcomp::exchange::hops::received", static_cast<std::size_t>(room_needed(m_sender, m_plan)));
 }
 
-Span<std::byte> HopReducer::part(int number) const {
+Span<std::byte> HopReducer::parts(int first, int span) const {
   const Message& message = m_sender.message();
-  const index_t begin = message.count * number / m_plan.parts, end = message.count * (number + 1) / m_plan.parts;
+  const index_t begin = message.count * first / m_plan.parts, end = message.count * (first + span) / m_plan.parts;
   const index_t size = size_of(message.dtype);
   return Span<std::byte>(static_cast<std::byte*>(message.result) + begin * size,
                          static_cast<std::size_t>((end - begin) * size));
@@ -60,7 +63,7 @@ void HopReducer::launch(const Exec& exec, int round, std::vector<Call>& calls) {
     }
   }
   const Hop now = hop(round);
-  const Span<std::byte> sent = part(now.sent), received = part(now.received);
+  const Span<std::byte> sent = parts(now.sent, now.span), received = parts(now.received, now.span);
   const auto size = static_cast<index_t>(received.size());
   if (now.to != nobody && sent.size() > 0) {
     calls.push_back(Send{sent.data(), static_cast<index_t>(sent.size()), now.to, m_tag});
@@ -76,7 +79,7 @@ void HopReducer::complete(const Exec& exec, int round, std::span<const Found>) {
   const Hop now = hop(round);
   if (now.from != nobody && now.combines) {
     const Message& message = m_sender.message();
-    const Span<std::byte> into = part(now.received);
+    const Span<std::byte> into = parts(now.received, now.span);
     const void *first = into.data(), *second = m_received.data();
     if (now.from < m_rank) std::swap(first, second);
     kernels::combine(exec, message.dtype, message.op, first, second,

@@ -16,6 +16,7 @@ struct Hop {
   int sent = 0, received = 0;  ///< parts, of HopPlan::parts equal ones
   bool combines = false;       ///< what comes is combined with what is there, in the order of the two ranks; else it
                                ///< takes its place
+  int span = 1;                ///< parts, from `sent` and from `received` on, that travel together
 };
 
 /// All hops of one rank. Every rank has as many, and after the last one every part is the reduction over all ranks.
@@ -46,8 +47,8 @@ class HopReducer final : public Reducer {
   Hop hop(int round) const {
     return m_plan.hops.empty() ? Hop() : m_plan.hops[static_cast<std::size_t>(round % hops())];
   }
-  /// A part of the message's result.
-  Span<std::byte> part(int number) const;
+  /// Parts of the message's result that follow each other.
+  Span<std::byte> parts(int first, int span) const;
 
   HopPlan m_plan;
   int m_tag;

@@ -22,4 +22,19 @@ inline std::string refuses_unsummable(const Info& info) {
 /// One round of bytes.
 inline bool sends_bytes(const Info& info) { return info.rounds.size() == 1 && info.rounds[0] == MessageKind::bytes; }
 
+/// Why a reducer that cuts buckets into stripes and compresses sums of them again cannot carry a method; empty: it can.
+inline std::string refuses_striped(const Info& info) {
+  if (!sends_bytes(info)) {
+    return fmt::format("it carries one round of bytes, and method {} has other messages", info.name);
+  }
+  if (info.property == Info::Property::sign) {
+    return fmt::format("it averages, and method {} sends signs; allowed: vote, allgather", info.name);
+  }
+  if (info.family == Info::Family::sparsifier) {
+    return fmt::format("it compresses a mean of all elements again, and method {} sends chosen ones", info.name);
+  }
+  if (!info.stripes) return fmt::format("it cuts buckets into stripes, and method {} needs them whole", info.name);
+  return "";
+}
+
 }  // namespace gradcomp

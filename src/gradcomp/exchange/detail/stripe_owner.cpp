@@ -23,11 +23,10 @@ void StripeOwner::average(const Exec& exec, const std::byte* received, const Blo
   }
 }
 
-/// A NaN makes the method send its own flag.
-void poison(const Exec& exec, const Span<const std::uint32_t>& flags, const Vector<float>& mean) {
+void poison(const Exec& exec, const Span<const std::uint32_t>& flags, const Span<float>& sum) {
   Kokkos::parallel_for(
       "gradcomp::exchange::poison", IndexRange(exec, 0, 1), KOKKOS_LAMBDA(const int) {
-        if (flags(0) != 0) mean(0) = Kokkos::Experimental::quiet_NaN_v<float>;
+        if (flags(0) != 0) sum(0) = Kokkos::Experimental::quiet_NaN_v<float>;
       });
 }
 

@@ -6,6 +6,9 @@
 
 namespace gradcomp {
 
+/// sum(0) = NaN where flags(0) != 0: the method that compresses it then sends its own flag.
+void poison(const Exec& exec, const Span<const std::uint32_t>& flags, const Span<float>& sum);
+
 class StripeOwner {
  public:
   /// Of a stripe of `workers`, which outlive it; `remembers`: whether the owner has a residual, zero at first;

@@ -112,19 +112,7 @@ ReducerEntry reducers::two_phase() {
   entry.parameters = {
       Parameter::choice("reducer.owner_feedback", "auto", {"auto", "none"},
                         "two_phase: auto: owners keep a residual when the method runs with a feedback")};
-  entry.refusal = [](const Info& info) -> std::string {
-    if (!sends_bytes(info)) {
-      return fmt::format("it carries one round of bytes, and method {} has other messages", info.name);
-    }
-    if (info.property == Info::Property::sign) {
-      return fmt::format("it averages, and method {} sends signs; allowed: vote, allgather", info.name);
-    }
-    if (info.family == Info::Family::sparsifier) {
-      return fmt::format("it compresses a mean of all elements again, and method {} sends chosen ones", info.name);
-    }
-    if (!info.stripes) return fmt::format("it cuts buckets into stripes, and method {} needs them whole", info.name);
-    return "";
-  };
+  entry.refusal = refuses_striped;
   entry.make = [](const ReducerSetup& setup) {
     const bool feedback = setup.common.text("feedback") != "none";
     return std::make_unique<TwoPhase>(setup, feedback && setup.common.text("reducer.owner_feedback") == "auto");

@@ -1,25 +1,28 @@
 #include "gradcomp/strategy/strategies/local.hpp"
 
+#include <cmath>
+
+#include "gradcomp/comm/over_ranks.hpp"
 #include "gradcomp/kernels/elementwise.hpp"
 #include "gradcomp/kernels/scatter.hpp"
+#include "gradcomp/strategy/detail/adaptive_period.hpp"
 #include "gradcomp/strategy/detail/every_step.hpp"
+#include "gradcomp/strategy/detail/outer_only.hpp"
 #include "gradcomp/strategy/detail/subtract.hpp"
 
 namespace gradcomp {
 namespace {
 
-UpdateOptions outer_options(const Options& own) {
-  UpdateOptions outer;
-  outer.optimiser.momentum = own.real("outer_momentum");
-  outer.optimiser.form = nn::momentum_form(own.text("outer_nesterov"));
-  outer.optimiser.weight_decay = 0;  // the inner one decays
-  return outer;
+AdaptivePeriod adaptive_period(const Options& own) {
+  const std::string& rule = own.text("adaptive");
+  return {own.integer("period"), rule == "off" ? 0 : own.integer("adapt_every"), rule == "loss_and_rate"};
 }
 
 class Local final : public Strategy {
  public:
   explicit Local(const StrategySetup& setup)
-      : m_period(setup.own.integer("period")),
+      : m_longest(setup.own.integer("period")),
+        m_period(adaptive_period(setup.own)),
         m_outer_rate(setup.own.real("outer_rate")),
         m_exchange(make_exchange(setup.method, setup.layout, setup.transport, exchange_options(setup, true))),
         m_inner(setup.layout, {setup.layout.count()}, setup.job.update),
@@ -29,7 +32,7 @@ class Local final : public Strategy {
         m_mean("gradcomp::strategy::local::mean", m_start.size()) {}
 
   std::string name() const override { return "local"; }
-  index_t period() const override { return m_period; }
+  index_t period() const override { return m_longest; }
 
   void begin(const Exec& exec, const StepContext& context) override {
     m_now = context;
@@ -38,7 +41,9 @@ class Local final : public Strategy {
   void ready(const Exec&, std::size_t) override {}
   StepReport end(const Exec& exec, const Idle& idle) override {
     const bool good = update_locally(exec);
-    if (++m_counters.steps < m_period) {
+    ++m_counters.steps;
+    m_counters.in_longest = (m_counters.in_longest + 1) % m_longest;
+    if (m_counters.steps < m_period.period() && m_counters.in_longest != 0) {
       StepReport report;
       report.skipped = !good;
       return report;
@@ -46,7 +51,11 @@ class Local final : public Strategy {
     m_counters.steps = 0;
     StepReport report = agree(exec, idle);
     report.skipped = report.skipped || !good;
+    if (m_period.is_due()) adapt();
     return report;
+  }
+  void observe(double loss) override {
+    if (m_period.is_adaptive()) m_period.add(loss);
   }
   void drain(const Exec& exec) override { m_exchange->resolve(exec); }
   Span<const float> agreed(const Span<const float>& parameters) const override {
@@ -82,6 +91,14 @@ class Local final : public Strategy {
     return report;
   }
 
+  /// One small reduction every adapt_every steps.
+  void adapt() {
+    constexpr double millionths = 1e6;
+    const auto sums = sum_over_ranks(
+        m_exchange->transport(), std::vector<index_t>{std::llround(millionths * m_period.loss()), m_period.counted()});
+    m_period.renew(static_cast<double>(sums[0]) / millionths / static_cast<double>(sums[1]), m_now.rate);
+  }
+
   void average_buffers(const Exec& exec) {
     const Span<float>& x = m_now.buffers;
     if (x.size() == 0) return;
@@ -92,10 +109,12 @@ class Local final : public Strategy {
 
   /// Numbers that a checkpoint holds as they are.
   struct Counters {
-    index_t steps = 0;  ///< since the last exchange
+    index_t steps = 0;       ///< since the last exchange
+    index_t in_longest = 0;  ///< since the last multiple of the longest period
   };
 
-  index_t m_period;
+  index_t m_longest;
+  AdaptivePeriod m_period;
   double m_outer_rate;
   std::unique_ptr<Exchange> m_exchange;
   Updater m_inner, m_outer;
@@ -118,6 +137,7 @@ Memories Local::memories() {
   }
   all.push_back(memory_of(Role::strategy, m_start, "start"));
   all.push_back({"steps", &m_counters, sizeof m_counters, true, Role::strategy, -1});
+  all.push_back({"period", &m_period.numbers(), sizeof m_period.numbers(), true, Role::strategy, -1});
   return all;
 }
 
@@ -128,10 +148,16 @@ StrategyEntry strategies::local() {
           with_common({Parameter::integer("period", "8", 1, 1000000, "steps from one exchange to the next"),
                        Parameter::real("outer_rate", "1", 0, 100, "rate of the outer optimiser, SGD", true),
                        Parameter::real("outer_momentum", "0", 0, 0.9999, "of the outer optimiser"),
-                       Parameter::choice("outer_nesterov", "off", {"off", "on"}, "Nesterov's form of it")}),
+                       Parameter::choice("outer_nesterov", "off", {"off", "on"}, "Nesterov's form of it"),
+                       Parameter::choice("adaptive", "off", {"off", "loss", "loss_and_rate"},
+                                         "AdaComm: the period falls with the loss, and with the learning rate"),
+                       Parameter::integer("adapt_every", "64", 1, 1000000, "steps from one such change to the next"),
+                       Parameter::choice("inner", "own", {"own", "mean"},
+                                         "own gradients between exchanges; mean: of all ranks, in every step")}),
           [](const StrategySetup& setup) -> std::unique_ptr<Strategy> {
             const Options& own = setup.own;
             const bool plain = own.real("outer_rate") == 1 && own.real("outer_momentum") == 0;
+            if (own.text("inner") == "mean") return make_outer_only(setup);
             if (own.integer("period") == 1 && plain) return std::make_unique<EveryStep>(setup, true);
             return std::make_unique<Local>(setup);
           }};

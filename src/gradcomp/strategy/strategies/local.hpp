@@ -10,6 +10,11 @@
 // and the inner optimiser takes its mean: bit for bit the overlapped strategy. The running statistics of batch norms
 // are averaged at every exchange, uncompressed. A rank whose own gradient is not finite leaves that local step out;
 // when some rank's change is not finite, all ranks go back to the start.
+//
+// adaptive=loss: AdaComm (detail/adaptive_period.hpp); `period` is then the first and longest period, at whose
+// multiples ranks exchange in any case, and a result's times and bytes are means over it. inner=mean is the control
+// that keeps an outer momentum honest: all ranks take the mean gradient in every step, and the outer optimiser, which
+// then needs no exchange, every `period` steps (detail/outer_only.hpp).
 #include "gradcomp/strategy/strategy.hpp"
 
 namespace gradcomp::strategies {

@@ -1,0 +1,71 @@
+#include "gradcomp/exchange/reducers/hierarchical.hpp"
+
+#include "gradcomp/exchange/detail/refusals.hpp"
+
+namespace gradcomp {
+namespace {
+
+int ranks_per_node(const ReducerSetup& setup) {
+  const auto chosen = static_cast<int>(setup.common.integer("reducer.ranks_per_node"));
+  require(chosen > 0 || setup.ranks_per_node > 0,
+          "reducer hierarchical: the ranks do not lie on nodes one after the other, equally many on each; say "
+          "reducer.ranks_per_node=N");
+  const int per_node = chosen > 0 ? chosen : setup.ranks_per_node;
+  require(setup.ranks % per_node == 0, "reducer hierarchical: {} ranks are no whole number of nodes with {} each",
+          setup.ranks, per_node);
+  return per_node;
+}
+
+}  // namespace
+
+/// A vector is cut into one part per rank; the part of a node's rank is as many of them as there are nodes.
+HopPlan reducers::two_level(int rank, int ranks, int per_node) {
+  const int nodes = ranks / per_node, node = rank / per_node, place = rank % per_node;
+  const auto around = [](int x, int n) { return (x % n + n) % n; };
+  HopPlan plan;
+  plan.parts = ranks;
+  const auto inside = [&](int first, bool combines) {
+    for (int hop = 0; hop + 1 < per_node; ++hop) {
+      Hop one;
+      one.to = node * per_node + around(place + 1, per_node);
+      one.from = node * per_node + around(place - 1, per_node);
+      one.sent = nodes * around(first - hop, per_node);
+      one.received = nodes * around(first - hop - 1, per_node);
+      one.span = nodes;
+      one.combines = combines;
+      plan.hops.push_back(one);
+    }
+  };
+  inside(place, true);
+  const int own = around(place + 1, per_node);  // the part that is now complete in this node
+  for (int hop = 0; hop < 2 * (nodes - 1); ++hop) {
+    const bool adds = hop < nodes - 1;
+    const int first = adds ? node - hop : node + 1 - (hop - (nodes - 1));
+    Hop one;
+    one.to = around(node + 1, nodes) * per_node + place;
+    one.from = around(node - 1, nodes) * per_node + place;
+    one.sent = nodes * own + around(first, nodes);
+    one.received = nodes * own + around(first - 1, nodes);
+    one.combines = adds;
+    plan.hops.push_back(one);
+  }
+  inside(own, false);
+  return plan;
+}
+
+ReducerEntry reducers::hierarchical() {
+  ReducerEntry entry;
+  entry.name = "hierarchical";
+  entry.summary = "a ring inside each node, then one across nodes for each part: a node sends what one rank would";
+  entry.parameters = {
+      Parameter::integer("reducer.ranks_per_node", "0", 0, 1 << 20,
+                         "hierarchical: ranks of a node, which follow each other; 0: as the machine has")
+          .as_added()};
+  entry.refusal = refuses_unsummable;
+  entry.make = [](const ReducerSetup& setup) {
+    return std::make_unique<HopReducer>(setup, two_level(setup.rank, setup.ranks, ranks_per_node(setup)));
+  };
+  return entry;
+}
+
+}  // namespace gradcomp

@@ -1,0 +1,148 @@
+#include "gradcomp/exchange/reducers/requantising_ring.hpp"
+
+#include <algorithm>
+
+#include "gradcomp/exchange/detail/refusals.hpp"
+#include "gradcomp/exchange/detail/stripe_owner.hpp"
+#include "gradcomp/exchange/receiver.hpp"
+
+namespace gradcomp {
+
+/// kept = what the memory of `source` is after a step that sends nothing: with the finite elements of the gradient.
+void keep_unsent(const Exec& exec, Source source, const Vector<float>& kept) {
+  Kokkos::deep_copy(exec, kept, Span<const float>(source.memory, static_cast<std::size_t>(source.count)));
+  source.memory = kept.data();
+  Kokkos::parallel_for(
+      "gradcomp::exchange::keep_unsent", IndexRange(exec, 0, source.count), KOKKOS_LAMBDA(const index_t i) {
+        bool good = true;
+        source.first(i, good);
+      });
+}
+
+namespace {
+
+class RequantisingRing final : public Reducer {
+ public:
+  explicit RequantisingRing(const ReducerSetup& setup)
+      : Reducer(setup),
+        m_tag(setup.first_tag),
+        m_sum("gradcomp::exchange::requantising_ring::sum", static_cast<std::size_t>(setup.sender.count())) {
+    index_t all = 0, most = 0;
+    for (std::size_t p = 0; p < stripes().size(); ++p) {
+      m_receivers.emplace_back(setup.sender.compressor(), setup.sender.state(p));
+      const Stripe& part = stripes()[p];
+      const index_t slot = part.count() == 0 ? 0 : aligned(setup.sender.compressor().payload_capacity(part.layout));
+      all += slot;
+      most = std::max(most, slot);
+    }
+    m_received = Vector<std::byte>("gradcomp::exchange::requantising_ring::received",
+                                   static_cast<std::size_t>(std::max(all, most)));
+    if (setup.common.text("feedback") != "none") {
+      m_kept = Vector<float>("gradcomp::exchange::requantising_ring::kept", m_sum.size());
+    }
+  }
+
+  int rounds() const override { return m_ranks; }
+  index_t buffer_bytes() const override {
+    return static_cast<index_t>(m_received.size() + 4 * (m_sum.size() + m_kept.size()));
+  }
+
+  void launch(const Exec& exec, int round, std::vector<Call>& calls) override {
+    if (round == 0) begin(exec);
+    const std::size_t sent = place(m_rank - round);
+    const Span<const std::byte> payload = compress(exec, sent);
+    if (round == m_ranks - 1) {
+      const auto room = static_cast<index_t>(m_received.size());
+      calls.push_back(AllGatherV{payload.data(), static_cast<index_t>(payload.size()), m_received.data(), room});
+      return;
+    }
+    const auto to = static_cast<int>(place(m_rank + 1)), from = static_cast<int>(place(m_rank - 1));
+    if (payload.size() > 0) calls.push_back(Send{payload.data(), static_cast<index_t>(payload.size()), to, m_tag});
+    if (stripes()[coming(round)].count() == 0) return;
+    calls.push_back(Receive{m_received.data(), static_cast<index_t>(m_received.size()), from, m_tag});
+  }
+
+  void complete(const Exec& exec, int round, std::span<const Found> found) override {
+    if (round == m_ranks - 1) {
+      m_blocks = &found[0].blocks;
+      return;
+    }
+    const std::size_t came = coming(round);
+    if (stripes()[came].count() == 0) return;
+    const Span<const std::byte> payload(m_received.data(), static_cast<std::size_t>(found.back().bytes));
+    const Span<float> sum = part_of(m_sum, stripes()[came]);
+    m_verdict.clear(exec);
+    m_receivers[came].add(exec, payload, 1.0f, sum, m_verdict);
+    poison(exec, m_verdict.flags(), sum);  // a flag goes on round the ring
+    m_faults.take_faults(exec, m_verdict);
+  }
+
+  void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override {
+    verdict.take_faults(exec, m_faults);
+    Kokkos::deep_copy(exec, mean, 0.0f);
+    for (std::size_t r = 0; r < stripes().size(); ++r) {
+      const std::size_t stripe = place(static_cast<int>(r) + 1);
+      if (stripes()[stripe].count() == 0) continue;
+      const Span<const std::byte> payload(m_received.data() + m_blocks->offset[r],
+                                          static_cast<std::size_t>(m_blocks->size[r]));
+      m_receivers[stripe].add(exec, payload, 1.0f / static_cast<float>(m_ranks), part_of(mean, stripes()[stripe]),
+                              verdict);
+    }
+  }
+
+  /// The memory as if nothing had been sent: what others had added to this rank's sums goes with it.
+  void take_back(const Exec& exec, const Span<float>&) override {
+    if (m_kept.size() > 0) Kokkos::deep_copy(exec, Span<float>(m_sender.source().memory, m_kept.size()), m_kept);
+  }
+
+ private:
+  const std::vector<Stripe>& stripes() const { return m_sender.stripes(); }
+  std::size_t place(int number) const { return static_cast<std::size_t>((number % m_ranks + m_ranks) % m_ranks); }
+  /// The stripe that comes in `round`.
+  std::size_t coming(int round) const { return place(m_rank - 1 - round); }
+
+  /// From now on messages are made of the sums, which are the gradient as long as nothing has come.
+  void begin(const Exec& exec) {
+    const Source& source = m_sender.source();
+    m_faults.clear(exec);
+    if (m_kept.size() > 0) keep_unsent(exec, source, m_kept);
+    Kokkos::deep_copy(exec, m_sum, Span<const float>(source.gradient, m_sum.size()));
+    m_sender.read_from(m_sum);
+  }
+  Span<const std::byte> compress(const Exec& exec, std::size_t stripe) {
+    if (stripes()[stripe].count() == 0) return {};
+    m_sender.produce(exec, 0, stripe);
+    return m_sender.payload(stripe);
+  }
+
+  int m_tag;
+  Vector<float> m_sum;                ///< own gradient, and what has come of each stripe
+  Vector<float> m_kept;               ///< with a feedback: its memory if the step is skipped
+  std::vector<Receiver> m_receivers;  ///< [stripes]
+  Vector<std::byte> m_received;
+  const Blocks* m_blocks = nullptr;  ///< where the last payloads lie
+  Verdict m_verdict, m_faults;       ///< of one message; of all hops
+};
+
+}  // namespace
+
+ReducerEntry reducers::requantising_ring() {
+  ReducerEntry entry;
+  entry.name = "requantising_ring";
+  entry.summary = "stripes travel round a ring; each rank decodes, adds its share and compresses the sum again";
+  entry.refusal = refuses_striped;
+  entry.make = [](const ReducerSetup& setup) {
+    const std::string& feedback = setup.common.text("feedback");
+    require(
+        feedback == "none" || (feedback == "residual" && setup.common.real("feedback.gamma") == 1 &&
+                               setup.common.real("feedback.clip") == 0),
+        "reducer requantising_ring: feedback={} would scale what other ranks have added; allowed: none, and residual "
+        "without feedback.gamma and feedback.clip",
+        feedback);
+    return std::make_unique<RequantisingRing>(setup);
+  };
+  entry.striped = true;
+  return entry;
+}
+
+}  // namespace gradcomp
