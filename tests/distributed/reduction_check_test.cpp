@@ -55,6 +55,8 @@ TEST(ReductionCheck, EveryReducerIsRight) {
       EXPECT_EQ(measured("top_k:ratio=0.05:feedback=" + feedback + ":reducer=" + reducer, *comm, *comm).wrong, 0);
   }
   EXPECT_EQ(measured("random_k:scale=unbiased:feedback=none", *comm, *comm).wrong, 0) << "refuses a residual";
+  for (const std::string feedback : {"none", "residual"})
+    EXPECT_EQ(measured("int8_block:reducer=requantising_ring:feedback=" + feedback, *comm, *comm).wrong, 0) << feedback;
   for (const std::string feedback : {"none", "residual", "ef21"})
     EXPECT_EQ(measured("ef_sign:reducer=two_phase:feedback=" + feedback, *comm, *comm).wrong, 0) << feedback;
 }

@@ -71,6 +71,8 @@ TEST_P(Restart, AFreshReductionWithTheSameMemoriesGoesOnAsTheOldOne) {
     const auto reducers = reducers_of(info);
     if (std::find(reducers.begin(), reducers.end(), GetParam()) == reducers.end()) continue;
     for (const std::string& feedback : info.feedbacks) {
+      if (GetParam() == "requantising_ring" && feedback != "none" && feedback != "residual")
+        continue;  // it refuses them
       const std::string spec = with_option(with_option(method, "reducer", GetParam()), "feedback", feedback);
       SCOPED_TRACE(spec);
       carried.insert(spec);

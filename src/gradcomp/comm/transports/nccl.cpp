@@ -74,6 +74,7 @@ class Nccl final : public Transport {
 
   int rank() const override { return m_messages->rank(); }
   int size() const override { return m_messages->size(); }
+  int ranks_per_node() const override { return m_messages->ranks_per_node(); }
   std::string name() const override {
     return fmt::format("nccl(sum={},messages={})", sum() == Sum::library ? "library" : "rank_order",
                        m_messages->name());
