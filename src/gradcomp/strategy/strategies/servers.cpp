@@ -166,13 +166,14 @@ void Servers::drain(const Exec& exec) {
   if (!std::exchange(m_open, false)) return;
   m_now.timeline = nullptr;
   if (m_server) m_server->note_in(nullptr);
+  const index_t before = sent();
   m_client->say_farewell(exec);
   if (m_server) {
     serve_until(exec, "a worker's last push", {}, [&] { return m_server->all_gone(); }, [] { return false; });
     m_server->flush();
     Kokkos::deep_copy(exec, part_of(Span<float>(m_agreed), m_server->keys()), m_server->parameters());
   }
-  const index_t before = sent();
+  m_client->settle();  // nobody waits for this rank any more
   for (std::size_t s = 0; s < m_keys.size(); ++s) {
     const Span<float> part = part_of(Span<float>(m_agreed), m_keys[s]);
     run(*m_transport, exec, Broadcast{part.data(), m_keys[s].count(), DType::f32, static_cast<int>(s)});

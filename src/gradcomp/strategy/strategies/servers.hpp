@@ -19,7 +19,8 @@
 // forward and backward and while it waits. mode=sync is bit for bit the same in every run, the others are not.
 //
 // Bytes that are reported: what this rank pushes, and what its server answers, an answer to all workers once.
-// Gathering the parameters for an evaluation is not counted, nor is an answer that is given after a worker's last step.
+// What drain() moves is not counted: farewells, answers given after this worker's last step, the parameters for an
+// evaluation.
 #include "gradcomp/strategy/strategy.hpp"
 
 namespace gradcomp::strategies {
