@@ -4,6 +4,6 @@ execute_process(COMMAND ${LAUNCHER} ${RANKS_FLAG} 2 ${PROGRAM} ${STRATEGY}
 string(REGEX MATCHALL "late: [^\n]*" lines "${output}")
 if(NOT (status MATCHES "^[1-9][0-9]*$"))
   message(FATAL_ERROR "status ${status}, expected a non-zero number:\n${output}")
-elseif(NOT "${lines}" MATCHES "^late: error: on rank 0: (mpi: a call of [a-z]+ did not end|servers: an answer did not come) within 1 s; a peer is gone or hangs$")
+elseif(NOT "${lines}" MATCHES "^late: error: on rank 0: (mpi: a call of [a-z]+ did not end|servers: (an answer|a worker's last push) did not come) within 1 s; a peer is gone or hangs$")
   message(FATAL_ERROR "printed '${lines}', expected one line about the limit:\n${output}")
 endif()
