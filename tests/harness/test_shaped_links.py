@@ -101,6 +101,25 @@ def test_the_links_carry_the_bytes_that_programs_count(tmp_path, method):
 
 
 @needs_links
+@pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
+@pytest.mark.parametrize("method", ["fp32:strategy=servers", "qsgd:strategy=servers:strategy.answers=coded",
+                                    "fp32:strategy=servers:strategy.servers=1", "fp32:reducer=ring:strategy=priority"])
+def test_the_links_carry_the_bytes_of_servers_and_of_priority(tmp_path, method):
+    """Bytes are those of the rank that sends most, in a whole step: a longer run has more steps and as many evaluations."""
+    few, many, carried = 4, 24, []
+    for steps in (few, many):
+        job = ("gradcomp-train", "--model", "resnet8", "--data", "shapetex10:train=512:test=32", "--batch", 4, "--steps", steps,
+               "--evaluate-every", steps, "--block", steps, "--no-controls", "--methods", method)
+        done = run("--rate", "200mbit", "--report", tmp_path / "links.json", "--", *job, "--output", tmp_path / "result.json")
+        assert done.returncode == 0, done.stderr
+        links = json.loads((tmp_path / "links.json").read_text(encoding="utf-8"))["links"]
+        carried.append([link["payload_bytes"] for link in links])
+    counted = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))["benchmarks"][0]["wire_bytes"]
+    sent = max((after - before) / (many - few) for before, after in zip(*carried, strict=True))
+    assert sent == pytest.approx(counted, rel=0.03)
+
+
+@needs_links
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_nothing_is_left_of_an_interrupted_job(tmp_path, number):
     mark = f"sleep 4321{number.value}"

@@ -110,8 +110,14 @@ class StrategyRig {
     Kokkos::deep_copy(m_gradient, HostSpan<const float>(values.data(), values.size()));
     m_strategy->begin(m_exec, {number, rate(number), m_gradient, m_parameters, m_buffers, nullptr});
     for (std::size_t s = m_layout.segments.size(); s-- > 0;) m_strategy->ready(m_exec, s);
-    const StepReport report = m_strategy->end(m_exec, {});
-    if (m_drains) m_strategy->drain(m_exec);
+    StepReport report = m_strategy->end(m_exec, {});
+    if (!m_drains) return report;
+    const StepReport late = m_strategy->drain(m_exec);
+    report.skipped = report.skipped || late.skipped;
+    report.payload_bytes += late.payload_bytes;
+    report.header_bytes += late.header_bytes;
+    report.wire_bytes += late.wire_bytes;
+    report.density_ratio.insert(report.density_ratio.end(), late.density_ratio.begin(), late.density_ratio.end());
     return report;
   }
 

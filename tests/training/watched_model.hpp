@@ -11,6 +11,8 @@ class WatchedModel final : public nn::Model<float> {
   std::function<void(const HostSpan<float>& parameters)> on_initialise;
   /// In forward, before the layer that begins with this segment.
   std::function<void(std::size_t segment)> on_layer;
+  /// In forward, as this layer is going to use them.
+  std::function<void(std::size_t segment, const Span<const float>& parameters)> on_parameters;
   /// In backward, before the trainer is told that all from this segment on is complete.
   std::function<void(std::size_t first, const Span<float>& gradient)> on_ready;
   std::function<void()> on_backward_end;
@@ -32,6 +34,7 @@ class WatchedModel final : public nn::Model<float> {
     m_inner->forward(exec, parameters, state, batch, [&](std::size_t segment) {
       if (on_layer) on_layer(segment);
       need(segment);
+      if (on_parameters) on_parameters(segment, parameters);
     });
   }
   void backward(const Exec& exec, const Span<const float>& parameters, const Span<float>& gradient,

@@ -71,6 +71,8 @@ struct ReducerEntry {
   std::function<std::unique_ptr<Reducer>(const ReducerSetup& setup)> make;
   /// Whether a bucket is sent in one stripe per rank, each to its owner.
   bool striped = false;
+  /// Whether all its calls are messages between two ranks, so that ranks may be in different rounds of many buckets.
+  bool in_any_order = false;
 };
 
 /// All entries, sorted by name. Defined in the generated source of the exchange layer.

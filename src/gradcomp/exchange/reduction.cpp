@@ -26,6 +26,7 @@ Reduction::Reduction(const MethodSpec& method, const Layout& bucket, Transport& 
   const ReducerEntry& entry = reducer_for(method.common.text("reducer"), method.compressor->info());
   m_reducer = entry.make({method.common, m_sender, transport.rank(), transport.size(), number * tags_per_reducer,
                           transport.ranks_per_node()});
+  m_in_any_order = entry.in_any_order;
 }
 
 void Reduction::begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean,

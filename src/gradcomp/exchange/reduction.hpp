@@ -5,7 +5,7 @@
 //
 //   begin; launch(0), complete(0), .. launch(R-1), complete(R-1); finish; settle; take_back if skipped
 //
-// ready() tells whether complete() would wait. All ranks make the calls in the same order.
+// ready() tells whether complete() would wait. All ranks make the calls in the same order, unless in_any_order().
 #include <memory>
 #include <vector>
 
@@ -41,6 +41,11 @@ class Reduction {
   /// After settle(), when the step turned out to be skipped: the memories get back what it took.
   void take_back(const Exec& exec) { m_reducer->take_back(exec, m_mean); }
 
+  /// Where the times of what comes next are noted; null: nowhere.
+  void note_in(Timeline* timeline) { m_timeline = timeline; }
+  /// Whether ranks may launch its later rounds in different orders among those of other reductions.
+  bool in_any_order() const { return m_in_any_order; }
+
   Sender& sender() { return m_sender; }
   const Sender& sender() const { return m_sender; }
   MessageBytes bytes() const;
@@ -51,6 +56,7 @@ class Reduction {
   Transport& m_transport;
   Sender m_sender;
   std::unique_ptr<Reducer> m_reducer;
+  bool m_in_any_order;
   std::vector<Call> m_calls;  ///< of the launched round
   Completion m_under_way;
   Span<float> m_mean;

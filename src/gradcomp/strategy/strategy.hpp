@@ -37,6 +37,8 @@ class Strategy {
   /// Whether end() returns only when all ranks are in the same step, so that a trainer may bring them together in front
   /// of each. Otherwise a rank that others wait for must not wait outside the strategy, but for drain().
   virtual bool in_step() const { return true; }
+  /// Whether a step may be reported, and so be known to be skipped, by end() of the next one or by drain().
+  virtual bool reports_late() const { return !device_is_host; }
 
   virtual void begin(const Exec& exec, const StepContext& context) = 0;
   /// In forward, before the layer that begins with this segment: its parameters must be current.
@@ -47,8 +49,9 @@ class Strategy {
   virtual StepReport end(const Exec& exec, const Idle& idle) = 0;
   /// After end(): the mean loss of this rank's batch in the step.
   virtual void observe(double /*loss*/) {}
-  /// Afterwards nothing is under way and memories are whole: before evaluations, checkpoints and hashes.
-  virtual void drain(const Exec& /*exec*/) {}
+  /// Afterwards nothing is under way and memories are whole: before evaluations, checkpoints and hashes. Returns what
+  /// end() has not reported of the steps before.
+  virtual StepReport drain(const Exec& /*exec*/) { return {}; }
   /// A server's or engine's share of work, called between layers and while others wait; false: there was none.
   virtual bool progress(const Exec& /*exec*/) { return false; }
 

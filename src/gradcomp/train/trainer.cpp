@@ -53,6 +53,7 @@ Trainer::Trainer(const Job& job, const Contender& contender)
       m_state(kernels::zeroed<float>("gradcomp::train::state", job.model.state_count())),
       m_test_state(kernels::zeroed<float>("gradcomp::train::test_state", job.model.state_count())),
       m_kept_state(kernels::zeroed<float>("gradcomp::train::kept_state", job.model.state_count())),
+      m_older_state(kernels::zeroed<float>("gradcomp::train::older_state", job.model.state_count())),
       m_strategy(make_strategy(contender.spec, job.model.layout(), job.model.state_count(), job.link,
                                strategy_options(job.options, contender))),
       m_dump(job.options, contender.spec, job.model.layout(), job.control.rank(), job.control.size()),
@@ -76,6 +77,7 @@ Trainer::Trainer(const Job& job, const Contender& contender)
   job.model.initialise(job.options.seed, parameters, state);
   Kokkos::deep_copy(m_parameters, parameters);
   Kokkos::deep_copy(m_state, state);
+  Kokkos::deep_copy(m_kept_state, state);
 }
 
 void Trainer::check_period() const {
@@ -90,7 +92,6 @@ void Trainer::check_period() const {
 }
 
 StepReport Trainer::train(const Exec& exec, Timeline* timeline) {
-  const Span<const float> parameters = m_parameters;
   nn::Batch<float> batch;
   {
     const StageScope stage(exec, timeline, Stage::data);
@@ -99,24 +100,28 @@ StepReport Trainer::train(const Exec& exec, Timeline* timeline) {
   }
   m_strategy->begin(exec, {m_now.step, m_rate.at(m_now.step), m_gradient, m_parameters,
                            m_job.model.has_statistics() ? Span<float>(m_state) : Span<float>(), timeline});
-  {
-    const StageScope stage(exec, timeline, Stage::forward);
-    m_straggler.begin(m_now.step);
-    m_job.model.forward(exec, parameters, m_state, batch, [&](std::size_t segment) {
-      m_straggler.pause(exec);
-      m_strategy->before_layer(exec, segment);
-      m_straggler.resume();
-    });
-  }
+  forward(exec, batch, timeline);
   backward(exec, timeline);
   return m_strategy->end(exec, {});
+}
+
+void Trainer::forward(const Exec& exec, const nn::Batch<float>& batch, Timeline* timeline) {
+  std::optional<StageScope> stage(std::in_place, exec, timeline, Stage::forward);
+  m_straggler.begin(m_now.step);
+  m_job.model.forward(exec, m_parameters, m_state, batch, [&](std::size_t segment) {
+    m_straggler.pause(exec);
+    stage.reset();  // what the strategy does here is timed as stages of its own
+    m_strategy->before_layer(exec, segment);
+    stage.emplace(exec, timeline, Stage::forward);
+    m_straggler.resume();
+  });
 }
 
 void Trainer::backward(const Exec& exec, Timeline* timeline) {
   std::optional<StageScope> stage(std::in_place, exec, timeline, Stage::backward);
   m_job.model.backward(exec, m_parameters, m_gradient, [&](std::size_t first) {
     m_straggler.pause(exec);
-    stage.reset();  // what the strategy does here is timed as stages of its own
+    stage.reset();
     m_strategy->ready(exec, first);
     m_strategy->progress(exec);
     stage.emplace(exec, timeline, Stage::backward);
@@ -128,13 +133,24 @@ void Trainer::meet(const Exec& exec) {
   if (m_strategy->in_step() || std::exchange(m_met, true)) return;
   Stopwatch watch(exec);
   watch.start();
-  m_strategy->drain(exec);
+  drain(exec);
   const double seconds = watch.stop();
   m_now.time_s += seconds;
   if (!m_period_warm && m_now.step % period() == 0) m_local_ms.back() += 1e3 * seconds / static_cast<double>(period());
 }
 
-void Trainer::count_staleness(const StepReport& report) {
+void Trainer::drain(const Exec& exec) {
+  count(exec, m_strategy->drain(exec));
+  Kokkos::deep_copy(exec, m_kept_state, m_state);  // no report is late any more
+}
+
+void Trainer::count(const Exec& exec, const StepReport& report) {
+  m_now.payload_bytes += static_cast<double>(report.payload_bytes);
+  m_now.header_bytes += static_cast<double>(report.header_bytes);
+  m_now.wire_bytes += static_cast<double>(report.wire_bytes);
+  m_now.skipped_steps += report.skipped ? 1 : 0;
+  if (report.skipped) Kokkos::deep_copy(exec, m_state, m_strategy->reports_late() ? m_older_state : m_kept_state);
+  m_result.density_ratio.insert(m_result.density_ratio.end(), report.density_ratio.begin(), report.density_ratio.end());
   for (const index_t late : report.staleness) {
     ++m_now.stale_pushes;
     m_now.staleness += late;
@@ -149,6 +165,7 @@ void Trainer::step(const Exec& exec, bool warmup) {
   }
   const bool last = (m_now.step + 1) % period() == 0;
   if (m_dump.wanted(m_now.step)) m_dump.keep_memories(exec, m_strategy->memories(), m_rate.at(m_now.step));
+  std::swap(m_older_state, m_kept_state);
   Kokkos::deep_copy(exec, m_kept_state, m_state);
   wait(exec, "gradcomp::train::step");
   if (m_strategy->in_step() || std::exchange(m_met, false)) barrier(m_job.control);
@@ -164,18 +181,12 @@ void Trainer::step(const Exec& exec, bool warmup) {
     m_result.step_link.push_back(m_link);
   }
   m_now.time_s += seconds;
-  m_now.payload_bytes += static_cast<double>(report.payload_bytes);
-  m_now.header_bytes += static_cast<double>(report.header_bytes);
-  m_now.wire_bytes += static_cast<double>(report.wire_bytes);
-  m_now.skipped_steps += report.skipped ? 1 : 0;
-  if (report.skipped) Kokkos::deep_copy(exec, m_state, m_kept_state);
-  m_result.density_ratio.insert(m_result.density_ratio.end(), report.density_ratio.begin(), report.density_ratio.end());
+  count(exec, report);
   const nn::Loss loss = m_job.model.loss(exec);
   m_strategy->observe(loss.mean());
   m_now.loss += loss;
   if (m_dump.wanted(m_now.step)) m_dump.write(exec, m_gradient, m_now.step);
   ++m_now.step;
-  count_staleness(report);
   if (m_now.step % m_epoch_steps == 0) {
     meet(exec);
     check_replicas(exec);

@@ -73,11 +73,13 @@ class Trainer {
   };
 
   StepReport train(const Exec& exec, Timeline* timeline);
+  void forward(const Exec& exec, const nn::Batch<float>& batch, Timeline* timeline);
   void backward(const Exec& exec, Timeline* timeline);
   nn::Loss evaluate_on(const Exec& exec, data::Split split);
   void check_replicas(const Exec& exec);
   std::optional<double> joules_per_step();
-  void count_staleness(const StepReport& report);
+  void drain(const Exec& exec);
+  void count(const Exec& exec, const StepReport& report);
   void add_waiting();
   Memories memory();
   /// f(name, vector) for everything that grows from step to step.
@@ -88,8 +90,9 @@ class Trainer {
   MethodResult m_result;
   nn::Schedule m_rate;
   Vector<float> m_parameters, m_gradient, m_state;
-  Vector<float> m_test_state;  ///< what evaluations may change of m_state
-  Vector<float> m_kept_state;  ///< m_state before the step: a step that is left out leaves it as it was
+  Vector<float> m_test_state;   ///< what evaluations may change of m_state
+  Vector<float> m_kept_state;   ///< m_state before the step: a step that is left out leaves it as it was
+  Vector<float> m_older_state;  ///< m_state before the step in front of it, which a late report may be about
   std::unique_ptr<Strategy> m_strategy;
   GradientDump m_dump;
   Straggler m_straggler;

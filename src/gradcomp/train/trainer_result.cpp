@@ -10,13 +10,13 @@ namespace gradcomp::train {
 
 void Trainer::check_replicas(const Exec& exec) {
   if (m_result.contender.is_bound()) return;
-  m_strategy->drain(exec);
+  drain(exec);
   const std::uint64_t hash = content_hash(m_strategy->agreed(m_parameters));
   m_now.replicas_equal = equal_over_ranks(m_job.control, hash) && m_now.replicas_equal;
 }
 
 nn::Loss Trainer::evaluate_on(const Exec& exec, data::Split split) {
-  m_strategy->drain(exec);
+  drain(exec);
   Kokkos::deep_copy(exec, m_test_state, m_state);
   return evaluate_held_out(exec, m_job, split, m_batch, m_strategy->agreed(m_parameters), m_test_state);
 }

@@ -24,7 +24,7 @@ void Trainer::each_history(const F& f) {
 }
 
 void Trainer::save(const Exec& exec, Snapshot& snapshot) {
-  m_strategy->drain(exec);
+  drain(exec);
   const std::string prefix = m_result.contender.spec.canonical + "/";
   for (const MemoryView& view : memory()) snapshot.put(exec, prefix + view.path(), view);
   each_history([&](const char* name, const auto& values) { snapshot.put(prefix + name, values); });
@@ -38,6 +38,7 @@ void Trainer::save(const Exec& exec, Snapshot& snapshot) {
 void Trainer::restore(const Exec& exec, const Snapshot& snapshot) {
   const std::string prefix = m_result.contender.spec.canonical + "/";
   for (const MemoryView& view : memory()) snapshot.get(exec, prefix + view.path(), view);
+  Kokkos::deep_copy(exec, m_kept_state, m_state);
   each_history([&](const char* name, auto& values) { snapshot.get(prefix + name, values); });
 
   std::vector<double> steps, exposed;

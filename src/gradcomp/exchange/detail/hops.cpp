@@ -93,6 +93,7 @@ ReducerEntry hop_entry(const std::string& name, const std::string& summary, HopP
   entry.name = name;
   entry.summary = summary;
   entry.refusal = refuses_unsummable;
+  entry.in_any_order = true;
   entry.make = [plan](const ReducerSetup& setup) {
     return std::make_unique<HopReducer>(setup, plan(setup.rank, setup.ranks));
   };

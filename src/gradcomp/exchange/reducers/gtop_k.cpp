@@ -113,6 +113,7 @@ ReducerEntry reducers::gtop_k() {
                                         "gtop_k: fixed: merges return what they drop to the memory; paper: the "
                                         "authors' rule, which loses gradient that ranks have in common")};
   entry.refusal = refuses_dense;
+  entry.in_any_order = true;
   entry.make = [](const ReducerSetup& setup) {
     return std::make_unique<GTopK>(setup, setup.common.text("reducer.variant") == "paper");
   };

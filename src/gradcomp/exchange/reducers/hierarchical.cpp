@@ -62,6 +62,7 @@ ReducerEntry reducers::hierarchical() {
                          "hierarchical: ranks of a node, which follow each other; 0: as the machine has")
           .as_added()};
   entry.refusal = refuses_unsummable;
+  entry.in_any_order = true;
   entry.make = [](const ReducerSetup& setup) {
     return std::make_unique<HopReducer>(setup, two_level(setup.rank, setup.ranks, ranks_per_node(setup)));
   };

@@ -37,6 +37,7 @@ ReducerEntry reducers::local() {
   entry.refusal = [](const Info& info) -> std::string {
     return sends_sums(info) ? "" : fmt::format("method {} sends bytes", info.name);
   };
+  entry.in_any_order = true;
   entry.make = [](const ReducerSetup& setup) { return std::make_unique<Local>(setup); };
   return entry;
 }

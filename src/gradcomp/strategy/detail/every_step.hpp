@@ -21,7 +21,10 @@ class EveryStep final : public Strategy {
   void begin(const Exec& exec, const StepContext& context) override;
   void ready(const Exec& exec, std::size_t first_segment) override { m_exchange->ready(exec, first_segment); }
   StepReport end(const Exec& exec, const Idle& idle) override;
-  void drain(const Exec& exec) override { m_exchange->resolve(exec); }
+  StepReport drain(const Exec& exec) override {
+    m_exchange->resolve(exec);
+    return {};
+  }
   Memories memories() override;
   index_t work_bytes() const override;
 

@@ -36,7 +36,7 @@ class OuterOnly final : public Strategy {
     Kokkos::deep_copy(exec, m_now.parameters, m_start);
     return report;
   }
-  void drain(const Exec& exec) override { m_inner.drain(exec); }
+  StepReport drain(const Exec& exec) override { return m_inner.drain(exec); }
   Span<const float> agreed(const Span<const float>& parameters) const override {
     return m_counters.steps == 0 ? parameters : Span<const float>(m_start);
   }

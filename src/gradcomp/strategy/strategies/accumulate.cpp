@@ -34,7 +34,7 @@ class Accumulate final : public Strategy {
     ready(exec, 0);
     return m_updates ? m_inner.end(exec, idle) : StepReport{};
   }
-  void drain(const Exec& exec) override { m_inner.drain(exec); }
+  StepReport drain(const Exec& exec) override { return m_inner.drain(exec); }
   Memories memories() override {
     Memories all = m_inner.memories();
     all.push_back(memory_of(Role::strategy, m_sum, "gradient_sum"));

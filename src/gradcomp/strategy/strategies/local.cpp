@@ -57,7 +57,10 @@ class Local final : public Strategy {
   void observe(double loss) override {
     if (m_period.is_adaptive()) m_period.add(loss);
   }
-  void drain(const Exec& exec) override { m_exchange->resolve(exec); }
+  StepReport drain(const Exec& exec) override {
+    m_exchange->resolve(exec);
+    return {};
+  }
   Span<const float> agreed(const Span<const float>& parameters) const override {
     return m_counters.steps == 0 ? parameters : Span<const float>(m_start);
   }

@@ -1,11 +1,9 @@
 #include "gradcomp/strategy/strategies/servers.hpp"
 
-#include <optional>
-#include <thread>
 #include <utility>
 
 #include "gradcomp/comm/agree.hpp"
-#include "gradcomp/measure/stopwatch.hpp"
+#include "gradcomp/strategy/detail/progress_until.hpp"
 #include "gradcomp/strategy/detail/server_client.hpp"
 #include "gradcomp/strategy/detail/server_keys.hpp"
 #include "gradcomp/strategy/strategies/overlapped.hpp"
@@ -65,7 +63,7 @@ class Servers final : public Strategy {
   void ready(const Exec&, std::size_t) override {}
   bool progress(const Exec& exec) override { return m_server && m_server->serve(exec); }
   StepReport end(const Exec& exec, const Idle& idle) override;
-  void drain(const Exec& exec) override;
+  StepReport drain(const Exec& exec) override;
   Span<const float> agreed(const Span<const float>& parameters) const override {
     return m_counters.steps == 0 ? parameters : Span<const float>(m_agreed);
   }
@@ -73,9 +71,6 @@ class Servers final : public Strategy {
   index_t work_bytes() const override { return m_client->work_bytes() + (m_server ? m_server->work_bytes() : 0); }
 
  private:
-  /// Serves, and calls f, which returns whether it got on, until done(). `what` it waits for: for the error.
-  template <class Done, class F>
-  void serve_until(const Exec& exec, const char* what, const Idle& idle, const Done& done, const F& f);
   index_t sent() const { return m_transport->ledger().total().sent; }
 
   /// Numbers that a checkpoint holds as they are.
@@ -106,42 +101,13 @@ void Servers::begin(const Exec& exec, const StepContext& context) {
   m_open = true;
 }
 
-template <class Done, class F>
-void Servers::serve_until(const Exec& exec, const char* what, const Idle& idle, const Done& done, const F& f) {
-  constexpr int looks_before_sleep = 200;
-  constexpr std::chrono::microseconds pause(20);
-  const double begin = now_seconds();
-  std::optional<double> waits_since;
-  const auto stop_waiting = [&](double now) {
-    if (waits_since && m_now.timeline != nullptr) m_now.timeline->add_wait(*waits_since, now);
-    waits_since.reset();
-  };
-  for (int looks = 0; !done();) {
-    const double now = now_seconds();
-    if (f() || progress(exec) || (idle && idle())) {
-      stop_waiting(now);
-      looks = 0;
-      continue;
-    }
-    if (!waits_since) waits_since = now;
-    if (m_limit_seconds > 0 && now - begin > m_limit_seconds) {
-      throw Error(fmt::format("servers: {} did not come within {} s; a peer is gone or hangs", what, m_limit_seconds));
-    }
-    if (++looks < looks_before_sleep) {
-      std::this_thread::yield();
-    } else {
-      std::this_thread::sleep_for(pause);
-    }
-  }
-  stop_waiting(now_seconds());
-}
-
 StepReport Servers::end(const Exec& exec, const Idle& idle) {
   m_client->push(exec, m_now, m_agreed);
   const double begin = now_seconds();
-  serve_until(
-      exec, "an answer", idle, [&] { return m_client->all_answered(); },
-      [&] { return m_client->take_answers(exec, m_now); });
+  const bool answered = progress_until(
+      m_now.timeline, m_limit_seconds, [&] { return m_client->all_answered(); },
+      [&] { return m_client->take_answers(exec, m_now) || progress(exec) || (idle && idle()); });
+  require(answered, "servers: an answer did not come within {} s; a peer is gone or hangs", m_limit_seconds);
   if (m_now.timeline != nullptr) m_now.timeline->add(Stage::exchange, begin, now_seconds());
   m_client->settle();
   if (m_together && m_server) m_server->flush();  // of others an answer may be late: it counts with the next step
@@ -162,14 +128,16 @@ StepReport Servers::end(const Exec& exec, const Idle& idle) {
   return report;
 }
 
-void Servers::drain(const Exec& exec) {
-  if (!std::exchange(m_open, false)) return;
+StepReport Servers::drain(const Exec& exec) {
+  if (!std::exchange(m_open, false)) return {};
   m_now.timeline = nullptr;
   if (m_server) m_server->note_in(nullptr);
   const index_t before = sent();
   m_client->say_farewell(exec);
   if (m_server) {
-    serve_until(exec, "a worker's last push", {}, [&] { return m_server->all_gone(); }, [] { return false; });
+    const bool gone =
+        progress_until(nullptr, m_limit_seconds, [&] { return m_server->all_gone(); }, [&] { return progress(exec); });
+    require(gone, "servers: a worker's last push did not come within {} s; a peer is gone or hangs", m_limit_seconds);
     m_server->flush();
     Kokkos::deep_copy(exec, part_of(Span<float>(m_agreed), m_server->keys()), m_server->parameters());
   }
@@ -179,6 +147,7 @@ void Servers::drain(const Exec& exec) {
     run(*m_transport, exec, Broadcast{part.data(), m_keys[s].count(), DType::f32, static_cast<int>(s)});
   }
   m_sent_before += sent() - before;
+  return {};
 }
 
 Memories Servers::memories() {

@@ -1,0 +1,324 @@
+#include "gradcomp/strategy/strategies/priority.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "gradcomp/comm/agree.hpp"
+#include "gradcomp/comm/queued.hpp"
+#include "gradcomp/strategy/detail/announcements.hpp"
+#include "gradcomp/strategy/detail/bucket_update.hpp"
+#include "gradcomp/strategy/detail/credit_window.hpp"
+#include "gradcomp/strategy/detail/every_step.hpp"
+#include "gradcomp/strategy/detail/first_use.hpp"
+#include "gradcomp/strategy/detail/progress_until.hpp"
+#include "gradcomp/strategy/detail/transfer_order.hpp"
+
+namespace gradcomp {
+namespace {
+
+using State = BucketUpdate::State;
+
+class Priority final : public Strategy {
+ public:
+  /// `transport`: its own.
+  Priority(const StrategySetup& setup, std::unique_ptr<CountingTransport> transport);
+
+  std::string name() const override { return "priority"; }
+  bool in_step() const override { return false; }  // others may need this rank's share of a transfer
+  bool reports_late() const override { return true; }
+
+  void begin(const Exec& exec, const StepContext& context) override;
+  void before_layer(const Exec& exec, std::size_t segment) override;
+  void ready(const Exec& exec, std::size_t first_segment) override;
+  bool progress(const Exec& exec) override;
+  StepReport end(const Exec& exec, const Idle& idle) override;
+  StepReport drain(const Exec& exec) override;
+  Memories memories() override;
+  index_t work_bytes() const override;
+
+ private:
+  bool start_next(const Exec& exec);
+  bool may_start(std::size_t bucket) const;
+  void start(const Exec& exec, std::size_t bucket);
+  bool advance(const Exec& exec, std::size_t bucket);
+  bool update_arrived(const Exec& exec);
+  void report_step();
+  void open_step(const Exec& exec);
+  template <class Done>
+  void progress_while_waiting(const Exec& exec, const Done& done, const Idle& idle);
+  void finish(const Exec& exec, const Idle& idle);
+  std::vector<std::size_t> places() const;
+  StepReport take_report();
+
+  std::string m_order;
+  double m_limit_seconds;
+  std::uint64_t m_seed;
+  bool m_keep_gradient;
+  std::vector<BucketRange> m_ranges;
+  std::vector<std::unique_ptr<BucketUpdate>> m_buckets;
+  Vector<float> m_mean;  ///< empty where the mean takes the gradient's place
+  Announcements m_announced;
+  std::unique_ptr<CountingTransport> m_transport;  ///< it ends before the buffers that it uses: declared behind them
+  CreditWindow m_window;
+  FirstUse m_layers;
+  StepContext m_now;        ///< the step of the last begin()
+  StepContext m_sent;       ///< the step whose buckets are exchanged: this one, or in forward the one before
+  bool m_begun = false;     ///< no ready() since begin()
+  bool m_backward = false;  ///< it may still need the parameters of layers whose gradient is complete
+  std::size_t m_ready = 0, m_left = 0;  ///< buckets of m_sent that are complete, and that are not up to date
+  StepReport m_report;
+  index_t m_sent_before = 0;  ///< wire bytes that have been reported
+};
+
+Priority::Priority(const StrategySetup& setup, std::unique_ptr<CountingTransport> transport)
+    : m_order(setup.own.text("order")),
+      m_limit_seconds(setup.job.exchange.limit_seconds),
+      m_seed(setup.job.exchange.seed),
+      m_keep_gradient(setup.job.keep_gradient),
+      m_ranges(buckets_of(setup.layout, exchange_options(setup, true))),
+      m_announced(*transport, static_cast<int>(m_ranges.size()) * tags_per_reducer, m_ranges.size()),
+      m_transport(std::move(transport)),
+      m_window(m_ranges.size(), setup.own.integer("credit")) {
+  require(m_ranges.size() < max_tag / tags_per_reducer, "strategy priority: {} buckets; allowed: fewer than {}",
+          m_ranges.size(), max_tag / tags_per_reducer);
+  for (const BucketRange& range : m_ranges) {
+    const auto number = static_cast<int>(m_buckets.size());
+    m_buckets.push_back(
+        std::make_unique<BucketUpdate>(setup.method, setup.layout, range, *m_transport, number, setup.job.update));
+  }
+  if (m_keep_gradient || !setup.method.compressor->info().in_place) {
+    m_mean = Vector<float>("gradcomp::strategy::mean", static_cast<std::size_t>(setup.layout.count()));
+  }
+}
+
+void Priority::begin(const Exec&, const StepContext& context) {
+  m_now = context;
+  m_begun = true;
+  for (auto& bucket : m_buckets) bucket->note_in(context.timeline);
+}
+
+void Priority::before_layer(const Exec& exec, std::size_t segment) {
+  m_layers.note(segment);
+  progress(exec);
+  if (m_left == 0) return;
+  const auto is_current = [&] {
+    for (const auto& bucket : m_buckets) {
+      if (bucket->state() != State::up_to_date && m_layers.needs(segment, bucket->range())) return false;
+    }
+    return true;
+  };
+  progress_while_waiting(exec, is_current, {});
+}
+
+/// Throws Error when it takes longer than the limit.
+template <class Done>
+void Priority::progress_while_waiting(const Exec& exec, const Done& done, const Idle& idle) {
+  const auto progress_or_idle = [&] { return progress(exec) || (idle && idle()); };
+  if (progress_until(m_now.timeline, m_limit_seconds, done, progress_or_idle)) return;
+  for (auto& bucket : m_buckets) {
+    if (bucket->state() == State::under_way) bucket->wait(exec);  // the transport throws, and knows that it is dead
+  }
+  throw Error(fmt::format("priority: no bucket arrived within {} s; a peer is gone or hangs", m_limit_seconds));
+}
+
+void Priority::ready(const Exec& exec, std::size_t first_segment) {
+  if (std::exchange(m_begun, false)) open_step(exec);
+  for (; m_ready < m_ranges.size() && m_ranges[m_ready].first >= first_segment; ++m_ready) {
+    m_buckets[m_ready]->set_ready();
+    if (m_announced.leads()) m_window.add(m_ready);
+  }
+  progress(exec);
+}
+
+/// The first gradients of a step are complete.
+void Priority::open_step(const Exec& exec) {
+  finish(exec, {});  // of parameters that no layer has asked for
+  m_backward = true;
+  m_sent = m_now;
+  m_ready = 0;
+  m_left = m_ranges.size();
+  for (auto& bucket : m_buckets) {
+    bucket->set_computing();
+    const Reduction& reduction = bucket->reduction();
+    if (!m_announced.leads()) m_announced.expect(reduction.in_any_order() ? 1 : reduction.rounds());
+  }
+  if (m_announced.leads()) m_window.order(places());
+}
+
+/// For each bucket how many go before it.
+std::vector<std::size_t> Priority::places() const {
+  std::vector<std::size_t> place(m_ranges.size());
+  for (std::size_t b = 0; b < place.size(); ++b) place[b] = m_order == "backward" ? b : place.size() - 1 - b;
+  const auto layers = m_layers.buckets_of_layers(m_ranges);
+  if (m_order == "backward" || layers.empty()) return place;
+  std::vector<std::size_t> order;  // of first use
+  for (const auto& layer : layers) {
+    for (const std::size_t b : layer) {
+      if (std::find(order.begin(), order.end(), b) == order.end()) order.push_back(b);
+    }
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  if (m_order == "forward" || order.size() < place.size()) return place;
+  std::vector<std::vector<std::size_t>> needed(layers.size());  // by place, so that ties are broken by first use
+  std::vector<double> seconds(place.size());
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    for (const std::size_t b : layers[l]) needed[l].push_back(place[b]);
+  }
+  for (std::size_t b = 0; b < place.size(); ++b) seconds[place[b]] = static_cast<double>(m_ranges[b].count);
+  const TransferGraph graph = line_of(needed, seconds);
+  const auto chosen = m_order == "tic" ? tic_order(graph) : tac_order(graph);
+  std::vector<std::size_t> found(place.size());
+  for (std::size_t i = 0; i < chosen.size(); ++i) found[order[chosen[i]]] = i;
+  return found;
+}
+
+bool Priority::may_start(std::size_t bucket) const {
+  const State state = m_buckets[bucket]->state();
+  return state == State::ready || state == State::between;
+}
+
+/// What rank 0 says; it says it itself.
+bool Priority::start_next(const Exec& exec) {
+  if (m_announced.leads()) {
+    const auto bucket = m_window.take();
+    if (bucket) start(exec, *bucket);
+    return bucket.has_value();
+  }
+  const auto bucket = m_announced.next(exec);
+  if (!bucket || !may_start(*bucket)) return false;
+  m_announced.take();
+  start(exec, *bucket);
+  return true;
+}
+
+void Priority::start(const Exec& exec, std::size_t bucket) {
+  if (m_announced.leads()) m_announced.say(exec, bucket);
+  BucketUpdate& update = *m_buckets[bucket];
+  if (update.state() == State::between) {
+    update.launch_next(exec);
+    return;
+  }
+  Context context{m_seed, m_sent.step, m_transport->rank(), m_transport->size()};
+  context.rate = m_sent.rate;
+  update.begin(exec, m_sent.gradient, m_mean.size() > 0 ? Span<float>(m_mean) : m_sent.gradient, context,
+               m_now.timeline);
+}
+
+/// Does what can be done with a bucket that has been started; false: nothing.
+bool Priority::advance(const Exec& exec, std::size_t bucket) {
+  BucketUpdate& update = *m_buckets[bucket];
+  if (!update.advance(exec)) return false;
+  if (update.state() == State::arrived) {
+    if (m_announced.leads()) m_window.give_back();
+  } else if (update.reduction().in_any_order()) {
+    update.launch_next(exec);
+  } else if (m_announced.leads()) {
+    start(exec, bucket);
+  }
+  return true;
+}
+
+bool Priority::progress(const Exec& exec) {
+  if (m_left == 0) return false;
+  bool moved = false;
+  for (std::size_t b = 0; b < m_buckets.size(); ++b) moved = advance(exec, b) || moved;
+  while (start_next(exec)) moved = true;
+  return (!m_backward && update_arrived(exec)) || moved;
+}
+
+bool Priority::update_arrived(const Exec& exec) {
+  const std::size_t before = m_left;
+  for (auto& bucket : m_buckets) {
+    if (bucket->state() != State::arrived) continue;
+    bucket->apply(exec, m_sent.parameters);
+    --m_left;
+  }
+  if (m_left == 0) report_step();
+  return m_left < before;
+}
+
+void Priority::report_step() {
+  for (const auto& bucket : m_buckets) {
+    const MessageBytes bytes = bucket->reduction().bytes();
+    m_report.payload_bytes += bytes.payload;
+    m_report.header_bytes += bytes.header;
+    append_density(bucket->reduction().sender(), m_report.density_ratio);
+    m_report.skipped = m_report.skipped || bucket->skipped();
+  }
+}
+
+StepReport Priority::take_report() {
+  const index_t all = m_transport->ledger().total().sent;
+  m_report.wire_bytes = all - std::exchange(m_sent_before, all);
+  return std::exchange(m_report, {});
+}
+
+StepReport Priority::end(const Exec& exec, const Idle& idle) {
+  ready(exec, 0);
+  m_backward = false;
+  progress(exec);
+  if (m_keep_gradient) finish(exec, idle);  // it also reads the memories
+  return take_report();
+}
+
+void Priority::finish(const Exec& exec, const Idle& idle) {
+  progress_while_waiting(exec, [&] { return m_left == 0; }, idle);
+}
+
+StepReport Priority::drain(const Exec& exec) {
+  m_now.timeline = nullptr;
+  for (auto& bucket : m_buckets) bucket->note_in(nullptr);
+  finish(exec, {});
+  for (auto& bucket : m_buckets) bucket->resolve(exec);
+  m_announced.settle();
+  return take_report();
+}
+
+Memories Priority::memories() {
+  Memories all;
+  for (auto& bucket : m_buckets) {
+    for (MemoryView& memory : bucket->memories()) all.push_back(std::move(memory));
+  }
+  return all;
+}
+
+index_t Priority::work_bytes() const {
+  index_t sum = 4 * static_cast<index_t>(m_mean.size());
+  for (const auto& bucket : m_buckets) sum += bucket->work_bytes();
+  return sum;
+}
+
+/// Collective.
+std::unique_ptr<Strategy> make(const StrategySetup& setup) {
+  if (!setup.method.compressor->info().travels) return std::make_unique<EveryStep>(setup, true);
+  run_collectively(setup.transport, [&] {
+    require(setup.job.update.clip == 0,
+            "strategy priority: the first layers are updated before the norm of the whole mean is known; allowed: "
+            "--clip 0");
+  });
+  require_same_on_all_ranks(
+      setup.transport, "exchange",
+      fmt::format("priority, {}, seed {}, {} ranks, credit {}, order {}",
+                  describe(buckets_of(setup.layout, exchange_options(setup, true))), setup.job.exchange.seed,
+                  setup.transport.size(), setup.own.integer("credit"), setup.own.text("order")));
+  auto own = setup.transport.split(0, setup.transport.rank());
+  std::unique_ptr<Strategy> strategy;
+  run_collectively(setup.transport, [&] {
+    own = make_queued(std::move(own), setup.job.exchange.limit_seconds);
+    strategy = std::make_unique<Priority>(setup, make_counting(std::move(own)));
+  });
+  return strategy;
+}
+
+}  // namespace
+
+StrategyEntry strategies::priority() {
+  return {"priority",
+          "every step's gradient, what the next forward pass needs first before the rest; updates just before use",
+          with_common({Parameter::choice("order", "forward", {"forward", "tic", "tac", "backward"},
+                                         "which complete bucket goes first"),
+                       Parameter::integer("credit", "2", 1, 1 << 20, "buckets under way at a time")}),
+          make};
+}
+
+}  // namespace gradcomp

@@ -1,0 +1,173 @@
+"""tools/exchange_page: its tables and sentences from made-up records, and the quick version where links can be shaped."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import types
+
+import example_results
+import pytest
+import tool_process
+from gradcomp_links import cli
+from gradcomp_report import records
+from test_schema import BIN
+
+pytest.importorskip("matplotlib")
+from gradcomp_pages import exchange, exchange_bars, exchange_scaling, exchange_stragglers, frame  # noqa: E402
+
+TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "exchange_page"
+DASH, TIMES = "\N{EN DASH}", "\N{MULTIPLICATION SIGN}"
+
+
+def record(*rows):
+    return types.SimpleNamespace(rows=list(rows))
+
+
+def step(label, time):
+    return {"label": label, "step_time_ms": {"mean": time, "median": time - 1}, "wire_bytes": 2048, "samples_per_second": 1000 / time}
+
+
+BARS = record(step("fp32", 200), step("fp16", 125), step("no_exchange", 100), step("top_k:ratio=0.01", 160), step("sign", 110))
+
+
+def test_the_best_of_their_kinds_are_marked():
+    header, lines = exchange_bars.table(BARS, {})
+    assert header == ["method", "step, ms: mean", "median", "of the throughput of `no_exchange`", "speed beside the best dense", "KiB sent a step"]
+    assert lines[0] == ["`fp32`", "200", "199", "50.0 %", f"0.625{TIMES}", "2.00"]
+    assert lines[1] == ["`fp16` **best dense**", "125", "124", "80.0 %", f"1.00{TIMES}", "2.00"]
+    assert lines[3] == ["`top_k:ratio=0.01`", "160", "159", "62.5 %", f"0.781{TIMES}", "2.00"], "slower than the best dense"
+    assert lines[4] == ["`sign` **best compressed**", "110", "109", "90.9 %", f"1.14{TIMES}", "2.00"]
+
+
+def test_verdicts_of_the_page_of_training_are_a_column():
+    header, lines = exchange_bars.table(BARS, {"fp32": "quality of fp32", "sign": "misses the quality of fp32"})
+    assert header[-1] == "quality, of the page of training"
+    assert [line[-1] for line in lines] == ["quality of fp32", DASH, DASH, DASH, "misses the quality of fp32"]
+
+
+@pytest.mark.parametrize("bar, said", [(0.9, " (bar: 90 %: met)"), (0.95, " (bar: 95 %: missed by 4.1 points)"), (None, "")])
+def test_a_bar_is_met_or_missed(bar, said):
+    assert exchange_bars.verdict(BARS, bar, {}) == ("Best compressed: `sign`, 90.9 % of the throughput without communication"
+                                                    f"{said}; best dense: `fp16`, 80.0 %.")
+
+
+def test_the_best_of_matched_quality_is_named_apart():
+    said = exchange_bars.verdict(BARS, 0.9, {"sign": "misses the quality of fp32", "top_k:ratio=0.01": exchange_bars.SAME})
+    assert said.endswith(": `top_k:ratio=0.01`, 62.5 % (bar: 90 %: missed by 28 points).") and "`sign`, 90.9 %" in said
+    assert exchange_bars.verdict(BARS, 0.9, {"sign": "misses the target"}).endswith(
+        "No compressed method of this table has the quality of `fp32` on the page of training.")
+
+
+def test_qualities_are_those_of_the_page_of_training(tmp_path):
+    assert exchange_bars.qualities("lstm_1x96", 2, tmp_path) == ({}, "") == exchange_bars.qualities("vgg11", 2, tmp_path)
+    made = tmp_path / "made.json"
+    made.write_text(json.dumps(example_results.train()), encoding="utf-8")
+    records.keep(made, tmp_path / "lstm.json", ["gradcomp-train"], 1)
+    found, source = exchange_bars.qualities("lstm_1x96", 2, tmp_path)
+    assert found == {"fp32": "quality of fp32", "fp16": "quality of fp32", "no_exchange": "bound",
+                     "top_k:ratio=0.01": "quality of fp32", "powersgd:rank=2": "misses the quality of fp32"}
+    assert source == "`lstm`, commit unknown"
+
+
+def seed(label, time, loss, waiting=None, stale=None):
+    found = {"label": label, "run_type": "iteration", "step_time_ms": {"mean": time}, "validation_loss": loss,
+             "stages_ms": {} if waiting is None else {"waiting": waiting}}
+    return found if stale is None else found | {"staleness_mean": stale[0], "staleness_max": stale[1]}
+
+
+def test_a_slow_rank_stands_beside_even_ones_over_all_seeds():
+    even = record(seed("fp32", 10, 2.0, 0.5), seed("a", 12, 2.0), seed("fp32", 12, 1.0, 0.5), seed("a", 12, None),
+                  {"label": "fp32", "run_type": "aggregate"})
+    slow = record(seed("fp32", 21, 2.0, 9), seed("a", 24, 1.5, stale=(1.0, 3)), seed("fp32", 23, 2.0, 11),
+                  seed("a", 24, 1.5, stale=(2.0, 5)), {"label": "fp32", "run_type": "aggregate"})
+    _, lines = exchange_stragglers.table(even, slow)
+    assert lines[0] == ["`fp32`", "11.0", "22.0", f"2.00{TIMES}", "10.0", DASH, "1.50 (1.00 to 2.00)", "2.00 (2.00 to 2.00)"]
+    assert lines[1] == ["`a`", "12.0", "24.0", f"2.00{TIMES}", DASH, "1.50, 5", DASH, "1.50 (1.50 to 1.50)"]
+
+
+def test_efficiency_is_beside_one_rank_and_beside_as_many():
+    one = record(step("no_exchange", 100), step("fp32", 125))  # 10 and 8 samples a second
+    four = record(step("no_exchange", 50), step("fp32", 100))
+    header, lines = exchange_scaling.table(one, {4: four})
+    assert header[3:] == ["4 ranks: samples/s", f"of 4 {TIMES} 1 rank", "of `no_exchange`"]
+    assert lines == [["`no_exchange`", "10.0", "100.0 %", "20.0", "50.0 %", "100.0 %"],
+                     ["`fp32`", "8.00", "80.0 %", "10.0", "25.0 %", "50.0 %"]]
+
+
+def options(quick=False, only=None):
+    return types.SimpleNamespace(quick=quick, only=only)
+
+
+def test_links_are_slower_where_ranks_share_cores():
+    jobs = exchange.PAGE.jobs(options())
+    asked = {job.name: job.words[job.words.index("--rate") + 1] for job in jobs if "--rate" in job.words}
+    assert asked["bars_resnet20_2_1000mbit"] == "1000mbit" and asked["bars_resnet20_2_100mbit"] == "100mbit"
+    assert asked["bars_resnet20_4_100mbit"] == asked["scaling_4_100mbit"] == "50mbit" and "bars_vgg11_4_100mbit" not in asked
+    assert len({job.name for job in jobs}) == len(jobs)
+    for job in jobs:  # blocks are whole, and `local` has whole periods
+        steps, block = (int(job.words[job.words.index(word) + 1]) for word in ("--steps", "--block"))
+        assert steps % block == 0 and (block % 8 == 0 or not job.name.startswith("stragglers")), job.name
+
+
+def test_one_section_can_be_measured_alone():
+    names = {job.name for job in exchange.PAGE.jobs(options(only=["stragglers"]))}
+    assert names == {"stragglers_even", "stragglers_slow", "stragglers_uneven"} < set(exchange.PAGE.names(options(only=["stragglers"])))
+    assert list(exchange.PAGE.commands(options(only=["bars"]))) == exchange.PAGE.names(options())
+
+
+def test_unknown_sections_are_refused():
+    done = tool_process.call(lambda: frame.main(exchange.PAGE), TOOL, "--only", "nonsense")
+    tool_process.refused(TOOL, done, "--only", "'nonsense'")
+
+
+def page_of(tmp_path, *names):
+    """The quick page from made-up records of these names."""
+    document = example_results.train()
+    for row in document["benchmarks"]:
+        row |= {"batch_per_rank": 4, "validation_loss": 2.0}
+    made = tmp_path / "made.json"
+    made.write_text(json.dumps(document), encoding="utf-8")
+    for job in exchange.PAGE.jobs(options(quick=True)):
+        if job.name in names:
+            records.keep(made, tmp_path / "records" / f"{job.name}.json", job.words, 1)
+    where = ("--folder", tmp_path / "raw", "--records", tmp_path / "records", "--output", tmp_path / "page.md")
+    done = tool_process.call(lambda: frame.main(exchange.PAGE), TOOL, "--quick", "--page", *where)
+    return done, (tmp_path / "page.md").read_text(encoding="utf-8") if done.returncode == 0 else ""
+
+
+def test_missing_records_are_named_and_their_sections_left_out(tmp_path):
+    done, _ = page_of(tmp_path)
+    assert done.returncode == 1 and done.stderr.startswith("exchange_page: error: there are no records in ")
+    done, page = page_of(tmp_path, "bars_resnet8_2_100mbit", "stragglers_slow", "stragglers_uneven", "scaling_2_memory")
+    assert done.returncode == 0, done.stderr
+    assert [line for line in page.splitlines() if line.startswith("## ")] == [
+        "## resnet8, 2 ranks, 100 Mbit/s, throughput only", "## Commands"]
+    assert "not been measured yet: `stragglers_even`, `scaling_1`, `scaling_2_100mbit`." in page
+    assert "Best compressed: `top_k:ratio=0.01`, " in page and "best dense: `fp16`, " in page
+
+
+def test_a_page_with_all_records_has_all_sections(tmp_path):
+    done, page = page_of(tmp_path, *exchange.PAGE.names(options(quick=True)))
+    assert done.returncode == 0, done.stderr
+    assert [line for line in page.splitlines() if line.startswith("## ")] == [
+        "## resnet8, 2 ranks, 100 Mbit/s, throughput only", "## A slow rank", "## Ranks of uneven speed",
+        "## Scaling over shared memory, throughput only",
+        "## Scaling over links of 100 Mbit/s, throughput only", "## Commands"]
+    assert "Not complete" not in page
+
+
+@pytest.mark.skipif(not BIN or bool(cli.why_not()), reason=f"no shaped links on this machine: {cli.why_not() or 'GRADCOMP_BIN'}")
+def test_quick_page(tmp_path):
+    page = tmp_path / "p.md"
+    environment = os.environ | {"PATH": f"{pathlib.Path(BIN).resolve()}:{os.environ['PATH']}"}
+    words = [sys.executable, str(TOOL), "--quick", "--folder", tmp_path / "raw", "--output", page]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    source = page.read_text(encoding="utf-8")
+    lines = [line.split("`")[1] for line in source.splitlines() if line.startswith("| `")]
+    assert lines == ["fp32", "fp16", "bf16", "no_exchange", *exchange_bars.RINGS,
+                     *exchange_bars.by_priority(exchange_bars.QUICK[0]), *exchange_bars.COMPRESSED,
+                     *2 * exchange_stragglers.METHODS, *2 * exchange_scaling.METHODS]
+    assert subprocess.run([*words, "--page"], capture_output=True, check=False, env=environment).returncode == 0
+    assert page.read_text(encoding="utf-8") == source

@@ -1,0 +1,49 @@
+"""docs/results/exchange.md: what the exchange costs: over slow links, beside a slow rank, with more ranks."""
+from . import exchange_bars, exchange_scaling, exchange_stragglers
+from .page import Page, Text
+
+SECTIONS = {"bars": exchange_bars, "stragglers": exchange_stragglers, "scaling": exchange_scaling}
+
+
+class Exchange(Page):
+    name, tool, complete = "exchange", "exchange_page", False
+    about = "Trains over shaped links, beside a slow rank, and with 1 to 4 ranks. Needs root; wants a quiet machine."
+    programs = ("gradcomp-train", "mpirun")
+
+    def arguments(self, parser):
+        parser.add_argument("--only", action="append", choices=SECTIONS, metavar="SECTION",
+                            help=f"measure this section; may be given more than once (default: all): {', '.join(SECTIONS)}")
+
+    @staticmethod
+    def _jobs(options, chosen):
+        return [job for name in chosen for job in SECTIONS[name].jobs(options.quick)]
+
+    def jobs(self, options):
+        return self._jobs(options, [name for name in SECTIONS if name in (options.only or SECTIONS)])
+
+    def names(self, options):
+        return [job.name for job in self._jobs(options, SECTIONS)]
+
+    def commands(self, options):
+        return {job.name: list(map(str, job.words)) for job in self._jobs(options, SECTIONS)}
+
+    def text(self, records, options):
+        out = Text(self, "what the exchange costs", records)
+        out.lines += ["How near does the best compressed method come to the throughput without communication? What does one slow "
+                      "rank cost? What do more ranks bring? Every rank has one thread, and the kernel shapes all links "
+                      "([how](../links.md)).", "",
+                      "The tables over links and those of scaling are **throughput only**: their few steps, at one learning rate "
+                      "for all methods, say nothing about quality. Where [the page of training](training.md) has trained the same "
+                      "method on the same model with as many ranks, its verdict stands in the column *quality*; a dash means that "
+                      "it has not. That training had tuned rates, other batches, and on images more noise. *Best dense* and *best "
+                      "compressed* are the fastest of their kind in a table.", ""]
+        lacking = [name for name in self.names(options) if name not in records]
+        if lacking:
+            listed = ", ".join(f"`{name}`" for name in lacking)
+            out.lines += [f"**Not complete**: these records have not been measured yet: {listed}.", ""]
+        for section in SECTIONS.values():
+            section.write(out, records, options.quick)
+        return out.whole()
+
+
+PAGE = Exchange()
