@@ -22,6 +22,7 @@ class Priority final : public Strategy {
  public:
   /// `transport`: its own.
   Priority(const StrategySetup& setup, std::unique_ptr<CountingTransport> transport);
+  ~Priority() override;
 
   std::string name() const override { return "priority"; }
   bool in_step() const override { return false; }  // others may need this rank's share of a transfer
@@ -63,6 +64,7 @@ class Priority final : public Strategy {
   FirstUse m_layers;
   StepContext m_now;        ///< the step of the last begin()
   StepContext m_sent;       ///< the step whose buckets are exchanged: this one, or in forward the one before
+  bool m_failed = false;    ///< a peer is gone
   bool m_begun = false;     ///< no ready() since begin()
   bool m_backward = false;  ///< it may still need the parameters of layers whose gradient is complete
   std::size_t m_ready = 0, m_left = 0;  ///< buckets of m_sent that are complete, and that are not up to date
@@ -91,6 +93,15 @@ Priority::Priority(const StrategySetup& setup, std::unique_ptr<CountingTransport
   }
 }
 
+/// Between two steps it ends what is under way, since a peer's part of it would meet the communicator's next user.
+Priority::~Priority() {
+  if (m_failed || m_backward || m_left == 0) return;
+  try {
+    drain(Exec());
+  } catch (...) {  // the job ends by an earlier error
+  }
+}
+
 void Priority::begin(const Exec&, const StepContext& context) {
   m_now = context;
   m_begun = true;
@@ -115,6 +126,7 @@ template <class Done>
 void Priority::progress_while_waiting(const Exec& exec, const Done& done, const Idle& idle) {
   const auto progress_or_idle = [&] { return progress(exec) || (idle && idle()); };
   if (progress_until(m_now.timeline, m_limit_seconds, done, progress_or_idle)) return;
+  m_failed = true;
   for (auto& bucket : m_buckets) {
     if (bucket->state() == State::under_way) bucket->wait(exec);  // the transport throws, and knows that it is dead
   }
