@@ -71,12 +71,17 @@ def test_a_wrong_call_is_one_line(words, said):
 @needs_links
 def test_ranks_run_on_their_nodes_and_the_last_status_counts(tmp_path):
     report = tmp_path / "report.json"
-    script = 'echo "$(hostname)  $OMPI_COMM_WORLD_RANK $GRADCOMP_SHAPED_LINK it\'s"; exit $OMPI_COMM_WORLD_RANK'
-    done = run("--rate", "50mbit", "--nodes", 3, "--report", report, "--", "bash", "-c", script)
+    # A rank that ends with an error makes mpirun kill the others: each waits until all have said where they are.
+    said = tmp_path / "said"
+    said.mkdir()
+    line = 'echo "$(hostname)  $OMPI_COMM_WORLD_RANK $GRADCOMP_SHAPED_LINK it\'s" > "$0/$OMPI_COMM_WORLD_RANK"'
+    script = f'{line}; until [ "$(cat "$0"/* | wc -l)" = 3 ]; do sleep 0.05; done; exit $OMPI_COMM_WORLD_RANK'
+    done = run("--rate", "50mbit", "--nodes", 3, "--report", report, "--", "bash", "-c", script, said)
     assert done.returncode != 0, done.stderr
-    assert sorted(done.stdout.splitlines()) == [f"n{i + 1}  {i} 50Mbit/s it's" for i in range(3)]
+    lines = [(said / str(rank)).read_text(encoding="utf-8") for rank in range(3)]
+    assert lines == [f"n{i + 1}  {i} 50Mbit/s it's\n" for i in range(3)]
     known = json.loads(report.read_text(encoding="utf-8"))
-    assert known["status"] == done.returncode and known["command"] == ["bash", "-c", script]
+    assert known["status"] == done.returncode and known["command"] == ["bash", "-c", script, str(said)]
     assert 0.8 <= known["measured_bits_per_s"] / 50e6 <= 1.05 and [link["node"] for link in known["links"]] == ["n1", "n2", "n3"]
 
 
