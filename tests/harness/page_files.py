@@ -1,11 +1,14 @@
 """For tests of pages: a page of two records, and a program that writes them and remembers what it was asked."""
 import json
+import os
 import pathlib
+import subprocess
 import sys
 
 import tool_process
 from gradcomp_pages import frame
 from gradcomp_pages.page import Job, Page, Text
+from test_schema import BIN
 
 COMMIT, OTHER = "a" * 12, "b" * 12
 PROGRAM = """#!{python}
@@ -75,3 +78,17 @@ def make(page, folder, *arguments):
     """The page's tool, all of whose files lie in `folder`."""
     where = ("--folder", folder / "raw", "--records", folder / "records", "--output", folder / "page.md")
     return tool_process.call(lambda: frame.main(page), page.tool, *where, *arguments)
+
+
+def quick(tool, folder):
+    """Makes the quick version of a page with this build's programs. Returns its text and the first cells of its tables'
+    lines, and checks that its records alone make it again."""
+    page = folder / "page.md"
+    environment = os.environ | {"PATH": f"{pathlib.Path(BIN).resolve()}:{os.environ['PATH']}"}
+    words = [sys.executable, str(tool), "--quick", "--folder", folder / "raw", "--output", page]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    source = page.read_text(encoding="utf-8")
+    again = subprocess.run([*words, "--page"], capture_output=True, text=True, check=False, env=environment)
+    assert again.returncode == 0 and page.read_text(encoding="utf-8") == source, again.stderr
+    return source, [line.split("`")[1] for line in source.splitlines() if line.startswith("| `")]

@@ -1,9 +1,6 @@
 """tools/exchange_page: its tables and sentences from made-up records, and the quick version where links can be shaped."""
 import json
-import os
 import pathlib
-import subprocess
-import sys
 import types
 
 import example_results
@@ -14,6 +11,7 @@ from gradcomp_report import records
 from test_schema import BIN
 
 pytest.importorskip("matplotlib")
+import page_files  # noqa: E402
 from gradcomp_pages import exchange, exchange_bars, exchange_scaling, exchange_stragglers, frame  # noqa: E402
 
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "exchange_page"
@@ -25,7 +23,8 @@ def record(*rows):
 
 
 def step(label, time):
-    return {"label": label, "step_time_ms": {"mean": time, "median": time - 1}, "wire_bytes": 2048, "samples_per_second": 1000 / time}
+    return {"label": label, "step_time_ms": {"mean": time, "median": time - 1}, "wire_bytes": 2048,
+            "samples_per_second": 1000 / time}
 
 
 BARS = record(step("fp32", 200), step("fp16", 125), step("no_exchange", 100), step("top_k:ratio=0.01", 160), step("sign", 110))
@@ -33,7 +32,8 @@ BARS = record(step("fp32", 200), step("fp16", 125), step("no_exchange", 100), st
 
 def test_the_best_of_their_kinds_are_marked():
     header, lines = exchange_bars.table(BARS, {})
-    assert header == ["method", "step, ms: mean", "median", "of the throughput of `no_exchange`", "speed beside the best dense", "KiB sent a step"]
+    assert header == ["method", "step, ms: mean", "median", "of the throughput of `no_exchange`",
+                      "speed beside the best dense", "KiB sent a step"]
     assert lines[0] == ["`fp32`", "200", "199", "50.0 %", f"0.625{TIMES}", "2.00"]
     assert lines[1] == ["`fp16` **best dense**", "125", "124", "80.0 %", f"1.00{TIMES}", "2.00"]
     assert lines[3] == ["`top_k:ratio=0.01`", "160", "159", "62.5 %", f"0.781{TIMES}", "2.00"], "slower than the best dense"
@@ -112,7 +112,8 @@ def test_links_are_slower_where_ranks_share_cores():
 
 def test_one_section_can_be_measured_alone():
     names = {job.name for job in exchange.PAGE.jobs(options(only=["stragglers"]))}
-    assert names == {"stragglers_even", "stragglers_slow", "stragglers_uneven"} < set(exchange.PAGE.names(options(only=["stragglers"])))
+    all_names = set(exchange.PAGE.names(options(only=["stragglers"])))
+    assert names == {"stragglers_even", "stragglers_slow", "stragglers_uneven"} < all_names
     assert list(exchange.PAGE.commands(options(only=["bars"]))) == exchange.PAGE.names(options())
 
 
@@ -159,15 +160,7 @@ def test_a_page_with_all_records_has_all_sections(tmp_path):
 
 @pytest.mark.skipif(not BIN or bool(cli.why_not()), reason=f"no shaped links on this machine: {cli.why_not() or 'GRADCOMP_BIN'}")
 def test_quick_page(tmp_path):
-    page = tmp_path / "p.md"
-    environment = os.environ | {"PATH": f"{pathlib.Path(BIN).resolve()}:{os.environ['PATH']}"}
-    words = [sys.executable, str(TOOL), "--quick", "--folder", tmp_path / "raw", "--output", page]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
-    assert done.returncode == 0, done.stderr
-    source = page.read_text(encoding="utf-8")
-    lines = [line.split("`")[1] for line in source.splitlines() if line.startswith("| `")]
+    _, lines = page_files.quick(TOOL, tmp_path)
     assert lines == ["fp32", "fp16", "bf16", "no_exchange", *exchange_bars.RINGS,
                      *exchange_bars.by_priority(exchange_bars.QUICK[0]), *exchange_bars.COMPRESSED,
                      *2 * exchange_stragglers.METHODS, *2 * exchange_scaling.METHODS]
-    assert subprocess.run([*words, "--page"], capture_output=True, check=False, env=environment).returncode == 0
-    assert page.read_text(encoding="utf-8") == source

@@ -1,10 +1,8 @@
 """tools/links_page: its table worked out by hand, and the quick version where links can be shaped."""
-import os
 import pathlib
-import subprocess
-import sys
 import types
 
+import page_files
 import pytest
 from gradcomp_links import cli
 from gradcomp_pages import links
@@ -35,13 +33,5 @@ def test_shaped_links_are_slower_where_ranks_share_cores():
 
 @pytest.mark.skipif(not BIN or bool(cli.why_not()), reason=f"no shaped links on this machine: {cli.why_not() or 'GRADCOMP_BIN'}")
 def test_quick_page(tmp_path):
-    page = tmp_path / "p.md"
-    environment = os.environ | {"PATH": f"{pathlib.Path(BIN).resolve()}:{os.environ['PATH']}"}
-    words = [sys.executable, str(TOOL), "--quick", "--folder", tmp_path / "raw", "--output", page]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
-    assert done.returncode == 0, done.stderr
-    source = page.read_text(encoding="utf-8")
-    lines = [line.split("`")[1] for line in source.splitlines() if line.startswith("| `")]
+    source, lines = page_files.quick(TOOL, tmp_path)
     assert lines == ["fp32", "fp16", "bf16", "no_exchange", *links.METHODS] and "resnet8, 2 ranks" in source
-    assert subprocess.run([*words, "--page"], capture_output=True, check=False, env=environment).returncode == 0
-    assert page.read_text(encoding="utf-8") == source

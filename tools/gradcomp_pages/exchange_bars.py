@@ -3,7 +3,7 @@ import dataclasses
 
 from gradcomp_report import records, text, training_tables
 
-from .exchange_ranks import TINY, rows_of, shaped, sharing
+from .ranks import TINY, rows_of, shaped, sharing
 from .page import Job
 
 RINGS = ("fp32:reducer=ring", "fp16:reducer=ring")

@@ -1,7 +1,7 @@
 """The third section of docs/results/exchange.md: samples a second with 1, 2 and 4 ranks."""
 from gradcomp_report import text
 
-from .exchange_ranks import CORES, TINY, asked, memory, rows_of, shaped
+from .ranks import CORES, TINY, asked, memory, rows_of, shaped
 from .page import Job
 
 BOUND = "no_exchange"

@@ -3,7 +3,7 @@ import statistics
 
 from gradcomp_report import text
 
-from .exchange_ranks import TINY, memory
+from .ranks import TINY, memory
 from .page import Job
 
 COMPRESSORS = ("fp32", "qsgd:bits=4")

@@ -4,6 +4,7 @@ import dataclasses
 from gradcomp_report import text
 
 from .page import Job, Page, Text
+from .ranks import asked, shaped, slower
 
 METHODS = ("top_k:ratio=0.01", "powersgd:rank=2", "qsgd:bits=4", "ef_sign:reducer=two_phase", "fp32:reducer=ring")
 RATES = (100, 300, 1000)  # Mbit/s
@@ -30,25 +31,20 @@ def _train(case):
             "--methods", ",".join(METHODS))
 
 
-def _slower(ranks):
-    """How many ranks share a core of the two that the page is made for: emulated links are slowed by as much."""
-    return max(1, ranks // 2)
-
-
-def emulated(record):
+def over_emulated(record):
     """{(method, Mbit/s): milliseconds of a step}"""
     return {(row["label"], one["rate_mbit_s"]): one["step_time_ms"]["median"] for row in record.rows for one in row["over_links"]}
 
 
-def shaped(record):
+def over_shaped(record):
     """{method: milliseconds of a step}"""
     return {row["label"]: row["step_time_ms"]["median"] for row in record.rows}
 
 
 def table(imitated, real):
     """`real`: {Mbit/s: record}. A line per method, for each rate: shaped, emulated, and by how much the latter is off."""
-    times, lines = emulated(imitated), []
-    steps = {rate: shaped(record) for rate, record in real.items()}
+    times, lines = over_emulated(imitated), []
+    steps = {rate: over_shaped(record) for rate, record in real.items()}
     for label in dict.fromkeys(label for label, _ in times):
         cells = [f"`{label}`"]
         for rate in real:
@@ -80,9 +76,8 @@ class Links(Page):
                 found.append(Job(f"{case.model}_{ranks}_emulated", (*threads, *idle, "mpirun", "-n", ranks, *_train(case), "--block",
                                                                     1, "--link", swept), "steps over emulated links"))
                 for rate in rates:
-                    asked = f"{rate / _slower(ranks):g}mbit"
-                    words = ("tools/shaped-links", "--nodes", ranks, "--threads", 1, "--rate", asked, "--", *_train(case))
-                    found.append(Job(f"{case.model}_{ranks}_{rate}mbit", words, f"steps over links of {asked}"))
+                    found.append(Job(f"{case.model}_{ranks}_{rate}mbit", (*shaped(ranks, rate), *_train(case)),
+                                     f"steps over links of {asked(ranks, rate)}"))
         return found
 
     def text(self, records, options):
@@ -94,9 +89,9 @@ class Links(Page):
                       "**throughput only**.", ""]
         for case in cases:
             for ranks in counts:
-                slower = _slower(ranks)
-                note = "" if slower == 1 else (f" {slower} ranks share a core, so the emulated links are slowed by {slower}, and the "
-                                               f"shaped ones have 1 / {slower} of the rate.")
+                shared = slower(ranks)
+                note = "" if shared == 1 else (f" {shared} ranks share a core, so the emulated links are slowed by {shared}, and the "
+                                               f"shaped ones have 1 / {shared} of the rate.")
                 real = {rate: records[f"{case.model}_{ranks}_{rate}mbit"] for rate in rates}
                 out.add(f"{case.model}, {ranks} ranks, throughput only", f"`{case.model}`, {case.steps} steps.{note}",
                         table(records[f"{case.model}_{ranks}_emulated"], real))

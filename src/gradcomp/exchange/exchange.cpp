@@ -105,12 +105,7 @@ StepReport Exchange::close(const Exec& exec) {
   if (device_is_host) resolve(exec);
   StepReport report;
   report.skipped = m_skipped;
-  for (auto& reduction : m_reductions) {
-    const MessageBytes bytes = reduction->bytes();
-    report.payload_bytes += bytes.payload;
-    report.header_bytes += bytes.header;
-    append_density(reduction->sender(), report.density_ratio);
-  }
+  for (const auto& reduction : m_reductions) add(report, *reduction);
   report.wire_bytes = m_transport->ledger().total().sent - m_sent_before;
   return report;
 }
@@ -123,6 +118,13 @@ void append_density(const Sender& sender, std::vector<double>& ratios) {
       ratios.push_back(static_cast<double>(state.kept[i]) / static_cast<double>(state.target[i]));
     }
   }
+}
+
+void add(StepReport& report, const Reduction& bucket) {
+  const MessageBytes bytes = bucket.bytes();
+  report.payload_bytes += bytes.payload;
+  report.header_bytes += bytes.header;
+  append_density(bucket.sender(), report.density_ratio);
 }
 
 void Exchange::resolve(const Exec& exec) {
@@ -149,13 +151,18 @@ index_t Exchange::work_bytes() const {
   return sum;
 }
 
-std::unique_ptr<Exchange> make_exchange(const MethodSpec& method, const Layout& layout, Transport& transport,
-                                        const ExchangeOptions& options) {
+void require_same_exchange(const MethodSpec& method, const Layout& layout, Transport& transport,
+                           const ExchangeOptions& options, const std::string& how) {
   require_same_on_all_ranks(transport, "method", method.canonical);
   require_same_on_all_ranks(transport, "model's layout", describe(layout));
   require_same_on_all_ranks(transport, "exchange",
-                            fmt::format("{}, {}, seed {}, {} ranks", options.overlapped ? "overlapped" : "synchronous",
-                                        describe(buckets_of(layout, options)), options.seed, transport.size()));
+                            fmt::format("{}, {}, seed {}, {} ranks", how, describe(buckets_of(layout, options)),
+                                        options.seed, transport.size()));
+}
+
+std::unique_ptr<Exchange> make_exchange(const MethodSpec& method, const Layout& layout, Transport& transport,
+                                        const ExchangeOptions& options) {
+  require_same_exchange(method, layout, transport, options, options.overlapped ? "overlapped" : "synchronous");
   auto own = transport.split(0, transport.rank());
   std::unique_ptr<Exchange> exchange;
   run_collectively(transport, [&] {

@@ -18,8 +18,8 @@ namespace gradcomp {
 
 /// What one step moved and kept: summed over buckets, of this rank.
 struct StepReport {
-  bool skipped = false;       ///< some rank flagged the step: memories were given back, the mean is unspecified. On a
-                              ///< device this is known one step late, and told of the step before
+  bool skipped = false;       ///< some rank flagged the step: memories were given back, the mean is unspecified. Told
+                              ///< of the step before on a device, and by strategies that report late
   index_t payload_bytes = 0;  ///< messages handed to the exchange, headers excluded
   index_t header_bytes = 0;   ///< their headers
   index_t wire_bytes = 0;     ///< sent by this rank by the algorithms' true volume (counting transport)
@@ -30,6 +30,9 @@ struct StepReport {
 
 /// Adds a sender's achieved densities of its last step, one per segment with a target.
 void append_density(const Sender& sender, std::vector<double>& ratios);
+
+/// Adds what the last step of a bucket moved and kept, but for wire bytes, which only the transport knows.
+void add(StepReport& report, const Reduction& bucket);
 
 /// One slice of other work while an exchange is waited for; false: there is none. May be empty.
 using Idle = std::function<bool()>;
@@ -107,6 +110,11 @@ class Exchange {
 /// not, or when one cannot make its exchange.
 std::unique_ptr<Exchange> make_exchange(const MethodSpec& method, const Layout& layout, Transport& transport,
                                         const ExchangeOptions& options);
+
+/// Collective. Throws the same AgreedError on every rank unless all have this method, layout, buckets and seed, and the
+/// same `how`: what else makes an exchange.
+void require_same_exchange(const MethodSpec& method, const Layout& layout, Transport& transport,
+                           const ExchangeOptions& options, const std::string& how);
 
 /// The buckets under these options.
 std::vector<BucketRange> buckets_of(const Layout& layout, const ExchangeOptions& options);

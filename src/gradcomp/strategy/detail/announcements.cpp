@@ -1,6 +1,7 @@
 #include "gradcomp/strategy/detail/announcements.hpp"
 
 #include <numeric>
+#include <utility>
 
 #include "gradcomp/core/read_back.hpp"
 
@@ -27,15 +28,13 @@ void Announcements::say(const Exec& exec, std::size_t bucket) {
 }
 
 std::optional<std::size_t> Announcements::next(const Exec& exec) {
-  if (m_next || (m_left == 0 && !m_listens)) return m_next;
-  if (!m_listens) {
+  if (m_next || (m_left == 0 && !m_coming.valid())) return m_next;
+  if (!m_coming.valid()) {
     m_coming = m_transport.start(exec, Receive{m_heard.data(), message_bytes, 0, m_tag});
-    m_listens = true;
     --m_left;
   }
   if (!m_coming.test()) return std::nullopt;
-  m_coming.order(exec);
-  m_listens = false;
+  std::exchange(m_coming, {}).order(exec);
   std::int64_t number = -1;
   read_back(exec, Span<const std::int64_t>(m_heard), &number, "gradcomp::strategy::announcements");
   require(number >= 0 && number < static_cast<std::int64_t>(m_numbers.size()),

@@ -29,8 +29,7 @@ class Announcements {
   int m_tag;
   Vector<std::int64_t> m_numbers;  ///< [buckets] 0, 1, 2 ..: what is sent
   Vector<std::int64_t> m_heard;    ///< [1]
-  Completion m_coming;
-  bool m_listens = false;  ///< m_coming is under way
+  Completion m_coming;             ///< under way while it is valid
   index_t m_left = 0;
   std::optional<std::size_t> m_next;
   std::vector<Completion> m_said;

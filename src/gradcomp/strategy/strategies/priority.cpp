@@ -1,17 +1,16 @@
 #include "gradcomp/strategy/strategies/priority.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/comm/queued.hpp"
 #include "gradcomp/strategy/detail/announcements.hpp"
+#include "gradcomp/strategy/detail/bucket_places.hpp"
 #include "gradcomp/strategy/detail/bucket_update.hpp"
 #include "gradcomp/strategy/detail/credit_window.hpp"
 #include "gradcomp/strategy/detail/every_step.hpp"
 #include "gradcomp/strategy/detail/first_use.hpp"
 #include "gradcomp/strategy/detail/progress_until.hpp"
-#include "gradcomp/strategy/detail/transfer_order.hpp"
 
 namespace gradcomp {
 namespace {
@@ -39,7 +38,6 @@ class Priority final : public Strategy {
 
  private:
   bool start_next(const Exec& exec);
-  bool may_start(std::size_t bucket) const;
   void start(const Exec& exec, std::size_t bucket);
   bool advance(const Exec& exec, std::size_t bucket);
   bool update_arrived(const Exec& exec);
@@ -48,7 +46,6 @@ class Priority final : public Strategy {
   template <class Done>
   void progress_while_waiting(const Exec& exec, const Done& done, const Idle& idle);
   void finish(const Exec& exec, const Idle& idle);
-  std::vector<std::size_t> places() const;
   StepReport take_report();
 
   std::string m_order;
@@ -65,6 +62,7 @@ class Priority final : public Strategy {
   StepContext m_now;        ///< the step of the last begin()
   StepContext m_sent;       ///< the step whose buckets are exchanged: this one, or in forward the one before
   bool m_failed = false;    ///< a peer is gone
+  bool m_ordered = false;   ///< the window knows what is urgent
   bool m_begun = false;     ///< no ready() since begin()
   bool m_backward = false;  ///< it may still need the parameters of layers whose gradient is complete
   std::size_t m_ready = 0, m_left = 0;  ///< buckets of m_sent that are complete, and that are not up to date
@@ -154,39 +152,9 @@ void Priority::open_step(const Exec& exec) {
     const Reduction& reduction = bucket->reduction();
     if (!m_announced.leads()) m_announced.expect(reduction.in_any_order() ? 1 : reduction.rounds());
   }
-  if (m_announced.leads()) m_window.order(places());
-}
-
-/// For each bucket how many go before it.
-std::vector<std::size_t> Priority::places() const {
-  std::vector<std::size_t> place(m_ranges.size());
-  for (std::size_t b = 0; b < place.size(); ++b) place[b] = m_order == "backward" ? b : place.size() - 1 - b;
-  const auto layers = m_layers.buckets_of_layers(m_ranges);
-  if (m_order == "backward" || layers.empty()) return place;
-  std::vector<std::size_t> order;  // of first use
-  for (const auto& layer : layers) {
-    for (const std::size_t b : layer) {
-      if (std::find(order.begin(), order.end(), b) == order.end()) order.push_back(b);
-    }
+  if (m_announced.leads() && !std::exchange(m_ordered, true)) {
+    m_window.order(places_of(m_order, m_ranges, m_layers.buckets_of_layers(m_ranges)));
   }
-  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
-  if (m_order == "forward" || order.size() < place.size()) return place;
-  std::vector<std::vector<std::size_t>> needed(layers.size());  // by place, so that ties are broken by first use
-  std::vector<double> seconds(place.size());
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    for (const std::size_t b : layers[l]) needed[l].push_back(place[b]);
-  }
-  for (std::size_t b = 0; b < place.size(); ++b) seconds[place[b]] = static_cast<double>(m_ranges[b].count);
-  const TransferGraph graph = line_of(needed, seconds);
-  const auto chosen = m_order == "tic" ? tic_order(graph) : tac_order(graph);
-  std::vector<std::size_t> found(place.size());
-  for (std::size_t i = 0; i < chosen.size(); ++i) found[order[chosen[i]]] = i;
-  return found;
-}
-
-bool Priority::may_start(std::size_t bucket) const {
-  const State state = m_buckets[bucket]->state();
-  return state == State::ready || state == State::between;
 }
 
 /// What rank 0 says; it says it itself.
@@ -197,7 +165,9 @@ bool Priority::start_next(const Exec& exec) {
     return bucket.has_value();
   }
   const auto bucket = m_announced.next(exec);
-  if (!bucket || !may_start(*bucket)) return false;
+  if (!bucket) return false;
+  const State state = m_buckets[*bucket]->state();
+  if (state != State::ready && state != State::between) return false;
   m_announced.take();
   start(exec, *bucket);
   return true;
@@ -251,10 +221,7 @@ bool Priority::update_arrived(const Exec& exec) {
 
 void Priority::report_step() {
   for (const auto& bucket : m_buckets) {
-    const MessageBytes bytes = bucket->reduction().bytes();
-    m_report.payload_bytes += bytes.payload;
-    m_report.header_bytes += bytes.header;
-    append_density(bucket->reduction().sender(), m_report.density_ratio);
+    add(m_report, bucket->reduction());
     m_report.skipped = m_report.skipped || bucket->skipped();
   }
 }
@@ -308,11 +275,7 @@ std::unique_ptr<Strategy> make(const StrategySetup& setup) {
             "strategy priority: the first layers are updated before the norm of the whole mean is known; allowed: "
             "--clip 0");
   });
-  require_same_on_all_ranks(
-      setup.transport, "exchange",
-      fmt::format("priority, {}, seed {}, {} ranks, credit {}, order {}",
-                  describe(buckets_of(setup.layout, exchange_options(setup, true))), setup.job.exchange.seed,
-                  setup.transport.size(), setup.own.integer("credit"), setup.own.text("order")));
+  require_same_exchange(setup.method, setup.layout, setup.transport, exchange_options(setup, true), "priority");
   auto own = setup.transport.split(0, setup.transport.rank());
   std::unique_ptr<Strategy> strategy;
   run_collectively(setup.transport, [&] {

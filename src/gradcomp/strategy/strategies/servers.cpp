@@ -179,6 +179,7 @@ StrategyEntry strategies::servers() {
           [](const StrategySetup& setup) -> std::unique_ptr<Strategy> {
             if (!setup.method.compressor->info().travels) return without_exchange(setup);
             run_collectively(setup.transport, [&] { check_setup(setup); });
+            require_same_exchange(setup.method, setup.layout, setup.transport, setup.job.exchange, "servers");
             auto own = setup.transport.split(0, setup.transport.rank());
             std::unique_ptr<Strategy> servers;
             run_collectively(setup.transport,

@@ -1,4 +1,4 @@
-"""How the jobs of docs/results/exchange.md start their ranks: over shared memory, and over links that the kernel shapes."""
+"""How the jobs of pages start their ranks: over shared memory, and over links that the kernel shapes."""
 CORES = 2  # that the page is made for
 TINY = ("--data", "shapetex10:train=64:test=32", "--batch", 4)
 
