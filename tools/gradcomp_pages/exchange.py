@@ -1,13 +1,15 @@
-"""docs/results/exchange.md: what the exchange costs: over slow links, beside a slow rank, with more ranks."""
-from . import exchange_bars, exchange_scaling, exchange_stragglers
+"""docs/results/exchange.md: what the exchange costs: over slow links, beside a slow rank, with more ranks, and with few
+exchanges."""
+from . import exchange_bars, exchange_local, exchange_scaling, exchange_stragglers
 from .page import Page, Text
 
-SECTIONS = {"bars": exchange_bars, "stragglers": exchange_stragglers, "scaling": exchange_scaling}
+SECTIONS = {"bars": exchange_bars, "stragglers": exchange_stragglers, "scaling": exchange_scaling,
+            "local": exchange_local}
 
 
 class Exchange(Page):
     name, tool, complete = "exchange", "exchange_page", False
-    about = "Trains over shaped links, beside a slow rank, and with 1 to 4 ranks. Needs root; wants a quiet machine."
+    about = "Trains over shaped links, beside a slow rank, with 1 to 4 ranks, and by local steps. Needs root; wants a quiet machine."
     programs = ("gradcomp-train", "mpirun")
 
     def arguments(self, parser):
@@ -30,8 +32,8 @@ class Exchange(Page):
     def text(self, records, options):
         out = Text(self, "what the exchange costs", records)
         out.lines += ["How near does the best compressed method come to the throughput without communication? What does one slow "
-                      "rank cost? What do more ranks bring? Every rank has one thread, and the kernel shapes all links "
-                      "([how](../links.md)).", "",
+                      "rank cost? What do more ranks bring? What do local steps keep of the quality? Every rank has one thread, and "
+                      "the kernel shapes all links ([how](../links.md)).", "",
                       "The tables over links and those of scaling are **throughput only**: their few steps, at one learning rate "
                       "for all methods, say nothing about quality. Where [the page of training](training.md) has trained the same "
                       "method on the same model with as many ranks, its verdict stands in the column *quality*; a dash means that "
