@@ -83,7 +83,7 @@ def fake_bench(folder, name, tests, context=None, **options):
 
 def compare(*arguments):
     """Runs the tool's main(); the same attributes as of a finished process."""
-    from gradcomp_compare import cli
+    from gradcomp.gate import cli
     return tool_process.call(cli.main, TOOL, *arguments)
 
 

@@ -110,7 +110,7 @@ def repository(folder, contents):
 
 def history(*arguments):
     """Runs the tool's main(); the same attributes as of a finished process."""
-    from gradcomp_history import cli
+    from gradcomp.history import cli
     return tool_process.call(cli.main, TOOL, *arguments)
 
 

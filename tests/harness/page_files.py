@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 import tool_process
-from gradcomp_pages import frame
-from gradcomp_pages.page import Job, Page, Text
+from gradcomp.pages import frame
+from gradcomp.pages.page import Job, Page, Text
 from test_schema import BIN
 
 COMMIT, OTHER = "a" * 12, "b" * 12

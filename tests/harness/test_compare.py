@@ -9,8 +9,8 @@ import pytest
 from compare_files import CASE, CASES, TOOL, compare, edit, refused, write_arm
 
 pytest.importorskip("scipy.stats")
-from gradcomp_compare.baselines import machine_class  # noqa: E402
-from gradcomp_compare.samples import read_process  # noqa: E402
+from gradcomp.gate.baselines import machine_class  # noqa: E402
+from gradcomp.gate.samples import read_process  # noqa: E402
 
 GOOGLE = [path for path in (pathlib.Path("/usr/share/benchmark/compare.py"),
                             pathlib.Path("/usr/share/benchmark/tools/compare.py")) if path.is_file()]

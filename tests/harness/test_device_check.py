@@ -10,7 +10,7 @@ import time
 
 import example_results
 import pytest
-from gradcomp_device_check import alternatives, arguments, building, children, cli, measuring, page, sections, steps
+from gradcomp.device_check import alternatives, arguments, building, children, cli, measuring, page, sections, steps
 from tool_process import call, interrupt, refused
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

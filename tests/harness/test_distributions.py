@@ -7,7 +7,7 @@ import xml.etree.ElementTree
 
 import numpy as np
 import pytest
-from gradcomp_report import fits, gradients
+from gradcomp.report import fits, gradients
 from scipy import stats
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

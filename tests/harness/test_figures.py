@@ -11,8 +11,8 @@ import pytest
 from compare_files import ROOT
 
 pytest.importorskip("numpy")
-from gradcomp_compare import counting, deterministic  # noqa: E402
-from gradcomp_compare.samples import GateError  # noqa: E402
+from gradcomp.gate import counting, deterministic  # noqa: E402
+from gradcomp.gate.samples import GateError  # noqa: E402
 
 TOOL = ROOT / "tools" / "figures"
 BASELINE = ROOT / "docs" / "baselines" / "deterministic" / "figures.json"

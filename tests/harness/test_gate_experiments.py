@@ -9,9 +9,9 @@ import pytest
 from compare_files import CASE, ROOT, fake_bench
 
 pytest.importorskip("scipy.stats")
-from gradcomp_compare import experiments  # noqa: E402
-from gradcomp_compare.samples import GateError  # noqa: E402
-from gradcomp_pages import gate, slower  # noqa: E402
+from gradcomp.gate import experiments  # noqa: E402
+from gradcomp.gate.samples import GateError  # noqa: E402
+from gradcomp.pages import gate, slower  # noqa: E402
 
 TESTS = pathlib.Path(__file__).resolve().parent
 

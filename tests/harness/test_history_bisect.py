@@ -9,7 +9,7 @@ from tool_process import interrupt
 
 pytest.importorskip("scipy.stats")
 pytest.importorskip("matplotlib")
-from gradcomp_history.search import search  # noqa: E402
+from gradcomp.history.search import search  # noqa: E402
 
 COMMITS = 17  # the first is good: 16 are suspected
 # A build is the fake gradcomp-bench with the file `speed` of its commit. It appends to a log.

@@ -4,8 +4,8 @@ import types
 
 import page_files
 import pytest
-from gradcomp_links import cli
-from gradcomp_pages import links
+from gradcomp.links import cli
+from gradcomp.pages import links
 from test_schema import BIN
 
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "links_page"

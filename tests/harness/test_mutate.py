@@ -11,8 +11,7 @@ import tool_process
 
 pytest.importorskip("scipy.stats")
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "gradcomp-mutate"
-sys.path.insert(0, str(TOOL.parent))
-from gradcomp_mutate import cli, folders, mutants, record, trial, tree  # noqa: E402
+from gradcomp.mutate import cli, folders, mutants, record, trial, tree  # noqa: E402
 
 MUTATOR = """
 CHANGES = {"one = 1": ["one = 2", "one = BROKEN"], "two = 2": ["two = 3"], "three = 3": ["three = 3  # as before", "three = ("]}

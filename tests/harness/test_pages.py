@@ -4,7 +4,7 @@ import json
 
 import page_files
 import pytest
-from gradcomp_report import records
+from gradcomp.results import records
 from page_files import COMMIT, OTHER, Toy, asked, make
 
 

@@ -5,9 +5,9 @@ import subprocess
 
 import example_results
 import pytest
-from gradcomp_report import records
-from gradcomp_report.load import Record, ReportError, read_record
-from gradcomp_report.records import compact, keep, read_kept, require_one_clean_commit, same_sources
+from gradcomp.results import records
+from gradcomp.results.reading import Record, ReportError, read_record
+from gradcomp.results.records import compact, keep, read_kept, require_one_clean_commit, same_sources
 
 
 def record(name, **known):

@@ -8,8 +8,9 @@ import sys
 
 import example_results
 import pytest
-from gradcomp_report import frames, tables, text
-from gradcomp_report.load import Record, read_folder
+from gradcomp.output import text
+from gradcomp.report import frames, tables
+from gradcomp.results.reading import Record, read_folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "report"

@@ -10,8 +10,8 @@ import pytest
 import tool_process
 
 pytest.importorskip("matplotlib")
-from gradcomp_pages import results  # noqa: E402
-from gradcomp_report import records  # noqa: E402
+from gradcomp.pages import results  # noqa: E402
+from gradcomp.results import records  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 

@@ -9,8 +9,8 @@ import sys
 import time
 
 import pytest
-from gradcomp_links import cli, inside, rate
-from gradcomp_report.load import ReportError
+from gradcomp.links import cli, inside, rate
+from gradcomp.results.reading import ReportError
 from test_schema import BIN
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

@@ -6,8 +6,8 @@ import sys
 
 import example_results
 import pytest
-from gradcomp_pages import kokkos_kernels, steps
-from gradcomp_report.load import Record
+from gradcomp.pages import kokkos_kernels, steps
+from gradcomp.results.reading import Record
 from test_schema import BIN
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

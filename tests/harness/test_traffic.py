@@ -9,7 +9,7 @@ import pytest
 from test_schema import BIN
 
 pytest.importorskip("matplotlib")
-from gradcomp_pages import traffic  # noqa: E402
+from gradcomp.pages import traffic  # noqa: E402
 
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "traffic_page"
 

@@ -10,8 +10,9 @@ import sys
 
 import example_results
 import pytest
-from gradcomp_report import comparisons, records, training_tables
-from gradcomp_report.load import Record, ReportError, read_rates
+from gradcomp.pages import comparisons, training_tables
+from gradcomp.results import records
+from gradcomp.results.reading import Record, ReportError, read_rates
 from test_schema import BIN, VALIDATOR, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -46,8 +47,8 @@ def training(chosen=None):
 
 def test_programs_get_all_cpus():
     asks = "import os; print(len(os.sched_getaffinity(0)))"
-    starts = (f"import sys; sys.path.insert(0, {str(ROOT / 'tools')!r})\n"
-              "from gradcomp_report import pages\n"
+    starts = (f"import sys; sys.path.insert(0, {str(ROOT / 'python')!r})\n"
+              "from gradcomp.pages import commands as pages\n"
               f"print(pages.command(sys.executable, '-c', {asks!r}))")
     found = subprocess.run([sys.executable, "-c", starts], capture_output=True, text=True, check=True,
                            env=os.environ | {"OMP_PROC_BIND": "spread", "OMP_PLACES": "cores"})
