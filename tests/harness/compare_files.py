@@ -53,9 +53,8 @@ def write_arm(folder, label, processes=20, interleaved=True, change=None, **opti
     return folder
 
 
-FAKE = """#!{python}
+FAKE = """#!/usr/bin/env -S PYTHONPATH={tests} {python}
 import json, os, pathlib, sys, time
-sys.path[:0] = [{tests!r}]
 import compare_files
 output = pathlib.Path(sys.argv[sys.argv.index("--output") + 1])
 with open({log!r}, "a") as log:

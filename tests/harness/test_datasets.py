@@ -7,7 +7,6 @@ import re
 import shutil
 import struct
 import subprocess
-import sys
 import zlib
 
 import numpy as np
@@ -19,7 +18,7 @@ TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "datasets"
 
 def convert(*arguments, path=None):
     environment = os.environ if path is None else {**os.environ, "PATH": path}
-    return subprocess.run([sys.executable, "-B", TOOL, *map(str, arguments)], capture_output=True, text=True,
+    return subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True,
                           env=environment)
 
 
@@ -48,7 +47,7 @@ def test_images_are_those_of_scikit_learn(content):
     expected = np.loadtxt(gzip.open(source, "rt"), delimiter=",")
     key = lambda image, label: (int(label), image.astype(int).tobytes())
     wanted = sorted(key(np.round(row[:64] * 255 / 16), row[64]) for row in expected)
-    assert sorted(key(image[..., 0], label) for image, label in zip(pixels, labels)) == wanted
+    assert sorted(key(image[..., 0], label) for image, label in zip(pixels, labels, strict=True)) == wanted
     assert set(labels[:1437]) == set(labels[1437:]) == set(range(10))
 
 
@@ -131,8 +130,8 @@ def test_packed_images_keep_their_bytes_and_classes(tmp_path):
     files = list(packed_files(tmp_path / "out"))
     assert [f[0] for f in files] == ["00000.gcds", "00001.gcds", "00002.gcds"]
     assert all(header == (1, 5, 2, 6, 6, 3, 3) for _, header, _, _ in files)
-    found = {split: sorted((int(l), p.tobytes()) for _, h, labels, pixels in files
-                           for l, p in list(zip(labels, pixels))[part(h[1])])
+    found = {split: sorted((int(label), p.tobytes()) for _, h, labels, pixels in files
+                           for label, p in list(zip(labels, pixels, strict=True))[part(h[1])])
              for split, part in (("train", lambda n: slice(0, n)), ("val", lambda n: slice(n, None)))}
     for split in found:
         assert found[split] == sorted((label, p.tobytes()) for (s, label, _), p in images.items() if s == split)

@@ -2,8 +2,9 @@
 import json
 import subprocess
 
-import example_results
 import pytest
+
+import example_results
 from compare_files import CASE, edit
 from history_files import TOOL, history, refused, write_counts, write_times
 

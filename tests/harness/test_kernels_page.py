@@ -3,10 +3,10 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
+
+import pytest
 
 import example_results
-import pytest
 from gradcomp.pages import kernels_tables
 from gradcomp.results.reading import Record
 from test_schema import BIN, VALIDATOR
@@ -20,7 +20,7 @@ def tool(*arguments, path=None):
     """Runs the tool with the programs on PATH."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
     environment["PATH"] = f"{pathlib.Path(BIN).resolve()}:{environment['PATH']}" if path is None else path
-    return subprocess.run([sys.executable, str(TOOL), *map(str, arguments)], capture_output=True, text=True, check=False,
+    return subprocess.run([str(TOOL), *map(str, arguments)], capture_output=True, text=True, check=False,
                           env=environment)
 
 

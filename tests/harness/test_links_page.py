@@ -2,8 +2,9 @@
 import pathlib
 import types
 
-import page_files
 import pytest
+
+import page_files
 from gradcomp.links import cli
 from gradcomp.pages import links
 from test_schema import BIN

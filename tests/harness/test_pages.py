@@ -2,8 +2,9 @@
 records."""
 import json
 
-import page_files
 import pytest
+
+import page_files
 from gradcomp.results import records
 from page_files import COMMIT, OTHER, Toy, asked, make
 

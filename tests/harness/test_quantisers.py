@@ -4,9 +4,9 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 
 import pytest
+
 from test_schema import BIN, VALIDATOR, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -17,7 +17,7 @@ def tool(*arguments, path=None):
     """Runs the tool with the programs on PATH."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
     environment["PATH"] = f"{pathlib.Path(BIN).resolve()}:{environment['PATH']}" if path is None else path
-    return subprocess.run([sys.executable, str(TOOL), *map(str, arguments)], capture_output=True, text=True, check=False,
+    return subprocess.run([str(TOOL), *map(str, arguments)], capture_output=True, text=True, check=False,
                           env=environment)
 
 

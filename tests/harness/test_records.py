@@ -3,10 +3,12 @@ import json
 import pathlib
 import subprocess
 
-import example_results
 import pytest
+
+import example_results
+from gradcomp.errors import ReportError
 from gradcomp.results import records
-from gradcomp.results.reading import Record, ReportError, read_record
+from gradcomp.results.reading import Record, read_record
 from gradcomp.results.records import compact, keep, read_kept, require_one_clean_commit, same_sources
 
 

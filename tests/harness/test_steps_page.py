@@ -4,8 +4,9 @@ import pathlib
 import subprocess
 import sys
 
-import example_results
 import pytest
+
+import example_results
 from gradcomp.pages import kokkos_kernels, steps
 from gradcomp.results.reading import Record
 from test_schema import BIN
@@ -19,7 +20,7 @@ def tool(name, folder, *arguments, path=None):
     """Runs a tool with the programs on PATH."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
     environment["PATH"] = f"{pathlib.Path(BIN or '/nonexistent').resolve()}:{environment['PATH']}" if path is None else path
-    return subprocess.run([sys.executable, str(ROOT / "tools" / name), "--quick", "--folder", str(folder), *arguments],
+    return subprocess.run([str(ROOT / "tools" / name), "--quick", "--folder", str(folder), *arguments],
                           capture_output=True, text=True, check=False, env=environment)
 
 

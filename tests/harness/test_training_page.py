@@ -8,11 +8,13 @@ import re
 import subprocess
 import sys
 
-import example_results
 import pytest
+
+import example_results
+from gradcomp.errors import ReportError
 from gradcomp.pages import comparisons, training_tables
 from gradcomp.results import records
-from gradcomp.results.reading import Record, ReportError, read_rates
+from gradcomp.results.reading import Record, read_rates
 from test_schema import BIN, VALIDATOR, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -24,7 +26,7 @@ DASH, TIMES = "\N{EN DASH}", "\N{MULTIPLICATION SIGN}"
 def tool(*arguments, path):
     """Runs the tool with `path` before PATH."""
     environment = os.environ | {"PATH": f"{path}:{os.environ['PATH']}"}
-    return subprocess.run([sys.executable, str(TOOL), *map(str, arguments)], capture_output=True, text=True, check=False,
+    return subprocess.run([str(TOOL), *map(str, arguments)], capture_output=True, text=True, check=False,
                           env=environment)
 
 
@@ -47,18 +49,16 @@ def training(chosen=None):
 
 def test_programs_get_all_cpus():
     asks = "import os; print(len(os.sched_getaffinity(0)))"
-    starts = (f"import sys; sys.path.insert(0, {str(ROOT / 'python')!r})\n"
-              "from gradcomp.pages import commands as pages\n"
-              f"print(pages.command(sys.executable, '-c', {asks!r}))")
+    starts = f"import sys; from gradcomp.pages import commands; print(commands.command(sys.executable, '-c', {asks!r}))"
     found = subprocess.run([sys.executable, "-c", starts], capture_output=True, text=True, check=True,
-                           env=os.environ | {"OMP_PROC_BIND": "spread", "OMP_PLACES": "cores"})
+                           env=os.environ | {"PYTHONPATH": str(ROOT / "python"), "OMP_PROC_BIND": "spread", "OMP_PLACES": "cores"})
     assert int(found.stdout) == len(os.sched_getaffinity(0))
 
 
 def table(made):
     header, lines = made
     assert all(len(line) == len(header) for line in lines)
-    return {line[0].strip("`"): dict(zip(header, line)) for line in lines}
+    return {line[0].strip("`"): dict(zip(header, line, strict=True)) for line in lines}
 
 
 def test_verdicts_never_show_a_speed_up_beside_a_missed_quality():
@@ -186,7 +186,7 @@ def test_bytes_of_an_epoch(payload, said):
 
 def test_bars_of_both_metrics():
     limits = {"a": ("accuracy", 0.96, "A"), "b": ("perplexity", 0.96, "B"), "c": ("accuracy", 0.5, "C")}
-    header, lines = training_tables.bars({"a": record(training()), "b": record(training())}, limits)
+    _, lines = training_tables.bars({"a": record(training()), "b": record(training())}, limits)
     assert [line[3] for line in lines] == ["missed", "missed"], "one seed says nothing; a run that lacks has no line"
     document = training()
     document["benchmarks"].append(over_seeds("fp32", 3, test_quality=interval(0.95, 0.015625)))
@@ -221,7 +221,7 @@ def test_behind_in_perplexity_is_a_share():
 def test_the_same_batch_on_more_ranks():
     runs = [comparisons.find(name).runs[0] for name in ("resnet20", "resnet20-4")]
     two, four = (comparisons.command(run, "kjv.txt") for run in runs)
-    batch = [run.ranks * words[words.index("--batch") + 1] for run, words in zip(runs, (two, four))]
+    batch = [run.ranks * words[words.index("--batch") + 1] for run, words in zip(runs, (two, four), strict=True)]
     assert four[four.index("-n") + 1] == 4 and batch[0] == batch[1] == runs[0].task.batch
 
 
@@ -252,7 +252,7 @@ def test_middles_of_rates_are_of_methods_that_run():
 
 
 def test_trials_of_the_tuning_are_whole_updates():
-    for chosen in (run for one in comparisons.COMPARISONS for run in one.runs if run.task and "--accumulate" in run.options):
+    for chosen in (each for one in comparisons.COMPARISONS for each in one.runs if each.task and "--accumulate" in each.options):
         words = comparisons.tuning([chosen], "rates.json", "kjv.txt")
         steps, every = (words[words.index(option) + 1] for option in ("--tune-steps", "--accumulate"))
         assert steps % every == 0 and chosen.task.steps % every == 0, chosen.name
@@ -298,7 +298,8 @@ def test_finished_files_are_kept_and_others_refused(tmp_path, broken):
     done = tool("--only", "resnet20", *where, path=broken)
     assert done.returncode == 0, done.stderr
     before = page.read_text(encoding="utf-8")
-    assert "rates_resnet20: kept" in done.stdout and "[2/2] resnet20: kept" in done.stdout and "| `fp32` | 0.05 |" in before and "## Commands" in before
+    assert "rates_resnet20: kept" in done.stdout and "[2/2] resnet20: kept" in done.stdout
+    assert "| `fp32` | 0.05 |" in before and "## Commands" in before
     assert (tmp_path / "training_resnet20.svg").read_text(encoding="utf-8").startswith("<?xml")
     assert "](training_resnet20.svg)" in before
 

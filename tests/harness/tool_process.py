@@ -40,7 +40,7 @@ def interrupt(tool, arguments, number, mark, temporary, printed=False):
     """Sends the tool a signal as soon as a program that it started has written its process into the file `mark`: the tool
     says that it was interrupted, and takes the program along. Its temporary files go to `temporary`. `printed`: it may have
     told of its progress."""
-    child = subprocess.Popen([sys.executable, str(tool), *map(str, arguments)], text=True, stdout=subprocess.PIPE,
+    child = subprocess.Popen([str(tool), *map(str, arguments)], text=True, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, env=os.environ | {"TMPDIR": str(temporary)})
     deadline = time.monotonic() + 60
     while not (mark.exists() and mark.read_text()) and time.monotonic() < deadline:

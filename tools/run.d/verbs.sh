@@ -39,7 +39,7 @@ verb_results() { # records of a tree with changes are refused: what measurements
       ;;
   esac
   thread_environment 1
-  exec python3 "$project/tools/results" "$@"
+  exec "$project/tools/results" "$@"
 }
 
 device_preset() { # by the devices of the machine's own Kokkos; that of the Debian root has OpenMP
@@ -52,7 +52,7 @@ device_preset() { # by the devices of the machine's own Kokkos; that of the Debi
 
 verb_device-check() {
   export GRADCOMP_PRESET=${GRADCOMP_PRESET:-$(device_preset)}
-  exec python3 "$project/tools/device-check" "$@"
+  exec "$project/tools/device-check" "$@"
 }
 
 verb_demo() {
@@ -102,7 +102,7 @@ verb_test() {
 verb_mutate() { # more ranks than cores are among the tests, as in verb_test
   mpi_environment $(($(cores) + 1)) 1
   export OMP_PROC_BIND=false OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} PYTHONDONTWRITEBYTECODE=1
-  exec python3 "$project/tools/gradcomp-mutate" --mutator "$mutator" "$@"
+  PYTHONPATH=$mutator "$project/tools/gradcomp-mutate" "$@"
 }
 
 verb_docs() { # quiet but for warnings, all of which are shown before it fails

@@ -9,7 +9,7 @@ from .files import Failed
 
 def main():
     parser = argparse.ArgumentParser(
-        prog="tools/datasets",
+        prog="gradcomp-datasets",
         description="Turns data that an installed package carries, or images of yours, into files that --data takes "
         "(docs/datasets.md). Data are converted where they are used and never committed.")
     verbs = parser.add_subparsers(dest="dataset", required=True, metavar="DATASET")

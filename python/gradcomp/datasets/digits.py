@@ -22,7 +22,7 @@ def source_file():
     try:
         import sklearn.datasets
     except ImportError as error:
-        raise Failed(f"the digits come with scikit-learn (Debian: python3-sklearn), which Python cannot import: {error}")
+        raise Failed(f"the digits come with scikit-learn (Debian: python3-sklearn), which Python cannot import: {error}") from error
     return pathlib.Path(sklearn.datasets.__file__).parent / "data" / "digits.csv.gz"
 
 
@@ -31,7 +31,7 @@ def read_source(path):
     try:
         text = gzip.decompress(path.read_bytes())
     except (OSError, EOFError, zlib.error) as error:
-        raise Failed(f"cannot read '{path}': {error}")
+        raise Failed(f"cannot read '{path}': {error}") from error
     checksum = hashlib.sha256(text).hexdigest()
     print(f"source: {path}\nsha256 (unpacked): {checksum}\n{NOTE}")
     if checksum not in SHA256:
@@ -39,7 +39,7 @@ def read_source(path):
     try:
         table = np.array([[float(v) for v in line.split(",")] for line in text.decode().split()])
     except ValueError as error:
-        raise Failed(f"'{path}' is no table of numbers: {error}")
+        raise Failed(f"'{path}' is no table of numbers: {error}") from error
     if table.ndim != 2 or table.shape[1] != 65 or len(table) <= TRAIN:
         raise Failed(f"'{path}' has shape {table.shape}, expected (1797, 65)")
     pixels, labels = table[:, :64], table[:, 64]

@@ -21,7 +21,7 @@ def write_whole(path, content):
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise Failed(f"cannot write '{path}': {error.strerror}")
+        raise Failed(f"cannot write '{path}': {error.strerror}") from error
 
 
 def encode(pixels, labels, n_train, classes):

@@ -13,7 +13,7 @@ def read_sequence(path, features):
     try:
         array = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        raise Failed(f"cannot read '{path}': {error}")
+        raise Failed(f"cannot read '{path}': {error}") from error
     good = array.ndim == 2 and array.size > 0 and array.dtype.kind == "f" and features in (None, array.shape[1])
     if not good:
         raise Failed(f"'{path}' has type {array.dtype} and shape {array.shape}; expected floats, "

@@ -36,7 +36,7 @@ def convert(output):
     try:
         lines = dump().decode("utf-8").splitlines()
     except UnicodeDecodeError as error:
-        raise Failed(f"what 'bible' prints is no UTF-8 text: {error}")
+        raise Failed(f"what 'bible' prints is no UTF-8 text: {error}") from error
     verses = [line.partition(" ")[2] for line in lines]
     if len(verses) != VERSES or not all(verses):
         raise Failed(f"'bible' prints {len(verses)} verses, {verses.count('')} of them empty; expected {VERSES} verses")

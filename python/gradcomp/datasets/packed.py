@@ -14,7 +14,7 @@ def read_image(path, size):
     try:
         from PIL import Image
     except ImportError as error:
-        raise Failed(f"images are read with Pillow (Debian: python3-pil), which Python cannot import: {error}")
+        raise Failed(f"images are read with Pillow (Debian: python3-pil), which Python cannot import: {error}") from error
     try:
         if path.suffix.lower() == ".npy":
             array = np.load(path, allow_pickle=False)
@@ -25,7 +25,7 @@ def read_image(path, size):
             image = Image.open(path)
         image = image.convert("RGB")
     except (OSError, ValueError, SyntaxError) as error:
-        raise Failed(f"cannot read '{path}': {error}")
+        raise Failed(f"cannot read '{path}': {error}") from error
     side = min(image.size)
     left, top = (image.width - side) // 2, (image.height - side) // 2
     if image.size != (size, size):
@@ -47,7 +47,7 @@ def convert(options):
         options.output.mkdir(exist_ok=True)
         (options.output / "index.txt").unlink(missing_ok=True)
     except OSError as error:
-        raise Failed(f"cannot write to the folder '{options.output}': {error.strerror}")
+        raise Failed(f"cannot write to the folder '{options.output}': {error.strerror}") from error
     index = ["GCDS-INDEX 1\n"]
     for f in range(files):
         # Every files-th image, so that each file holds images of all classes.

@@ -6,8 +6,8 @@ import pathlib
 import shutil
 
 from gradcomp.gate.samples import GateError
+from gradcomp.places import ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
 STEPS = ("build", "tests", "golden", "bench", "alternatives", "training")
 DEVICES = ("cuda", "hip")
 MINUTES_ON_A_DEVICE = 25

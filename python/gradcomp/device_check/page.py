@@ -1,6 +1,5 @@
 """The page, made from the result file alone."""
-from gradcomp.output import text
-from gradcomp.report.render import markdown_table
+from gradcomp.output import markdown, text
 
 from . import alternatives
 from .sections import kernel_table, limits_table, method_table, training_table
@@ -28,7 +27,7 @@ def _machine(context):
 def _steps(document):
     rows = [[step["title"], ENDING[step["status"]], f"{step['seconds']:.1f}", step["reason"] or ""]
             for step in document["steps"]]
-    return markdown_table(["step", "", "seconds", "why"], rows)
+    return markdown.table(["step", "", "seconds", "why"], rows)
 
 
 def _tests(found):
@@ -43,7 +42,7 @@ def _golden(found):
                  "that the host build left in `docs/baselines/deterministic`."]
     else:
         rows = [[change["case"], change["column"], change["baseline"], change["new"]] for change in found["changes"]]
-        lines = markdown_table(["case", "figure", "kept", "here"], rows)
+        lines = markdown.table(["case", "figure", "kept", "here"], rows)
     return [*lines, "", *(f"- {note}" for note in found["notes"])]
 
 
@@ -53,7 +52,7 @@ def _bench(found):
     for title, table in (("The device", limits_table(found)), ("Kernels", kernel_table(found)),
                          ("Compress and decompress, together", method_table(found))):
         if table[1]:
-            out += [f"### {title}", "", *markdown_table(*table), ""]
+            out += [f"### {title}", "", *markdown.table(*table), ""]
     return out
 
 
@@ -61,7 +60,7 @@ def _alternatives(found):
     rows = [[work, f"{elements:,}", f"`{method}`", text.number(own), other or text.DASH, text.number(time), text.ratio(factor)]
             for work, elements, method, own, other, time, factor in alternatives.table(found)]
     lines = ["Median milliseconds, with indices and values (or codes) as the answer, each verified.", ""]
-    lines += markdown_table(["work", "elements", "ours", "ms", "alternative", "ms", "its time over ours"], rows)
+    lines += markdown.table(["work", "elements", "ours", "ms", "alternative", "ms", "its time over ours"], rows)
     notes = [f"- {kind}: left out: {found[kind]['left_out']}" for kind in ("torch", "cub") if "left_out" in found.get(kind, {})]
     if "torch" in found.get("torch", {}):
         notes.append(f"- torch {found['torch']['torch']} on {found['torch']['device']}, {found['torch']['threads']} CPU threads")
@@ -74,7 +73,7 @@ def _training(found):
         known, rows = record["context"]["gradcomp"], record["benchmarks"]
         energy = known["energy"]
         out += [f"### {rows[0]['model']}, {known['ranks']} ranks, {rows[0]['steps']} steps", "",
-                *markdown_table(*training_table(rows)), "",
+                *markdown.table(*training_table(rows)), "",
                 "Joules per step: " + (f"by {energy['source']}, over {energy['devices']} devices." if energy["source"] != "none"
                                        else f"none, {energy['reason']}."), ""]
     return out

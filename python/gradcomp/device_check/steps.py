@@ -4,7 +4,7 @@ import time
 import traceback
 import typing
 
-from gradcomp.results.reading import ReportError
+from gradcomp.errors import ReportError
 
 from .children import StepFailed
 

@@ -39,7 +39,7 @@ def _compare(options, folder):
     if added:
         notes.append(f"Not in {baseline.name}, not compared: {', '.join(added)}")
     apart = not options.interleave and comparable.dates_differ(baseline, new)
-    normalised = options.normalise == "always" or options.normalise == "auto" and apart
+    normalised = options.normalise == "always" or (options.normalise == "auto" and apart)
     if apart and not normalised:
         notes.append("The arms were not measured in turn on one day, and their times are not normalised.")
     return decide.compare(baseline, new, normalised, rules, list(baseline.cases), notes)

@@ -57,7 +57,7 @@ def changes(baseline, new, names):
     """[Change] of the cases `names`. A column that only NEW has is no change; one that NEW lost is a regression."""
     found = []
     for name in names:
-        columns = [column for column in baseline.processes[0].cases[name].exact]
+        columns = list(baseline.processes[0].cases[name].exact)
         for column in columns:
             before = _one(baseline, name, column)
             try:

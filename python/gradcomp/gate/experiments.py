@@ -2,7 +2,6 @@
 import contextlib
 import json
 import os
-import pathlib
 import re
 import statistics
 import subprocess
@@ -12,11 +11,11 @@ import types
 import numpy as np
 
 from gradcomp.output.text import percent
+from gradcomp.places import words_of
 
 from . import decide
 from .samples import GateError
 
-TOOL = pathlib.Path(__file__).resolve().parents[3] / "tools" / "gradcomp-compare"
 ENVIRONMENT = {"OMP_NUM_THREADS": "1"}  # threads that wait for each other on a loaded machine would measure the scheduler
 NOISES, CASES, SLOWER, QUIET = (0.01, 0.03, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2), 20, 1.15, 0.05
 
@@ -64,7 +63,7 @@ def judged(document, case):
 def compare(program, other, processes, arguments, seed, folder):
     """(exit status, JSON document) of one interleaved comparison. Throws GateError unless it came to a verdict."""
     output = folder / "comparison.json"
-    words = [sys.executable, TOOL, "--interleave", program, other, "--processes", processes, "--seed", seed, "--json",
+    words = [*words_of("gradcomp.gate"), "--interleave", program, other, "--processes", processes, "--seed", seed, "--json",
              output, f"--bench-args={arguments}"]
     done = subprocess.run(list(map(str, words)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                           check=False, env=os.environ | ENVIRONMENT)

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 
-from gradcomp.results.reading import ReportError
+from gradcomp.errors import ReportError
 
 
 def guarded(program, work):

@@ -1,7 +1,7 @@
 """What a comparison looks like to people: a table for the terminal, Markdown for a pull request."""
-from gradcomp.report import render
-from gradcomp.pages.commands import machine
+from gradcomp.output.markdown import table as markdown_table
 from gradcomp.output.text import DASH, number
+from gradcomp.results.provenance import machine
 
 from . import decide
 
@@ -78,7 +78,7 @@ def markdown(outcome):
     if changed:
         lines += ["Deterministic figures:", "", *(f"- {line}" for line in changed), ""]
     if telling:
-        lines += [*render.markdown_table(header(outcome), map(cells, telling)), ""]
+        lines += [*markdown_table(header(outcome), map(cells, telling)), ""]
     lines += ["<details><summary>All cases</summary>", "",
-              *render.markdown_table(header(outcome), map(cells, outcome.results)), "", "</details>"]
+              *markdown_table(header(outcome), map(cells, outcome.results)), "", "</details>"]
     return "\n".join(lines) + "\n"

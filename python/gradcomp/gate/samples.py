@@ -6,7 +6,8 @@ import pathlib
 import re
 import statistics
 
-from gradcomp.results.reading import ReportError, read_record
+from gradcomp.errors import ReportError
+from gradcomp.results.reading import read_record
 
 PROGRAM = "gradcomp-bench"
 EVERY = re.compile("")

@@ -8,6 +8,7 @@ import sys
 import tempfile
 
 import jsonschema
+
 from gradcomp.gate import baselines, comparable, decide, deterministic, samples
 from gradcomp.gate.samples import PROGRAM, GateError
 from gradcomp.results.reading import read_record

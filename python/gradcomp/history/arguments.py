@@ -1,14 +1,13 @@
 """The options of gradcomp-history."""
 import argparse
-import pathlib
 import shlex
 
 from gradcomp.gate.decide import Rules
 from gradcomp.gate.samples import GateError
+from gradcomp.places import ROOT
 
 from . import measure, trials
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
 DESCRIPTION = """Watches throughput and instruction counts night after night: adds the records of a night to a history, judges
 them by the gate against the last good night, draws one page, and names the commit that made a case slower."""
 EPILOG = """exit status: 0 no regression, or done; 1 regression; 2 not comparable or bad input; 3 inconclusive: the machine is

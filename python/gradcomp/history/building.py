@@ -17,8 +17,8 @@ def _complaint(log):
 
 def build(command, folder, log):
     """Runs a command of the shell in a folder, with what it says in the file `log`; it ends with us. Throws Unbuildable."""
-    with open(log, "w", encoding="utf-8") as file:
-        with child(["bash", "-c", command], cwd=folder, stdout=file, stderr=subprocess.STDOUT) as process:
-            status = process.wait()
+    with open(log, "w", encoding="utf-8") as file, \
+            child(["bash", "-c", command], cwd=folder, stdout=file, stderr=subprocess.STDOUT) as process:
+        status = process.wait()
     if status:
         raise Unbuildable(f"status {status} of the build: {_complaint(log)}")

@@ -92,4 +92,4 @@ def page(histories, source, count):
         parts += sections(history, judged, found, count)
         total += len(found)
     lead = f"{total} open regression{'' if total == 1 else 's'}."
-    return render.html(TITLE, lead, parts, _newest_context(judged[-1]))
+    return render.as_html(TITLE, lead, parts, _newest_context(judged[-1]))

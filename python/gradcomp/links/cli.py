@@ -8,13 +8,13 @@ import subprocess
 import sys
 import tempfile
 
+from gradcomp.errors import ReportError
 from gradcomp.gate.guarded import child, guarded
 from gradcomp.output.files import write_whole
-from gradcomp.results.reading import ReportError
+from gradcomp.places import words_of
 
 from . import rate
 
-PYTHON = pathlib.Path(__file__).resolve().parents[2]
 NAMESPACES = ["unshare", "--mount", "--uts", "--net", "--pid", "--fork", "--kill-child", "--propagation", "private"]
 NEEDED = ("unshare", "nsenter", "ip", "tc", "mpirun")
 MOST_NODES = 64
@@ -80,9 +80,8 @@ def _work(arguments):
     job = {"nodes": options.nodes, "bits": options.rate.bits, "ranks_per_node": options.ranks_per_node,
            "threads": options.threads, "command": [str(shutil.which(options.command[0])), *options.command[1:]]}
     with tempfile.TemporaryFile("w+", encoding="utf-8") as report:
-        words = [*NAMESPACES, sys.executable, "-B", "-m", "gradcomp.links.inside", json.dumps(job), str(report.fileno())]
-        environment = os.environ | {"PYTHONPATH": str(PYTHON)}
-        with child(words, env=environment, pass_fds=[report.fileno()]) as process:
+        words = [*NAMESPACES, *words_of("gradcomp.links.inside"), json.dumps(job), str(report.fileno())]
+        with child(words, pass_fds=[report.fileno()]) as process:
             status = process.wait()
         report.seek(0)
         found = report.read()

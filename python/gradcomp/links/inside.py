@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-from gradcomp.results.reading import ReportError
+from gradcomp.errors import ReportError
 
 from .rate import Rate
 

@@ -2,7 +2,7 @@
 import dataclasses
 import re
 
-from gradcomp.results.reading import ReportError
+from gradcomp.errors import ReportError
 
 UNITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
 # A bucket must hold more than one packet of 64 KiB as the kernel passes it on, and a millisecond's worth of a fast link.

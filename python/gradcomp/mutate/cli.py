@@ -5,11 +5,11 @@ import pathlib
 
 from gradcomp.gate.guarded import guarded
 from gradcomp.history.repository import git
+from gradcomp.places import ROOT
 
 from . import folders, mutants, tree, trial
 from .record import Record
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
 DESCRIPTION = """Changes one line of a folder's sources at a time, builds it in a copy of the work tree (build/mutation) and runs
 the tests that cover the folder: what they do not notice has survived. Writes results/mutation/NAME.json and NAME.md, the score
 and the survivors; a run that was interrupted goes on where it was, with NAME.part.json until its end."""
@@ -38,7 +38,6 @@ def _parse():
                         "(default: %(default)s)")
     parser.add_argument("--project", type=pathlib.Path, default=ROOT, metavar="FOLDER", help=argparse.SUPPRESS)
     parser.add_argument("--table", type=pathlib.Path, default=folders.TABLE, metavar="FILE", help=argparse.SUPPRESS)
-    parser.add_argument("--mutator", metavar="FOLDER", help=argparse.SUPPRESS)  # where ./run has put universalmutator
     return parser.parse_args()
 
 
@@ -58,7 +57,7 @@ def _mutate(options, folder):
     if options.survivors:
         record.keep_all_but_survivors()
     with tree.copied(project) as copy:
-        everything = mutants.of_folder(copy, folder, options.mutator)
+        everything = mutants.of_folder(copy, folder)
         waiting = [one for one in mutants.ordered(everything, options.seed) if one not in record.outcomes]
         bench = trial.prepare(copy, dataclasses.replace(folder, stages=stages), options.time_factor, _say)
         while waiting and (options.sample is None or record.counted() < options.sample):
@@ -75,7 +74,7 @@ def _work():
     chosen = [folders.find(known, wish) for wish in options.folder] or list(known.values())
     for folder in chosen:
         if options.list:
-            _say(f"{folder.path}: {len(mutants.of_folder(options.project, folder, options.mutator))} mutants")
+            _say(f"{folder.path}: {len(mutants.of_folder(options.project, folder))} mutants")
         else:
             _mutate(options, folder)
     return 0

@@ -3,7 +3,7 @@ import dataclasses
 import pathlib
 import tomllib
 
-from gradcomp.results.reading import ReportError
+from gradcomp.errors import ReportError
 
 TABLE = pathlib.Path(__file__).with_name("folders.toml")
 

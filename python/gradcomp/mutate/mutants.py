@@ -5,9 +5,8 @@ import dataclasses
 import hashlib
 import io
 import pathlib
-import sys
 
-from gradcomp.results.reading import ReportError
+from gradcomp.errors import ReportError
 
 RULES = {".py": ["universal.rules", "python.rules"], ".cpp": ["universal.rules", "c_like.rules", "cpp.rules"]}
 RULES[".hpp"] = RULES[".cpp"]
@@ -33,9 +32,7 @@ class Mutant:
         return "".join(lines)
 
 
-def _rules(mutator):
-    if mutator and mutator not in sys.path:
-        sys.path.insert(0, mutator)
+def _rules():
     try:
         from universalmutator.mutator import mutants_regexp
     except ImportError as error:
@@ -60,9 +57,9 @@ def _pointless(before, after):
     return before[at] in "<>&*" and not spaced
 
 
-def of_folder(tree, folder, mutator):
+def of_folder(tree, folder):
     """All mutants of a folder's sources. Throws ReportError."""
-    rules, found = _rules(mutator), []
+    rules, found = _rules(), []
     for path in sorted((pathlib.Path(tree) / folder.path).rglob("*")):
         if path.suffix in RULES:
             source = path.read_text(encoding="utf-8").splitlines(keepends=True)

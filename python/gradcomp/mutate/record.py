@@ -4,8 +4,8 @@ import dataclasses
 import json
 import pathlib
 
+from gradcomp.errors import ReportError
 from gradcomp.gate import files
-from gradcomp.results.reading import ReportError
 
 from .mutants import Mutant
 from .trial import EQUIVALENT, KILLED, SURVIVED, UNBUILDABLE

@@ -4,8 +4,8 @@ import fcntl
 import hashlib
 import pathlib
 
+from gradcomp.errors import ReportError
 from gradcomp.history.repository import git
-from gradcomp.results.reading import ReportError
 
 
 def _sources(project):

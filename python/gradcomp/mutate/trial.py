@@ -9,8 +9,8 @@ import subprocess
 import tempfile
 import time
 
+from gradcomp.errors import ReportError
 from gradcomp.gate.guarded import child
-from gradcomp.results.reading import ReportError
 
 from .mutants import same_program
 
@@ -34,7 +34,8 @@ def _run(command, tree, limit=None, **environment):
     """(exit status, or None when it ran past the limit in seconds; the last line with FAILED in it, or of all)."""
     with tempfile.TemporaryDirectory(prefix="mut", ignore_cleanup_errors=True) as scratch, \
             tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
-        environment = os.environ | {"TMPDIR": scratch, "GRADCOMP_BIN": str(tree / "build/openmp/bin")} | environment
+        environment = os.environ | {"TMPDIR": scratch, "GRADCOMP_BIN": str(tree / "build/openmp/bin"),
+                                    "PYTHONPATH": ""} | environment
         with child(["bash", "-c", LIMITS + command], cwd=tree, env=environment, stdout=said, stderr=said) as process:
             try:
                 status = process.wait(limit)

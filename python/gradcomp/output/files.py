@@ -3,7 +3,7 @@ import os
 import pathlib
 import tempfile
 
-from gradcomp.results.reading import ReportError
+from gradcomp.errors import ReportError
 
 
 def write_whole(path, text):

@@ -3,10 +3,10 @@ import dataclasses
 
 from gradcomp.output import text
 from gradcomp.results import records
-from . import training_tables
 
-from .ranks import TINY, rows_of, shaped, sharing
+from . import training_tables
 from .page import Job
+from .ranks import TINY, rows_of, shaped, sharing
 
 RINGS = ("fp32:reducer=ring", "fp16:reducer=ring")
 FIRST_USED = ("fp32", *RINGS)  # also by priority, the buckets that the next forward pass needs first

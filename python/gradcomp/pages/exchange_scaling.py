@@ -1,8 +1,8 @@
 """The third section of docs/results/exchange.md: samples a second with 1, 2 and 4 ranks."""
 from gradcomp.output import text
 
-from .ranks import CORES, TINY, asked, memory, rows_of, shaped
 from .page import Job
+from .ranks import CORES, TINY, asked, memory, rows_of, shaped
 
 BOUND = "no_exchange"
 METHODS = (BOUND, "fp32", "ef_sign:reducer=two_phase", "powersgd:rank=2")

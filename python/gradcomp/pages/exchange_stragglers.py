@@ -3,8 +3,8 @@ import statistics
 
 from gradcomp.output import text
 
-from .ranks import TINY, memory
 from .page import Job
+from .ranks import TINY, memory
 
 COMPRESSORS = ("fp32", "qsgd:bits=4")
 STRATEGIES = ("", ":strategy=servers", ":strategy=servers:strategy.mode=async", ":strategy=servers:strategy.mode=bounded",

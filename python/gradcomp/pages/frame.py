@@ -7,11 +7,13 @@ import sys
 import tempfile
 import time
 
-from gradcomp.results import records
+from gradcomp.errors import ReportError
 from gradcomp.output.files import write_whole
-from gradcomp.results.reading import ReportError, read_record
-from .commands import Failed, command, require_programs
+from gradcomp.results import records
+from gradcomp.results.reading import read_record
 from gradcomp.results.records import ROOT
+
+from .commands import Failed, command, require_programs
 
 
 class Parser(argparse.ArgumentParser):

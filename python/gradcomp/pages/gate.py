@@ -11,8 +11,7 @@ import tempfile
 from gradcomp.gate import experiments
 from gradcomp.gate.interleave import find_program
 from gradcomp.gate.samples import GateError
-from gradcomp.output import text
-from gradcomp.report import render
+from gradcomp.output import markdown, text
 from gradcomp.results.records import ROOT
 
 from . import slower
@@ -147,7 +146,7 @@ class Gate(Page):
         before, after = made["processes"]
         out = Text(self, "the gate", records)
         out.lines += [f"{made['cases']} cases, processes: {before} and {after}; `--bench-args '{options.bench_args}'`.", ""]
-        out.lines += ["## What the gate promises", "", *render.markdown_table(
+        out.lines += ["## What the gate promises", "", *markdown.table(
             ["promise", "in these experiments"], [[what, "holds" if held else "does not hold"] for what, held in claims(done)]), ""]
         out.add("On this machine", "A/A: the build against itself; loaded: while as many processes as there are CPUs compute "
                 "beside it. Slower builds have a kernel that does so much more work (`count_above` counts some tiles twice), "

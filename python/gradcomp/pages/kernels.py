@@ -3,7 +3,6 @@ hold, with a card of the machine."""
 import dataclasses
 
 from . import kernels_tables
-
 from .page import Job, Page, Text
 
 ONE = ("env", "OMP_NUM_THREADS=1")

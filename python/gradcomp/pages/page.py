@@ -4,8 +4,10 @@ import dataclasses
 import json
 from collections.abc import Callable
 
-from gradcomp.report import render
-from .commands import command_lines, machines
+from gradcomp.output import markdown
+from gradcomp.results.provenance import machines
+
+from .commands import command_lines
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Text:
 
     def add(self, title, note, table):
         """A section with a table."""
-        self.lines += [f"## {title}", "", note, "", *render.markdown_table(*table), ""]
+        self.lines += [f"## {title}", "", note, "", *markdown.table(*table), ""]
 
     def whole(self):
         """Everything, with the commands at the end."""

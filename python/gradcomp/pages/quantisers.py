@@ -5,7 +5,6 @@ import json
 
 from . import quantisers_tables
 from .commands import command
-
 from .page import Job, Page, Text
 
 # Options of methods that stand in the tables more than once; what a method does not know is left out.

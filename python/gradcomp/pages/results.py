@@ -1,7 +1,7 @@
 """All pages of docs/results, made by one command: ./run results."""
 import sys
 
-from gradcomp.results.reading import ReportError
+from gradcomp.errors import ReportError
 from gradcomp.results.records import read_kept
 
 from . import exchange, frame, gate, kernels, kokkos_kernels, links, quantisers, sparsifiers, steps, traffic, training

@@ -5,10 +5,10 @@ import json
 import os
 
 from gradcomp.report import build, gradients
-from . import sparsifiers_tables
-from .commands import command
 from gradcomp.results.records import ROOT
 
+from . import sparsifiers_tables
+from .commands import command
 from .page import Job, Page, Text, write_rows
 
 # Options, beside the target density, of methods that stand in the tables more than once. Any other sparsifier runs with

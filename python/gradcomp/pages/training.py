@@ -4,12 +4,12 @@ import pathlib
 import shutil
 import sys
 
-from . import comparisons, training_sections, training_tables
 from gradcomp.output.files import write_whole
 from gradcomp.results.reading import read_rates
-from .commands import Failed, command
 from gradcomp.results.records import ROOT, checksum, same_sources
 
+from . import comparisons, training_sections, training_tables
+from .commands import Failed, command
 from .page import Job, Page, Text, write_rows
 
 KJV = pathlib.Path("build/data/kjv.txt")

@@ -3,9 +3,10 @@ import os
 
 import matplotlib.pyplot as plt
 
-from gradcomp.report import render
+from gradcomp.output import markdown
+from gradcomp.results.provenance import commit
+
 from . import comparisons, training_tables
-from .commands import commit
 
 BARS = {"bars_images": ("accuracy", comparisons.IMAGES_TARGET, "ResNet-20 on ShapeTex-10"),
         "bars_hmm": ("perplexity", comparisons.HMM_TARGET, "LSTM on the HMM text")}
@@ -22,17 +23,17 @@ def section(chosen, records, images, folder, edges):
             continue
         if run.task is None:
             lines += ["ResNet-18 on CIFAR-10 with 16 workers, as published:", "",
-                      *render.markdown_table(*training_tables.epochs(record)), ""]
+                      *markdown.table(*training_tables.epochs(record)), ""]
             continue
         row = record.rows[0]
         source = f"tuned, `docs/rates/{run.task.name}.json`" if record.gradcomp["options"]["tuned"] else "set by hand"
         lines += [f"`{row['model']}` on `{run.task.data}`, {record.link}, batch {row['batch_per_rank']} per rank, "
                   f"{row['steps']} steps; rates {source}; {commit(record)}.", "",
-                  *render.markdown_table(*training_tables.methods(record, edges.get(run.task.name, ()))), ""]
+                  *markdown.table(*training_tables.methods(record, edges.get(run.task.name, ()))), ""]
         if chosen.name.startswith(SEPARATED):
-            lines += [*render.markdown_table(*training_tables.separations(record)), ""]
+            lines += [*markdown.table(*training_tables.separations(record)), ""]
         if chosen.name == "sparsifiers":
-            lines += [*render.markdown_table(*training_tables.throughputs(record)), ""]
+            lines += [*markdown.table(*training_tables.throughputs(record)), ""]
         if len(run.methods) > MOST_LINES:
             continue
         image = images / f"training_{run.name}.svg"
@@ -41,5 +42,5 @@ def section(chosen, records, images, folder, edges):
         plt.close(figure)
         lines += [f"![{alternative}]({os.path.relpath(image, folder)})", ""]
     if chosen.name == "bars":
-        lines += [*render.markdown_table(*training_tables.bars({run.name: r for run, r in records.items()}, BARS)), ""]
+        lines += [*markdown.table(*training_tables.bars({run.name: r for run, r in records.items()}, BARS)), ""]
     return lines

@@ -1,13 +1,14 @@
 """Tables and figures of docs/results/training.md, from result files of gradcomp-train."""
 import dataclasses
+import functools
 import math
 
 import matplotlib.pyplot as plt
 import numpy as np
 
+from gradcomp.errors import ReportError
 from gradcomp.output import text
 from gradcomp.report import frames, plots
-from gradcomp.results.reading import ReportError
 
 STEPS_PER_EPOCH = 24  # floor(50000 / 16 ranks / 128)
 # Vogels et al. 2019, tables 1, 2 and 4: MB an epoch of ResNet-18 on CIFAR-10, 16 workers; theirs are MiB.
@@ -137,10 +138,8 @@ def epochs(record):
     for row in record.rows:
         label, mebibytes = row["label"], row["payload_bytes"] * STEPS_PER_EPOCH / 2**20
         published = PUBLISHED.get(label)
-        if published is None or label in OTHERS:
-            equal = text.DASH
-        else:
-            equal = "equal" if round(mebibytes) == published else "differs"
+        comparable = published is not None and label not in OTHERS
+        equal = text.DASH if not comparable else "equal" if round(mebibytes) == published else "differs"
         lines.append([f"`{label}`", ("at most " if label in BOUNDS else "") + f"{row['payload_bytes']:,}", f"{mebibytes:.2f}",
                       text.DASH if published is None else str(published), equal])
     return ["method", "bytes a step", f"MiB in {STEPS_PER_EPOCH} steps", "published", ""], lines
@@ -156,7 +155,7 @@ def bars(records, limits):
             low, high = (over["low"], over["high"]) if metric == "accuracy" else (over["high"], over["low"])  # worst, best
             reaches = [value is not None and (value >= limit if metric == "accuracy" else value <= limit) for value in (low, high)]
             lines.append([what, text.quality(metric, limit),
-                          _shown(row["test_quality"], total, "test_quality", lambda value: text.quality(metric, value)),
+                          _shown(row["test_quality"], total, "test_quality", functools.partial(text.quality, metric)),
                           "holds" if all(reaches) else "open" if any(reaches) else "missed"])
     return ["reference", "bar", "measured", ""], lines
 
@@ -185,12 +184,13 @@ def curves(record):
     frame = frames.training(dataclasses.replace(record, rows=list(record.rows)))  # which drops rows
     if frame["seed"].nunique() > 1:  # one line a method
         frame = frame[frame["seed"] == frame["seed"].min()].assign(label=lambda kept: kept["method"])
-    style = plots.styles(zip(frame["label"], frame["registry"]))
+    style = plots.styles(zip(frame["label"], frame["registry"], strict=True))
     metric = frame["metric"].iloc[0]
     factor = 100 if metric == "accuracy" else 1
     figure, axes = plt.subplots(1, 3, figsize=(12, 4.8), sharey=True, layout="constrained")
     for axis, (key, name, scale) in zip(axes, (("time_s", "training time (s)", 1), ("step", "steps", 1),
-                                               ("wire_bytes", "sent by one rank (MB)", 1e-6))):
+                                               ("wire_bytes", "sent by one rank (MB)", 1e-6)),
+                                       strict=True):
         for entry in frame.itertuples():
             x, y = np.array(entry.curve[key], float) * scale, np.array(entry.curve["quality"], float) * factor
             shown = np.isfinite(x) & np.isfinite(y) & ((x > 0) | (key != "wire_bytes"))

@@ -6,8 +6,9 @@ import pathlib
 import matplotlib.pyplot as plt
 
 from gradcomp.output import text
-from . import frames, gradients, plots, tables
 from gradcomp.results.reading import of_program
+
+from . import frames, gradients, plots, tables
 
 
 @dataclasses.dataclass
@@ -50,7 +51,7 @@ def sections(records):
                if (frame := frames.training(record)) is not None]
     reduced = [(record, frames.allreduce(record)) for record in of_program(records, "gradcomp-allreduce")]
     everything = [frame for _, frame in trained + reduced]
-    style = plots.styles([pair for frame in everything for pair in zip(frame["label"], frame["registry"])])
+    style = plots.styles([pair for frame in everything for pair in zip(frame["label"], frame["registry"], strict=True)])
     out = [_training(record, frame, style) for record, frame in trained]
     if reduced:
         out.append(_reduction(reduced, style))

@@ -4,9 +4,11 @@ import os
 import pathlib
 import sys
 
-from . import build, gradients, render
+from gradcomp.errors import ReportError
 from gradcomp.output.files import write_whole
-from gradcomp.results.reading import ReportError, read_folder
+from gradcomp.results.reading import read_folder
+
+from . import build, gradients, render
 
 TITLE = "gradcomp report"
 LEAD = ("Which method trains to the same quality fastest on this machine and link, how many bytes it moved, where the "
@@ -44,8 +46,8 @@ def main(arguments=None):
         if options.markdown:
             start = pathlib.Path(options.markdown).resolve().parent
             relative = os.path.relpath(plots.resolve(), start)
-            write_whole(options.markdown, render.markdown(options.title, LEAD, parts, context, relative))
-        write_whole(page, render.html(options.title, LEAD, parts, context))
+            write_whole(options.markdown, render.as_markdown(options.title, LEAD, parts, context, relative))
+        write_whole(page, render.as_html(options.title, LEAD, parts, context))
     except ReportError as error:
         print(f"gradcomp-report: error: {error}", file=sys.stderr)
         return 2

@@ -2,7 +2,7 @@
 import numpy as np
 import pandas as pd
 
-from gradcomp.results.reading import ReportError
+from gradcomp.errors import ReportError
 
 CONTROLS = ("fp32", "fp16", "bf16", "no_exchange")
 DENSE = ("fp32", "fp16", "bf16")

@@ -6,9 +6,10 @@ import re
 import numpy as np
 from scipy import stats
 
+from gradcomp.errors import ReportError
 from gradcomp.output import text
+
 from . import fits
-from gradcomp.results.reading import ReportError
 
 KINDS = {"gradient": "gradient", "accumulated": "with error feedback"}
 

@@ -6,11 +6,12 @@ being tested. Colours are those of Okabe and Ito, which colour-blind readers can
 import matplotlib
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-import numpy as np  # noqa: E402
+import matplotlib.pyplot as plt
+import numpy as np
 
-from gradcomp.output import text  # noqa: E402
-from . import frames  # noqa: E402
+from gradcomp.output import text
+
+from . import frames
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C564B", "#7A4FB5")
 MARKERS = "osD^vPX*"
@@ -112,7 +113,7 @@ def allreduce(panels, style):
     figure, grid = plt.subplots(1, len(panels), figsize=(10 if len(panels) > 1 else 6.5, 5.2), sharey=True,
                                 squeeze=False, layout="constrained")
     marked = False
-    for axis, (title, frame) in zip(grid[0], panels):
+    for axis, (title, frame) in zip(grid[0], panels, strict=True):
         dense = frames.best_dense(frame)
         crossings = frames.crossovers(frame)
         for label, group in frame.groupby("label", sort=False):
@@ -132,7 +133,7 @@ def allreduce(panels, style):
     grid[0][0].set_ylabel("compress + exchange + decompress (ms)")
     entries = {}
     for axis in grid[0]:
-        for handle, label in zip(*axis.get_legend_handles_labels()):
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=5, fontsize=9)
     names = " and ".join(title for title, _ in panels)
@@ -172,7 +173,7 @@ def distributions(title, gradients, kinds):
         low, high = gradient.span
         density.plot(*gradient.density, ".", color="black", markersize=4)
         tail.plot(*gradient.tail, ".", color="black", markersize=4, label="measured")
-        for fit, (colour, line) in zip(gradient.fits, FIT_STYLE):
+        for fit, (colour, line) in zip(gradient.fits, FIT_STYLE, strict=True):
             if fit.frozen is None:
                 continue
             x = np.geomspace(low, high, 120)

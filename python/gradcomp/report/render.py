@@ -3,10 +3,12 @@ import base64
 import os
 import pathlib
 
+from gradcomp.output import markdown
+
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def html(title, lead, parts, context):
+def as_html(title, lead, parts, context):
     """The page as text."""
     import jinja2  # pylint: disable=import-outside-toplevel; tables in Markdown are made where it is missing
 
@@ -18,16 +20,7 @@ def html(title, lead, parts, context):
                                                              style=style)
 
 
-def _cell(value):
-    return str(value).replace("|", "\\|").replace("\n", " ")
-
-
-def markdown_table(header, rows):
-    lines = ["| " + " | ".join(map(_cell, header)) + " |", "|---" + "|---:" * (len(header) - 1) + "|"]
-    return lines + ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]
-
-
-def markdown(title, lead, parts, context, plots):
+def as_markdown(title, lead, parts, context, plots):
     """The report as Markdown; `plots` is the folder of the figures, relative to the Markdown file."""
     lines = [f"# {title}", "", lead, ""]
     for part in parts:
@@ -36,9 +29,9 @@ def markdown(title, lead, parts, context, plots):
             lines += [f"**{part.badge.capitalize()}**: such times of the exchange are those of a link that the program imitates.", ""]
         lines += [f"- {note}" for note in part.notes] + [""]
         for caption, (header, rows) in part.tables:
-            lines += [f"{caption}:", ""] + markdown_table(header, rows) + [""]
+            lines += [f"{caption}:", ""] + markdown.table(header, rows) + [""]
         for plot in part.plots:
             lines += [f"![{plot.alternative}]({os.path.join(plots, plot.name)})", "", plot.caption, ""]
     if context:
-        lines += ["## What shaped these runs", ""] + markdown_table(*context)
+        lines += ["## What shaped these runs", ""] + markdown.table(*context)
     return "\n".join(lines) + "\n"

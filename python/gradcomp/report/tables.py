@@ -1,5 +1,6 @@
 """The tables as (header, rows) of text; rows keep a note on what to emphasise."""
 from gradcomp.output import text
+
 from . import frames
 
 STAGES = ("data", "forward", "backward", "compress", "exchange", "exposed", "decompress", "update")
@@ -18,7 +19,7 @@ def methods(frame):
         matched = entry.quality_matched
         rows.append([
             entry.label, text.size(entry.payload_bytes), text.ratio(entry.compression_ratio), text.number(entry.step_ms),
-            text.number(entry.step_p95_ms), text.number(entry.samples_per_second), 
+            text.number(entry.step_p95_ms), text.number(entry.samples_per_second),
             text.quality(entry.metric, entry.test_quality),
             "bound" if entry.registry == "no_exchange" else TICK if matched else CROSS,
             # Never a speed-up beside a missed target, whatever the file says.

@@ -4,11 +4,9 @@ import dataclasses
 import json
 import pathlib
 
+from gradcomp.errors import ReportError
+
 PROGRAMS = ("gradcomp-train", "gradcomp-allreduce", "gradcomp-evaluate", "gradcomp-bench")
-
-
-class ReportError(Exception):
-    """One line for the user."""
 
 
 @dataclasses.dataclass

@@ -7,10 +7,12 @@ import json
 import pathlib
 import subprocess
 
+from gradcomp.errors import ReportError
 from gradcomp.output.files import write_whole
-from .reading import Record, ReportError, read_json, read_record
+from gradcomp.places import ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+from .reading import Record, read_json, read_record
+
 SAMPLES = ("step_times_ms", "times_ms")
 DIGITS = 6
 # What programs, and the verdicts of the gate, are made from. Pages and their commands are not: a record has its own command.

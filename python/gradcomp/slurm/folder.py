@@ -93,7 +93,7 @@ class Lock:
 
     def __init__(self, path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = open(path, "a", encoding="utf-8")  # pylint: disable=consider-using-with
+        self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115 (kept as long as this)
         self.number = self._file.fileno()
         self.taken = False
         try:

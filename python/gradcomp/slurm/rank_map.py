@@ -48,7 +48,7 @@ def text(said, ranks, devices_wanted):
         return f"rank_map: warning: {len(rows)} of {ranks} ranks answered: LAUNCHER does not start the ranks as asked"
     cells = [HEADER, *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(HEADER))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in cells]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
     found = warnings(rows)
     if devices_wanted and any(row[3] == "-" for row in rows):
         found.append("warning: some ranks see no device: check --gpus-per-node, --gpu-bind=none and the driver")

@@ -101,7 +101,7 @@ def read_experiment(path, system):
     for number, sweep in enumerate(content["sweep"], 1):
         axes = _axes(path, number, sweep)
         for values in itertools.product(*axes.values()):
-            chosen = dict(zip(axes, values))
+            chosen = dict(zip(axes, values, strict=True))
             if "rates" in chosen:
                 chosen["rates"] = str((path.parent / chosen["rates"]).resolve())
             points.append(_named(_point(f"{path}: [[sweep]] {number}", chosen, system)))

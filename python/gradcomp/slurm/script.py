@@ -46,6 +46,11 @@ def _text(options, variables, system, lines):
                       *lines]) + "\n"
 
 
+def _exec(system):
+    """What stands before a command of ours; it becomes that command, so that a warning reaches it."""
+    return f"exec env GRADCOMP_PYTHON={shlex.quote(system['PYTHON'])}"
+
+
 def job(folder, nodes, ranks_per_node):
     """The script of one point: its number is $1, or without it the array's task."""
     system = folder.system
@@ -57,7 +62,7 @@ def job(folder, nodes, ranks_per_node):
     if system.number("WARN_SECONDS"):
         options.append(f"--signal=B:USR1@{system['WARN_SECONDS']}")  # B: to this script, which becomes run_point
     start = shlex.join([str(SLURM / "run_point"), str(folder.path)])
-    last = f'exec {system["PYTHON"]} {start} "${{1:-$SLURM_ARRAY_TASK_ID}}"'  # exec: the warning must reach run_point
+    last = f'{_exec(system)} {start} "${{1:-$SLURM_ARRAY_TASK_ID}}"'
     # A warning before run_point waits for it, such as one of a preemption, would end the script and with it the job.
     return _text(options + site_options(system), ["trap '' USR1", *exports(system)], system, [last])
 
@@ -67,4 +72,4 @@ def gather(folder):
     options = [f"--job-name=gradcomp-{folder.experiment}-gather", "--nodes=1", "--ntasks=1", "--time=00:30:00",
                "--open-mode=append", f"--output={folder.path}/jobs/gather_%j.log"]
     start = shlex.join([str(SLURM / "gather"), str(folder.path)])
-    return _text(options + site_options(folder.system), [], folder.system, [f'exec {folder.system["PYTHON"]} {start}'])
+    return _text(options + site_options(folder.system), [], folder.system, [f"{_exec(folder.system)} {start}"])

@@ -2,7 +2,8 @@
 compute nodes need nothing else."""
 import pathlib
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from gradcomp.places import ROOT
+
 SLURM = ROOT / "slurm"
 
 

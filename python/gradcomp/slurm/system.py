@@ -65,9 +65,9 @@ def _assignments(path):
 
 
 def _check(path, name, value):
-    if name in NUMBERS and not (value == "" and DEFAULTS[name] == ""):
-        if not re.fullmatch(r"\d{1,9}", value) or int(value) < NUMBERS[name]:
-            raise Refused(f"{path}: {name}='{value}': allowed are whole numbers from {NUMBERS[name]}")
+    if name in NUMBERS and not (value == "" and DEFAULTS[name] == "") and (
+            not re.fullmatch(r"\d{1,9}", value) or int(value) < NUMBERS[name]):
+        raise Refused(f"{path}: {name}='{value}': allowed are whole numbers from {NUMBERS[name]}")
     if name in CHOICES and value not in CHOICES[name]:
         raise Refused(f"{path}: {name}='{value}': allowed are {', '.join(CHOICES[name])}")
     if name == "LAUNCHER":

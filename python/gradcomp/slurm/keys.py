@@ -67,7 +67,7 @@ KEYS = {
     "data": _text("a data set of gradcomp-train --help", r"\S+", "--data", (TRAIN,)),
     "strategy": _text(f"a strategy with its options, name:key=value; names: {', '.join(STRATEGIES)}",
                       rf"({'|'.join(STRATEGIES)})(:[a-z_]+=[^:,]+)*", "--strategy", (TRAIN,)),
-    "bucket_kib": Key("'auto' or a whole number from 1", lambda v: v == "auto" or type(v) is int and v >= 1, "--bucket-kib",
+    "bucket_kib": Key("'auto' or a whole number from 1", lambda v: v == "auto" or (type(v) is int and v >= 1), "--bucket-kib",
                       (TRAIN,)),
     "batch": _whole(1, "--batch"), "steps": _whole(1, "--steps"), "seeds": _whole(1, "--seeds"),
     "warmup": _whole(0, "--warmup"), "block": _whole(1, "--block"), "length": _whole(1, "--length"),

@@ -6,7 +6,9 @@ import shutil
 import subprocess
 import sys
 
-from . import ROOT, Refused, tables
+from gradcomp.places import words_of
+
+from . import Refused, tables
 from .folder import Lock, read_json, write_whole
 
 
@@ -40,7 +42,7 @@ def read_records(folder):
 
 def _report(folder, work):
     """Calls the report tool on the records in `work`. GRADCOMP_REPORT names another, such as one that was installed."""
-    tool = shlex.split(os.environ.get("GRADCOMP_REPORT", "")) or [sys.executable, str(ROOT / "tools" / "report")]
+    tool = shlex.split(os.environ.get("GRADCOMP_REPORT", "")) or words_of("gradcomp.report")
     words = [*tool, str(work / "records"), "--output", str(work / "report.html"),
              "--markdown", str(work / "report.md"), "--title",
              f"{folder.title} ({folder.system.name}: {folder.system['FABRIC']})"]
