@@ -7,26 +7,16 @@ import shutil
 import sys
 import tempfile
 
-import jsonschema
-
 from gradcomp.gate import baselines, comparable, decide, deterministic, samples
 from gradcomp.gate.samples import PROGRAM, GateError
-from gradcomp.results.reading import read_record
+from gradcomp.results.reading import read_json, read_record
+from gradcomp.results.schema import require_file
 
 from . import nights
-
-SCHEMA = pathlib.Path(__file__).resolve().parents[3] / "docs" / "results.schema.json"
-
-
-def _check_schema(validator, path):
-    error = jsonschema.exceptions.best_match(validator.iter_errors(json.loads(path.read_text(encoding="utf-8"))))
-    if error:
-        raise GateError(f"'{path}' breaks docs/results.schema.json at {error.json_path}: {error.message[:200]}")
 
 
 def _sort(arguments):
     """(processes with times, the file with instruction counts or None). Names on stderr what has no gate."""
-    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
     timed, counted = [], []
     for path in dict.fromkeys(path.resolve() for argument in arguments for path in samples.expand(argument)):
         record = read_record(path)
@@ -34,7 +24,7 @@ def _sort(arguments):
             print(f"gradcomp-history: left out: '{path}' is a result of {record.program}, for which there is no gate",
                   file=sys.stderr)
             continue
-        _check_schema(validator, path)
+        require_file(read_json(path), path)
         is_counted = any("instructions" in row for row in record.rows)
         (counted if is_counted else timed).append(samples.read_process(path))
     if not timed and not counted:

@@ -12,11 +12,16 @@ from gradcomp.output.files import write_whole
 from gradcomp.places import ROOT
 
 from .reading import Record, read_json, read_record
+from .schema import SAMPLES, require_record
 
-SAMPLES = ("step_times_ms", "times_ms")
 DIGITS = 6
-# What programs, and the verdicts of the gate, are made from. Pages and their commands are not: a record has its own command.
-SOURCES = ("src", "bench", "miniapps", "cmake", "CMakeLists.txt", "CMakePresets.json", "tools/toolchain.d", "tools/gradcomp_compare")
+# What programs are made from, and of the toolchain what they are built with and by: how it is entered, or what tests alone
+# need, shapes none. Pages and their commands are not sources: a record has its own command.
+SOURCES = ("src", "bench", "miniapps", "cmake", "CMakeLists.txt", "CMakePresets.json",
+           *(f"tools/toolchain.d/{name}" for name in ("packages", "preferences", "trilinos")))
+# Where the verdicts of the gate are made, and where they were made before that. They moved without another change, so a place
+# that one of two commits lacks tells nothing.
+GATE = ("python/gradcomp/gate", "tools/gradcomp_compare")
 
 
 @dataclasses.dataclass
@@ -59,25 +64,33 @@ def keep(made, kept, command, seconds, leaves=()):
 
 
 def read_kept(path):
-    """A record. Throws ReportError."""
+    """A record, as docs/results.schema.json has it. Throws ReportError."""
     made, document = read_record(path, programs=None), read_json(path)
     try:
-        return Kept(path, made.context, made.rows, document["command"], document["seconds"], document["leaves"])
+        kept = Kept(path, made.context, made.rows, document["command"], document["seconds"], document["leaves"])
     except KeyError as error:
         raise ReportError(f"'{path}' is not a record: no {error}") from error
+    require_record(document, path)
+    return kept
+
+
+def _git(*words):
+    """Whether it ended well."""
+    try:
+        return subprocess.run(["git", "-c", "safe.directory=*", "-C", str(ROOT), *words], capture_output=True,
+                              check=False).returncode == 0
+    except OSError:  # no git
+        return False
 
 
 @functools.cache
 def same_sources(one, other):
-    """Whether two commits have the same SOURCES: records that were committed on the way, and words of a page, are no reason
-    to measure again."""
+    """Whether two commits have the same SOURCES and the same GATE: records that were committed on the way, and words of a
+    page, are no reason to measure again."""
     if one == other or "unknown" in (one, other):
         return one == other
-    words = ["git", "-c", "safe.directory=*", "-C", str(ROOT), "diff", "--quiet", one, other, "--", *SOURCES]
-    try:
-        return subprocess.run(words, capture_output=True, check=False).returncode == 0
-    except OSError:  # no git
-        return False
+    gate = [place for place in GATE if all(_git("cat-file", "-e", f"{commit}:{place}") for commit in (one, other))]
+    return _git("diff", "--quiet", one, other, "--", *SOURCES, *gate)
 
 
 def require_clean(record, what):
