@@ -7,6 +7,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
@@ -244,11 +245,31 @@ def test_every_name_is_used_once():
             assert chosen.methods.count("fp32") + chosen.controls == 1
 
 
+def test_comparisons_are_read_from_their_table():
+    table = tomllib.loads(comparisons.TABLE.read_text(encoding="utf-8"))
+    assert [one.name for one in comparisons.COMPARISONS] == [one["name"] for one in table["comparison"]]
+    assert comparisons.find("full-text").runs[0].methods == (*table["methods"]["six"], *table["methods"]["rest"])
+    hmm, local = comparisons.TASKS["hmm"], comparisons.TASKS["hmm_local"]
+    assert local == dataclasses.replace(hmm, name="lstm_local", steps=384, evaluations=12, target="")
+    assert comparisons.find("bars").runs[0].bar == ("accuracy", 0.88, "ResNet-20 on ShapeTex-10")
+    assert comparisons.find("powersgd-ranks").runs[1].task is None
+
+
+@pytest.mark.parametrize("text, said", [("[tasks", "comparisons.toml"), ("methods = {}\ntasks = {}\n[[comparison]]\n", "'run'"),
+                                        ('methods = {}\ntasks = {}\n[[comparison]]\nname = "a"\n[[comparison.run]]\nname = "b"\n'
+                                         'task = "no"\nmethods = []', "'no'")])
+def test_a_bad_table_is_one_line(tmp_path, text, said):
+    path = tmp_path / "comparisons.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ReportError, match=said):
+        comparisons.read(path)
+
+
 def test_middles_of_rates_are_of_methods_that_run():
-    for task in (comparisons.IMAGES, comparisons.HMM):
+    for task in (comparisons.TASKS["images"], comparisons.TASKS["hmm"]):
         used = {spec for c in comparisons.COMPARISONS for chosen in c.runs if chosen.task == task for spec in chosen.methods}
         assert set(dict(task.middles)) <= used
-    assert comparisons.IMAGES.specs(("fp32", "sign")) == ["fp32", "sign:lr=0.004"]
+    assert comparisons.TASKS["images"].specs(("fp32", "sign")) == ["fp32", "sign:lr=0.004"]
 
 
 def test_trials_of_the_tuning_are_whole_updates():

@@ -1,21 +1,18 @@
-"""The named comparisons of docs/results/training.md: what each runs, and how the page introduces it."""
+"""The named comparisons of docs/results/training.md, from comparisons.toml, and the commands that they are made by."""
 import dataclasses
+import pathlib
+import tomllib
 
-CONVOLUTION = ("--model", "resnet20", "--lr", 0.05, "--momentum", 0.9, "--weight-decay", 0.0005)
-RECURRENT = ("--length", 32, "--lr", 4.8, "--momentum", 0.9, "--weight-decay", 0, "--clip", 1, "--quality-tolerance", 0.05)
-LINK = "100Mbit/s,50us"
-ACCUMULATE = ("--accumulate", 4)
-MANY = 5  # seeds: the HMM text's short runs differ by 2 % from seed to seed
-# The bar in 400 steps is 31 where the floor is 26.80 (the corpus that it was found on), hence 31.9 where it is 27.548.
-HMM_BAR_TARGET = 31.9
-HMM_TARGET, IMAGES_TARGET, KJV_TARGET = 33.2, 0.88, 72  # texts: 5 % above the test perplexity of fp32 in an earlier run
+from gradcomp.errors import ReportError
+
+TABLE = pathlib.Path(__file__).with_name("comparisons.toml")
 
 
 @dataclasses.dataclass(frozen=True)
 class Task:
     """What is learned, by which model and how. All runs of a task take their rates from docs/rates/NAME.json."""
 
-    name: str
+    name: str  # without one: at the rate of --lr
     data: str  # `kjv` stands for its file
     options: tuple
     batch: int  # over all ranks
@@ -31,21 +28,6 @@ class Task:
         return [f"{spec}:lr={middles[spec]}" if spec in middles else spec for spec in methods]
 
 
-MIDDLES_IMAGES = (("sign", 0.004), ("signum", 0.002), ("sketch:ratio=0.01", 0.1), ("adaptive_threshold", 0.2))
-MIDDLES_TEXT = (("sign", 6.4), ("signum", 6.4), ("powersgd:rank=2:feedback=none", 9.6), ("dgc:ratio=0.01", 9.6),
-                ("sketch:ratio=0.01", 9.6), ("terngrad", 9.6), ("terngrad:code=base3", 9.6), ("ef_sign", 0.6),
-                ("ef_sign:feedback.rate_aware=on", 0.6), ("strom", 0.6), ("random_k:ratio=0.01", 0.3))
-IMAGES = Task("resnet20", "shapetex10:noise=0.2", CONVOLUTION, 32, 1100, 11, f"accuracy={IMAGES_TARGET}", 552, MIDDLES_IMAGES)
-HMM = Task("lstm", "hmm", ("--model", "lstm_1x96", *RECURRENT), 64, 300, 20, f"perplexity={HMM_TARGET}",
-           middles=MIDDLES_TEXT)
-KJV = Task("lstm_kjv", "kjv", ("--model", "lstm_1x128", *RECURRENT), 64, 400, 8, f"perplexity={KJV_TARGET}", 200,
-           MIDDLES_TEXT)
-# without a name: at the rate of --lr
-IMAGES_BAR = Task("", "shapetex10", CONVOLUTION, 128, 600, 8, "")
-HMM_LOCAL = dataclasses.replace(HMM, name="lstm_local", target="", steps=384, evaluations=12)
-HMM_BAR = dataclasses.replace(HMM, name="", target="", steps=400, evaluations=8)
-
-
 @dataclasses.dataclass(frozen=True)
 class Run:
     """One command, one result file; without a task it only counts the bytes of `options`."""
@@ -59,6 +41,7 @@ class Run:
     options: tuple = ()
     link: str = ""  # emulated
     period: int = 1  # of its slowest strategy, which divides steps and blocks
+    bar: tuple | None = None  # (metric, what fp32 is to reach, of what that is said)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,95 +55,46 @@ class Comparison:
     by_default: bool = True
 
 
-SIX = ("top_k:ratio=0.01", "powersgd:rank=2", "qsgd:bits=4", "sign", "powersgd:rank=2:feedback=none",
-       "top_k:ratio=0.01:feedback=none")
-SPARSIFIERS = ("top_k:ratio=0.01", "dgc:ratio=0.01", "sidco:ratio=0.01", "redsync:ratio=0.01",
-               "gaussian_k:ratio=0.01")
-UNBIASED = ("powersgd:rank=1:variant=unbiased", "powersgd:rank=2:variant=unbiased")
-RANKS = ("fp32", "powersgd:rank=1", "powersgd:rank=2", "powersgd:rank=4", "signum", "atomo:rank=2", *UNBIASED)
-STARTS = ("fp32", "powersgd:rank=1", "powersgd:rank=1:variant=cold", "powersgd:rank=2", "powersgd:rank=2:variant=cold")
-AWARE = ("fp32", *(spec + more for spec in ("top_k:ratio=0.01", "powersgd:rank=2", "ef_sign")
-                   for more in ("", ":feedback.rate_aware=on")))
-LEVELS = ("fp32", "qsgd:bits=4", "qsgd:bits=2", "terngrad", "terngrad:code=base3")
-REST = ("random_k:ratio=0.01,sidco:ratio=0.01,dgc:ratio=0.01,redsync:ratio=0.01,gaussian_k:ratio=0.01,"
-        "gradient_dropping:ratio=0.01,dryden:ratio=0.01,block_top_k:ratio=0.01,adaptive_threshold,hard_threshold,strom,"
-        "sketch:ratio=0.01,natural,terngrad,max_min,linear_dithering,natural_dithering,global_qsgd,rotated,fp8_e4m3,fp8_e5m2,"
-        "int8_block,ef_sign,one_bit,powersgd,atomo,signum").split(",")
-ALL = (*SIX, *REST)
-PERIODS = tuple(f"fp32:strategy=local:strategy.period={period}" for period in (8, 32, 128))
-DILOCO = "fp32:strategy=local:strategy.period=32:strategy.outer_rate=0.7:strategy.outer_momentum=0.9:strategy.outer_nesterov=on"
-LOCAL = (*PERIODS, "fp32:strategy=local:strategy.period=32:strategy.adaptive=loss", DILOCO, DILOCO + ":strategy.inner=mean",
-         "top_k:ratio=0.01", "top_k:ratio=0.01:strategy=local:strategy.period=8")
-FULL = "The six methods above, and all others with their default options (sparsifiers: 1 %)."
-FOUR = "{} a step, dealt to 4 ranks, at the rates found with 2. Two cores are shared by the ranks: times say little."
+def _specs(lists, words):
+    """The methods that `words` name, each list in the place of its name."""
+    found = []
+    for word in words:
+        found += _specs(lists, lists[word[1:]]) if word.startswith("@") else [word]
+    return tuple(found)
 
 
-COMPARISONS = (
-    Comparison("bars", "The references alone", "What the uncompressed references reach, beside the bars that the tasks were "
-               f"made for: {100 * IMAGES_TARGET:.0f} % on ShapeTex-10 in 600 steps of 4 x 32 images, and perplexity 31 in "
-               f"400 steps on an HMM text whose floor is 26.80. Ours has the floor 27.548: the same distance is "
-               f"{HMM_BAR_TARGET}. Means over seeds.",
-               (Run("bars_images", IMAGES_BAR, ("fp32",), ranks=4),
-                Run("bars_hmm", HMM_BAR, ("fp32",), seeds=MANY))),
-    Comparison("resnet20", "ResNet-20 on images", "ShapeTex-10 with twice its default noise, so that nothing learns it "
-               "perfectly, and small batches, so that 35,200 images make steps enough for a memory of which 1 % is sent a "
-               "step. Methods without error feedback must fall behind, or the task separates nothing.",
-               (Run("resnet20", IMAGES, SIX, controls=True, options=ACCUMULATE),)),
-    Comparison("resnet20-4", "ResNet-20 on images, 4 ranks", FOUR.format("The same images"),
-               (Run("resnet20_4", IMAGES, SIX, ranks=4, controls=True),), False),
-    Comparison("lstm", "An LSTM on a text with a known floor", "The HMM text; no model can go below perplexity 27.548 on "
-               "average. The runs are short, since those without feedback catch up in longer ones. Target and number of seeds were "
-               f"set after a first run had been seen: with three seeds and the target {HMM_BAR_TARGET} fp32 itself missed it (test "
-               f"perplexity 31.6, 29.9 to 33.2); {HMM_TARGET} is 5 % above that mean. The bucket sizes of the dense controls were swept "
-               "while a compiler ran beside.",
-               (Run("lstm", HMM, SIX, seeds=MANY, controls=True, options=ACCUMULATE),)),
-    Comparison("lstm-4", "An LSTM on a text with a known floor, 4 ranks", FOUR.format("The same words"),
-               (Run("lstm_4", HMM, SIX, ranks=4, seeds=MANY, controls=True),)),
-    Comparison("lstm-kjv", "An LSTM on the King James Bible", "2000 words. The test text is its end, of another kind than most "
-               "of the rest.",
-               (Run("lstm_kjv", KJV, SIX, controls=True, options=ACCUMULATE),)),
-    Comparison("lstm-kjv-4", "An LSTM on the King James Bible, 4 ranks", FOUR.format("The same words"),
-               (Run("lstm_kjv_4", KJV, SIX, ranks=4, controls=True),), False),
-    Comparison("powersgd-ranks", "PowerSGD: ranks, and what it was compared with", "Unbiased: a product with "
-               "a random matrix that all ranks know, without feedback. Ours sends that product alone, the authors' either of "
-               "two factors in turn; our ATOMO draws how many triples it sends, theirs draws again until the number is right. "
-               "So these lines need not be equal.",
-               (Run("powersgd_ranks", IMAGES, RANKS),
-                Run("epoch_resnet18", None, RANKS, ranks=1, seeds=1, options=("--model", "resnet18")))),
-    Comparison("powersgd-warm", "PowerSGD: warm start", "`variant=cold` starts every step from a random factor, the "
-               "default from that of the step before.", (Run("powersgd_warm_hmm", HMM, STARTS, seeds=MANY),)),
-    Comparison("powersgd-warm-images", "PowerSGD: warm start, on images", "The same on images.",
-               (Run("powersgd_warm_images", IMAGES, STARTS),), False),
-    Comparison("sparsifiers", "Sparsifiers", "Over an emulated link of 100 Mbit/s. SIDCo's authors report up to 41.7x over "
-               "dense, 7.6x over top-k (7.5x in their blog) and 1.9x over DGC; the 41.7x are those of the LSTM on PTB at "
-               "density 0.1 % with 8 workers over TCP. Ours differ for three reasons: a network of 0.3 to 0.6 million "
-               "parameters on two CPU cores spends most of a step computing, the link is emulated between two ranks of one "
-               "machine, and our top-k and DGC select in a few passes over the gradient, so that little is left to win over "
-               "them. None of the three was isolated.",
-               (Run("sparsifiers_images", IMAGES, SPARSIFIERS, controls=True, link=LINK),
-                Run("sparsifiers_kjv", KJV, SPARSIFIERS, controls=True, link=LINK))),
-    Comparison("rate-aware", "Residuals under a decaying rate", "The rate follows a cosine. `feedback.rate_aware=on` scales what "
-               "was not sent by old rate / new rate, the default does not.",
-               (Run("rate_aware_hmm", HMM, AWARE, seeds=MANY),)),
-    Comparison("rate-aware-images", "Residuals under a decaying rate, on images", "The same on images.",
-               (Run("rate_aware_images", IMAGES, AWARE),), False),
-    Comparison("levels", "16 levels against 3", "`qsgd:bits=4`: 15 levels, what a sign and 3 bits hold; `qsgd:bits=2`: 3 "
-               "levels; `terngrad`: 3 levels, clipped, one scale for a bucket. None has error feedback.",
-               (Run("levels_hmm", HMM, LEVELS, seeds=MANY),)),
-    Comparison("levels-images", "16 levels against 3, on images", "The same on images.",
-               (Run("levels_images", IMAGES, LEVELS),), False),
-    Comparison("local", "Exchanging rarely", "Local steps on the HMM text: each rank makes 8, 32 or 128 updates of its own before "
-               "the mean of the changes is taken; with a period that falls with the loss (AdaComm), and with DiLoCo's outer "
-               "optimiser. `inner=mean` has the same outer optimiser and exchanges every gradient: what it gains over `fp32` is "
-               "gained by the optimiser, not by exchanging rarely. `fp32:accumulate=8` exchanges as rarely as a period of 8.",
-               (Run("local_hmm", HMM_LOCAL, LOCAL, seeds=MANY, controls=True, options=("--accumulate", 8), period=128),), False),
-    Comparison("full-text", "All methods on a text with a known floor", FULL,
-               (Run("full_hmm", HMM, ALL, controls=True),
-                Run("full_hmm_4", HMM, ALL, ranks=4, controls=True)), False),
-    Comparison("full-images", "All methods on images", f"{FULL} With 4 ranks the six alone.",
-               (Run("full_images", IMAGES, ALL, controls=True),
-                Run("full_images_4", IMAGES, SIX, ranks=4, controls=True)), False),
-)
+def _task(tables, name):
+    table = dict(tables[name])
+    if "like" in table:
+        table = tables[table.pop("like")] | table
+    middles = tuple(table.pop("middles", {}).items())
+    return Task(**table | {"options": tuple(table["options"]), "middles": middles})
+
+
+def _run(lists, tasks, table):
+    made = table | {"task": tasks[table["task"]] if "task" in table else None, "methods": _specs(lists, table["methods"]),
+                    "options": tuple(table.get("options", ()))}
+    if "bar" in table:
+        [(metric, limit)] = [pair for pair in table["bar"].items() if pair[0] != "of"]
+        made["bar"] = (metric, limit, table["bar"]["of"])
+    return Run(**made)
+
+
+def read(path):
+    """({name: Task}, all Comparisons, in order). Throws ReportError."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        tasks = {name: _task(content["tasks"], name) for name in content["tasks"]}
+        found = []
+        for table in content["comparison"]:
+            runs = tuple(_run(content["methods"], tasks, run) for run in table.pop("run"))
+            found.append(Comparison(**table, runs=runs))
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        raise ReportError(f"'{path}' is no table of comparisons: {error}") from error
+    return tasks, tuple(found)
+
+
+TASKS, COMPARISONS = read(TABLE)
 
 
 def find(name):

@@ -6,10 +6,8 @@ import matplotlib.pyplot as plt
 from gradcomp.output import markdown
 from gradcomp.results.provenance import commit
 
-from . import comparisons, training_tables
+from . import training_tables
 
-BARS = {"bars_images": ("accuracy", comparisons.IMAGES_TARGET, "ResNet-20 on ShapeTex-10"),
-        "bars_hmm": ("perplexity", comparisons.HMM_TARGET, "LSTM on the HMM text")}
 SEPARATED = ("resnet20", "lstm", "full")
 MOST_LINES = 16  # that an eye can tell apart in a figure
 
@@ -42,5 +40,6 @@ def section(chosen, records, images, folder, edges):
         plt.close(figure)
         lines += [f"![{alternative}]({os.path.relpath(image, folder)})", ""]
     if chosen.name == "bars":
-        lines += [*markdown.table(*training_tables.bars({run.name: r for run, r in records.items()}, BARS)), ""]
+        limits = {run.name: run.bar for run in chosen.runs}
+        lines += [*markdown.table(*training_tables.bars({run.name: r for run, r in records.items()}, limits)), ""]
     return lines
