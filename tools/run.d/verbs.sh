@@ -125,3 +125,16 @@ verb_format() {
   find src miniapps bench tests \( -name '*.hpp' -o -name '*.cpp' \) -print0 | xargs -0 -r -n 16 $formatter "${mode[@]}" ||
     die "not formatted as .clang-format says: ./run format"
 }
+
+verb_lint() { # what Debian's root has of PyPI lies in /opt/python; which files, and what is asked of them: pyproject.toml
+  local tool status=0
+  export PATH=$PATH:/opt/python/bin
+  cd "$project"
+  for tool in ruff mypy; do
+    if ! command -v "$tool" >/dev/null; then
+      echo "run: warning: $tool is left out: there is none on PATH (docs/dependencies.md)" >&2
+    elif [ "$tool" = ruff ]; then ruff check || status=1
+    else mypy --python-executable "$(command -v python3)" || status=1; fi
+  done
+  return $status
+}

@@ -36,12 +36,3 @@ def require_programs(tool, *programs):
     for program in programs:
         if not shutil.which(program):
             raise Failed(f"{program} is not on PATH; start with ./run exec -- tools/{tool}")
-
-
-def command_lines(commands, start=""):
-    """The commands as a section of the page; `start`: what sets the environment of ./run."""
-    lines = ["## Commands", "",
-             "<!-- not run: measurements of minutes to hours; this page shows what they found -->", "```sh"]
-    for words, purpose in commands:
-        lines += [f"# {purpose}", f"{start}./run exec -- " + shlex.join(map(str, words))]
-    return [*lines, "```"]

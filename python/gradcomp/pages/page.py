@@ -2,12 +2,14 @@
 import argparse
 import dataclasses
 import json
+import pathlib
+import shlex
 from collections.abc import Callable
 
-from gradcomp.output import markdown
+from gradcomp.output import templates
 from gradcomp.results.provenance import machines
 
-from .commands import command_lines
+HERE = pathlib.Path(__file__).resolve().parent
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,26 +64,23 @@ class Page:
 
 
 class Text:
-    """The lines of a page."""
+    """A page in the making: `lines` between its head and its commands."""
 
     def __init__(self, page, title, records):
-        self.page, self.records = page, records
-        self.lines = [f"# Results: {title}", "", f"Made by `./run exec -- tools/{page.tool}` on: "
-                      f"{machines(records.values())}", ""]
+        self.page, self.title, self.records, self.lines = page, title, records, []
 
     def add(self, title, note, table):
         """A section with a table."""
-        self.lines += [f"## {title}", "", note, "", *markdown.table(*table), ""]
+        self.lines += templates.fill(HERE, "section.md.j2", title=title, note=note, table=table).split("\n")
 
     def whole(self):
         """Everything, with the commands at the end."""
-        start = f"GRADCOMP_PRESET={self.page.preset} " if self.page.preset else ""
-
         def shown(name, words):
             writes = words[0].startswith("tools/") or "--tune" in words  # what --output does not name
-            return [*words, *([] if writes else ["--output", f"{name}.json"])], name
-        return "\n".join([*self.lines, *command_lines([shown(name, record.command) for name, record in self.records.items()],
-                                                      start)]) + "\n"
+            return shlex.join([*words, *([] if writes else ["--output", f"{name}.json"])]), name
+        return templates.fill(HERE, "page.md.j2", title=self.title, tool=self.page.tool, machines=machines(self.records.values()),
+                              body="\n".join(self.lines), start=f"GRADCOMP_PRESET={self.page.preset} " if self.page.preset else "",
+                              commands=[shown(name, record.command) for name, record in self.records.items()])
 
 
 def write_rows(output, built, rows):

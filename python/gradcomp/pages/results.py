@@ -2,6 +2,7 @@
 import sys
 
 from gradcomp.errors import ReportError
+from gradcomp.places import ROOT
 from gradcomp.results.records import read_kept
 
 from . import exchange, frame, gate, kernels, kokkos_kernels, links, quantisers, sparsifiers, steps, traffic, training
@@ -31,6 +32,8 @@ def main(arguments=None):
     parser.add_argument("--page", action="store_true", help="only make the pages again, from the records: no program runs")
     parser.add_argument("--cost", action="store_true", help="only say what it takes")
     options = parser.parse_args(arguments)
+    if not (ROOT / "docs/results").is_dir():
+        parser.error("start it in a checkout of gradcomp, whose pages it makes")
     unknown = [name for name in options.pages if name not in PAGES]
     if unknown:
         parser.error(f"no page '{unknown[0]}': there are {', '.join(PAGES)}")
