@@ -118,4 +118,4 @@ def test_nothing_edits_the_path_of_modules():
     edits = re.compile(r"sys\.path\.(insert|append|extend)|sys\.path\[|PYTHONPATH.*sys\.path")
     sources = [path for folder in ("python", "tools", "slurm") for path in (ROOT / folder).rglob("*")
                if path.is_file() and path.parent.name != "__pycache__"]
-    assert not [path for path in sources if edits.search(path.read_text(encoding="utf-8"))]
+    assert not [path for path in sources if edits.search(path.read_text(encoding="utf-8", errors="replace"))]
