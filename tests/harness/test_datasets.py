@@ -12,6 +12,8 @@ import zlib
 import numpy as np
 import pytest
 
+import tool_process
+
 sklearn = pytest.importorskip("sklearn")
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "datasets"
 
@@ -83,15 +85,15 @@ def test_kjv_holds_every_verse_once_in_order(tmp_path):
 
 
 def test_kjv_without_its_program_or_with_another_one(tmp_path):
-    done = convert("kjv", tmp_path / "x", path=str(tmp_path))
+    done = convert("kjv", tmp_path / "x", path=f"{tmp_path}:{tool_process.bare()}")
     assert done.returncode == 1 and "bible-kjv-text" in done.stderr and done.stderr.count("\n") == 1
     program = tmp_path / "bible"
     program.write_text("#!/bin/sh\necho Ge1:1 In the beginning\n")
     program.chmod(0o755)
-    done = convert("kjv", tmp_path / "x", path=str(tmp_path))
+    done = convert("kjv", tmp_path / "x", path=f"{tmp_path}:{tool_process.bare()}")
     assert done.returncode == 1 and "expected 31102 verses" in done.stderr and "not print what this" in done.stderr
     program.write_text("#!/bin/sh\nexit 3\n")
-    assert "status 3" in convert("kjv", tmp_path / "x", path=str(tmp_path)).stderr
+    assert "status 3" in convert("kjv", tmp_path / "x", path=f"{tmp_path}:{tool_process.bare()}").stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bible"]
 
 

@@ -1,11 +1,16 @@
 """How the tests call a tool: its main() within this process, which saves the second that it takes to start; or a process of
 its own, to be interrupted."""
+import atexit
 import contextlib
+import functools
 import io
 import os
+import pathlib
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -26,6 +31,16 @@ def call(main, tool, *arguments):
         for one, handler in zip((signal.SIGINT, signal.SIGTERM), before, strict=True):
             signal.signal(one, handler)
     return subprocess.CompletedProcess(arguments, status, out.getvalue(), errors.getvalue())
+
+
+@functools.cache
+def bare():
+    """A PATH of nothing but what a launcher starts with."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="bare."))
+    atexit.register(shutil.rmtree, folder)
+    for name in ("dirname", "python3", "readlink"):
+        (folder / name).symlink_to(shutil.which(name))
+    return str(folder)
 
 
 def refused(tool, done, *words):
