@@ -25,7 +25,8 @@ def kernels(folder):
             elif name and not memory and (match := MEMORY.search(line)):
                 memory = [int(number) for number in match.groups()]
             elif name and memory and (match := USED.search(line)):
-                yield Kernel(*name, int(match[1]), memory[0], memory[1] + memory[2])
+                mangled, architecture = name
+                yield Kernel(mangled, architecture, int(match[1]), memory[0], memory[1] + memory[2])
                 name = None
 
 

@@ -71,7 +71,7 @@ def table(found):
     for elements in sorted({elements for _, elements in [*ours, *theirs]}):
         for work, method, names in SAME_WORK:
             own = ours.get((method, elements))
-            others = [(name, theirs[name, elements]) for name in names if (name, elements) in theirs]
+            others: list[tuple] = [(name, theirs[name, elements]) for name in names if (name, elements) in theirs]
             for name, other in others or [(None, None)]:
                 rows.append((work, elements, method, own, name, other,
                              other / own if own and other is not None else None))

@@ -20,7 +20,7 @@ def read_junit(path):
     """What ctest counted."""
     suite = ElementTree.parse(path).getroot()
     failed = [case.get("name") for case in suite.iter("testcase") if case.get("status") == "fail"]
-    return {"run": int(suite.get("tests")), "failed": failed, "skipped": int(suite.get("skipped", 0))}
+    return {"run": int(suite.get("tests", 0)), "failed": failed, "skipped": int(suite.get("skipped", 0))}
 
 
 def read_skips(path):

@@ -7,7 +7,7 @@ import re
 import statistics
 
 from gradcomp.errors import ReportError
-from gradcomp.results.reading import read_record
+from gradcomp.results.reading import Record, read_record
 
 PROGRAM = "gradcomp-bench"
 EVERY = re.compile("")
@@ -36,7 +36,7 @@ class Case:
 class Process:
     """One result file."""
 
-    record: object
+    record: Record
     cases: dict  # by name, in the order of the file
 
     @property
@@ -66,7 +66,7 @@ def _case(path, row):
 def _check_context(context):
     """Throws KeyError or TypeError unless the columns that the gate reads are there."""
     known = context["gradcomp"]
-    expected = [(context, "date", str), (context, "num_cpus", int), (known, "options", dict),
+    expected: list[tuple[dict, str, type | tuple]] = [(context, "date", str), (context, "num_cpus", int), (known, "options", dict),
                 (known, "environment", dict)]
     for owner, key, kind in [*expected, *((known, key, (str, int)) for key in REQUIRED)]:
         if not isinstance(owner[key], kind):

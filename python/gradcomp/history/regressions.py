@@ -79,7 +79,8 @@ def find(judged):
             if key in open_ones:
                 open_ones[key].words = words
             else:
-                open_ones[key] = Regression(*key, good, night, words, drift)
+                case, measure = key
+                open_ones[key] = Regression(case, measure, good, night, words, drift)
         compared = night
     return sorted(open_ones.values(), key=lambda one: (one.first.name, one.case, one.measure))
 

@@ -61,7 +61,8 @@ def collect(judged):
                    if change["column"] == INSTRUCTIONS and change["regression"]}
         for name in arm.cases if arm else ():
             values, unit = _throughput(arm, name)
-            point = Point(number, *_interval(values, name), _state(night, verdict, name, times))
+            middle, low, high = _interval(values, name)
+            point = Point(number, middle, low, high, _state(night, verdict, name, times))
             found.setdefault(name, {}).setdefault((THROUGHPUT, unit), []).append(point)
         for row in counts["benchmarks"] if counts else ():
             if row.get("instructions"):

@@ -90,8 +90,9 @@ class Trials:
                                    comparable.check)
         for arm in arms:
             comparable.check_arm(arm, rules.minimum)
-        comparable.check(*arms)
-        [result] = decide.compare(*arms, False, rules, [self.options.case]).results
+        good, bad = arms
+        comparable.check(good, bad)
+        [result] = decide.compare(good, bad, False, rules, [self.options.case]).results
         told = {decide.REGRESSION: True, decide.OK: False, decide.FASTER: False}.get(result.verdict)
         ratio = f"{result.ratio:.3f} times the good one's time" if result.ratio else "not judged"
         return told, f"{ratio}: {result.verdict}" + (f", {result.reason}" if result.reason else "")

@@ -39,6 +39,7 @@ def calibrate(seconds=1.0):
     """Bits per second from n1 to n2."""
     script = [sys.executable, str(HERE / "calibrate.py")]
     with subprocess.Popen([*_on("n2"), *script, "receive", "10.77.0.2", "0"], stdout=subprocess.PIPE, text=True) as receiver:
+        assert receiver.stdout
         receiver.stdout.readline()
         _run([*_on("n1"), *script, "send", "10.77.0.2", str(seconds)])
         return float(receiver.stdout.readline() or 0)
@@ -49,8 +50,8 @@ def sent(nodes):
     counters = {}
     for i in range(1, nodes + 1):
         said = _run(["tc", "-n", f"n{i}", "-s", "qdisc", "show", "dev", "eth0"])
-        found = re.search(r"Sent (\d+) bytes (\d+) pkt", said)
-        counters[f"n{i}"] = (int(found[1]), int(found[2]))
+        [(count, packets)] = re.findall(r"Sent (\d+) bytes (\d+) pkt", said)
+        counters[f"n{i}"] = (int(count), int(packets))
     return counters
 
 

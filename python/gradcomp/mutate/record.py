@@ -84,11 +84,11 @@ def summarise(outcomes):
     """Counts by status, the share of killed ones among those that build and differ, and its interval (Wilson, 95 %)."""
     from scipy.stats import binomtest
     counts = collections.Counter(status for status, _ in outcomes.values())
-    found = {status: counts[status] for status in (KILLED, SURVIVED, UNBUILDABLE, EQUIVALENT)}
-    tried = found[KILLED] + found[SURVIVED]
+    found: dict[str, object] = {status: counts[status] for status in (KILLED, SURVIVED, UNBUILDABLE, EQUIVALENT)}
+    tried = counts[KILLED] + counts[SURVIVED]
     if tried:
-        low, high = binomtest(found[KILLED], tried).proportion_ci(0.95, method="wilson")
-        found |= {"score": found[KILLED] / tried, "interval": [float(low), float(high)]}
+        low, high = binomtest(counts[KILLED], tried).proportion_ci(0.95, method="wilson")
+        found |= {"score": counts[KILLED] / tried, "interval": [float(low), float(high)]}
     return found
 
 

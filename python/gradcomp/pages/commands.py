@@ -14,12 +14,12 @@ class Failed(Exception):
 
 def command(*words):
     """Runs a program on all CPUs and returns what it printed."""
-    words = list(map(str, words))
+    line = list(map(str, words))
     os.sched_setaffinity(0, CPUS)
     try:
-        child = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        child = subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     except OSError as error:
-        raise Failed(f"cannot start {words[0]}: {error.strerror}") from error
+        raise Failed(f"cannot start {line[0]}: {error.strerror}") from error
     try:
         printed, _ = child.communicate()
     except KeyboardInterrupt:
@@ -27,7 +27,7 @@ def command(*words):
         child.wait()
         raise
     if child.returncode:
-        raise Failed(f"status {child.returncode} of: {shlex.join(words)}")
+        raise Failed(f"status {child.returncode} of: {shlex.join(line)}")
     return printed
 
 

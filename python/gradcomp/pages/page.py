@@ -30,11 +30,11 @@ class Page:
     name = ""  # of the page and of its folder of records
     tool = ""  # in tools/
     about = ""  # one line for --help
-    programs = ()
+    programs: tuple = ()
     preset = ""  # of the programs, where `openmp` lacks them
     images = False  # whether it draws figures
     complete = True  # whether a page needs all records
-    asks = ("gradcomp-train", "--describe", "--model", "resnet8", "--methods", "fp32", "--no-controls")  # what a build is
+    asks: tuple = ("gradcomp-train", "--describe", "--model", "resnet8", "--methods", "fp32", "--no-controls")  # what a build is
 
     def arguments(self, parser):
         """Adds options of its own."""

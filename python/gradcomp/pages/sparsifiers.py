@@ -115,7 +115,7 @@ class Sparsifiers(Page):
             return records[name], {spec: spec.replace(added, "") for spec in specs}
         fixed = {target: lines_of(f"target_{target}", f":ratio={target}") for target in size.targets}
         opened = {target: lines_of(f"target_{target}_no_feedback", f":ratio={target}:feedback=none") for target in size.targets}
-        with_target, without = list(fixed[size.targets[0]][1].values()), lines_of("no_target", "")
+        with_target, (free, named) = list(fixed[size.targets[0]][1].values()), lines_of("no_target", "")
         choosing = [name for name in with_target if "index=" not in name]  # codings change neither choice nor density
         out = Text(self, "sparsifiers", records)
         out.lines += [f"Gradients: {', '.join(DATA)} (double exponential; double gamma, shape 0.5; double generalised Pareto, "
@@ -130,7 +130,7 @@ class Sparsifiers(Page):
             out.add(f"The same loop without feedback, target {target}", "What adapts from step to step does.",
                     sparsifiers_tables.density(record, specs, choosing))
         out.add("Methods without a target density", "Density that each kept with its default options.",
-                sparsifiers_tables.without_target(*without, without[1].values()))
+                sparsifiers_tables.without_target(free, named, named.values()))
         out.add("Time, throughput only", "To compress + to decompress, as multiples of one read of the gradient "
                 f"({size.elements:,} elements without, {MODEL} with feedback) by the same program, in turn with the method. "
                 "NMSE: square of the relative error; these speeds say nothing of the quality of a training.",

@@ -1,5 +1,6 @@
 """Runs one point once, inside its job: nothing twice, nothing lost, and an end in good time before Slurm's own."""
 import json
+import math
 import os
 import shutil
 import signal
@@ -43,9 +44,9 @@ class Attempt:
 
     def _wait(self):
         """Until the program ends or must end. After the warning it may go on to its next checkpoint, for half of the time."""
-        deadline, seen = None, None
+        deadline, seen = math.inf, None  # until a warning
         while self.ranks.status is None:
-            if self.signal == signal.SIGUSR1 and deadline is None:
+            if self.signal == signal.SIGUSR1 and deadline == math.inf:
                 self._note("warned")
                 deadline, seen = time.monotonic() + self.folder.system.number("WARN_SECONDS") / 2, self._progress()
             if self.signal and (self.signal != signal.SIGUSR1 or time.monotonic() >= deadline or self._progress() != seen):

@@ -43,7 +43,7 @@ class Folder:
     title: str = ""
     time: str = ""
     experiment: str = ""
-    system: System = None
+    system: System = None  # type: ignore[assignment] # only where nothing asks for it
     points: list = dataclasses.field(default_factory=list)
 
     def point_folder(self, point):

@@ -49,7 +49,7 @@ def _known_methods(value):
     if not isinstance(value, str) or not value:
         return False
     known = set(method_names())
-    return all(re.match(r"[a-z0-9_]*", spec).group() in known for spec in value.split(","))
+    return all(re.findall(r"^[a-z0-9_]*", spec)[0] in known for spec in value.split(","))
 
 
 KEYS = {

@@ -14,7 +14,7 @@ class Ranks:
 
     def __init__(self, system, point, lock):
         self.system, self.point, self.lock = system, point, lock
-        self.child = None
+        self.child: subprocess.Popen | None = None
 
     def start(self, program, **kwargs):
         """Starts the launcher with a program behind it, in a process group of its own."""
@@ -29,6 +29,7 @@ class Ranks:
 
     def end(self):
         """Asks the ranks to end, then ends them."""
+        assert self.child, "they were started"
         for number in (signal.SIGTERM, signal.SIGKILL):
             try:
                 os.killpg(self.child.pid, number)
@@ -42,6 +43,7 @@ class Ranks:
     def map(self):
         """Where the ranks are, with warnings where they stand in each other's way."""
         self.start([str(SLURM / "rank_map")], stdout=subprocess.PIPE, text=True)
+        assert self.child
         try:
             said, _ = self.child.communicate(timeout=MAP_SECONDS)
         except subprocess.TimeoutExpired:
