@@ -11,11 +11,17 @@ install(FILES ${config}/gradcompConfig.cmake ${config}/gradcompConfigVersion.cma
   DESTINATION ${GRADCOMP_CMAKE_FOLDER} COMPONENT development)
 
 # The tools that read files or builds which the user names. Those that measure for a page of docs/ stay in the sources.
-# They look for their modules beside the file that a link in bin/ leads to.
+# Each starts its module through tools/run.d/module, which finds the package beside tools/, wherever a link in bin/ lies.
 if(GRADCOMP_ENABLE_PYTHON)
   set(tools ${CMAKE_INSTALL_DATADIR}/gradcomp/tools)
-  install(DIRECTORY tools/gradcomp_compare tools/gradcomp_datasets tools/gradcomp_report
-    DESTINATION ${tools} COMPONENT tools PATTERN __pycache__ EXCLUDE)
+  set(package ${CMAKE_INSTALL_DATADIR}/gradcomp/python/gradcomp)
+  foreach(part datasets gate output report results)
+    install(DIRECTORY python/gradcomp/${part} DESTINATION ${package} COMPONENT tools PATTERN __pycache__ EXCLUDE
+      PATTERN results.schema.json EXCLUDE) # a link to the file of docs/
+  endforeach()
+  install(FILES python/gradcomp/__init__.py python/gradcomp/errors.py python/gradcomp/places.py DESTINATION ${package} COMPONENT tools)
+  install(FILES docs/results.schema.json DESTINATION ${package}/results COMPONENT tools)
+  install(PROGRAMS tools/run.d/module DESTINATION ${tools}/run.d COMPONENT tools)
   foreach(tool compare datasets report)
     set(script ${tool})
     if(tool STREQUAL "compare")

@@ -1,16 +1,14 @@
 """ReFrame checks: the reduction over a link, compressors on one rank, training steps. Each program verifies its own answers.
 Its figures are held against the system's references, and only reported where there are none."""
 import pathlib
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import reframe as rfm
+import reframe.utility.sanity as sn
+from reframe.core.builtins import parameter, run_after, run_before, sanity_function, variable
+from reframe.core.exceptions import SanityError
+from reframe.core.logging import getlogger
 
-import reframe as rfm  # noqa: E402
-import reframe.utility.sanity as sn  # noqa: E402
-from gradcomp_slurm import Refused, chosen, figures, references  # noqa: E402
-from reframe.core.builtins import parameter, run_after, run_before, sanity_function, variable  # noqa: E402
-from reframe.core.exceptions import SanityError  # noqa: E402
-from reframe.core.logging import getlogger  # noqa: E402
+from gradcomp.slurm import Refused, chosen, figures, references
 
 METHODS = "top_k:ratio=0.01,qsgd:bits=4,powersgd:rank=4"
 NODES = chosen.expected()[0]

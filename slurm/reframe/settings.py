@@ -1,15 +1,10 @@
 """ReFrame's settings, made from slurm/systems/NAME.env. GRADCOMP_SYSTEM is NAME or the path of such a file; without it, local.
-A site edits that file, not this one."""
-import pathlib
-import sys
+A site edits that file, not this one. PYTHONPATH must name the folder python/."""
+from reframe.core.backends import register_launcher
+from reframe.core.exceptions import ConfigError
+from reframe.core.launchers import JobLauncher
 
-sys.dont_write_bytecode = True  # the source folder stays clean
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-
-from gradcomp_slurm import ROOT, Refused, chosen, script  # noqa: E402
-from reframe.core.backends import register_launcher  # noqa: E402
-from reframe.core.exceptions import ConfigError  # noqa: E402
-from reframe.core.launchers import JobLauncher  # noqa: E402
+from gradcomp.slurm import ROOT, Refused, chosen, script
 
 
 @register_launcher("gradcomp")

@@ -1,6 +1,7 @@
 """Links of Markdown pages as a forge resolves them, and of built HTML pages."""
 import html.parser
 import re
+import typing
 
 LINK = re.compile(r"!?\[(?:[^\]\[]|\[[^\]]*\])*\]\(([^()\s]+)\)")
 
@@ -28,7 +29,7 @@ def markdown_anchors(text):
 class Page(html.parser.HTMLParser):
     """What an HTML page links to (`links`), loads (`loads`), and can be linked at (`ids`)."""
 
-    LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data", "link": "href"}
+    LOADS: typing.ClassVar = {"script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data", "link": "href"}
 
     def __init__(self, text):
         super().__init__()

@@ -3,6 +3,7 @@ import pathlib
 import re
 
 import pytest
+
 import runner
 from blocks import ROOT, Block, MarkError, read
 

@@ -3,6 +3,7 @@ import re
 import shutil
 
 import pytest
+
 import runner
 from blocks import ROOT, pages, read
 

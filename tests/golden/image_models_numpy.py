@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 import numpy as np
+
 from numpy_network import Network
 
 

@@ -12,6 +12,7 @@ double, of the losses 1e-6 and 1e-12, of the hidden state 1e-6 and 1e-12.
 import sys
 
 import numpy as np
+
 from language_results import Results, cross_entropy, main, relative_error
 
 

@@ -1,8 +1,8 @@
 """Forward and backward of an image model in NumPy alone."""
 
 import numpy as np
-from numpy_layers import (
-    EPSILON, MOMENTUM, batch_norm_backward, conv, conv_backward, max_pool, shortcut, shortcut_backward)
+
+from numpy_layers import EPSILON, MOMENTUM, batch_norm_backward, conv, conv_backward, max_pool, shortcut, shortcut_backward
 
 
 class Network:
@@ -79,7 +79,7 @@ class Network:
     def vgg(self, x):
         names = [name.removesuffix(".weight") for name in self.tensors if name.split(".")[1].startswith("conv")]
         backwards = []
-        for name, following in zip(names, [*names[1:], ""]):
+        for name, following in zip(names, [*names[1:], ""], strict=True):
             x, backward = self.rectified_unit(x, name, name.replace("conv", "bn"))
             backwards.append(backward)
             if name.split(".")[0] != following.split(".")[0]:

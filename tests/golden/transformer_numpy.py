@@ -12,6 +12,7 @@ derivatives along three random directions 1e-4 and 1e-7 of the norm of that tens
 import sys
 
 import numpy as np
+
 from language_results import Results, cross_entropy, main
 
 EPSILON = 1e-5

@@ -53,9 +53,8 @@ def write_arm(folder, label, processes=20, interleaved=True, change=None, **opti
     return folder
 
 
-FAKE = """#!{python}
+FAKE = """#!/usr/bin/env -S PYTHONPATH={tests} {python}
 import json, os, pathlib, sys, time
-sys.path[:0] = [{tests!r}]
 import compare_files
 output = pathlib.Path(sys.argv[sys.argv.index("--output") + 1])
 with open({log!r}, "a") as log:
@@ -83,7 +82,7 @@ def fake_bench(folder, name, tests, context=None, **options):
 
 def compare(*arguments):
     """Runs the tool's main(); the same attributes as of a finished process."""
-    from gradcomp_compare import cli
+    from gradcomp.gate import cli
     return tool_process.call(cli.main, TOOL, *arguments)
 
 

@@ -47,9 +47,8 @@ def write_counts(path, commit, day, instructions, **changes):
 
 # A gradcomp-bench whose speed and instructions are those in the file `speed` beside it, its commit that in `commit`. Size
 # 16384 is the one that is counted; every start is a line in the file that `log` names.
-FAKE = r"""#!{python}
+FAKE = r"""#!/usr/bin/env -S PYTHONPATH={tests} {python}
 import json, os, pathlib, sys
-sys.path[:0] = [{tests!r}]
 import compare_files, history_files
 if "--version" in sys.argv:
     sys.exit()
@@ -110,7 +109,7 @@ def repository(folder, contents):
 
 def history(*arguments):
     """Runs the tool's main(); the same attributes as of a finished process."""
-    from gradcomp_history import cli
+    from gradcomp.history import cli
     return tool_process.call(cli.main, TOOL, *arguments)
 
 

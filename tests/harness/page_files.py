@@ -6,14 +6,13 @@ import subprocess
 import sys
 
 import tool_process
-from gradcomp_pages import frame
-from gradcomp_pages.page import Job, Page, Text
+from gradcomp.pages import frame
+from gradcomp.pages.page import Job, Page, Text
 from test_schema import BIN
 
 COMMIT, OTHER = "a" * 12, "b" * 12
-PROGRAM = """#!{python}
+PROGRAM = """#!/usr/bin/env -S PYTHONPATH={tests} {python}
 import json, os, pathlib, sys
-sys.path[:0] = [{tests!r}]
 import example_results
 words = sys.argv[1:]
 with open({log!r}, "a") as log:
@@ -85,7 +84,7 @@ def quick(tool, folder):
     lines, and checks that its records alone make it again."""
     page = folder / "page.md"
     environment = os.environ | {"PATH": f"{pathlib.Path(BIN).resolve()}:{os.environ['PATH']}"}
-    words = [sys.executable, str(tool), "--quick", "--folder", folder / "raw", "--output", page]
+    words = [str(tool), "--quick", "--folder", folder / "raw", "--output", page]
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     source = page.read_text(encoding="utf-8")

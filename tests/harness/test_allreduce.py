@@ -2,6 +2,7 @@
 import json
 
 import pytest
+
 from test_schema import BIN, one_line, run
 
 pytestmark = pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")

@@ -6,11 +6,12 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
+
 from compare_files import CASE, CASES, TOOL, compare, edit, refused, write_arm
 
 pytest.importorskip("scipy.stats")
-from gradcomp_compare.baselines import machine_class  # noqa: E402
-from gradcomp_compare.samples import read_process  # noqa: E402
+from gradcomp.gate.baselines import machine_class
+from gradcomp.gate.samples import read_process
 
 GOOGLE = [path for path in (pathlib.Path("/usr/share/benchmark/compare.py"),
                             pathlib.Path("/usr/share/benchmark/tools/compare.py")) if path.is_file()]
@@ -23,7 +24,7 @@ def test_injected_slow_down_never_passes(tmp_path, noise, seed):
     done = compare(baseline, new, "--json", tmp_path / "out.json")
     assert done.returncode in (1, 3), done.stdout
     result = {case["name"]: case for case in json.loads((tmp_path / "out.json").read_text())["cases"]}[CASE]
-    assert noise > 0.03 or result["spread_bound"] < 0.05 and result["verdict"] == "REGRESSION" and done.returncode == 1
+    assert noise > 0.03 or (result["spread_bound"] < 0.05 and result["verdict"] == "REGRESSION" and done.returncode == 1)
     assert result["low"] <= result["ratio"] <= result["high"] and result["p"] <= 1
 
 
@@ -149,7 +150,7 @@ def test_outputs(tmp_path):
     pattern = str(arms[1] / "*.json")
     done = compare(arms[0], pattern, *(word for kind, path in paths.items() for word in (f"--{kind}", path)))
     assert done.returncode == 1 and done.stderr == ""
-    assert [line for line in done.stdout.splitlines() if line.startswith(CASE)][0].count("REGRESSION: slower by") == 1
+    assert next(line for line in done.stdout.splitlines() if line.startswith(CASE)).count("REGRESSION: slower by") == 1
     made = json.loads(paths["json"].read_text(encoding="utf-8"))
     assert made["exit_status"] == 1 and [case["name"] for case in made["cases"]] == list(CASES)
     assert made["baseline"]["control"] == [list(range(0, 20, 2)), list(range(1, 20, 2))]

@@ -4,6 +4,7 @@ import pathlib
 import signal
 
 import pytest
+
 from compare_files import CASE, TOOL, compare, fake_bench, refused
 from tool_process import interrupt
 

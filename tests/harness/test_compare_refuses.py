@@ -1,9 +1,10 @@
 """What tools/gradcomp-compare refuses: one line each."""
 import json
 
+import pytest
+
 import compare_files
 import example_results
-import pytest
 from compare_files import compare, edit, refused, write_arm
 
 pytest.importorskip("scipy.stats")

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 stats = pytest.importorskip("scipy.stats")
-from gradcomp_compare import comparable, decide, significance  # noqa: E402
+from gradcomp.gate import comparable, decide, significance
 
 
 def test_holm_by_hand():

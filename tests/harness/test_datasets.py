@@ -7,11 +7,12 @@ import re
 import shutil
 import struct
 import subprocess
-import sys
 import zlib
 
 import numpy as np
 import pytest
+
+import tool_process
 
 sklearn = pytest.importorskip("sklearn")
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "datasets"
@@ -19,7 +20,7 @@ TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "datasets"
 
 def convert(*arguments, path=None):
     environment = os.environ if path is None else {**os.environ, "PATH": path}
-    return subprocess.run([sys.executable, "-B", TOOL, *map(str, arguments)], capture_output=True, text=True,
+    return subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True,
                           env=environment)
 
 
@@ -48,7 +49,7 @@ def test_images_are_those_of_scikit_learn(content):
     expected = np.loadtxt(gzip.open(source, "rt"), delimiter=",")
     key = lambda image, label: (int(label), image.astype(int).tobytes())
     wanted = sorted(key(np.round(row[:64] * 255 / 16), row[64]) for row in expected)
-    assert sorted(key(image[..., 0], label) for image, label in zip(pixels, labels)) == wanted
+    assert sorted(key(image[..., 0], label) for image, label in zip(pixels, labels, strict=True)) == wanted
     assert set(labels[:1437]) == set(labels[1437:]) == set(range(10))
 
 
@@ -84,15 +85,15 @@ def test_kjv_holds_every_verse_once_in_order(tmp_path):
 
 
 def test_kjv_without_its_program_or_with_another_one(tmp_path):
-    done = convert("kjv", tmp_path / "x", path=str(tmp_path))
+    done = convert("kjv", tmp_path / "x", path=f"{tmp_path}:{tool_process.bare()}")
     assert done.returncode == 1 and "bible-kjv-text" in done.stderr and done.stderr.count("\n") == 1
     program = tmp_path / "bible"
     program.write_text("#!/bin/sh\necho Ge1:1 In the beginning\n")
     program.chmod(0o755)
-    done = convert("kjv", tmp_path / "x", path=str(tmp_path))
+    done = convert("kjv", tmp_path / "x", path=f"{tmp_path}:{tool_process.bare()}")
     assert done.returncode == 1 and "expected 31102 verses" in done.stderr and "not print what this" in done.stderr
     program.write_text("#!/bin/sh\nexit 3\n")
-    assert "status 3" in convert("kjv", tmp_path / "x", path=str(tmp_path)).stderr
+    assert "status 3" in convert("kjv", tmp_path / "x", path=f"{tmp_path}:{tool_process.bare()}").stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bible"]
 
 
@@ -131,8 +132,8 @@ def test_packed_images_keep_their_bytes_and_classes(tmp_path):
     files = list(packed_files(tmp_path / "out"))
     assert [f[0] for f in files] == ["00000.gcds", "00001.gcds", "00002.gcds"]
     assert all(header == (1, 5, 2, 6, 6, 3, 3) for _, header, _, _ in files)
-    found = {split: sorted((int(l), p.tobytes()) for _, h, labels, pixels in files
-                           for l, p in list(zip(labels, pixels))[part(h[1])])
+    found = {split: sorted((int(label), p.tobytes()) for _, h, labels, pixels in files
+                           for label, p in list(zip(labels, pixels, strict=True))[part(h[1])])
              for split, part in (("train", lambda n: slice(0, n)), ("val", lambda n: slice(n, None)))}
     for split in found:
         assert found[split] == sorted((label, p.tobytes()) for (s, label, _), p in images.items() if s == split)

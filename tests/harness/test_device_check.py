@@ -8,9 +8,10 @@ import stat
 import sys
 import time
 
-import example_results
 import pytest
-from gradcomp_device_check import alternatives, arguments, building, children, cli, measuring, page, sections, steps
+
+import example_results
+from gradcomp.device_check import alternatives, arguments, building, children, cli, measuring, page, sections, steps
 from tool_process import call, interrupt, refused
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -197,7 +198,7 @@ def test_a_command_ends_at_its_limit_with_all_that_it_started(tmp_path):
 
 
 def test_a_failing_command_is_told_by_its_error(tmp_path):
-    with pytest.raises(children.StepFailed, match="status 3 of .*: x: error: this went wrong$"):
+    with pytest.raises(children.StepFailed, match=r"status 3 of .*: x: error: this went wrong$"):
         children.run(["sh", "-c", "echo begin; echo x: error: this went wrong >&2; echo end; exit 3"], tmp_path / "log")
     with pytest.raises(children.StepFailed, match="cannot start no-such-program"):
         children.run(["no-such-program"], tmp_path / "log")

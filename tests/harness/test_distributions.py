@@ -2,13 +2,13 @@
 import json
 import pathlib
 import subprocess
-import sys
 import xml.etree.ElementTree
 
 import numpy as np
 import pytest
-from gradcomp_report import fits, gradients
 from scipy import stats
+
+from gradcomp.report import fits, gradients
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RANDOM = np.random.default_rng(3)
@@ -16,7 +16,7 @@ RANDOM = np.random.default_rng(3)
 
 def report(*arguments):
     """Runs the tool as a user does."""
-    return subprocess.run([sys.executable, str(ROOT / "tools" / "report"), *map(str, arguments)], capture_output=True,
+    return subprocess.run([str(ROOT / "tools" / "report"), *map(str, arguments)], capture_output=True,
                           text=True, check=False)
 
 
@@ -81,7 +81,7 @@ def test_report_draws_a_figure_per_step(files, tmp_path):
     assert page.count("data:image/svg+xml;base64,") == 3 and "What shaped these runs" not in page
     markdown = (tmp_path / "r.md").read_text(encoding="utf-8")
     assert all(f"plots/{name}" in markdown for name in names)
-    lines = [line for line in markdown.splitlines() if line.startswith("| ") and "_step" in line or "constant" in line]
+    lines = [line for line in markdown.splitlines() if (line.startswith("| ") and "_step" in line) or "constant" in line]
     assert any("m_step1, with error feedback" in line for line in lines)
     first = next(line for line in lines if "m_step1, gradient" in line)
     assert "25.0 %" in first and "20,000" in first

@@ -3,16 +3,17 @@ import json
 import pathlib
 import types
 
-import example_results
 import pytest
+
+import example_results
 import tool_process
-from gradcomp_links import cli
-from gradcomp_report import records
+from gradcomp.links import cli
+from gradcomp.results import records
 from test_schema import BIN
 
 pytest.importorskip("matplotlib")
-import page_files  # noqa: E402
-from gradcomp_pages import exchange, exchange_bars, exchange_local, exchange_scaling, exchange_stragglers, frame  # noqa: E402
+import page_files
+from gradcomp.pages import exchange, exchange_bars, exchange_local, exchange_scaling, exchange_stragglers, frame
 
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "exchange_page"
 DASH, TIMES = "\N{EN DASH}", "\N{MULTIPLICATION SIGN}"

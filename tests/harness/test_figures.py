@@ -4,15 +4,15 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
+
+import pytest
 
 import example_results
-import pytest
 from compare_files import ROOT
 
 pytest.importorskip("numpy")
-from gradcomp_compare import counting, deterministic  # noqa: E402
-from gradcomp_compare.samples import GateError  # noqa: E402
+from gradcomp.gate import counting, deterministic
+from gradcomp.gate.samples import GateError
 
 TOOL = ROOT / "tools" / "figures"
 BASELINE = ROOT / "docs" / "baselines" / "deterministic" / "figures.json"
@@ -54,7 +54,7 @@ def figures(tmp_path, *arguments):
         programs.mkdir()
         (programs / "valgrind").write_text(VALGRIND, encoding="utf-8")
         (programs / "valgrind").chmod(0o755)
-    words = [sys.executable, TOOL, "--counted", tmp_path / "counted", "--native", tmp_path / "native", "--baseline",
+    words = [TOOL, "--counted", tmp_path / "counted", "--native", tmp_path / "native", "--baseline",
              tmp_path / "base" / "f.json", "--folder", tmp_path / "results", *arguments]
     return subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False,
                           env=os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"})

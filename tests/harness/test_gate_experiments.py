@@ -6,18 +6,19 @@ import subprocess
 import sys
 
 import pytest
+
 from compare_files import CASE, ROOT, fake_bench
 
 pytest.importorskip("scipy.stats")
-from gradcomp_compare import experiments  # noqa: E402
-from gradcomp_compare.samples import GateError  # noqa: E402
-from gradcomp_pages import gate, slower  # noqa: E402
+from gradcomp.gate import experiments
+from gradcomp.gate.samples import GateError
+from gradcomp.pages import gate, slower
 
 TESTS = pathlib.Path(__file__).resolve().parent
 
 
 def tool(*arguments):
-    return subprocess.run([sys.executable, str(ROOT / "tools" / "gate_experiments"), *map(str, arguments)],
+    return subprocess.run([str(ROOT / "tools" / "gate_experiments"), *map(str, arguments)],
                           capture_output=True, text=True, check=False)
 
 
@@ -59,7 +60,8 @@ def test_refused_in_one_line(tmp_path):
     build = fake_bench(tmp_path, "x", TESTS, context={"git_hash": "a" * 12})
     for arguments, status in (([build, "--injected", 0], 2), ([tmp_path], 2), ([build, "--trials", "x"], 2),
                               ([build, "--slowdowns", "15,-1"], 2),
-                              ([build, "--slowdowns", "15", "--slower", "a,b"], 2), ([build, "--slower", tmp_path], 2), ([build, "--slowdowns", "15", "--slower", build, "--bench-args", "--fail x"], 1)):
+                              ([build, "--slowdowns", "15", "--slower", "a,b"], 2), ([build, "--slower", tmp_path], 2),
+                              ([build, "--slowdowns", "15", "--slower", build, "--bench-args", "--fail x"], 1)):
         done = tool(*arguments, *where(tmp_path))
         assert done.returncode == status and done.stderr.count("\n") == 1, done.stderr
         assert done.stderr.startswith("gate_experiments: error: ") and not (tmp_path / "p.md").exists()

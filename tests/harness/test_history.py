@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+
 from compare_files import CASE
 from history_files import COUNTED, git, history, refused, repository, write_counts, write_times
 
@@ -61,7 +62,7 @@ def test_noise_alone_raises_no_alarm(tmp_path):
 
 
 def test_instructions_name_the_commit_whatever_the_clock_says(tmp_path):
-    commits, statuses = run_nights(tmp_path, counts={day: 650_000 for day in range(SLOW_FROM, NIGHTS + 1)}, noise=0.3)
+    commits, statuses = run_nights(tmp_path, counts=dict.fromkeys(range(SLOW_FROM, NIGHTS + 1), 650000), noise=0.3)
     assert [status == 1 for status in statuses] == [False] * 4 + [True] * 4
     text = page(tmp_path)
     assert (f"{COUNTED}: instructions 500000 -> 650000; since night 2025-01-05, commit "
@@ -106,7 +107,7 @@ def test_small_steps_add_up(tmp_path):
 
 
 def test_accepted_change_is_the_new_baseline(tmp_path):
-    commits, statuses = run_nights(tmp_path, counts={day: 650_000 for day in range(SLOW_FROM, NIGHTS + 1)})
+    commits, statuses = run_nights(tmp_path, counts=dict.fromkeys(range(SLOW_FROM, NIGHTS + 1), 650000))
     assert statuses == [0] * 4 + [1] * 4
     refused(history("accept", tmp_path / "history", "0123456", "--reason", "why"), "no night of commit '0123456'",
             commits[0][:12])

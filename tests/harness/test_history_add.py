@@ -2,8 +2,9 @@
 import json
 import subprocess
 
-import example_results
 import pytest
+
+import example_results
 from compare_files import CASE, edit
 from history_files import TOOL, history, refused, write_counts, write_times
 
@@ -77,7 +78,7 @@ def test_results_without_a_gate_are_named_and_left_out(tmp_path):
 
 
 def test_interrupted_add_leaves_no_part_of_a_night(tmp_path, monkeypatch):
-    from gradcomp_history import add
+    from gradcomp.history import add
     write_times(tmp_path / "one", COMMIT, 1)
     calls = []
 

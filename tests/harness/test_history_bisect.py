@@ -3,13 +3,14 @@ import os
 import signal
 
 import pytest
+
 from compare_files import CASE
 from history_files import COUNTED, TOOL, fake_programs, git, history, refused, repository, write_counts, write_times
 from tool_process import interrupt
 
 pytest.importorskip("scipy.stats")
 pytest.importorskip("matplotlib")
-from gradcomp_history.search import search  # noqa: E402
+from gradcomp.history.search import search
 
 COMMITS = 17  # the first is good: 16 are suspected
 # A build is the fake gradcomp-bench with the file `speed` of its commit. It appends to a log.
@@ -131,13 +132,13 @@ def test_interrupted_leaves_nothing(tmp_path, bed, number):
 def test_search_finds_every_place(count):
     for first in range(count):
         asked = []
-        assert search(count, lambda place: asked.append(place) or place >= first) == [first]  # noqa: B023
+        assert search(count, lambda place: asked.append(place) or place >= first) == [first]
         assert len(asked) <= (count - 1).bit_length() and count - 1 not in asked
 
 
 def test_search_around_what_cannot_be_tested():
     for first in range(10):
         for broken in range(9):
-            found = search(10, lambda place: None if place == broken else place >= first)  # noqa: B023
+            found = search(10, lambda place: None if place == broken else place >= first)
             assert first in found and len(found) == (2 if broken + 1 == first or broken == first else 1), (first, broken)
     assert search(4, lambda _: None) == [0, 1, 2, 3]

@@ -5,6 +5,7 @@ import re
 import shlex
 
 import pytest
+
 from compare_files import CASE, ROOT
 from history_files import COUNTED, fake_programs, history, refused, repository
 

@@ -1,7 +1,6 @@
 """tools/kernel_registers: figures of ptxas as a table by the function that launches, and the limit of spills."""
 import pathlib
 import subprocess
-import sys
 
 import pytest
 
@@ -18,7 +17,7 @@ def entry(name, registers, stack=0, stores=0, loads=0):
 
 
 def run(folder, *arguments):
-    return subprocess.run([sys.executable, TOOL, folder, *arguments], capture_output=True, text=True)
+    return subprocess.run([TOOL, folder, *arguments], capture_output=True, text=True)
 
 
 @pytest.fixture(name="folder")

@@ -3,12 +3,13 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
+
+import pytest
 
 import example_results
-import pytest
-from gradcomp_report import kernels
-from gradcomp_report.load import Record
+import tool_process
+from gradcomp.pages import kernels_tables
+from gradcomp.results.reading import Record
 from test_schema import BIN, VALIDATOR
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -20,7 +21,7 @@ def tool(*arguments, path=None):
     """Runs the tool with the programs on PATH."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
     environment["PATH"] = f"{pathlib.Path(BIN).resolve()}:{environment['PATH']}" if path is None else path
-    return subprocess.run([sys.executable, str(TOOL), *map(str, arguments)], capture_output=True, text=True, check=False,
+    return subprocess.run([str(TOOL), *map(str, arguments)], capture_output=True, text=True, check=False,
                           env=environment)
 
 
@@ -34,11 +35,11 @@ def pair(spec, elements, ratio):
 
 
 def test_bars_hold_or_are_missed():
-    first, second = kernels.LINES[0], kernels.LINES[1]
+    first, second = kernels_tables.LINES[0], kernels_tables.LINES[1]
     rows = [pair(first.spec, 100, first.bar), pair(second.spec, 100, second.bar * 1.01), pair(first.spec, 10, 9.0),
             pair(second.spec, 100, 1.0) | {"phase": "compress"}]
-    header, lines = kernels.table(record(rows), 100, 10)
-    assert len(lines) == len(kernels.LINES) and all(len(line) == len(header) for line in lines)
+    header, lines = kernels_tables.table(record(rows), 100, 10)
+    assert len(lines) == len(kernels_tables.LINES) and all(len(line) == len(header) for line in lines)
     found = {line[1]: line for line in lines}
     assert found[f"`{first.spec}`"][4] == "holds" and found[f"`{second.spec}`"][4] == "missed"
     assert found[f"`{first.spec}`"][5:] == ["0.250", "2,000", "2,000", "2,000", "holds", "", "0.250"]
@@ -46,17 +47,17 @@ def test_bars_hold_or_are_missed():
 
 
 def test_what_stands_in_the_way_is_said_where_the_bar_in_the_cache_is_missed():
-    line = next(line for line in kernels.LINES if line.cached == 5)
+    line = next(line for line in kernels_tables.LINES if line.cached == 5)
     for rate, shown in ((5.0e9, ["5,000", "5,000", "holds", ""]), (4.9e9, ["4,900", "5,000", "missed", line.work])):
         rows = [pair(line.spec, 10, 9.0) | {"elements_per_second": rate}]
-        found = {cells[1]: cells for cells in kernels.table(record(rows), 100, 10)[1]}
+        found = {cells[1]: cells for cells in kernels_tables.table(record(rows), 100, 10)[1]}
         assert found[f"`{line.spec}`"][7:11] == shown and line.work
 
 
 def test_card_has_a_column_for_each_number_of_threads():
     rows = [{"operation": "read", "elements": 100, "gb_per_second": 10.0},
             {"operation": "sgemm", "elements": 1 << 30, "gb_per_second": None, "gflop_per_second": 50.0}]
-    header, lines = kernels.card([(1, record(rows)), (2, record(rows[:1]))])
+    header, lines = kernels_tables.card([(1, record(rows)), (2, record(rows[:1]))])
     assert header == ["limit", "elements", "unit", "threads: 1", "threads: 2"]
     assert lines == [["read", "100", "GB/s", "10.0", "10.0"], ["sgemm", DASH, "GFLOP/s", "50.0", DASH]]
 
@@ -67,12 +68,12 @@ def test_quick_page(tmp_path):
     done = tool("--quick", "--folder", folder, "--output", page)
     assert done.returncode == 0, done.stderr
     source = page.read_text(encoding="utf-8")
-    for line in kernels.LINES:
+    for line in kernels_tables.LINES:
         shown = next(row for row in source.splitlines() if f"| `{line.spec}` |" in row)
         assert shown.count("holds") + shown.count("missed") == 2, shown
     for name in ("read", "copy", "triad", "sgemm"):
         assert f"\n| {name} |" in source
-    assert tool("--quick", "--page", "--folder", folder, "--output", page, path="/nonexistent").returncode == 0
+    assert tool("--quick", "--page", "--folder", folder, "--output", page, path=tool_process.bare()).returncode == 0
     assert page.read_text(encoding="utf-8") == source, "the records alone make it again"
     for path in folder.glob("*.json"):
         VALIDATOR.validate(json.loads(path.read_text(encoding="utf-8")))
@@ -80,7 +81,7 @@ def test_quick_page(tmp_path):
 
 
 def test_missing_programs_are_one_line(tmp_path):
-    done = tool("--quick", "--folder", tmp_path, "--output", tmp_path / "p.md", path="/nonexistent")
+    done = tool("--quick", "--folder", tmp_path, "--output", tmp_path / "p.md", path=tool_process.bare())
     assert done.returncode == 1
     assert done.stderr.startswith("kernels_page: error: ") and done.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())

@@ -4,6 +4,7 @@ import os
 import subprocess
 
 import pytest
+
 from test_schema import BIN, VALIDATOR
 
 pytestmark = pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")

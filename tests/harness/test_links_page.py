@@ -2,10 +2,11 @@
 import pathlib
 import types
 
-import page_files
 import pytest
-from gradcomp_links import cli
-from gradcomp_pages import links
+
+import page_files
+from gradcomp.links import cli
+from gradcomp.pages import links
 from test_schema import BIN
 
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "links_page"

@@ -7,12 +7,12 @@ import subprocess
 import sys
 
 import pytest
+
 import tool_process
 
 pytest.importorskip("scipy.stats")
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "gradcomp-mutate"
-sys.path.insert(0, str(TOOL.parent))
-from gradcomp_mutate import cli, folders, mutants, record, trial, tree  # noqa: E402
+from gradcomp.mutate import cli, folders, mutants, record, tree, trial
 
 MUTATOR = """
 CHANGES = {"one = 1": ["one = 2", "one = BROKEN"], "two = 2": ["two = 3"], "three = 3": ["three = 3  # as before", "three = ("]}
@@ -40,7 +40,7 @@ FILES = {
 
 
 @pytest.fixture(name="project")
-def fixture_project(tmp_path):
+def fixture_project(tmp_path, monkeypatch):
     for name, text in FILES.items():
         path = tmp_path / "project" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -51,14 +51,15 @@ def fixture_project(tmp_path):
     (module / "mutator.py").write_text(MUTATOR, encoding="utf-8")
     for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "All"]):
         subprocess.run(["git", "-C", tmp_path / "project", *words], check=True)
+    monkeypatch.syspath_prepend(tmp_path / "mutator")  # for the calls within this process
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "mutator"))  # for others
     yield tmp_path / "project"
     for name in [name for name in sys.modules if name.startswith("universalmutator")]:
         del sys.modules[name]
-    sys.path[:] = [path for path in sys.path if path != str(tmp_path / "mutator")]
 
 
 def words(project, *arguments):
-    return ["--project", project, "--table", project / "table.toml", "--mutator", project.parent / "mutator", *arguments]
+    return ["--project", project, "--table", project / "table.toml", *arguments]
 
 
 def mutate(project, *arguments):
@@ -100,7 +101,7 @@ def test_python_needs_no_run_for_docstrings_and_syntax(project):
 
 def test_a_sample_is_the_beginning_of_the_seeds_order(project):
     folder = folders.read(project / "table.toml")["text"]
-    everything = mutants.of_folder(project, folder, str(project.parent / "mutator"))
+    everything = mutants.of_folder(project, folder)
     assert len(everything) == 5 and {one.file for one in everything} == {"src/text/a.cpp"}
     orders = {tuple(mutants.ordered(everything, seed)) for seed in range(20)}
     assert len(orders) > 10 and mutants.ordered(everything, 1) == mutants.ordered(everything[::-1], 1)
@@ -178,7 +179,7 @@ def test_an_interrupted_run_looks_unfinished_and_goes_on(project, tmp_path):
 
 def test_time_limits_kill_and_only_one_run_uses_the_copy(project):
     folder = folders.read(project / "table.toml")["text"]
-    [mutant] = [one for one in mutants.of_folder(project, folder, str(project.parent / "mutator")) if "two" in one.after]
+    [mutant] = [one for one in mutants.of_folder(project, folder) if "two" in one.after]
     (project / "second.sh").write_text("grep -q 'two = 2' build/library || sleep 60\n", encoding="utf-8")
     with tree.copied(project) as copy:
         bench = trial.prepare(copy, folder, 0, lambda said: None)

@@ -2,9 +2,10 @@
 records."""
 import json
 
-import page_files
 import pytest
-from gradcomp_report import records
+
+import page_files
+from gradcomp.results import records
 from page_files import COMMIT, OTHER, Toy, asked, make
 
 

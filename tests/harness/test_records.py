@@ -1,13 +1,16 @@
-"""tools/gradcomp_report/records: what is kept of a result file, and which files may stand on one page."""
+"""gradcomp.results.records: what is kept of a result file, and which files may stand on one page."""
 import json
 import pathlib
 import subprocess
 
-import example_results
 import pytest
-from gradcomp_report import records
-from gradcomp_report.load import Record, ReportError, read_record
-from gradcomp_report.records import compact, keep, read_kept, require_one_clean_commit, same_sources
+
+import example_results
+from gradcomp.errors import ReportError
+from gradcomp.results import records
+from gradcomp.results.reading import Record, read_record
+from gradcomp.results.records import compact, keep, read_kept, require_one_clean_commit, same_sources
+from gradcomp.results.schema import require_file, require_record
 
 
 def record(name, **known):
@@ -34,6 +37,43 @@ def test_a_kept_file_is_a_result_file_and_smaller(tmp_path):
     assert len(kept.read_text(encoding="utf-8").splitlines()) == len(after.rows) + 5
 
 
+@pytest.mark.parametrize("change, said", [
+    (lambda made: made["benchmarks"][0].pop("stages_ms"), r"'.*k\.json' breaks docs/results\.schema\.json at \$\.benchmarks\[0\]"),
+    (lambda made: made["benchmarks"][1].update(quality_matched="yes"), r"at \$\.benchmarks\[1\]"),
+    (lambda made: made["context"]["gradcomp"].update(threads=0), r"at \$\.context\.gradcomp\.threads: 0 is less"),
+    (lambda made: made["context"].pop("host_name"), r"at \$\.context: 'host_name' is a required property")])
+def test_a_record_that_breaks_the_schema_is_refused(tmp_path, change, said):
+    kept, document = tmp_path / "k.json", example_results.train()
+    change(document)
+    (tmp_path / "made.json").write_text(json.dumps(document), encoding="utf-8")
+    keep(tmp_path / "made.json", kept, ["program"], 1)
+    with pytest.raises(ReportError, match=said):
+        read_kept(kept)
+
+
+def test_rows_of_a_page_are_its_own_but_the_context_is_a_programs(tmp_path):
+    document = example_results.train()
+    document["benchmarks"] = [{"name": "fp32", "lr": 0.1}]
+    for broken in (False, True):
+        document["context"] |= {"num_cpus": 0} if broken else {}
+        (tmp_path / "made.json").write_text(json.dumps(document), encoding="utf-8")
+        keep(tmp_path / "made.json", tmp_path / "k.json", ["tools/x"], 1)
+        if broken:
+            with pytest.raises(ReportError, match=r"at \$\.context\.num_cpus"):
+                read_kept(tmp_path / "k.json")
+        else:
+            assert read_kept(tmp_path / "k.json").rows == [{"name": "fp32", "lr": 0.1}]
+
+
+def test_samples_may_lack_in_records_alone():
+    document = example_results.train()
+    require_file(document, "f")
+    document = compact(document)
+    require_record(document, "f")
+    with pytest.raises(ReportError, match="breaks"):
+        require_file(document, "f")
+
+
 def test_one_clean_commit():
     require_one_clean_commit([record("a"), record("b")])
     for other, said in ((record("b", git_dirty=True), "with changes"), (record("b", git_hash="unknown"), "with changes"),
@@ -55,8 +95,15 @@ def test_a_commit_of_records_is_no_other_source(tmp_path, monkeypatch):
         return git("rev-parse", "--short=12", "HEAD")
     monkeypatch.setattr(records, "ROOT", tmp_path)
     git("init", "-q")
-    first, record, page, gate, other = map(commit, (
-        "src/a.cpp", "docs/results/records/a.json", "tools/gradcomp_pages/a.py", "tools/gradcomp_compare/a.py", "CMakeLists.txt"))
-    assert same_sources(first, record) and same_sources(first, page) and same_sources(other, other)
-    assert not same_sources(page, gate) and not same_sources(gate, other) and not same_sources(first, "b" * 12)
-    assert not same_sources(first, "unknown") and not same_sources("unknown", first)
+    first, record, page, entered, gate, judged, listed, other = map(commit, (
+        "src/a.cpp", "docs/results/records/a.json", "python/gradcomp/pages/a.py", "tools/toolchain.d/enter",
+        "tools/gradcomp_compare/a.py", "tools/gradcomp_compare/b.py", "tools/toolchain.d/packages", "CMakeLists.txt"))
+    assert all(same_sources(first, one) for one in (record, page, entered)) and same_sources(other, other)
+    assert not same_sources(gate, judged) and not same_sources(judged, listed) and not same_sources(listed, other)
+    assert not same_sources(first, "unknown") and not same_sources("unknown", first) and not same_sources(first, "b" * 12)
+    git("mv", "tools/gradcomp_compare", "python/gradcomp/gate")
+    git("commit", "-q", "-m", "move")
+    moved = git("rev-parse", "HEAD")
+    assert same_sources(other, moved), "the gate has only moved"
+    changed = commit("python/gradcomp/gate/c.py")
+    assert not same_sources(moved, changed) and same_sources(other, changed), "of what one of them lacks nothing is known"

@@ -4,12 +4,13 @@ import json
 import pathlib
 import re
 import subprocess
-import sys
+
+import pytest
 
 import example_results
-import pytest
-from gradcomp_report import frames, tables, text
-from gradcomp_report.load import Record, read_folder
+from gradcomp.output import text
+from gradcomp.report import frames, tables
+from gradcomp.results.reading import Record, read_folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "report"
@@ -17,7 +18,7 @@ TOOL = ROOT / "tools" / "report"
 
 def report(*arguments):
     """Runs the tool as a user does."""
-    return subprocess.run([sys.executable, str(TOOL), *map(str, arguments)], capture_output=True, text=True, check=False)
+    return subprocess.run([str(TOOL), *map(str, arguments)], capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module", name="made")

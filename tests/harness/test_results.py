@@ -5,13 +5,14 @@ import pathlib
 import re
 import subprocess
 
-import page_files
 import pytest
+
+import page_files
 import tool_process
 
 pytest.importorskip("matplotlib")
-from gradcomp_pages import results  # noqa: E402
-from gradcomp_report import records  # noqa: E402
+from gradcomp.pages import results
+from gradcomp.results import records
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -28,7 +29,7 @@ def fixture_folder(tmp_path, monkeypatch):
 
         name, tool = "other", "other_page"
     pages = (page_files.Toy(tmp_path), Other(tmp_path))
-    monkeypatch.setattr(results, "HOURS", {page: 1.5 for page in pages})
+    monkeypatch.setattr(results, "HOURS", dict.fromkeys(pages, 1.5))
     monkeypatch.setattr(results, "PAGES", {page.name: page for page in pages})
     return tmp_path
 

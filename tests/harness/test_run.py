@@ -18,8 +18,9 @@ def run(*arguments, cwd=None, **variables):
 
 
 @pytest.mark.parametrize("arguments", [
-    ["nonsense"], ["build", "nonsense"], ["clean", "x"], ["format", "x"], ["shell", "x"], ["docs", "x"], ["exec"], ["exec", "true"],
-    ["exec", "--"], ["exec", "-n", "0", "--", "true"], ["exec", "-n", "x", "--", "true"], ["exec", "-n", "2", "true"],
+    ["nonsense"], ["build", "nonsense"], ["clean", "x"], ["format", "x"], ["shell", "x"], ["docs", "x"], ["lint", "x"],
+    ["exec"], ["exec", "true"], ["exec", "--"], ["exec", "-n", "0", "--", "true"], ["exec", "-n", "x", "--", "true"],
+    ["exec", "-n", "2", "true"],
     ["results", "nonsense"], ["results", "kernels", "--nonsense"],
 ])
 def test_wrong_calls(arguments):
@@ -39,7 +40,7 @@ def test_wrong_environment(variables):
 def test_help_names_every_verb():
     text = run("help").stdout
     assert run().stdout == text
-    for verb in ("demo", "test", "build", "exec", "bench", "results", "device-check", "mutate", "docs", "shell", "format",
+    for verb in ("demo", "test", "build", "exec", "bench", "results", "device-check", "mutate", "docs", "shell", "format", "lint",
                  "clean", "help"):
         assert f"\n  {verb} " in text
 
@@ -94,3 +95,22 @@ class TestRanks:
 
     def test_exit_status(self):
         assert run("exec", "-n", "2", "--", "sh", "-c", "exit 5").returncode == 5
+
+
+@pytest.mark.parametrize("ruff, mypy", [(0, 0), (1, 0), (0, 1)])
+def test_lint_asks_both_tools_and_fails_with_either(tmp_path, ruff, mypy):
+    for name, status in (("ruff", ruff), ("mypy", mypy)):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {name} $1 in $PWD\nexit {status}\n", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    done = run("lint", PATH=f"{tmp_path}:{os.environ['PATH']}")
+    assert done.returncode == max(ruff, mypy) and done.stderr == ""
+    assert done.stdout.splitlines() == [f"ruff check in {RUN.parent}", f"mypy --python-executable in {RUN.parent}"]
+
+
+@pytest.mark.skipif(pathlib.Path("/opt/python/bin/ruff").exists(), reason="ruff is there whatever PATH says")
+def test_lint_says_what_is_left_out(tmp_path):
+    for name in ("bash", "readlink", "dirname", "python3", "env", "grep"):
+        (tmp_path / name).symlink_to(shutil.which(name))
+    done = run("lint", PATH=str(tmp_path))
+    assert done.returncode == 0 and done.stderr.count("\n") == 2, done.stderr
+    assert all(f"warning: {name} is left out" in done.stderr for name in ("ruff", "mypy"))

@@ -10,9 +10,10 @@ import re
 import struct
 import subprocess
 
-import example_results
 import jsonschema
 import pytest
+
+import example_results
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "results.schema.json").read_text(encoding="utf-8"))

@@ -5,16 +5,16 @@ import os
 import pathlib
 import signal
 import subprocess
-import sys
 import time
 
 import pytest
-from gradcomp_links import cli, inside, rate
-from gradcomp_report.load import ReportError
+
+from gradcomp.errors import ReportError
+from gradcomp.links import cli, inside, rate
 from test_schema import BIN
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TOOL = [sys.executable, str(ROOT / "tools" / "shaped-links")]
+TOOL = [str(ROOT / "tools" / "shaped-links")]
 REASON = cli.why_not()
 needs_links = pytest.mark.skipif(bool(REASON), reason=f"no shaped links on this machine: {REASON}")
 

@@ -4,6 +4,7 @@ import pathlib
 import re
 
 import pytest
+
 from spack_stub import AMD_TARGETS, CUDA_ARCHITECTURES, load
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

@@ -4,9 +4,10 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 
 import pytest
+
+import tool_process
 from test_schema import BIN, VALIDATOR, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -17,7 +18,7 @@ def tool(*arguments, path=None):
     """Runs the tool with the programs on PATH."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
     environment["PATH"] = f"{pathlib.Path(BIN).resolve()}:{environment['PATH']}" if path is None else path
-    return subprocess.run([sys.executable, str(TOOL), *map(str, arguments)], capture_output=True, text=True, check=False,
+    return subprocess.run([str(TOOL), *map(str, arguments)], capture_output=True, text=True, check=False,
                           env=environment)
 
 
@@ -27,7 +28,7 @@ def test_quick_page(tmp_path):
     done = tool("--quick", "--folder", folder, "--output", page, "--images", images)
     assert done.returncode == 0, done.stderr
     source = page.read_text(encoding="utf-8")
-    again = tool("--quick", "--page", "--folder", folder, "--output", page, "--images", images, path="/nonexistent")
+    again = tool("--quick", "--page", "--folder", folder, "--output", page, "--images", images, path=tool_process.bare())
     assert again.returncode == 0, again.stderr
     assert page.read_text(encoding="utf-8") == source, "the records alone make it again"
     listed = json.loads(run("gradcomp-evaluate", "--list=json").stdout)
@@ -61,7 +62,7 @@ def test_quick_page(tmp_path):
 
 
 def test_missing_programs_are_one_line(tmp_path):
-    done = tool("--quick", "--folder", tmp_path, "--output", tmp_path / "p.md", path="/nonexistent")
+    done = tool("--quick", "--folder", tmp_path, "--output", tmp_path / "p.md", path=tool_process.bare())
     assert done.returncode == 1
     assert done.stderr.startswith("sparsifiers: error: ") and done.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())

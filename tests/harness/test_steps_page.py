@@ -4,10 +4,12 @@ import pathlib
 import subprocess
 import sys
 
-import example_results
 import pytest
-from gradcomp_pages import kokkos_kernels, steps
-from gradcomp_report.load import Record
+
+import example_results
+import tool_process
+from gradcomp.pages import kokkos_kernels, steps
+from gradcomp.results.reading import Record
 from test_schema import BIN
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -19,7 +21,7 @@ def tool(name, folder, *arguments, path=None):
     """Runs a tool with the programs on PATH."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
     environment["PATH"] = f"{pathlib.Path(BIN or '/nonexistent').resolve()}:{environment['PATH']}" if path is None else path
-    return subprocess.run([sys.executable, str(ROOT / "tools" / name), "--quick", "--folder", str(folder), *arguments],
+    return subprocess.run([str(ROOT / "tools" / name), "--quick", "--folder", str(folder), *arguments],
                           capture_output=True, text=True, check=False, env=environment)
 
 
@@ -72,7 +74,7 @@ def test_quick_kokkos_kernels(tmp_path):
 
 def test_missing_programs_are_one_line(tmp_path):
     for name in ("steps_page", "kokkos_kernels_page"):
-        done = tool(name, tmp_path, path="/nonexistent")
+        done = tool(name, tmp_path, path=tool_process.bare())
         if name == "kokkos_kernels_page" and KOKKOS_KERNELS.is_file():
             continue
         assert done.returncode == 1 and done.stderr.startswith(f"{name}: error: ") and done.stderr.count("\n") == 1

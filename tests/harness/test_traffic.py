@@ -2,14 +2,14 @@
 import os
 import pathlib
 import subprocess
-import sys
 import types
 
 import pytest
+
 from test_schema import BIN
 
 pytest.importorskip("matplotlib")
-from gradcomp_pages import traffic  # noqa: E402
+from gradcomp.pages import traffic
 
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "traffic_page"
 
@@ -48,7 +48,7 @@ def test_every_claim_is_about_methods_that_run():
 def test_quick_page(tmp_path):
     page = tmp_path / "p.md"
     environment = os.environ | {"PATH": f"{pathlib.Path(BIN).resolve()}:{os.environ['PATH']}", "OMP_WAIT_POLICY": "passive"}
-    done = subprocess.run([sys.executable, str(TOOL), "--quick", "--folder", tmp_path / "raw", "--output", page],
+    done = subprocess.run([str(TOOL), "--quick", "--folder", tmp_path / "raw", "--output", page],
                           capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     source = page.read_text(encoding="utf-8")

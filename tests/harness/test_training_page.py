@@ -7,11 +7,16 @@ import pathlib
 import re
 import subprocess
 import sys
+import tomllib
+
+import pytest
 
 import example_results
-import pytest
-from gradcomp_report import comparisons, records, training_tables
-from gradcomp_report.load import Record, ReportError, read_rates
+import tool_process
+from gradcomp.errors import ReportError
+from gradcomp.pages import comparisons, training_tables
+from gradcomp.results import records
+from gradcomp.results.reading import Record, read_rates
 from test_schema import BIN, VALIDATOR, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -23,7 +28,7 @@ DASH, TIMES = "\N{EN DASH}", "\N{MULTIPLICATION SIGN}"
 def tool(*arguments, path):
     """Runs the tool with `path` before PATH."""
     environment = os.environ | {"PATH": f"{path}:{os.environ['PATH']}"}
-    return subprocess.run([sys.executable, str(TOOL), *map(str, arguments)], capture_output=True, text=True, check=False,
+    return subprocess.run([str(TOOL), *map(str, arguments)], capture_output=True, text=True, check=False,
                           env=environment)
 
 
@@ -46,18 +51,16 @@ def training(chosen=None):
 
 def test_programs_get_all_cpus():
     asks = "import os; print(len(os.sched_getaffinity(0)))"
-    starts = (f"import sys; sys.path.insert(0, {str(ROOT / 'tools')!r})\n"
-              "from gradcomp_report import pages\n"
-              f"print(pages.command(sys.executable, '-c', {asks!r}))")
+    starts = f"import sys; from gradcomp.pages import commands; print(commands.command(sys.executable, '-c', {asks!r}))"
     found = subprocess.run([sys.executable, "-c", starts], capture_output=True, text=True, check=True,
-                           env=os.environ | {"OMP_PROC_BIND": "spread", "OMP_PLACES": "cores"})
+                           env=os.environ | {"PYTHONPATH": str(ROOT / "python"), "OMP_PROC_BIND": "spread", "OMP_PLACES": "cores"})
     assert int(found.stdout) == len(os.sched_getaffinity(0))
 
 
 def table(made):
     header, lines = made
     assert all(len(line) == len(header) for line in lines)
-    return {line[0].strip("`"): dict(zip(header, line)) for line in lines}
+    return {line[0].strip("`"): dict(zip(header, line, strict=True)) for line in lines}
 
 
 def test_verdicts_never_show_a_speed_up_beside_a_missed_quality():
@@ -185,7 +188,7 @@ def test_bytes_of_an_epoch(payload, said):
 
 def test_bars_of_both_metrics():
     limits = {"a": ("accuracy", 0.96, "A"), "b": ("perplexity", 0.96, "B"), "c": ("accuracy", 0.5, "C")}
-    header, lines = training_tables.bars({"a": record(training()), "b": record(training())}, limits)
+    _, lines = training_tables.bars({"a": record(training()), "b": record(training())}, limits)
     assert [line[3] for line in lines] == ["missed", "missed"], "one seed says nothing; a run that lacks has no line"
     document = training()
     document["benchmarks"].append(over_seeds("fp32", 3, test_quality=interval(0.95, 0.015625)))
@@ -220,7 +223,7 @@ def test_behind_in_perplexity_is_a_share():
 def test_the_same_batch_on_more_ranks():
     runs = [comparisons.find(name).runs[0] for name in ("resnet20", "resnet20-4")]
     two, four = (comparisons.command(run, "kjv.txt") for run in runs)
-    batch = [run.ranks * words[words.index("--batch") + 1] for run, words in zip(runs, (two, four))]
+    batch = [run.ranks * words[words.index("--batch") + 1] for run, words in zip(runs, (two, four), strict=True)]
     assert four[four.index("-n") + 1] == 4 and batch[0] == batch[1] == runs[0].task.batch
 
 
@@ -243,15 +246,35 @@ def test_every_name_is_used_once():
             assert chosen.methods.count("fp32") + chosen.controls == 1
 
 
+def test_comparisons_are_read_from_their_table():
+    table = tomllib.loads(comparisons.TABLE.read_text(encoding="utf-8"))
+    assert [one.name for one in comparisons.COMPARISONS] == [one["name"] for one in table["comparison"]]
+    assert comparisons.find("full-text").runs[0].methods == (*table["methods"]["six"], *table["methods"]["rest"])
+    hmm, local = comparisons.TASKS["hmm"], comparisons.TASKS["hmm_local"]
+    assert local == dataclasses.replace(hmm, name="lstm_local", steps=384, evaluations=12, target="")
+    assert comparisons.find("bars").runs[0].bar == ("accuracy", 0.88, "ResNet-20 on ShapeTex-10")
+    assert comparisons.find("powersgd-ranks").runs[1].task is None
+
+
+@pytest.mark.parametrize("text, said", [("[tasks", "comparisons.toml"), ("methods = {}\ntasks = {}\n[[comparison]]\n", "'run'"),
+                                        ('methods = {}\ntasks = {}\n[[comparison]]\nname = "a"\n[[comparison.run]]\nname = "b"\n'
+                                         'task = "no"\nmethods = []', "'no'")])
+def test_a_bad_table_is_one_line(tmp_path, text, said):
+    path = tmp_path / "comparisons.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ReportError, match=said):
+        comparisons.read(path)
+
+
 def test_middles_of_rates_are_of_methods_that_run():
-    for task in (comparisons.IMAGES, comparisons.HMM):
+    for task in (comparisons.TASKS["images"], comparisons.TASKS["hmm"]):
         used = {spec for c in comparisons.COMPARISONS for chosen in c.runs if chosen.task == task for spec in chosen.methods}
         assert set(dict(task.middles)) <= used
-    assert comparisons.IMAGES.specs(("fp32", "sign")) == ["fp32", "sign:lr=0.004"]
+    assert comparisons.TASKS["images"].specs(("fp32", "sign")) == ["fp32", "sign:lr=0.004"]
 
 
 def test_trials_of_the_tuning_are_whole_updates():
-    for chosen in (run for one in comparisons.COMPARISONS for run in one.runs if run.task and "--accumulate" in run.options):
+    for chosen in (each for one in comparisons.COMPARISONS for each in one.runs if each.task and "--accumulate" in each.options):
         words = comparisons.tuning([chosen], "rates.json", "kjv.txt")
         steps, every = (words[words.index(option) + 1] for option in ("--tune-steps", "--accumulate"))
         assert steps % every == 0 and chosen.task.steps % every == 0, chosen.name
@@ -297,7 +320,8 @@ def test_finished_files_are_kept_and_others_refused(tmp_path, broken):
     done = tool("--only", "resnet20", *where, path=broken)
     assert done.returncode == 0, done.stderr
     before = page.read_text(encoding="utf-8")
-    assert "rates_resnet20: kept" in done.stdout and "[2/2] resnet20: kept" in done.stdout and "| `fp32` | 0.05 |" in before and "## Commands" in before
+    assert "rates_resnet20: kept" in done.stdout and "[2/2] resnet20: kept" in done.stdout
+    assert "| `fp32` | 0.05 |" in before and "## Commands" in before
     assert (tmp_path / "training_resnet20.svg").read_text(encoding="utf-8").startswith("<?xml")
     assert "](training_resnet20.svg)" in before
 
@@ -305,7 +329,7 @@ def test_finished_files_are_kept_and_others_refused(tmp_path, broken):
     assert done.returncode == 1 and done.stderr.startswith("training_page: error: status 9 of: ")
     assert page.read_text(encoding="utf-8") == before
 
-    assert tool("--page", *where, path="/nonexistent").returncode == 0 and page.read_text(encoding="utf-8") == before
+    assert tool("--page", *where, path=tool_process.bare()).returncode == 0 and page.read_text(encoding="utf-8") == before
     for old, new, said in (('"git_dirty": false', '"git_dirty": true', "with changes; commit them"),
                            (COMMIT, "unknown", "with changes"), ('"1100"', '"7"', "is from another command")):
         content = path.read_text(encoding="utf-8")
@@ -397,7 +421,7 @@ def test_quick_page(tmp_path):
         assert any(f"| {mebibytes} |" in line and "| equal |" in line for line in source.splitlines()), mebibytes
     assert "](../images/training_lstm.svg)" in source
     done = tool("--quick", "--page", "--folder", tmp_path / "results", "--output", page, "--images", tmp_path / "images",
-                path="/nonexistent")
+                path=tool_process.bare())
     assert done.returncode == 0 and page.read_text(encoding="utf-8") == source, "the records alone make it again"
     for path in (tmp_path / "results").glob("*.json"):
         VALIDATOR.validate(json.loads(path.read_text(encoding="utf-8")))

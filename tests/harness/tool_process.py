@@ -1,11 +1,16 @@
 """How the tests call a tool: its main() within this process, which saves the second that it takes to start; or a process of
 its own, to be interrupted."""
+import atexit
 import contextlib
+import functools
 import io
 import os
+import pathlib
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -28,6 +33,16 @@ def call(main, tool, *arguments):
     return subprocess.CompletedProcess(arguments, status, out.getvalue(), errors.getvalue())
 
 
+@functools.cache
+def bare():
+    """A PATH of nothing but what a launcher starts with."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="bare."))
+    atexit.register(shutil.rmtree, folder)
+    for name in ("dirname", "python3", "readlink"):
+        (folder / name).symlink_to(shutil.which(name))
+    return str(folder)
+
+
 def refused(tool, done, *words):
     """Exit status 2 and one line that holds `words`."""
     assert done.returncode == 2, done.stdout + done.stderr
@@ -40,7 +55,7 @@ def interrupt(tool, arguments, number, mark, temporary, printed=False):
     """Sends the tool a signal as soon as a program that it started has written its process into the file `mark`: the tool
     says that it was interrupted, and takes the program along. Its temporary files go to `temporary`. `printed`: it may have
     told of its progress."""
-    child = subprocess.Popen([sys.executable, str(tool), *map(str, arguments)], text=True, stdout=subprocess.PIPE,
+    child = subprocess.Popen([str(tool), *map(str, arguments)], text=True, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, env=os.environ | {"TMPDIR": str(temporary)})
     deadline = time.monotonic() + 60
     while not (mark.exists() and mark.read_text()) and time.monotonic() < deadline:

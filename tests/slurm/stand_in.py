@@ -1,19 +1,17 @@
 #!/usr/bin/env python3
 """A stand-in for gradcomp-train and gradcomp-allreduce in the unit tests of slurm/, which need no build: it writes a
 fabricated record, after STAND_IN_SECONDS with checkpoints (unless STAND_IN_SAVES_NOTHING), or fails where its options hold
-STAND_IN_FAILS. It measures nothing."""
+STAND_IN_FAILS. It measures nothing. PYTHONPATH must name tests/harness."""
 import json
 import os
 import pathlib
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "harness"))
-
-import example_results  # noqa: E402
+import example_results
 
 PROGRAM = pathlib.Path(sys.argv[0]).name
-options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+options = dict(zip(sys.argv[1::2], sys.argv[2::2], strict=False))
 with open(os.environ["STAND_IN_LOG"], "a", encoding="utf-8") as log:
     log.write(json.dumps([PROGRAM, *sys.argv[1:]]) + "\n")
 

@@ -3,7 +3,8 @@ import copy
 import json
 
 import pytest
-from gradcomp_slurm import Refused, figures
+
+from gradcomp.slurm import Refused, figures
 
 REDUCTION = {"context": {"gradcomp": {}}, "benchmarks": [
     {"name": f"allreduce/{label}/{size}", "label": label, "elements": size, "wrong": 0, "bus_bw_gb_s": size / 10,

@@ -4,9 +4,9 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
 
 import pytest
+
 from conftest import ROOT
 
 BIN = pathlib.Path(os.environ.get("GRADCOMP_BIN", "/nonexistent"))
@@ -18,7 +18,7 @@ def test_the_small_sweep_under_mpirun(tmp_path):
     variables = {"PATH": f"{BIN}:{os.environ['PATH']}", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                  "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "OMPI_MCA_mpi_yield_when_idle": "1",
                  "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    words = [sys.executable, ROOT / "slurm" / "submit", "local", "small", "--output", tmp_path / "out"]
+    words = [ROOT / "slurm" / "submit", "local", "small", "--output", tmp_path / "out"]
     done = subprocess.run(words, capture_output=True, text=True, env=os.environ | variables, check=False)
     assert done.returncode == 0 and "6 of 6 points" in done.stdout, done.stdout + done.stderr
     for path in tmp_path.glob("out/records/*.json"):

@@ -3,13 +3,13 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 
 import pytest
+
 from conftest import ROOT
-from gradcomp_slurm import Refused, keys, script
-from gradcomp_slurm.experiment import read_experiment
-from gradcomp_slurm.system import read_system
+from gradcomp.slurm import Refused, keys, script
+from gradcomp.slurm.experiment import read_experiment
+from gradcomp.slurm.system import read_system
 
 SUBMIT = ROOT / "slurm" / "submit"
 SYSTEM = "RANKS_PER_NODE=2\nLAUNCHER='srun -n {ranks}'\n"
@@ -29,7 +29,7 @@ def files(folder, system=SYSTEM, experiment=EXPERIMENT):
 
 
 def submit(*arguments):
-    return subprocess.run([sys.executable, SUBMIT, *map(str, arguments)], capture_output=True, text=True, check=False)
+    return subprocess.run([SUBMIT, *map(str, arguments)], capture_output=True, text=True, check=False)
 
 
 def points(folder, experiment):

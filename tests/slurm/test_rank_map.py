@@ -3,8 +3,9 @@ import os
 import subprocess
 
 import pytest
+
 from conftest import ROOT
-from gradcomp_slurm import rank_map
+from gradcomp.slurm import rank_map
 
 
 def line(**variables):

@@ -9,10 +9,22 @@ import sys
 import time
 
 import pytest
+
 from machine import HERE, Cluster, mentions, why_not
 from real_sweep import SRUN, Sweep
-from twelve import (CANCELLED, FAILING, KILLED, LONG, REQUEUED, TWELVE, WARNED, check_complete, check_dry_run,
-                    check_full_disk, kill)
+from twelve import (
+    CANCELLED,
+    FAILING,
+    KILLED,
+    LONG,
+    REQUEUED,
+    TWELVE,
+    WARNED,
+    check_complete,
+    check_dry_run,
+    check_full_disk,
+    kill,
+)
 
 REDUCTION = 'title = "Map"\ntime = "00:05:00"\npreflight_sizes = "1024"\n[[sweep]]\nprogram = "gradcomp-allreduce"\n' \
             'nodes = 2\nsizes = "1024"\nrepetitions = 2\nmethods = "sign"\n'
@@ -59,7 +71,7 @@ def test_twelve_points_killed_and_requeued_end_complete(cluster, tmp_path):
     state, log = sweep.gathered()
     assert state == "FAILED" and "9 of 12 points" in log, f"{log}\n{sweep.story()}"
     missing = [line for line in log.splitlines() if "missing:" in line]
-    assert len(missing) == 3 and all(f"point {i}," in line for i, line in zip((CANCELLED, KILLED, FAILING), missing)), log
+    assert len(missing) == 3 and all(f"point {i}," in line for i, line in zip((CANCELLED, KILLED, FAILING), missing, strict=True)), log
     assert "killed or still runs" in missing[1] and sweep.events(KILLED)[-1] in ("start", "warned")
     assert "failed: status" in missing[2] and "corpus.txt" in missing[2], missing
     assert not sweep.checkpoint(REQUEUED), "checkpoints of finished points go"

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import pytest
+
 from conftest import ROOT
 from machine import BIN, Cluster, why_not
 from real_sweep import system_text
@@ -39,8 +40,9 @@ class Site:
     def words(self, *arguments):
         """The call, as the documentation has it, with sizes of seconds."""
         reframe = ROOT / "slurm" / "reframe"
-        return ["env", f"GRADCOMP_SYSTEM={self.system}", "RFM_COLORIZE=n", REFRAME, "-C", reframe / "settings.py", "-c",
-                reframe / "checks.py", "--prefix", self.folder / "out", "--report-file", self.folder / "report.json", *TINY,
+        return ["env", f"GRADCOMP_SYSTEM={self.system}", "RFM_COLORIZE=n", f"PYTHONPATH={ROOT}/python", REFRAME, "-C",
+                reframe / "settings.py", "-c", reframe / "checks.py", "--prefix", self.folder / "out",
+                "--report-file", self.folder / "report.json", *TINY,
                 *arguments]
 
     def run(self, *arguments, path=BIN):

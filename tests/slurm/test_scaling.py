@@ -2,9 +2,10 @@
 import pathlib
 
 import pytest
-from gradcomp_slurm import tables
-from gradcomp_slurm.folder import Folder
-from gradcomp_slurm.system import DEFAULTS, System
+
+from gradcomp.slurm import tables
+from gradcomp.slurm.folder import Folder
+from gradcomp.slurm.system import DEFAULTS, System
 
 
 def sweep(*points):

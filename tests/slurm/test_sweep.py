@@ -8,9 +8,11 @@ import sys
 import time
 
 import pytest
+
 from conftest import ROOT
 
 HERE = pathlib.Path(__file__).resolve().parent
+HARNESS = HERE.parent / "harness"
 EXPERIMENT = """title = "A title"
 time = "00:10:00"
 [[sweep]]
@@ -30,12 +32,12 @@ class Sweep:
             (folder / "bin" / program).symlink_to(HERE / "stand_in.py")
         (folder / "site.env").write_text(
             f"SCHEDULER=none\nRANKS_PER_NODE=1\nBINDING=none\nWARN_SECONDS=4\nLAUNCHER=env\nPYTHON={sys.executable}\n"
-            f"SETUP='export PATH={folder}/bin:$PATH STAND_IN_LOG={self.log}'\n", encoding="utf-8")
+            f"SETUP='export PATH={folder}/bin:$PATH PYTHONPATH={HARNESS} STAND_IN_LOG={self.log}'\n", encoding="utf-8")
         (folder / "sweep.toml").write_text(EXPERIMENT, encoding="utf-8")
 
     def start(self, tool="submit", **variables):
         words = {"submit": [self.base / "site.env", self.base / "sweep.toml", "--output", self.path], "gather": [self.path]}
-        return subprocess.Popen([sys.executable, ROOT / "slurm" / tool, *words[tool]], stdout=subprocess.PIPE, text=True,
+        return subprocess.Popen([ROOT / "slurm" / tool, *words[tool]], stdout=subprocess.PIPE, text=True,
                                 stderr=subprocess.PIPE, env=os.environ | {"GRADCOMP_REPORT": "true"} | variables,
                                 start_new_session=True)
 
@@ -162,7 +164,7 @@ def test_a_full_disk_at_gathering_leaves_the_old_report(sweep):
     """A limit on the size of files stands for the full disk; test_real_slurm.py fills a real one."""
     assert sweep.run()[0] == 0
     old = (sweep.path / "report" / "sweep.md").stat().st_mtime_ns
-    words = f"trap '' XFSZ; ulimit -f 1; exec {sys.executable} {ROOT}/slurm/gather {sweep.path}"
+    words = f"trap '' XFSZ; ulimit -f 1; exec {ROOT}/slurm/gather {sweep.path}"
     done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stderr.startswith("gather: error: cannot write") and done.stderr.count("\n") == 1
     assert (sweep.path / "report" / "sweep.md").stat().st_mtime_ns == old

@@ -10,7 +10,7 @@ check_arguments() {
   shift
   case $verb in
     help | --help | -h | demo | test | bench | device-check | mutate) ;;
-    shell | docs) [ $# = 0 ] || usage_error "$verb takes no arguments" ;;
+    shell | docs | lint) [ $# = 0 ] || usage_error "$verb takes no arguments" ;;
     format) [ "$*" = '' ] || [ "$*" = --check ] || usage_error "format takes --check or nothing, not '$*'" ;;
     check) [ "$*" = '' ] || [ "$*" = --all ] || usage_error "check takes --all or nothing, not '$*'" ;;
     results)

@@ -39,7 +39,7 @@ verb_results() { # records of a tree with changes are refused: what measurements
       ;;
   esac
   thread_environment 1
-  exec python3 "$project/tools/results" "$@"
+  exec "$project/tools/results" "$@"
 }
 
 device_preset() { # by the devices of the machine's own Kokkos; that of the Debian root has OpenMP
@@ -52,7 +52,7 @@ device_preset() { # by the devices of the machine's own Kokkos; that of the Debi
 
 verb_device-check() {
   export GRADCOMP_PRESET=${GRADCOMP_PRESET:-$(device_preset)}
-  exec python3 "$project/tools/device-check" "$@"
+  exec "$project/tools/device-check" "$@"
 }
 
 verb_demo() {
@@ -102,7 +102,7 @@ verb_test() {
 verb_mutate() { # more ranks than cores are among the tests, as in verb_test
   mpi_environment $(($(cores) + 1)) 1
   export OMP_PROC_BIND=false OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} PYTHONDONTWRITEBYTECODE=1
-  exec python3 "$project/tools/gradcomp-mutate" --mutator "$mutator" "$@"
+  PYTHONPATH=$mutator "$project/tools/gradcomp-mutate" "$@"
 }
 
 verb_docs() { # quiet but for warnings, all of which are shown before it fails
@@ -124,4 +124,17 @@ verb_format() {
   cd "$project"
   find src miniapps bench tests \( -name '*.hpp' -o -name '*.cpp' \) -print0 | xargs -0 -r -n 16 $formatter "${mode[@]}" ||
     die "not formatted as .clang-format says: ./run format"
+}
+
+verb_lint() { # what Debian's root has of PyPI lies in /opt/python; which files, and what is asked of them: pyproject.toml
+  local tool status=0
+  export PATH=$PATH:/opt/python/bin
+  cd "$project"
+  for tool in ruff mypy; do
+    if ! command -v "$tool" >/dev/null; then
+      echo "run: warning: $tool is left out: there is none on PATH (docs/dependencies.md)" >&2
+    elif [ "$tool" = ruff ]; then ruff check || status=1
+    else mypy --python-executable "$(command -v python3)" || status=1; fi
+  done
+  return $status
 }

@@ -9,7 +9,7 @@ phase_of() {
     *'remaining packages'*) echo 'compiler, libraries and tools' ;;
     *'unpacking Kokkos Kernels'*) echo 'Kokkos Kernels' ;;
     *'unpacking RCCL'*) echo 'RCCL' ;;
-    *'installing from PyPI'*) echo 'ReFrame' ;;
+    *'installing from PyPI'*) echo 'what comes from PyPI' ;;
     *'cleaning'*) echo 'cleaning up' ;;
     *) echo 'starting' ;;
   esac

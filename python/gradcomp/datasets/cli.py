@@ -1,0 +1,32 @@
+"""The command line of tools/datasets."""
+import argparse
+import pathlib
+import sys
+
+from . import digits, frames, kjv, packed
+from .files import Failed
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="gradcomp-datasets",
+        description="Turns data that an installed package carries, or images of yours, into files that --data takes "
+        "(docs/datasets.md). Data are converted where they are used and never committed.")
+    verbs = parser.add_subparsers(dest="dataset", required=True, metavar="DATASET")
+    for name, module, text in (("digits", digits, "1797 handwritten digits, from scikit-learn"),
+                               ("kjv", kjv, "the King James Bible, from Debian's bible-kjv")):
+        verb = verbs.add_parser(name, help=text, description=text)
+        verb.add_argument("output", type=pathlib.Path, help="the file to write")
+        verb.set_defaults(convert=lambda options, module=module: module.convert(options.output))
+    for name, module, text in (("packed", packed, "a folder of images, a sub-folder per class"),
+                               ("frames", frames, "a folder of feature arrays, a sub-folder per class")):
+        verb = verbs.add_parser(name, help=text, description=text)
+        module.add_options(verb)
+        verb.set_defaults(convert=module.convert)
+    options = parser.parse_args()
+    try:
+        options.convert(options)
+    except Failed as failed:
+        print(f"datasets: {failed}", file=sys.stderr)
+        return 1
+    return 0

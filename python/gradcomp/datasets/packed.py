@@ -1,0 +1,80 @@
+"""A folder of images, a sub-folder per class, as GCDS files with an index."""
+import pathlib
+import struct
+
+import numpy as np
+
+from .files import Failed, encode, share, split_classes, write_whole
+
+SUFFIXES = {".npy", ".ppm", ".pgm", ".png", ".jpg", ".jpeg", ".bmp", ".webp"}
+
+
+def read_image(path, size):
+    """(size, size, 3) bytes: the middle square of the image, resampled (bilinear) unless it has that size."""
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise Failed(f"images are read with Pillow (Debian: python3-pil), which Python cannot import: {error}") from error
+    try:
+        if path.suffix.lower() == ".npy":
+            array = np.load(path, allow_pickle=False)
+            if array.dtype != np.uint8 or array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] != 3):
+                raise Failed(f"'{path}' has type {array.dtype} and shape {array.shape}; expected uint8, (H, W) or (H, W, 3)")
+            image = Image.fromarray(array)
+        else:
+            image = Image.open(path)
+        image = image.convert("RGB")
+    except (OSError, ValueError, SyntaxError) as error:
+        raise Failed(f"cannot read '{path}': {error}") from error
+    side = min(image.size)
+    left, top = (image.width - side) // 2, (image.height - side) // 2
+    if image.size != (size, size):
+        image = image.resize((size, size), Image.Resampling.BILINEAR, box=(left, top, left + side, top + side))
+    return np.asarray(image)
+
+
+def encode_images(train, test, size, classes):
+    images = train + test
+    pixels = np.stack([read_image(path, size) for path, _ in images])
+    return encode(pixels, np.array([label for _, label in images]), len(train), classes)
+
+
+def convert(options):
+    train, test, classes = split_classes(options.folder, options.test, SUFFIXES)
+    files = -(-(len(train) + len(test)) // options.images_per_file)
+    files = min(files, len(train))
+    try:
+        options.output.mkdir(exist_ok=True)
+        (options.output / "index.txt").unlink(missing_ok=True)
+    except OSError as error:
+        raise Failed(f"cannot write to the folder '{options.output}': {error.strerror}") from error
+    index = ["GCDS-INDEX 1\n"]
+    for f in range(files):
+        # Every files-th image, so that each file holds images of all classes.
+        content = encode_images(train[f::files], test[f::files], options.size, len(classes))
+        name = f"{f:05d}.gcds"
+        write_whole(options.output / name, content)
+        crc, = struct.unpack("<I", content[-4:])
+        index.append(f"{crc:08x} {len(train[f::files])} {len(test[f::files])} {name}\n")
+    write_whole(options.output / "classes.txt", "".join(f"{name}\n" for name in classes).encode())
+    write_whole(options.output / "index.txt", "".join(index).encode())  # last: a folder with an index is complete
+    print(f"wrote {options.output}: {len(train)} training and {len(test)} test images of {len(classes)} classes, "
+          f"{options.size} x {options.size}, {files} files")
+
+
+def add_options(parser):
+    parser.add_argument("folder", type=pathlib.Path,
+                        help="sub-folders train and test (or val) with a sub-folder per class, or the latter alone")
+    parser.add_argument("output", type=pathlib.Path, help="the folder to write")
+    parser.add_argument("--size", type=int, default=64, choices=range(4, 1025), metavar="PIXELS",
+                        help="height and width of the packed images, 4 to 1024 (%(default)s)")
+    parser.add_argument("--test", type=share, default=0.1, metavar="SHARE",
+                        help="share of each class to test on, without a folder train (%(default)s)")
+    parser.add_argument("--images-per-file", type=positive, default=2000, metavar="N",
+                        help="images of a GCDS file (%(default)s)")
+
+
+def positive(text):
+    if int(text) < 1:
+        raise ValueError
+    return int(text)

@@ -1,0 +1,166 @@
+"""The demo: train a convolutional network on real digits and an LSTM on a real text over two ranks, on the real link and
+on an emulated slow one; time the reduction alone; write tables, curves and an HTML report. Runs inside the toolchain, with
+the programs on PATH. `./run demo` prepares all that and calls this."""
+import argparse
+import dataclasses
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+
+from gradcomp.places import ROOT, words_of
+
+SLOW_LINK = "100Mbit/s,50us"
+RANKS = 2
+OUTPUTS = ("train.json", "train_100mbit.json", "allreduce.json", "allreduce_100mbit.json", "train_text.json",
+           "train_text_100mbit.json")
+# Recurrent networks want large rates and clipping. So few steps leave some per cent between the methods.
+TEXT_OPTIONS = ("--model", "lstm_1x128", "--batch", "16", "--lr", "2.4", "--momentum", "0.9", "--weight-decay", "0",
+                "--clip", "1", "--quality-tolerance", "0.05")
+
+
+@dataclasses.dataclass
+class Size:
+    """How much is run. `full` takes some 5 minutes on two cores, `small` about one."""
+
+    methods: str
+    steps: int
+    slow_steps: int
+    sizes: str
+    slow_sizes: str
+    repetitions: int
+    text_methods: str
+    text_steps: int
+    slow_text_steps: int
+    sweep: tuple = ()  # time the controls' bucket sizes, without which nothing is said against the best dense one
+
+
+FULL = Size(
+    methods="fp32,fp16,bf16,no_exchange,top_k:ratio=0.01,random_k:ratio=0.01,sidco:ratio=0.01,qsgd:bits=4,powersgd:rank=2",
+    steps=300, slow_steps=160, sizes="1024,16384,262144,1048576,4194304", slow_sizes="1024,16384,262144,1048576",
+    repetitions=9, text_methods="fp32,fp16,bf16,no_exchange,top_k:ratio=0.01,qsgd:bits=4,powersgd:rank=4", text_steps=200,
+    slow_text_steps=60, sweep=("--sweep-buckets",))
+SMALL = Size(methods="fp32,fp16,no_exchange,top_k:ratio=0.01,powersgd:rank=2", steps=24, slow_steps=12,
+             sizes="1024,65536,1048576", slow_sizes="1024,65536,262144", repetitions=3,
+             text_methods="fp32,no_exchange,top_k:ratio=0.01,powersgd:rank=4", text_steps=20, slow_text_steps=6)
+
+
+class Failed(Exception):
+    """One line for the user."""
+
+
+def environment():
+    """Ranks x threads fit the cores: oversubscribed threads that spin cost 20x. The caller's own settings win."""
+    cores = len(os.sched_getaffinity(0))
+    values = dict(os.environ)
+    defaults = {
+        "OMP_NUM_THREADS": str(max(1, cores // RANKS)), "OMP_PROC_BIND": "false",
+        # More ranks than cores are legal, and no rank is tied to one core, which would put all of its threads there.
+        "PRTE_MCA_rmaps_default_mapping_policy": ":OVERSUBSCRIBE", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "PRTE_MCA_hwloc_default_binding_policy": "none", "OMPI_MCA_hwloc_base_binding_policy": "none",
+    }
+    if os.environ.get("GRADCOMP_TOOLCHAIN_ACTIVE", "debian") == "debian":  # a cluster's MPI knows its own network
+        defaults |= {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,sm"}
+    if cores < RANKS * (1 + max(1, cores // RANKS)):  # threads that wait in MPI leave the core to those that compute
+        defaults["OMPI_MCA_mpi_yield_when_idle"] = "1"
+    if os.geteuid() == 0:  # containers and bare machines; Open MPI asks for both
+        defaults |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    if sys.stderr.isatty():  # mpirun's pipes hide the terminal from the programs
+        defaults |= {"GRADCOMP_PROGRESS": "always", "COLUMNS": str(shutil.get_terminal_size().columns)}
+    for name, value in defaults.items():
+        values.setdefault(name, value)
+    return values
+
+
+def jobs(size, folder, data, text, only_reduction):
+    """(title, command) of every part, in order; `text` may be None."""
+    def mpi(program, *arguments):
+        return ["mpirun", "-n", str(RANKS), program, *arguments]
+
+    def train(source, methods, steps, evaluations, name, *more):
+        return mpi("gradcomp-train", "--data", source, "--methods", methods, "--steps", str(steps), "--evaluate-every",
+                   str(max(1, steps // evaluations)), "--output", str(folder / name), *more)
+
+    def images(steps, name, *more):
+        return train(f"digits:{data}", size.methods, steps, 10, name, "--batch", "32", *size.sweep, *more)
+
+    def texts(steps, name, *more):  # an evaluation takes as long as some 25 steps
+        return train(f"kjv:{text}", size.text_methods, steps, 4 if steps >= 100 else 2, name, "--no-controls",
+                     *TEXT_OPTIONS, *size.sweep, *more)
+
+    def reduce(sizes, name, *more):
+        return mpi("gradcomp-allreduce", "--sizes", sizes, "--methods", size.methods, "--repetitions",
+                   str(size.repetitions), *more, "--output", str(folder / name))
+
+    slow = ("--link", SLOW_LINK)
+    trainings = [
+        ("Training ResNet-20 on handwritten digits, real link", images(size.steps, OUTPUTS[0])),
+        (f"The same over an emulated link of {SLOW_LINK}", images(size.slow_steps, OUTPUTS[1], *slow))]
+    if text:
+        trainings += [
+            ("Training an LSTM on the King James Bible, real link", texts(size.text_steps, OUTPUTS[4])),
+            (f"The same over an emulated link of {SLOW_LINK}", texts(size.slow_text_steps, OUTPUTS[5], *slow))]
+    reductions = [
+        ("The reduction alone, real link", reduce(size.sizes, OUTPUTS[2])),
+        (f"The reduction alone, emulated link of {SLOW_LINK}", reduce(size.slow_sizes, OUTPUTS[3], *slow))]
+    report = [*words_of("gradcomp.report"), str(folder), "--markdown", str(folder / "report.md"),
+              "--title", "gradcomp demo"]
+    return ([] if only_reduction else trainings) + reductions + [("Report", report)]
+
+
+def run_all(parts, environ):
+    """Runs the parts; the first that fails ends the demo."""
+    started = time.monotonic()
+    for number, (title, command) in enumerate(parts, 1):
+        elapsed = int(time.monotonic() - started)
+        print(f"\n[{number}/{len(parts)}] {title}  ({elapsed // 60}:{elapsed % 60:02d})", flush=True)
+        try:
+            status = subprocess.run(command, env=environ, check=False).returncode
+        except OSError as error:
+            raise Failed(f"cannot start {command[0]}: {error.strerror}") from error
+        if status:
+            raise Failed(f"part {number} ended with status {status}: {shlex.join(command)}")
+    return time.monotonic() - started
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="demo", description=__doc__)
+    parser.add_argument("--small", action="store_true", help="a quick check of every part, too short for conclusions")
+    parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "results" / "demo", help="where results go")
+    parser.add_argument("--data", type=pathlib.Path, help="digits file of tools/datasets (default: FOLDER/digits.bin)")
+    parser.add_argument("--text", type=pathlib.Path, help="text of tools/datasets kjv; without it: no text")
+    parser.add_argument("--only-reduction", action="store_true", help="leave the trainings out")
+    options = parser.parse_args()
+    folder = options.folder
+    data, text = options.data or folder / "digits.bin", options.text
+    try:
+        for program in ("mpirun", "gradcomp-train", "gradcomp-allreduce"):
+            if not shutil.which(program):
+                raise Failed(f"{program} is not on PATH; start the demo with ./run demo")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name in OUTPUTS:  # the report must not mix this demo with an older one
+                (folder / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise Failed(f"cannot write '{folder}': {error.strerror}") from error
+        if not options.only_reduction and not data.is_file():
+            raise Failed(f"there is no '{data}'; make it with tools/datasets, or start with ./run demo")
+        if text and not options.only_reduction and not text.is_file():
+            raise Failed(f"there is no '{text}'; make it with tools/datasets kjv")
+        size = SMALL if options.small else FULL
+        seconds = run_all(jobs(size, folder, data, text, options.only_reduction), environment())
+    except Failed as error:
+        print(f"demo: error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("demo: interrupted", file=sys.stderr)
+        return 130
+    print(f"\nDone in {seconds:.0f} s. Open {folder / 'report.html'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""The options of device-check."""
+import argparse
+import dataclasses
+import os
+import pathlib
+import shutil
+
+from gradcomp.gate.samples import GateError
+from gradcomp.places import ROOT
+
+STEPS = ("build", "tests", "golden", "bench", "alternatives", "training")
+DEVICES = ("cuda", "hip")
+MINUTES_ON_A_DEVICE = 25
+DESCRIPTION = """Builds, tests and measures on this machine's device, and writes one page and one result file. A step that
+fails is named at the end, the others go on."""
+EPILOG = """exit status: 0 every step passed; 1 some step failed; 2 bad input; 130 interrupted, without a result file.
+GRADCOMP_PRESET names the build; without it that of the machine's Kokkos is taken: cuda, hip or openmp."""
+
+
+@dataclasses.dataclass
+class Setting:
+    """What all steps need to know."""
+
+    preset: str
+    build: pathlib.Path
+    own_build: bool  # given by --build: it is not built here
+    output: pathlib.Path
+    quick: bool
+    skip: tuple
+    ranks: int
+    minutes: float | None
+    python: str
+    root: pathlib.Path = ROOT
+
+    @property
+    def parts(self):
+        """Where logs and the result files of single steps go."""
+        return self.output / "parts"
+
+    @property
+    def on_device(self):
+        return self.preset in DEVICES
+
+    def program(self, name):
+        return str(self.build / "bin" / name)
+
+    def run(self, *words):
+        """The command line of a verb of ./run for this build."""
+        return ["env", f"GRADCOMP_PRESET={self.preset}", str(self.root / "run"), *map(str, words)]
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message):
+        raise GateError(message)
+
+
+def _parser():
+    parser = _Parser(prog="device-check", description=DESCRIPTION, epilog=EPILOG)
+    add = parser.add_argument
+    add("--output", type=pathlib.Path, default=ROOT / "results" / "device", metavar="FOLDER",
+        help="where device.json, device.md and the parts go (default: %(default)s)")
+    add("--quick", action="store_true", help="small sizes, few steps: a check of the way, not a measurement")
+    add("--skip", default="", metavar="STEP,...", help=f"steps to leave out, of {', '.join(STEPS)}")
+    add("--build", type=pathlib.Path, metavar="FOLDER", help="a finished build instead of build/PRESET")
+    add("--ranks", type=int, metavar="N", help="of the trainings (default: 1 on a GPU, 2 on a host)")
+    add("--minutes", type=float, metavar="N", help="all of it ends within; what comes too late fails "
+        f"(default: {MINUTES_ON_A_DEVICE} on a GPU, no limit on a host)")
+    add("--python", default="python3", metavar="PROGRAM", help="the Python that has torch (default: %(default)s)")
+    return parser
+
+
+def parse(arguments, presets):
+    """The Setting. Throws GateError."""
+    given = _parser().parse_args(arguments)
+    preset = os.environ.get("GRADCOMP_PRESET", "openmp")
+    skip = tuple(word for word in given.skip.split(",") if word)
+    for word in skip:
+        if word not in STEPS:
+            raise GateError(f"--skip {word}: no such step; there are {', '.join(STEPS)}")
+    if set(skip) == set(STEPS):
+        raise GateError("--skip leaves no step")
+    if preset not in presets:
+        raise GateError(f"GRADCOMP_PRESET={preset}: CMakePresets.json has no such preset")
+    if given.ranks is not None and not 1 <= given.ranks <= 4096:
+        raise GateError(f"--ranks {given.ranks} is not between 1 and 4096")
+    if given.minutes is not None and not given.minutes > 0:
+        raise GateError(f"--minutes {given.minutes:g} is not above 0")
+    if given.build and not (given.build / "bin").is_dir():
+        raise GateError(f"--build '{given.build}': there is no folder bin in it")
+    if not shutil.which(given.python):
+        raise GateError(f"--python '{given.python}': no such program")
+    on_device = preset in DEVICES
+    minutes = given.minutes or (MINUTES_ON_A_DEVICE if on_device else None)
+    return Setting(preset, (given.build or ROOT / "build" / preset).absolute(), given.build is not None,
+                   given.output.absolute(), given.quick, skip, given.ranks or (1 if on_device else 2), minutes,
+                   given.python)

@@ -1,0 +1,73 @@
+"""The command line of device-check."""
+import datetime
+import json
+import sys
+import time
+
+from gradcomp.gate import files
+from gradcomp.gate.guarded import guarded
+
+from . import alternatives, arguments, building, machine, measuring, page, steps
+
+RESULT, PAGE = "device.json", "device.md"
+
+
+def all_steps(setting):
+    """In the order in which they run. What is kept for a step, in seconds, is a guess for an H100."""
+    def bind(work):
+        return lambda limit: work(setting, limit)
+    step = steps.Step
+    return [
+        step("build", f"Build the programs (preset {setting.preset})", 0, bind(building.build), False),
+        step("tests", "Build and run all tests", 0, bind(building.tests), False),
+        step("golden", "Payloads against the kept bytes of the host build", 60, bind(measuring.golden)),
+        step("bench", "Kernels and methods", 480, bind(measuring.bench)),
+        step("alternatives", "Alternatives: torch, CUB", 90, bind(alternatives.alternatives)),
+        step("training", "Training of both models", 240, bind(measuring.training)),
+    ]
+
+
+def _programs(parts):
+    """What the programs said of their build and machine; None where none ran."""
+    records = [record for part in ("bench", "training") for record in parts.get(part, {}).values()]
+    records += [parts["alternatives"]["ours"]] if "ours" in parts.get("alternatives", {}) else []
+    if not records:
+        return None
+    known = records[0]["context"]["gradcomp"]
+    names = ("git_hash", "git_dirty", "compiler", "build_type", "native_arch", "kokkos_version", "kokkos_backend", "device",
+             "threads", "mpi", "cpu_model", "blas", "openblas_core", "tracer", "environment")
+    return {name: known[name] for name in names if name in known}
+
+
+def document(setting, lines, parts, seconds):
+    """The result file."""
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    context = {"date": now, "seconds": round(seconds, 1), "preset": setting.preset, "quick": setting.quick,
+               "ranks": setting.ranks, "minutes": setting.minutes, **machine.commit(setting.root),
+               "driver": machine.driver(setting.preset), "programs": _programs(parts)}
+    return {"schema_version": 1, "program": "device-check", "context": context, "steps": lines, "parts": parts}
+
+
+def check(setting):
+    """Runs everything; the exit status."""
+    setting.parts.mkdir(parents=True, exist_ok=True)
+    for name in (RESULT, PAGE):  # an older one must not look like that of this run
+        (setting.output / name).unlink(missing_ok=True)
+    began = time.monotonic()
+    seconds = None if setting.minutes is None else 60 * setting.minutes
+    lines, parts = steps.run_all(all_steps(setting), setting.skip, seconds, lambda line: print(line, file=sys.stderr))
+    made = json.dumps(document(setting, lines, parts, time.monotonic() - began), indent=1) + "\n"
+    files.write_all({setting.output / RESULT: made, setting.output / PAGE: page.page(json.loads(made))})
+    failed = [line for line in lines if line["status"] == steps.FAILED]
+    for line in failed:
+        print(f"device-check: error: {line['name']}: {line['reason']}", file=sys.stderr)
+    print(setting.output / PAGE)
+    return 1 if failed else 0
+
+
+def main():
+    """The exit status."""
+    def work():
+        presets = json.loads((arguments.ROOT / "CMakePresets.json").read_text(encoding="utf-8"))["testPresets"]
+        return check(arguments.parse(sys.argv[1:], [one["name"] for one in presets if not one.get("hidden")]))
+    return guarded("device-check", work)

@@ -1,0 +1,92 @@
+"""The steps that run our own programs: payloads against kept bytes, kernels, training."""
+import dataclasses
+import json
+import time
+
+from gradcomp.gate import deterministic
+
+from . import children
+from .steps import Partly
+
+BASELINE = "docs/baselines/deterministic/figures.json"
+RAW = ("times_ms", "step_times_ms", "curve")  # they stay in the files of the parts
+LARGE = 25_500_000
+KERNELS = "^(read|copy|triad|sgemm|train_step|kernel)"
+
+
+def read(path):
+    """A result file without raw samples."""
+    document = json.loads(path.read_text(encoding="utf-8"))
+    for row in document["benchmarks"]:
+        for column in RAW:
+            row.pop(column, None)
+    return document
+
+
+def golden(setting, limit):
+    """Bytes, checksums and allocations of every method against those of the host build: equal on any device."""
+    path = setting.parts / "golden.json"
+    children.run(setting.run("exec", "--", setting.program("gradcomp-bench"), *deterministic.CASES, "--output", path),
+                 setting.parts / "golden.log", limit)
+    kept = deterministic.read(setting.root / BASELINE)
+    changes, notes = deterministic.compare(kept, deterministic.read(path))
+    found = {"cases": len(kept["benchmarks"]), "notes": notes,
+             "changes": [dataclasses.asdict(change) for change in changes]}
+    wrong = [change.case for change in changes if change.regression]
+    if wrong:
+        raise Partly(f"{len(wrong)} figures are not those of the host build, first {wrong[0]}", found)
+    return found
+
+
+def bench_jobs(quick):
+    """[(name, arguments)]: several processes, so that a limit leaves what is finished."""
+    if quick:
+        return [("kernels", ["--quick", "--filter", KERNELS]), ("methods", ["--quick", "--filter", "^pair/"])]
+    return [("kernels", ["--full", "--filter", KERNELS]),
+            ("methods_large", ["--full", "--filter", f"^pair/.*/{LARGE}$"]),
+            ("methods", ["--full", "--filter", "^pair/.*/([0-9]{1,7}|[013-9][0-9]{7}|[0-9]{9,})$"])]  # but LARGE
+
+
+def _run_jobs(setting, jobs, limit):
+    """{name: record} of [(name, words)]; Partly where some fail. Each gets an equal share of the time that is left."""
+    records, failures, began = {}, [], time.monotonic()
+    for number, (name, words) in enumerate(jobs):
+        path = setting.parts / f"{name}.json"
+        path.unlink(missing_ok=True)
+        share = None if limit is None else (limit - (time.monotonic() - began)) / (len(jobs) - number)
+        try:
+            children.run([*words, "--output", path], setting.parts / f"{name}.log", share)
+            records[name] = read(path)
+        except children.StepFailed as failure:
+            failures.append(f"{name}: {failure}")
+    if failures:
+        raise Partly("; ".join(failures), records)
+    return records
+
+
+def bench(setting, limit):
+    """Kernels and methods beside the time to read the same bytes."""
+    program = setting.run("exec", "--", setting.program("gradcomp-bench"))
+    return _run_jobs(setting, [(name, [*program, *words]) for name, words in bench_jobs(setting.quick)], limit)
+
+
+def training_jobs(quick):
+    """{name: arguments} of both kinds of models, beside dense controls."""
+    methods = "fp32,fp16,no_exchange,top_k:ratio=0.01,sidco:ratio=0.01,qsgd:bits=4,powersgd:rank=2"
+    common = ["--no-controls", "--methods", methods]
+    if quick:
+        return {"train_resnet20": [*common, "--data", "shapetex10:train=256:test=64", "--model", "resnet20", "--batch", 16,
+                                   "--steps", 8, "--block", 4, "--evaluate-every", 8],
+                "train_lstm": [*common, "--data", "hmm", "--model", "lstm_1x96", "--batch", 8, "--lr", 1, "--momentum", 0,
+                               "--clip", 0.25, "--steps", 8, "--block", 4, "--evaluate-every", 8]}
+    return {"train_resnet20": [*common, "--data", "shapetex10", "--model", "resnet20", "--batch", 128, "--steps", 200,
+                               "--block", 50, "--evaluate-every", 200],
+            "train_lstm": [*common, "--data", "hmm", "--model", "lstm_2x200", "--batch", 64, "--lr", 1, "--momentum", 0,
+                           "--clip", 0.25, "--steps", 200, "--block", 50, "--evaluate-every", 200]}
+
+
+def training(setting, limit):
+    """A short training of each model; joules per step where the device counts them."""
+    start = setting.run("exec", "-n", setting.ranks, "--", setting.program("gradcomp-train"))
+    jobs = [(name, [*start, *words]) for name, words in training_jobs(setting.quick).items()]
+    return _run_jobs(setting, jobs, limit)

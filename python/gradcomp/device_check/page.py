@@ -1,0 +1,98 @@
+"""The page, made from the result file alone."""
+from gradcomp.output import markdown, text
+
+from . import alternatives
+from .sections import kernel_table, limits_table, method_table, training_table
+
+ENDING = {"passed": "passed", "failed": "**failed**", "left out": "left out"}
+
+
+def _machine(context):
+    """Sentences on what ran where."""
+    known = context["programs"]
+    dirty = {True: " with changes", False: "", None: ", git is not there"}[context["git_dirty"]]
+    lines = [f"Commit {(context['git_hash'] or 'unknown')[:12]}{dirty}; preset `{context['preset']}`; {context['date'][:16]} "
+             f"UTC; {context['seconds'] / 60:.1f} minutes."]
+    if known:
+        lines.append(f"{known['device']}; CPU: {known['cpu_model']}, {known['threads']} threads; {known['compiler']}, "
+                     f"{known['build_type']}; Kokkos {known['kokkos_version']} ({known['kokkos_backend']}); {known['mpi']}.")
+        if known.get("tracer"):
+            lines.append(f"**Slowed**: {known['tracer']} traces every system call of these programs.")
+    lines += [f"Driver: {line}" for line in context["driver"]]
+    if context["quick"]:
+        lines.append("**Quick**: small sizes and few samples; a check of the way, not a measurement.")
+    return lines
+
+
+def _steps(document):
+    rows = [[step["title"], ENDING[step["status"]], f"{step['seconds']:.1f}", step["reason"] or ""]
+            for step in document["steps"]]
+    return markdown.table(["step", "", "seconds", "why"], rows)
+
+
+def _tests(found):
+    skipped = [f"{number} skipped themselves: {reason}" for reason, number in sorted(found["skipped_inside"].items())]
+    lines = [f"{found['run'] - len(found['failed'])} of {found['run']} tests passed, {found['skipped']} were left out by ctest."]
+    return [*lines, "", *(f"- failed: `{name}`" for name in found["failed"]), *(f"- {line}" for line in skipped)]
+
+
+def _golden(found):
+    if not found["changes"]:
+        lines = [f"Bytes, checksums of payloads and of decoded gradients, and allocations of {found['cases']} cases are those "
+                 "that the host build left in `docs/baselines/deterministic`."]
+    else:
+        rows = [[change["case"], change["column"], change["baseline"], change["new"]] for change in found["changes"]]
+        lines = markdown.table(["case", "figure", "kept", "here"], rows)
+    return [*lines, "", *(f"- {note}" for note in found["notes"])]
+
+
+def _bench(found):
+    out = ["*Fraction of read bandwidth*: the bytes that a kernel reads and writes, over its median time, over the rate at "
+           "which the same program reads the same gradient. *x read*: its time over that of one read.", ""]
+    for title, table in (("The device", limits_table(found)), ("Kernels", kernel_table(found)),
+                         ("Compress and decompress, together", method_table(found))):
+        if table[1]:
+            out += [f"### {title}", "", *markdown.table(*table), ""]
+    return out
+
+
+def _alternatives(found):
+    rows = [[work, f"{elements:,}", f"`{method}`", text.number(own), other or text.DASH, text.number(time), text.ratio(factor)]
+            for work, elements, method, own, other, time, factor in alternatives.table(found)]
+    lines = ["Median milliseconds, with indices and values (or codes) as the answer, each verified.", ""]
+    lines += markdown.table(["work", "elements", "ours", "ms", "alternative", "ms", "its time over ours"], rows)
+    notes = [f"- {kind}: left out: {found[kind]['left_out']}" for kind in ("torch", "cub") if "left_out" in found.get(kind, {})]
+    if "torch" in found.get("torch", {}):
+        notes.append(f"- torch {found['torch']['torch']} on {found['torch']['device']}, {found['torch']['threads']} CPU threads")
+    return [*lines, "", *notes]
+
+
+def _training(found):
+    out = []
+    for record in found.values():
+        known, rows = record["context"]["gradcomp"], record["benchmarks"]
+        energy = known["energy"]
+        out += [f"### {rows[0]['model']}, {known['ranks']} ranks, {rows[0]['steps']} steps", "",
+                *markdown.table(*training_table(rows)), "",
+                "Joules per step: " + (f"by {energy['source']}, over {energy['devices']} devices." if energy["source"] != "none"
+                                       else f"none, {energy['reason']}."), ""]
+    return out
+
+
+SECTIONS = (("tests", "Tests", _tests), ("golden", "Payloads against kept bytes", _golden),
+            ("bench", "Kernels and methods", _bench), ("alternatives", "Alternatives", _alternatives),
+            ("training", "Training", _training))
+
+
+def page(document):
+    """Markdown of a result file of device-check."""
+    context = document["context"]
+    name = context["programs"]["device"] if context["programs"] else context["preset"]
+    out = [f"# Device check: {name}", "", *(f"- {line}" for line in _machine(context)), "", "## Steps", "", *_steps(document), ""]
+    for part, title, lines in SECTIONS:
+        if part in document["parts"]:
+            out += [f"## {title}", "", *lines(document["parts"][part])]
+            while not out[-1]:
+                out.pop()
+            out.append("")
+    return "\n".join(out)

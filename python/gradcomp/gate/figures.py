@@ -1,0 +1,82 @@
+"""Counts what depends on no clock: payload bytes, checksums of payloads and decoded gradients, allocations in the steady
+state and instructions of every method's compress and decompress; compares them with docs/baselines/deterministic. Two
+builds must agree: the portable one beneath callgrind on one thread, and the native one on all threads. Exit status: 0 as
+the baseline says; 1 something changed; 2 it could not be counted. ./run exec -- tools/figures"""
+import argparse
+import pathlib
+import sys
+
+from gradcomp.places import ROOT
+
+from . import counting, deterministic
+from .files import write_all
+from .interleave import find_program
+from .output import change_line
+from .samples import GateError
+
+REFRESH = "./run exec -- tools/figures --refresh"
+
+
+def measure(options):
+    """Writes both result files; returns their figures: (counted, native). Throws GateError."""
+    programs = [find_program(build) for build in (options.counted, options.native)]
+    options.folder.mkdir(parents=True, exist_ok=True)
+    paths = [options.folder / name for name in ("counted.json", "native.json")]
+    words = [*deterministic.CASES, *(["--methods", options.methods] if options.methods else [])]
+    print("counting instructions (callgrind, one thread)", flush=True)
+    counting.count(programs[0], words, paths[0])
+    print("the same figures of the native build", flush=True)
+    counting.run([programs[1], *words, "--output", paths[1]])
+    return [deterministic.read(path) for path in paths]
+
+
+def report(title, changes, notes):
+    """Prints; returns whether something changed."""
+    for line in [*notes, *map(change_line, changes)]:
+        print(f"{title}: {line}")
+    return bool(changes)
+
+
+def check(options, counted, native):
+    """The exit status."""
+    changed = report("native build against portable build", *deterministic.compare(counted, native))
+    if changed:
+        print("figures: error: they depend on the build or on the number of threads", file=sys.stderr)
+        return 1
+    if options.refresh:
+        options.baseline.parent.mkdir(parents=True, exist_ok=True)
+        write_all({options.baseline: deterministic.text(counted)})
+        print(options.baseline)
+        return 0
+    if report("against the baseline", *deterministic.compare(deterministic.read(options.baseline), counted)):
+        print(f"figures: error: figures changed; where that is meant, refresh them: {REFRESH}", file=sys.stderr)
+        return 1
+    print(f"{len(counted['benchmarks'])} cases: as {options.baseline} says")
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="figures", description=__doc__)
+    add = parser.add_argument
+    add("--refresh", action="store_true", help="write the baseline anew instead of comparing with it")
+    add("--baseline", type=pathlib.Path, default=ROOT / "docs/baselines/deterministic/figures.json")
+    add("--counted", default=ROOT / "build/serial-kk", metavar="BUILD", help="portable, one thread (default: %(default)s)")
+    add("--native", default=ROOT / "build/openmp", metavar="BUILD", help="(default: %(default)s)")
+    add("--methods", default="", help="method specs instead of every method with its defaults")
+    add("--folder", type=pathlib.Path, default=ROOT / "results/figures", help="of result files (default: %(default)s)")
+    options = parser.parse_args()
+    try:
+        return check(options, *measure(options))
+    except GateError as error:
+        print(f"figures: error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"figures: error: cannot write '{error.filename}': {error.strerror}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("figures: interrupted", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

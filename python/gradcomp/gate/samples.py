@@ -1,0 +1,142 @@
+"""Result files of gradcomp-bench as samples: one file is one process, and its median one sample of every case."""
+import dataclasses
+import glob
+import math
+import pathlib
+import re
+import statistics
+
+from gradcomp.errors import ReportError
+from gradcomp.results.reading import Record, read_record
+
+PROGRAM = "gradcomp-bench"
+EVERY = re.compile("")
+REQUIRED = ("version", "git_hash", "git_dirty", "cpu_model", "threads", "compiler", "kokkos_version",
+            "kokkos_backend", "device")
+COUNTS = ("payload_bytes", "header_bytes", "allocations", "instructions")
+
+
+class GateError(ReportError):
+    """One line for the user: bad input, or arms that must not be compared."""
+
+
+@dataclasses.dataclass
+class Case:
+    """One row: what one process measured of one case."""
+
+    name: str
+    time_ms: float  # median of the raw times
+    read_ms: float | None  # median time to read the same gradient, in turn with the calls; None where not measured
+    method: str | None  # with defaults filled in
+    elements: int
+    exact: dict  # deterministic figures of the row by column
+
+
+@dataclasses.dataclass
+class Process:
+    """One result file."""
+
+    record: Record
+    cases: dict  # by name, in the order of the file
+
+    @property
+    def path(self):
+        return self.record.path
+
+    @property
+    def date(self):
+        return self.record.context["date"]
+
+
+def _amount(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value > 0
+
+
+def _case(path, row):
+    raw = row.get("times_ms")
+    time = statistics.median(raw) if raw else row["time_ms"]["median"]
+    if not _amount(time):
+        raise GateError(f"'{path}': the median time of {row['name']} is {time}, not above 0")
+    read = row.get("read_limit_ms")
+    exact = {key: value for key, value in row.items() if key in COUNTS or key.endswith("checksum")}
+    return Case(row["name"], float(time), read if _amount(read) else None, row.get("method_canonical"),
+                row["elements"], exact)
+
+
+def _check_context(context):
+    """Throws KeyError or TypeError unless the columns that the gate reads are there."""
+    known = context["gradcomp"]
+    expected: list[tuple[dict, str, type | tuple]] = [(context, "date", str), (context, "num_cpus", int), (known, "options", dict),
+                (known, "environment", dict)]
+    for owner, key, kind in [*expected, *((known, key, (str, int)) for key in REQUIRED)]:
+        if not isinstance(owner[key], kind):
+            raise TypeError(f"{key} is {owner[key]!r}")
+
+
+def read_process(path, chosen=EVERY):
+    """The cases of one file whose names the regular expression `chosen` finds. Throws GateError or ReportError."""
+    record = read_record(pathlib.Path(path))
+    if record.program != PROGRAM:
+        raise GateError(f"'{path}' is a result of {record.program}; the gate compares those of {PROGRAM}")
+    if record.gradcomp.get("failures"):
+        raise GateError(f"'{path}' is of a failed run: {record.gradcomp['failures'][0]}")
+    cases = {}
+    try:
+        _check_context(record.context)
+        for row in record.rows:
+            if row["run_type"] != "iteration" or not chosen.search(row["name"]):
+                continue
+            if row["name"] in cases:
+                raise GateError(f"'{path}' holds {row['name']} twice")
+            cases[row["name"]] = _case(path, row)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise GateError(f"'{path}' is not a result file of {PROGRAM}: {error}") from error
+    if not cases:
+        raise GateError(f"'{path}' holds no cases" + (f" that match '{chosen.pattern}'" if chosen.pattern else ""))
+    return Process(record, cases)
+
+
+def expand(argument):
+    """Paths of a file, of the *.json of a folder, or of a pattern."""
+    path = pathlib.Path(argument)
+    if path.is_dir():
+        found = sorted(path.glob("*.json"))
+    elif path.exists() or not glob.has_magic(str(argument)):
+        found = [path]
+    else:
+        found = sorted(map(pathlib.Path, glob.glob(str(argument), recursive=True)))
+    if not found:
+        raise GateError(f"no result files in '{argument}'")
+    return found
+
+
+@dataclasses.dataclass
+class Arm:
+    """Processes of one build. `halves`: indices of the two interleaved halves that are compared as A/A control."""
+
+    name: str
+    processes: list
+    halves: tuple
+
+    @property
+    def cases(self):
+        return self.processes[0].cases
+
+    def times(self, name, normalised):
+        """One number a process: ms, or multiples of one read of the gradient."""
+        found = [process.cases[name] for process in self.processes]
+        return [case.time_ms / case.read_ms if normalised else case.time_ms for case in found]
+
+
+def make_arm(name, processes, first_half=None):
+    """`processes` in the order in which they ran; `first_half`: indices, every other process when None."""
+    indices = range(len(processes))
+    first = list(indices[::2]) if first_half is None else first_half
+    return Arm(name, processes, (first, [index for index in indices if index not in first]))
+
+
+def read_arm(name, argument, chosen):
+    """An arm from files, in the order of their dates."""
+    processes = [read_process(path, chosen) for path in expand(argument)]
+    processes.sort(key=lambda process: (process.date, str(process.path)))
+    return make_arm(name, processes)

@@ -1,0 +1,104 @@
+"""The options of gradcomp-history."""
+import argparse
+import shlex
+
+from gradcomp.gate.decide import Rules
+from gradcomp.gate.samples import GateError
+from gradcomp.places import ROOT
+
+from . import measure, trials
+
+DESCRIPTION = """Watches throughput and instruction counts night after night: adds the records of a night to a history, judges
+them by the gate against the last good night, draws one page, and names the commit that made a case slower."""
+EPILOG = """exit status: 0 no regression, or done; 1 regression; 2 not comparable or bad input; 3 inconclusive: the machine is
+too noisy to tell, or a bisection could not name one commit; 130 interrupted. docs/history.md says how to set it up."""
+
+
+def _bench(parser, name, default, text):
+    parser.add_argument(name, default=default, metavar="'ARGUMENTS'", help=text)
+
+
+def _night(add):
+    one = add("night", "measure, add, check and page: all that a runner does in one night")
+    one.add_argument("--page", metavar="FILE", help="also draw the page")
+    one.add_argument("--build", action="append", metavar="COMMAND", help="before measuring; may be repeated; '' builds nothing "
+                     "(default: ./run build openmp gradcomp-bench, and the same of serial-kk)")
+    one.add_argument("--timed", default=ROOT / "build/openmp", metavar="BUILD",
+                     help="whose times are taken (default: %(default)s)")
+    one.add_argument("--counted", default=ROOT / "build/serial-kk", metavar="BUILD", help="whose instructions are counted "
+                     "(default: %(default)s)")
+    one.add_argument("--no-counts", action="store_true", help="count no instructions")
+    one.add_argument("--processes", type=int, default=Rules.minimum, metavar="N", help="of the new build; of the last good "
+                     "one, which runs in turn with it, twice as many (default: %(default)s)")
+    _bench(one, "--bench-args", measure.TIMED, "for gradcomp-bench when times are taken (default: %(default)s)")
+    _bench(one, "--count-args", measure.COUNTED, "for gradcomp-bench beneath callgrind (default: %(default)s)")
+
+
+def _bisect(add):
+    one = add("bisect", "build and measure commits between a good and a bad night; name the first that is slower")
+    one.add_argument("--case", required=True, help="as the page names it, such as compress/top_k/16384")
+    one.add_argument("--good", metavar="COMMIT", help="(default: as the open regression of the case says)")
+    one.add_argument("--bad", metavar="COMMIT", help="(default: likewise)")
+    one.add_argument("--by", choices=(trials.INSTRUCTIONS, trials.TIMES), help="count instructions, or run each commit in turn "
+                     "with the good one through the gate (default: what the night found, instructions first)")
+    one.add_argument("--build", metavar="COMMAND", help="builds gradcomp-bench in the work tree that it is "
+                     "started in (default: ./run build PRESET gradcomp-bench; serial-kk for instructions, openmp for times)")
+    one.add_argument("--program", metavar="PATH", help="build folder or program in the work tree (default: build/PRESET)")
+    one.add_argument("--processes", type=int, default=Rules.minimum, metavar="N",
+                     help="per commit, by times (default: %(default)s)")
+    _bench(one, "--bench-args", "", "for gradcomp-bench (default: the night's, this case alone)")
+
+
+def _parser():
+    parser = argparse.ArgumentParser(prog="gradcomp-history", description=DESCRIPTION, epilog=EPILOG)
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+
+    def add(name, text, several=False):
+        one = verbs.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", epilog=EPILOG)
+        one.add_argument("history", nargs="+" if several else None, metavar="HISTORY",
+                         help="folder of the nights of one class of machines")
+        return one
+    one = add("add", "add the records of one night")
+    one.add_argument("results", nargs="+", metavar="RESULTS", help="result files of gradcomp-bench, folders or "
+                     f"patterns: at least {Rules.minimum} processes, one file with instruction counts, or both")
+    add("check", "judge nights that have no verdict; the exit status is that of the newest")
+    accept = add("accept", "make the night of a commit the new baseline, for a change that was meant")
+    accept.add_argument("commit", metavar="COMMIT", help="of a night in the history, 6 digits at least")
+    accept.add_argument("--reason", required=True, help="shown on the page")
+    drawn = add("page", "draw one HTML file that needs no network", several=True)
+    drawn.add_argument("--output", required=True, metavar="FILE")
+    _bisect(add)
+    _night(add)
+    for name in ("check", "page", "bisect", "night"):
+        verbs.choices[name].add_argument("--repository", default=ROOT, metavar="FOLDER", help="git work tree that knows the "
+                                         "commits (default: %(default)s)")
+    for name in ("bisect", "night"):
+        verbs.choices[name].add_argument("--seed", type=int, default=Rules.seed, help="of the order of processes (default: "
+                                         "%(default)s)")
+    for name in ("add", "night"):
+        verbs.choices[name].add_argument("--allow-dirty", action="store_true", help="take records of uncommitted changes, too")
+    for name in ("page", "night"):
+        verbs.choices[name].add_argument("--nights", type=int, default=60, metavar="N",
+                                         help="drawn, the newest (default: %(default)s)")
+    return parser
+
+
+def parse(words):
+    """The options, checked. Throws GateError; --help, and what argparse refuses, ends the program."""
+    taken = iter(words)  # these take their value although it begins with dashes
+    options = _parser().parse_args([f"{word}={next(taken, '')}" if word in ("--bench-args", "--count-args") else word
+                                    for word in taken])
+    known = vars(options)
+    if known.get("processes", Rules.minimum) < Rules.minimum:
+        raise GateError(f"too few processes: --processes {options.processes}, at least {Rules.minimum} are needed")
+    if known.get("nights", 1) < 1:
+        raise GateError(f"--nights {options.nights} is below 1")
+    if known.get("seed", 0) < 0:
+        raise GateError(f"--seed {options.seed} is negative")
+    if options.verb == "accept" and not options.reason.strip():
+        raise GateError("--reason is empty: it says on the page why the change was meant")
+    if options.verb == "night":
+        presets = ["openmp"] if options.no_counts else ["openmp", "serial-kk"]
+        ours = [f"{shlex.quote(str(ROOT / 'run'))} build {preset} gradcomp-bench" for preset in presets]
+        options.build = [command for command in options.build or ours if command]
+    return options

@@ -1,0 +1,87 @@
+"""Registers, stack and spills of every kernel, as nvcc's assembler gave them in a build of the preset cuda-compile."""
+import argparse
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+
+ENTRY = re.compile(r"Compiling entry function '(\S+)' for '(\w+)'")
+MEMORY = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+USED = re.compile(r"Used (\d+) registers")
+NAME = re.compile(r"gradcomp::(?:\(anonymous namespace\)::|\w+::)*\w+")
+WRAPPERS = ("gradcomp::kernels::detail::for_warps", "gradcomp::kernels::for_warps", "gradcomp::kernels::Gated")
+
+Kernel = collections.namedtuple("Kernel", "name architecture registers stack spilled")
+
+
+def kernels(folder):
+    """One Kernel for each entry function below the folder, its name as mangled."""
+    for path in sorted(folder.rglob("*.ptxas")):
+        name = memory = None
+        for line in path.read_text(errors="replace").splitlines():
+            if match := ENTRY.search(line):
+                name, memory = match.groups(), None
+            elif name and not memory and (match := MEMORY.search(line)):
+                memory = [int(number) for number in match.groups()]
+            elif name and memory and (match := USED.search(line)):
+                mangled, architecture = name
+                yield Kernel(mangled, architecture, int(match[1]), memory[0], memory[1] + memory[2])
+                name = None
+
+
+def readable(mangled):
+    """The function of ours that launches each kernel; "" for Kokkos' own."""
+    plain = subprocess.run(["c++filt"], input="\n".join(mangled), capture_output=True, text=True, check=True).stdout
+    for line in plain.splitlines():
+        names = [name for name in NAME.findall(line) if not name.startswith(WRAPPERS)]
+        yield names[0].replace("(anonymous namespace)::", "") if names else ""
+
+
+def by_function(folder):
+    """{function: (kernels, most registers, most stack, most spilled)}; a template has a kernel for each of its types."""
+    found = list(kernels(folder))
+    if not found:
+        raise FileNotFoundError(f"{folder}: no *.ptxas: ./run build cuda-compile writes them")
+    table = {}
+    for name, kernel in zip(readable([k.name for k in found]), found, strict=True):
+        count, *most = table.get(name, (0, 0, 0, 0))
+        table[name] = (count + 1, *map(max, most, kernel[2:]))
+    table.pop("", None)
+    return found[0].architecture, len(found), table
+
+
+def page(architecture, total, table):
+    spilled = sum(1 for row in table.values() if row[3])
+    lines = [f"{total} kernels for {architecture}, {len(table)} functions of ours that launch them, {spilled} of these with "
+             "spills. Of a function's kernels the largest figures are shown. Stack and spills in bytes of a thread.", "",
+             "| launched by | kernels | registers | stack | spilled |", "|---|---|---|---|---|"]
+    for name, row in sorted(table.items()):
+        lines.append(f"| `{name.removeprefix('gradcomp::')}` | " + " | ".join(str(value) for value in row) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="kernel_registers", description=__doc__)
+    parser.add_argument("folder", type=pathlib.Path, help="of the build, e.g. build/cuda-compile")
+    parser.add_argument("--output", type=pathlib.Path, help="write the table there instead of to the terminal")
+    parser.add_argument("--limit", type=int, metavar="BYTES", help="fail when a kernel spills more")
+    arguments = parser.parse_args()
+    try:
+        found = by_function(arguments.folder)
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"kernel_registers: {error}", file=sys.stderr)
+        return 2
+    if arguments.output:
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        arguments.output.write_text(page(*found))
+    else:
+        sys.stdout.write(page(*found))
+    over = [] if arguments.limit is None else [(n, row[3]) for n, row in found[2].items() if row[3] > arguments.limit]
+    for name, spilled in over:
+        print(f"kernel_registers: {name} spills {spilled} bytes, allowed are {arguments.limit}", file=sys.stderr)
+    return 1 if over else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

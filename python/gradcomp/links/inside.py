@@ -1,0 +1,110 @@
+"""What runs in namespaces of its own: makes the nodes, measures a link, runs the job, counts what travelled."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+from gradcomp.errors import ReportError
+
+from .rate import Rate
+
+HERE = pathlib.Path(__file__).resolve().parent
+FRAME = 66  # bytes of Ethernet, IP and TCP headers in every packet, its time stamps among them
+LOWEST, HIGHEST = 0.80, 1.05  # measured over asked
+
+
+def _run(words):
+    """Throws ReportError with the last line that it said."""
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = (done.stderr.strip() or "it says nothing").splitlines()[-1]
+        raise ReportError(f"cannot make the links: {words[0]}: {said}")
+    return done.stdout
+
+
+def _on(node):
+    return ["nsenter", f"--net=/run/netns/{node}"]
+
+
+def require_rate(found, rate):
+    """Throws ReportError unless a link carries what was asked for. Headers take 5 %."""
+    if not LOWEST <= found / rate.bits <= HIGHEST:
+        raise ReportError(f"the links carry {found / 1e6:.3g} Mbit/s where {rate.bits / 1e6:g} were asked for: this machine is "
+                          "too slow for that rate, or something else keeps it busy")
+
+
+def calibrate(seconds=1.0):
+    """Bits per second from n1 to n2."""
+    script = [sys.executable, str(HERE / "calibrate.py")]
+    with subprocess.Popen([*_on("n2"), *script, "receive", "10.77.0.2", "0"], stdout=subprocess.PIPE, text=True) as receiver:
+        assert receiver.stdout
+        receiver.stdout.readline()
+        _run([*_on("n1"), *script, "send", "10.77.0.2", str(seconds)])
+        return float(receiver.stdout.readline() or 0)
+
+
+def sent(nodes):
+    """{node: (bytes, packets)} that left each node."""
+    counters = {}
+    for i in range(1, nodes + 1):
+        said = _run(["tc", "-n", f"n{i}", "-s", "qdisc", "show", "dev", "eth0"])
+        [(count, packets)] = re.findall(r"Sent (\d+) bytes (\d+) pkt", said)
+        counters[f"n{i}"] = (int(count), int(packets))
+    return counters
+
+
+def environment(job, cores):
+    """Of mpirun and the ranks."""
+    ranks = job["nodes"] * job["ranks_per_node"]
+    threads = job["threads"] or max(1, cores // ranks)
+    found = os.environ | {
+        "OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "false", "GRADCOMP_SHAPED_LINK": Rate(job["bits"]).text,
+        "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "sm,tcp,self", "OMPI_MCA_btl_tcp_if_include": "10.77.0.0/24",
+        # otherwise Open MPI carries the two directions of an exchange one after the other: dense looks twice as slow as it is
+        "OMPI_MCA_btl_tcp_flags": "send",
+        "PRTE_MCA_plm_ssh_agent": str(HERE / "agent"), "PRTE_MCA_prte_if_include": "10.77.0.0/24",
+        "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "TMPDIR": "/run/gradcomp/node"}
+    if ranks * (threads + 1) > cores:  # who waits in MPI leaves the core to who computes
+        found["OMPI_MCA_mpi_yield_when_idle"] = "1"
+        found["KOKKOS_DISABLE_WARNINGS"] = "1"
+    return found
+
+
+def job_words(job):
+    """The job, started on n1 as on a login node."""
+    slots = job["ranks_per_node"]
+    hosts = ",".join(f"n{i}:{slots}" for i in range(1, job["nodes"] + 1))
+    return [str(HERE / "agent"), "n1", "exec", "mpirun", "-n", str(slots * job["nodes"]), "-H", hosts,
+            "--map-by", f"ppr:{slots}:node:oversubscribe", "--bind-to", "none"]
+
+
+def main(job):
+    """Runs the job. Returns its exit status and the report."""
+    rate, nodes = Rate(job["bits"]), job["nodes"]
+    _run(["bash", str(HERE / "make"), str(nodes), *rate.words])
+    calibrated = calibrate()
+    require_rate(calibrated, rate)
+    before = sent(nodes)
+    quoted = ["'" + word.replace("'", "'\\''") + "'" for word in job["command"]]  # the agent hands a line to a shell, as ssh
+    status = subprocess.run([*job_words(job), *quoted], env=environment(job, len(os.sched_getaffinity(0))),
+                            check=False).returncode
+    after = sent(nodes)
+    links = []
+    for node in after:
+        count, packets = (now - then for now, then in zip(after[node], before[node], strict=True))
+        links.append({"node": node, "sent_bytes": count, "sent_packets": packets, "payload_bytes": count - FRAME * packets})
+    return status, {"nodes": nodes, "ranks_per_node": job["ranks_per_node"], "rate_bits_per_s": rate.bits,
+                    "measured_bits_per_s": calibrated, "command": job["command"], "status": status, "links": links}
+
+
+if __name__ == "__main__":
+    try:
+        STATUS, REPORT = main(json.loads(sys.argv[1]))
+    except ReportError as error:
+        print(f"shaped-links: error: {error}", file=sys.stderr)
+        sys.exit(2)
+    with os.fdopen(int(sys.argv[2]), "w", encoding="utf-8") as file:
+        json.dump(REPORT, file)
+    sys.exit(STATUS if 0 <= STATUS < 256 else 1)

@@ -1,0 +1,47 @@
+"""Which folders can be mutated, and the tests that cover each: folders.toml."""
+import dataclasses
+import pathlib
+import tomllib
+
+from gradcomp.errors import ReportError
+
+TABLE = pathlib.Path(__file__).with_name("folders.toml")
+
+
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """Tests that run together, after what they need is built."""
+    run: str
+    targets: tuple = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Folder:
+    """Sources that are mutated; `library` is what they are compiled into, or None."""
+    name: str
+    path: str
+    stages: tuple
+    build: str
+    excluded: tuple
+    library: str | None
+
+
+def read(table):
+    """{name: Folder}. Throws ReportError."""
+    try:
+        settings = tomllib.loads(pathlib.Path(table).read_text(encoding="utf-8"))
+        build, excluded = settings.pop("build"), tuple(settings.pop("excluded"))
+        return {name: Folder(name, one["path"], tuple(Stage(stage["run"], tuple(stage.get("targets", ())))
+                                                      for stage in one["stages"]),
+                             build, excluded, one.get("library")) for name, one in settings.items()}
+    except (tomllib.TOMLDecodeError, KeyError) as error:
+        raise ReportError(f"'{table}' is no table of folders: {error}") from error
+
+
+def find(folders, wish):
+    """The folder of that name or path. Throws ReportError."""
+    wish = wish.rstrip("/")
+    for folder in folders.values():
+        if wish in (folder.name, folder.path):
+            return folder
+    raise ReportError(f"no folder '{wish}': there are {', '.join(folders)}")

@@ -1,0 +1,91 @@
+"""The mutants of a folder, as universalmutator's rules make them, and a random order of them that a seed repeats."""
+import ast
+import contextlib
+import dataclasses
+import hashlib
+import io
+import pathlib
+
+from gradcomp.errors import ReportError
+
+RULES = {".py": ["universal.rules", "python.rules"], ".cpp": ["universal.rules", "c_like.rules", "cpp.rules"]}
+RULES[".hpp"] = RULES[".cpp"]
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Mutant:
+    """One line of a file (relative to the tree, counted from 1) that is replaced."""
+    file: str
+    line: int
+    before: str
+    after: str
+
+    def place(self, seed):
+        """Of the mutant in the order that belongs to the seed."""
+        return hashlib.sha256(f"{seed}\n{self.file}:{self.line}\n{self.before}\n{self.after}".encode()).hexdigest()
+
+    def apply(self, text):
+        """The mutated text."""
+        lines = text.splitlines(keepends=True)
+        assert lines[self.line - 1] == self.before
+        lines[self.line - 1] = self.after
+        return "".join(lines)
+
+
+def _rules():
+    try:
+        from universalmutator.mutator import mutants_regexp
+    except ImportError as error:
+        raise ReportError("universalmutator is missing: start this tool by ./run mutate, which installs it") from error
+    return mutants_regexp
+
+
+def _pointless(before, after):
+    """Whether a change almost surely does not build: of < > & * without spaces around them (clang-format leaves none at
+    templates, references and pointers), of digits within a name, or a jump behind a line."""
+    if after.count("\n") > before.count("\n"):
+        return True
+    at = next((place for place, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), 0)
+    if at and before[at - 1] in "<>" and after[at] == "=":
+        at -= 1
+    start = at
+    while start and before[start - 1].isdigit():
+        start -= 1
+    if before[start].isdigit() and start and (before[start - 1].isalnum() or before[start - 1] == "_"):
+        return True
+    spaced = at and before[at - 1] == " " and before[at + 1:at + 2] in (" ", "=")
+    return before[at] in "<>&*" and not spaced
+
+
+def of_folder(tree, folder):
+    """All mutants of a folder's sources. Throws ReportError."""
+    rules, found = _rules(), []
+    for path in sorted((pathlib.Path(tree) / folder.path).rglob("*")):
+        if path.suffix in RULES:
+            source = path.read_text(encoding="utf-8").splitlines(keepends=True)
+            with contextlib.redirect_stdout(io.StringIO()):  # it names its rules
+                made = rules(source, ruleFiles=RULES[path.suffix], ignorePatterns=list(folder.excluded))
+            name = path.relative_to(tree).as_posix()
+            found += [Mutant(name, number, source[number - 1], after) for number, after, *_ in made
+                      if path.suffix == ".py" or not _pointless(source[number - 1], after)]
+    if not found:
+        raise ReportError(f"no mutants of '{folder.path}': it holds no sources in C++ or Python")
+    return sorted(set(found))
+
+
+def ordered(mutants, seed):
+    """A random order: the first N are a sample, and a larger sample begins with a smaller one."""
+    return sorted(mutants, key=lambda one: one.place(seed))
+
+
+def _parsed(text):
+    tree = ast.parse(text)
+    for node in ast.walk(tree):  # no test should depend on a docstring
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node, clean=False) is not None:
+            node.body[0] = ast.Expr(ast.Constant(""))
+    return ast.dump(tree)
+
+
+def same_program(before, after):
+    """Whether two texts in Python mean the same but for docstrings and comments. Throws SyntaxError."""
+    return _parsed(before) == _parsed(after)

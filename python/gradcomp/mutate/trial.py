@@ -1,0 +1,110 @@
+"""Whether the tests notice one mutant."""
+import contextlib
+import dataclasses
+import hashlib
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+
+from gradcomp.errors import ReportError
+from gradcomp.gate.guarded import child
+
+from .mutants import same_program
+
+KILLED, SURVIVED, UNBUILDABLE, EQUIVALENT = "killed", "survived", "does not build", "equivalent"
+# A mutant may allocate or write without end: KiB of address space, and blocks of 1 KiB in one file.
+LIMITS = "ulimit -v 33554432; ulimit -f 4194304; "
+# Mutants are not worth a place in the cache of compilations.
+CACHE = {"CCACHE_READONLY": "1"}
+
+
+@dataclasses.dataclass
+class Bench:
+    """A folder in a tree whose tests pass as it is."""
+    tree: pathlib.Path
+    folder: object
+    limits: list   # seconds for the tests of each stage
+    built: bytes   # digest of the library
+
+
+def _run(command, tree, limit=None, **environment):
+    """(exit status, or None when it ran past the limit in seconds; the last line with FAILED in it, or of all)."""
+    with tempfile.TemporaryDirectory(prefix="mut", ignore_cleanup_errors=True) as scratch, \
+            tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+        environment = os.environ | {"TMPDIR": scratch, "GRADCOMP_BIN": str(tree / "build/openmp/bin"),
+                                    "PYTHONPATH": ""} | environment
+        with child(["bash", "-c", LIMITS + command], cwd=tree, env=environment, stdout=said, stderr=said) as process:
+            try:
+                status = process.wait(limit)
+            except subprocess.TimeoutExpired:
+                status = None
+            for number in (signal.SIGTERM, signal.SIGKILL):  # mpirun takes its ranks along when it is asked to end
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, number)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(5)
+        said.seek(0)
+        lines = said.read().strip().splitlines() or ["it said nothing"]
+        return status, ([line for line in lines if "FAILED" in line] or lines)[-1]
+
+
+def _build(folder, stage, tree, **environment):
+    if not stage.targets:
+        return 0, ""
+    return _run(f"{folder.build} {' '.join(stage.targets)}", tree, **environment)
+
+
+def _library(tree, folder):
+    return hashlib.sha256((tree / folder.library).read_bytes()).digest() if folder.library else b""
+
+
+def prepare(tree, folder, factor, say):
+    """Builds and tests the tree without a mutant. A test may later take `factor` times as long, and a minute. Throws
+    ReportError when a test fails."""
+    limits = []
+    for stage in folder.stages:
+        status, said = _build(folder, stage, tree)
+        if status != 0:
+            raise ReportError(f"'{folder.path}' does not build as it is: {said}")
+        began = time.monotonic()
+        status, said = _run(stage.run, tree)
+        if status != 0:
+            raise ReportError(f"the tests of '{folder.path}' fail as it is: {stage.run}: {said}")
+        limits.append(60 + factor * (time.monotonic() - began))
+        say(f"{stage.run.split()[0]}: passes without a mutant in {time.monotonic() - began:.0f} s")
+    return Bench(tree, folder, limits, _library(tree, folder))
+
+
+def _tried(bench, mutant, before, after):
+    if mutant.file.endswith(".py"):
+        try:
+            if same_program(before, after):
+                return EQUIVALENT, ""
+        except SyntaxError:
+            return UNBUILDABLE, ""
+    for number, (stage, limit) in enumerate(zip(bench.folder.stages, bench.limits, strict=True)):
+        status, said = _build(bench.folder, stage, bench.tree, **CACHE)
+        if status != 0:
+            return UNBUILDABLE, said
+        # What a header changes may be in another library.
+        if number == 0 and mutant.file.endswith(".cpp") and _library(bench.tree, bench.folder) == bench.built:
+            return EQUIVALENT, ""
+        status, said = _run(stage.run, bench.tree, limit)
+        if status != 0:
+            return KILLED, f"stage {number + 1}: {'time limit' if status is None else said}"
+    return SURVIVED, ""
+
+
+def judge(bench, mutant):
+    """(KILLED, SURVIVED, UNBUILDABLE or EQUIVALENT; by what). The source is as it was afterwards, come what may."""
+    path = bench.tree / mutant.file
+    before = path.read_text(encoding="utf-8")
+    after = mutant.apply(before)
+    try:
+        path.write_text(after, encoding="utf-8")
+        return _tried(bench, mutant, before, after)
+    finally:
+        path.write_text(before, encoding="utf-8")

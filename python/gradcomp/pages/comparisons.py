@@ -1,0 +1,135 @@
+"""The named comparisons of docs/results/training.md, from comparisons.toml, and the commands that they are made by."""
+import dataclasses
+import pathlib
+import tomllib
+
+from gradcomp.errors import ReportError
+
+TABLE = pathlib.Path(__file__).with_name("comparisons.toml")
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """What is learned, by which model and how. All runs of a task take their rates from docs/rates/NAME.json."""
+
+    name: str  # without one: at the rate of --lr
+    data: str  # `kjv` stands for its file
+    options: tuple
+    batch: int  # over all ranks
+    steps: int
+    evaluations: int
+    target: str
+    tuning_steps: int = 0  # of a trial; 0: `steps`
+    middles: tuple = ()  # (method, the middle of the rates that are tried for it), where that is not the rate of `options`
+
+    def specs(self, methods):
+        """The methods as the command line has them."""
+        middles = dict(self.middles)
+        return [f"{spec}:lr={middles[spec]}" if spec in middles else spec for spec in methods]
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One command, one result file; without a task it only counts the bytes of `options`."""
+
+    name: str
+    task: Task | None
+    methods: tuple
+    ranks: int = 2
+    seeds: int = 3
+    controls: bool = False  # fp32, fp16, bf16 and no_exchange beside the methods
+    options: tuple = ()
+    link: str = ""  # emulated
+    period: int = 1  # of its slowest strategy, which divides steps and blocks
+    bar: tuple | None = None  # (metric, what fp32 is to reach, of what that is said)
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """A section of the page."""
+
+    name: str
+    title: str
+    note: str
+    runs: tuple
+    by_default: bool = True
+
+
+def _specs(lists, words):
+    """The methods that `words` name, each list in the place of its name."""
+    found = []
+    for word in words:
+        found += _specs(lists, lists[word[1:]]) if word.startswith("@") else [word]
+    return tuple(found)
+
+
+def _task(tables, name):
+    table = dict(tables[name])
+    if "like" in table:
+        table = tables[table.pop("like")] | table
+    middles = tuple(table.pop("middles", {}).items())
+    return Task(**table | {"options": tuple(table["options"]), "middles": middles})
+
+
+def _run(lists, tasks, table):
+    made = table | {"task": tasks[table["task"]] if "task" in table else None, "methods": _specs(lists, table["methods"]),
+                    "options": tuple(table.get("options", ()))}
+    if "bar" in table:
+        [(metric, limit)] = [pair for pair in table["bar"].items() if pair[0] != "of"]
+        made["bar"] = (metric, limit, table["bar"]["of"])
+    return Run(**made)
+
+
+def read(path):
+    """({name: Task}, all Comparisons, in order). Throws ReportError."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        tasks = {name: _task(content["tasks"], name) for name in content["tasks"]}
+        found = []
+        for table in content["comparison"]:
+            runs = tuple(_run(content["methods"], tasks, run) for run in table.pop("run"))
+            found.append(Comparison(**table, runs=runs))
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        raise ReportError(f"'{path}' is no table of comparisons: {error}") from error
+    return tasks, tuple(found)
+
+
+TASKS, COMPARISONS = read(TABLE)
+
+
+def find(name):
+    """The comparison of that name, or None."""
+    return next((comparison for comparison in COMPARISONS if comparison.name == name), None)
+
+
+def _job(run, kjv, quick):
+    """The words of training without its output."""
+    task = run.task
+    data, batch, steps, seeds = {"kjv": f"kjv:{kjv}"}.get(task.data, task.data), task.batch // run.ranks, task.steps, run.seeds
+    if quick:  # tiny sets; a batch that they can fill
+        data = {"shapetex10": "shapetex10:train=64:test=32", "hmm": "hmm:tokens=6000:test=700"}.get(data.split(":")[0], data)
+        batch, steps, seeds = 4, max(4, run.period), 1
+    many = ["OMPI_MCA_mpi_yield_when_idle=1", "KOKKOS_DISABLE_WARNINGS=1"] if run.ranks > 2 else []
+    return ["env", "OMP_NUM_THREADS=1", "OMP_PROC_BIND=false", *many, "mpirun", "-n", run.ranks, "gradcomp-train", "--data",
+            data, *task.options, "--batch", batch, "--steps", steps, "--evaluate-every", max(1, steps // task.evaluations),
+            *(["--target", task.target] if task.target else []), *run.options,
+            *(["--block", run.period] if run.period > 1 else []), "--methods",
+            ",".join(task.specs(run.methods)), *([] if run.controls else ["--no-controls"]),
+            *(["--seeds", seeds] if seeds > 1 else [])]
+
+
+def command(run, kjv, rates=None, quick=False):
+    """The words of a run's command without its output; `rates`: the file of tuned ones."""
+    if run.task is None:
+        return ["gradcomp-train", "--describe", *run.options, "--methods", ",".join(run.methods), "--no-controls"]
+    return [*_job(run, kjv, quick), *(["--link", run.link] if run.link else []), *(["--rates", rates] if rates else [])]
+
+
+def tuning(runs, rates, kjv):
+    """The words that find the rates of all methods of `runs`, which have one task: with 2 ranks and one seed, over the real
+    link."""
+    controls = any(run.controls for run in runs)  # which have fp32
+    methods = dict.fromkeys(spec for run in runs for spec in run.methods if not (controls and spec == "fp32"))
+    options = next((run.options for run in runs if run.options), ())
+    job = _job(dataclasses.replace(runs[0], methods=tuple(methods), controls=controls, options=options, ranks=2, seeds=1), kjv, False)
+    return [*job, "--rates", rates, "--tune", "--tune-steps", runs[0].task.tuning_steps or runs[0].task.steps]

@@ -1,0 +1,149 @@
+"""The first section of docs/results/exchange.md: how near compressed methods come to the throughput without communication."""
+import dataclasses
+
+from gradcomp.output import text
+from gradcomp.results import records
+
+from . import training_tables
+from .page import Job
+from .ranks import TINY, rows_of, shaped, sharing
+
+RINGS = ("fp32:reducer=ring", "fp16:reducer=ring")
+FIRST_USED = ("fp32", *RINGS)  # also by priority, the buckets that the next forward pass needs first
+CONTROLS = ("fp32", "fp16", "bf16")
+COMPRESSED = ("top_k:ratio=0.01", "powersgd:rank=2", "qsgd:bits=4", "qsgd:bits=4:reducer=two_phase", "ef_sign:reducer=two_phase",
+              "sign")
+BOUND = "no_exchange"
+TRAINING = records.ROOT / "docs/results/records/training"
+# {(model, ranks): the run of the page of training that trains it beside all controls}
+QUALITIES = {("resnet20", 2): "resnet20", ("resnet20", 4): "resnet20_4", ("lstm_1x96", 2): "lstm", ("lstm_1x96", 4): "lstm_4"}
+SAME = "quality of fp32"  # as that page says it
+
+
+@dataclasses.dataclass(frozen=True)
+class Over:
+    """So many ranks, the rate of their links in Mbit/s, and how long a method trains."""
+
+    ranks: int
+    rate: int
+    steps: int
+    block: int  # of steps of one method; the first is not timed
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """What is trained, and the share of the throughput that is to be reached."""
+
+    model: str
+    options: tuple
+    bar: float | None
+    links: tuple
+    slice_kib: int  # buckets of the rows with priority
+    note: str = ""
+
+
+IMAGES = ("--data", "shapetex10:train=8000:test=500")
+WORDS = ("--lr", 0.5)  # priority updates the first layers before a norm of the whole mean could clip them
+FULL = (Case("resnet20", (*IMAGES, "--batch", 128), 0.95, (Over(2, 100, 20, 10), Over(2, 1000, 20, 10), Over(4, 100, 12, 6)), 64),
+        Case("lstm_1x96", ("--data", "hmm", "--length", 32, "--batch", 32, *WORDS), 0.80,
+             (Over(2, 100, 60, 20), Over(2, 1000, 60, 20), Over(4, 100, 60, 20)), 64),
+        Case("lstm_2x200", ("--data", "hmm:vocabulary=10000:test=4000", "--length", 35, "--batch", 20, *WORDS), 0.80,
+             (Over(2, 100, 10, 5), Over(2, 1000, 20, 10), Over(4, 100, 6, 6)), 512),
+        Case("vgg11", ("--data", "shapetex10:train=2000:test=100", "--batch", 32, "--lr", 0.02), None,
+             (Over(2, 100, 6, 6), Over(2, 1000, 8, 8)), 4096, " With 4 ranks a dense step would take more than 20 seconds, so 4 ranks "
+             "were left out."))
+QUICK = (Case("resnet8", TINY, 0.95, (Over(2, 100, 6, 3),), 64),)
+
+
+def _pairs(quick):
+    return [(case, over, f"bars_{case.model}_{over.ranks}_{over.rate}mbit") for case in (QUICK if quick else FULL)
+            for over in case.links]
+
+
+def by_priority(case):
+    """The dense rows of a case whose buckets travel by priority."""
+    return tuple(f"{method}:strategy=priority:strategy.bucket_kib={case.slice_kib}" for method in FIRST_USED)
+
+
+def jobs(quick):
+    """A job for each case and link."""
+    return [Job(name, (*shaped(over.ranks, over.rate), "gradcomp-train", "--model", case.model, *case.options, "--steps",
+                       over.steps, "--block", over.block, "--evaluate-every", over.steps, "--methods",
+                       ",".join((*RINGS, *by_priority(case), *COMPRESSED))),
+                f"{case.model}, {over.ranks} ranks, {over.rate} Mbit/s") for case, over, name in _pairs(quick)]
+
+
+def qualities(model, ranks, folder=TRAINING):
+    """({label: verdict of the page of training}, where it is from); nothing where that page has not trained it."""
+    path = folder / f"{QUALITIES.get((model, ranks), '')}.json"
+    if not path.is_file():
+        return {}, ""
+    record = records.read_kept(path)
+    found = training_tables.trained(record)
+    judged = training_tables.judges(found)
+    return ({label: training_tables.verdict(row, total, judged).split(",")[0] for label, (row, total) in found.items()},
+            f"`{path.stem}`, commit {record.hash[:12]}")
+
+
+def shares(record):
+    """{label: part of the throughput without communication}, by mean times: with priority the end of a block waits for all."""
+    times = {label: row["step_time_ms"]["mean"] for label, row in rows_of(record).items()}
+    return {label: times[BOUND] / time for label, time in times.items()}
+
+
+def best(found, among):
+    """The label of `among` with the largest share; None where there is none."""
+    return max((label for label in among if label in found), key=found.get, default=None)
+
+
+def dense_of(found):
+    """Labels that send no compressed messages: the controls, and their rings."""
+    return [label for label in found if label.split(":")[0] in CONTROLS]
+
+
+def table(record, verdicts):
+    """A line per method. `verdicts`: those of qualities()."""
+    found = shares(record)
+    dense, compressed = best(found, dense_of(found)), best(found, COMPRESSED)
+    marks = {dense: " **best dense**", compressed: " **best compressed**"}
+    lines = [[f"`{label}`{marks.get(label, '')}", text.number(row["step_time_ms"]["mean"]),
+              text.number(row["step_time_ms"]["median"]), text.percent(found[label]),
+              text.ratio(found[label] / found[dense]), text.number(row["wire_bytes"] / 1024),
+              *([verdicts.get(label, text.DASH)] if verdicts else [])] for label, row in rows_of(record).items()]
+    return ["method", "step, ms: mean", "median", f"of the throughput of `{BOUND}`", "speed beside the best dense", "KiB sent a step",
+            *(["quality, of the page of training"] if verdicts else [])], lines
+
+
+def _held(share, bar):
+    if bar is None:
+        return ""
+    missed = "met" if share >= bar else f"missed by {text.number(100 * (bar - share), 2)} points"
+    return f" (bar: {100 * bar:.0f} %: {missed})"
+
+
+def verdict(record, bar, verdicts):
+    """The sentences below a table."""
+    found = shares(record)
+    dense, compressed = best(found, dense_of(found)), best(found, COMPRESSED)
+    said = [f"Best compressed: `{compressed}`, {text.percent(found[compressed])} of the throughput without "
+            f"communication{_held(found[compressed], bar)}; best dense: `{dense}`, {text.percent(found[dense])}."]
+    if verdicts:
+        good = best(found, [label for label in COMPRESSED if verdicts.get(label) == SAME])
+        said.append(f"Best compressed of those with the quality of `fp32` on the page of training: `{good}`, "
+                    f"{text.percent(found[good])}{_held(found[good], bar)}." if good else
+                    "No compressed method of this table has the quality of `fp32` on the page of training.")
+    return " ".join(said)
+
+
+def write(out, found, quick):
+    """Adds the tables whose records are there."""
+    for case, over, name in _pairs(quick):
+        if name not in found:
+            continue
+        verdicts, source = qualities(case.model, over.ranks)
+        parameters = found[name].rows[0]["parameters"]
+        out.add(f"{case.model}, {over.ranks} ranks, {over.rate} Mbit/s, throughput only",
+                f"{parameters:,} parameters, batch {found[name].rows[0]['batch_per_rank']} per rank, {over.steps} steps."
+                f"{sharing(over.ranks, over.rate)}{case.note}{f' Quality: {source}.' if source else ''}",
+                table(found[name], verdicts))
+        out.lines += [verdict(found[name], case.bar, verdicts), ""]

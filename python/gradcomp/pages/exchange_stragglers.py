@@ -1,0 +1,83 @@
+"""The second section of docs/results/exchange.md: what a slow rank costs under each strategy."""
+import statistics
+
+from gradcomp.output import text
+
+from .page import Job
+from .ranks import TINY, memory
+
+COMPRESSORS = ("fp32", "qsgd:bits=4")
+STRATEGIES = ("", ":strategy=servers", ":strategy=servers:strategy.mode=async", ":strategy=servers:strategy.mode=bounded",
+              ":strategy=local:strategy.period=8", ":strategy=priority")
+METHODS = ("no_exchange", *(method + strategy for method in COMPRESSORS for strategy in STRATEGIES))
+SLOW, UNEVEN = "rank=1,factor=2", "jitter=0.5"
+EVEN_JOB, SLOW_JOB, UNEVEN_JOB = "stragglers_even", "stragglers_slow", "stragglers_uneven"
+# The model with its options, steps, block, seeds. Steps and blocks are multiples of the period of `local`.
+FULL = (("--model", "resnet8", "--data", "shapetex10:train=8000:test=500", "--batch", 16), 128, 32, 3)
+QUICK = (("--model", "resnet8", *TINY), 16, 16, 2)
+
+
+def jobs(quick):
+    """Ranks of the same speed, one slow rank, and ranks whose steps are uneven."""
+    options, steps, block, seeds = QUICK if quick else FULL
+    words = (*memory(2), "gradcomp-train", *options, "--steps", steps, "--block", block, "--evaluate-every", steps, "--seeds",
+             seeds, "--no-controls", "--methods", ",".join(METHODS))
+    return [Job(EVEN_JOB, words, "ranks of the same speed"), Job(SLOW_JOB, (*words, "--straggler", SLOW), "one slow rank"),
+            Job(UNEVEN_JOB, (*words, "--straggler", UNEVEN), "ranks of uneven speed")]
+
+
+def seeds_of(record):
+    """{label: rows of its seeds}"""
+    found = {}
+    for row in record.rows:
+        if row["run_type"] == "iteration":
+            found.setdefault(row["label"], []).append(row)
+    return found
+
+
+def _mean(values):
+    """None where a seed has no value."""
+    return None if any(text.missing(value) for value in values) else statistics.fmean(values)
+
+
+def _loss(rows):
+    """Mean over seeds, with the least and the largest of several."""
+    values = [row["validation_loss"] for row in rows]
+    mean = _mean(values)
+    if mean is None or len(values) == 1:
+        return text.number(mean)
+    return f"{text.number(mean)} ({text.number(min(values))} to {text.number(max(values))})"
+
+
+def table(even, slow):
+    """A line per method. Times are means: a rank that is not in step waits in few steps, which a median would not see."""
+    lines, plain = [], seeds_of(even)
+    for label, rows in seeds_of(slow).items():
+        before, after = (_mean([row["step_time_ms"]["mean"] for row in some]) for some in (plain[label], rows))
+        stale = [_mean([row.get("staleness_mean") for row in rows])]
+        stale.append(None if stale[0] is None else max(row["staleness_max"] for row in rows))
+        waiting = _mean([row["stages_ms"].get("waiting") for row in rows])
+        lines.append([f"`{label}`", text.number(before), text.number(after), text.ratio(after / before), text.number(waiting),
+                      text.DASH if stale[0] is None else f"{text.number(stale[0])}, {stale[1]:.0f}", _loss(plain[label]),
+                      _loss(rows)])
+    return ["method", "step, ms: even ranks", "these", "longer by", "waiting, ms", "staleness: mean, largest",
+            "validation loss at the end: even ranks", "these"], lines
+
+
+def write(out, found, quick):
+    """Adds a table for each dial, where its record and that of even ranks are there."""
+    _, steps, block, seeds = QUICK if quick else FULL
+    where = (f"batch {found[EVEN_JOB].rows[0]['batch_per_rank']} per rank, {steps} steps in blocks of {block}, {seeds} seeds, one "
+             "learning rate for all methods") if EVEN_JOB in found else ""
+    if EVEN_JOB in found and SLOW_JOB in found:
+        out.add("A slow rank", f"Two ranks over shared memory, `--straggler {SLOW}`: rank 1 takes twice as long to compute. "
+                f"`{found[SLOW_JOB].rows[0]['model']}`, {where}. All workers make the same number of steps, so a rank that is always "
+                "slow holds up every strategy, at the latest at the end of a block. Steps are means over seeds; losses are means "
+                "with the least and the largest: so few steps and seeds are a hint, no verdict on quality. *Waiting*: the part of "
+                "a step in which ranks wait for a slower one, a median; ranks that are not in step have no such figure. "
+                "*Staleness*: updates between the parameters that a gradient is of and its own update.",
+                table(found[EVEN_JOB], found[SLOW_JOB]))
+    if EVEN_JOB in found and UNEVEN_JOB in found:
+        out.add("Ranks of uneven speed", f"The same with `--straggler {UNEVEN}`: the computation of every rank is longer by a random "
+                "part of its own in every step, half of it in the mean. `async` and `bounded` can hide what differs from step to "
+                "step.", table(found[EVEN_JOB], found[UNEVEN_JOB]))

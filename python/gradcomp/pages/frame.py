@@ -1,0 +1,149 @@
+"""The command line of all pages: measures what no record of this commit and command tells, then makes the page from the
+records alone."""
+import argparse
+import os
+import pathlib
+import sys
+import tempfile
+import time
+
+from gradcomp.errors import ReportError
+from gradcomp.output.files import write_whole
+from gradcomp.results import records
+from gradcomp.results.reading import read_record
+from gradcomp.results.records import ROOT
+
+from .commands import Failed, command, require_programs
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message):
+        self.exit(2, f"{self.prog}: error: {message}\n")
+
+
+def parse(page, arguments=None):
+    """The options of a page's tool, with the defaults of --quick filled in."""
+    parser = Parser(prog=page.tool, description=page.about + " Records of this commit and these settings are not measured "
+                    "again. Runs inside the toolchain: ./run exec -- tools/" + page.tool)
+    add = parser.add_argument
+    add("--page", action="store_true", help="only make the page again, from the records: no program runs")
+    add("--quick", action="store_true", help="little of everything, also with changed sources: a check, not a measurement; "
+        "all goes to --folder")
+    add("--folder", type=pathlib.Path, help=f"where result files go (default: results/{page.name})")
+    add("--records", type=pathlib.Path, help=f"where records are kept (default: docs/results/records/{page.name})")
+    add("--output", type=pathlib.Path, help=f"the page (default: docs/results/{page.name}.md)")
+    if page.images:
+        add("--images", type=pathlib.Path, help="where figures go (default: docs/images)")
+    page.arguments(parser)
+    options = parser.parse_args(arguments)
+    options.folder = options.folder or pathlib.Path(f"results/{page.name}{'_quick' if options.quick else ''}")
+    base = ROOT / options.folder if options.quick else ROOT / "docs/results"
+    options.records = ROOT / (options.records or base / "records" / ("" if options.quick else page.name))
+    options.output = options.output or base / f"{page.name}.md"
+    if page.images:
+        options.images = options.images or (base / "images" if options.quick else ROOT / "docs/images")
+    try:
+        page.check(options)
+    except argparse.ArgumentTypeError as error:
+        parser.error(str(error))
+    return options
+
+
+def build_of(page):
+    """A small result of the page's programs: what they were built from."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "built.json"
+        command(*page.asks, "--output", path)
+        return read_record(path, programs=None)
+
+
+def lacking(jobs, options, built):
+    """{job: why it has to run}. A job whose record is there runs again where a later one needs a file that it left."""
+    found = {}
+    for job in reversed(jobs):
+        path = options.records / f"{job.name}.json"
+        why = records.why_measure(path, job.words, built)
+        needed = {str(word) for later in found for word in later.words}
+        if why is None and any(records.checksum(ROOT / leaf) != known for leaf, known in records.read_kept(path).leaves.items()
+                               if leaf in needed):
+            why = "a file that it left is needed and not there"
+        if why is not None:
+            found[job] = why
+    return found
+
+
+def measure(page, options):
+    """Makes the records that lack."""
+    built = build_of(page)
+    if not options.quick:
+        records.require_clean(built, f"the programs of {page.tool} were")
+    (ROOT / options.folder).mkdir(parents=True, exist_ok=True)
+    jobs = page.jobs(options)
+    needed = lacking(jobs, options, built)
+    for number, job in enumerate(jobs, 1):
+        why = needed.get(job)
+        print(f"[{number}/{len(jobs)}] {job.name}: {'kept' if why is None else f'{job.purpose} ({why})'}", flush=True)
+        if why is None:
+            continue
+        output, begin = ROOT / options.folder / f"{job.name}.json", time.monotonic()
+        if job.make:
+            job.make(output, built)
+        else:
+            command(*job.words, "--output", output)
+        records.keep(output, options.records / f"{job.name}.json", job.words, time.monotonic() - begin, job.leaves)
+        if job.tidy:
+            job.tidy(built)
+
+
+def collect(page, options):
+    """{name: record} of what the page shows."""
+    found = {}
+    for name in page.names(options):
+        path = options.records / f"{name}.json"
+        if path.is_file():
+            found[name] = records.read_kept(path)
+        elif page.complete:
+            raise Failed(f"there is no record '{path}'; tools/{page.tool} measures it")
+    if not found:
+        raise Failed(f"there are no records in '{options.records}'")
+    if not options.quick:
+        records.require_one_clean_commit(list(found.values()))
+    for name, words in page.commands(options).items():
+        if name in found and found[name].command != words:
+            raise Failed(f"'{found[name].path}' is from another command; tools/{page.tool} measures it again")
+    return found
+
+
+def main(page, arguments=None):
+    """Returns the exit status: 0; 1 with one line on stderr; 2 for a wrong call; 130 when interrupted."""
+    options = parse(page, arguments)
+    searched = os.environ["PATH"]
+    if page.preset:
+        os.environ["PATH"] = f"{ROOT}/build/{page.preset}/bin:{searched}"
+    try:
+        if not options.page:
+            require_programs(page.tool, *page.programs)
+        for folder in (options.output.parent, *([options.images] if page.images else [])):
+            folder.mkdir(parents=True, exist_ok=True)
+        if not options.page:
+            measure(page, options)
+        found = collect(page, options)
+        write_whole(options.output, page.text(found, options))
+    except (Failed, ReportError) as error:
+        print(f"{page.tool}: error: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"{page.tool}: error: cannot write '{error.filename}': {error.strerror}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"{page.tool}: interrupted; the same call goes on", file=sys.stderr)
+        return 130
+    finally:
+        os.environ["PATH"] = searched
+    print(options.output)
+    broken = page.broken(found)
+    if broken:
+        print(f"{page.tool}: error: does not hold: {'; '.join(broken)}", file=sys.stderr)
+    return 1 if broken else 0

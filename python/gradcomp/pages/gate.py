@@ -1,0 +1,164 @@
+"""docs/results/gate.md: the gate itself on this machine: one build against itself, quiet and beside other work, and against
+builds whose kernel does more work; how often it finds what, simulated for known noise; whether it did what it promises."""
+import argparse
+import contextlib
+import dataclasses
+import os
+import pathlib
+import statistics
+import tempfile
+
+from gradcomp.gate import experiments
+from gradcomp.gate.interleave import find_program
+from gradcomp.gate.samples import GateError
+from gradcomp.output import markdown, text
+from gradcomp.results.records import ROOT
+
+from . import slower
+from .page import Job, Page, Text, positive, write_rows
+
+BENCH = "--methods top_k,qsgd --sizes 262144 --samples 40 --filter (compress|decompress)/(top_k|qsgd)/|kernel/count_above/"
+CLAIMED = 15.0  # per cent that are never passed, and are called where the A/A spread stays below experiments.QUIET
+SIMULATED = "simulated"
+
+
+@dataclasses.dataclass
+class Experiment:
+    """Comparisons of one kind: exit status and bound of the A/A spread of each."""
+
+    title: str
+    slowdown: float  # per cent
+    statuses: list
+    spreads: list
+    ratios: list
+    seconds: float = 0
+
+    def cells(self):
+        return [self.title, text.ratio(statistics.median(self.ratios)), len(self.statuses),
+                *(self.statuses.count(status) for status in (0, 1, 3)), text.percent(min(self.spreads)),
+                text.percent(max(self.spreads)), f"{self.seconds / 60:.1f}"]
+
+
+def claims(done):
+    """[(what the gate promises, whether it held in these experiments)]"""
+    slowed = [pair for one in done if one.slowdown >= CLAIMED
+              for pair in zip(one.statuses, one.spreads, strict=True)]
+    same = [status for one in done if not one.slowdown for status in one.statuses]
+    return [(f"A slow-down of {CLAIMED:g} % or more never ends with exit status 0", all(status for status, _ in slowed)),
+            ("It ends with exit status 1 whenever the A/A spread of the slowed cases stays below "
+             f"{100 * experiments.QUIET:g} % (its bound)",
+             all(status == 1 for status, spread in slowed if spread < experiments.QUIET)),
+            ("A build compared with itself, quiet or loaded, never ends with exit status 1", 1 not in same)]
+
+
+def experiment(record):
+    """Of a record."""
+    rows = record.rows
+    return Experiment(rows[0]["title"], rows[0]["slowdown"], [row["status"] for row in rows],
+                      [row["spread_bound"] for row in rows], [row["ratio"] for row in rows], record.seconds)
+
+
+class Gate(Page):
+    name, tool = "gate", "gate_experiments"
+    about = "Tests the gate itself on this machine; exit status 1 when it did not do what it promises. Wants a quiet machine."
+
+    def arguments(self, parser):
+        add = parser.add_argument
+        add("build", nargs="?", type=pathlib.Path, default=ROOT / "build/openmp", help="build folder (default: build/openmp)")
+        add("--repeats", type=positive, help="comparisons with itself, loaded and quiet each (default: 10; of --quick: 1)")
+        add("--injected", type=positive, help="comparisons per slower build (default: 5; of --quick: 1)")
+        add("--slowdowns", type=lambda words: [positive(word) for word in words.split(",")], metavar="PERCENT,...",
+            help="how much more work the kernel does in each slower build (default: 25,15,5; of --quick: 15)")
+        add("--slower", type=lambda words: words.split(","), metavar="BUILD,...",
+            help="the slower builds, one for each of --slowdowns (default: made from a copy of the sources of the build)")
+        add("--case", default="^kernel/count_above/", help="expression of slowed cases (default: %(default)s)")
+        add("--processes", type=positive, default=10, help="of the new arm (default: %(default)s)")
+        add("--trials", type=positive, help="simulated comparisons (default: 400; of --quick: 2)")
+        add("--bench-args", default=BENCH, metavar="'ARGUMENTS'", help="(default: %(default)s)")
+
+    def check(self, options):
+        options.repeats = options.repeats or (1 if options.quick else 10)
+        options.injected = options.injected or (1 if options.quick else 5)
+        options.trials = options.trials or (2 if options.quick else 400)
+        options.slowdowns = options.slowdowns or ([15] if options.quick else [25, 15, 5])
+        if options.slower and len(options.slower) != len(options.slowdowns):
+            raise argparse.ArgumentTypeError(f"--slower has {len(options.slower)} builds, --slowdowns {len(options.slowdowns)}")
+        if options.page:
+            return
+        try:
+            options.program = find_program(options.build)
+            options.slower = [find_program(build) for build in options.slower or ()]
+        except GateError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+        self.asks = (options.program, "--machine", "--sizes", 1024, "--samples", 1)
+
+    def jobs(self, options):
+        same = ("tools/gate_experiments", "--processes", options.processes, "--bench-args", options.bench_args)
+        found = [Job(f"slower_{percent}", (*same, "--slowdowns", percent, "--injected", options.injected, "--case", options.case),
+                     f"+{percent} %", make=self._compare(options, f"+{percent} %", percent)) for percent in options.slowdowns]
+        found += [Job(name, (*same, "--repeats", options.repeats), title, make=self._compare(options, title, 0))
+                  for name, title in (("loaded", "A/A, loaded"), ("quiet", "A/A, quiet"))]
+
+        def simulate(output, built):
+            header, rows = experiments.power(options.trials, experiments.NOISES)
+            write_rows(output, built, [{"name": SIMULATED, "header": header, "rows": rows, "trials": options.trials}])
+        return [*found, Job(SIMULATED, ("tools/gate_experiments", "--trials", options.trials), "simulated", make=simulate)]
+
+    @staticmethod
+    def _new_arm(options, percent, built, folder):
+        """The program that is compared, for as long as a block runs."""
+        if not percent:
+            return contextlib.nullcontext(options.program)
+        if options.slower:
+            return contextlib.nullcontext(options.slower[options.slowdowns.index(percent)])
+        return slower.built(percent, built.gradcomp["git_hash"], folder)
+
+    def _compare(self, options, title, percent):
+        """A job's make: the comparisons of one experiment."""
+        count, case = (options.injected, options.case) if percent else (options.repeats, "")
+
+        def make(output, built):
+            rows = []
+            with tempfile.TemporaryDirectory(prefix="gate-experiments.") as name:
+                folder = pathlib.Path(name)
+                busy = experiments.load(len(os.sched_getaffinity(0)) if "loaded" in title else 0)
+                with self._new_arm(options, percent, built, folder) as other, busy:
+                    for number in range(1, count + 1):
+                        print(f"{title}: {number} of {count}", flush=True)
+                        status, made = experiments.compare(options.program, other, options.processes, options.bench_args, number,
+                                                           folder)
+                        rows.append({"name": f"{title}/{number}", "title": title, "slowdown": percent, "status": status,
+                                     "ratio": experiments.measured(made, case), "spread_bound": experiments.spread(made, case),
+                                     "cases": len(made["cases"]),
+                                     "processes": [len(made[arm]["processes"]) for arm in ("baseline", "new")]})
+            write_rows(output, built, rows)
+        return make
+
+    def broken(self, records):
+        return [what for what, held in claims(self._done(records)) if not held]
+
+    @staticmethod
+    def _done(records):
+        return [experiment(record) for name, record in records.items() if name != SIMULATED]
+
+    def text(self, records, options):
+        done, made, simulated = self._done(records), records["quiet"].rows[0], records[SIMULATED].rows[0]
+        before, after = made["processes"]
+        out = Text(self, "the gate", records)
+        out.lines += [f"{made['cases']} cases, processes: {before} and {after}; `--bench-args '{options.bench_args}'`.", ""]
+        out.lines += ["## What the gate promises", "", *markdown.table(
+            ["promise", "in these experiments"], [[what, "holds" if held else "does not hold"] for what, held in claims(done)]), ""]
+        out.add("On this machine", "A/A: the build against itself; loaded: while as many processes as there are CPUs compute "
+                "beside it. Slower builds have a kernel that does so much more work (`count_above` counts some tiles twice), "
+                f"which is the case that `{options.case}` matches. *Measured*: new time over old, the median. Bounds are those of "
+                "the case that has the largest (of the slowed ones, if any).",
+                (["experiment", "measured", "comparisons", "exit 0: no regression", "exit 1: regression", "exit 3: inconclusive",
+                  "least bound of the A/A spread", "largest bound", "minutes"], [one.cells() for one in done]))
+        out.add("Simulated", f"One of {experiments.CASES} cases, 20 and 10 processes, log-normal times, {simulated['trials']} "
+                "comparisons a line. The verdict of the case without a change, and slower by 15 %; the last column: share of the "
+                "slower ones that were not called although the bound of their A/A spread was below 5 %.",
+                (simulated["header"], simulated["rows"]))
+        return out.whole()
+
+
+PAGE = Gate()

@@ -1,0 +1,45 @@
+"""docs/results/kokkos-kernels.md: our kernels of low rank and of norms beside Kokkos Kernels and the host's BLAS."""
+from gradcomp.output import text
+
+from .page import Job, Page, Text
+
+OURS = "gradcomp"
+
+
+def table(records):
+    """A line per operation and contender: its time over that of our kernel, for every model and rank."""
+    columns, lines = [], {}
+    for record in records:
+        known = record.gradcomp["options"]
+        columns += [(known["model"], rank) for rank in known["ranks"]]
+        for row in record.rows:
+            if row["by"] != OURS:
+                lines.setdefault((row["operation"], row["by"]), {})[known["model"], row["rank"]] = text.ratio(row["ratio"])
+    return (["operation", "by", *(f"`{model}`, rank {rank}" for model, rank in columns)],
+            [[operation, f"`{by}`", *(cells.get(column, text.DASH) for column in columns)]
+             for (operation, by), cells in lines.items()])
+
+
+class KokkosKernels(Page):
+    name, tool, preset = "kokkos-kernels", "kokkos_kernels_page", "serial-kk"
+    about = "Times our kernels of low rank and of norms beside Kokkos Kernels. Wants a build with them and a quiet machine."
+    programs = ("gradcomp-bench-kokkos-kernels",)
+    asks = ("gradcomp-bench-kokkos-kernels", "--model", "resnet8", "--ranks", 1, "--samples", 1)
+
+    def jobs(self, options):
+        models, samples = (("resnet8",), 2) if options.quick else (("resnet20", "resnet18"), 100)
+        return [Job(model, ("gradcomp-bench-kokkos-kernels", "--model", model, "--ranks", "1,4", "--samples", samples),
+                    f"the matrices of {model}") for model in models]
+
+    def text(self, records, options):
+        known = next(iter(records.values())).gradcomp
+        out = Text(self, "beside Kokkos Kernels", records)
+        out.add("Times over those of our kernels", f"Below 1 the library is faster. {known['blas']}; our kernels were compiled "
+                f"{'for this processor' if known['native_arch'] else 'without the vector instructions of this processor'}. All "
+                "contenders in turn, medians; every answer verified. *project* is P = M Q, *project back* Q = M^T P; *fed back* "
+                "adds the residual first. *norm* is that of the whole gradient; ours is the sum for clipping, in double.",
+                table(records.values()))
+        return out.whole()
+
+
+PAGE = KokkosKernels()

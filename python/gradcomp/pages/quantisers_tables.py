@@ -1,0 +1,73 @@
+"""The page on quantisers, low-rank methods, sketches and hybrids: tables from result files of gradcomp-evaluate and
+gradcomp-train --describe."""
+from gradcomp.output import text
+
+
+def rows(record):
+    """{(method as typed, stream): row}"""
+    return {(row["method"], row["stream"]): row for row in record.rows}
+
+
+def quality(records, names):
+    """A line per method; bits, error, bias and contraction for each stream of the records."""
+    by_method = {key: row for record in records for key, row in rows(record).items()}
+    streams = list(dict.fromkeys(stream for _, stream in by_method))
+    header = ["method"]
+    for stream in streams:
+        header += [f"{stream}: bits / element", "relative error", "bias", "bias z", "contraction"]
+    lines = []
+    for name in names:
+        cells = [f"`{name}`"]
+        for stream in streams:
+            row = by_method.get((name, stream), {})
+            cells += [text.number(row.get("payload_bits_per_element")), text.number(row.get("relative_l2_error")),
+                      text.number(row.get("bias"), 2), text.number(row.get("bias_z"), 2),
+                      text.number(row.get("contraction"))]
+        lines.append(cells)
+    return header, lines
+
+
+def in_reads(row, column):
+    """A time of a row as a multiple of one read of its gradient."""
+    limit = row.get("read_limit_ms")
+    return row[column] / limit if limit else None
+
+
+def nmse(row):
+    """Squared distance of what is decoded from what the compressor saw, over the square of that; None where not known."""
+    error = row["relative_l2_error"]
+    return None if error is None else error**2
+
+
+def times(parts):
+    """[(record, names)] -> a line per method: compress, decompress and both as multiples of one read, and the error."""
+    lines = []
+    for record, names in parts:
+        for name in names:
+            for row in (row for row in record.rows if row["method"] == name):
+                compress, decompress = in_reads(row, "compress_ms"), in_reads(row, "decompress_ms")
+                both = None if compress is None else compress + decompress
+                lines.append([f"`{name}`", row["stream"], f"{row['elements']:,}", text.ratio(compress),
+                              text.ratio(decompress), text.ratio(both), text.number(nmse(row))])
+    return ["method", "gradient", "elements", "compress", "decompress", "both", "NMSE"], lines
+
+
+def bars(found):
+    """[(what, limit, measured, its error)] -> a table that says which limits hold."""
+    return (["what", "at most", "measured", "", "NMSE"],
+            [[what, text.ratio(limit), text.ratio(value),
+              text.DASH if value is None else "holds" if value <= limit else "missed", text.number(error)]
+             for what, limit, value, error in found])
+
+
+def payloads(records):
+    """{model: record of --describe} -> bytes of one step: a line per method, a column per model."""
+    labels = list(dict.fromkeys(row["label"] for record in records.values() for row in record.rows))
+    lines = []
+    for label in labels:
+        cells = [f"`{label}`"]
+        for record in records.values():
+            row = next((row for row in record.rows if row["label"] == label), None)
+            cells.append(text.DASH if row is None else f"{row['payload_bytes']:,.0f}")
+        lines.append(cells)
+    return ["method", *(f"{model}, bytes a step" for model in records)], lines

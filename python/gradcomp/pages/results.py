@@ -1,0 +1,58 @@
+"""All pages of docs/results, made by one command: ./run results."""
+import sys
+
+from gradcomp.errors import ReportError
+from gradcomp.places import ROOT
+from gradcomp.results.records import read_kept
+
+from . import exchange, frame, gate, kernels, kokkos_kernels, links, quantisers, sparsifiers, steps, traffic, training
+
+# Hours from scratch on two cores, about; where all records of a page are kept, theirs count. Short ones run first.
+HOURS = {kernels.PAGE: 0.1, kokkos_kernels.PAGE: 0.1, steps.PAGE: 0.1, gate.PAGE: 0.2, links.PAGE: 0.2, exchange.PAGE: 0.7,
+         quantisers.PAGE: 0.4, sparsifiers.PAGE: 0.5, traffic.PAGE: 0.8, training.PAGE: 6.0}
+PAGES = {page.name: page for page in HOURS}
+
+
+def cost(page):
+    """(hours that it takes from scratch, records that are there, all, a line of words)"""
+    options = frame.parse(page, ["--page"])
+    kept = [read_kept(path) for name in page.names(options) if (path := options.records / f"{name}.json").is_file()]
+    spent, wanted = sum(record.seconds for record in kept) / 3600, len(page.names(options))
+    hours = spent if len(kept) == wanted else HOURS[page]
+    return hours, f"{page.name:15} {hours:6.2f} h from scratch; {len(kept)} of {wanted} records are there, made in {spent:.2f} h"
+
+
+def main(arguments=None):
+    """Returns the exit status: 0; 1 where a page could not be made, after the others; 2 for a wrong call; 130 when
+    interrupted."""
+    parser = frame.Parser(prog="results", description="Makes the pages of docs/results, from scratch and with all their tuning, "
+                          "or from their records alone. What has a record of this commit is not measured again, so an "
+                          "interrupted call goes on when it is given again.")
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help=f"(default: all) {', '.join(PAGES)}")
+    parser.add_argument("--page", action="store_true", help="only make the pages again, from the records: no program runs")
+    parser.add_argument("--cost", action="store_true", help="only say what it takes")
+    options = parser.parse_args(arguments)
+    if not (ROOT / "docs/results").is_dir():
+        parser.error("start it in a checkout of gradcomp, whose pages it makes")
+    unknown = [name for name in options.pages if name not in PAGES]
+    if unknown:
+        parser.error(f"no page '{unknown[0]}': there are {', '.join(PAGES)}")
+    chosen = [page for name, page in PAGES.items() if name in (options.pages or PAGES)]
+    try:
+        costs = [cost(page) for page in chosen]
+    except ReportError as error:
+        print(f"results: error: {error}", file=sys.stderr)
+        return 1
+    if not options.page:
+        print("\n".join([*(line for _, line in costs), f"{'all':15} {sum(hours for hours, _ in costs):6.2f} h on two cores"]),
+              flush=True)
+    failed = []
+    for page in () if options.cost else chosen:
+        status = frame.main(page, ["--page"] if options.page else [])
+        if status == 130:
+            return status
+        if status:
+            failed.append(page.name)
+    if failed:
+        print(f"results: error: not made: {', '.join(failed)}; see above", file=sys.stderr)
+    return 1 if failed else 0

@@ -1,0 +1,40 @@
+"""Builds that do a known amount of work more, for the experiments on the gate."""
+import contextlib
+
+from gradcomp.gate.interleave import find_program
+from gradcomp.gate.samples import GateError
+from gradcomp.history.building import Unbuildable, build
+from gradcomp.history.repository import work_trees
+from gradcomp.results.records import ROOT
+
+KERNEL = "src/gradcomp/kernels/count_above.cpp"
+LAUNCH = """  for_warps(
+      "gradcomp::kernels::count_above", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+"""
+SLOWER_LAUNCH = """  const index_t all = tiles.count(), more = (all * {percent} + 99) / 100;
+  for_warps(
+      "gradcomp::kernels::count_above", exec, all + more, KOKKOS_LAMBDA(const Warp& warp, index_t step) {{
+        const index_t t = step % all;  // the first ones a second time, with the same answer
+"""
+
+
+def changed(source, percent):
+    """The text of KERNEL, changed so that the kernel does at least `percent` per cent more work. Throws GateError."""
+    if source.count(LAUNCH) != 1:
+        raise GateError(f"'{KERNEL}' does not have the launch that is to be made slower (python/gradcomp/pages/slower.py)")
+    return source.replace(LAUNCH, SLOWER_LAUNCH.format(percent=percent))
+
+
+@contextlib.contextmanager
+def built(percent, commit, folder):
+    """The gradcomp-bench of the sources of `commit` whose kernel count_above does `percent` per cent (a whole number) more
+    work, in a work tree below `folder`, for as long as the block runs. Throws GateError."""
+    with work_trees(ROOT, folder, ["slower"], commit) as trees:
+        tree = trees["slower"]
+        kernel = tree / KERNEL
+        kernel.write_text(changed(kernel.read_text(encoding="utf-8"), percent), encoding="utf-8")
+        try:
+            build("./run build openmp gradcomp-bench", tree, folder / "build.log")
+        except Unbuildable as error:
+            raise GateError(f"the slower build: {error}") from error
+        yield find_program(tree / "build" / "openmp")

@@ -1,0 +1,83 @@
+"""The page on the sparsifiers: tables from the result files of gradcomp-evaluate, one file per target density."""
+from gradcomp.output import text
+
+LOOPS = {"open": "", "closed": ", loop", "training": ", loop"}
+
+
+def rows_by_method(record, specs):
+    """{(name of the table's line, stream): row}; `specs` maps specs as typed to those names."""
+    return {(specs[row["method"]], row["stream"]): row for row in record.rows}
+
+
+def streams(record):
+    """(stream, its heading) in the order of the file."""
+    return list(dict.fromkeys((row["stream"], row["stream"] + LOOPS[row["loop"]]) for row in record.rows))
+
+
+def _ratio(row, infix=""):
+    """mean, with the deviation and the root mean square of the ratio - 1 where there are several samples."""
+    mean, std, rms = (row.get(f"density_ratio{infix}_{name}") for name in ("mean", "std", "rms"))
+    if mean is None:
+        return text.DASH
+    if row["steps"] == 1:
+        return text.number(mean)
+    return f"{text.number(mean)} \N{PLUS-MINUS SIGN} {text.number(std, 2)} ({text.number(rms, 2)})"
+
+
+def density(record, specs, names):
+    """Achieved over target density: a line per method, a column per stream; loops also over their last half."""
+    by_method, header, columns = rows_by_method(record, specs), ["method"], []
+    for stream, heading in streams(record):
+        steps = next(row["steps"] for row in record.rows if row["stream"] == stream)
+        columns.append((stream, ""))
+        header.append(heading if steps == 1 else f"{heading} ({steps})")
+        if heading != stream:
+            columns.append((stream, "_late"))
+            header.append(f"{heading}, last half")
+    return header, [[f"`{name}`"] + [_ratio(by_method[name, stream], infix) for stream, infix in columns]
+                    for name in names]
+
+
+def quality(record, specs, names):
+    """Relative L2 error of what is decoded: a line per method, a column per stream."""
+    by_method = rows_by_method(record, specs)
+    found = streams(record)
+    return (["method"] + [heading for _, heading in found],
+            [[f"`{name}`"] + [text.number(by_method[name, stream]["relative_l2_error"]) for stream, _ in found]
+             for name in names])
+
+
+def _per_target(records, names, headings, cell):
+    """A line per method; for each target and stream one column."""
+    header, columns = ["method"], []
+    for target, (record, specs) in records.items():
+        by_method = rows_by_method(record, specs)
+        for stream, heading in streams(record):
+            if stream in headings:
+                header.append(f"{heading}, {target}")
+                columns.append((by_method, stream))
+    return header, [[f"`{name}`"] + [cell(by_method[name, stream]) for by_method, stream in columns] for name in names]
+
+
+def times(records, names, headings):
+    """Time to compress, and to decompress, as multiples of one read of the gradient, and the error."""
+    def cell(row):
+        read, error = row["read_limit_ms"], row["relative_l2_error"]
+        return (f"{text.ratio(row['read_limit_ratio'])} + {text.ratio(row['decompress_ms'] / read if read else None)} "
+                f"(NMSE {text.number(None if error is None else error**2, 2)})")
+    return _per_target(records, names, headings, cell)
+
+
+def bits(records, names, headings):
+    """Payload bits per entry kept, and what the indices alone need."""
+    return _per_target(records, names, headings, lambda row: f"{text.number(row.get('payload_bits_per_kept'))} / "
+                                                             f"{text.number(row.get('entropy_bits_per_kept'))}")
+
+
+def without_target(record, specs, names):
+    """Methods whose density follows from the gradient: what they kept."""
+    by_method = rows_by_method(record, specs)
+    found = streams(record)
+    return (["method"] + [heading for _, heading in found],
+            [[f"`{name}`"] + [text.number(by_method[name, stream].get("achieved_density")) for stream, _ in found]
+             for name in names])

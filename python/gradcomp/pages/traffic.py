@@ -1,0 +1,117 @@
+"""docs/results/traffic.md: models with millions of parameters over emulated links: bytes, step times and the first part of the
+quality curve, beside what authors claim for traffic of this kind."""
+import dataclasses
+
+from gradcomp.output import text
+
+from .page import Job, Page, Text
+
+METHODS = ("top_k:ratio=0.01", "top_k:ratio=0.001", "dgc:ratio=0.001", "sidco:ratio=0.001", "powersgd:rank=2", "powersgd:rank=4",
+           "qsgd:bits=4", "ef_sign")
+CONTROLS = ("fp32", "fp16", "bf16")
+TWO = ("env", "OMP_NUM_THREADS=1", "OMP_PROC_BIND=false", "mpirun", "-n", 2)
+LINKS = "100Mbit/s,1Gbit/s,10Gbit/s,50us"
+IMAGES = ("--lr", 0.02, "--momentum", 0.9, "--weight-decay", 0.0005, "--batch", 16)
+WORDS = ("--length", 32, "--momentum", 0.9, "--clip", 1, "--batch", 8)
+# (method, control, what it says): ours stands beside it.
+CLAIMS = (("sidco:ratio=0.001", "fp32", "SIDCo (Abdelmoniem et al. 2021): up to 41.7\N{MULTIPLICATION SIGN} faster than dense "
+           "(an LSTM on PTB, density 0.1 %, 8 workers)"),
+          ("sidco:ratio=0.001", "top_k:ratio=0.001", "SIDCo: up to 7.6\N{MULTIPLICATION SIGN} faster than top-k"),
+          ("sidco:ratio=0.001", "dgc:ratio=0.001", "SIDCo: up to 1.9\N{MULTIPLICATION SIGN} faster than DGC"),
+          ("powersgd:rank=2", "fp32", "PowerSGD (Vogels et al. 2019), ResNet-18, 16 workers: 239 ms a batch against 312, "
+           "1.31\N{MULTIPLICATION SIGN}"),
+          ("powersgd:rank=4", "fp32", "PowerSGD, an LSTM, 16 workers: 55 % less time, 2.2\N{MULTIPLICATION SIGN}"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """What is trained, at one rate for all methods, and for how many steps."""
+
+    model: str
+    data: str
+    options: tuple
+    steps: int
+
+
+FULL = (Case("resnet18", "shapetex10:noise=0.2:test=1000", IMAGES, 60), Case("vgg11", "shapetex10:noise=0.2:test=1000", IMAGES, 60),
+        Case("lstm_2x650", "hmm:vocabulary=10000", ("--lr", 2, *WORDS), 60),
+        Case("transformer_4x256", "hmm:vocabulary=10000", ("--lr", 0.2, *WORDS), 90))
+QUICK = (Case("resnet8", "shapetex10:train=64:test=32", ("--lr", 0.02, "--batch", 4), 6),)
+
+
+def over(row, rate):
+    """Milliseconds of a step over the link of that rate."""
+    return next(one["step_time_ms"]["median"] for one in row["over_links"] if one["rate_mbit_s"] == rate)
+
+
+def lines_of(trained):
+    """({label: row}, the rates of its links)"""
+    rows = {row["label"]: row for row in trained.rows}
+    return rows, [one["rate_mbit_s"] for one in rows["fp32"]["over_links"]]
+
+
+def table(trained, errors):
+    """A line per method: bytes, error of one gradient, quality, and over each link the step and its speed beside fp32's."""
+    rows, rates = lines_of(trained)
+    known = {row["label"]: row["relative_l2_error"] ** 2 for row in errors.rows}
+    lines = []
+    for label, row in rows.items():
+        cells = [f"`{label}`", text.size(row["payload_bytes"]), text.number(known.get(label)),
+                 text.quality(row["metric"], row["test_quality"])]
+        for rate in rates:
+            cells += [text.number(over(row, rate)), text.ratio(over(rows["fp32"], rate) / over(row, rate))]
+        lines.append(cells)
+    links = [head for rate in rates for head in (f"{rate:g} Mbit/s: ms", "speed")]
+    return ["method", "payload per step", "NMSE", f"test {next(iter(rows.values()))['metric']}", *links], lines
+
+
+def claims(trained):
+    """{model: record} -> a line per claim: ours for every model, from the slowest to the fastest link."""
+    lines = []
+    for method, control, said in CLAIMS:
+        cells = []
+        for record in trained.values():
+            rows, rates = lines_of(record)
+            cells.append(", ".join(text.ratio(over(rows[control], rate) / over(rows[method], rate)) for rate in rates))
+        lines.append([said, f"`{method}` over `{control}`", *cells])
+    return ["claim", "here", *(f"`{model}`" for model in trained)], lines
+
+
+class Traffic(Page):
+    name, tool = "traffic", "traffic_page"
+    about = "Trains large models for some steps over emulated links: throughput. Wants a quiet machine."
+    programs = ("gradcomp-train", "gradcomp-evaluate", "mpirun")
+
+    def jobs(self, options):
+        found = []
+        for case in QUICK if options.quick else FULL:
+            folder = options.folder / case.model
+            gradient, last = folder / f"fp32_step{case.steps - 1}_gradient.npy", case.steps - 1
+            train = ("gradcomp-train", "--data", case.data, "--model", case.model, *case.options, "--steps", case.steps)
+            found += [Job(case.model, (*TWO, *train, "--evaluate-every", case.steps // 3, "--block", 2, "--link", LINKS, "--methods",
+                                       ",".join(METHODS)), f"{case.model}: steps over all links"),
+                      Job(f"{case.model}_gradient", (*train, "--methods", "fp32", "--no-controls", "--dump-gradients", folder,
+                                                     "--at", last), f"{case.model}: one gradient", (gradient,)),
+                      Job(f"{case.model}_error", ("gradcomp-evaluate", "--input", gradient, "--layout", case.model, "--timings", 1,
+                                                  "--methods", ",".join((*CONTROLS, *METHODS))), f"{case.model}: its error")]
+        return found
+
+    def text(self, records, options):
+        cases = QUICK if options.quick else FULL
+        trained = {case.model: records[case.model] for case in cases}
+        out = Text(self, "heavy traffic", records)
+        out.lines += ["Two ranks of one thread on one machine, the link emulated, all methods and links in turn in one job. One "
+                      "seed, one learning rate for all methods, and so few steps that the quality says only which methods follow "
+                      "`fp32` at first: **throughput only**. *Speed*: step time of `fp32` over that of the method, over the same "
+                      "link. *NMSE*: squared distance of what is decoded of one gradient (of the last step, nothing fed back), over "
+                      "its squared length.", ""]
+        for case in cases:
+            parameters = trained[case.model].rows[0]["parameters"]
+            out.add(f"{case.model}, throughput only", f"{parameters:,} parameters, `{case.data}`, {case.steps} steps.",
+                    table(trained[case.model], records[f"{case.model}_error"]))
+        out.add("Claims, throughput only", "Ours from the slowest to the fastest link. The authors' machines had GPUs and more "
+                "ranks: with more ranks gathered messages grow and sums do not.", claims(trained))
+        return out.whole()
+
+
+PAGE = Traffic()

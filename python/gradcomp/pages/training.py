@@ -1,0 +1,136 @@
+"""docs/results/training.md: named comparisons of methods by training, each at the best of a few learning rates."""
+import argparse
+import pathlib
+import shutil
+import sys
+
+from gradcomp.output.files import write_whole
+from gradcomp.results.reading import read_rates
+from gradcomp.results.records import ROOT, checksum, same_sources
+
+from . import comparisons, training_sections, training_tables
+from .commands import Failed, command
+from .page import Job, Page, Text, write_rows
+
+KJV = pathlib.Path("build/data/kjv.txt")
+CHECKPOINT_STEPS = 100
+RUNS = tuple(run for one in comparisons.COMPARISONS for run in one.runs)
+
+
+def need_text(run):
+    """The King James Bible, where a run reads it."""
+    if run.task and run.task.data == "kjv" and not (ROOT / KJV).is_file():
+        (ROOT / KJV).parent.mkdir(parents=True, exist_ok=True)
+        command("tools/datasets", "kjv", KJV)
+
+
+class List(argparse.Action):
+    """Names the comparisons and ends."""
+
+    def __call__(self, parser, *_):
+        for one in comparisons.COMPARISONS:
+            print(f"{one.name:16} {one.title}{'' if one.by_default else ', only when named, or with --all'}")
+        sys.exit(0)
+
+
+class Training(Page):
+    name, tool, images, complete = "training", "training_page", True, False
+    about = "Trains named comparisons of methods, each at the best of a few learning rates."
+    programs = ("gradcomp-train", "mpirun")
+
+    def arguments(self, parser):
+        names = [one.name for one in comparisons.COMPARISONS]
+        parser.add_argument("--only", action="append", choices=names, metavar="NAME",
+                            help="train this comparison; may be given more than once (default: all but full)")
+        parser.add_argument("--all", action="store_true", help="train all comparisons")
+        parser.add_argument("--list", nargs=0, action=List, help="list the comparisons and end")
+        parser.add_argument("--rates", type=pathlib.Path, default=pathlib.Path("docs/rates"),
+                            help="where tuned rates are kept, a file for each task (default: %(default)s)")
+
+    def names(self, options):
+        tasks = dict.fromkeys(run.task.name for run in RUNS if self._rates(run, options))
+        return [*(f"rates_{task}" for task in tasks), *(run.name for run in RUNS)]
+
+    def commands(self, options):
+        return {run.name: self._words(run, options) for run in RUNS}  # rates are tuned for those runs that were chosen
+
+    def jobs(self, options):
+        chosen = [one for one in comparisons.COMPARISONS
+                  if options.all or (one.name in options.only if options.only else one.by_default)]
+        found = {}
+        for one in chosen:
+            for run in one.runs:
+                rates = self._rates(run, options)
+                if rates:
+                    same = [other for every in chosen for other in every.runs if other.task == run.task]
+                    found.setdefault(rates, self._tuning(same, rates))
+                found[run] = self._run(run, one, options)
+        return list(found.values())
+
+    def text(self, records, options):
+        done = {one: {run: records[run.name] for run in one.runs if run.name in records} for one in comparisons.COMPARISONS}
+        done = {one: found for one, found in done.items() if found}
+        edges = {}
+        for run in (run for found in done.values() for run in found if self._rates(run, options)):
+            path = ROOT / self._rates(run, options)
+            known = records.get(f"rates_{run.task.name}")
+            if known is None or set(known.leaves.values()) != {checksum(path)}:
+                raise Failed(f"'{path}' is not what the record rates_{run.task.name}.json tells of; tools/{self.tool} tunes again")
+            edges[run.task.name] = training_tables.at_edge(read_rates(path))
+        out = Text(self, "training", records)
+        out.lines += ["Methods of a table train in turn in one job, with the same weights and batches. Seconds and bytes to the "
+                      "target: until the first evaluation that saw it, evaluations not counted. Mean (low to high): over seeds, "
+                      "with its 95 % interval; other lines are one seed, of which differences below 2 points of accuracy mean "
+                      "little. Speed-ups compare total times of steps, only where the quality is that of fp32. A rate marked "
+                      "`edge` is the least or the largest of those that were tried: a better one may lie beyond.", ""]
+        for one, found in done.items():
+            out.lines += training_sections.section(one, found, options.images, options.output.parent, edges)
+        return out.whole()
+
+    @staticmethod
+    def _rates(run, options):
+        """The file of tuned rates that a run takes, or None where it has one set by hand."""
+        return options.rates / f"{run.task.name}.json" if run.task and run.task.name and not options.quick else None
+
+    def _words(self, run, options):
+        return list(map(str, comparisons.command(run, KJV, self._rates(run, options), options.quick)))
+
+    @staticmethod
+    def _tuning(runs, rates):
+        """Tunes the rates of a task. Trials that are there are kept, unless they are of other sources."""
+        words = tuple(map(str, comparisons.tuning(runs, rates, KJV)))
+
+        def make(output, built):
+            need_text(runs[0])
+            path, made_by = ROOT / rates, built.gradcomp["git_hash"]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            stamp = path.with_suffix(".commit")
+            if not (stamp.is_file() and same_sources(stamp.read_text(encoding="utf-8").strip(), made_by)):
+                path.unlink(missing_ok=True)
+                write_whole(stamp, made_by + "\n")
+            command(*words)
+            rows = [{"name": method, "lr": rate, "trials": len(tried)} for method, (rate, tried) in read_rates(path).items()]
+            write_rows(output, built, rows)
+        return Job(f"rates_{runs[0].task.name}", words, "learning rates", (rates,), make=make)
+
+    def _run(self, run, comparison, options):
+        """A run of several seeds goes on after its last checkpoint."""
+        words = tuple(self._words(run, options))
+
+        def checkpoints(built):
+            return ROOT / options.folder / f"{run.name}.{built.gradcomp['git_hash']}.checkpoints"
+
+        def make(output, built):
+            need_text(run)
+            more, folder = [], checkpoints(built)
+            if run.seeds > 1 and not options.quick:
+                resume = ["--resume", folder] if any(folder.glob("seed*/checkpoint.json")) else []
+                more = ["--checkpoint", folder, "--checkpoint-every", CHECKPOINT_STEPS, *resume]
+            command(*words, *more, "--output", output)
+
+        def tidy(built):  # last: until the record is kept, an interrupted call goes on from them
+            shutil.rmtree(checkpoints(built), ignore_errors=True)
+        return Job(run.name, words, comparison.title, make=make, tidy=tidy)
+
+
+PAGE = Training()

@@ -1,0 +1,45 @@
+"""docs/results/training.md: the sections, one for each comparison, with their figures."""
+import os
+
+import matplotlib.pyplot as plt
+
+from gradcomp.output import markdown
+from gradcomp.results.provenance import commit
+
+from . import training_tables
+
+SEPARATED = ("resnet20", "lstm", "full")
+MOST_LINES = 16  # that an eye can tell apart in a figure
+
+
+def section(chosen, records, images, folder, edges):
+    """The lines of a comparison; `records`: {run: record}. Writes its figures; `folder` is the page's, `edges`: {task: its
+    methods whose tuned rates are to be marked}."""
+    lines = [f"## {chosen.title}", "", chosen.note, ""]
+    for run, record in records.items():
+        if chosen.name == "bars":
+            continue
+        if run.task is None:
+            lines += ["ResNet-18 on CIFAR-10 with 16 workers, as published:", "",
+                      *markdown.table(*training_tables.epochs(record)), ""]
+            continue
+        row = record.rows[0]
+        source = f"tuned, `docs/rates/{run.task.name}.json`" if record.gradcomp["options"]["tuned"] else "set by hand"
+        lines += [f"`{row['model']}` on `{run.task.data}`, {record.link}, batch {row['batch_per_rank']} per rank, "
+                  f"{row['steps']} steps; rates {source}; {commit(record)}.", "",
+                  *markdown.table(*training_tables.methods(record, edges.get(run.task.name, ()))), ""]
+        if chosen.name.startswith(SEPARATED):
+            lines += [*markdown.table(*training_tables.separations(record)), ""]
+        if chosen.name == "sparsifiers":
+            lines += [*markdown.table(*training_tables.throughputs(record)), ""]
+        if len(run.methods) > MOST_LINES:
+            continue
+        image = images / f"training_{run.name}.svg"
+        figure, alternative = training_tables.curves(record)
+        figure.savefig(image, format="svg", metadata={"Date": None, "Creator": None})
+        plt.close(figure)
+        lines += [f"![{alternative}]({os.path.relpath(image, folder)})", ""]
+    if chosen.name == "bars":
+        limits = {run.name: run.bar for run in chosen.runs}
+        lines += [*markdown.table(*training_tables.bars({run.name: r for run, r in records.items()}, limits)), ""]
+    return lines

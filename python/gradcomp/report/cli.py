@@ -1,0 +1,55 @@
+"""The command line of gradcomp-report."""
+import argparse
+import os
+import pathlib
+import sys
+
+from gradcomp.errors import ReportError
+from gradcomp.output.files import write_whole
+from gradcomp.results.reading import read_folder
+
+from . import build, gradients, render
+
+TITLE = "gradcomp report"
+LEAD = ("Which method trains to the same quality fastest on this machine and link, how many bytes it moved, where the "
+        "time went, and from which gradient size on compression pays.")
+
+
+def main(arguments=None):
+    """Returns the exit status: 0, or 2 with one line on stderr for bad input."""
+    parser = argparse.ArgumentParser(
+        prog="gradcomp-report", description="Write one static HTML page with tables and plots on the result files "
+        "(*.json) of a folder, and the plots as files beside it.")
+    parser.add_argument("folder", help="folder with result files; also where report.html and plots/ go")
+    parser.add_argument("--output", metavar="FILE.html", help="the page (default: FOLDER/report.html)")
+    parser.add_argument("--markdown", metavar="FILE.md", help="also write the report as Markdown")
+    parser.add_argument("--gradients", metavar="FILE.npy", nargs="+", default=[],
+                        help="gradients whose distributions are drawn beside fitted ones, *_gradient.npy and "
+                        "*_accumulated.npy of a step side by side; the folder may then lack result files")
+    parser.add_argument("--title", default=TITLE)
+    options = parser.parse_args(arguments)
+    folder = pathlib.Path(options.folder)
+    page = pathlib.Path(options.output) if options.output else folder / "report.html"
+    try:
+        records = read_folder(folder, may_lack=bool(options.gradients))
+        parts = build.sections(records)
+        if options.gradients:
+            parts.append(build.gradient_section(gradients.groups(options.gradients)))
+        if not parts:
+            raise ReportError(f"no results to report in '{folder}'")
+        plots = page.parent / "plots"
+        context = build.context(records) if records else None
+        try:
+            build.save_plots(parts, plots)
+        except OSError as error:
+            raise ReportError(f"cannot write '{plots}': {error.strerror}") from error
+        if options.markdown:
+            start = pathlib.Path(options.markdown).resolve().parent
+            relative = os.path.relpath(plots.resolve(), start)
+            write_whole(options.markdown, render.as_markdown(options.title, LEAD, parts, context, relative))
+        write_whole(page, render.as_html(options.title, LEAD, parts, context))
+    except ReportError as error:
+        print(f"gradcomp-report: error: {error}", file=sys.stderr)
+        return 2
+    print(page)
+    return 0

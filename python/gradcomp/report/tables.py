@@ -1,0 +1,108 @@
+"""The tables as (header, rows) of text; rows keep a note on what to emphasise."""
+from gradcomp.output import text
+
+from . import frames
+
+STAGES = ("data", "forward", "backward", "compress", "exchange", "exposed", "decompress", "update")
+TICK, CROSS = "\N{CHECK MARK} yes", "\N{MULTIPLICATION X} no"
+
+
+def methods(frame):
+    """The main table: what each method sent, how long it took, what it reached."""
+    header = ["method", "payload per step", "compression ratio", "step, median (ms)", "step, p95 (ms)", "samples/s",
+              f"test {frame['metric'].iloc[0]}", "quality of fp32", "speed-up vs fp32", "speed-up vs best dense"]
+    energy = frame["joules_per_step"].notna().any()  # many machines cannot count it
+    if energy:
+        header.append("joules per step")
+    rows = []
+    for entry in frame.itertuples():
+        matched = entry.quality_matched
+        rows.append([
+            entry.label, text.size(entry.payload_bytes), text.ratio(entry.compression_ratio), text.number(entry.step_ms),
+            text.number(entry.step_p95_ms), text.number(entry.samples_per_second),
+            text.quality(entry.metric, entry.test_quality),
+            "bound" if entry.registry == "no_exchange" else TICK if matched else CROSS,
+            # Never a speed-up beside a missed target, whatever the file says.
+            text.ratio(entry.speedup_vs_fp32 if matched else None),
+            text.ratio(entry.speedup_vs_best_dense if matched else None)])
+        if energy:
+            rows[-1].append(text.number(entry.joules_per_step))
+    return header, rows
+
+
+def breakdown(frame):
+    """Median milliseconds per stage."""
+    header = ["method"] + [f"{stage} (ms)" for stage in STAGES]
+    return header, [[entry.label] + [text.number(entry.stages.get(stage)) for stage in STAGES]
+                    for entry in frame.itertuples()]
+
+
+def reductions(frame):
+    """Median milliseconds per method and size, and the gradient's error at the largest; the fastest method of a size gets a
+    star, the bound apart."""
+    sizes = sorted(frame["dense_bytes"].unique())
+    fastest = frame[frame["registry"] != "no_exchange"].groupby("dense_bytes")["time_ms"].min()
+    header = ["method"] + [f"{text.size(size)} (ms)" for size in sizes] + [f"NMSE, {text.size(sizes[-1])}"]
+    rows = []
+    for label, group in frame.groupby("label", sort=False):
+        times = group.set_index("dense_bytes")["time_ms"]
+        bound = (group["registry"] == "no_exchange").all()
+        rows.append([label] + [_cell(times.get(size), not bound and times.get(size) == fastest[size]) for size in sizes]
+                    + [text.number(group.set_index("dense_bytes")["nmse"].get(sizes[-1]))])
+    return header, rows
+
+
+def _cell(value, best):
+    return text.number(value) + (" \N{BLACK STAR}" if best else "")
+
+
+def kernels(frame):
+    """Time over the time to read the gradient once, per method, operation and size; the gradient's error at the largest."""
+    cases = sorted({(row.operation, row.elements) for row in frame.itertuples()})
+    most = max(elements for _, elements in cases)
+    header = ["method"] + [f"{operation}, {elements:,}" for operation, elements in cases] + [f"NMSE, {most:,}"]
+    errors = {row.label: row.nmse for row in frame.itertuples() if row.elements == most}
+    lookup = {(row.label, row.operation, row.elements): row.read_limit_ratio for row in frame.itertuples()}
+    labels = list(dict.fromkeys(frame["label"]))
+    return header, [[label] + [text.ratio(lookup.get((label, *case))) for case in cases] + [text.number(errors.get(label))]
+                    for label in labels]
+
+
+def evaluations(rows):
+    """What each method kept, sent and lost on each gradient, and how long it took."""
+    header = ["method", "gradient", "steps", "target density", "achieved / target", "std", "rms of - 1", "payload per step",
+              "bits per entry", "index entropy", "relative error", "compress / read"]
+    shown = []
+    for row in rows:
+        cells = [text.number(row.get(column)) for column in (
+            "target_density", "density_ratio_mean", "density_ratio_std", "density_ratio_rms")]
+        loop = "" if row["loop"] == "open" else ", with feedback"
+        shown.append([row["label"], row["stream"] + loop, str(row["steps"]), *cells, text.size(row["payload_bytes"]),
+                      text.number(row.get("payload_bits_per_kept")), text.number(row.get("entropy_bits_per_kept")),
+                      text.number(row["relative_l2_error"]), text.ratio(row["read_limit_ratio"])])
+    return header, shown
+
+
+def findings(record, frame):
+    """Sentences that answer the question of the run, from its figures."""
+    compressing = frame[~frame["registry"].isin(frames.CONTROLS)]
+    out = []
+    matched = compressing[compressing["quality_matched"].astype(bool) & compressing["speedup_vs_best_dense"].notna()]
+    if len(matched):
+        best = matched.loc[matched["speedup_vs_best_dense"].astype(float).idxmax()]
+        gain = float(best["speedup_vs_best_dense"])
+        pays = "compression pays" if gain > 1.05 else "compression does not pay" if gain < 0.95 else "it is a draw"
+        out.append(f"{record.link}: {pays}. The fastest method at the quality of fp32 is {best['label']}, "
+                   f"{text.ratio(gain)} the speed of the best dense control.")
+    elif compressing["quality_matched"].astype(bool).any():
+        out.append(f"{record.link}: methods reached the quality of fp32, but nothing says whether they pay: that needs fp32, "
+                   "fp16 and bf16 at their best bucket sizes (gradcomp-train --tune, --sweep-buckets).")
+    elif len(compressing):
+        out.append(f"{record.link}: no compressing method reached the quality of fp32 in this run.")
+    missed = list(compressing.loc[~compressing["quality_matched"].astype(bool), "label"])
+    if missed and len(matched):
+        out.append(f"Missed the quality of fp32, so no speed-up is shown: {', '.join(missed)}.")
+    broken = list(frame.loc[frame["replica_hash_equal"].map(lambda equal: equal is False), "label"])
+    if broken:
+        out.append(f"WARNING: replicas differ between ranks: {', '.join(broken)}.")
+    return out

@@ -1,0 +1,1 @@
+"""Result files and records: how they are read, and kept."""

@@ -1,0 +1,28 @@
+"""What a result was made from, and where, in words."""
+
+
+def machines(records):
+    """What ran where, a part for each machine and build."""
+    found = {}
+    for record in records:
+        known = record.gradcomp
+        start = f"{known['cpu_model']}, {record.context['num_cpus']} CPUs, threads: "
+        end = f"; {known['compiler']}, Kokkos {known['kokkos_version']} ({known['kokkos_backend']}); {commit(record)}, "
+        threads, days = found.setdefault((start, end), (set(), set()))
+        threads.add(known["threads"])
+        days.add(record.context["date"][:10])
+    return "; and ".join(start + ", ".join(map(str, sorted(threads))) + end + " to ".join(sorted({min(days), max(days)}))
+                         for (start, end), (threads, days) in found.items()) + "."
+
+
+def commit(record):
+    """What was built."""
+    known = record.gradcomp
+    return f"commit {known['git_hash'][:12]}{' with changes' if known['git_dirty'] else ''}"
+
+
+def machine(record):
+    """One sentence on what ran where."""
+    known = record.gradcomp
+    return (f"{known['cpu_model']}, {record.context['num_cpus']} CPUs, threads: {known['threads']}; {known['compiler']}, "
+            f"Kokkos {known['kokkos_version']} ({known['kokkos_backend']}); {commit(record)}, {record.context['date'][:10]}.")

@@ -1,0 +1,98 @@
+"""Reads result files (docs/results-schema.md) and files of tuned rates. Bad input is a ReportError with one line, never a
+traceback."""
+import dataclasses
+import json
+import pathlib
+
+from gradcomp.errors import ReportError
+
+PROGRAMS = ("gradcomp-train", "gradcomp-allreduce", "gradcomp-evaluate", "gradcomp-bench")
+
+
+@dataclasses.dataclass
+class Record:
+    """One result file."""
+
+    path: pathlib.Path
+    context: dict
+    rows: list
+
+    @property
+    def gradcomp(self):
+        return self.context["gradcomp"]
+
+    @property
+    def program(self):
+        return self.gradcomp["program"]
+
+    @property
+    def emulated(self):
+        return self.gradcomp["link"]["kind"] == "emulated"
+
+    @property
+    def mark(self):
+        """What slowed the run, in words that follow a title; empty for most runs."""
+        tracer = self.gradcomp.get("tracer")
+        return f", slowed by {tracer}" if tracer else ""
+
+    @property
+    def link(self):
+        """The link in words; an emulated one, and a run that was slowed, always say so."""
+        link = self.gradcomp["link"]
+        ranks = self.gradcomp["ranks"]
+        words = "real link" if link["kind"] == "real" else f"{link['kind']} link, {link['text']}"
+        return f"{words} ({ranks} rank{'s' if ranks != 1 else ''}){self.mark}"
+
+
+def read_json(path):
+    """The content of a file."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ReportError(f"cannot read '{path}': {error.strerror}") from error
+    except ValueError as error:
+        raise ReportError(f"'{path}' is not valid JSON: {error}") from error
+
+
+def read_rates(path):
+    """{method: (its rate, all that were tried)} of a file that `gradcomp-train --tune` made."""
+    content = read_json(path)
+    try:
+        return {method: (found["lr"], [trial["lr"] for trial in found["trials"]])
+                for method, found in content["methods"].items()}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ReportError(f"'{path}' is not a file of tuned rates: {error!r}") from error
+
+
+def read_record(path, programs=PROGRAMS):
+    """One file, checked for what the report relies on; `programs`: those that may have written it, None for any."""
+    document = read_json(path)
+    try:
+        record = Record(path, document["context"], document["benchmarks"])
+        known = (programs is None or record.program in programs) and record.gradcomp["schema_version"] == 2
+        record.link  # noqa: B018 (a missing column must show here, not in a plot)
+        names = [row["name"] for row in record.rows]
+    except (KeyError, TypeError) as error:
+        raise ReportError(f"'{path}' is not a gradcomp result file: no {error}") from error
+    if not known:
+        raise ReportError(f"'{path}': program or schema_version unknown to this report")
+    if not names:
+        raise ReportError(f"'{path}' holds no results")
+    return record
+
+
+def read_folder(folder, may_lack=False):
+    """All result files of `folder`, by name: real links before emulated ones. `may_lack`: none is no error."""
+    folder = pathlib.Path(folder)
+    if not folder.is_dir():
+        raise ReportError(f"'{folder}' is not a directory")
+    paths = sorted(folder.glob("*.json"))
+    if not paths and not may_lack:
+        raise ReportError(f"no *.json in '{folder}'")
+    records = [read_record(path) for path in paths]
+    return sorted(records, key=lambda record: (record.emulated, record.path.name))
+
+
+def of_program(records, program):
+    """The records of one program."""
+    return [record for record in records if record.program == program]

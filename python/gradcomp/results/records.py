@@ -1,0 +1,123 @@
+"""Result files that the repository keeps: what a page of docs/results is made from, without single samples. A record is such a
+file with the command that made it, the seconds that it took, and the checksums of other files that it left."""
+import dataclasses
+import functools
+import hashlib
+import json
+import pathlib
+import subprocess
+
+from gradcomp.errors import ReportError
+from gradcomp.output.files import write_whole
+from gradcomp.places import ROOT
+
+from .reading import Record, read_json, read_record
+from .schema import SAMPLES, require_record
+
+DIGITS = 6
+# What programs are made from, and of the toolchain what they are built with and by: how it is entered, or what tests alone
+# need, shapes none. Pages and their commands are not sources: a record has its own command.
+SOURCES = ("src", "bench", "miniapps", "cmake", "CMakeLists.txt", "CMakePresets.json",
+           *(f"tools/toolchain.d/{name}" for name in ("packages", "preferences", "trilinos")))
+# Where the verdicts of the gate are made, and where they were made before that. They moved without another change, so a place
+# that one of two commits lacks tells nothing.
+GATE = ("python/gradcomp/gate", "tools/gradcomp_compare")
+
+
+@dataclasses.dataclass
+class Kept(Record):
+    """One record."""
+
+    command: list  # as the page shows it, without its output
+    seconds: float
+    leaves: dict  # {path: checksum} of other files that the command wrote
+
+    @property
+    def hash(self):
+        return self.gradcomp["git_hash"]
+
+
+def compact(value):
+    """Without the arrays of single samples, floats with as many digits as a measurement has."""
+    if isinstance(value, dict):
+        return {key: compact(found) for key, found in value.items() if key not in SAMPLES}
+    if isinstance(value, list):
+        return [compact(found) for found in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+
+
+def checksum(path):
+    """Of a file, None where there is none."""
+    path = pathlib.Path(path)
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else None
+
+
+def keep(made, kept, command, seconds, leaves=()):
+    """Writes the result file `made` to `kept` in its compact form: a row a line, so that a change is seen."""
+    document = compact(read_json(made))
+    known = {"command": list(map(str, command)), "seconds": round(seconds, 1),
+             "leaves": {str(leaf): checksum(ROOT / leaf) for leaf in leaves}}
+    rows = ",\n".join(" " + json.dumps(row) for row in document["benchmarks"])
+    lines = [f' "{key}": {json.dumps(value)},\n' for key, value in [*known.items(), ("context", document["context"])]]
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(kept, "{" + "".join(lines)[1:] + f' "benchmarks": [\n{rows}]}}\n')
+
+
+def read_kept(path):
+    """A record, as docs/results.schema.json has it. Throws ReportError."""
+    made, document = read_record(path, programs=None), read_json(path)
+    try:
+        kept = Kept(path, made.context, made.rows, document["command"], document["seconds"], document["leaves"])
+    except KeyError as error:
+        raise ReportError(f"'{path}' is not a record: no {error}") from error
+    require_record(document, path)
+    return kept
+
+
+def _git(*words):
+    """Whether it ended well."""
+    try:
+        return subprocess.run(["git", "-c", "safe.directory=*", "-C", str(ROOT), *words], capture_output=True,
+                              check=False).returncode == 0
+    except OSError:  # no git
+        return False
+
+
+@functools.cache
+def same_sources(one, other):
+    """Whether two commits have the same SOURCES and the same GATE: records that were committed on the way, and words of a
+    page, are no reason to measure again."""
+    if one == other or "unknown" in (one, other):
+        return one == other
+    gate = [place for place in GATE if all(_git("cat-file", "-e", f"{commit}:{place}") for commit in (one, other))]
+    return _git("diff", "--quiet", one, other, "--", *SOURCES, *gate)
+
+
+def require_clean(record, what):
+    """Throws unless a commit without changes made `what`."""
+    if record.gradcomp["git_dirty"] or record.gradcomp["git_hash"] == "unknown":
+        raise ReportError(f"{what} made from a source tree with changes; commit them, build and measure again")
+
+
+def require_one_clean_commit(records):
+    """Throws unless all were made by one commit without changes: figures of a page must be comparable, and a reader must
+    find what made them."""
+    first = records[0]
+    for record in records:
+        require_clean(record, f"'{record.path}' was")
+        one, other = (found.gradcomp["git_hash"] for found in (record, first))
+        if not same_sources(one, other):
+            raise ReportError(f"'{record.path}' was made by commit {one[:12]}, but '{first.path}' by {other[:12]}; measure "
+                              "both with one commit")
+
+
+def why_measure(path, command, built):
+    """Why the record at `path` does not spare the measurement by `command` with programs like `built`; None if it does."""
+    if not path.is_file():
+        return "no record"
+    record = read_kept(path)
+    if record.command != list(map(str, command)):
+        return "its record is from another command"
+    if record.gradcomp["git_dirty"] or not same_sources(record.hash, built.gradcomp["git_hash"]):
+        return f"its record is of commit {record.hash[:12]}{' with changes' if record.gradcomp['git_dirty'] else ''}"
+    return None

@@ -1,0 +1,128 @@
+"""Runs one point once, inside its job: nothing twice, nothing lost, and an end in good time before Slurm's own."""
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from . import Refused
+from .command import has_checkpoint, words
+from .folder import Lock, read_json, write_whole
+from .ranks import Ranks
+
+JOB = ("ARRAY_JOB_ID", "ARRAY_TASK_ID", "JOB_ID", "RESTART_COUNT")  # what of Slurm's variables the history keeps
+
+
+class Attempt:
+    """One start of a point's program. SIGUSR1 is Slurm's warning, SIGTERM and SIGINT end it at once."""
+
+    def __init__(self, folder, point, lock):
+        self.folder, self.point = folder, point
+        self.own = folder.point_folder(point)
+        self.ranks = Ranks(folder.system, point, lock)
+        self.signal, self.stopped = None, False  # stopped: we ended the ranks; otherwise they ended by themselves
+        for number in (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._on_signal)
+
+    def _on_signal(self, number, _):
+        if self.signal != signal.SIGTERM:  # the end outranks the warning
+            self.signal = number
+
+    def _note(self, event, **more):
+        """Appends one line to the history of the point."""
+        job = {name.lower(): os.environ[f"SLURM_{name}"] for name in JOB if f"SLURM_{name}" in os.environ}
+        with open(self.own / "history.jsonl", "a", encoding="utf-8") as file:
+            file.write(json.dumps({"event": event, "time": round(time.time(), 2)} | job | more) + "\n")
+
+    def _progress(self):
+        """Changes whenever the program has written a checkpoint."""
+        found = (self.own / "checkpoints").glob("seed*/checkpoint.json")
+        return sorted((path.parent.name, path.stat().st_mtime_ns) for path in found)
+
+    def _wait(self):
+        """Until the program ends or must end. After the warning it may go on to its next checkpoint, for half of the time."""
+        deadline, seen = math.inf, None  # until a warning
+        while self.ranks.status is None:
+            if self.signal == signal.SIGUSR1 and deadline == math.inf:
+                self._note("warned")
+                deadline, seen = time.monotonic() + self.folder.system.number("WARN_SECONDS") / 2, self._progress()
+            if self.signal and (self.signal != signal.SIGUSR1 or time.monotonic() >= deadline or self._progress() != seen):
+                self.stopped = True
+                self.ranks.end()
+            time.sleep(0.1)
+
+    def run(self):
+        """Returns the exit status: 0 when the point is finished."""
+        (self.folder.path / "records").mkdir(exist_ok=True)
+        if (self.own / "out.json").is_file():  # whole, by an attempt that was killed at its very end
+            return self._finish()
+        self._note("start", resumed=has_checkpoint(self.own))
+        before = self._progress()
+        if not shutil.which(self.point["program"]):
+            return self._fail(f"{self.point['program']} is not on PATH: SETUP of the system {self.folder.system.name} must "
+                              "load or export where it is")
+        print(self.ranks.map(), flush=True)
+        if self.signal in (None, signal.SIGUSR1):  # after a warning this early there is still time for a first checkpoint
+            command = words(self.point, self.own)
+            print("run_point:", self.point["id"], *command, flush=True)
+            with open(self.own / "errors.txt", "w", encoding="utf-8") as errors:
+                self.ranks.start(command, stderr=errors)
+                self._wait()
+        if self.ranks.status == 0 and (self.own / "out.json").is_file():
+            return self._finish()
+        if self.signal == signal.SIGUSR1 and self.stopped:
+            return self._again(self._progress() != before)
+        return self._fail(self._why())
+
+    def _finish(self):
+        if not read_json(self.own / "out.json").get("benchmarks"):
+            raise Refused(f"'{self.own}/out.json' holds no results: remove it to run the point again")
+        os.replace(self.own / "out.json", self.folder.record(self.point))
+        (self.own / "failed.txt").unlink(missing_ok=True)
+        shutil.rmtree(self.own / "checkpoints", ignore_errors=True)
+        self._note("finished")
+        return 0
+
+    def _why(self):
+        """Why the program ended, in one line: its own, before those of launchers."""
+        if self.signal and self.signal != signal.SIGUSR1:
+            return f"ended by signal {int(self.signal)}: cancelled, preempted or requeued"
+        said = (self.own / "errors.txt").read_text(encoding="utf-8", errors="replace").splitlines()
+        own = [line for line in said if self.point["program"] in line]
+        errors = [line for line in said if "error" in line.lower()]
+        return f"status {self.ranks.status}: {next(iter(own + errors + said[-1:]), 'it said nothing').strip()}"
+
+    def _fail(self, why):
+        """Keeps the reason for gather. Returns the status."""
+        write_whole(self.own / "failed.txt", why + "\n")
+        self._note("failed", why=why)
+        print(f"run_point: {self.point['id']}: {why}", file=sys.stderr)
+        return 128 + self.signal if self.signal else max(self.ranks.status or 1, 1)
+
+    def _again(self, progress):
+        """Back into the queue, but only where the time was of use: a point that saves nothing would circle for ever."""
+        if not progress:
+            return self._fail("reached the time limit without a checkpoint: it needs more time or a smaller checkpoint_every")
+        print(f"run_point: {self.point['id']}: warned, checkpoint kept", flush=True)
+        if self.folder.system.scheduled:
+            self._note("requeued")
+            if subprocess.run(["scontrol", "requeue", os.environ["SLURM_JOB_ID"]], check=False).returncode == 0:
+                signal.pause()  # Slurm ends this job and starts it again; an exit now would count as its end
+                return 128 + signal.SIGUSR1
+        self._note("interrupted")  # no Slurm, or one that does not requeue: the same call of submit goes on
+        return 128 + signal.SIGUSR1
+
+
+def run_point(folder, index):
+    """Runs the point unless it is finished or runs elsewhere."""
+    if not 0 <= index < len(folder.points):
+        raise Refused(f"there is no point {index} in '{folder.path}/plan.json': allowed are 0 to {len(folder.points) - 1}")
+    point = folder.points[index]
+    lock = Lock(folder.point_folder(point) / "lock")
+    if lock.taken or folder.record(point).is_file():
+        print(f"run_point: {point['id']}: {'runs elsewhere' if lock.taken else 'is finished'}: skipped")
+        return 0
+    return Attempt(folder, point, lock).run()

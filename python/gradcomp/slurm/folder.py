@@ -1,0 +1,104 @@
+"""The folder of a sweep: its plan, which never changes, and what became of every point. Everything that must be whole is
+written under a temporary name and renamed."""
+import dataclasses
+import fcntl
+import json
+import os
+import pathlib
+
+from . import Refused
+from .system import System
+
+
+def write_whole(path, text):
+    """Writes a file whole or not at all."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(partial, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise Refused(f"cannot write '{path}': {error.strerror}") from error
+
+
+def read_json(path):
+    """The content of a file."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Refused(f"cannot read '{path}': {error.strerror}") from error
+    except ValueError as error:
+        raise Refused(f"'{path}' is not valid JSON: {error}") from error
+
+
+@dataclasses.dataclass
+class Folder:
+    """A sweep on disk, shared by the login node and all compute nodes."""
+
+    path: pathlib.Path
+    title: str = ""
+    time: str = ""
+    experiment: str = ""
+    system: System = None  # type: ignore[assignment] # only where nothing asks for it
+    points: list = dataclasses.field(default_factory=list)
+
+    def point_folder(self, point):
+        """Where a point's checkpoints, log and attempts are."""
+        return self.path / "points" / point["id"]
+
+    def record(self, point):
+        """The record of a point. It is there when the point is finished, and only then."""
+        return self.path / "records" / f"{point['id']}.json"
+
+    def unfinished(self):
+        """The indices of the points that have no record."""
+        return [index for index, point in enumerate(self.points) if not self.record(point).is_file()]
+
+    def plan(self):
+        """The plan as text: what shall run, and how."""
+        values = {name: value for name, value in self.system.values.items() if name != "REFRAME_SCHEDULER"}  # of checks only
+        return json.dumps({"title": self.title, "time": self.time, "experiment": self.experiment,
+                           "system": {"name": self.system.name, "values": values},
+                           "points": self.points}, indent=1) + "\n"
+
+    def keep_plan(self):
+        """Writes the plan, or refuses a folder that holds another one: jobs in the queue know points by their numbers."""
+        path = self.path / "plan.json"
+        if not path.is_file():
+            write_whole(path, self.plan())
+            return
+        old, new = read_json(path), json.loads(self.plan())
+        differs = [key for key in new if old.get(key) != new[key]]
+        if differs:
+            raise Refused(f"'{self.path}' holds another plan (it differs in {', '.join(differs)}): "
+                          "give another --output, or remove the folder to start again")
+
+
+def read_folder(path):
+    """The sweep in a folder that `submit` made."""
+    plan = read_json(path / "plan.json")
+    try:
+        system = System(plan["system"]["name"], plan["system"]["values"])
+        return Folder(path, plan["title"], plan["time"], plan["experiment"], system, plan["points"])
+    except (KeyError, TypeError) as error:
+        raise Refused(f"'{path}/plan.json' is not a plan of slurm/submit: no {error}") from error
+
+
+class Lock:
+    """Holds a file for the life of this process and of all that inherit `number`. `taken` says that another has it."""
+
+    def __init__(self, path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115 (kept as long as this)
+        self.number = self._file.fileno()
+        self.taken = False
+        try:
+            fcntl.flock(self.number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.taken = True
+        except OSError:  # a file system without locks: what squeue says must do
+            pass

@@ -1,0 +1,82 @@
+"""What an experiment may say: every key of a sweep, the values allowed, the option of the program that it becomes."""
+import dataclasses
+import re
+from collections.abc import Callable
+
+from . import ROOT
+
+TRAIN, ALLREDUCE = "gradcomp-train", "gradcomp-allreduce"
+MODELS = tuple("""resnet8 resnet20 resnet32 resnet44 resnet56 resnet110 resnet8_b resnet20_b resnet32_b resnet44_b resnet56_b
+    resnet110_b resnet18 vgg11 lstm_1x96 lstm_1x128 lstm_2x200 lstm_2x650 lstm_3x650 transformer_2x128 transformer_4x256
+    frames_lstm_1x64 frames_lstm_2x128""".split())  # tests/slurm holds them against gradcomp-train --help
+STRATEGIES = ("overlapped", "synchronous", "accumulate", "local")
+CONTROLS = ("fp32", "fp16", "bf16", "no_exchange")
+
+
+def method_names():
+    """The names of all methods, from the page that is made from the code."""
+    page = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    return sorted(set(re.findall(r"^\| \[`([a-z0-9_]+)", page, re.MULTILINE)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Key:
+    """One key. `option` is None where the key steers the launch, not the program."""
+
+    allowed: str
+    accepts: Callable
+    option: str | None = None
+    programs: tuple = (TRAIN, ALLREDUCE)
+
+
+def _whole(least, option=None, programs=(TRAIN,)):
+    return Key(f"a whole number from {least}", lambda v: type(v) is int and v >= least, option, programs)
+
+
+def _real(option):
+    return Key("a number from 0", lambda v: type(v) in (int, float) and v >= 0, option, (TRAIN,))
+
+
+def _choice(names, option=None, programs=(TRAIN,)):
+    return Key(f"one of {', '.join(names)}", lambda v: v in names, option, programs)
+
+
+def _text(allowed, pattern, option, programs=(TRAIN, ALLREDUCE)):
+    return Key(allowed, lambda v: isinstance(v, str) and re.fullmatch(pattern, v) is not None, option, programs)
+
+
+def _known_methods(value):
+    if not isinstance(value, str) or not value:
+        return False
+    known = set(method_names())
+    return all(re.findall(r"^[a-z0-9_]*", spec)[0] in known for spec in value.split(","))
+
+
+KEYS = {
+    "program": _choice((TRAIN, ALLREDUCE), programs=(TRAIN, ALLREDUCE)),
+    "nodes": _whole(1, programs=(TRAIN, ALLREDUCE)),
+    "ranks_per_node": _whole(1, programs=(TRAIN, ALLREDUCE)),
+    "global_batch": _whole(1),  # over all ranks; becomes batch
+    "checkpoint_every": _whole(0),
+    "methods": Key("method specs with commas between them; methods: " + ", ".join(method_names()), _known_methods,
+                   "--methods"),
+    "link": _text("'real' or RATE,LATENCY such as 100Mbit/s,50us", r"real|[0-9.]+[kMG]?bit/s(,[0-9.]+[mu]s)?", "--link"),
+    "transport": _text("a transport of gradcomp-train --list=transports", r"[a-z_]+(:[a-z_]+=[^:,]+)*", "--transport"),
+    "seed": _whole(0, "--seed", (TRAIN, ALLREDUCE)),
+    "model": _choice(MODELS, "--model"),
+    "data": _text("a data set of gradcomp-train --help", r"\S+", "--data", (TRAIN,)),
+    "strategy": _text(f"a strategy with its options, name:key=value; names: {', '.join(STRATEGIES)}",
+                      rf"({'|'.join(STRATEGIES)})(:[a-z_]+=[^:,]+)*", "--strategy", (TRAIN,)),
+    "bucket_kib": Key("'auto' or a whole number from 1", lambda v: v == "auto" or (type(v) is int and v >= 1), "--bucket-kib",
+                      (TRAIN,)),
+    "batch": _whole(1, "--batch"), "steps": _whole(1, "--steps"), "seeds": _whole(1, "--seeds"),
+    "warmup": _whole(0, "--warmup"), "block": _whole(1, "--block"), "length": _whole(1, "--length"),
+    "evaluate_every": _whole(1, "--evaluate-every"), "accumulate": _whole(1, "--accumulate"),
+    "lr": _real("--lr"), "momentum": _real("--momentum"), "weight_decay": _real("--weight-decay"), "clip": _real("--clip"),
+    "skew": _real("--skew"), "quality_tolerance": _real("--quality-tolerance"),
+    "optimiser": _choice(("sgd", "adamw"), "--optimiser"), "decay": _choice(("cosine", "constant"), "--decay"),
+    "target": _text("accuracy=X or perplexity=X", r"(accuracy|perplexity)=[0-9.]+", "--target", (TRAIN,)),
+    "rates": _text("a file of gradcomp-train --tune, relative to the experiment's folder", r"\S+", "--rates", (TRAIN,)),
+    "sizes": _text("numbers of elements with commas between them", r"\d+(,\d+)*", "--sizes", (ALLREDUCE,)),
+    "repetitions": _whole(1, "--repetitions", (ALLREDUCE,)),
+}

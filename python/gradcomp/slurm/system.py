@@ -1,0 +1,94 @@
+"""Reads slurm/systems/NAME.env, the one file that a site edits."""
+import dataclasses
+import re
+import shlex
+import string
+
+from . import Refused
+
+PLACES = ("nodes", "ranks", "ranks_per_node", "cpus")  # what LAUNCHER may name in braces
+DEFAULTS = {
+    "SCHEDULER": "slurm", "PARTITION": "", "ACCOUNT": "", "QOS": "", "SBATCH_EXTRA": "", "MAX_NODES": "1024",
+    "RANKS_PER_NODE": None, "CPUS_PER_RANK": "1", "THREADS_PER_RANK": "", "GPUS_PER_NODE": "0", "BINDING": "cores",
+    "MAX_JOBS": "16", "WARN_SECONDS": "120", "SETUP": "", "PYTHON": "python3", "LAUNCHER": None, "FABRIC": "not named",
+    "REFRAME_SCHEDULER": "slurm"}
+NUMBERS = {"MAX_NODES": 1, "RANKS_PER_NODE": 1, "CPUS_PER_RANK": 1, "THREADS_PER_RANK": 1, "GPUS_PER_NODE": 0, "MAX_JOBS": 1,
+           "WARN_SECONDS": 0}
+CHOICES = {"SCHEDULER": ("slurm", "none"), "BINDING": ("cores", "none"),
+           "REFRAME_SCHEDULER": ("slurm", "squeue")}
+
+
+@dataclasses.dataclass(frozen=True)
+class System:
+    """The values of a site's file; `values` has every name of DEFAULTS."""
+
+    name: str
+    values: dict
+
+    def __getitem__(self, name):
+        return self.values[name]
+
+    def number(self, name):
+        """The value of a variable that holds a number."""
+        return int(self.values[name])
+
+    @property
+    def scheduled(self):
+        """Whether Slurm runs the points; otherwise the calling shell does, one after the other."""
+        return self["SCHEDULER"] == "slurm"
+
+    @property
+    def threads(self):
+        """OpenMP threads of a rank: by default one CPU is left to its communication thread."""
+        return int(self["THREADS_PER_RANK"] or max(1, self.number("CPUS_PER_RANK") - 1))
+
+    def launcher(self, point):
+        """The shell words that start the ranks of a point; its program follows."""
+        ranks_per_node = point["ranks_per_node"]
+        return self["LAUNCHER"].format(nodes=point["nodes"], ranks=point["nodes"] * ranks_per_node,
+                                       ranks_per_node=ranks_per_node, cpus=self["CPUS_PER_RANK"])
+
+
+def _assignments(path):
+    """[(name, value)] of NAME=VALUE lines in the quoting of the shell, without its expansions."""
+    try:
+        words = shlex.split(path.read_text(encoding="utf-8"), comments=True)
+    except OSError as error:
+        raise Refused(f"cannot read '{path}': {error.strerror}") from error
+    except ValueError as error:
+        raise Refused(f"{path}: not lines of NAME=VALUE: {error}") from error
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not re.fullmatch(r"[A-Z_]+", name):
+            raise Refused(f"{path}: '{word}' is not NAME=VALUE (values with spaces need quotes)")
+        yield name, value
+
+
+def _check(path, name, value):
+    if name in NUMBERS and not (value == "" and DEFAULTS[name] == "") and (
+            not re.fullmatch(r"\d{1,9}", value) or int(value) < NUMBERS[name]):
+        raise Refused(f"{path}: {name}='{value}': allowed are whole numbers from {NUMBERS[name]}")
+    if name in CHOICES and value not in CHOICES[name]:
+        raise Refused(f"{path}: {name}='{value}': allowed are {', '.join(CHOICES[name])}")
+    if name == "LAUNCHER":
+        try:
+            places = {place for _, place, _, _ in string.Formatter().parse(value) if place is not None}
+        except ValueError as error:
+            raise Refused(f"{path}: LAUNCHER: {error} (a brace of the shell is written twice)") from error
+        if places - set(PLACES):
+            raise Refused(f"{path}: LAUNCHER names {{{min(places - set(PLACES))}}}: allowed are "
+                          f"{', '.join(f'{{{place}}}' for place in PLACES)} (a brace of the shell is written twice)")
+
+
+def read_system(path):
+    """The system of a file, every value checked."""
+    values = dict(DEFAULTS)
+    for name, value in _assignments(path):
+        if name not in DEFAULTS:
+            raise Refused(f"{path}: unknown variable {name}: allowed are {', '.join(DEFAULTS)}")
+        _check(path, name, value)
+        values[name] = value
+    lacking = [name for name, value in values.items() if value is None]
+    if lacking:
+        raise Refused(f"{path}: {lacking[0]} is not set: every system needs it")
+    return System(path.stem, values)
