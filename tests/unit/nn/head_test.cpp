@@ -74,7 +74,7 @@ TEST(SoftmaxCrossEntropy, GradientAgreesWithDifferences) {
   const Mirrored<std::int32_t> labels(batch);
   for (int i = 0; i < batch; ++i) labels(i) = i % classes;
   const auto loss = [&] {
-    softmax_cross_entropy<double>(Exec(), classes, logits, labels, losses, hits, gradient);
+    softmax_cross_entropy<double>(Exec(), classes, logits, labels, {}, losses, hits, gradient);
     double sum = 0;
     for (int i = 0; i < batch; ++i) sum += losses(i) / batch;
     return sum;
@@ -96,7 +96,7 @@ TEST(SoftmaxCrossEntropy, CountsHitsAndFlagsBadLabels) {
   logits(8) = 3000;  // image 2: no overflow
   labels(2) = 2;
   labels(3) = 3;  // no class
-  softmax_cross_entropy<float>(Exec(), 3, logits, labels, losses, hits, gradient);
+  softmax_cross_entropy<float>(Exec(), 3, logits, labels, {}, losses, hits, gradient);
   EXPECT_EQ(hits(0), Hit::right);
   EXPECT_EQ(hits(1), Hit::wrong);
   EXPECT_NEAR(losses(1), std::log(3.0), 1e-12);
