@@ -11,7 +11,7 @@ from .files import write_whole
 from .load import Record, ReportError, read_json, read_record
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SAMPLES = ("step_times_ms", "times_ms")
+SAMPLES = ("step_times_ms", "times_ms", "slices")
 DIGITS = 6
 # What programs, and the verdicts of the gate, are made from. Pages and their commands are not: a record has its own command.
 SOURCES = ("src", "bench", "miniapps", "cmake", "CMakeLists.txt", "CMakePresets.json", "tools/toolchain.d", "tools/gradcomp_compare")

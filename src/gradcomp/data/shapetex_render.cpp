@@ -163,7 +163,8 @@ float bell(std::uint64_t word) {
 
 /// The dials of an easy image.
 ShapeTexOptions eased(ShapeTexOptions options) {
-  options.noise = options.rotation = 0;
+  options.noise = options.rotation = options.shift = 0;
+  options.small = options.large;
   options.lines = 0;
   options.hue = options.texture = 1;
   return options;

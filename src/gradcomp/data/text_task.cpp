@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/data/shards.hpp"
 #include "gradcomp/data/spec.hpp"
 #include "gradcomp/data/text.hpp"
 

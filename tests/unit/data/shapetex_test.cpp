@@ -48,7 +48,8 @@ TEST(ShapeTex, EasyImagesAreTheShareThatTheDialSays) {
   ShapeTexOptions hard = options, plain;
   hard.easy = 0;
   plain = hard;
-  plain.noise = plain.rotation = 0;
+  plain.noise = plain.rotation = plain.shift = 0;
+  plain.small = plain.large;
   plain.lines = 0;
   plain.hue = plain.texture = 1;
   std::vector<std::uint8_t> image(3072), reference(3072);
