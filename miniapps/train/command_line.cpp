@@ -66,6 +66,10 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
                  "more skewed; 0: dealt evenly");
   app.add_option("--seed", o.seed, "of weights, data order and random compressors");
   app.add_option("--strategy", o.strategy, "when replicas exchange, name:key=value; see --list=strategies");
+  app.add_option("--sampler", o.sampler,
+                 "how batches are drawn, name:key=value: uniform, or by importance; see --list=samplers");
+  app.add_option("--replay-slices", o.replay_slices,
+                 "result file of an earlier run: evaluate as many slices of importance in each step as it did");
   app.add_option("--bucket-kib", bucket_kib,
                  "gradient KiB fused into one bucket; auto: sizes that follow from the model");
   app.add_option("--evaluate-every", o.evaluate_every,
@@ -98,7 +102,11 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.add_option("--dump-gradients", o.dump_folder,
                  "folder for rank 0's own gradient at the steps of --at: LABEL_stepSTEP_gradient.npy, and with "
                  "feedback what the compressor sees, gradient and memory, as LABEL_stepSTEP_accumulated.npy");
-  app.add_option("--at", o.dump_steps, "steps, from 0, at which --dump-gradients writes")->delimiter(',');
+  app.add_option("--dump-importance", o.importance_folder,
+                 "folder for the loss of each training sample that rank 0 begins with, before the steps of --at: "
+                 "LABEL_stepSTEP_losses.npy, in the order of the samples' numbers");
+  app.add_option("--at", o.dump_steps, "steps, from 0, at which --dump-gradients and --dump-importance write")
+      ->delimiter(',');
   app.add_option("--transport", o.transport, "what carries messages, name:key=value; see --list=transports");
   app.add_option("--time-limit", o.time_limit,
                  "seconds that an exchange is waited for before the job ends; 0: for ever");
@@ -113,8 +121,9 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.add_option("--output", o.output, "result file (JSON)");
   app.add_flag("--describe", line.describe, "print tensors, buckets and payload bytes per step, without training");
   app.add_flag("--list{text}", line.list,
-               "list the methods; --list=markdown for the page of the docs, --list=strategies, --list=transports")
-      ->check(CLI::IsMember({"text", "markdown", "strategies", "transports"}));
+               "list the methods; --list=markdown for the page of the docs, --list=strategies, --list=samplers, "
+               "--list=transports")
+      ->check(CLI::IsMember({"text", "markdown", "strategies", "samplers", "transports"}));
   app.footer("Also takes Kokkos' own options (--kokkos-help).");
 
   exit_status = -1;

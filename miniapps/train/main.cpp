@@ -177,6 +177,7 @@ std::string list(const std::string& what) {
   if (what == "markdown") return methods_markdown();
   if (what == "text") return methods_text();
   if (what == "strategies") return entries_text(all_strategies());
+  if (what == "samplers") return entries_text(all_samplers());
   return entries_text(program_transports());
 }
 

@@ -63,6 +63,9 @@ class WatchedTask final : public data::Task {
     seeds.insert(shard.seed);
     return m_inner->training(shard);
   }
+  std::vector<index_t> samples(const data::Shard& shard) const override { return m_inner->samples(shard); }
+  void fill(const data::Shard& shard, data::Batch& batch) const override { m_inner->fill(shard, batch); }
+  index_t sample_bytes() const override { return m_inner->sample_bytes(); }
   bool held_out(data::Split split, const data::Shard& shard, index_t number, data::Batch& batch) const override {
     const bool more = m_inner->held_out(split, shard, number, batch);
     passes[split] += more ? 0 : 1;

@@ -50,6 +50,9 @@ class WatchedModel final : public nn::Model<float> {
     m_inner->infer(exec, parameters, state, batch);
   }
   nn::Loss loss(const Exec& exec) override { return m_inner->loss(exec); }
+  void sample_losses(const Exec& exec, const Span<float>& losses) const override {
+    m_inner->sample_losses(exec, losses);
+  }
 
  private:
   std::unique_ptr<nn::Model<float>> m_inner;

@@ -9,7 +9,7 @@ import jsonschema
 from gradcomp.errors import ReportError
 
 SCHEMA = pathlib.Path(__file__).with_name("results.schema.json")  # a link to the file of docs/, a copy where it is installed
-SAMPLES = ("step_times_ms", "times_ms")
+SAMPLES = ("step_times_ms", "times_ms", "slices")
 MOST_SAID = 200  # characters of a message, which may hold a whole row
 
 

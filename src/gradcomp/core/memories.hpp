@@ -23,6 +23,7 @@ enum class Role : std::uint8_t {
   buffers,             ///< of the model: running statistics, hidden state
   optimiser,           ///< moments of gradients, told apart by their name
   strategy,            ///< the strategy's own, told apart by its name
+  sampler,             ///< of the sampler of batches: samples, losses, averages, told apart by their name
   counters,            ///< numbers of a trainer
 };
 const char* to_string(Role role);

@@ -45,6 +45,14 @@ class FramesTask final : public Task {
     };
   }
 
+  std::vector<index_t> samples(const Shard& shard) const override {
+    return own_samples(m_data.train.labels, m_data.train.classes, shard);
+  }
+  void fill(const Shard&, Batch& batch) const override { fill(m_data.train, batch); }
+  index_t sample_bytes() const override {
+    return m_length * m_data.train.features * size_of(DType::f32) + static_cast<index_t>(sizeof(std::int32_t));
+  }
+
   Trivial trivial() const override {
     return trivial_predictor(count_labels(m_data.train.labels), count_labels(m_data.test.labels), m_data.train.classes);
   }

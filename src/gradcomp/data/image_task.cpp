@@ -32,8 +32,18 @@ Loader::Fill ImageTask::training(const Shard& shard) const {
           transform = Transform(m_data, {shard.augment, 4, shard.seed})](Batch& batch) mutable {
     sampler.batch(batch.step, batch.indices);
     batch.epoch = sampler.epoch(batch.step);
-    fill(set, transform, batch);
+    data::fill(set, transform, batch);
   };
+}
+
+std::vector<index_t> ImageTask::samples(const Shard& shard) const { return own_samples(m_data.train, shard); }
+
+void ImageTask::fill(const Shard& shard, Batch& batch) const {
+  data::fill(m_data.train, Transform(m_data, {shard.augment, 4, shard.seed}), batch);
+}
+
+index_t ImageTask::sample_bytes() const {
+  return m_data.train.image_size() + static_cast<index_t>(sizeof m_data.train.labels[0]);
 }
 
 Trivial ImageTask::trivial() const {
@@ -50,7 +60,7 @@ bool ImageTask::held_out(Split split, const Shard& shard, index_t number, Batch&
     batch.indices.push_back(i);
   }
   if (batch.indices.empty()) return false;
-  fill(set, Transform(m_data), batch);
+  data::fill(set, Transform(m_data), batch);
   return true;
 }
 

@@ -18,6 +18,9 @@ class ImageTask final : public Task {
   index_t steps_per_epoch(const Shard& shard) const override;
   Loader::Fill training(const Shard& shard) const override;
   Trivial trivial() const override;
+  std::vector<index_t> samples(const Shard& shard) const override;
+  void fill(const Shard& shard, Batch& batch) const override;
+  index_t sample_bytes() const override;
   bool held_out(Split split, const Shard& shard, index_t number, Batch& batch) const override;
 
  private:

@@ -21,6 +21,7 @@ struct Batch {
   std::vector<float> images;
   std::vector<std::int32_t> tokens;  ///< language models: [sequences][length]
   std::vector<std::int32_t> labels;  ///< one per image, or one per token
+  std::vector<float> weights;        ///< one per sample, of its loss in the mean over the batch; empty: all 1
   bool restart = false;              ///< texts begin anew: no hidden state comes from the batch before
 };
 

@@ -43,6 +43,7 @@ std::vector<Parameter> ShapeTexOptions::parameters() {
       integer_dial("lines", d.lines, 0, 16, "most distracting lines"),
       real_dial("hue", d.hue, 0, 1, "probability of the class's hue"),
       real_dial("texture", d.texture, 0, 1, "probability of the class's texture"),
+      real_dial("easy", d.easy, 0, 1, "share of easy images: large, upright, in the middle, no noise or lines, always the class's cues"),
   };
 }
 
@@ -63,6 +64,7 @@ ShapeTexOptions ShapeTexOptions::parse(const std::string& text) {
   o.lines = given.integer("lines");
   o.hue = given.real("hue");
   o.texture = given.real("texture");
+  o.easy = given.real("easy");
   require(o.small <= o.large, "{}: small={} is above large={}", owner, o.small, o.large);
   return o;
 }
@@ -71,9 +73,9 @@ std::string ShapeTexOptions::canonical() const {
   return fmt::format(
       "{}:train={}:validation={}:test={}:seed={}:noise={}:rotation={}:shift={}:small={}:large={}:contrast={}:clutter={}"
       ":lines={}:"
-      "hue={}:texture={}",
+      "hue={}:texture={}{}",
       owner, train, validation, test, seed, noise, rotation, shift, small, large, contrast, clutter, lines, hue,
-      texture);
+      texture, easy > 0 ? fmt::format(":easy={}", easy) : "");  // younger than records
 }
 
 ImageData make_shapetex(const ShapeTexOptions& options) {

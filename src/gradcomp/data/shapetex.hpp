@@ -29,6 +29,9 @@ struct ShapeTexOptions {
   index_t lines = 3;             ///< most distracting lines; more is harder
   double hue = 0.5;              ///< probability that the colour is the class's; less is harder
   double texture = 0.6;          ///< probability that the grating is the class's; less is harder
+  double easy = 0;  ///< share of images of every set that are easy: a large shape in the middle, upright, without noise or
+                    ///< lines, always in the class's hue and texture. What importance sampling is for: most samples
+                    ///< are soon learnt
 
   /// Names, defaults, ranges and meaning of the dials.
   static std::vector<Parameter> parameters();
@@ -42,6 +45,9 @@ constexpr index_t shapetex_side = 32, shapetex_channels = 3, shapetex_classes = 
 
 /// The class of image `index`: classes take turns, so that every set is balanced.
 constexpr std::uint8_t shapetex_label(index_t index) { return static_cast<std::uint8_t>(index % shapetex_classes); }
+
+/// Whether the image is one of the share ShapeTexOptions::easy: a pure function of seed, split and index.
+bool is_easy(const ShapeTexOptions& options, Split split, index_t index);
 
 /// Renders one image (32 x 32 x 3 bytes, HWC): a pure function of the dials, the split and the index, with the same
 /// bits for every compiler, flag and thread count (shapetex_render.cpp says how). About 30 us.

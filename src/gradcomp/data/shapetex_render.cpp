@@ -161,9 +161,28 @@ float bell(std::uint64_t word) {
   return static_cast<float>(static_cast<std::int64_t>(sum) - 131070) * (1.7320508F / 65536.0F);
 }
 
+/// The dials of an easy image.
+ShapeTexOptions eased(ShapeTexOptions options) {
+  options.noise = options.rotation = options.shift = 0;
+  options.small = options.large;
+  options.lines = 0;
+  options.hue = options.texture = 1;
+  return options;
+}
+
+/// Keeps the choice of easy images apart from what is drawn of an image.
+constexpr std::uint64_t easy_stream = 0x4541ULL << 48U;
+
 }  // namespace
 
-void render_shapetex(const ShapeTexOptions& options, Split split, index_t index, std::uint8_t* out) {
+bool is_easy(const ShapeTexOptions& options, Split split, index_t index) {
+  CounterRng rng(static_cast<std::uint64_t>(options.seed) ^ easy_stream, static_cast<std::uint64_t>(split),
+                 static_cast<std::uint64_t>(index));
+  return rng.unit() < rounded(options.easy);
+}
+
+void render_shapetex(const ShapeTexOptions& given, Split split, index_t index, std::uint8_t* out) {
+  const ShapeTexOptions options = is_easy(given, split, index) ? eased(given) : given;
   CounterRng rng(static_cast<std::uint64_t>(options.seed), static_cast<std::uint64_t>(split),
                  static_cast<std::uint64_t>(index));
   const Scene scene = draw_scene(options, shapetex_label(index), rng);

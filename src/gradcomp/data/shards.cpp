@@ -11,7 +11,8 @@ namespace gradcomp::data {
 namespace {
 
 /// First words of the streams.
-constexpr std::uint64_t shares_stream = 0x5B01, order_stream = 0x5B02, owner_stream = 0x5B03;
+constexpr std::uint64_t shares_stream = 0x5B01, order_stream = 0x5B02, owner_stream = 0x5B03,
+                        dealing_stream = 0x5B04ULL << 48U;
 
 /// Uniform on the middles of 2^53 intervals: neither 0 nor 1.
 double open_unit(CounterRng& rng) { return (static_cast<double>(rng.next() >> 11U) + 0.5) * 0x1p-53; }
@@ -86,6 +87,28 @@ std::vector<index_t> skewed_samples(std::span<const std::int32_t> labels, index_
   }
   std::sort(own.begin(), own.end());
   return own;
+}
+
+std::vector<index_t> dealt_samples(index_t count, const Shard& shard) {
+  const Sampler checked({count, shard.batch, shard.rank, shard.ranks, shard.seed});  // throws for senseless numbers
+  const std::vector<index_t> order = shuffled(count, shard.seed ^ dealing_stream, 0);
+  std::vector<index_t> own;
+  for (index_t i = 0; i < count / shard.ranks; ++i) {
+    own.push_back(order[static_cast<std::size_t>(i * shard.ranks + shard.rank)]);
+  }
+  std::sort(own.begin(), own.end());
+  return own;
+}
+
+std::vector<index_t> own_samples(std::span<const std::int32_t> labels, index_t classes, const Shard& shard) {
+  if (shard.skew == 0) return dealt_samples(std::ssize(labels), shard);
+  std::vector<index_t> own = skewed_samples(labels, classes, shard);
+  make_sampler(std::ssize(own), shard);  // throws where they are too few
+  return own;
+}
+
+std::vector<index_t> own_samples(const ImageSet& set, const Shard& shard) {
+  return shard.skew == 0 ? dealt_samples(set.count(), shard) : own_samples(labels_of(set, shard), set.classes, shard);
 }
 
 ShardSampler::ShardSampler(const ImageSet& set, const Shard& shard)

@@ -42,6 +42,17 @@ class Task {
   /// must outlive it.
   virtual Loader::Fill training(const Shard& shard) const = 0;
 
+  /// The training samples that belong to this rank as long as nobody moves them, ascending: as many on every rank. Of
+  /// texts: where each sequence begins. Throws Error where they are fewer than shard.batch.
+  virtual std::vector<index_t> samples(const Shard& shard) const = 0;
+
+  /// Fills the batch with the training samples batch.indices, which may be any and repeat; batch.epoch (augmentation)
+  /// is set. Texts begin anew.
+  virtual void fill(const Shard& shard, Batch& batch) const = 0;
+
+  /// Bytes of one sample with its labels, as the data set holds it.
+  virtual index_t sample_bytes() const = 0;
+
   /// Fills batch `number` of this rank from the validation or the test set, as `split` says; false where there is none
   /// left. Over all ranks and numbers every sample of the set comes once. No training batch has one of either.
   virtual bool held_out(Split split, const Shard& shard, index_t number, Batch& batch) const = 0;

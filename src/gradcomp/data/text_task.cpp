@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/data/shards.hpp"
 #include "gradcomp/data/spec.hpp"
 #include "gradcomp/data/text.hpp"
 
@@ -83,9 +84,22 @@ class TextTask final : public Task {
       for (index_t i = 0; i < shard.batch; ++i) {
         batch.indices[static_cast<std::size_t>(i)] = ((i * shard.ranks + shard.rank) * steps + step) * m_length;
       }
-      fill(m_data.train, m_length, batch);
+      data::fill(m_data.train, m_length, batch);
     };
   }
+
+  /// Sequences that follow each other without gaps. Each sees its own tokens alone: it begins without a hidden state.
+  std::vector<index_t> samples(const Shard& shard) const override {
+    steps_per_epoch(shard);  // refuses what is too small, and skew
+    std::vector<index_t> own = dealt_samples((std::ssize(m_data.train) - 1) / m_length, shard);
+    for (index_t& sequence : own) sequence *= m_length;
+    return own;
+  }
+  void fill(const Shard&, Batch& batch) const override {
+    batch.restart = true;
+    data::fill(m_data.train, m_length, batch);
+  }
+  index_t sample_bytes() const override { return (m_length + 1) * static_cast<index_t>(sizeof(std::int32_t)); }
 
   bool held_out(Split split, const Shard& shard, index_t number, Batch& batch) const override {
     const Tokens& text = split == Split::test ? m_data.test : m_data.validation;
@@ -105,7 +119,7 @@ class TextTask final : public Task {
         for (index_t m = 0; m < members; ++m) {
           batch.indices.push_back((pieces.first(piece + m * shard.ranks) + left) * m_length);
         }
-        fill(text, m_length, batch);
+        data::fill(text, m_length, batch);
         return true;
       }
       left -= steps;

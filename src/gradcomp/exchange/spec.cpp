@@ -4,7 +4,6 @@
 
 #include "gradcomp/compressors/detail/composition.hpp"
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/core/spec_part.hpp"
 #include "gradcomp/exchange/reducer.hpp"
 #include "gradcomp/feedback/feedback.hpp"
 
@@ -18,6 +17,23 @@ bool contains(const std::vector<Parameter>& list, const std::string& name) {
 std::string joined(const std::string& name, const Options& options) {
   const std::string values = options.canonical();
   return name + (values.empty() ? "" : ":" + values);
+}
+
+constexpr const char *of_strategy = "strategy.", *of_sampler = "sampler.";
+
+/// Takes the options out whose keys begin with `prefix`, and returns them without it.
+std::map<std::string, std::string> take_prefixed(std::map<std::string, std::string>& options,
+                                                 const std::string& prefix) {
+  std::map<std::string, std::string> taken;
+  for (auto option = options.begin(); option != options.end();) {
+    if (option->first.starts_with(prefix)) {
+      taken.emplace(option->first.substr(prefix.size()), option->second);
+      option = options.erase(option);
+    } else {
+      ++option;
+    }
+  }
+  return taken;
 }
 
 /// Puts the stage `text` behind spec.compressor; `more`: another one follows. Returns its canonical form, with its +.
@@ -56,6 +72,7 @@ std::vector<Parameter> common_parameters(const Info& info) {
   auto list = feedback_parameters(info);
   for (auto& parameter : reducer_parameters(info)) list.push_back(std::move(parameter));
   list.push_back(Parameter::word("strategy", "job", "when replicas exchange; job: as --strategy says"));
+  list.push_back(Parameter::word("sampler", "job", "how batches are drawn; job: as --sampler says").as_added());
   list.push_back(Parameter::choice("granularity", info.granularity, {"tensor", "bucket"}, "what one segment is"));
   list.push_back(Parameter::real("lr", "0", 0, 1e6, "learning rate; 0: the job's rate times the method's scale"));
   return list;
@@ -64,6 +81,16 @@ std::vector<Parameter> common_parameters(const Info& info) {
 double MethodSpec::learning_rate(double job_rate) const {
   const double own = common.real("lr");
   return own > 0 ? own : job_rate * compressor->info().learning_rate_scale;
+}
+
+ChosenPart choose_part(const MethodSpec& method, const std::string& kind,
+                       const std::map<std::string, std::string>& options, const std::string& job) {
+  const std::string& wanted = method.common.text(kind);
+  const bool by_job = wanted == "job";
+  ChosenPart chosen{by_job ? kind + " '" + job + "'" : "method '" + method.text + "'", {wanted, {}}};
+  if (by_job) chosen.part = parse_spec_part(chosen.owner, job);
+  for (const auto& [key, value] : options) chosen.part.options[key] = value;  // over the job's
+  return chosen;
 }
 
 MethodSpec parse_method(const std::string& text) {
@@ -84,14 +111,8 @@ MethodSpec parse_method(const std::string& text) {
   for (const auto& parameter : shared) {
     if (auto node = first.options.extract(parameter.name); !node.empty()) common.insert(std::move(node));
   }
-  constexpr const char* of_strategy = "strategy.";
-  while (true) {
-    const auto option = std::find_if(first.options.begin(), first.options.end(),
-                                     [&](const auto& o) { return o.first.starts_with(of_strategy); });
-    if (option == first.options.end()) break;
-    spec.strategy_options.emplace(option->first.substr(std::string(of_strategy).size()), option->second);
-    first.options.erase(option);
-  }
+  spec.strategy_options = take_prefixed(first.options, of_strategy);
+  spec.sampler_options = take_prefixed(first.options, of_sampler);
   auto listed = entry.info.parameters;
   if (std::any_of(first.options.begin(), first.options.end(),
                   [&](const auto& o) { return !contains(listed, o.first); })) {
@@ -106,6 +127,7 @@ MethodSpec parse_method(const std::string& text) {
   spec.common = Options(owner, common_parameters(spec.compressor->info()), common);  // parts may have narrowed it
   spec.canonical += ":" + spec.common.canonical();
   for (const auto& [key, value] : spec.strategy_options) spec.canonical += ":" + (of_strategy + key) + "=" + value;
+  for (const auto& [key, value] : spec.sampler_options) spec.canonical += ":" + (of_sampler + key) + "=" + value;
   spec.canonical += stages;
   return spec;
 }

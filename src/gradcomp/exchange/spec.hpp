@@ -7,22 +7,34 @@
 #include <vector>
 
 #include "gradcomp/core/registry.hpp"
+#include "gradcomp/core/spec_part.hpp"
 
 namespace gradcomp {
 
-/// A parsed and validated spec: four choices (compressor, feedback, reducer, strategy) and their options.
+/// A parsed and validated spec: five choices (compressor, feedback, reducer, strategy, sampler) and their options.
 struct MethodSpec {
   std::string text;       ///< as typed
   std::string canonical;  ///< defaults filled in
   std::string label;      ///< for tables: label=..., otherwise the text
   std::shared_ptr<const Compressor> compressor;
-  Options common;  ///< feedback, feedback.beta, feedback.gamma, reducer, strategy, granularity, lr
+  Options common;  ///< feedback, feedback.beta, feedback.gamma, reducer, strategy, sampler, granularity, lr
   /// strategy.KEY=VALUE, without the prefix: only the strategies know which there are (strategy/strategy.hpp).
   std::map<std::string, std::string> strategy_options;
+  /// The same of sampler.KEY=VALUE (sampling/batch_sampler.hpp).
+  std::map<std::string, std::string> sampler_options;
 
   /// lr=... of the spec, or the job's rate times the method's learning_rate_scale.
   double learning_rate(double job_rate) const;
 };
+
+/// What a method chooses of a kind that higher layers know, or the job where the method leaves it to it.
+struct ChosenPart {
+  std::string owner;  ///< whose choice it is: for error messages
+  SpecPart part;
+};
+/// `kind`: "strategy" or "sampler"; `options`: the method's of that kind; `job`: the job's choice, name:key=value.
+ChosenPart choose_part(const MethodSpec& method, const std::string& kind,
+                       const std::map<std::string, std::string>& options, const std::string& job);
 
 /// Parses one spec. Throws Error naming the spec, the offending part and what is allowed.
 MethodSpec parse_method(const std::string& text);

@@ -16,11 +16,11 @@
 namespace gradcomp {
 
 /// The stages of a step, in order; names are used in code, profiling regions, results and plots.
-enum class Stage : std::uint8_t { data, forward, backward, compress, exchange, decompress, update };
+enum class Stage : std::uint8_t { data, forward, backward, compress, exchange, decompress, update, importance };
 
-inline constexpr std::size_t stage_count = 7;
+inline constexpr std::size_t stage_count = 8;
 inline constexpr std::array<const char*, stage_count> stage_names = {"data",     "forward",    "backward", "compress",
-                                                                     "exchange", "decompress", "update"};
+                                                                     "exchange", "decompress", "update",  "importance"};
 constexpr const char* name_of(Stage stage) { return stage_names[static_cast<std::size_t>(stage)]; }
 
 /// Seconds of now_seconds().

@@ -1,7 +1,7 @@
 #include "gradcomp/nn/classifier.hpp"
 
-#include "gradcomp/core/error.hpp"
-#include "gradcomp/core/read_back.hpp"
+#include <fmt/format.h>
+
 #include "gradcomp/nn/architecture.hpp"
 
 namespace gradcomp::nn {
@@ -9,10 +9,7 @@ namespace gradcomp::nn {
 template <class T>
 Classifier<T>::Classifier(Layout& layout, const std::vector<int>& extents, int max_batch)
     : m_features_gradient("gradcomp::nn::features_gradient", index_t(max_batch) * extents.front()),
-      m_losses("gradcomp::nn::losses", max_batch),
-      m_hits("gradcomp::nn::hits", max_batch),
-      m_host_losses(Kokkos::create_mirror_view(m_losses)),
-      m_host_hits(Kokkos::create_mirror_view(m_hits)) {
+      m_losses(max_batch) {
   std::size_t segment = layout.segments.size();
   add_linear_layers(layout, extents);
   for (std::size_t i = 1; i < extents.size(); ++i, segment += 2) {
@@ -25,9 +22,8 @@ Classifier<T>::Classifier(Layout& layout, const std::vector<int>& extents, int m
 
 template <class T>
 void Classifier<T>::forward(const Exec& exec, const Span<const T>& features, const Span<const T>& parameters,
-                            const Span<const std::int32_t>& labels, bool training, const GemmWorkspace<T>& workspace,
-                            Path path) {
-  m_images = static_cast<int>(labels.extent(0));
+                            const Batch<T>& batch, bool training, const GemmWorkspace<T>& workspace, Path path) {
+  m_images = static_cast<int>(batch.size());
   for (std::size_t i = 0; i < m_layers.size(); ++i) {
     const Layer& layer = m_layers[i];
     const index_t weights = layer.in * layer.out;
@@ -35,8 +31,9 @@ void Classifier<T>::forward(const Exec& exec, const Span<const T>& features, con
                       subspan(parameters, layer.offset + weights, layer.out), i + 1 < m_layers.size(), layer.y,
                       workspace, path);
   }
-  softmax_cross_entropy<T>(exec, classes(), m_layers.back().y, labels, m_losses, m_hits,
-                           training ? Span<T>(m_layers.back().gradient) : Span<T>());
+  m_losses.begin(exec, m_images, 1, batch.weights);
+  softmax_cross_entropy<T>(exec, classes(), m_layers.back().y, batch.labels, m_losses.weights(), m_losses.losses(),
+                           m_losses.hits(), training ? Span<T>(m_layers.back().gradient) : Span<T>());
 }
 
 template <class T>
@@ -59,17 +56,9 @@ Span<const T> Classifier<T>::backward(const Exec& exec, const Span<const T>& fea
 
 template <class T>
 Loss Classifier<T>::loss(const Exec& exec, const std::string& name) {
-  Kokkos::deep_copy(exec, m_host_losses, m_losses);
-  Kokkos::deep_copy(exec, m_host_hits, m_hits);
-  wait(exec, "gradcomp::nn::loss");
-  Loss loss{0, 0, m_images};
-  for (int image = 0; image < m_images; ++image) {
-    require(m_host_hits(image) != Hit::bad_label, "{}: the label of image {} of the batch is not one of {} classes",
-            name, image, classes());
-    loss.sum += m_host_losses(image);
-    loss.correct += m_host_hits(image) == Hit::right ? 1 : 0;
-  }
-  return loss;
+  return m_losses.loss(exec, [&](index_t image) {
+    return fmt::format("{}: the label of image {} of the batch is not one of {} classes", name, image, classes());
+  });
 }
 
 template <class T>

@@ -1,8 +1,8 @@
 #pragma once
 // The end of an image model: fully connected layers, softmax, cross entropy.
+#include "gradcomp/nn/label_losses.hpp"
 #include "gradcomp/nn/linear.hpp"
 #include "gradcomp/nn/model.hpp"
-#include "gradcomp/nn/softmax.hpp"
 
 namespace gradcomp::nn {
 
@@ -13,8 +13,8 @@ class Classifier {
   Classifier(Layout& layout, const std::vector<int>& extents, int max_batch);
 
   /// Loss and hits of each image, with `training` also the gradient of the logits. features: [images][extents[0]].
-  void forward(const Exec& exec, const Span<const T>& features, const Span<const T>& parameters,
-               const Span<const std::int32_t>& labels, bool training, const GemmWorkspace<T>& workspace, Path path);
+  void forward(const Exec& exec, const Span<const T>& features, const Span<const T>& parameters, const Batch<T>& batch,
+               bool training, const GemmWorkspace<T>& workspace, Path path);
 
   /// Gradients of the parameters, last layer first, each reported to `ready`. Returns the gradient of the features.
   Span<const T> backward(const Exec& exec, const Span<const T>& features, const Span<const T>& parameters,
@@ -23,6 +23,7 @@ class Classifier {
   /// Of the last forward(). Fences `exec`. Throws Error when a label was no class; `name`: the model's, for the
   /// message.
   Loss loss(const Exec& exec, const std::string& name);
+  const LabelLosses& losses() const { return m_losses; }
 
   /// Index of its first tensor.
   std::size_t segment() const { return m_layers.front().segment; }
@@ -47,10 +48,7 @@ class Classifier {
   std::vector<Layer> m_layers;
   int m_images = 0;
   Vector<T> m_features_gradient;
-  Vector<double> m_losses;
-  Vector<Hit> m_hits;
-  typename Vector<double>::host_mirror_type m_host_losses;
-  typename Vector<Hit>::host_mirror_type m_host_hits;
+  LabelLosses m_losses;
 };
 
 }  // namespace gradcomp::nn

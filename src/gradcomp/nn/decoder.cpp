@@ -1,7 +1,7 @@
 #include "gradcomp/nn/decoder.hpp"
 
-#include "gradcomp/core/error.hpp"
-#include "gradcomp/core/read_back.hpp"
+#include <fmt/format.h>
+
 #include "gradcomp/kernels/lanes.hpp"
 #include "gradcomp/nn/column_sums.hpp"
 #include "gradcomp/nn/exponential.hpp"
@@ -10,10 +10,10 @@ namespace gradcomp::nn {
 
 template <class T>
 void token_cross_entropy(const Exec& exec, const Matrix<T>& logits, const Span<const std::int32_t>& labels,
-                         const Span<const std::int32_t>& tokens, index_t sequences, bool with_gradient,
-                         const Span<double>& losses, const Span<Hit>& hits) {
+                         const Span<const std::int32_t>& tokens, const Span<const float>& weights, index_t sequences,
+                         bool with_gradient, const Span<double>& losses, const Span<Hit>& hits) {
   const index_t classes = logits.columns, rows = logits.rows, steps = rows / sequences;
-  const bool has_tokens = tokens.extent(0) > 0;
+  const bool has_tokens = tokens.extent(0) > 0, weighted = weights.extent(0) > 0;
   kernels::for_warps(
       "gradcomp::nn::token_cross_entropy", exec, rows, KOKKOS_LAMBDA(const kernels::Warp& warp, const index_t row) {
         const index_t place = row % sequences * steps + row / sequences;
@@ -44,8 +44,9 @@ void token_cross_entropy(const Exec& exec, const Matrix<T>& logits, const Span<c
           hits(place) = !valid ? Hit::bad_label : right ? Hit::right : Hit::wrong;
         });
         if (with_gradient) {
-          const T scale = valid ? static_cast<T>(1 / (sum * double(rows))) : T(0);
-          const T one = valid ? static_cast<T>(1 / double(rows)) : T(0);
+          const double weight = weighted ? double(weights(row % sequences)) : 1.0;
+          const T scale = valid ? static_cast<T>(weight / (sum * double(rows))) : T(0);
+          const T one = valid ? static_cast<T>(weight / double(rows)) : T(0);
           kernels::each_element(warp, classes,
                                 [&](int, index_t j) { x[j] = x[j] * scale - (j == label ? one : T(0)); });
         }
@@ -59,10 +60,7 @@ Decoder<T>::Decoder(index_t units, index_t vocabulary, bool tied, index_t max_to
       m_tied(tied),
       m_logits("gradcomp::nn::logits", max_tokens * vocabulary),
       m_partials("gradcomp::nn::bias_partials", column_sums_scratch(max_tokens, vocabulary)),
-      m_losses("gradcomp::nn::losses", max_tokens),
-      m_hits("gradcomp::nn::hits", max_tokens),
-      m_host_losses(Kokkos::create_mirror_view(m_losses)),
-      m_host_hits(Kokkos::create_mirror_view(m_hits)) {}
+      m_losses(max_tokens) {}
 
 template <class T>
 template <class U>
@@ -79,7 +77,9 @@ void Decoder<T>::forward(const Exec& exec, const Matrix<const T>& x, const Span<
   m_steps = x.rows / sequences;
   const auto logits = Matrix<T>::dense(m_logits.data(), m_tokens, m_vocabulary);
   gemm<T>(exec, x, matrix(weight), logits, workspace, path, {false, bias.data()});
-  token_cross_entropy<T>(exec, logits, batch.labels, batch.tokens, sequences, training, m_losses, m_hits);
+  m_losses.begin(exec, sequences, m_steps, batch.weights);
+  token_cross_entropy<T>(exec, logits, batch.labels, batch.tokens, m_losses.weights(), sequences, training,
+                         m_losses.losses(), m_losses.hits());
 }
 
 template <class T>
@@ -99,24 +99,16 @@ void Decoder<T>::backward(const Exec& exec, const Matrix<const T>& x, const Span
 
 template <class T>
 Loss Decoder<T>::loss(const Exec& exec, const std::string& model) {
-  Kokkos::deep_copy(exec, m_host_losses, m_losses);
-  Kokkos::deep_copy(exec, m_host_hits, m_hits);
-  wait(exec, "gradcomp::nn::loss");
-  Loss loss{0, 0, m_tokens};
-  for (index_t token = 0; token < m_tokens; ++token) {
-    require(m_host_hits(token) != Hit::bad_label,
-            "{}: the token or the label at step {} of sequence {} of the batch is not one of {} classes", model,
-            token % m_steps, token / m_steps, m_vocabulary);
-    loss.sum += m_host_losses(token);
-    loss.correct += m_host_hits(token) == Hit::right ? 1 : 0;
-  }
-  return loss;
+  return m_losses.loss(exec, [&](index_t token) {
+    return fmt::format("{}: the token or the label at step {} of sequence {} of the batch is not one of {} classes",
+                       model, token % m_steps, token / m_steps, m_vocabulary);
+  });
 }
 
-#define GRADCOMP_INSTANTIATE(T)                                                                             \
-  template void token_cross_entropy<T>(const Exec&, const Matrix<T>&, const Span<const std::int32_t>&,      \
-                                       const Span<const std::int32_t>&, index_t, bool, const Span<double>&, \
-                                       const Span<Hit>&);                                                   \
+#define GRADCOMP_INSTANTIATE(T)                                                                                  \
+  template void token_cross_entropy<T>(const Exec&, const Matrix<T>&, const Span<const std::int32_t>&,           \
+                                       const Span<const std::int32_t>&, const Span<const float>&, index_t, bool, \
+                                       const Span<double>&, const Span<Hit>&);                                   \
   template class Decoder<T>;
 GRADCOMP_INSTANTIATE(float)
 GRADCOMP_INSTANTIATE(double)

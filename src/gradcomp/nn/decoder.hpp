@@ -2,20 +2,21 @@
 // The last layer of a language model: logits of all tokens of a batch, softmax, cross entropy, and their gradient. Also
 // of classifiers of sequences, whose rows are one step.
 #include "gradcomp/nn/gemm.hpp"
+#include "gradcomp/nn/label_losses.hpp"
 #include "gradcomp/nn/model.hpp"
-#include "gradcomp/nn/softmax.hpp"
 
 namespace gradcomp::nn {
 
-/// Cross entropy of many classes, in place: each row of `logits` becomes the gradient of the mean loss where
-/// `with_gradient`, else something of no use. Row r counts for label r, read at labels(r % sequences x steps + r /
-/// sequences), as batches hold them ([sequences][steps]), while rows are [steps][sequences]; losses and hits likewise.
+/// Cross entropy of many classes, in place: each row of `logits` becomes the gradient of 1 / rows x the sum of weight x
+/// loss where `with_gradient`, else something of no use. Row r counts for label r, read at labels(r % sequences x steps
+/// + r / sequences), as batches hold them ([sequences][steps]), while rows are [steps][sequences]; losses and hits
+/// likewise. weights: [sequences], or empty where all are 1; losses are without them.
 /// A label outside [0, columns), or a token outside (`tokens` may be empty), gives Hit::bad_label, no loss and no
 /// gradient.
 template <class T>
 void token_cross_entropy(const Exec& exec, const Matrix<T>& logits, const Span<const std::int32_t>& labels,
-                         const Span<const std::int32_t>& tokens, index_t sequences, bool with_gradient,
-                         const Span<double>& losses, const Span<Hit>& hits);
+                         const Span<const std::int32_t>& tokens, const Span<const float>& weights, index_t sequences,
+                         bool with_gradient, const Span<double>& losses, const Span<Hit>& hits);
 
 /// Logits = x w + bias with w: {units, vocabulary}, or the embedding's table {vocabulary, units} where the two are tied
 /// (Press and Wolf 2017).
@@ -36,6 +37,7 @@ class Decoder {
 
   /// Of the last forward(). Fences; throws Error for a label or token that is no class, in the name of `model`.
   Loss loss(const Exec& exec, const std::string& model);
+  const LabelLosses& losses() const { return m_losses; }
 
  private:
   template <class U>
@@ -45,10 +47,7 @@ class Decoder {
   bool m_tied;
   index_t m_tokens = 0, m_steps = 1;  ///< of the last forward
   Vector<T> m_logits, m_partials;
-  Vector<double> m_losses;
-  Vector<Hit> m_hits;
-  typename Vector<double>::host_mirror_type m_host_losses;
-  typename Vector<Hit>::host_mirror_type m_host_hits;
+  LabelLosses m_losses;
 };
 
 }  // namespace gradcomp::nn

@@ -110,6 +110,7 @@ void ImageModel<T>::start(const Exec& exec, const Batch<T>& batch) {
   require(index_t(batch.images.extent(0)) == batch.size() * image_size(),
           "{}: {} image elements for {} labels where each image has {}", m_name, batch.images.extent(0), batch.size(),
           image_size());
+  require_weights(m_name, batch, batch.size());
   m_images = static_cast<int>(batch.size());
   copy_input<T>(exec, batch.images, {m_input.data(), m_images, m_height, m_width, image_channels, 1});
 }

@@ -21,6 +21,9 @@ class ImageModel : public Model<T> {
   void forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch) override;
   void infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch) override;
   Loss loss(const Exec& exec) override { return m_classifier->loss(exec, m_name); }
+  void sample_losses(const Exec& exec, const Span<float>& losses) const override {
+    m_classifier->losses().sample_losses(exec, m_name, losses);
+  }
 
  protected:
   /// Images are height x width x 3; throws Error unless both extents are multiples of `divisor`.

@@ -164,6 +164,7 @@ void LstmClassifier<T>::run(const Exec& exec, const Span<const T>& parameters, c
   require(index_t(batch.images.extent(0)) == size * image_size(),
           "{}: {} elements of frames for {} labels where each sequence has {}", m_name, batch.images.extent(0), size,
           image_size());
+  require_weights(m_name, batch, size);
   m_shape = {m_largest.steps, size};
   m_dropping = training && m_network.dropout > 0;
   m_key = batch.key;

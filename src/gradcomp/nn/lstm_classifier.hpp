@@ -53,6 +53,9 @@ class LstmClassifier final : public Model<T> {
                 const Ready& ready) override;
   void infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch) override;
   Loss loss(const Exec& exec) override { return m_classifier.loss(exec, m_name); }
+  void sample_losses(const Exec& exec, const Span<float>& losses) const override {
+    m_classifier.losses().sample_losses(exec, m_name, losses);
+  }
 
  private:
   void run(const Exec& exec, const Span<const T>& parameters, const Batch<T>& batch, bool training);

@@ -13,7 +13,7 @@
 
 namespace gradcomp::nn {
 
-/// Samples with their targets, all borrowed.
+/// Samples with their targets, all borrowed. A sample is an image, a sequence of frames or a sequence of a text.
 template <class T>
 struct Batch {
   Span<const T> images;                  ///< [size][height][width][channels] contiguous; empty for language models
@@ -21,16 +21,19 @@ struct Batch {
   Span<const std::int32_t> tokens = {};  ///< language models: [sequences][length], each in [0, classes)
   bool restart = false;                  ///< texts begin anew: the hidden state that they left behind is forgotten
   std::uint64_t key = 0;                 ///< of this batch's random draws (dropout): of seed, step and rank
+  Span<const float> weights = {};        ///< one per sample, of its loss and gradient; empty: all are 1
 
   index_t size() const { return static_cast<index_t>(labels.extent(0)); }
 };
 
 /// Result over one batch, or the sum over several (operator +=).
 struct Loss {
-  double sum = 0;       ///< of the cross entropy, nats
-  index_t correct = 0;  ///< labels whose logit is the largest
-  index_t count = 0;    ///< labels
+  double sum = 0;       ///< of the cross entropy, nats, each label's by the weight of its sample
+  index_t correct = 0;  ///< labels whose logit is the largest, without weights
+  index_t count = 0;    ///< labels, without weights
 
+  /// 1 / samples x the sum of weight x mean loss of the sample: what backward() differentiates, and an unbiased
+  /// estimate of the same mean for any sampler whose weights are 1 / (samples to draw from x probability).
   double mean() const { return sum / static_cast<double>(count); }
   double accuracy() const { return static_cast<double>(correct) / static_cast<double>(count); }
   Loss& operator+=(const Loss& other);
@@ -85,17 +88,27 @@ class Model {
     m_needed = nullptr;
   }
 
-  /// Gradient of the mean loss of the last forward(), which must have had the same parameters. `ready` may be empty.
+  /// Gradient of Loss::mean() of the last forward(), which must have had the same parameters. `ready` may be empty.
+  /// With weights w_j that is the gradient of 1 / samples x sum of w_j L_j; L_j is the mean loss of sample j's labels
+  /// in this batch (where there is batch norm, it depends on the others in it, those of weight 0 included).
   virtual void backward(const Exec& exec, const Span<const T>& parameters, const Span<T>& gradient,
                         const Ready& ready) = 0;
 
-  /// Forward without dropout and with the running statistics, which stay as they are; a hidden state moves on.
-  /// Overwrites what backward() would need.
+  /// Forward without dropout and with the running statistics, which stay as they are; a hidden state moves on, or
+  /// starts from zero for each sequence where batch.restart says so. Overwrites what backward(), loss() and
+  /// sample_losses() need of the last forward(). Nothing else outlasts it: given a copy of the state, a pass between
+  /// two steps leaves the training as it was (its statistics, its hidden state, and its random draws, which are of
+  /// Batch::key alone).
   virtual void infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& state,
                      const Batch<T>& batch) = 0;
 
   /// Loss of the last forward() or infer(). Fences `exec`. Throws Error when a label was no class.
   virtual Loss loss(const Exec& exec) = 0;
+
+  /// losses[j] = mean loss of the labels of sample j of the last forward() or infer(), in nats, without its weight; not
+  /// finite where its logits are not. A label that is no class counts as a loss of 0: loss() reports it. Launches on
+  /// `exec` alone. Throws Error unless there is room for exactly the samples of that batch.
+  virtual void sample_losses(const Exec& exec, const Span<float>& losses) const = 0;
 
   /// forward, backward, loss.
   Loss train_step(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch,

@@ -42,7 +42,7 @@ void ResNet<T>::run(const Exec& exec, const Span<const T>& parameters, const Spa
   }
   global_average_pool<T>(exec, input_of(m_units.size()), m_pooled);
   this->need(m_classifier->segment());
-  m_classifier->forward(exec, m_pooled, parameters, batch.labels, training, m_workspace.gemm, m_path);
+  m_classifier->forward(exec, m_pooled, parameters, batch, training, m_workspace.gemm, m_path);
 }
 
 template <class T>

@@ -1,6 +1,7 @@
 #include "gradcomp/nn/texts.hpp"
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/nn/label_losses.hpp"
 
 namespace gradcomp::nn {
 
@@ -22,6 +23,7 @@ SequenceShape shape_of(const std::string& model, const Batch<T>& batch, const Se
           largest.steps);
   require(index_t(batch.tokens.extent(0)) == tokens, "{}: {} tokens for {} labels where each token has one", model,
           batch.tokens.extent(0), tokens);
+  require_weights(model, batch, tokens / largest.steps);
   return {largest.steps, tokens / largest.steps};
 }
 

@@ -11,7 +11,8 @@ void require_texts(const char* model, int vocabulary, int length, int max_batch)
 /// Throws Error unless `rate` is a probability below 1.
 void require_dropout(const char* model, double rate);
 
-/// Extents of a batch. Throws Error unless it holds whole sequences, at most those of `largest`, and a label per token.
+/// Extents of a batch. Throws Error unless it holds whole sequences, at most those of `largest`, a label per token, and
+/// a weight per sequence or none.
 template <class T>
 SequenceShape shape_of(const std::string& model, const Batch<T>& batch, const SequenceShape& largest);
 

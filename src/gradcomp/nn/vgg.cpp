@@ -26,7 +26,7 @@ void Vgg<T>::run(const Exec& exec, const Span<const T>& parameters, const Span<T
     m_units[u].forward(exec, input_of(u), parameters, state, training, {}, m_workspace, m_path);
   }
   this->need(m_classifier->segment());
-  m_classifier->forward(exec, features(), parameters, batch.labels, training, m_workspace.gemm, m_path);
+  m_classifier->forward(exec, features(), parameters, batch, training, m_workspace.gemm, m_path);
 }
 
 template <class T>

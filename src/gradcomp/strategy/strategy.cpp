@@ -6,12 +6,7 @@
 namespace gradcomp {
 
 StrategyChoice choose_strategy(const MethodSpec& method, const std::string& job) {
-  const std::string& wanted = method.common.text("strategy");
-  const bool by_job = wanted == "job";
-  const std::string owner = by_job ? "strategy '" + job + "'" : "method '" + method.text + "'";
-  SpecPart part{wanted, {}};
-  if (by_job) part = parse_spec_part(owner, job);
-  for (const auto& [key, value] : method.strategy_options) part.options[key] = value;  // over the job's
+  const auto [owner, part] = choose_part(method, "strategy", method.strategy_options, job);
   const StrategyEntry& entry = find_by_name(all_strategies(), "strategy", part.name);
   return {entry, Options(owner + ", strategy " + entry.name, entry.parameters, part.options)};
 }

@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "gradcomp/sampling/batch_sampler.hpp"
+
 namespace gradcomp::train {
 
 Entrant::Role Contender::role() const {
@@ -26,7 +28,10 @@ std::vector<Contender> contenders(const Options& options, const std::vector<Meth
     spec.label = fmt::format("fp32:accumulate={}", options.accumulate);
     all.push_back({spec, spec.learning_rate(options.learning_rate)});
   }
-  for (const Contender& c : all) choose_strategy(c.spec, options.strategy);  // throws for one that does not exist
+  for (const Contender& c : all) {  // throws for what does not exist
+    choose_strategy(c.spec, options.strategy);
+    choose_sampler(c.spec, options.sampler);
+  }
   return all;
 }
 

@@ -13,7 +13,7 @@ class DeviceBatch {
   nn::Batch<float> upload(const Exec& exec, const data::Batch& batch);
 
  private:
-  Vector<float> m_images;
+  Vector<float> m_images, m_weights;
   Vector<std::int32_t> m_labels, m_tokens;
 };
 

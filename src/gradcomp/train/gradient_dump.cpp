@@ -9,15 +9,17 @@
 namespace gradcomp::train {
 
 void check_dumps(const Options& options, const std::vector<MethodSpec>& methods, int rank) {
-  if (options.dump_folder.empty()) return;
+  if (options.dump_folder.empty() && options.importance_folder.empty()) return;
   for (std::size_t i = 0; i < methods.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       require(data::file_name_part(methods[i].label) != data::file_name_part(methods[j].label),
-              "--dump-gradients: methods '{}' and '{}' would write the same files; give one another label=...",
+              "--dump-gradients, --dump-importance: methods '{}' and '{}' would write the same files; give one another label=...",
               methods[j].text, methods[i].text);
     }
   }
-  if (rank == 0) data::require_writable_folder(options.dump_folder);
+  for (const std::string& folder : {options.dump_folder, options.importance_folder}) {
+    if (rank == 0 && !folder.empty()) data::require_writable_folder(folder);
+  }
 }
 
 GradientDump::GradientDump(const Options& options, const MethodSpec& method, const Layout& layout, int rank, int ranks)

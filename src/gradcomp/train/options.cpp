@@ -28,6 +28,7 @@ Options Options::trial(std::uint64_t trial_seed, index_t trial_steps) const {
   trial.seed = trial_seed;
   trial.steps = trial.evaluate_every = trial_steps;
   trial.dump_folder.clear();
+  trial.importance_folder.clear();
   trial.dump_steps.clear();
   trial.target.clear();
   return trial;
@@ -77,7 +78,10 @@ void Options::check() const {
   StragglerDial::parse(straggler);
   require(dump_folder.empty() || seeds == 1, "--dump-gradients takes one seed: --seeds {} is not allowed with it",
           seeds);
-  require(dump_folder.empty() == dump_steps.empty(), "--dump-gradients needs --at, and --at needs --dump-gradients");
+  require(importance_folder.empty() || seeds == 1,
+          "--dump-importance takes one seed: --seeds {} is not allowed with it", seeds);
+  require((dump_folder.empty() && importance_folder.empty()) == dump_steps.empty(),
+          "--dump-gradients and --dump-importance need --at, and --at needs one of them");
   for (const index_t step : dump_steps) {
     require(step >= 0 && step < steps, "--at {} is not allowed; 0 to {}, the last of --steps {}", step, steps - 1,
             steps);

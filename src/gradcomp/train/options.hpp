@@ -29,6 +29,8 @@ struct Options {
   double skew = 0;  ///< of labels over ranks (data::Shard); 0: none
   std::uint64_t seed = 1;
   std::string strategy = "overlapped";  ///< spec of strategy/strategy.hpp
+  std::string sampler = "uniform";      ///< spec of sampling/batch_sampler.hpp
+  std::string replay_slices;            ///< result file of a run whose slices are repeated; empty: none (replay.hpp)
   index_t bucket_kib = 0;               ///< 0: sizes that follow from the model
   index_t evaluate_every = 0;           ///< steps between evaluations on the validation set; 0: four in all
   index_t block = 20;                   ///< steps of one method before the next one runs
@@ -47,7 +49,8 @@ struct Options {
   std::string resume_folder;            ///< empty: from the start
   double density_tolerance = 0;         ///< of the median of achieved / target density; 0: no limit
   std::string dump_folder;              ///< where gradients go as .npy files; empty: none are written
-  std::vector<index_t> dump_steps;
+  std::string importance_folder;    ///< where losses of samples go as .npy files; empty: none are written
+  std::vector<index_t> dump_steps;  ///< of both
   std::string transport = "mpi";  ///< spec of comm/registry.hpp
   std::string straggler;          ///< spec of straggler.hpp; empty: none
   double time_limit = 0;          ///< seconds that an exchange is waited for; 0: for ever

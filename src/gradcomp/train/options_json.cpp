@@ -25,6 +25,8 @@ report::Json to_json(const Options& o) {
           {"seed", o.seed},
           {"seeds", o.seeds},
           {"strategy", o.strategy},
+          {"sampler", o.sampler},
+          {"replayed_slices", !o.replay_slices.empty()},
           {"bucket_kib", o.bucket_kib > 0 ? report::Json(o.bucket_kib) : report::Json("auto")},
           {"evaluate_every", o.evaluation_interval()},
           {"block", o.block},
@@ -45,7 +47,7 @@ report::Json checkpoint_settings(const Options& options, const data::Task& task,
                                  const std::vector<Contender>& contenders, int ranks, const std::string& cut) {
   report::Json settings = to_json(options);
   // What judges the results, and the number of seeds, may be chosen anew.
-  for (const char* key : {"quality_tolerance", "density_tolerance", "dump_steps", "resumed", "tuned", "seeds"}) {
+  for (const char* key : {"quality_tolerance", "density_tolerance", "dump_steps", "resumed", "tuned", "seeds", "replayed_slices"}) {
     settings.erase(key);
   }
   settings["data"] = task.name();
@@ -67,6 +69,7 @@ report::Json rate_settings(const Options& options, const data::Task& task, int r
                           "weight_decay", "decay", "clip", "augment", "skew"}) {
     chosen[key] = settings[key];
   }
+  if (options.sampler != Options().sampler) chosen["sampler"] = options.sampler;  // files of rates are older
   chosen["data"] = task.name();
   chosen["data_crc"] = task.crc();
   chosen["batch_of_all_ranks"] = options.batch * ranks;

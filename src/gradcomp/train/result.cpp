@@ -17,6 +17,16 @@ std::string ratio(const std::optional<double>& value) {
   return value ? report::format_number(*value) + "x" : std::string("-");
 }
 
+/// Over steps and ranks.
+double mean_slices(const Sampling& sampling) {
+  index_t sum = 0, count = 0;
+  for (const auto& rank : sampling.slices) {
+    sum = std::accumulate(rank.begin(), rank.end(), sum);
+    count += std::ssize(rank);
+  }
+  return count > 0 ? static_cast<double>(sum) / static_cast<double>(count) : 0.0;
+}
+
 }  // namespace
 
 double MethodResult::mean_ms() const { return mean(step_ms); }
@@ -77,6 +87,13 @@ report::Row to_row(const MethodResult& r, bool matched, const SpeedUps& speed, c
       .set("parameters_hash", fmt::format("{:016x}", r.parameters_hash))
       .curve(r.curve);
   if (r.loss_floor > 0) row.set("loss_floor", r.loss_floor);
+  if (r.sampling) {
+    row.set("sampler", r.sampling->sampler)
+        .set("slices_per_step", mean_slices(*r.sampling))
+        .set("slices", r.sampling->slices)
+        .set("moved_samples", r.sampling->moved)
+        .set("moved_bytes", r.sampling->moved_bytes);
+  }
   if (r.staleness) row.set("staleness_mean", r.staleness->mean).set("staleness_max", r.staleness->most);
   if (r.joules_per_step) row.set("joules_per_step", *r.joules_per_step);
   if (r.contender.bucket_kib) row.set("bucket_kib", *r.contender.bucket_kib);
@@ -114,6 +131,8 @@ report::Table to_table(const std::vector<MethodResult>& results, const std::vect
       {"method", "payload\nper step", "compression\nratio", "step ms\nmedian", "p95", "forward\nms", "backward\nms",
        "compress\nms", "exchange\nms", "hidden\nms", "exposed\nms", "decompress\nms", "samples\nper s",
        "test\n" + (results.empty() ? Metric() : results.front().metric).name, "speed-up\nvs fp32", "vs best\ndense"});
+  const bool sampled = std::any_of(results.begin(), results.end(), [](const auto& r) { return r.sampling; });
+  if (sampled) header.emplace_back("importance\nms");
   if (energy) header.emplace_back("joules\nper step");
   report::Table table(header);
   const auto stage = [](const MethodResult& r, const char* name) {
@@ -129,6 +148,7 @@ report::Table to_table(const std::vector<MethodResult>& results, const std::vect
          stage(r, "forward"), stage(r, "backward"), stage(r, "compress"), stage(r, "exchange"), stage(r, "hidden"),
          stage(r, "exposed"), stage(r, "decompress"), report::format_number(1e3 * r.samples_per_step / r.median_ms()),
          r.metric.text(r.test_quality), ratio(speeds[i].vs_fp32), ratio(speeds[i].vs_best_dense)});
+    if (sampled) cells.push_back(stage(r, "importance"));
     if (energy) cells.push_back(r.joules_per_step ? report::format_number(*r.joules_per_step) : "-");
     table.row(cells);
   }

@@ -20,6 +20,14 @@ struct Staleness {
 
 /// Times are the maximum over ranks (of ranks that are not in step the mean), bytes the maximum over ranks of the mean
 /// per step.
+/// How a sampler chose the batches.
+struct Sampling {
+  std::string sampler;                       ///< canonical spec
+  std::vector<std::vector<index_t>> slices;  ///< forward passes of importance, [rank][step]
+  index_t moved = 0;                         ///< samples that changed ranks, over all ranks
+  double moved_bytes = 0;                    ///< their bytes, which travel where no rank can read another's samples
+};
+
 struct MethodResult {
   Contender contender;
   std::string strategy;
@@ -41,6 +49,7 @@ struct MethodResult {
   index_t state_bytes = 0;            ///< feedback and compressor memory of one rank
   index_t skipped_steps = 0;
   bool replicas_equal = true;
+  std::optional<Sampling> sampling;       ///< where batches are drawn by importance
   std::optional<Staleness> staleness;     ///< with servers
   std::optional<double> joules_per_step;  ///< of all devices of the job; evaluations excluded
   std::uint64_t parameters_hash = 0;      ///< of this rank's, at the end

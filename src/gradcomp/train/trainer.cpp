@@ -57,8 +57,9 @@ Trainer::Trainer(const Job& job, const Contender& contender)
       m_strategy(make_strategy(contender.spec, job.model.layout(), job.model.state_count(), job.link,
                                strategy_options(job.options, contender))),
       m_dump(job.options, contender.spec, job.model.layout(), job.control.rank(), job.control.size()),
+      m_loss_dump(job, contender.spec),
       m_straggler(straggler_of(job)),
-      m_loader(std::make_unique<data::Loader>(job.task.training(job.shard()))),
+      m_batches(job, contender),
       m_epoch_steps(job.task.steps_per_epoch(job.shard())) {
   m_result.contender = contender;
   m_result.strategy = m_strategy->name();
@@ -92,17 +93,21 @@ void Trainer::check_period() const {
 }
 
 StepReport Trainer::train(const Exec& exec, Timeline* timeline) {
-  nn::Batch<float> batch;
-  {
-    const StageScope stage(exec, timeline, Stage::data);
-    batch = m_batch.upload(exec, m_loader->next());
-    batch.key = batch_key(m_job.shard(), m_now.step);
-  }
+  nn::Batch<float> batch = m_batches.next(exec, m_now.step, m_parameters, m_state, timeline);
+  batch.key = batch_key(m_job.shard(), m_now.step);
   m_strategy->begin(exec, {m_now.step, m_rate.at(m_now.step), m_gradient, m_parameters,
                            m_job.model.has_statistics() ? Span<float>(m_state) : Span<float>(), timeline});
   forward(exec, batch, timeline);
   backward(exec, timeline);
-  return m_strategy->end(exec, {});
+  StepReport report = m_strategy->end(exec, [&] { return m_batches.evaluate_slice(exec, timeline); });
+  m_batches.finish(exec, timeline);
+  return report;
+}
+
+/// Between steps, so that what moves belongs to no batch. The time counts as the next step's.
+void Trainer::reshard(const Exec& exec) {
+  drain(exec);
+  m_now.wire_bytes += static_cast<double>(m_batches.reshard(exec));
 }
 
 void Trainer::forward(const Exec& exec, const nn::Batch<float>& batch, Timeline* timeline) {
@@ -165,6 +170,7 @@ void Trainer::step(const Exec& exec, bool warmup) {
   }
   const bool last = (m_now.step + 1) % period() == 0;
   if (m_dump.wanted(m_now.step)) m_dump.keep_memories(exec, m_strategy->memories(), m_rate.at(m_now.step));
+  if (m_loss_dump.wanted(m_now.step)) m_loss_dump.write(exec, m_parameters, m_state, m_now.step);
   std::swap(m_older_state, m_kept_state);
   Kokkos::deep_copy(exec, m_kept_state, m_state);
   wait(exec, "gradcomp::train::step");
@@ -172,6 +178,7 @@ void Trainer::step(const Exec& exec, bool warmup) {
   Stopwatch watch(exec);  // no barrier at its end: the slowest rank's time is found in finish()
   watch.start();
   if (!m_period_warm && m_now.step % period() == 0) m_timeline.begin_step(exec);
+  if (m_batches.reshards_before(m_now.step)) reshard(exec);
   const StepReport report = train(exec, m_period_warm ? nullptr : &m_timeline);
   const double seconds = watch.stop();
   if (!m_period_warm && last) m_timeline.end_step();

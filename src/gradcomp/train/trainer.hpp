@@ -5,13 +5,14 @@
 #include <optional>
 #include <vector>
 
-#include "gradcomp/data/loader.hpp"
 #include "gradcomp/measure/timeline.hpp"
 #include "gradcomp/nn/schedule.hpp"
 #include "gradcomp/strategy/strategy.hpp"
+#include "gradcomp/train/batches.hpp"
 #include "gradcomp/train/evaluation.hpp"
 #include "gradcomp/train/gradient_dump.hpp"
 #include "gradcomp/train/job.hpp"
+#include "gradcomp/train/loss_dump.hpp"
 #include "gradcomp/train/result.hpp"
 #include "gradcomp/train/snapshot.hpp"
 #include "gradcomp/train/straggler.hpp"
@@ -79,8 +80,10 @@ class Trainer {
   void check_replicas(const Exec& exec);
   std::optional<double> joules_per_step();
   void drain(const Exec& exec);
+  void reshard(const Exec& exec);
   void count(const Exec& exec, const StepReport& report);
   void add_waiting();
+  void add_sampling();
   Memories memory();
   /// f(name, vector) for everything that grows from step to step.
   template <class F>
@@ -95,9 +98,10 @@ class Trainer {
   Vector<float> m_older_state;  ///< m_state before the step in front of it, which a late report may be about
   std::unique_ptr<Strategy> m_strategy;
   GradientDump m_dump;
+  LossDump m_loss_dump;
   Straggler m_straggler;
-  DeviceBatch m_batch;
-  std::unique_ptr<data::Loader> m_loader;
+  DeviceBatch m_held_out;
+  Batches m_batches;
   Timeline m_timeline;
   std::vector<double> m_local_ms;
   index_t m_link = 0;

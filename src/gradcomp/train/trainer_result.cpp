@@ -18,7 +18,7 @@ void Trainer::check_replicas(const Exec& exec) {
 nn::Loss Trainer::evaluate_on(const Exec& exec, data::Split split) {
   drain(exec);
   Kokkos::deep_copy(exec, m_test_state, m_state);
-  return evaluate_held_out(exec, m_job, split, m_batch, m_strategy->agreed(m_parameters), m_test_state);
+  return evaluate_held_out(exec, m_job, split, m_held_out, m_strategy->agreed(m_parameters), m_test_state);
 }
 
 void Trainer::evaluate(const Exec& exec) {
@@ -71,6 +71,28 @@ void Trainer::add_waiting() {
   m_result.stage_ms["waiting"] = report::quantile(split.waiting, 0.5);
 }
 
+void Trainer::add_sampling() {
+  const BatchSampler* const sampler = m_batches.sampler();
+  if (sampler == nullptr) {
+    m_result.stage_ms.erase(name_of(Stage::importance));
+    return;
+  }
+  Transport& control = m_job.control;
+  const auto ranks = static_cast<std::size_t>(control.size()), rank = static_cast<std::size_t>(control.rank());
+  const std::vector<index_t>& own = m_batches.slices();
+  std::vector<index_t> all(ranks * own.size() + 1);
+  std::copy(own.begin(), own.end(), all.begin() + static_cast<std::ptrdiff_t>(rank * own.size()));
+  all.back() = m_batches.moved();
+  all = sum_over_ranks(control, all);
+  Sampling sampling{choose_sampler(m_result.contender.spec, m_job.options.sampler).text(), {}, all.back(),
+                    static_cast<double>(all.back() * m_job.task.sample_bytes())};
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(r * own.size());
+    sampling.slices.emplace_back(begin, begin + std::ssize(own));
+  }
+  m_result.sampling = std::move(sampling);
+}
+
 MethodResult Trainer::finish(const Exec& exec) {
   Transport& control = m_job.control;
   m_result.validation_quality = m_now.validation_quality;
@@ -94,6 +116,7 @@ MethodResult Trainer::finish(const Exec& exec) {
   medians = max_over_ranks(control, medians);
   for (std::size_t i = 0; i < names.size(); ++i) m_result.stage_ms[names[i]] = medians[i];
   add_waiting();
+  add_sampling();
   const auto stale = sum_over_ranks(control, std::vector{m_now.stale_pushes, m_now.staleness});
   if (stale[0] > 0) {
     m_result.staleness = Staleness{static_cast<double>(stale[1]) / static_cast<double>(stale[0]),

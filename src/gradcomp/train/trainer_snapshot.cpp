@@ -7,6 +7,7 @@ Memories Trainer::memory() {
                memory_of(Role::buffers, m_state),
                {"", &m_now, sizeof m_now, true, Role::counters, -1}};
   for (MemoryView& memory : m_strategy->memories()) all.push_back(std::move(memory));
+  for (MemoryView& memory : m_batches.memories()) all.push_back(std::move(memory));
   return all;
 }
 
@@ -15,6 +16,7 @@ void Trainer::each_history(const F& f) {
   f("step_ms", m_local_ms);
   f("step_link", m_result.step_link);
   f("density_ratio", m_result.density_ratio);
+  f("slices", m_batches.slices());
   f("curve/step", m_result.curve.step);
   f("curve/time_s", m_result.curve.time_s);
   f("curve/wire_bytes", m_result.curve.wire_bytes);
@@ -58,7 +60,7 @@ void Trainer::restore(const Exec& exec, const Snapshot& snapshot) {
     m_timeline.add_wait(0, exposed[i]);
     m_timeline.end_step(steps[i]);
   }
-  m_loader = std::make_unique<data::Loader>(m_job.task.training(m_job.shard()), m_now.step);
+  m_batches.restart(m_now.step);
 }
 
 }  // namespace gradcomp::train

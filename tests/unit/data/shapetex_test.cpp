@@ -41,6 +41,30 @@ TEST(ShapeTex, ClassesAreBalancedAndSetsDiffer) {
   EXPECT_EQ(data.train.image_size(), 3072);
 }
 
+TEST(ShapeTex, EasyImagesAreTheShareThatTheDialSays) {
+  const auto options = ShapeTexOptions::parse("easy=0.75:noise=0.3");
+  EXPECT_NE(options.canonical().find(":easy=0.75"), std::string::npos);
+  EXPECT_EQ(ShapeTexOptions::parse("").canonical().find("easy"), std::string::npos) << "younger than records";
+  ShapeTexOptions hard = options, plain;
+  hard.easy = 0;
+  plain = hard;
+  plain.noise = plain.rotation = plain.shift = 0;
+  plain.small = plain.large;
+  plain.lines = 0;
+  plain.hue = plain.texture = 1;
+  std::vector<std::uint8_t> image(3072), reference(3072);
+  int easy = 0;
+  for (index_t i = 0; i < 400; ++i) {
+    const bool is = is_easy(options, Split::train, i);
+    easy += is ? 1 : 0;
+    render_shapetex(options, Split::train, i, image.data());
+    render_shapetex(is ? plain : hard, Split::train, i, reference.data());
+    ASSERT_EQ(image, reference) << i;
+    EXPECT_FALSE(is_easy(hard, Split::train, i));
+  }
+  EXPECT_NEAR(easy, 300, 35);  // four deviations of 8.7
+}
+
 TEST(ShapeTex, DialsChangeImagesAndAreRecorded) {
   const ShapeTexOptions base;
   std::vector<std::uint8_t> reference(3072), image(3072);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <string>
 #include <vector>
 
 #include "gradcomp/core/error.hpp"
@@ -44,6 +46,65 @@ TEST(ImageTask, EveryTestImageComesOnceOverRanks) {
     ASSERT_EQ(seen.size(), 23U) << ranks;
     for (index_t i = 0; i < 23; ++i) EXPECT_EQ(seen[static_cast<std::size_t>(i)], i);
   }
+}
+
+/// Every kind of data set, small.
+class AnyTask : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Kinds, AnyTask,
+                         testing::Values("shapetex10:train=47:test=10", "keywords:train=47:validation=10:test=10",
+                                         "hmm:tokens=800:test=100:vocabulary=30:states=4"));
+
+TEST_P(AnyTask, DealsEverySampleToOneRank) {
+  const auto task = open_task(GetParam());
+  std::vector<index_t> alone = task->samples({2, 0, 1});
+  EXPECT_TRUE(std::is_sorted(alone.begin(), alone.end()));
+  for (const int ranks : {2, 3}) {
+    std::vector<index_t> all;
+    const index_t each = std::ssize(alone) / ranks;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const auto own = task->samples({2, rank, ranks});
+      EXPECT_EQ(std::ssize(own), each);
+      EXPECT_TRUE(std::is_sorted(own.begin(), own.end()));
+      all.insert(all.end(), own.begin(), own.end());
+    }
+    std::sort(all.begin(), all.end());
+    EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end()) << "a sample has two owners";
+    EXPECT_TRUE(std::includes(alone.begin(), alone.end(), all.begin(), all.end()));
+  }
+  EXPECT_THROW(task->samples({1000, 0, 2}), Error) << "fewer than a batch";
+  EXPECT_GT(task->sample_bytes(), 0);
+}
+
+TEST_P(AnyTask, FillsAnySamplesAsItsOwnBatches) {
+  const auto task = open_task(GetParam());
+  const Shard shard{3, 0, 1};
+  const auto training = task->training(shard);
+  Batch own, filled;
+  own.step = 1;
+  training(own);
+  filled.indices = own.indices;
+  task->fill(shard, filled);
+  EXPECT_EQ(filled.images, own.images);
+  EXPECT_EQ(filled.tokens, own.tokens);
+  EXPECT_EQ(filled.labels, own.labels);
+  const index_t first = own.indices[0];
+  filled.indices.assign(3, first);  // samples may repeat
+  task->fill(shard, filled);
+  const std::size_t labels = filled.labels.size() / 3;
+  EXPECT_TRUE(std::equal(filled.labels.begin(), filled.labels.begin() + static_cast<std::ptrdiff_t>(labels),
+                         filled.labels.begin() + static_cast<std::ptrdiff_t>(labels)));
+  if (task->shape().kind == InputShape::Kind::tokens) {
+    EXPECT_TRUE(filled.restart) << "a text that is drawn has no sequence before it";
+  }
+}
+
+TEST(AnyTask, SkewsShardsByLabel) {
+  const auto task = open_task("shapetex10:train=200:test=10");
+  const auto own = task->samples({4, 0, 2, 1, false, 0.05});
+  EXPECT_EQ(own.size(), 100U);
+  std::array<int, 10> count{};
+  for (const index_t sample : own) ++count.at(static_cast<std::size_t>(sample % 10));
+  EXPECT_GE(*std::max_element(count.begin(), count.end()), 18) << "one rank has nearly a whole class";
 }
 
 }  // namespace

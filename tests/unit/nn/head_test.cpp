@@ -1,4 +1,6 @@
 // Pooling, the linear layer and the loss.
+#include <limits>
+
 #include "gradcomp/nn/linear.hpp"
 #include "gradcomp/nn/pool.hpp"
 #include "gradcomp/nn/softmax.hpp"
@@ -68,21 +70,24 @@ TEST(Linear, MasksWhereTheInputWasCut) {
 
 TEST(SoftmaxCrossEntropy, GradientAgreesWithDifferences) {
   const int batch = 5, classes = 4;
-  const auto logits = random_vector<double>(batch * classes, 1);
-  const Mirrored<double> losses(batch), gradient(batch * classes);
-  const Mirrored<Hit> hits(batch);
-  const Mirrored<std::int32_t> labels(batch);
-  for (int i = 0; i < batch; ++i) labels(i) = i % classes;
-  const auto loss = [&] {
-    softmax_cross_entropy<double>(Exec(), classes, logits, labels, losses, hits, gradient);
-    double sum = 0;
-    for (int i = 0; i < batch; ++i) sum += losses(i) / batch;
-    return sum;
-  };
-  loss();
-  const Mirrored<double> before(batch * classes);
-  before.assign(gradient);
-  test::expect_gradient(logits, before, batch * classes, loss, "logit");
+  for (const bool weighted : {false, true}) {
+    const auto logits = random_vector<double>(batch * classes, 1);
+    const Mirrored<double> losses(batch), gradient(batch * classes), before(batch * classes);
+    const Mirrored<Hit> hits(batch);
+    const Mirrored<std::int32_t> labels(batch);
+    const Mirrored<float> weights(weighted ? batch : 0);
+    for (int i = 0; i < batch; ++i) labels(i) = i % classes;
+    for (int i = 0; weighted && i < batch; ++i) weights(i) = 0.75f * static_cast<float>(i);
+    const auto loss = [&] {
+      softmax_cross_entropy<double>(Exec(), classes, logits, labels, weights, losses, hits, gradient);
+      double sum = 0;
+      for (int i = 0; i < batch; ++i) sum += (weighted ? 0.75 * i : 1) * losses(i) / batch;
+      return sum;
+    };
+    loss();
+    before.assign(gradient);
+    test::expect_gradient(logits, before, batch * classes, loss, "logit");
+  }
 }
 
 TEST(SoftmaxCrossEntropy, CountsHitsAndFlagsBadLabels) {
@@ -96,7 +101,7 @@ TEST(SoftmaxCrossEntropy, CountsHitsAndFlagsBadLabels) {
   logits(8) = 3000;  // image 2: no overflow
   labels(2) = 2;
   labels(3) = 3;  // no class
-  softmax_cross_entropy<float>(Exec(), 3, logits, labels, losses, hits, gradient);
+  softmax_cross_entropy<float>(Exec(), 3, logits, labels, {}, losses, hits, gradient);
   EXPECT_EQ(hits(0), Hit::right);
   EXPECT_EQ(hits(1), Hit::wrong);
   EXPECT_NEAR(losses(1), std::log(3.0), 1e-12);
@@ -104,6 +109,21 @@ TEST(SoftmaxCrossEntropy, CountsHitsAndFlagsBadLabels) {
   EXPECT_EQ(losses(2), 0);
   EXPECT_EQ(hits(3), Hit::bad_label);
   EXPECT_EQ(gradient(9), 0);
+}
+
+TEST(SoftmaxCrossEntropy, IsNoNumberWhereALogitIsNone) {
+  for (const float none : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    for (int place = 0; place < 3; ++place) {
+      const Mirrored<float> logits(6);
+      const Mirrored<double> losses(2);
+      const Mirrored<Hit> hits(2);
+      const Mirrored<std::int32_t> labels(2);
+      logits(place) = none;
+      softmax_cross_entropy<float>(Exec(), 3, logits, labels, {}, losses, hits, {});
+      EXPECT_TRUE(std::isnan(losses(0))) << place;
+      EXPECT_NEAR(losses(1), std::log(3.0), 1e-12);
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,102 @@
+"""The third section of docs/results/mercury.md: Mercury over slow and fast links, beside TicTac, AdaComm and compression."""
+import statistics
+
+from gradcomp.output import text
+
+from .mercury_samplers import ADAPTIVE, IMAGES, UNGROUPED, UNIFORM, Case, over, seeds_of, words
+from .page import Job
+from .ranks import TINY, shaped
+
+TICTAC = "fp32:strategy=priority:strategy.order=tac:strategy.bucket_kib=64"
+ADACOMM = "fp32:strategy=local:strategy.period=4:strategy.adaptive=loss:strategy.adapt_every=60"
+COMPRESSED = "top_k:ratio=0.01"
+BOTH = COMPRESSED + ":sampler=mercury:sampler.slice=16"
+METHODS = (UNIFORM, TICTAC, ADACOMM, UNGROUPED, ADAPTIVE, COMPRESSED, BOTH)
+RATES = (100, 1000)  # Mbit/s
+FULL = {rate: Case(f"links_{rate}mbit", f"{rate} Mbit/s", IMAGES, METHODS, 400, 20) for rate in RATES}
+QUICK = {100: Case("links_100mbit", "100 Mbit/s", ("--model", "resnet8", *TINY, "--target", "accuracy=0.9"), (UNIFORM, ADAPTIVE), 8, 4,
+                   2)}
+COMPUTING = ("data", "forward", "backward", "compress", "decompress", "update")
+
+
+def jobs(quick, folder):
+    """A training over each link that the kernel shapes."""
+    del folder
+    return [Job(case.name, words(case, shaped(2, rate)), f"links of {case.title}") for rate, case in (QUICK if quick else FULL).items()]
+
+
+def _parts(rows):
+    """(ms of a step but for the wait, ms of the wait) with uniform batches, from mean times over seeds."""
+    step = statistics.fmean(row["step_time_ms"]["mean"] for row in rows)
+    wait = statistics.fmean(row["stages_ms"]["exposed"] for row in rows)
+    return step - wait, wait
+
+
+def prediction(uniform, sampled, steps_of):
+    """{what: value}: the model's time per step and speed-up, beside those measured. `steps_of`: {label: steps to the target}, by
+    which E and E_is are told; None where one has none."""
+    computing, waiting = _parts(uniform)
+    importance = statistics.fmean(row["stages_ms"]["importance"] for row in sampled)
+    predicted = computing + max(waiting, importance)
+    measured = statistics.fmean(row["step_time_ms"]["mean"] for row in sampled)
+    steps, fewer = (steps_of.get(rows[0]["label"]) for rows in (uniform, sampled))
+    ratio = steps / fewer if steps and fewer else None
+    return {"importance": importance, "step_predicted": predicted, "step_measured": measured,
+            "gain_predicted": ratio and ratio * (computing + waiting) / predicted,
+            "off": predicted / measured - 1}
+
+
+def _steps(totals):
+    found = {label: total.get("steps_to_target_over_seeds") for label, total in totals.items()}
+    return {label: over_seeds["mean"] for label, over_seeds in found.items() if over_seeds}
+
+
+def _times(totals, label):
+    found = totals[label].get("time_to_target_s_over_seeds")
+    return found["mean"] if found else None
+
+
+def table(record):
+    """A line per method."""
+    seeds, totals = seeds_of(record)
+    lines = []
+    for label, rows in seeds.items():
+        total, slices = totals[label], [row["slices_per_step"] for row in rows if "slices_per_step" in row]
+        lines.append([f"`{label}`", text.number(statistics.fmean(row["step_time_ms"]["mean"] for row in rows)),
+                      text.number(statistics.fmean(row["stages_ms"]["exposed"] for row in rows)),
+                      text.number(statistics.fmean(slices)) if slices else text.DASH,
+                      f"{total['seeds_at_target']} of {len(rows)}", over(total, "steps_to_target", text.number),
+                      over(total, "time_to_target_s", text.number), over(total, "test_quality", text.percent)])
+    return ["method", "step, ms", "waits for the exchange, ms", "slices a step", "seeds at the target", "steps to it", "seconds to it",
+            "test accuracy at the end"], lines
+
+
+def model_table(record):
+    """The speed-up model beside the measurement, for each sampler and the same method with uniform batches."""
+    seeds, totals = seeds_of(record)
+    lines = []
+    for label, rows in seeds.items():
+        plain = label.split(":sampler=")[0]
+        if plain == label or plain not in seeds:
+            continue
+        told = prediction(seeds[plain], rows, _steps(totals))
+        mine, theirs = _times(totals, label), _times(totals, plain)
+        lines.append([f"`{label}`", text.number(told["importance"]), text.number(told["step_predicted"]),
+                      text.number(told["step_measured"]), text.percent(told["off"]), text.ratio(told["gain_predicted"]),
+                      text.ratio(theirs / mine if mine and theirs else None)])
+    return ["sampler", "importance, ms a step", "step predicted, ms", "measured, ms", "off", "speed-up to the target: predicted",
+            "measured"], lines
+
+
+def write(out, found, quick):
+    """Adds two tables for each link whose record is there."""
+    for case in (QUICK if quick else FULL).values():
+        if case.name not in found:
+            continue
+        row = found[case.name].rows[0]
+        out.add(f"Links of {case.title}", f"The images of above, two ranks over links that the kernel shapes, {case.seeds} seeds. TicTac: "
+                "`strategy=priority:strategy.order=tac`; AdaComm: `strategy=local:strategy.adaptive=loss`. Target: accuracy of "
+                f"{row['target']:g} on the validation set.", table(found[case.name]))
+        out.add(f"The speed-up model at {case.title}", "Predicted from the parts of the run with uniform batches (computing T_cp, waiting "
+                "T_cm), from the time of importance T_is, and from the steps to the target E and E_is: a step takes T_cp + max(T_cm, "
+                "T_is). *Off*: predicted over measured, less one.", model_table(found[case.name]))

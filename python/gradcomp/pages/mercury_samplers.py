@@ -1,0 +1,119 @@
+"""The second section of docs/results/mercury.md: random, grouped and ungrouped importance sampling on each kind of input."""
+import dataclasses
+import statistics
+
+from gradcomp.output import text
+
+from .mercury_losses import EASY
+from .page import Job
+from .ranks import TINY, memory
+
+UNIFORM = "fp32"
+UNGROUPED = "fp32:sampler=importance:sampler.every=10"
+GROUPED = "fp32:sampler=mercury:sampler.slices=4:sampler.slice=32"
+RELEASED = GROUPED + ":sampler.variant=paper"
+ADAPTIVE = "fp32:sampler=mercury:sampler.slice=16"
+RESHARDED = GROUPED + ":sampler.reshard=20"
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """What is trained, until which quality, and how batches are drawn."""
+
+    name: str
+    title: str
+    options: tuple
+    methods: tuple
+    steps: int
+    block: int
+    seeds: int = 3
+
+
+IMAGES = ("--model", "resnet8", "--data", EASY, "--batch", 16, "--lr", 0.05, "--target", "accuracy=0.9")
+METHODS = (UNIFORM, UNGROUPED, GROUPED, RELEASED, ADAPTIVE)
+FULL = (Case("samplers_images", "Images, four in five of them easy", IMAGES, METHODS, 400, 20),
+        Case("samplers_skewed", "The same images, skewed shards", (*IMAGES, "--skew", 0.3), (UNIFORM, UNGROUPED, GROUPED, RESHARDED),
+             400, 20),
+        Case("samplers_speech", "Speech", ("--model", "frames_lstm_1x64", "--data", "keywords:train=4000:test=500", "--batch", 16,
+             "--lr", 0.2, "--clip", 1, "--target", "accuracy=0.9"), METHODS, 400, 20),
+        Case("samplers_text", "Text", ("--model", "lstm_1x96", "--data", "hmm", "--batch", 16, "--lr", 1, "--momentum", 0, "--clip",
+             0.25, "--target", "perplexity=60"), METHODS, 400, 20))
+QUICK = (Case("samplers_images", "Images", ("--model", "resnet8", *TINY, "--target", "accuracy=0.9"), (UNIFORM, GROUPED, RESHARDED),
+              8, 4, 2),)
+
+
+def words(case, start):
+    """The command of a case; `start`: what starts the ranks."""
+    return (*start, "gradcomp-train", *case.options, "--decay", "constant", "--steps", case.steps, "--block", case.block,
+            "--evaluate-every", case.block, "--seeds", case.seeds, "--no-controls", "--methods", ",".join(case.methods))
+
+
+def jobs(quick, folder):
+    """A training of each case in shared memory."""
+    del folder
+    return [Job(case.name, words(case, memory(2)), case.title) for case in (QUICK if quick else FULL)]
+
+
+def seeds_of(record):
+    """({label: rows of its seeds}, {label: the row over them})"""
+    seeds, totals = {}, {}
+    for row in record.rows:
+        if row["run_type"] == "iteration":
+            seeds.setdefault(row["label"], []).append(row)
+        else:
+            totals[row["label"]] = row
+    return seeds, totals
+
+
+def over(total, key, show):
+    """The mean over seeds with its interval; a dash where a seed has none."""
+    found = total.get(f"{key}_over_seeds")
+    if not found or text.missing(found.get("mean")):
+        return text.DASH
+    return f"{show(found['mean'])} ({show(found['low'])} to {show(found['high'])})"
+
+
+def passes(rows):
+    """Samples judged by a forward pass alone, per sample that a step trains on."""
+    if "slices_per_step" not in rows[0]:
+        return 0.0
+    slices = statistics.fmean(row["slices_per_step"] for row in rows)
+    size = next(int(part.split("=")[1]) for part in rows[0]["sampler"].split(":") if part.startswith("slice="))
+    return slices * size / rows[0]["batch_per_rank"]
+
+
+def fewer(total, uniform):
+    """Whether the steps to the target are fewer than those of uniform batches, by the intervals of both."""
+    mine, theirs = (found.get("steps_to_target_over_seeds") for found in (total, uniform))
+    if not mine or not theirs:
+        return text.DASH
+    if mine["high"] < theirs["low"]:
+        return "fewer"
+    return "more" if mine["low"] > theirs["high"] else "not told apart"
+
+
+def table(record):
+    """A line per sampler."""
+    seeds, totals = seeds_of(record)
+    lines = []
+    for label, rows in seeds.items():
+        total = totals[label]
+        reached = f"{total['seeds_at_target']} of {len(rows)}"
+        lines.append([f"`{label}`", text.number(passes(rows)), reached, over(total, "steps_to_target", text.number),
+                      fewer(total, totals[UNIFORM]) if label != UNIFORM else "", over(total, "time_to_target_s", text.number),
+                      text.number(statistics.fmean(row["step_time_ms"]["mean"] for row in rows)),
+                      over(total, "test_quality", lambda value: text.quality(rows[0]["metric"], value))])
+    return ["sampler", "losses computed per trained sample", "seeds at the target", "steps to it", "than uniform", "seconds to it",
+            "step, ms", "test quality at the end"], lines
+
+
+def write(out, found, quick):
+    """Adds a table for each case whose record is there."""
+    for case in QUICK if quick else FULL:
+        if case.name not in found:
+            continue
+        row = found[case.name].rows[0]
+        out.add(case.title, f"`{row['model']}` on `{row['data']}`, 2 ranks in shared memory, batch {row['batch_per_rank']} per rank, "
+                f"{case.steps} steps, {case.seeds} seeds; target: {row['metric']} of {row['target']:g} on the validation set, looked at "
+                f"every {case.block} steps. Losses cost a forward pass each, about a third of a training step on the sample.",
+                table(found[case.name]))

@@ -1,0 +1,156 @@
+#include "gradcomp/sampling/detail/group_sampler.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/data/sampler.hpp"
+#include "gradcomp/sampling/draw.hpp"
+
+namespace gradcomp::sampling {
+namespace {
+
+/// Keeps the order of evaluations apart from that of uniform batches with the same seed.
+constexpr std::uint64_t order_stream = 0x4D52ULL << 48U;
+
+}  // namespace
+
+GroupSampler::GroupSampler(const SamplerSetup& setup, const GroupOptions& options)
+    : m_options(options),
+      m_batch(setup.batch),
+      m_seed(setup.seed),
+      m_rank(setup.transport.rank()),
+      m_resharder(setup.transport, options.reshard_tolerance, options.reshard_most),
+      m_samples(setup.samples),
+      m_losses(m_samples.size(), std::numeric_limits<float>::quiet_NaN()) {
+  const index_t slices = (std::ssize(m_samples) + options.slice - 1) / options.slice;
+  m_options.most_slices = std::min(options.most_slices, slices);
+  m_options.least_slices = std::min(options.least_slices, m_options.most_slices);
+  m_group.resize(static_cast<std::size_t>(std::min(m_options.most_slices * options.slice, std::ssize(m_samples))));
+  m_group_losses.resize(m_group.size());
+}
+
+void GroupSampler::draw(index_t step, WeightedBatch& batch) {
+  if (m_probabilities.empty()) {
+    double base = m_options.smoothing * m_numbers.mean;
+    if (m_options.rule == Rule::released) {
+      double sum = 0;
+      for (const float loss : group_losses()) sum += static_cast<double>(loss);
+      base = sum / static_cast<double>(m_numbers.group);
+      if (!std::isfinite(base)) base = 0;
+    }
+    m_probabilities = probabilities(group_losses(), base);
+    m_weights = unbiased_weights(m_probabilities, group_losses());
+  }
+  const auto drawn = sampling::draw(m_probabilities, m_batch, m_seed, step, m_rank);
+  batch.samples.clear();
+  batch.weights.clear();
+  for (const index_t i : drawn) {
+    batch.samples.push_back(m_samples[static_cast<std::size_t>(m_group[static_cast<std::size_t>(i)])]);
+    if (m_options.rule == Rule::unbiased) batch.weights.push_back(m_weights[static_cast<std::size_t>(i)]);
+  }
+}
+
+void GroupSampler::begin(index_t step) {
+  const bool renews = !ready() || (step + 1) % m_options.every == 0;
+  m_least = renews ? m_options.least_slices : 0;
+  m_most = renews ? m_options.most_slices : 0;
+  if (ready() && step < std::ssize(m_replayed)) {
+    m_least = m_most = std::min(m_replayed[static_cast<std::size_t>(step)], m_options.most_slices);
+  }
+  m_slices = 0;
+  m_next.clear();
+  m_next_losses.clear();
+}
+
+/// The next places of the order; a slice ends where the pass does.
+void GroupSampler::take_slice() {
+  if (m_numbers.cursor == std::ssize(m_samples)) {
+    m_numbers.cursor = 0;
+    ++m_numbers.pass;
+  }
+  if (m_order_pass != m_numbers.pass) {
+    m_order = data::shuffled(std::ssize(m_samples), m_seed ^ order_stream, m_numbers.pass);
+    m_order_pass = m_numbers.pass;
+  }
+  const index_t end = std::min(m_numbers.cursor + m_options.slice, std::ssize(m_samples));
+  m_slice.clear();
+  for (; m_numbers.cursor < end; ++m_numbers.cursor) {
+    m_next.push_back(m_order[static_cast<std::size_t>(m_numbers.cursor)]);
+    m_slice.push_back(m_samples[static_cast<std::size_t>(m_next.back())]);
+  }
+}
+
+bool GroupSampler::evaluate_slice(const EvaluateLosses& evaluate) {
+  if (m_slices == m_most) return false;
+  take_slice();
+  m_next_losses.resize(m_next.size());
+  const std::span<float> losses = std::span(m_next_losses).last(m_slice.size());
+  evaluate(m_slice, losses);
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    m_losses[static_cast<std::size_t>(m_next[m_next.size() - losses.size() + i])] = losses[i];
+  }
+  ++m_slices;
+  return true;
+}
+
+index_t GroupSampler::finish(const EvaluateLosses& evaluate) {
+  while (m_slices < m_least) evaluate_slice(evaluate);
+  if (!m_next.empty()) close_group();
+  m_most = m_slices;
+  return m_slices;
+}
+
+void GroupSampler::close_group() {
+  std::copy(m_next.begin(), m_next.end(), m_group.begin());
+  std::copy(m_next_losses.begin(), m_next_losses.end(), m_group_losses.begin());
+  m_numbers.group = std::ssize(m_next);
+  m_probabilities.clear();
+  double sum = 0;
+  index_t finite = 0;
+  for (const float loss : m_next_losses) {
+    if (!std::isfinite(loss)) continue;
+    sum += static_cast<double>(loss);
+    ++finite;
+  }
+  if (finite == 0) return;
+  const double mean = sum / static_cast<double>(finite);
+  m_numbers.mean = m_numbers.means++ == 0 ? mean : m_options.decay * m_numbers.mean + (1 - m_options.decay) * mean;
+}
+
+Resharded GroupSampler::reshard(const Exec& exec) {
+  const Resharded moved = m_resharder.swap(exec, m_samples, m_losses);
+  for (index_t i = 0; i < m_numbers.group; ++i) {  // members that left have been replaced, with their losses
+    const auto at = static_cast<std::size_t>(i);
+    m_group_losses[at] = m_losses[static_cast<std::size_t>(m_group[at])];
+  }
+  m_probabilities.clear();
+  return moved;
+}
+
+Memories GroupSampler::memories() {
+  m_probabilities.clear();  // what is read next may be a checkpoint's
+  m_order_pass = -1;
+  const auto view = [](const char* name, auto& values) {
+    return MemoryView{name, values.data(), static_cast<index_t>(values.size() * sizeof values[0]), true, Role::sampler, -1};
+  };
+  return {view("samples", m_samples), view("losses", m_losses), view("group", m_group),
+          view("group_losses", m_group_losses), {"numbers", &m_numbers, sizeof m_numbers, true, Role::sampler, -1}};
+}
+
+std::vector<Parameter> with_resharding(std::vector<Parameter> own) {
+  own.push_back(Parameter::integer("reshard", "0", 0, 1e9, "steps from one exchange of samples to the next; 0: none"));
+  own.push_back(Parameter::integer("reshard_samples", "64", 1, 1e6, "most samples that change places in one exchange"));
+  own.push_back(Parameter::real("reshard_tolerance", "0.05", 0, 1,
+                                "how far a rank's sum of losses may be from the mean, as a part of it"));
+  return own;
+}
+
+void read_resharding(const Options& own, GroupOptions& options) {
+  options.reshard_every = own.integer("reshard");
+  options.reshard_most = own.integer("reshard_samples");
+  options.reshard_tolerance = own.real("reshard_tolerance");
+}
+
+}  // namespace gradcomp::sampling

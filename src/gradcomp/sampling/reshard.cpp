@@ -1,0 +1,132 @@
+#include "gradcomp/sampling/reshard.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "gradcomp/sampling/swaps.hpp"
+
+namespace gradcomp::sampling {
+namespace {
+
+static_assert(sizeof(Offer) == 16, "what travels");
+
+/// What a rank tells all others of itself.
+struct Head {
+  double sum = 0;
+  index_t high = 0, low = 0;  ///< offers that follow
+};
+
+/// Sum of the losses, those that are not known or not finite taken as the mean of the others.
+double sum_of(const std::vector<float>& losses) {
+  double sum = 0;
+  index_t known = 0;
+  for (const float loss : losses) {
+    if (!std::isfinite(loss)) continue;
+    sum += static_cast<double>(loss);
+    ++known;
+  }
+  return known == 0 ? 0 : sum / static_cast<double>(known) * static_cast<double>(losses.size());
+}
+
+template <class T>
+void append(std::vector<std::byte>& bytes, const T* data, std::size_t count) {
+  const auto* from = reinterpret_cast<const std::byte*>(data);
+  bytes.insert(bytes.end(), from, from + count * sizeof(T));
+}
+
+Vector<std::byte> to_device(const std::vector<std::byte>& bytes) {
+  Vector<std::byte> device("gradcomp::sampling::send", bytes.size());
+  Kokkos::deep_copy(device, HostSpan<const std::byte>(bytes.data(), bytes.size()));
+  return device;
+}
+
+std::vector<std::byte> to_host(const Vector<std::byte>& device) {
+  std::vector<std::byte> bytes(device.size());
+  Kokkos::deep_copy(HostSpan<std::byte>(bytes.data(), bytes.size()), device);
+  return bytes;
+}
+
+/// The sums and offers of all ranks, by rank.
+std::pair<std::vector<double>, std::vector<Offers>> tell(Transport& transport, const Exec& exec, double sum,
+                                                         const Offers& own, index_t most) {
+  std::vector<std::byte> text;
+  const Head head{sum, std::ssize(own.high), std::ssize(own.low)};
+  append(text, &head, 1);
+  append(text, own.high.data(), own.high.size());
+  append(text, own.low.data(), own.low.size());
+  const auto largest = static_cast<index_t>(sizeof(Head)) + 2 * most * static_cast<index_t>(sizeof(Offer));
+  const index_t capacity = aligned(largest) * transport.size();
+  const Vector<std::byte> send = to_device(text), all("gradcomp::sampling::offers", static_cast<std::size_t>(capacity));
+  const Blocks blocks =
+      run(transport, exec, AllGatherV{send.data(), std::ssize(text), all.data(), capacity}).blocks;
+  const std::vector<std::byte> host = to_host(all);
+  std::pair<std::vector<double>, std::vector<Offers>> told;
+  for (const index_t offset : blocks.offset) {
+    const std::byte* from = host.data() + offset;
+    Head theirs;
+    std::memcpy(&theirs, from, sizeof theirs);
+    Offers offers{std::vector<Offer>(static_cast<std::size_t>(theirs.high)),
+                  std::vector<Offer>(static_cast<std::size_t>(theirs.low))};
+    from += sizeof theirs;
+    std::memcpy(offers.high.data(), from, offers.high.size() * sizeof(Offer));
+    from += offers.high.size() * sizeof(Offer);
+    std::memcpy(offers.low.data(), from, offers.low.size() * sizeof(Offer));
+    told.first.push_back(theirs.sum);
+    told.second.push_back(std::move(offers));
+  }
+  return told;
+}
+
+}  // namespace
+
+Resharder::Resharder(Transport& transport, double tolerance, index_t most)
+    : m_transport(make_counting(transport.split(0, transport.rank()))), m_tolerance(tolerance), m_most(most) {}
+
+Resharded Resharder::swap(const Exec& exec, std::vector<index_t>& samples, std::vector<float>& losses) {
+  const int rank = m_transport->rank(), ranks = m_transport->size();
+  const index_t sent_before = m_transport->ledger().total().sent;
+  const auto [sums, offers] =
+      tell(*m_transport, exec, sum_of(losses), offers_of(samples, losses, m_most, rank), m_most);
+  std::vector<std::vector<Offer>> leaves(static_cast<std::size_t>(ranks));
+  std::map<index_t, std::size_t> place;  // of samples of this rank
+  for (std::size_t i = 0; i < samples.size(); ++i) place[samples[i]] = i;
+  std::vector<std::size_t> freed;
+  for (const Swap& swap : plan_swaps(sums, offers, m_tolerance, m_most)) {
+    for (const auto& [goes, comes] : {std::pair(swap.up, swap.down), std::pair(swap.down, swap.up)}) {
+      if (goes.rank != rank) continue;
+      leaves[static_cast<std::size_t>(comes.rank)].push_back(goes);
+      freed.push_back(place.at(goes.sample));
+    }
+  }
+  Blocks parts;
+  std::vector<std::byte> bytes;
+  for (const auto& part : leaves) {
+    parts.offset.push_back(std::ssize(bytes));
+    parts.size.push_back(std::ssize(part) * static_cast<index_t>(sizeof(Offer)));
+    append(bytes, part.data(), part.size());
+    bytes.resize(static_cast<std::size_t>(aligned(std::ssize(bytes))));
+  }
+  const index_t capacity = (aligned(m_most * static_cast<index_t>(sizeof(Offer))) + block_alignment) * ranks;
+  const Vector<std::byte> send = to_device(bytes),
+                          receive("gradcomp::sampling::receive", static_cast<std::size_t>(capacity));
+  const Blocks came =
+      run(*m_transport, exec, AllToAllV{send.data(), &parts, receive.data(), capacity}).blocks;
+  const std::vector<std::byte> host = to_host(receive);
+  std::sort(freed.begin(), freed.end());
+  std::size_t next = 0;
+  for (std::size_t r = 0; r < came.size.size(); ++r) {
+    for (index_t at = 0; at < came.size[r]; at += static_cast<index_t>(sizeof(Offer))) {
+      Offer offer;
+      std::memcpy(&offer, host.data() + came.offset[r] + at, sizeof offer);
+      require(next < freed.size(), "resharding: rank {} got more samples than it gave", rank);
+      samples[freed[next]] = offer.sample;
+      losses[freed[next++]] = offer.loss;
+    }
+  }
+  require(next == freed.size(), "resharding: rank {} gave {} samples and got {}", rank, freed.size(), next);
+  return {std::ssize(freed), m_transport->ledger().total().sent - sent_before};
+}
+
+}  // namespace gradcomp::sampling

@@ -1,0 +1,10 @@
+#include "gradcomp/sampling/samplers/uniform.hpp"
+
+namespace gradcomp {
+
+SamplerEntry samplers::uniform() {
+  return {"uniform", "every sample once in an epoch, in random order, from the data set's own batches", {},
+          [](const SamplerSetup&) -> std::unique_ptr<BatchSampler> { return nullptr; }};
+}
+
+}  // namespace gradcomp

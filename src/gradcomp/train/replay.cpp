@@ -1,0 +1,28 @@
+#include "gradcomp/train/replay.hpp"
+
+#include <fstream>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/report/json.hpp"
+
+namespace gradcomp::train {
+
+std::vector<index_t> recorded_slices(const std::string& path, const std::string& label, std::uint64_t seed, int rank,
+                                     int ranks) {
+  std::ifstream file(path);
+  require(file.good(), "--replay-slices: cannot read '{}'", path);
+  const report::Json json = report::Json::parse(file, nullptr, false);
+  require(json.is_object() && json.contains("benchmarks") && json["benchmarks"].is_array(),
+          "--replay-slices: '{}' is no result file of gradcomp-train", path);
+  for (const report::Json& row : json["benchmarks"]) {
+    if (row.value("label", "") != label || row.value("seed", report::Json()) != report::Json(seed)) continue;
+    if (!row.contains("slices")) break;
+    const report::Json& slices = row["slices"];
+    require(slices.is_array() && std::ssize(slices) == ranks, "--replay-slices: '{}' is of {} ranks, and there are {}",
+            path, slices.size(), ranks);
+    return slices[static_cast<std::size_t>(rank)].get<std::vector<index_t>>();
+  }
+  throw Error(fmt::format("--replay-slices: '{}' has no slices of '{}' with seed {}", path, label, seed));
+}
+
+}  // namespace gradcomp::train
