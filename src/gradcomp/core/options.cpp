@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/nearest.hpp"
 
 namespace gradcomp {
 namespace {
@@ -62,7 +63,7 @@ void Parameter::check(const std::string& owner, const std::string& text) const {
     double value = 0;
     good = parse(text, value) && in_range(*this, value);
   }
-  require(good, "{}: {}={} is not allowed; {} is {}", owner, name, text, name, allowed());
+  require(good, "{}: {}={} is not allowed; {}{} is {}", owner, name, text, did_you_mean(text, choices), name, allowed());
 }
 
 Options::Options(const std::string& owner, const std::vector<Parameter>& declared,
@@ -79,7 +80,7 @@ Options::Options(const std::string& owner, const std::vector<Parameter>& declare
     for (const Parameter& d : declared) {
       require(d.former_name.empty() || d.former_name != key, "{}: option '{}' is now called '{}'", owner, key, d.name);
     }
-    require(p != declared.end(), "{}: unknown option '{}'; allowed: {}", owner, key,
+    require(p != declared.end(), "{}: unknown option '{}'; {}allowed: {}", owner, key, did_you_mean(key, names),
             names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
     p->check(owner, value);
     m_values[key] = value;
