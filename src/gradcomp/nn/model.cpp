@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/nearest.hpp"
 #include "gradcomp/nn/image_models.hpp"
 #include "gradcomp/nn/language_models.hpp"
 #include "gradcomp/nn/lstm_classifier.hpp"
@@ -54,7 +55,8 @@ std::unique_ptr<Model<T>> make_model(const std::string& name, const InputShape& 
     require_kind(name, input, InputShape::Kind::frames);
     return make_frame_model<T>(name, static_cast<int>(input.features), length, max_batch, classes, path);
   }
-  throw Error(fmt::format("unknown model '{}': allowed are {}", name, fmt::join(model_names(), ", ")));
+  throw Error(fmt::format("unknown model '{}'; {}allowed: {}", name, did_you_mean(name, model_names()),
+                          fmt::join(model_names(), ", ")));
 }
 
 template std::unique_ptr<Model<float>> make_model(const std::string&, const InputShape&, int, Path);

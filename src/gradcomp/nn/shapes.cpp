@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/core/nearest.hpp"
 #include "gradcomp/nn/image_models.hpp"
 
 namespace gradcomp::nn {
@@ -32,7 +33,8 @@ std::vector<std::string> shape_names() {
 Layout model_shapes(const std::string& name) {
   if (auto layout = image_model_shapes(name)) return *layout;
   if (name == "lstm_3x650") return lstm(3, 650, 28869);
-  throw Error(fmt::format("unknown model '{}': allowed are {}", name, fmt::join(shape_names(), ", ")));
+  throw Error(fmt::format("unknown model '{}'; {}allowed: {}", name, did_you_mean(name, shape_names()),
+                          fmt::join(shape_names(), ", ")));
 }
 
 }  // namespace gradcomp::nn

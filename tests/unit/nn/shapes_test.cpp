@@ -80,7 +80,7 @@ TEST(ModelShapes, UnknownNamesAreRefused) {
     }
     return "no error";
   };
-  EXPECT_EQ(message([] { model_shapes("vgg"); }), "unknown model 'vgg': allowed are " + known + ", lstm_3x650");
+  EXPECT_EQ(message([] { model_shapes("vgg"); }), "unknown model 'vgg'; allowed: " + known + ", lstm_3x650");
   EXPECT_EQ(message([] { make_model<float>("lstm_3x650", 32, 32, 1); }),
             "model 'lstm_3x650' takes tokens, but the data are images");
 }
