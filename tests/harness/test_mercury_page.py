@@ -1,0 +1,104 @@
+"""tools/mercury_page: its tables from made-up records with numbers worked out by hand, and the quick version."""
+import pathlib
+import types
+
+import numpy as np
+import pytest
+import tool_process
+from gradcomp.links import cli
+from test_schema import BIN
+
+pytest.importorskip("matplotlib")
+import page_files
+from gradcomp.pages import frame, mercury, mercury_links, mercury_losses, mercury_samplers
+
+TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "mercury_page"
+DASH, TIMES = "\N{EN DASH}", "\N{MULTIPLICATION SIGN}"
+
+
+def record(*rows):
+    return types.SimpleNamespace(rows=list(rows))
+
+
+def seed(label, time, exposed=0.0, importance=None, slices=None):
+    found = {"label": label, "run_type": "iteration", "step_time_ms": {"mean": time}, "metric": "accuracy", "batch_per_rank": 16,
+             "stages_ms": {"exposed": exposed} | ({} if importance is None else {"importance": importance})}
+    return found if slices is None else found | {"slices_per_step": slices, "sampler": "mercury:slices=0:slice=32:every=1"}
+
+
+def over(label, steps=None, low=None, high=None, seconds=None, reached=2):
+    interval = steps and {"mean": steps, "low": low, "high": high}
+    return {"label": label, "run_type": "aggregate", "seeds_at_target": reached, "steps_to_target_over_seeds": interval,
+            "time_to_target_s_over_seeds": seconds and {"mean": seconds, "low": seconds, "high": seconds},
+            "test_quality_over_seeds": {"mean": 0.9, "low": 0.88, "high": 0.92}}
+
+
+def test_places_of_losses_and_how_they_move():
+    assert mercury_losses.ranks_of(np.array([3.0, 1.0, 2.0])).tolist() == [1.0, 0.0, 0.5]
+    now, later = np.array([1.0, 2.0, 3.0, 4.0, 90.0]), np.array([90.0, 2.0, 3.0, 4.0, 1.0])
+    found = mercury_losses.row(7, now, {1: now, 10: later})
+    assert found["step"] == 7 and found["samples"] == 5 and found["mean"] == 20.0
+    assert found["share_of_top_tenth"] == 0.9, "one of five samples is the top tenth, at least one"
+    assert found["moved_1"] == [0.0, 0.0] and found["correlation_1"] == pytest.approx(1)
+    assert found["moved_10"][0] == 0.0 and found["moved_10"][1] == 1.0, "two of five swap the ends"
+    assert found["correlation_10"] == pytest.approx(-0.6)  # 1 - (2 + 2 x ... ) by hand: covariance -0.075 over variance 0.125
+
+
+def test_samplers_are_told_apart_by_their_intervals_alone():
+    uniform = over("fp32", 400, 380, 420)
+    assert mercury_samplers.fewer(over("a", 300, 290, 310), uniform) == "fewer"
+    assert mercury_samplers.fewer(over("a", 300, 200, 400), uniform) == "not told apart"
+    assert mercury_samplers.fewer(over("a", 500, 430, 600), uniform) == "more"
+    assert mercury_samplers.fewer(over("a"), uniform) == DASH == mercury_samplers.fewer(over("a", 1, 1, 1), over("fp32"))
+
+
+def test_a_line_of_samplers():
+    header, lines = mercury_samplers.table(record(
+        seed("fp32", 10), seed("fp32", 12), seed("m", 20, slices=2), seed("m", 22, slices=4),
+        over("fp32", 400, 380, 420, 4.0), over("m", 300, 290, 310, 6.0)))
+    assert header[1] == "losses computed per trained sample"
+    assert lines[0] == ["`fp32`", "0", "2 of 2", "400 (380 to 420)", "", "4.00 (4.00 to 4.00)", "11.0", "90.0 % (88.0 % to 92.0 %)"]
+    assert lines[1][1] == "6.00", "3 slices of 32 for a batch of 16"
+    assert lines[1][4] == "fewer" and lines[1][6] == "21.0"
+
+
+def test_the_model_hides_importance_behind_the_wait():
+    uniform = [seed("fp32", 100, exposed=60)]
+    hidden = mercury_links.prediction(uniform, [seed("m", 105, importance=50)], {"fp32": 400, "m": 200})
+    assert hidden["step_predicted"] == 100 and hidden["off"] == pytest.approx(100 / 105 - 1)
+    assert hidden["gain_predicted"] == 2.0, "half the steps, none longer"
+    longer = mercury_links.prediction(uniform, [seed("m", 130, importance=90)], {"fp32": 400, "m": 200})
+    assert longer["step_predicted"] == 130 and longer["gain_predicted"] == pytest.approx(2 * 100 / 130)
+    assert mercury_links.prediction(uniform, [seed("m", 130, importance=90)], {"fp32": 400})["gain_predicted"] is None
+
+
+def test_predicted_and_measured_stand_side_by_side():
+    label = "fp32:sampler=mercury"
+    _, lines = mercury_links.model_table(record(
+        seed("fp32", 100, 60), seed(label, 125, 10, 50, 3), seed("top_k", 40, 1),
+        over("fp32", 400, 380, 420, 40.0), over(label, 200, 190, 210, 25.0), over("top_k")))
+    assert lines == [[f"`{label}`", "50.0", "100", "125", "-20.0 %", f"2.00{TIMES}", f"1.60{TIMES}"]]
+
+
+def test_jobs_have_whole_blocks_and_names_of_their_own():
+    options = types.SimpleNamespace(quick=False, only=None, folder=None)
+    jobs = mercury.PAGE.jobs(options)
+    assert [job.name for job in jobs] == mercury.PAGE.names(options) and len({job.name for job in jobs}) == len(jobs)
+    for job in jobs:
+        if "--block" in job.words:
+            steps, block = (int(job.words[job.words.index(word) + 1]) for word in ("--steps", "--block"))
+            assert steps % block == 0, job.name
+
+
+def test_unknown_sections_are_refused():
+    done = tool_process.call(lambda: frame.main(mercury.PAGE), TOOL, "--only", "nonsense")
+    tool_process.refused(TOOL, done, "--only", "'nonsense'")
+
+
+@pytest.mark.skipif(not BIN or bool(cli.why_not()), reason=f"no shaped links on this machine: {cli.why_not() or 'GRADCOMP_BIN'}")
+def test_quick_page(tmp_path):
+    page, _ = page_files.quick(TOOL, tmp_path)
+    text = page if isinstance(page, str) else page.read_text(encoding="utf-8")
+    for heading in ("## How importance is spread, and how it moves", "## Images", "## Links of 100 Mbit/s",
+                    "## The speed-up model at 100 Mbit/s"):
+        assert heading in text
