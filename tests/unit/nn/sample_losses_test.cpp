@@ -115,7 +115,9 @@ TEST(SampleLosses, CountNothingForABadLabelWhichLossReports) {
     const auto losses = p.sample_losses(), expected = good.sample_losses();
     EXPECT_EQ(losses(0), expected(0)) << p.name();
     EXPECT_LT(losses(1), expected(1)) << p.name();
-    if (each == 1) EXPECT_EQ(losses(1), 0) << p.name();
+    if (each == 1) {
+      EXPECT_EQ(losses(1), 0) << p.name();
+    }
     EXPECT_THROW(p.model->loss(Exec()), Error) << p.name();
   }
 }

@@ -63,7 +63,7 @@ TEST(Weights, AddUpTheGradientsOfSingleSamples) {
         const Loss loss = one.train();
         sum += double(some[static_cast<std::size_t>(j)]) * loss.sum;
         correct += loss.correct;
-        add(some[static_cast<std::size_t>(j)] / 3, one.gradient, expected);
+        add(double(some[static_cast<std::size_t>(j)]) / 3, one.gradient, expected);
       }
       Loss loss;
       const auto gradient = gradient_of(p.weigh(some), &loss);
