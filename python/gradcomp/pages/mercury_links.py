@@ -10,10 +10,10 @@ from .ranks import TINY, shaped
 TICTAC = "fp32:strategy=priority:strategy.order=tac:strategy.bucket_kib=64"
 ADACOMM = "fp32:strategy=local:strategy.period=4:strategy.adaptive=loss:strategy.adapt_every=60"
 COMPRESSED = "top_k:ratio=0.01"
-BOTH = COMPRESSED + ":sampler=mercury:sampler.slice=16"
+BOTH = COMPRESSED + ":sampler=mercury:sampler.slice=16:sampler.smoothing=1"
 METHODS = (UNIFORM, TICTAC, ADACOMM, UNGROUPED, ADAPTIVE, COMPRESSED, BOTH)
 RATES = (100, 1000)  # Mbit/s
-FULL = {rate: Case(f"links_{rate}mbit", f"{rate} Mbit/s", IMAGES, METHODS, 400, 20) for rate in RATES}
+FULL = {rate: Case(f"links_{rate}mbit", f"{rate} Mbit/s", IMAGES, METHODS, 600, 20) for rate in RATES}
 QUICK = {100: Case("links_100mbit", "100 Mbit/s", ("--model", "resnet8", *TINY, "--target", "accuracy=0.9"), (UNIFORM, ADAPTIVE), 8, 4,
                    2)}
 COMPUTING = ("data", "forward", "backward", "compress", "decompress", "update")

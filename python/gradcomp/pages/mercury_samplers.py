@@ -9,10 +9,10 @@ from .page import Job
 from .ranks import TINY, memory
 
 UNIFORM = "fp32"
-UNGROUPED = "fp32:sampler=importance:sampler.every=10"
-GROUPED = "fp32:sampler=mercury:sampler.slices=4:sampler.slice=32"
+UNGROUPED = "fp32:sampler=importance:sampler.every=10:sampler.smoothing=1"
+GROUPED = "fp32:sampler=mercury:sampler.slices=4:sampler.slice=16:sampler.smoothing=1"
 RELEASED = GROUPED + ":sampler.variant=paper"
-ADAPTIVE = "fp32:sampler=mercury:sampler.slice=16"
+ADAPTIVE = "fp32:sampler=mercury:sampler.slice=16:sampler.smoothing=1"
 RESHARDED = GROUPED + ":sampler.reshard=20"
 
 
@@ -29,15 +29,16 @@ class Case:
     seeds: int = 3
 
 
-IMAGES = ("--model", "resnet8", "--data", EASY, "--batch", 16, "--lr", 0.05, "--target", "accuracy=0.9")
+IMAGES = ("--model", "resnet8", "--data", EASY, "--batch", 16, "--lr", 0.05, "--target", "accuracy=0.88")
+SPEECH = ("--model", "frames_lstm_1x64", "--data", "keywords:train=4000:test=500", "--batch", 16, "--lr", 0.2, "--clip", 1,
+          "--target", "accuracy=0.6")
+TEXT = ("--model", "lstm_1x96", "--data", "hmm", "--batch", 16, "--lr", 1, "--momentum", 0, "--clip", 0.25, "--target", "perplexity=80")
 METHODS = (UNIFORM, UNGROUPED, GROUPED, RELEASED, ADAPTIVE)
-FULL = (Case("samplers_images", "Images, four in five of them easy", IMAGES, METHODS, 400, 20),
+FULL = (Case("samplers_images", "Images, four in five of them easy", IMAGES, METHODS, 600, 20, 5),
         Case("samplers_skewed", "The same images, skewed shards", (*IMAGES, "--skew", 0.3), (UNIFORM, UNGROUPED, GROUPED, RESHARDED),
-             400, 20),
-        Case("samplers_speech", "Speech", ("--model", "frames_lstm_1x64", "--data", "keywords:train=4000:test=500", "--batch", 16,
-             "--lr", 0.2, "--clip", 1, "--target", "accuracy=0.9"), METHODS, 400, 20),
-        Case("samplers_text", "Text", ("--model", "lstm_1x96", "--data", "hmm", "--batch", 16, "--lr", 1, "--momentum", 0, "--clip",
-             0.25, "--target", "perplexity=60"), METHODS, 400, 20))
+             600, 20),
+        Case("samplers_speech", "Speech", SPEECH, METHODS, 700, 20),
+        Case("samplers_text", "Text", TEXT, METHODS, 700, 20))
 QUICK = (Case("samplers_images", "Images", ("--model", "resnet8", *TINY, "--target", "accuracy=0.9"), (UNIFORM, GROUPED, RESHARDED),
               8, 4, 2),)
 

@@ -9,7 +9,7 @@ from . import exchange, frame, gate, kernels, kokkos_kernels, links, mercury, qu
 
 # Hours from scratch on two cores, about; where all records of a page are kept, theirs count. Short ones run first.
 HOURS = {kernels.PAGE: 0.1, kokkos_kernels.PAGE: 0.1, steps.PAGE: 0.1, gate.PAGE: 0.2, links.PAGE: 0.2, exchange.PAGE: 0.7,
-         mercury.PAGE: 0.5, quantisers.PAGE: 0.4, sparsifiers.PAGE: 0.5, traffic.PAGE: 0.8, training.PAGE: 6.0}
+         mercury.PAGE: 0.3, quantisers.PAGE: 0.4, sparsifiers.PAGE: 0.5, traffic.PAGE: 0.8, training.PAGE: 6.0}
 PAGES = {page.name: page for page in HOURS}
 
 

@@ -30,6 +30,7 @@ void ImportancePass::evaluate(const Exec& exec, std::span<const index_t> samples
   m_model->infer(exec, m_parameters, m_state, m_device.upload(exec, m_batch));
   const Span<float> device(m_losses.data(), losses.size());
   m_model->sample_losses(exec, device);
+  m_model->loss(exec);  // throws where a label is no class: such a sample has no loss and would never be drawn
   read_back(exec, Span<const float>(device), losses.data(), "gradcomp::train::importance_pass");
 }
 

@@ -18,7 +18,7 @@ class ImportancePass {
   /// The step's parameters and state.
   void keep(const Exec& exec, const Span<const float>& parameters, const Span<const float>& state);
 
-  /// The mean loss of each of `samples`, without augmentation; NaN for what the model cannot judge. Waits for `exec`.
+  /// The mean loss of each of `samples`, without augmentation. Waits for `exec`. Throws Error when a label was no class.
   void evaluate(const Exec& exec, std::span<const index_t> samples, std::span<float> losses);
 
  private:
