@@ -57,9 +57,9 @@ def test_a_line_of_samplers():
         seed("fp32", 10), seed("fp32", 12), seed("m", 20, slices=2), seed("m", 22, slices=4),
         over("fp32", 400, 380, 420, 4.0), over("m", 300, 290, 310, 6.0)))
     assert header[1] == "losses computed per trained sample"
-    assert lines[0] == ["`fp32`", "0", "2 of 2", "400 (380 to 420)", "", "4.00 (4.00 to 4.00)", "11.0", "90.0 % (88.0 % to 92.0 %)"]
+    assert lines[0] == ["`fp32`", "0", "2 of 2", "400 (380 to 420)", "", "90.0 % (88.0 % to 92.0 %)"]
     assert lines[1][1] == "6.00", "3 slices of 32 for a batch of 16"
-    assert lines[1][4] == "fewer" and lines[1][6] == "21.0"
+    assert lines[1][4] == "fewer"
 
 
 def test_the_model_hides_importance_behind_the_wait():

@@ -101,11 +101,10 @@ def table(record):
         total = totals[label]
         reached = f"{total['seeds_at_target']} of {len(rows)}"
         lines.append([f"`{label}`", text.number(passes(rows)), reached, over(total, "steps_to_target", text.number),
-                      fewer(total, totals[UNIFORM]) if label != UNIFORM else "", over(total, "time_to_target_s", text.number),
-                      text.number(statistics.fmean(row["step_time_ms"]["mean"] for row in rows)),
+                      fewer(total, totals[UNIFORM]) if label != UNIFORM else "",
                       over(total, "test_quality", lambda value: text.quality(rows[0]["metric"], value))])
-    return ["sampler", "losses computed per trained sample", "seeds at the target", "steps to it", "than uniform", "seconds to it",
-            "step, ms", "test quality at the end"], lines
+    return ["sampler", "losses computed per trained sample", "seeds at the target", "steps to it", "than uniform",
+            "test quality at the end"], lines
 
 
 def write(out, found, quick):
@@ -116,5 +115,5 @@ def write(out, found, quick):
         row = found[case.name].rows[0]
         out.add(case.title, f"`{row['model']}` on `{row['data']}`, 2 ranks in shared memory, batch {row['batch_per_rank']} per rank, "
                 f"{case.steps} steps, {case.seeds} seeds; target: {row['metric']} of {row['target']:g} on the validation set, looked at "
-                f"every {case.block} steps. Losses cost a forward pass each, about a third of a training step on the sample.",
+                f"every {case.block} steps. A loss costs a forward pass, about a third of a training step on the sample. Times are those of the tables over links.",
                 table(found[case.name]))
