@@ -54,7 +54,7 @@ class Registrations {
   }
 };
 
-/// Adds an Entry, TransportEntry, ReducerEntry or StrategyEntry of the caller's own. Call it at the start of main():
+/// Adds an Entry, TransportEntry, ReducerEntry, StrategyEntry or SamplerEntry of the caller's own. Call it at the start of main():
 /// throws Error once the list was used, and for an impossible name. A name that is there already shows when the list is
 /// first used.
 template <class E>

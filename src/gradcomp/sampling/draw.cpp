@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "gradcomp/core/error.hpp"
@@ -16,6 +17,17 @@ constexpr std::uint64_t draw_stream = 0x4D43;
 bool usable(float loss) { return std::isfinite(loss); }
 
 }  // namespace
+
+double mean_of_finite(std::span<const float> losses) {
+  double sum = 0;
+  index_t finite = 0;
+  for (const float loss : losses) {
+    if (!usable(loss)) continue;
+    sum += static_cast<double>(loss);
+    ++finite;
+  }
+  return finite > 0 ? sum / static_cast<double>(finite) : std::numeric_limits<double>::quiet_NaN();
+}
 
 std::vector<double> probabilities(std::span<const float> losses, double base) {
   std::vector<double> p(losses.size(), 0.0);

@@ -9,6 +9,9 @@
 
 namespace gradcomp::sampling {
 
+/// Of the losses that are finite; NaN where none is.
+double mean_of_finite(std::span<const float> losses);
+
 /// p[i] = (losses[i] + base) / sum. A sample whose loss is not finite is dropped: its p is 0. Where all of these sums
 /// are 0, the samples that are not dropped have equal p; where all are dropped, all have.
 std::vector<double> probabilities(std::span<const float> losses, double base);

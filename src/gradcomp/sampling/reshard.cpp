@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "gradcomp/sampling/draw.hpp"
 #include "gradcomp/sampling/swaps.hpp"
 
 namespace gradcomp::sampling {
@@ -20,14 +21,8 @@ struct Head {
 
 /// Sum of the losses, those that are not known or not finite taken as the mean of the others.
 double sum_of(const std::vector<float>& losses) {
-  double sum = 0;
-  index_t known = 0;
-  for (const float loss : losses) {
-    if (!std::isfinite(loss)) continue;
-    sum += static_cast<double>(loss);
-    ++known;
-  }
-  return known == 0 ? 0 : sum / static_cast<double>(known) * static_cast<double>(losses.size());
+  const double mean = mean_of_finite(losses);
+  return std::isnan(mean) ? 0 : mean * static_cast<double>(losses.size());
 }
 
 template <class T>

@@ -21,6 +21,12 @@ constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
 using Losses = std::vector<float>;
 
+TEST(MeanOfFinite, LeavesTheOthersOut) {
+  EXPECT_EQ(mean_of_finite(Losses{1, nan, 3, infinity}), 2);
+  EXPECT_TRUE(std::isnan(mean_of_finite(Losses{nan})));
+  EXPECT_TRUE(std::isnan(mean_of_finite({})));
+}
+
 TEST(Probabilities, FollowTheLossesAndTheirBase) {
   EXPECT_THAT(probabilities(Losses{1, 3}, 0), ElementsAre(0.25, 0.75));
   EXPECT_THAT(probabilities(Losses{1, 3}, 2), ElementsAre(0.375, 0.625));

@@ -16,6 +16,10 @@ constexpr std::uint64_t order_stream = 0x4D52ULL << 48U;
 
 }  // namespace
 
+Rule smoothed(double smoothing) {
+  return [smoothing](std::span<const float> losses, double mean) { return probabilities(losses, smoothing * mean); };
+}
+
 GroupSampler::GroupSampler(const SamplerSetup& setup, const GroupOptions& options)
     : m_options(options),
       m_batch(setup.batch),
@@ -33,14 +37,7 @@ GroupSampler::GroupSampler(const SamplerSetup& setup, const GroupOptions& option
 
 void GroupSampler::draw(index_t step, WeightedBatch& batch) {
   if (m_probabilities.empty()) {
-    double base = m_options.smoothing * m_numbers.mean;
-    if (m_options.rule == Rule::released) {
-      double sum = 0;
-      for (const float loss : group_losses()) sum += static_cast<double>(loss);
-      base = sum / static_cast<double>(m_numbers.group);
-      if (!std::isfinite(base)) base = 0;
-    }
-    m_probabilities = probabilities(group_losses(), base);
+    m_probabilities = m_options.rule(group_losses(), m_numbers.mean);
     m_weights = unbiased_weights(m_probabilities, group_losses());
   }
   const auto drawn = sampling::draw(m_probabilities, m_batch, m_seed, step, m_rank);
@@ -48,7 +45,7 @@ void GroupSampler::draw(index_t step, WeightedBatch& batch) {
   batch.weights.clear();
   for (const index_t i : drawn) {
     batch.samples.push_back(m_samples[static_cast<std::size_t>(m_group[static_cast<std::size_t>(i)])]);
-    if (m_options.rule == Rule::unbiased) batch.weights.push_back(m_weights[static_cast<std::size_t>(i)]);
+    if (m_options.weighted) batch.weights.push_back(m_weights[static_cast<std::size_t>(i)]);
   }
 }
 
@@ -107,15 +104,8 @@ void GroupSampler::close_group() {
   std::copy(m_next_losses.begin(), m_next_losses.end(), m_group_losses.begin());
   m_numbers.group = std::ssize(m_next);
   m_probabilities.clear();
-  double sum = 0;
-  index_t finite = 0;
-  for (const float loss : m_next_losses) {
-    if (!std::isfinite(loss)) continue;
-    sum += static_cast<double>(loss);
-    ++finite;
-  }
-  if (finite == 0) return;
-  const double mean = sum / static_cast<double>(finite);
+  const double mean = mean_of_finite(m_next_losses);
+  if (std::isnan(mean)) return;
   m_numbers.mean = m_numbers.means++ == 0 ? mean : m_options.decay * m_numbers.mean + (1 - m_options.decay) * mean;
 }
 

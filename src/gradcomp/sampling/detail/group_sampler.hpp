@@ -7,20 +7,20 @@
 
 namespace gradcomp::sampling {
 
-/// How losses become probabilities.
-enum class Rule : std::uint8_t {
-  unbiased,  ///< loss + smoothing x running mean of the groups' losses; gradients weighted by 1 / (group p)
-  released,  ///< loss + mean of the group; all weights 1, so the gradient is biased: the code that Mercury's authors
-             ///< released, class Groupwise_Sampler
-};
+/// Probabilities of a group's samples from their losses; `mean`: the running mean of the groups' losses. A sample whose
+/// loss is not finite has 0 unless all are so.
+using Rule = std::function<std::vector<double>(std::span<const float> losses, double mean)>;
+
+/// loss + smoothing x mean: never 0 where some loss is above 0.
+Rule smoothed(double smoothing);
 
 struct GroupOptions {
   index_t slice = 32;                      ///< samples
   index_t least_slices = 1, most_slices = 10;  ///< of a step; equal: always as many
   index_t every = 1;                       ///< steps for which a group is drawn from
-  double smoothing = 0.5;
   double decay = 0.9;                      ///< of the running mean
-  Rule rule = Rule::unbiased;
+  Rule rule = smoothed(0.5);
+  bool weighted = true;                    ///< by 1 / (group p); otherwise the gradient is biased
   index_t reshard_every = 0;  ///< steps; 0: never
   index_t reshard_most = 64;  ///< swaps of all ranks
   double reshard_tolerance = 0.05;

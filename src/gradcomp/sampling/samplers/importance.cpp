@@ -14,7 +14,7 @@ SamplerEntry samplers::importance() {
             sampling::GroupOptions options;
             options.every = setup.own.integer("every");
             options.slice = setup.own.integer("slice");
-            options.smoothing = setup.own.real("smoothing");
+            options.rule = sampling::smoothed(setup.own.real("smoothing"));
             options.decay = 0;  // the mean is that of all samples
             options.least_slices = options.most_slices = std::ssize(setup.samples);
             sampling::read_resharding(setup.own, options);

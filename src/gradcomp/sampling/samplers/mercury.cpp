@@ -1,21 +1,29 @@
 #include "gradcomp/sampling/samplers/mercury.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/sampling/detail/group_sampler.hpp"
+#include "gradcomp/sampling/draw.hpp"
 
 namespace gradcomp {
 namespace {
+
+/// Loss + mean of the group, without weights: the code that Mercury's authors released, class Groupwise_Sampler.
+std::vector<double> released(std::span<const float> losses, double /*running_mean*/) {
+  const double mean = sampling::mean_of_finite(losses);
+  return sampling::probabilities(losses, std::isnan(mean) ? 0 : mean);
+}
 
 sampling::GroupOptions group_options(const SamplerSetup& setup) {
   const Options& own = setup.own;
   sampling::GroupOptions options;
   options.slice = own.integer("slice");
   options.every = own.integer("every");
-  options.smoothing = own.real("smoothing");
   options.decay = own.real("decay");
-  options.rule = own.text("variant") == "paper" ? sampling::Rule::released : sampling::Rule::unbiased;
+  options.weighted = own.text("variant") != "paper";
+  options.rule = options.weighted ? sampling::smoothed(own.real("smoothing")) : sampling::Rule(released);
   const index_t fixed = own.integer("slices"), batch_slices = (setup.batch + options.slice - 1) / options.slice;
   options.least_slices = fixed > 0 ? fixed : own.integer("least_slices");
   if (options.least_slices == 0) options.least_slices = batch_slices;
