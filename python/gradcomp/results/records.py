@@ -19,7 +19,7 @@ DIGITS = 6
 # need, shapes none. Pages and their commands are not sources: a record has its own command.
 SOURCES = ("src", "bench", "miniapps", "cmake", "CMakeLists.txt", "CMakePresets.json",
            *(f"tools/toolchain.d/{name}" for name in ("packages", "preferences", "trilinos")))
-# Where the verdicts of the gate are made, and where they were made before that. They moved without another change, so a place
+# Where the verdicts of the gate are made, and where they were made before that. The move changed no verdict, so a place
 # that one of two commits lacks tells nothing.
 GATE = ("python/gradcomp/gate", "tools/gradcomp_compare")
 
