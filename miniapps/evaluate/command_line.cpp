@@ -4,6 +4,9 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/version_config.hpp"
+#include "gradcomp/data/dataset.hpp"
+#include "gradcomp/data/frames.hpp"
+#include "gradcomp/data/text.hpp"
 
 std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) {
   auto& o = line.evaluate;
@@ -32,7 +35,7 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
                  "0: every gradient once, without feedback");
   app.add_option("--train", t.model, "hand the gradient of every step of a training of this model to all methods");
   app.add_option("--dataset", t.dataset,
-                 "of --train: cifar10:DIR, digits:FILE, gcds:FILE or shapetex10[:dial=value...]");
+                 fmt::format("of --train: {}, {}, {}", data::image_specs, data::text_specs, data::frames_specs));
   app.add_option("--steps", t.steps, "steps of --train");
   app.add_option("--batch", t.batch, "samples per step of --train");
   app.add_option("--lr", t.learning_rate, "learning rate of --train, with cosine decay");
@@ -41,7 +44,7 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
   app.add_option("--timings", o.timings, "timed repetitions of a gradient without feedback");
   app.add_option("--trials", o.trials,
                  "repeat every gradient without feedback this often with fresh random numbers: bias_z, contraction");
-  app.add_option("--seed", o.seed, "of synthetic gradients, weights, data order and random compressors");
+  app.add_option("--seed", o.seed, "seed of synthetic gradients, initial weights, data order and randomised compressors");
   app.add_option("--density-tolerance", o.density_tolerance,
                  "fail when a method's median of achieved / target density leaves 1 +- this; 0: off");
   app.add_option("--dump", o.dump_folder,

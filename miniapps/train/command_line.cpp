@@ -59,12 +59,12 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.add_option("--weight-decay", o.weight_decay, "on matrices and filters");
   app.add_option("--decay", o.decay, "learning-rate schedule")->check(CLI::IsMember({"cosine", "constant"}));
   app.add_option("--warmup", o.warmup, "steps of linear warm-up of the learning rate");
-  app.add_option("--clip", o.clip, "largest L2 norm of the mean gradient, which is scaled down to it; 0: any");
+  app.add_option("--clip", o.clip, "largest L2 norm of the mean gradient, which is scaled down to it; 0 leaves it as it is");
   app.add_flag("--augment", o.augment, "random crops and mirror images");
   app.add_option("--skew", o.skew,
                  "label skew: concentration of the Dirichlet distribution by which a class is dealt to ranks, less is "
                  "more skewed; 0: dealt evenly");
-  app.add_option("--seed", o.seed, "of weights, data order and random compressors");
+  app.add_option("--seed", o.seed, "seed of initial weights, data order and randomised compressors");
   app.add_option("--strategy", o.strategy, "when replicas exchange, name:key=value; see --list=strategies");
   app.add_option("--sampler", o.sampler,
                  "how batches are drawn, name:key=value: uniform, or by importance; see --list=samplers");

@@ -12,7 +12,7 @@ namespace gradcomp {
 
 struct UpdateOptions {
   nn::OptimiserOptions optimiser;
-  double clip = 0;  ///< largest L2 norm of the mean gradient; 0: any
+  double clip = 0;  ///< largest L2 norm of the mean gradient; 0 stands for no limit
 };
 
 class Updater {

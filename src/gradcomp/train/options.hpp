@@ -24,7 +24,7 @@ struct Options {
   double weight_decay = 5e-4;
   std::string decay = "cosine";  ///< learning-rate schedule: cosine or constant
   index_t warmup = 0;            ///< steps of linear warm-up
-  double clip = 0;               ///< largest L2 norm of the mean gradient; 0: any
+  double clip = 0;               ///< largest L2 norm of the mean gradient; 0 stands for no limit
   bool augment = false;
   double skew = 0;  ///< of labels over ranks (data::Shard); 0: none
   std::uint64_t seed = 1;

@@ -47,7 +47,7 @@ class Rates {
   const Trial* find(const std::string& method, double rate) const;
   const std::vector<Trial>& trials(const std::string& method) const;
 
-  /// The trial of the best quality, of equals that of the lower loss; none where all diverged.
+  /// The trial with the best quality; ties go to the lower loss. Null where all trials diverged.
   const Trial* best(const std::string& method) const;
 
   /// Whether the best rate is the lowest or the highest of its trials: a better one may lie beyond.
