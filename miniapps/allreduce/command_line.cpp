@@ -72,6 +72,7 @@ std::vector<MethodSpec> methods_with(const std::string& methods, const std::stri
 CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status) {
   CommandLine line;
   Range range;
+  int ranks_per_node = 0;
   CLI::App app{
       "Reduces one gradient over all ranks with each method and size: time, bandwidth, bytes, and a check of the "
       "answer.",
@@ -96,6 +97,14 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.add_flag("--raw", line.raw, "time MPI_Allreduce of as many floats beside ours; not over an emulated link");
   app.add_option("--seed", line.reduction.seed, "of the gradients and random compressors");
   app.add_option("--transport", line.transport, "what carries messages; see gradcomp-train --list=transports");
+  app.add_option("--ranks-per-node", ranks_per_node,
+                 "emulate nodes of so many ranks, which follow each other (reducer=hierarchical), as --transport "
+                 "mpi:ranks_per_node=N does; 0: as the machine has")
+      ->check(CLI::Range(0, 1 << 20));
+  app.add_option("--time-limit", line.reduction.limit_seconds,
+                 "seconds that a rank waits for the others before the job ends; 0: for ever. Calls are then made on a "
+                 "thread of their own, which costs time; not of --raw")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--link", line.link, "emulate a link, e.g. 100Mbit/s,50us; default: the real one");
   app.add_option("--output", line.output, "result file (JSON)");
   app.add_flag("--list", line.list, "list the methods");
@@ -104,7 +113,8 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   try {
     app.parse(argc, argv);
     if (range.least) line.sizes = sizes_between(*range.least, *range.most, range.factor);
-    require(!line.raw || (line.link.empty() && line.transport == "mpi"),
+    if (ranks_per_node > 0) line.transport += fmt::format(":ranks_per_node={}", ranks_per_node);
+    require(!line.raw || (line.link.empty() && split_words(line.transport, ':').front() == "mpi"),
             "--raw is of the real link over MPI: not allowed with --link or --transport {}", line.transport);
   } catch (const CLI::Success& success) {
     exit_status = rank == 0 ? app.exit(success) : 0;

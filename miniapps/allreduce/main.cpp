@@ -2,6 +2,7 @@
 #include "command_line.hpp"
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/comm/mpi_session.hpp"
+#include "gradcomp/comm/queued.hpp"
 #include "gradcomp/comm/throttled.hpp"
 #include "gradcomp/comm/transports/mpi.hpp"
 #include "gradcomp/core/arguments.hpp"
@@ -50,7 +51,7 @@ void record(const MethodSpec& spec, index_t elements, int ranks, const Reduction
 
 int run(const CommandLine& line, const MpiSession& session) {
   const Exec exec;
-  const auto control = make_transport(line.transport, MPI_COMM_WORLD);
+  auto control = make_transport(line.transport, MPI_COMM_WORLD);
   report::Json options = {{"methods", line.methods},
                           {"reducers", line.reducers},
                           {"sizes", line.sizes},
@@ -58,6 +59,7 @@ int run(const CommandLine& line, const MpiSession& session) {
                           {"untimed", line.reduction.untimed},
                           {"density_tolerance", line.density_tolerance},
                           {"transport", line.transport},
+                          {"time_limit", line.reduction.limit_seconds},
                           {"link", line.link},
                           {"raw", line.raw}};
   require_same_on_all_ranks(*control, "options", options.dump());
@@ -76,6 +78,8 @@ int run(const CommandLine& line, const MpiSession& session) {
                                {line.reduction.seed}};
     file = std::make_unique<report::ResultFile>(session.rank() == 0 ? line.output : "", report::make_context(info));
   });
+
+  control = make_limited(std::move(control), line.reduction.limit_seconds);
 
   report::Table table({"size", "method", "payload", "time ms\nmin rank", "mean", "max", "p99", "algbw\nGB/s",
                        "busbw\nGB/s", "raw MPI\n/ ours", "relative\nerror", "#wrong"});

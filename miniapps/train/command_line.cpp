@@ -31,6 +31,7 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   CommandLine line;
   auto& o = line.train;
   std::string bucket_kib = "auto";
+  int ranks_per_node = 0;
   CLI::App app{
       "Trains one model data-parallel with one or many gradient compressors in one job, beside uncompressed controls,\n"
       "and reports time, bytes and quality. Start it with mpirun or srun, or alone as one rank.",
@@ -108,8 +109,14 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.add_option("--at", o.dump_steps, "steps, from 0, at which --dump-gradients and --dump-importance write")
       ->delimiter(',');
   app.add_option("--transport", o.transport, "what carries messages, name:key=value; see --list=transports");
-  app.add_option("--time-limit", o.time_limit,
-                 "seconds that an exchange is waited for before the job ends; 0: for ever");
+  app.add_option("--ranks-per-node", ranks_per_node,
+                 "emulate nodes of so many ranks, which follow each other (reducer=hierarchical), as --transport "
+                 "mpi:ranks_per_node=N does; 0: as the machine has")
+      ->check(CLI::Range(0, 1 << 20));
+  app.add_option(
+      "--time-limit", o.time_limit,
+      "seconds that a rank waits for the others, in exchanges and between steps, before the job ends with an "
+      "error; 0: for ever");
   app.add_option("--link", o.link,
                  "emulate a link, e.g. 100Mbit/s,50us; several rates, e.g. 100Mbit/s,1Gbit/s,50us, take turns, a block "
                  "of steps each: "
@@ -129,6 +136,7 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   exit_status = -1;
   try {
     app.parse(argc, argv);
+    if (ranks_per_node > 0) o.transport += fmt::format(":ranks_per_node={}", ranks_per_node);
     o.bucket_kib = bucket_kib == "auto" ? 0 : parse_kib(bucket_kib);
     o.check();
   } catch (const CLI::Success& success) {  // --help, --version

@@ -5,6 +5,7 @@
 #include "describe.hpp"
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/comm/mpi_session.hpp"
+#include "gradcomp/comm/queued.hpp"
 #include "gradcomp/comm/transports/mpi.hpp"
 #include "gradcomp/core/arguments.hpp"
 #include "gradcomp/exchange/methods_page.hpp"
@@ -101,7 +102,7 @@ Prepared prepare(const CommandLine& line, const MpiSession& session, Transport& 
 int run(const CommandLine& line, const MpiSession& session) {
   const Exec exec;
   const train::Options& o = line.train;
-  const auto control = make_transport(o.transport, MPI_COMM_WORLD);
+  auto control = make_transport(o.transport, MPI_COMM_WORLD);
   Prepared p = prepare(line, session, *control);
   const bool first = session.rank() == 0;
   if (line.describe) {
@@ -112,6 +113,7 @@ int run(const CommandLine& line, const MpiSession& session) {
     return 0;
   }
 
+  control = make_limited(std::move(control), o.time_limit);  // of evaluations too, and of the meetings between steps
   report::ProgressBar bar(first);
   if (o.tune) {
     tune(exec, {o, *p.task, *p.model, *p.carrier, *control, nullptr, p.links.get()}, p.contenders, bar);

@@ -36,6 +36,93 @@ TEST(Hops, SumAsAllreduceDoesWhereNothingIsRounded) {
   }
 }
 
+/// Whole numbers that 16 bits hold, as do their sums: a width for a level changes no bit of the answer.
+TEST(Hops, OfTwoLevelsHaveAWidthForEach) {
+  const auto comm = world();
+  if (comm->size() % 2 != 0) return;
+  const std::string two = ":reducer=hierarchical:reducer.ranks_per_node=2";
+  const auto bytes_of = [&](const std::string& spec) {
+    Replica ours(parse_method(spec), *comm, "overlapped"), theirs(parse_method("fp32"), *comm, "overlapped");
+    auto g = whole_numbers(ours.layout().count(), comm->rank(), 1);
+    for (float& x : g) x = std::remainder(x, 32.0F);
+    const StepReport report = ours.step(1, g);
+    theirs.step(1, g);
+    EXPECT_EQ(ours.mean(), theirs.mean()) << spec;
+    EXPECT_FALSE(report.skipped);
+    return sum_over_ranks(*comm, {report.wire_bytes})[0];
+  };
+  const index_t whole = bytes_of("fp32" + two), inside = bytes_of("fp32" + two + ":reducer.inside=bf16");
+  const index_t across = bytes_of("fp32" + two + ":reducer.across=fp16");
+  const index_t both = bytes_of("fp32" + two + ":reducer.inside=fp16:reducer.across=bf16");
+  EXPECT_EQ(2 * both, whole);
+  EXPECT_EQ(inside + across, whole + both) << "each level has its own width";
+  if (comm->size() == 2) {
+    EXPECT_EQ(across, whole) << "one node: nothing travels across";
+  } else {
+    EXPECT_LT(across, whole);
+  }
+}
+
+TEST(Hops, OfTwoLevelsRoundWhatTravelsAcrossAndNoMore) {
+  const auto comm = world();
+  const int ranks = comm->size();
+  if (ranks != 4) return;
+  const std::string spec = "fp32:reducer=hierarchical:reducer.ranks_per_node=2:reducer.across=bf16";
+  Replica run(parse_method(spec), *comm, "synchronous");
+  run.step(0);
+  const auto mean = run.mean();
+  EXPECT_TRUE(same_bits(*comm, mean)) << "who sends a sum on keeps what the others get";
+  std::vector<std::vector<float>> shares;
+  for (int r = 0; r < ranks; ++r) shares.push_back(gradient_values(run.layout().count(), r, 0));
+  const auto rounded = [](float x) { return kernels::Bfloat::decode(kernels::Bfloat::encode(x)); };
+  index_t rounds = 0;
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    const float one = shares[0][i] / 4 + shares[1][i] / 4, two = shares[2][i] / 4 + shares[3][i] / 4;
+    const bool first = mean[i] == rounded(one + rounded(two)), second = mean[i] == rounded(rounded(one) + two);
+    EXPECT_TRUE(first || second) << "element " << i;
+    if (!first && !second) break;
+    rounds += mean[i] != one + two ? 1 : 0;
+  }
+  EXPECT_GT(rounds, std::ssize(mean) / 2);
+}
+
+TEST(Hops, OfTwoLevelsFlagTheStepInSixteenBitsToo) {
+  const auto comm = world();
+  for (const char* width : {"bf16", "fp16"}) {
+    const std::string levels = fmt::format(":reducer.inside={}:reducer.across={}", width, width);
+    Replica run(parse_method("fp32:reducer=hierarchical:reducer.ranks_per_node=1" + levels), *comm, "overlapped");
+    auto g = run.own_gradient(0);
+    if (comm->rank() == comm->size() - 1) g[g.size() / 2] = std::nanf("");
+    EXPECT_TRUE(run.step(0, g).skipped) << width;
+    EXPECT_FALSE(run.step(1).skipped) << width;
+  }
+}
+
+TEST(Hops, OfTwoLevelsRoundValuesOf32BitsAlone) {
+  const auto comm = world();
+  const std::string across = ":reducer=hierarchical:reducer.ranks_per_node=1:reducer.across=bf16";
+  if (comm->size() == 1) return;  // nothing travels
+  for (const char* method : {"fp16", "global_qsgd"}) {
+    Replica run(parse_method(method + across), *comm, "synchronous");
+    try {
+      run.step(0);
+      ADD_FAILURE() << method;
+    } catch (const AgreedError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr(fmt::format("method {} sends no 32-bit values", method)));
+    }
+  }
+}
+
+/// Nodes that the transport emulates.
+TEST(Hops, OfTwoLevelsTakeTheNodesOfTheTransport) {
+  const auto comm = world();
+  const auto of_one = make_transport("mpi:ranks_per_node=1", MPI_COMM_WORLD);
+  EXPECT_EQ(of_one->ranks_per_node(), 1);
+  EXPECT_EQ(of_one->split(0, comm->rank())->ranks_per_node(), 1);
+  const std::string wrong = fmt::format("mpi:ranks_per_node={}", comm->size() + 1);
+  EXPECT_THROW(make_transport(wrong, MPI_COMM_WORLD), AgreedError);
+}
+
 TEST(Hops, OfTwoLevelsKnowTheNodesOrAreTold) {
   const auto comm = world();
   EXPECT_EQ(comm->ranks_per_node(), comm->size()) << "all ranks of this test are on one machine";

@@ -20,8 +20,8 @@ def record(*rows):
     return types.SimpleNamespace(rows=list(rows))
 
 
-def seed(label, time, exposed=0.0, importance=None, slices=None):
-    found = {"label": label, "run_type": "iteration", "step_time_ms": {"mean": time}, "metric": "accuracy", "batch_per_rank": 16,
+def seed(label, time, exposed=0.0, importance=None, slices=None, number=1, steps=None):
+    found = {"seed": number, "steps_to_target": steps, "label": label, "run_type": "iteration", "step_time_ms": {"mean": time}, "metric": "accuracy", "batch_per_rank": 16,
              "stages_ms": {"exposed": exposed} | ({} if importance is None else {"importance": importance})}
     return found if slices is None else found | {"slices_per_step": slices, "sampler": "mercury:slices=0:slice=32:every=1"}
 
@@ -52,12 +52,21 @@ def test_samplers_are_told_apart_by_their_intervals_alone():
     assert mercury_samplers.fewer(over("a"), uniform) == DASH == mercury_samplers.fewer(over("a", 1, 1, 1), over("fp32"))
 
 
+def test_steps_saved_are_told_seed_by_seed():
+    uniform = [seed("fp32", 1, number=1, steps=400), seed("fp32", 1, number=2, steps=300), seed("fp32", 1, number=3, steps=500)]
+    mine = [seed("m", 1, number=1, steps=390), seed("m", 1, number=2, steps=280), seed("m", 1, number=3, steps=470)]
+    # Gains 10, 20, 30: mean 20, deviation 10, Student's 4.303 at 2 degrees of freedom: 4.303 x 10 / sqrt(3) = 24.8.
+    assert mercury_samplers.saved(mine, uniform) == "20 (-5 to 45)"
+    mine[1]["steps_to_target"] = None
+    assert mercury_samplers.saved(mine, uniform) == DASH == mercury_samplers.saved(mine[:1], uniform[:1])
+
+
 def test_a_line_of_samplers():
     header, lines = mercury_samplers.table(record(
         seed("fp32", 10), seed("fp32", 12), seed("m", 20, slices=2), seed("m", 22, slices=4),
         over("fp32", 400, 380, 420, 4.0), over("m", 300, 290, 310, 6.0)))
     assert header[1] == "losses computed per trained sample"
-    assert lines[0] == ["`fp32`", "0", "2 of 2", "400 (380 to 420)", "", "90.0 % (88.0 % to 92.0 %)"]
+    assert lines[0] == ["`fp32`", "0", "2 of 2", "400 (380 to 420)", "", "", "90.0 % (88.0 % to 92.0 %)"]
     assert lines[1][1] == "6.00", "3 slices of 32 for a batch of 16"
     assert lines[1][4] == "fewer"
 

@@ -57,6 +57,7 @@ class StrategyRig {
   StepReport rest(index_t number) { return step_on(number, std::vector<float>(m_parameters.size(), 0.0f)); }
 
   void drain() { m_strategy->drain(m_exec); }
+  bool progress() { return m_strategy->progress(m_exec); }
   void observe(double loss) { m_strategy->observe(loss); }
   std::vector<float> agreed() const {
     const Span<const float> all = m_strategy->agreed(m_parameters);

@@ -16,6 +16,8 @@ class WatchedModel final : public nn::Model<float> {
   /// In backward, before the trainer is told that all from this segment on is complete.
   std::function<void(std::size_t first, const Span<float>& gradient)> on_ready;
   std::function<void()> on_backward_end;
+  /// Before a batch of an evaluation.
+  std::function<void()> on_infer;
 
   const std::string& name() const override { return m_inner->name(); }
   const Layout& layout() const override { return m_inner->layout(); }
@@ -47,6 +49,7 @@ class WatchedModel final : public nn::Model<float> {
   }
   void infer(const Exec& exec, const Span<const float>& parameters, const Span<float>& state,
              const nn::Batch<float>& batch) override {
+    if (on_infer) on_infer();
     m_inner->infer(exec, parameters, state, batch);
   }
   nn::Loss loss(const Exec& exec) override { return m_inner->loss(exec); }

@@ -2,6 +2,8 @@
 import dataclasses
 import statistics
 
+from scipy.stats import t as student
+
 from gradcomp.output import text
 
 from .mercury_losses import EASY
@@ -34,7 +36,7 @@ SPEECH = ("--model", "frames_lstm_1x64", "--data", "keywords:train=4000:test=500
           "--target", "accuracy=0.6")
 TEXT = ("--model", "lstm_1x96", "--data", "hmm", "--batch", 16, "--lr", 1, "--momentum", 0, "--clip", 0.25, "--target", "perplexity=80")
 METHODS = (UNIFORM, UNGROUPED, GROUPED, RELEASED, ADAPTIVE)
-FULL = (Case("samplers_images", "Images, four in five of them easy", IMAGES, METHODS, 600, 20, 5),
+FULL = (Case("samplers_images", "Images, four in five of them easy", IMAGES, METHODS, 600, 20, 8),
         Case("samplers_skewed", "The same images, skewed shards", (*IMAGES, "--skew", 0.3), (UNIFORM, UNGROUPED, GROUPED, RESHARDED),
              600, 20),
         Case("samplers_speech", "Speech", SPEECH, METHODS, 700, 20),
@@ -93,6 +95,17 @@ def fewer(total, uniform):
     return "more" if mine["low"] > theirs["high"] else "not told apart"
 
 
+def saved(rows, uniform):
+    """Steps to the target that each seed saves beside uniform batches of the same seed: the mean with its interval (Student's);
+    a dash where some seed misses the target."""
+    mine, theirs = ({row["seed"]: row.get("steps_to_target") for row in some} for some in (rows, uniform))
+    if len(mine) < 2 or mine.keys() != theirs.keys() or any(map(text.missing, [*mine.values(), *theirs.values()])):
+        return text.DASH
+    gains = [theirs[seed] - mine[seed] for seed in mine]
+    mean, wide = statistics.fmean(gains), student.ppf(0.975, len(gains) - 1) * statistics.stdev(gains) / len(gains) ** 0.5
+    return f"{mean:.0f} ({mean - wide:.0f} to {mean + wide:.0f})"
+
+
 def table(record):
     """A line per sampler."""
     seeds, totals = seeds_of(record)
@@ -101,10 +114,10 @@ def table(record):
         total = totals[label]
         reached = f"{total['seeds_at_target']} of {len(rows)}"
         lines.append([f"`{label}`", text.number(passes(rows)), reached, over(total, "steps_to_target", text.number),
-                      fewer(total, totals[UNIFORM]) if label != UNIFORM else "",
+                      *((fewer(total, totals[UNIFORM]), saved(rows, seeds[UNIFORM])) if label != UNIFORM else ("", "")),
                       over(total, "test_quality", lambda value: text.quality(rows[0]["metric"], value))])
     return ["sampler", "losses computed per trained sample", "seeds at the target", "steps to it", "than uniform",
-            "test quality at the end"], lines
+            "steps saved, seed by seed", "test quality at the end"], lines
 
 
 def write(out, found, quick):

@@ -1,6 +1,7 @@
 #include "gradcomp/comm/queued.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -46,6 +47,15 @@ Exec own_instance() {
 }
 
 struct Queue {
+  void give_up() {
+    const std::lock_guard lock(mutex);
+    dead = true;
+  }
+  [[noreturn]] void fail(const Call& call) const {
+    throw Error(fmt::format("{}: a call of {} did not end within {} s; a peer is gone or hangs", inner->name(),
+                            name_of(call), limit_seconds));
+  }
+
   std::mutex mutex;
   std::condition_variable wake, ended;
   std::deque<std::shared_ptr<QueuedCalls>> calls;
@@ -67,8 +77,7 @@ void QueuedCalls::wait() {
   if (queue->limit_seconds > 0) {
     const std::chrono::duration<double> limit(queue->limit_seconds);
     queue->dead = queue->dead || !queue->ended.wait_for(lock, limit, over);
-    require(!queue->dead, "{}: a call of {} did not end within {} s; a peer is gone or hangs", queue->inner->name(),
-            name_of(calls.front()), queue->limit_seconds);
+    if (queue->dead) queue->fail(calls.front());
   }
   queue->ended.wait(lock, over);
   take_result();
@@ -77,6 +86,61 @@ void QueuedCalls::wait() {
 void QueuedCalls::take_result() {
   if (error) std::rethrow_exception(error);
 }
+
+/// Messages between two ranks: the inner transport carries them, and a queue with a limit is asked how long to wait.
+class LimitedMessages final : public Operation {
+ public:
+  void reset() {
+    inner = Completion();
+    landed = false;
+  }
+  bool test() override {
+    if (landed || !inner.test()) return landed;
+    inner.wait();
+    land();
+    return true;
+  }
+  void wait() override {
+    wait_for_end();
+    test();
+  }
+  void order(const Exec& exec) override {
+    if (landed) return;
+    wait_for_end();
+    inner.order(exec);
+    land();
+  }
+
+  std::shared_ptr<Queue> queue;
+  Completion inner;
+  Call first;  ///< for the error
+  bool landed = false;
+
+ private:
+  void wait_for_end() {
+    constexpr int looks_before_sleep = 200;
+    constexpr std::chrono::microseconds pause(20);
+    const auto begin = Clock::now();
+    for (int look = 0; !landed && !inner.test(); ++look) {
+      if (std::chrono::duration<double>(Clock::now() - begin).count() > queue->limit_seconds) {
+        queue->give_up();
+        queue->fail(first);
+      }
+      if (look < looks_before_sleep) {
+        std::this_thread::yield();
+      } else {
+        std::this_thread::sleep_for(pause);
+      }
+    }
+  }
+  void land() {
+    times = inner.times();
+    const auto all = inner.all_found();
+    std::copy(all.begin(), all.end(), found.begin());
+    inner = Completion();
+    landed = true;
+  }
+};
 
 void carry(Queue& queue, QueuedCalls& calls) {
   try {
@@ -140,7 +204,7 @@ class Queued final : public Transport {
   bool concurrent() const override { return true; }
 
   Completion start(const Exec& exec, std::span<const Call> together) override {
-    if (std::all_of(together.begin(), together.end(), is_point_to_point)) return m_queue->inner->start(exec, together);
+    if (std::all_of(together.begin(), together.end(), is_point_to_point)) return start_messages(exec, together);
     auto calls = m_pool.take(together.size());
     calls->queue = m_queue;
     calls->calls.assign(together.begin(), together.end());
@@ -152,14 +216,26 @@ class Queued final : public Transport {
     m_queue->wake.notify_one();
     return Completion(std::move(calls));
   }
+  void abandon() override { m_queue->give_up(); }
   std::unique_ptr<Transport> split(int color, int key, Level level) override {
     run(*this, Exec(), Barrier{});  // behind all queued calls
     return std::make_unique<Queued>(m_queue->inner->split(color, key, level), m_queue->limit_seconds);
   }
 
  private:
+  Completion start_messages(const Exec& exec, std::span<const Call> together) {
+    Completion inner = m_queue->inner->start(exec, together);
+    if (m_queue->limit_seconds <= 0 || together.empty()) return inner;
+    auto messages = m_messages.take(together.size());
+    messages->queue = m_queue;
+    messages->inner = std::move(inner);
+    messages->first = together.front();
+    return Completion(std::move(messages));
+  }
+
   std::shared_ptr<Queue> m_queue;
   OperationPool<QueuedCalls> m_pool;
+  OperationPool<LimitedMessages> m_messages;
   std::thread m_thread;
 };
 
@@ -174,6 +250,10 @@ std::unique_ptr<Transport> make_queued(std::unique_ptr<Transport> inner, double 
       "without a time limit",
       inner->name());
   return std::make_unique<comm::Queued>(std::move(inner), limit_seconds);
+}
+
+std::unique_ptr<Transport> make_limited(std::unique_ptr<Transport> inner, double limit_seconds) {
+  return limit_seconds > 0 ? make_queued(std::move(inner), limit_seconds) : std::move(inner);
 }
 
 }  // namespace gradcomp

@@ -92,6 +92,9 @@ class Transport {
   virtual Completion start(const Exec& exec, std::span<const Call> together) = 0;
   Completion start(const Exec& exec, const Call& call) { return start(exec, std::span<const Call>(&call, 1)); }
 
+  /// The job ends by an error, and what is under way may never end: nothing waits for it any more.
+  virtual void abandon() {}
+
   /// Ranks of equal color form a transport, ordered by key. split(0, rank()) is a duplicate. Collective.
   virtual std::unique_ptr<Transport> split(int color, int key, Level level = Level::all) = 0;
 };

@@ -118,6 +118,7 @@ ReductionResult measure_reduction(const Exec& exec, const std::string& method, i
   exchange_options.overlapped = options.overlapped;
   exchange_options.bucket_bytes = auto_bucket_bytes;
   exchange_options.seed = options.seed;
+  exchange_options.limit_seconds = options.limit_seconds;
   const MethodSpec timed = parse_method(method);
   ReductionResult result;
   const auto exchange = make_exchange(timed, c.layout, transport, exchange_options);

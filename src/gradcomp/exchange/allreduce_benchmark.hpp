@@ -15,6 +15,7 @@ struct ReductionOptions {
   index_t untimed = 3;  ///< repetitions before the timed ones
   std::uint64_t seed = 1;
   bool overlapped = false;
+  double limit_seconds = 0;  ///< ExchangeOptions::limit_seconds
 };
 
 /// Medians over repetitions: of the fastest rank's times, of the mean over ranks, of the slowest rank's.

@@ -253,6 +253,46 @@ TEST(Queued, GivesUpAfterItsLimit) {
   *stuck = false;
 }
 
+TEST(Queued, WaitsNoLongerForMessages) {
+  Callbacks functions;
+  functions.size = 2;
+  functions.concurrent = true;
+  const auto come = std::make_shared<std::atomic<bool>>(false);
+  functions.carry = [come](const Exec&, const Call&, Found& found) {
+    found.bytes = 4;
+    return come->load();
+  };
+  const auto comm = make_limited(make_callbacks(functions), 0.02);
+  float value = 0;
+  Completion message = comm->start(Exec(), Receive{&value, 4, 1, 0});
+  EXPECT_FALSE(message.test());
+  EXPECT_THAT(error_of([&] { message.wait(); }), HasSubstr("receive did not end within 0.02 s"));
+  EXPECT_THAT(error_of([&] { message.order(Exec()); }), HasSubstr("receive did not end within 0.02 s"));
+  *come = true;
+  message.wait();
+  EXPECT_TRUE(message.test());
+  EXPECT_EQ(message.found().bytes, 4);
+  EXPECT_EQ(make_limited(make_callbacks(functions), 0)->name(), "callbacks") << "no limit: as it was";
+}
+
+TEST(Queued, FinishesNothingOnceItIsAbandoned) {
+  Callbacks functions;
+  functions.size = 2;
+  functions.concurrent = true;
+  const auto stuck = std::make_shared<std::atomic<bool>>(true);
+  functions.carry = [stuck](const Exec&, const Call&, Found&) {
+    while (*stuck) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return true;
+  };
+  {
+    const auto comm = make_counting(make_queued(make_callbacks(functions)));
+    float value = 0;
+    comm->start(Exec(), AllReduce{&value, &value, 1});
+    comm->abandon();
+  }  // does not wait for it
+  *stuck = false;
+}
+
 TEST(Queued, RefusesATransportThatIsNotConcurrent) {
   auto inner = std::make_unique<FakeTransport>();
   inner->log->threads = false;

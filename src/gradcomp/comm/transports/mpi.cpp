@@ -69,7 +69,8 @@ class Mpi final : public Transport {
     check_mpi(MPI_Comm_set_errhandler(m_calls.comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check_mpi(MPI_Comm_rank(comm, &m_calls.rank), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(comm, &m_calls.size), "MPI_Comm_size");
-    m_per_node = find_ranks_per_node(m_calls.comm);
+    const int emulated = options.ranks_per_node;
+    m_per_node = emulated > 0 && m_calls.size % emulated == 0 ? emulated : find_ranks_per_node(m_calls.comm);
     const bool aware = options.gpu_aware == MpiOptions::GpuAware::on ||
                        (options.gpu_aware == MpiOptions::GpuAware::automatic && mpi_is_gpu_aware());
     m_stage = options.always_stage || (!device_is_host && !aware);
@@ -250,7 +251,9 @@ TransportEntry transports::mpi() {
           "an MPI communicator",
           {Parameter::choice("gpu_aware", "auto", {"auto", "on", "off"},
                              "hand device pointers to MPI; auto: where the library says that it can"),
-           Parameter::real("limit", "0", 0, 1e6, "seconds that a message is waited for; 0: for ever")},
+           Parameter::real("limit", "0", 0, 1e6, "seconds that a message is waited for; 0: for ever"),
+           Parameter::integer("ranks_per_node", "0", 0, 1 << 20,
+                              "ranks of a node, which follow each other, to emulate nodes; 0: as the machine has")},
           [](const std::any& owned, const Options& options) {
             const auto* comm = std::any_cast<MPI_Comm>(&owned);
             require(comm != nullptr, "transport mpi: it needs the caller's MPI_Comm");
@@ -259,6 +262,13 @@ TransportEntry transports::mpi() {
             if (aware == "on") chosen.gpu_aware = MpiOptions::GpuAware::on;
             if (aware == "off") chosen.gpu_aware = MpiOptions::GpuAware::off;
             chosen.limit_seconds = options.real("limit");
+            chosen.ranks_per_node = static_cast<int>(options.integer("ranks_per_node"));
+            int ranks = 0;
+            check_mpi(MPI_Comm_size(*comm, &ranks), "MPI_Comm_size");
+            if (chosen.ranks_per_node > 0 && ranks % chosen.ranks_per_node != 0) {  // which all ranks see
+              throw AgreedError(fmt::format("transport mpi: {} ranks are no whole number of nodes with {} each", ranks,
+                                            chosen.ranks_per_node));
+            }
             return make_mpi(*comm, chosen);
           }};
 }

@@ -14,6 +14,7 @@ struct MpiOptions {
   index_t chunk_limit = index_t{1} << 30;    ///< elements per MPI call
   bool always_stage = false;                 ///< for tests: copy through host buffers even where that is not needed
   double limit_seconds = 0;                  ///< how long a message is waited for; 0: for ever
+  int ranks_per_node = 0;                    ///< emulated nodes of so many ranks; 0: as the machine has
 };
 
 /// What the MPI library says of itself (mpi-ext.h, MPICH_GPU_SUPPORT_ENABLED). Call after MPI_Init.

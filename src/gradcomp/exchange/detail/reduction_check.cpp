@@ -7,14 +7,15 @@
 
 namespace gradcomp {
 
-/// Elements of `mean` that are not `expected`, within rounding: `size` is that of what was added up.
+/// Elements of `mean` that are not `expected`, within rounding: `size` is that of what was added up, `of_size` the part
+/// of it that roundings of partial sums may be.
 index_t count_wrong(const Exec& exec, const Span<const float>& expected, const Span<const float>& size,
-                    const Span<const float>& mean, float relative) {
+                    const Span<const float>& mean, float relative, float of_size = 1e-6f) {
   index_t wrong = 0;
   Kokkos::parallel_reduce(
       "gradcomp::exchange::count_wrong", IndexRange(exec, 0, static_cast<index_t>(mean.size())),
       KOKKOS_LAMBDA(const index_t i, index_t& count) {
-        const float tolerance = 1e-5f + relative * Kokkos::abs(expected(i)) + 1e-6f * size(i);
+        const float tolerance = 1e-5f + relative * Kokkos::abs(expected(i)) + of_size * size(i);
         count += Kokkos::abs(mean(i) - expected(i)) <= tolerance ? 0 : 1;  // NaN counts
       },
       wrong);
@@ -141,12 +142,16 @@ index_t ReductionCheck::unbalanced(const Span<const float>& mean) const {
   }
   add_over_ranks(m_control, m_exec, expected);
   add_over_ranks(m_control, m_exec, size);
-  // 16-bit sums are rounded once more, behind the residual: half a unit of bf16's last place; by a library's rule
-  // perhaps after each term
-  const bool rounds = m_method.compressor->info().property == Info::Property::rounding;
-  const int roundings = m_control.sum() == Sum::library ? std::max(1, ranks - 1) : 1;
-  const float rounding = 0x1p-8f * static_cast<float>(roundings);
-  return over_ranks(count_wrong(m_exec, expected, size, mean, rounds ? rounding : 1e-4f));
+  // 16-bit sums are rounded once more, behind the residual: half a unit of bf16's last place; by a library's rule, or
+  // hop by hop, perhaps after each term
+  const std::string& reducer = m_method.common.text("reducer");
+  const bool levels = reducer == "hierarchical" && (m_method.common.text("reducer.inside") != "own" ||
+                                                    m_method.common.text("reducer.across") != "own");
+  const bool rounds = m_method.compressor->info().property == Info::Property::rounding || levels;
+  if (!rounds) return over_ranks(count_wrong(m_exec, expected, size, mean, 1e-4f));
+  const bool each_term = m_control.sum() == Sum::library || reducer != "allreduce";
+  const float rounding = 0x1p-8f * static_cast<float>(each_term ? 2 * ranks : 1);
+  return over_ranks(count_wrong(m_exec, expected, size, mean, rounding, each_term ? rounding : 1e-6f));
 }
 
 /// Without a memory only the same steps tell what should have come out.

@@ -16,10 +16,22 @@ int ranks_per_node(const ReducerSetup& setup) {
   return per_node;
 }
 
+/// Hop::as of a level.
+DType width(const ReducerSetup& setup, const std::string& level) {
+  const std::string& chosen = setup.common.text("reducer." + level);
+  return chosen == "bf16" ? DType::bf16 : chosen == "fp16" ? DType::f16 : DType::f32;
+}
+
+Parameter width_of(const std::string& level, const std::string& where) {
+  return Parameter::choice("reducer." + level, "own", {"own", "bf16", "fp16"},
+                           "hierarchical: own: " + where + " messages travel as they are; or 32-bit values in 16 bits")
+      .as_added();
+}
+
 }  // namespace
 
 /// A vector is cut into one part per rank; the part of a node's rank is as many of them as there are nodes.
-HopPlan reducers::two_level(int rank, int ranks, int per_node) {
+HopPlan reducers::two_level(int rank, int ranks, int per_node, DType inside_as, DType across_as) {
   const int nodes = ranks / per_node, node = rank / per_node, place = rank % per_node;
   const auto around = [](int x, int n) { return (x % n + n) % n; };
   HopPlan plan;
@@ -33,6 +45,7 @@ HopPlan reducers::two_level(int rank, int ranks, int per_node) {
       one.received = nodes * around(first - hop - 1, per_node);
       one.span = nodes;
       one.combines = combines;
+      one.as = inside_as;
       plan.hops.push_back(one);
     }
   };
@@ -47,6 +60,7 @@ HopPlan reducers::two_level(int rank, int ranks, int per_node) {
     one.sent = nodes * own + around(first, nodes);
     one.received = nodes * own + around(first - 1, nodes);
     one.combines = adds;
+    one.as = across_as;
     plan.hops.push_back(one);
   }
   inside(own, false);
@@ -60,11 +74,13 @@ ReducerEntry reducers::hierarchical() {
   entry.parameters = {
       Parameter::integer("reducer.ranks_per_node", "0", 0, 1 << 20,
                          "hierarchical: ranks of a node, which follow each other; 0: as the machine has")
-          .as_added()};
+          .as_added(),
+      width_of("inside", "inside a node"), width_of("across", "across nodes")};
   entry.refusal = refuses_unsummable;
   entry.in_any_order = true;
   entry.make = [](const ReducerSetup& setup) {
-    return std::make_unique<HopReducer>(setup, two_level(setup.rank, setup.ranks, ranks_per_node(setup)));
+    return std::make_unique<HopReducer>(setup, two_level(setup.rank, setup.ranks, ranks_per_node(setup),
+                                                         width(setup, "inside"), width(setup, "across")));
   };
   return entry;
 }

@@ -37,8 +37,6 @@ class BucketUpdate {
              Timeline* timeline);
   /// Takes what came, if it has; false: nothing had.
   bool advance(const Exec& exec);
-  /// Returns when the round has ended, or throws what the transport throws.
-  void wait(const Exec& exec) { m_reduction.complete(exec, m_round); }
   void launch_next(const Exec& exec);
   /// Updates the bucket's part of `parameters`, unless some rank flagged the bucket.
   void apply(const Exec& exec, const Span<float>& parameters);

@@ -125,9 +125,7 @@ void Priority::progress_while_waiting(const Exec& exec, const Done& done, const 
   const auto progress_or_idle = [&] { return progress(exec) || (idle && idle()); };
   if (progress_until(m_now.timeline, m_limit_seconds, done, progress_or_idle)) return;
   m_failed = true;
-  for (auto& bucket : m_buckets) {
-    if (bucket->state() == State::under_way) bucket->wait(exec);  // the transport throws, and knows that it is dead
-  }
+  m_transport->abandon();
   throw Error(fmt::format("priority: no bucket arrived within {} s; a peer is gone or hangs", m_limit_seconds));
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "gradcomp/comm/agree.hpp"
+#include "gradcomp/comm/queued.hpp"
 #include "gradcomp/strategy/detail/progress_until.hpp"
 #include "gradcomp/strategy/detail/server_client.hpp"
 #include "gradcomp/strategy/detail/server_keys.hpp"
@@ -72,6 +73,10 @@ class Servers final : public Strategy {
 
  private:
   index_t sent() const { return m_transport->ledger().total().sent; }
+  [[noreturn]] void give_up(const char* what) {
+    m_transport->abandon();
+    throw Error(fmt::format("servers: {} did not come within {} s; a peer is gone or hangs", what, m_limit_seconds));
+  }
 
   /// Numbers that a checkpoint holds as they are.
   struct Counters {
@@ -107,7 +112,7 @@ StepReport Servers::end(const Exec& exec, const Idle& idle) {
   const bool answered = progress_until(
       m_now.timeline, m_limit_seconds, [&] { return m_client->all_answered(); },
       [&] { return m_client->take_answers(exec, m_now) || progress(exec) || (idle && idle()); });
-  require(answered, "servers: an answer did not come within {} s; a peer is gone or hangs", m_limit_seconds);
+  if (!answered) give_up("an answer");
   if (m_now.timeline != nullptr) m_now.timeline->add(Stage::exchange, begin, now_seconds());
   m_client->settle();
   if (m_together && m_server) m_server->flush();  // of others an answer may be late: it counts with the next step
@@ -137,7 +142,7 @@ StepReport Servers::drain(const Exec& exec) {
   if (m_server) {
     const bool gone =
         progress_until(nullptr, m_limit_seconds, [&] { return m_server->all_gone(); }, [&] { return progress(exec); });
-    require(gone, "servers: a worker's last push did not come within {} s; a peer is gone or hangs", m_limit_seconds);
+    if (!gone) give_up("a worker's last push");
     m_server->flush();
     Kokkos::deep_copy(exec, part_of(Span<float>(m_agreed), m_server->keys()), m_server->parameters());
   }
@@ -182,8 +187,10 @@ StrategyEntry strategies::servers() {
             require_same_exchange(setup.method, setup.layout, setup.transport, setup.job.exchange, "servers");
             auto own = setup.transport.split(0, setup.transport.rank());
             std::unique_ptr<Strategy> servers;
-            run_collectively(setup.transport,
-                             [&] { servers = std::make_unique<Servers>(setup, make_counting(std::move(own))); });
+            run_collectively(setup.transport, [&] {
+              own = make_limited(std::move(own), setup.job.exchange.limit_seconds);
+              servers = std::make_unique<Servers>(setup, make_counting(std::move(own)));
+            });
             return servers;
           }};
 }

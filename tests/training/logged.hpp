@@ -1,0 +1,89 @@
+#pragma once
+// A transport that writes down when this rank's messages start and when they are seen to have ended.
+#include "gradcomp/comm/transport.hpp"
+
+namespace gradcomp::train::test {
+
+struct Event {
+  enum class What { sent, receive, send_ended, received, mark };
+  What what = What::mark;
+  int peer = 0, tag = 0;
+};
+using Events = std::vector<Event>;
+
+class LoggedMessages final : public Operation {
+ public:
+  void reset() { inner = Completion(); }
+  bool test() override {
+    if (!inner.test()) return false;
+    inner.wait();
+    note();
+    return true;
+  }
+  void wait() override {
+    inner.wait();
+    note();
+  }
+  void order(const Exec& exec) override {
+    inner.order(exec);
+    note();
+  }
+
+  Completion inner;
+  Events ends;  ///< that have not been written down
+  std::shared_ptr<Events> log;
+
+ private:
+  void note() {
+    log->insert(log->end(), ends.begin(), ends.end());
+    ends.clear();
+    times = inner.times();
+    const auto all = inner.all_found();
+    std::copy(all.begin(), all.end(), found.begin());
+  }
+};
+
+class Logged final : public Transport {
+ public:
+  Logged(std::unique_ptr<Transport> inner, std::shared_ptr<Events> log)
+      : m_inner(std::move(inner)), m_log(std::move(log)) {}
+
+  int rank() const override { return m_inner->rank(); }
+  int size() const override { return m_inner->size(); }
+  int ranks_per_node() const override { return m_inner->ranks_per_node(); }
+  std::string name() const override { return m_inner->name(); }
+  Sum sum() const override { return m_inner->sum(); }
+  bool overlaps() const override { return m_inner->overlaps(); }
+  bool concurrent() const override { return m_inner->concurrent(); }
+  void abandon() override { m_inner->abandon(); }
+  std::unique_ptr<Transport> split(int color, int key, Level level) override {
+    return std::make_unique<Logged>(m_inner->split(color, key, level), m_log);
+  }
+
+  Completion start(const Exec& exec, std::span<const Call> together) override {
+    Events ends;
+    for (const Call& call : together) {
+      if (const auto* send = std::get_if<Send>(&call)) {
+        m_log->push_back({Event::What::sent, send->to, send->tag});
+        ends.push_back({Event::What::send_ended, send->to, send->tag});
+      } else if (const auto* receive = std::get_if<Receive>(&call)) {
+        m_log->push_back({Event::What::receive, receive->from, receive->tag});
+        ends.push_back({Event::What::received, receive->from, receive->tag});
+      }
+    }
+    Completion inner = m_inner->start(exec, together);
+    if (ends.empty()) return inner;  // collective calls, perhaps of another thread
+    auto messages = m_pool.take(together.size());
+    messages->inner = std::move(inner);
+    messages->ends = std::move(ends);
+    messages->log = m_log;
+    return Completion(std::move(messages));
+  }
+
+ private:
+  std::unique_ptr<Transport> m_inner;
+  std::shared_ptr<Events> m_log;
+  OperationPool<LoggedMessages> m_pool;
+};
+
+}  // namespace gradcomp::train::test
