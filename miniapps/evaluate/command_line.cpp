@@ -44,7 +44,8 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
   app.add_option("--timings", o.timings, "timed repetitions of a gradient without feedback");
   app.add_option("--trials", o.trials,
                  "repeat every gradient without feedback this often with fresh random numbers: bias_z, contraction");
-  app.add_option("--seed", o.seed, "seed of synthetic gradients, initial weights, data order and randomised compressors");
+  app.add_option("--seed", o.seed,
+                 "seed of synthetic gradients, initial weights, data order and randomised compressors");
   app.add_option("--density-tolerance", o.density_tolerance,
                  "fail when a method's median of achieved / target density leaves 1 +- this; 0: off");
   app.add_option("--dump", o.dump_folder,

@@ -60,7 +60,8 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.add_option("--weight-decay", o.weight_decay, "on matrices and filters");
   app.add_option("--decay", o.decay, "learning-rate schedule")->check(CLI::IsMember({"cosine", "constant"}));
   app.add_option("--warmup", o.warmup, "steps of linear warm-up of the learning rate");
-  app.add_option("--clip", o.clip, "largest L2 norm of the mean gradient, which is scaled down to it; 0 leaves it as it is");
+  app.add_option("--clip", o.clip,
+                 "largest L2 norm of the mean gradient, which is scaled down to it; 0 leaves it as it is");
   app.add_flag("--augment", o.augment, "random crops and mirror images");
   app.add_option("--skew", o.skew,
                  "label skew: concentration of the Dirichlet distribution by which a class is dealt to ranks, less is "

@@ -106,9 +106,10 @@ TEST(Resume, TakesTheHiddenStateAlong) {
 TEST(Resume, TakesLossesAndMovedSamplesAlong) {
   Rig rig;
   rig.options.skew = 0.3;
-  expect_equal_after_resume(rig, "fp32:sampler=mercury:sampler.slices=2:sampler.slice=3,"
-                                 "fp32:sampler=importance:sampler.every=3:sampler.reshard=2,"
-                                 "top_k:ratio=0.02:sampler=mercury:sampler.slices=3:sampler.variant=paper");
+  expect_equal_after_resume(rig,
+                            "fp32:sampler=mercury:sampler.slices=2:sampler.slice=3,"
+                            "fp32:sampler=importance:sampler.every=3:sampler.reshard=2,"
+                            "top_k:ratio=0.02:sampler=mercury:sampler.slices=3:sampler.variant=paper");
 }
 
 TEST(Resume, OfAFinishedRunTrainsNoMore) {

@@ -55,7 +55,8 @@ TEST(Sampling, OfAdaptiveSlicesIsReplayedBitForBit) {
   const Folder folder(*rig.control);
   const std::string path = folder.path() + ".json";
   if (rig.control->rank() == 0) {
-    const report::Json row{{"label", first.contender.spec.label}, {"seed", rig.options.seed}, {"slices", first.sampling->slices}};
+    const report::Json row{
+        {"label", first.contender.spec.label}, {"seed", rig.options.seed}, {"slices", first.sampling->slices}};
     std::ofstream(path) << report::Json{{"benchmarks", report::Json::array({row})}};
   }
   barrier(*rig.control);
@@ -115,8 +116,7 @@ TEST(ImportancePass, JudgesEachSampleAloneAndLeavesTheStateAlone) {
   rig.options.model = "resnet20";
   const Exec exec;
   const auto n = static_cast<std::size_t>(rig.model->layout().count());
-  const Vector<float> parameters("parameters", n),
-      state("state", static_cast<std::size_t>(rig.model->state_count()));
+  const Vector<float> parameters("parameters", n), state("state", static_cast<std::size_t>(rig.model->state_count()));
   const auto host = Kokkos::create_mirror_view(parameters);
   const auto host_state = Kokkos::create_mirror_view(state);
   rig.model->initialise(1, host, host_state);

@@ -8,8 +8,8 @@ namespace gradcomp {
 const char* to_string(Role role) {
   static constexpr std::array<const char*, 16> names = {
       "method",        "residual",       "residual_rate", "velocity_sum", "velocity", "ef21_sent", "ef21_gradient_mean",
-      "ef21_estimate", "owner_residual", "reducer",       "parameters",   "buffers",  "optimiser", "strategy", "sampler",
-      "counters"};
+      "ef21_estimate", "owner_residual", "reducer",       "parameters",   "buffers",  "optimiser", "strategy",
+      "sampler",       "counters"};
   return names[static_cast<std::size_t>(role)];
 }
 

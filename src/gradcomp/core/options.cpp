@@ -63,7 +63,8 @@ void Parameter::check(const std::string& owner, const std::string& text) const {
     double value = 0;
     good = parse(text, value) && in_range(*this, value);
   }
-  require(good, "{}: {}={} is not allowed; {}{} is {}", owner, name, text, did_you_mean(text, choices), name, allowed());
+  require(good, "{}: {}={} is not allowed; {}{} is {}", owner, name, text, did_you_mean(text, choices), name,
+          allowed());
 }
 
 Options::Options(const std::string& owner, const std::vector<Parameter>& declared,

@@ -54,9 +54,9 @@ class Registrations {
   }
 };
 
-/// Adds an Entry, TransportEntry, ReducerEntry, StrategyEntry or SamplerEntry of the caller's own. Call it at the start of main():
-/// throws Error once the list was used, and for an impossible name. A name that is there already shows when the list is
-/// first used.
+/// Adds an Entry, TransportEntry, ReducerEntry, StrategyEntry or SamplerEntry of the caller's own. Call it at the start
+/// of main(): throws Error once the list was used, and for an impossible name. A name that is there already shows when
+/// the list is first used.
 template <class E>
 void register_entry(E entry) {
   Registrations<E>::add(std::move(entry));

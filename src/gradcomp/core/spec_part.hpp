@@ -23,8 +23,8 @@ SpecPart parse_spec_part(const std::string& owner, const std::string& text);
 /// The words of `text` between separators.
 std::vector<std::string> split_words(const std::string& text, char separator);
 
-/// The entry called `name`; throws Error that says the nearest name, and lists all, when there is none. `kind`: "reducer", say;
-/// name_of(entry) is its name.
+/// The entry called `name`; throws Error that says the nearest name, and lists all, when there is none. `kind`:
+/// "reducer", say; name_of(entry) is its name.
 template <class Entry, class NameOf>
 const Entry& find_by_name(const std::vector<Entry>& entries, const char* kind, const std::string& name,
                           NameOf name_of) {
@@ -33,7 +33,8 @@ const Entry& find_by_name(const std::vector<Entry>& entries, const char* kind, c
     if (name_of(entry) == name) return entry;
     names.push_back(name_of(entry));
   }
-  throw Error(fmt::format("unknown {} '{}'; {}allowed: {}", kind, name, did_you_mean(name, names), fmt::join(names, ", ")));
+  throw Error(
+      fmt::format("unknown {} '{}'; {}allowed: {}", kind, name, did_you_mean(name, names), fmt::join(names, ", ")));
 }
 template <class Entry>
 const Entry& find_by_name(const std::vector<Entry>& entries, const char* kind, const std::string& name) {

@@ -43,7 +43,8 @@ std::vector<Parameter> ShapeTexOptions::parameters() {
       integer_dial("lines", d.lines, 0, 16, "most distracting lines"),
       real_dial("hue", d.hue, 0, 1, "probability of the class's hue"),
       real_dial("texture", d.texture, 0, 1, "probability of the class's texture"),
-      real_dial("easy", d.easy, 0, 1, "share of easy images: large, upright, in the middle, no noise or lines, always the class's cues"),
+      real_dial("easy", d.easy, 0, 1,
+                "share of easy images: large, upright, in the middle, no noise or lines, always the class's cues"),
   };
 }
 

@@ -29,8 +29,8 @@ struct ShapeTexOptions {
   index_t lines = 3;             ///< most distracting lines; more is harder
   double hue = 0.5;              ///< probability that the colour is the class's; less is harder
   double texture = 0.6;          ///< probability that the grating is the class's; less is harder
-  double easy = 0;  ///< share of images of every set that are easy: a large shape in the middle, upright, without noise or
-                    ///< lines, always in the class's hue and texture. What importance sampling is for: most samples
+  double easy = 0;  ///< share of images of every set that are easy: a large shape in the middle, upright, without noise
+                    ///< or lines, always in the class's hue and texture. What importance sampling is for: most samples
                     ///< are soon learnt
 
   /// Names, defaults, ranges and meaning of the dials.

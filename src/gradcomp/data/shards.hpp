@@ -20,9 +20,9 @@ namespace gradcomp::data {
 /// [0.01, 1e6].
 std::vector<index_t> skewed_samples(std::span<const std::int32_t> labels, index_t classes, const Shard& shard);
 
-/// The samples that belong to shard.rank, ascending, count / ranks on every rank: skewed_samples(), or every ranks-th of
-/// a random order where shard.skew is 0 (count % ranks samples have no owner). Throws Error where they are fewer than
-/// shard.batch.
+/// The samples that belong to shard.rank, ascending, count / ranks on every rank: skewed_samples(), or every ranks-th
+/// of a random order where shard.skew is 0 (count % ranks samples have no owner). Throws Error where they are fewer
+/// than shard.batch.
 std::vector<index_t> own_samples(std::span<const std::int32_t> labels, index_t classes, const Shard& shard);
 std::vector<index_t> own_samples(const ImageSet& set, const Shard& shard);
 /// The same of `count` samples without labels; shard.skew is not looked at.

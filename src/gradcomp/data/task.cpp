@@ -12,7 +12,7 @@
 namespace gradcomp::data {
 namespace {
 
-const std::vector<std::string> kinds = {"shapetex10", "cifar10", "cifar100", "digits", "gcds", "packed", "ptb",
+const std::vector<std::string> kinds = {"shapetex10", "cifar10", "cifar100", "digits", "gcds",   "packed",  "ptb",
                                         "wikitext",   "text",    "kjv",      "hmm",    "frames", "keywords"};
 
 }  // namespace

@@ -19,8 +19,8 @@ namespace gradcomp {
 enum class Stage : std::uint8_t { data, forward, backward, compress, exchange, decompress, update, importance };
 
 inline constexpr std::size_t stage_count = 8;
-inline constexpr std::array<const char*, stage_count> stage_names = {"data",     "forward",    "backward", "compress",
-                                                                     "exchange", "decompress", "update",  "importance"};
+inline constexpr std::array<const char*, stage_count> stage_names = {
+    "data", "forward", "backward", "compress", "exchange", "decompress", "update", "importance"};
 constexpr const char* name_of(Stage stage) { return stage_names[static_cast<std::size_t>(stage)]; }
 
 /// Seconds of now_seconds().

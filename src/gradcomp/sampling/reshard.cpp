@@ -54,8 +54,7 @@ std::pair<std::vector<double>, std::vector<Offers>> tell(Transport& transport, c
   const auto largest = static_cast<index_t>(sizeof(Head)) + 2 * most * static_cast<index_t>(sizeof(Offer));
   const index_t capacity = aligned(largest) * transport.size();
   const Vector<std::byte> send = to_device(text), all("gradcomp::sampling::offers", static_cast<std::size_t>(capacity));
-  const Blocks blocks =
-      run(transport, exec, AllGatherV{send.data(), std::ssize(text), all.data(), capacity}).blocks;
+  const Blocks blocks = run(transport, exec, AllGatherV{send.data(), std::ssize(text), all.data(), capacity}).blocks;
   const std::vector<std::byte> host = to_host(all);
   std::pair<std::vector<double>, std::vector<Offers>> told;
   for (const index_t offset : blocks.offset) {
@@ -106,8 +105,7 @@ Resharded Resharder::swap(const Exec& exec, std::vector<index_t>& samples, std::
   const index_t capacity = (aligned(m_most * static_cast<index_t>(sizeof(Offer))) + block_alignment) * ranks;
   const Vector<std::byte> send = to_device(bytes),
                           receive("gradcomp::sampling::receive", static_cast<std::size_t>(capacity));
-  const Blocks came =
-      run(*m_transport, exec, AllToAllV{send.data(), &parts, receive.data(), capacity}).blocks;
+  const Blocks came = run(*m_transport, exec, AllToAllV{send.data(), &parts, receive.data(), capacity}).blocks;
   const std::vector<std::byte> host = to_host(receive);
   std::sort(freed.begin(), freed.end());
   std::size_t next = 0;

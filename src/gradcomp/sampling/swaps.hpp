@@ -31,8 +31,8 @@ Offers offers_of(std::span<const index_t> samples, std::span<const float> losses
 
 /// Swaps between the rank with the largest sum and the one with the smallest, again and again, each of the largest loss
 /// that brings the farther of the two nearer to the mean: until all are within tolerance x mean of the mean, or after
-/// `most` swaps, or where none helps. So no sum ever ends farther from the mean than the farthest began. The same on all
-/// ranks for the same arguments; `sums` and `offers` by rank.
+/// `most` swaps, or where none helps. So no sum ever ends farther from the mean than the farthest began. The same on
+/// all ranks for the same arguments; `sums` and `offers` by rank.
 std::vector<Swap> plan_swaps(std::vector<double> sums, const std::vector<Offers>& offers, double tolerance,
                              index_t most);
 

@@ -46,8 +46,8 @@ class Batches {
   const data::Task& m_task;
   data::Shard m_shard;
   index_t m_epoch_steps;
-  std::unique_ptr<data::Loader> m_loader;     ///< of the data set's own batches
-  std::unique_ptr<BatchSampler> m_sampler;    ///< or of a sampler's
+  std::unique_ptr<data::Loader> m_loader;   ///< of the data set's own batches
+  std::unique_ptr<BatchSampler> m_sampler;  ///< or of a sampler's
   std::unique_ptr<ImportancePass> m_pass;
   WeightedBatch m_drawn;
   data::Batch m_batch;

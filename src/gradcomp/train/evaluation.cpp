@@ -20,8 +20,12 @@ Span<const T> on_device(const Exec& exec, const std::vector<T>& host, Vector<T>&
 }  // namespace
 
 nn::Batch<float> DeviceBatch::upload(const Exec& exec, const data::Batch& batch) {
-  return {on_device(exec, batch.images, m_images), on_device(exec, batch.labels, m_labels),
-          on_device(exec, batch.tokens, m_tokens), batch.restart, 0, on_device(exec, batch.weights, m_weights)};
+  return {on_device(exec, batch.images, m_images),
+          on_device(exec, batch.labels, m_labels),
+          on_device(exec, batch.tokens, m_tokens),
+          batch.restart,
+          0,
+          on_device(exec, batch.weights, m_weights)};
 }
 
 nn::Loss sum_over_ranks(Transport& comm, const nn::Loss& loss) {

@@ -13,7 +13,8 @@ void check_dumps(const Options& options, const std::vector<MethodSpec>& methods,
   for (std::size_t i = 0; i < methods.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       require(data::file_name_part(methods[i].label) != data::file_name_part(methods[j].label),
-              "--dump-gradients, --dump-importance: methods '{}' and '{}' would write the same files; give one another label=...",
+              "--dump-gradients, --dump-importance: methods '{}' and '{}' would write the same files; give one another "
+              "label=...",
               methods[j].text, methods[i].text);
     }
   }

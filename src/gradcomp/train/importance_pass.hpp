@@ -1,8 +1,8 @@
 #pragma once
-// Losses of samples by a forward pass alone, beside a training step that is under way. The pass has a model object of its
-// own (so the step's activations stay), the parameters as they were when the step began (strategies update them while
-// slices still run), and a copy of the model's state: it normalises with the running statistics of batch norm and never
-// moves them, begins every text without a hidden state, and drops nothing out.
+// Losses of samples by a forward pass alone, beside a training step that is under way. The pass has a model object of
+// its own (so the step's activations stay), the parameters as they were when the step began (strategies update them
+// while slices still run), and a copy of the model's state: it normalises with the running statistics of batch norm and
+// never moves them, begins every text without a hidden state, and drops nothing out.
 #include <memory>
 #include <span>
 
@@ -18,7 +18,8 @@ class ImportancePass {
   /// The step's parameters and state.
   void keep(const Exec& exec, const Span<const float>& parameters, const Span<const float>& state);
 
-  /// The mean loss of each of `samples`, without augmentation. Waits for `exec`. Throws Error when a label was no class.
+  /// The mean loss of each of `samples`, without augmentation. Waits for `exec`. Throws Error when a label was no
+  /// class.
   void evaluate(const Exec& exec, std::span<const index_t> samples, std::span<float> losses);
 
  private:

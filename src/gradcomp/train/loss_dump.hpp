@@ -1,5 +1,6 @@
 #pragma once
-// Losses of training samples as .npy files (--dump-importance): how importance is spread over samples, and how it moves.
+// Losses of training samples as .npy files (--dump-importance): how importance is spread over samples, and how it
+// moves.
 #include <memory>
 #include <string>
 #include <vector>

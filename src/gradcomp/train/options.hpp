@@ -49,13 +49,13 @@ struct Options {
   std::string resume_folder;            ///< empty: from the start
   double density_tolerance = 0;         ///< of the median of achieved / target density; 0: no limit
   std::string dump_folder;              ///< where gradients go as .npy files; empty: none are written
-  std::string importance_folder;    ///< where losses of samples go as .npy files; empty: none are written
-  std::vector<index_t> dump_steps;  ///< of both
-  std::string transport = "mpi";  ///< spec of comm/registry.hpp
-  std::string straggler;          ///< spec of straggler.hpp; empty: none
-  double time_limit = 0;          ///< seconds that an exchange is waited for; 0: for ever
-  std::string link;               ///< emulated links, e.g. 100Mbit/s,50us; several rates in turn; empty: the real one
-  std::string output;             ///< result file; empty: none
+  std::string importance_folder;        ///< where losses of samples go as .npy files; empty: none are written
+  std::vector<index_t> dump_steps;      ///< of both
+  std::string transport = "mpi";        ///< spec of comm/registry.hpp
+  std::string straggler;                ///< spec of straggler.hpp; empty: none
+  double time_limit = 0;                ///< seconds that an exchange is waited for; 0: for ever
+  std::string link;    ///< emulated links, e.g. 100Mbit/s,50us; several rates in turn; empty: the real one
+  std::string output;  ///< result file; empty: none
 
   /// The seeds of trials, which no result may have.
   std::vector<std::uint64_t> trial_seeds() const;

@@ -84,7 +84,9 @@ void Trainer::add_sampling() {
   std::copy(own.begin(), own.end(), all.begin() + static_cast<std::ptrdiff_t>(rank * own.size()));
   all.back() = m_batches.moved();
   all = sum_over_ranks(control, all);
-  Sampling sampling{choose_sampler(m_result.contender.spec, m_job.options.sampler).text(), {}, all.back(),
+  Sampling sampling{choose_sampler(m_result.contender.spec, m_job.options.sampler).text(),
+                    {},
+                    all.back(),
                     static_cast<double>(all.back() * m_job.task.sample_bytes())};
   for (std::size_t r = 0; r < ranks; ++r) {
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(r * own.size());

@@ -19,12 +19,12 @@ TEST(NearestName, CaseHyphensAndUnderscoresDoNotCount) {
 }
 
 TEST(NearestName, OneEditInThreeLettersIsAllowedAndAlwaysOne) {
-  EXPECT_EQ(nearest_name("qsg", methods), "qsgd");        // a letter is missing
-  EXPECT_EQ(nearest_name("qsggd", methods), "qsgd");      // one is too much
-  EXPECT_EQ(nearest_name("qsgf", methods), "qsgd");       // one is another
-  EXPECT_EQ(nearest_name("qsxf", methods), "");           // two of four letters
+  EXPECT_EQ(nearest_name("qsg", methods), "qsgd");           // a letter is missing
+  EXPECT_EQ(nearest_name("qsggd", methods), "qsgd");         // one is too much
+  EXPECT_EQ(nearest_name("qsgf", methods), "qsgd");          // one is another
+  EXPECT_EQ(nearest_name("qsxf", methods), "");              // two of four letters
   EXPECT_EQ(nearest_name("rundum_k", methods), "random_k");  // two of eight
-  EXPECT_EQ(nearest_name("rundomi", methods), "");        // three of seven
+  EXPECT_EQ(nearest_name("rundomi", methods), "");           // three of seven
   EXPECT_EQ(nearest_name("ab", {"xb"}), "xb");
   EXPECT_EQ(nearest_name("ab", {"xy"}), "");
 }

@@ -207,7 +207,9 @@ TEST(Samplers, TakeShardsOfAnySize) {
 }
 
 TEST(Samplers, AreChosenByTheMethodOrTheJob) {
-  const auto text = [](const char* method, const char* job) { return choose_sampler(parse_method(method), job).text(); };
+  const auto text = [](const char* method, const char* job) {
+    return choose_sampler(parse_method(method), job).text();
+  };
   EXPECT_EQ(text("fp32", "uniform"), "uniform");
   EXPECT_THAT(text("fp32:sampler=mercury:sampler.slices=4", "uniform"), HasSubstr("mercury:slices=4"));
   EXPECT_THAT(text("fp32:sampler.every=3", "importance:every=9"), HasSubstr("every=3"));

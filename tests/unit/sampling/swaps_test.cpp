@@ -20,7 +20,8 @@ struct Ranks {
   std::vector<double> sums() const {
     std::vector<double> all;
     for (const auto& rank : losses) {
-      all.push_back(std::accumulate(rank.begin(), rank.end(), 0.0, [](double s, const auto& x) { return s + x.second; }));
+      all.push_back(
+          std::accumulate(rank.begin(), rank.end(), 0.0, [](double s, const auto& x) { return s + x.second; }));
     }
     return all;
   }
@@ -77,7 +78,8 @@ TEST(Offers, AreTheLargestAndTheSmallestLosses) {
 }
 
 TEST(Swaps, AreThoseWorkedOutByHand) {
-  // Sums 10 and 2, mean 6: of the first rank's losses 7, 2, 1 the 7 for the 0.5 would change 6.5, to 3.5 and 8.5: nearer.
+  // Sums 10 and 2, mean 6: of the first rank's losses 7, 2, 1 the 7 for the 0.5 would change 6.5, to 3.5 and 8.5:
+  // nearer.
   Ranks ranks{{{{0, 7.0F}, {1, 2.0F}, {2, 1.0F}}, {{3, 0.5F}, {4, 0.75F}, {5, 0.75F}}}};
   const auto swaps = ranks.plan(0.1, 1);
   ASSERT_EQ(swaps.size(), 1U);

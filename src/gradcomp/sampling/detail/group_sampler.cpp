@@ -123,10 +123,14 @@ Memories GroupSampler::memories() {
   m_probabilities.clear();  // what is read next may be a checkpoint's
   m_order_pass = -1;
   const auto view = [](const char* name, auto& values) {
-    return MemoryView{name, values.data(), static_cast<index_t>(values.size() * sizeof values[0]), true, Role::sampler, -1};
+    return MemoryView{name, values.data(), static_cast<index_t>(values.size() * sizeof values[0]),
+                      true, Role::sampler, -1};
   };
-  return {view("samples", m_samples), view("losses", m_losses), view("group", m_group),
-          view("group_losses", m_group_losses), {"numbers", &m_numbers, sizeof m_numbers, true, Role::sampler, -1}};
+  return {view("samples", m_samples),
+          view("losses", m_losses),
+          view("group", m_group),
+          view("group_losses", m_group_losses),
+          {"numbers", &m_numbers, sizeof m_numbers, true, Role::sampler, -1}};
 }
 
 std::vector<Parameter> with_resharding(std::vector<Parameter> own) {

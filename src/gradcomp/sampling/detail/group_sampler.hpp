@@ -15,12 +15,12 @@ using Rule = std::function<std::vector<double>(std::span<const float> losses, do
 Rule smoothed(double smoothing);
 
 struct GroupOptions {
-  index_t slice = 32;                      ///< samples
+  index_t slice = 32;                          ///< samples
   index_t least_slices = 1, most_slices = 10;  ///< of a step; equal: always as many
-  index_t every = 1;                       ///< steps for which a group is drawn from
-  double decay = 0.9;                      ///< of the running mean
+  index_t every = 1;                           ///< steps for which a group is drawn from
+  double decay = 0.9;                          ///< of the running mean
   Rule rule = smoothed(0.5);
-  bool weighted = true;                    ///< by 1 / (group p); otherwise the gradient is biased
+  bool weighted = true;       ///< by 1 / (group p); otherwise the gradient is biased
   index_t reshard_every = 0;  ///< steps; 0: never
   index_t reshard_most = 64;  ///< swaps of all ranks
   double reshard_tolerance = 0.05;
@@ -55,17 +55,19 @@ class GroupSampler final : public BatchSampler {
 
   void take_slice();
   void close_group();
-  std::span<const float> group_losses() const { return {m_group_losses.data(), static_cast<std::size_t>(m_numbers.group)}; }
+  std::span<const float> group_losses() const {
+    return {m_group_losses.data(), static_cast<std::size_t>(m_numbers.group)};
+  }
 
   GroupOptions m_options;
   index_t m_batch;
   std::uint64_t m_seed;
   int m_rank;
   Resharder m_resharder;
-  std::vector<index_t> m_samples;      ///< of this rank
-  std::vector<float> m_losses;         ///< the last one of each
-  std::vector<index_t> m_group;        ///< places in m_samples; room for the largest group
-  std::vector<float> m_group_losses;   ///< as they were when they were drawn from first
+  std::vector<index_t> m_samples;     ///< of this rank
+  std::vector<float> m_losses;        ///< the last one of each
+  std::vector<index_t> m_group;       ///< places in m_samples; room for the largest group
+  std::vector<float> m_group_losses;  ///< as they were when they were drawn from first
   Numbers m_numbers;
 
   std::vector<index_t> m_order;  ///< of places, in this pass

@@ -35,9 +35,11 @@ sampling::GroupOptions group_options(const SamplerSetup& setup) {
 }  // namespace
 
 SamplerEntry samplers::mercury() {
-  return {"mercury", "drawn by loss from one group of samples in every step, evaluated while gradients travel (Mercury)",
+  return {"mercury",
+          "drawn by loss from one group of samples in every step, evaluated while gradients travel (Mercury)",
           sampling::with_resharding(
-              {Parameter::integer("slices", "0", 0, 1e6, "forward passes of a step; 0: as many as the exchange has time for"),
+              {Parameter::integer("slices", "0", 0, 1e6,
+                                  "forward passes of a step; 0: as many as the exchange has time for"),
                Parameter::integer("least_slices", "0", 0, 1e6, "of slices=0; 0: as many as fill a batch"),
                Parameter::integer("most_slices", "10", 1, 1e6, "of slices=0"),
                Parameter::integer("slice", "32", 1, 65536, "samples of one forward pass"),

@@ -3,7 +3,9 @@
 namespace gradcomp {
 
 SamplerEntry samplers::uniform() {
-  return {"uniform", "every sample once in an epoch, in random order, from the data set's own batches", {},
+  return {"uniform",
+          "every sample once in an epoch, in random order, from the data set's own batches",
+          {},
           [](const SamplerSetup&) -> std::unique_ptr<BatchSampler> { return nullptr; }};
 }
 
