@@ -56,7 +56,7 @@ def test_a_rank_that_stops_ends_the_job_within_the_limit(tmp_path, words):
         while not all(pid.exists() for pid in pids) and time.monotonic() < end:
             time.sleep(0.01)
         time.sleep(4)  # it is at work
-        assert process.poll() is None, process.communicate()[0]
+        assert process.poll() is None, f"status {process.returncode}: {process.communicate()[0]}"
         os.kill(int(pids[1].read_text()), signal.SIGSTOP)
         output, _ = process.communicate(timeout=40)
     finally:
