@@ -56,7 +56,7 @@ def test_a_rank_that_stops_ends_the_job_within_the_limit(tmp_path, words):
         while not all(pid.exists() for pid in pids) and time.monotonic() < end:
             time.sleep(0.01)
         time.sleep(4)  # it is at work
-        assert process.poll() is None, process.communicate()[0]
+        assert process.poll() is None, f"status {process.returncode}: {process.communicate()[0]}"
         os.kill(int(pids[1].read_text()), signal.SIGSTOP)
         output, _ = process.communicate(timeout=40)
     finally:
@@ -66,6 +66,7 @@ def test_a_rank_that_stops_ends_the_job_within_the_limit(tmp_path, words):
                 os.kill(int(pid.read_text()), signal.SIGKILL)
             except (OSError, ValueError):  # gone, as it should be
                 pass
-    lines = said(output, words[0])
+    # The launcher wakes the rank that had stopped to end it, and it may say that it has waited for too long itself.
+    lines = [line for line in said(output, words[0]) if ": on rank 1: " not in line]
     assert process.returncode != 0 and len(lines) == 1, output
     assert lines[0].startswith(f"{words[0]}: error: on rank 0: ") and " within 2 s; a peer is gone or hangs" in lines[0]
