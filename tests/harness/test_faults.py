@@ -49,16 +49,16 @@ def test_ranks_with_other_options_end_with_one_line(tmp_path, words, own):
     [*TRAIN, "--methods", "fp32:strategy=servers:strategy.mode=async"], [*TRAIN, "--methods", "fp32:strategy=local:strategy.period=4"],
     [*REDUCE, "--methods", "fp32"], [*REDUCE, "--methods", "fp32:reducer=ring"]])
 def test_a_rank_that_stops_ends_the_job_within_the_limit(tmp_path, words):
-    process = start(tmp_path, [*words, "--time-limit", "2"])
+    process = start(tmp_path, [*words, "--time-limit", "4"])
     try:
         pids = [tmp_path / f"{rank}.pid" for rank in range(2)]
         end = time.monotonic() + 30
         while not all(pid.exists() for pid in pids) and time.monotonic() < end:
             time.sleep(0.01)
-        time.sleep(4)  # it is at work
+        time.sleep(8)  # it is at work, on a busy machine too
         assert process.poll() is None, f"status {process.returncode}: {process.communicate()[0]}"
         os.kill(int(pids[1].read_text()), signal.SIGSTOP)
-        output, _ = process.communicate(timeout=40)
+        output, _ = process.communicate(timeout=60)
     finally:
         process.kill()
         for pid in pids:
@@ -69,4 +69,4 @@ def test_a_rank_that_stops_ends_the_job_within_the_limit(tmp_path, words):
     # The launcher wakes the rank that had stopped to end it, and it may say that it has waited for too long itself.
     lines = [line for line in said(output, words[0]) if ": on rank 1: " not in line]
     assert process.returncode != 0 and len(lines) == 1, output
-    assert lines[0].startswith(f"{words[0]}: error: on rank 0: ") and " within 2 s; a peer is gone or hangs" in lines[0]
+    assert lines[0].startswith(f"{words[0]}: error: on rank 0: ") and " within 4 s; a peer is gone or hangs" in lines[0]
