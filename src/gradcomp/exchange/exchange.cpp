@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "gradcomp/comm/agree.hpp"
@@ -68,6 +70,8 @@ void Exchange::launch(const Exec& exec, std::size_t bucket, int round) {
 void Exchange::complete(const Exec& exec, std::size_t bucket, int round, const Idle& idle) {
   Reduction& reduction = *m_reductions[bucket];
   while (idle && !reduction.ready() && idle()) {
+    // The communication thread may share this core and have a message to take; a yield would give it too little.
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
   reduction.complete(exec, round);
   if (round + 1 == m_rounds) reduction.finish(exec, m_verdict);
