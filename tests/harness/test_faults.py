@@ -1,4 +1,5 @@
 """Jobs one of whose ranks stops, or has other options than the others: one message, and an end."""
+import contextlib
 import os
 import pathlib
 import re
@@ -8,6 +9,7 @@ import subprocess
 import time
 
 import pytest
+
 from test_schema import BIN
 
 pytestmark = pytest.mark.skipif(not BIN or not shutil.which("mpirun"), reason="GRADCOMP_BIN or mpirun is missing")
@@ -62,10 +64,8 @@ def test_a_rank_that_stops_ends_the_job_within_the_limit(tmp_path, words):
     finally:
         process.kill()
         for pid in pids:
-            try:
+            with contextlib.suppress(OSError, ValueError):  # gone, as it should be
                 os.kill(int(pid.read_text()), signal.SIGKILL)
-            except (OSError, ValueError):  # gone, as it should be
-                pass
     # The launcher wakes the rank that had stopped to end it, and it may say that it has waited for too long itself.
     lines = [line for line in said(output, words[0]) if ": on rank 1: " not in line]
     assert process.returncode != 0 and len(lines) == 1, output

@@ -4,6 +4,7 @@ import types
 
 import numpy as np
 import pytest
+
 import tool_process
 from gradcomp.links import cli
 from test_schema import BIN
@@ -21,7 +22,8 @@ def record(*rows):
 
 
 def seed(label, time, exposed=0.0, importance=None, slices=None, number=1, steps=None):
-    found = {"seed": number, "steps_to_target": steps, "label": label, "run_type": "iteration", "step_time_ms": {"mean": time}, "metric": "accuracy", "batch_per_rank": 16,
+    found = {"seed": number, "steps_to_target": steps, "label": label, "run_type": "iteration", "step_time_ms": {"mean": time},
+             "metric": "accuracy", "batch_per_rank": 16,
              "stages_ms": {"exposed": exposed} | ({} if importance is None else {"importance": importance})}
     return found if slices is None else found | {"slices_per_step": slices, "sampler": "mercury:slices=0:slice=32:every=1"}
 

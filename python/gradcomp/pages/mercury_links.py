@@ -94,9 +94,9 @@ def write(out, found, quick):
         if case.name not in found:
             continue
         row = found[case.name].rows[0]
-        out.add(f"Links of {case.title}", f"The images of above, two ranks over links that the kernel shapes, {case.seeds} seeds. TicTac: "
-                "`strategy=priority:strategy.order=tac`; AdaComm: `strategy=local:strategy.adaptive=loss`. Target: accuracy of "
+        out.add(f"Links of {case.title}", f"The images of above, two ranks over links that the kernel shapes, {case.seeds} seeds. "
+                "TicTac: `strategy=priority:strategy.order=tac`; AdaComm: `strategy=local:strategy.adaptive=loss`. Target: accuracy of "
                 f"{row['target']:g} on the validation set.", table(found[case.name]))
-        out.add(f"The speed-up model at {case.title}", "Predicted from the parts of the run with uniform batches (computing T_cp, waiting "
-                "T_cm), from the time of importance T_is, and from the steps to the target E and E_is: a step takes T_cp + max(T_cm, "
-                "T_is). *Off*: predicted over measured, less one.", model_table(found[case.name]))
+        out.add(f"The speed-up model at {case.title}", "Predicted from the parts of the run with uniform batches (computing T_cp, "
+                "waiting T_cm), from the time of importance T_is, and from the steps to the target E and E_is: a step takes "
+                "T_cp + max(T_cm, T_is). *Off*: predicted over measured, less one.", model_table(found[case.name]))

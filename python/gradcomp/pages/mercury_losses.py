@@ -25,8 +25,8 @@ class Input:
 
 EASY = "shapetex10:easy=0.8:train=4000:test=1000:validation=400"
 FULL = (Input("images", ("--model", "resnet8", "--data", EASY, "--batch", 16, "--lr", 0.05), (20, 100, 300)),
-        Input("speech", ("--model", "frames_lstm_1x64", "--data", "keywords:train=4000:test=500", "--batch", 16, "--lr", 0.2, "--clip", 1),
-              (20, 100, 300)),
+        Input("speech", ("--model", "frames_lstm_1x64", "--data", "keywords:train=4000:test=500", "--batch", 16, "--lr", 0.2,
+               "--clip", 1), (20, 100, 300)),
         Input("text", ("--model", "lstm_1x96", "--data", "hmm", "--batch", 16, "--lr", 1, "--momentum", 0, "--clip", 0.25),
               (20, 100, 300)))
 QUICK = (Input("images", ("--model", "resnet8", *TINY), (1, 2)),)

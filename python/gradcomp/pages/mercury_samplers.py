@@ -1,5 +1,6 @@
 """The second section of docs/results/mercury.md: random, grouped and ungrouped importance sampling on each kind of input."""
 import dataclasses
+import functools
 import statistics
 
 from scipy.stats import t as student
@@ -111,11 +112,11 @@ def table(record):
     seeds, totals = seeds_of(record)
     lines = []
     for label, rows in seeds.items():
-        total = totals[label]
+        total, metric = totals[label], rows[0]["metric"]
         reached = f"{total['seeds_at_target']} of {len(rows)}"
         lines.append([f"`{label}`", text.number(passes(rows)), reached, over(total, "steps_to_target", text.number),
                       *((fewer(total, totals[UNIFORM]), saved(rows, seeds[UNIFORM])) if label != UNIFORM else ("", "")),
-                      over(total, "test_quality", lambda value: text.quality(rows[0]["metric"], value))])
+                      over(total, "test_quality", functools.partial(text.quality, metric))])
     return ["sampler", "losses computed per trained sample", "seeds at the target", "steps to it", "than uniform",
             "steps saved, seed by seed", "test quality at the end"], lines
 
@@ -128,5 +129,6 @@ def write(out, found, quick):
         row = found[case.name].rows[0]
         out.add(case.title, f"`{row['model']}` on `{row['data']}`, 2 ranks in shared memory, batch {row['batch_per_rank']} per rank, "
                 f"{case.steps} steps, {case.seeds} seeds; target: {row['metric']} of {row['target']:g} on the validation set, looked at "
-                f"every {case.block} steps. A loss costs a forward pass, about a third of a training step on the sample. Times are those of the tables over links.",
+                f"every {case.block} steps. A loss costs a forward pass, about a third of a training step on the sample. Times are "
+                "those of the tables over links.",
                 table(found[case.name]))
