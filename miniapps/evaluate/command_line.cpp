@@ -35,7 +35,8 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
                  "0: every gradient once, without feedback");
   app.add_option("--train", t.model, "hand the gradient of every step of a training of this model to all methods");
   app.add_option("--dataset", t.dataset,
-                 fmt::format("of --train: {}, {}, {}", data::image_specs, data::text_specs, data::frames_specs));
+                 fmt::format("of --train: {}, {}, {}", gradcomp::data::image_specs, gradcomp::data::text_specs,
+                             gradcomp::data::frames_specs));
   app.add_option("--steps", t.steps, "steps of --train");
   app.add_option("--batch", t.batch, "samples per step of --train");
   app.add_option("--lr", t.learning_rate, "learning rate of --train, with cosine decay");
