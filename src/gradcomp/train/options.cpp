@@ -81,7 +81,7 @@ void Options::check() const {
   require(importance_folder.empty() || seeds == 1,
           "--dump-importance takes one seed: --seeds {} is not allowed with it", seeds);
   require((dump_folder.empty() && importance_folder.empty()) == dump_steps.empty(),
-          "--dump-gradients and --dump-importance need --at, and --at needs one of them");
+          "--dump-gradients or --dump-importance needs --at, and --at needs one of them");
   for (const index_t step : dump_steps) {
     require(step >= 0 && step < steps, "--at {} is not allowed; 0 to {}, the last of --steps {}", step, steps - 1,
             steps);
