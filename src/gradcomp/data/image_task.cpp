@@ -10,7 +10,7 @@ namespace gradcomp::data {
 namespace {
 
 /// batch.images and batch.labels from batch.indices.
-void fill(const ImageSet& set, const Transform& transform, Batch& batch) {
+void fill_images(const ImageSet& set, const Transform& transform, Batch& batch) {
   batch.images.resize(batch.indices.size() * static_cast<std::size_t>(set.image_size()));
   batch.labels.resize(batch.indices.size());
   transform.fill(set, batch.indices, batch.epoch, batch.images, batch.labels);
@@ -32,14 +32,14 @@ Loader::Fill ImageTask::training(const Shard& shard) const {
           transform = Transform(m_data, {shard.augment, 4, shard.seed})](Batch& batch) mutable {
     sampler.batch(batch.step, batch.indices);
     batch.epoch = sampler.epoch(batch.step);
-    data::fill(set, transform, batch);
+    fill_images(set, transform, batch);
   };
 }
 
 std::vector<index_t> ImageTask::samples(const Shard& shard) const { return own_samples(m_data.train, shard); }
 
 void ImageTask::fill(const Shard& shard, Batch& batch) const {
-  data::fill(m_data.train, Transform(m_data, {shard.augment, 4, shard.seed}), batch);
+  fill_images(m_data.train, Transform(m_data, {shard.augment, 4, shard.seed}), batch);
 }
 
 index_t ImageTask::sample_bytes() const {
@@ -60,7 +60,7 @@ bool ImageTask::held_out(Split split, const Shard& shard, index_t number, Batch&
     batch.indices.push_back(i);
   }
   if (batch.indices.empty()) return false;
-  data::fill(set, Transform(m_data), batch);
+  fill_images(set, Transform(m_data), batch);
   return true;
 }
 

@@ -14,7 +14,7 @@ namespace {
 using Tokens = std::vector<std::int32_t>;
 
 /// Tokens and labels of the sequences that begin at batch.indices.
-void fill(const Tokens& text, index_t length, Batch& batch) {
+void fill_sequences(const Tokens& text, index_t length, Batch& batch) {
   batch.tokens.resize(batch.indices.size() * static_cast<std::size_t>(length));
   batch.labels.resize(batch.tokens.size());
   for (std::size_t i = 0; i < batch.indices.size(); ++i) {
@@ -84,7 +84,7 @@ class TextTask final : public Task {
       for (index_t i = 0; i < shard.batch; ++i) {
         batch.indices[static_cast<std::size_t>(i)] = ((i * shard.ranks + shard.rank) * steps + step) * m_length;
       }
-      data::fill(m_data.train, m_length, batch);
+      fill_sequences(m_data.train, m_length, batch);
     };
   }
 
@@ -97,7 +97,7 @@ class TextTask final : public Task {
   }
   void fill(const Shard&, Batch& batch) const override {
     batch.restart = true;
-    data::fill(m_data.train, m_length, batch);
+    fill_sequences(m_data.train, m_length, batch);
   }
   index_t sample_bytes() const override { return (m_length + 1) * static_cast<index_t>(sizeof(std::int32_t)); }
 
@@ -119,7 +119,7 @@ class TextTask final : public Task {
         for (index_t m = 0; m < members; ++m) {
           batch.indices.push_back((pieces.first(piece + m * shard.ranks) + left) * m_length);
         }
-        data::fill(text, m_length, batch);
+        fill_sequences(text, m_length, batch);
         return true;
       }
       left -= steps;
