@@ -1,33 +1,16 @@
 """docs/results/exchange.md: what the exchange costs: over slow links, beside a slow rank, with more ranks, and with few
 exchanges."""
 from . import exchange_bars, exchange_local, exchange_scaling, exchange_stragglers
-from .page import Page, Text
+from .page import SectionedPage, Text
 
 SECTIONS = {"bars": exchange_bars, "stragglers": exchange_stragglers, "scaling": exchange_scaling,
             "local": exchange_local}
 
 
-class Exchange(Page):
-    name, tool, complete = "exchange", "exchange_page", False
+class Exchange(SectionedPage):
+    name, tool, complete, sections = "exchange", "exchange_page", False, SECTIONS
     about = "Trains over shaped links, beside a slow rank, with 1 to 4 ranks, and by local steps. Needs root; wants a quiet machine."
     programs = ("gradcomp-train", "mpirun")
-
-    def arguments(self, parser):
-        parser.add_argument("--only", action="append", choices=SECTIONS, metavar="SECTION",
-                            help=f"measure this section; may be given more than once (default: all): {', '.join(SECTIONS)}")
-
-    @staticmethod
-    def _jobs(options, chosen):
-        return [job for name in chosen for job in SECTIONS[name].jobs(options.quick)]
-
-    def jobs(self, options):
-        return self._jobs(options, [name for name in SECTIONS if name in (options.only or SECTIONS)])
-
-    def names(self, options):
-        return [job.name for job in self._jobs(options, SECTIONS)]
-
-    def commands(self, options):
-        return {job.name: list(map(str, job.words)) for job in self._jobs(options, SECTIONS)}
 
     def text(self, records, options):
         out = Text(self, "what the exchange costs", records)

@@ -5,7 +5,7 @@ import statistics
 from gradcomp.output import text
 
 from .page import Job
-from .ranks import TINY, memory
+from .ranks import TINY, memory, seeds_of
 
 NESTEROV = ":strategy.outer_rate=0.7:strategy.outer_momentum=0.9:strategy.outer_nesterov=on"
 LOCAL = ":strategy=local:strategy.period={}"
@@ -61,17 +61,6 @@ def jobs(quick):
              "--seeds", seeds, "--no-controls", "--methods", methods)
     return [Job(EVEN_JOB, words, "local steps on even shards"),
             Job(SKEWED_JOB, (*words, "--skew", SKEW), "local steps on skewed shards")]
-
-
-def seeds_of(record):
-    """({label: rows of its seeds}, {label: the row over them})"""
-    seeds, totals = {}, {}
-    for row in record.rows:
-        if row["run_type"] == "iteration":
-            seeds.setdefault(row["label"], []).append(row)
-        else:
-            totals[row["label"]] = row
-    return seeds, totals
 
 
 def chosen(line, seeds):

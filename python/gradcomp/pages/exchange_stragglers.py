@@ -4,7 +4,7 @@ import statistics
 from gradcomp.output import text
 
 from .page import Job
-from .ranks import TINY, memory
+from .ranks import TINY, memory, seeds_of
 
 COMPRESSORS = ("fp32", "qsgd:bits=4")
 STRATEGIES = ("", ":strategy=servers", ":strategy=servers:strategy.mode=async", ":strategy=servers:strategy.mode=bounded",
@@ -26,15 +26,6 @@ def jobs(quick):
             Job(UNEVEN_JOB, (*words, "--straggler", UNEVEN), "ranks of uneven speed")]
 
 
-def seeds_of(record):
-    """{label: rows of its seeds}"""
-    found = {}
-    for row in record.rows:
-        if row["run_type"] == "iteration":
-            found.setdefault(row["label"], []).append(row)
-    return found
-
-
 def _mean(values):
     """None where a seed has no value."""
     return None if any(text.missing(value) for value in values) else statistics.fmean(values)
@@ -51,8 +42,8 @@ def _loss(rows):
 
 def table(even, slow):
     """A line per method. Times are means: a rank that is not in step waits in few steps, which a median would not see."""
-    lines, plain = [], seeds_of(even)
-    for label, rows in seeds_of(slow).items():
+    lines, (plain, _) = [], seeds_of(even)
+    for label, rows in seeds_of(slow)[0].items():
         before, after = (_mean([row["step_time_ms"]["mean"] for row in some]) for some in (plain[label], rows))
         stale = [_mean([row.get("staleness_mean") for row in rows])]
         stale.append(None if stale[0] is None else max(row["staleness_max"] for row in rows))

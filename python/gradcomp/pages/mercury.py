@@ -1,31 +1,14 @@
 """docs/results/mercury.md: importance sampling, what it gains in steps, what it costs in time, and who pays for it."""
 from . import mercury_links, mercury_losses, mercury_samplers
-from .page import Page, Text
+from .page import SectionedPage, Text
 
 SECTIONS = {"losses": mercury_losses, "samplers": mercury_samplers, "links": mercury_links}
 
 
-class Mercury(Page):
-    name, tool, complete = "mercury", "mercury_page", False
+class Mercury(SectionedPage):
+    name, tool, complete, sections = "mercury", "mercury_page", False, SECTIONS
     about = "Trains on batches drawn by importance, in memory and over shaped links. Needs root; wants a quiet machine."
     programs = ("gradcomp-train", "mpirun")
-
-    def arguments(self, parser):
-        parser.add_argument("--only", action="append", choices=SECTIONS, metavar="SECTION",
-                            help=f"measure this section; may be given more than once (default: all): {', '.join(SECTIONS)}")
-
-    @staticmethod
-    def _jobs(options, chosen):
-        return [job for name in chosen for job in SECTIONS[name].jobs(options.quick, options.folder)]
-
-    def jobs(self, options):
-        return self._jobs(options, [name for name in SECTIONS if name in (options.only or SECTIONS)])
-
-    def names(self, options):
-        return [job.name for job in self._jobs(options, SECTIONS)]
-
-    def commands(self, options):
-        return {job.name: list(map(str, job.words)) for job in self._jobs(options, SECTIONS)}
 
     def text(self, records, options):
         out = Text(self, "importance sampling", records)

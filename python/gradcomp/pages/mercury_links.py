@@ -4,9 +4,9 @@ import statistics
 from gradcomp.output import text
 
 from .mercury_losses import EASY
-from .mercury_samplers import ADAPTIVE, IMAGES, UNGROUPED, UNIFORM, Case, over, seeds_of, words
+from .mercury_samplers import ADAPTIVE, IMAGES, UNGROUPED, UNIFORM, Case, over, words
 from .page import Job
-from .ranks import TINY, shaped
+from .ranks import TINY, seeds_of, shaped
 
 TICTAC = "fp32:strategy=priority:strategy.order=tac:strategy.bucket_kib=64"
 ADACOMM = "fp32:strategy=local:strategy.period=4:strategy.adaptive=loss:strategy.adapt_every=60"
@@ -22,9 +22,8 @@ QUICK = {100: Case("links_100mbit", "100 Mbit/s", ("--model", "resnet8", *TINY, 
 COMPUTING = ("data", "forward", "backward", "compress", "decompress", "update")
 
 
-def jobs(quick, folder):
+def jobs(quick):
     """A training over each link that the kernel shapes."""
-    del folder
     return [Job(case.name, words(case, shaped(2, rate)), f"links of {case.title}") for rate, case in (QUICK if quick else FULL).items()]
 
 

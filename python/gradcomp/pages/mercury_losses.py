@@ -73,9 +73,8 @@ def _make(given):
     return make
 
 
-def jobs(quick, folder):
+def jobs(quick):
     """A training of each kind of input that tells the losses of all samples."""
-    del folder
     return [Job(_name(given), (*_words(given), "--dump-importance", "FOLDER"), f"losses of {given.kind}", make=_make(given))
             for given in (QUICK if quick else FULL)]
 

@@ -9,7 +9,7 @@ from gradcomp.output import text
 
 from .mercury_losses import EASY
 from .page import Job
-from .ranks import TINY, memory
+from .ranks import TINY, memory, seeds_of
 
 UNIFORM = "fp32"
 UNGROUPED = "fp32:sampler=importance:sampler.every=10:sampler.smoothing=1"
@@ -52,21 +52,9 @@ def words(case, start):
             "--evaluate-every", case.block, "--seeds", case.seeds, "--no-controls", "--methods", ",".join(case.methods))
 
 
-def jobs(quick, folder):
+def jobs(quick):
     """A training of each case in shared memory."""
-    del folder
     return [Job(case.name, words(case, memory(2)), case.title) for case in (QUICK if quick else FULL)]
-
-
-def seeds_of(record):
-    """({label: rows of its seeds}, {label: the row over them})"""
-    seeds, totals = {}, {}
-    for row in record.rows:
-        if row["run_type"] == "iteration":
-            seeds.setdefault(row["label"], []).append(row)
-        else:
-            totals[row["label"]] = row
-    return seeds, totals
 
 
 def over(total, key, show):

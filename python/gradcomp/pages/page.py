@@ -5,6 +5,7 @@ import json
 import pathlib
 import shlex
 from collections.abc import Callable
+from typing import ClassVar
 
 from gradcomp.output import templates
 from gradcomp.results.provenance import machines
@@ -61,6 +62,28 @@ class Page:
     def broken(self, records):
         """Promises that the records break, a line each."""
         return []
+
+
+class SectionedPage(Page):
+    """A page whose sections are modules with jobs(quick) and write(text, records, quick); each can be measured alone."""
+
+    sections: ClassVar[dict] = {}  # {name: module}, in the order of the page
+
+    def arguments(self, parser):
+        parser.add_argument("--only", action="append", choices=self.sections, metavar="SECTION",
+                            help=f"measure this section; may be given more than once (default: all): {', '.join(self.sections)}")
+
+    def _jobs(self, options, chosen):
+        return [job for name in chosen for job in self.sections[name].jobs(options.quick)]
+
+    def jobs(self, options):
+        return self._jobs(options, [name for name in self.sections if name in (options.only or self.sections)])
+
+    def names(self, options):
+        return [job.name for job in self._jobs(options, self.sections)]
+
+    def commands(self, options):
+        return {job.name: list(map(str, job.words)) for job in self._jobs(options, self.sections)}
 
 
 class Text:

@@ -36,3 +36,14 @@ def sharing(ranks, rate):
 def rows_of(record):
     """{label: row}"""
     return {row["label"]: row for row in record.rows}
+
+
+def seeds_of(record):
+    """({label: rows of its seeds}, {label: the row over them})"""
+    seeds, totals = {}, {}
+    for row in record.rows:
+        if row["run_type"] == "iteration":
+            seeds.setdefault(row["label"], []).append(row)
+        else:
+            totals[row["label"]] = row
+    return seeds, totals
