@@ -3,7 +3,7 @@
 #include <cmath>
 #include <memory>
 
-#include "gradcomp/kernels/code_plan.hpp"
+#include "gradcomp/kernels/quantise/code_plan.hpp"
 #include "kernel.hpp"
 
 namespace gradcomp::bench {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <memory>
 
-#include "gradcomp/kernels/low_rank.hpp"
+#include "gradcomp/kernels/low_rank/low_rank.hpp"
 #include "gradient.hpp"
 #include "kernel.hpp"
 

@@ -1,7 +1,7 @@
 // What this machine allows: reading, copying and combining arrays, and multiplying matrices.
 #include "case.hpp"
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/kernels/blas.hpp"
+#include "gradcomp/kernels/linear_algebra/blas.hpp"
 
 namespace gradcomp::bench {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "case.hpp"
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/kernels/blas.hpp"
+#include "gradcomp/kernels/linear_algebra/blas.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
 #include "gradcomp/nn/model.hpp"
 #include "gradient.hpp"

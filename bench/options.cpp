@@ -6,7 +6,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/version_config.hpp"
-#include "gradcomp/nn/shapes.hpp"
+#include "gradcomp/nn/networks/shapes.hpp"
 
 namespace gradcomp::bench {
 namespace {

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <memory>
 
-#include "gradcomp/kernels/hadamard.hpp"
-#include "gradcomp/kernels/threefry.hpp"
+#include "gradcomp/kernels/random/threefry.hpp"
+#include "gradcomp/kernels/sketch/hadamard.hpp"
 #include "kernel.hpp"
 
 namespace gradcomp::bench {

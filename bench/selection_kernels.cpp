@@ -3,8 +3,8 @@
 #include <memory>
 #include <numeric>
 
-#include "gradcomp/kernels/scatter.hpp"
-#include "gradcomp/kernels/top_k.hpp"
+#include "gradcomp/kernels/select/scatter.hpp"
+#include "gradcomp/kernels/select/top_k.hpp"
 #include "kernel.hpp"
 
 namespace gradcomp::bench {

@@ -1,7 +1,7 @@
 // One bit per element, and its sum.
 #include <memory>
 
-#include "gradcomp/kernels/signs.hpp"
+#include "gradcomp/kernels/pack/signs.hpp"
 #include "kernel.hpp"
 
 namespace gradcomp::bench {

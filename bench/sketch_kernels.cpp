@@ -3,8 +3,8 @@
 #include <cmath>
 #include <memory>
 
-#include "gradcomp/kernels/count_sketch.hpp"
-#include "gradcomp/kernels/random_subset.hpp"
+#include "gradcomp/kernels/random/random_subset.hpp"
+#include "gradcomp/kernels/sketch/count_sketch.hpp"
 #include "kernel.hpp"
 
 namespace gradcomp::bench {

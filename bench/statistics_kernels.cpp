@@ -3,8 +3,8 @@
 #include <cmath>
 #include <memory>
 
-#include "gradcomp/kernels/count_above.hpp"
-#include "gradcomp/kernels/moments.hpp"
+#include "gradcomp/kernels/select/count_above.hpp"
+#include "gradcomp/kernels/select/moments.hpp"
 #include "kernel.hpp"
 
 namespace gradcomp::bench {

@@ -93,7 +93,7 @@ endfunction()
 
 file(GLOB layers LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/src/gradcomp/*)
 foreach(layer ${layers})
-  file(GLOB sources CONFIGURE_DEPENDS ${layer}/*.cpp ${layer}/*/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${layer}/*.cpp)
   compile_only_folder(${layer} ${sources})
 endforeach()
 file(GLOB folders LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/bench/* ${PROJECT_SOURCE_DIR}/bench/*/* ${PROJECT_SOURCE_DIR}/miniapps/*)
@@ -109,6 +109,9 @@ if(GRADCOMP_ENABLE_TESTS)
   list(REMOVE_ITEM folders ${PROJECT_SOURCE_DIR}/tests/fake_nccl) # stands for the real one on hosts
   foreach(folder ${folders})
     file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+    if(folder MATCHES "/unit/(kernels|nn|data|compressors)$") # tests lie as what they test
+      file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+    endif()
     cmake_path(GET folder FILENAME name)
     compile_only_tests(tests_${name} ${sources})
   endforeach()

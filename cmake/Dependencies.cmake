@@ -41,7 +41,7 @@ if(GRADCOMP_ENABLE_KOKKOS_KERNELS)
   find_package(KokkosKernels REQUIRED)
   include(${CMAKE_CURRENT_LIST_DIR}/KokkosKernelsLibrary.cmake)
 elseif(gpu)
-  message(FATAL_ERROR "A CUDA or HIP build needs -DGRADCOMP_ENABLE_KOKKOS_KERNELS=ON: kernels/blas.hpp has no other GPU path")
+  message(FATAL_ERROR "A CUDA or HIP build needs -DGRADCOMP_ENABLE_KOKKOS_KERNELS=ON: kernels/linear_algebra/blas.hpp has no other GPU path")
 endif()
 if(NOT GRADCOMP_ENABLE_KOKKOS_KERNELS OR (GRADCOMP_ENABLE_BENCH AND NOT gpu)) # gradcomp-bench-kokkos-kernels compares both
   find_package(BLAS REQUIRED)

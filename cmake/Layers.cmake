@@ -61,8 +61,7 @@ endfunction()
 # With SOURCES source... a layer of these, in another's folder.
 function(gradcomp_layer name)
   cmake_parse_arguments(arg "NO_CONTRACT;LIGHT" "" "SOURCES;EXCEPT;DEPENDS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/gradcomp/${name}/*.cpp
-       ${PROJECT_SOURCE_DIR}/src/gradcomp/${name}/*/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/gradcomp/${name}/*.cpp)
   list(APPEND sources ${arg_SOURCES})
   list(REMOVE_ITEM sources ${arg_EXCEPT})
   gradcomp_device_sources(sources)

@@ -11,7 +11,7 @@
 #include "gradcomp/exchange/methods_page.hpp"
 #include "gradcomp/measure/density.hpp"
 #include "gradcomp/measure/machine.hpp"
-#include "gradcomp/nn/shapes.hpp"
+#include "gradcomp/nn/networks/shapes.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/progress.hpp"
 #include "gradcomp/report/result_file.hpp"

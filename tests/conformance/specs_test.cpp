@@ -6,7 +6,7 @@
 #include <set>
 
 #include "conformance/cases.hpp"
-#include "gradcomp/compressors/detail/composition.hpp"
+#include "gradcomp/compressors/composition/composition.hpp"
 
 namespace gradcomp::conformance {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "conformance/cases.hpp"
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/kernels/casts.hpp"
+#include "gradcomp/kernels/quantise/casts.hpp"
 #include "judged.hpp"
 
 namespace gradcomp::conformance {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "distributed/kinds.hpp"
-#include "gradcomp/kernels/casts.hpp"
+#include "gradcomp/kernels/quantise/casts.hpp"
 
 namespace gradcomp::test {
 namespace {

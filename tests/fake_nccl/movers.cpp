@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "fake.hpp"
-#include "gradcomp/kernels/casts.hpp"
+#include "gradcomp/kernels/quantise/casts.hpp"
 
 namespace fake_nccl {
 namespace {

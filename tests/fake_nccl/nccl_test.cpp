@@ -5,7 +5,7 @@
 #include "error_of.hpp"
 #include "fake.hpp"
 #include "gradcomp/comm/detail/nccl_bootstrap.hpp"
-#include "gradcomp/kernels/casts.hpp"
+#include "gradcomp/kernels/quantise/casts.hpp"
 
 namespace gradcomp::test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/layout.hpp"
-#include "gradcomp/nn/initialise.hpp"
+#include "gradcomp/nn/networks/initialise.hpp"
 
 namespace gradcomp::nn {
 

@@ -6,8 +6,8 @@
 #include <iterator>
 #include <vector>
 
-#include "gradcomp/compressors/detail/sidco_fits.hpp"
-#include "gradcomp/kernels/moments.hpp"
+#include "gradcomp/compressors/detail/sparse/sidco_fits.hpp"
+#include "gradcomp/kernels/select/moments.hpp"
 
 using namespace gradcomp;
 

@@ -10,8 +10,8 @@
 #include <memory>
 
 #include "dump.hpp"
-#include "gradcomp/nn/lstm_language_model.hpp"
-#include "gradcomp/nn/transformer_language_model.hpp"
+#include "gradcomp/nn/networks/lstm_language_model.hpp"
+#include "gradcomp/nn/networks/transformer_language_model.hpp"
 
 namespace gradcomp::nn {
 namespace {

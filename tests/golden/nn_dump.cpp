@@ -1,15 +1,15 @@
 // Writes what tests/golden/image_models_numpy.py needs to recompute a training step of an image model on its own:
 //   nn_dump FOLDER MODEL float|double EXTENT BATCH
-// MODEL: a name of nn/image_models.hpp, or a smaller kind of one: "narrow_resnet18" or "narrow_vgg".
+// MODEL: a name of nn/networks/image_models.hpp, or a smaller kind of one: "narrow_resnet18" or "narrow_vgg".
 // raw native arrays parameters, state, images, labels (int32), gradient, new_state; and layout.txt with one line
 // "name offset extents..." per tensor. Prints the training and the evaluation loss (mean, nats).
 #include <cstdlib>
 #include <iostream>
 
 #include "dump.hpp"
-#include "gradcomp/nn/image_models.hpp"
-#include "gradcomp/nn/resnet.hpp"
-#include "gradcomp/nn/vgg.hpp"
+#include "gradcomp/nn/networks/image_models.hpp"
+#include "gradcomp/nn/networks/resnet.hpp"
+#include "gradcomp/nn/networks/vgg.hpp"
 
 namespace gradcomp::nn {
 namespace {

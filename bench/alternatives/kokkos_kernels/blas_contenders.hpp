@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "contender.hpp"
-#include "gradcomp/kernels/arrays.hpp"
+#include "gradcomp/kernels/lanes/arrays.hpp"
 
 namespace gradcomp::bench {
 

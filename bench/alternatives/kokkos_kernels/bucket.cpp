@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "gradcomp/kernels/arrays.hpp"
-#include "gradcomp/nn/shapes.hpp"
+#include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/nn/networks/shapes.hpp"
 #include "gradient.hpp"
 #include "kernel.hpp"
 

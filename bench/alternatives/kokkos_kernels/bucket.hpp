@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "gradcomp/kernels/low_rank.hpp"
+#include "gradcomp/kernels/low_rank/low_rank.hpp"
 
 namespace gradcomp::bench {
 

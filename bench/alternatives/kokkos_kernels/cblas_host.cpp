@@ -1,7 +1,7 @@
 #include <cblas.h>
 
 #include "blas_contenders.hpp"
-#include "gradcomp/kernels/openblas.hpp"
+#include "gradcomp/kernels/linear_algebra/openblas.hpp"
 
 namespace gradcomp::bench {
 namespace {

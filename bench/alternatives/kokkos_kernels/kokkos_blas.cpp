@@ -5,7 +5,7 @@
 #include <KokkosBlas2_gemv.hpp>
 
 #include "blas_contenders.hpp"
-#include "gradcomp/kernels/blas.hpp"
+#include "gradcomp/kernels/linear_algebra/blas.hpp"
 
 namespace gradcomp::bench {
 namespace {

@@ -2,9 +2,9 @@
 
 #include "contender.hpp"
 #include "gradcomp/core/read_back.hpp"
-#include "gradcomp/kernels/arrays.hpp"
-#include "gradcomp/kernels/householder.hpp"
-#include "gradcomp/nn/clip.hpp"
+#include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/kernels/linear_algebra/householder.hpp"
+#include "gradcomp/nn/optimisers/clip.hpp"
 
 namespace gradcomp::bench {
 namespace {

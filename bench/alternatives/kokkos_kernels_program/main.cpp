@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "alternative.hpp"
-#include "gradcomp/kernels/blas.hpp"
+#include "gradcomp/kernels/linear_algebra/blas.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
-#include "gradcomp/nn/shapes.hpp"
+#include "gradcomp/nn/networks/shapes.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/table.hpp"
 #include "kokkos_kernels/contender.hpp"

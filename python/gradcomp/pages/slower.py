@@ -7,7 +7,7 @@ from gradcomp.history.building import Unbuildable, build
 from gradcomp.history.repository import work_trees
 from gradcomp.results.records import ROOT
 
-KERNEL = "src/gradcomp/kernels/count_above.cpp"
+KERNEL = "src/gradcomp/kernels/select/count_above.cpp"
 LAUNCH = """  for_warps(
       "gradcomp::kernels::count_above", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
 """

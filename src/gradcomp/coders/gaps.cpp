@@ -1,7 +1,7 @@
 #include "gradcomp/coders/gaps.hpp"
 
 #include "gradcomp/core/read_back.hpp"
-#include "gradcomp/kernels/bit_vector.hpp"
+#include "gradcomp/kernels/pack/bit_vector.hpp"
 
 namespace gradcomp::coders {
 

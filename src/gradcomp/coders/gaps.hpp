@@ -1,7 +1,7 @@
 #pragma once
 // Gaps between ascending indices, less one, the first counted from -1: what delta and rice write.
 #include "gradcomp/coders/index_coding.hpp"
-#include "gradcomp/kernels/bit_fields.hpp"
+#include "gradcomp/kernels/pack/bit_fields.hpp"
 
 namespace gradcomp::coders {
 

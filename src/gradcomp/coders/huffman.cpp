@@ -5,14 +5,14 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/read_back.hpp"
-#include "gradcomp/kernels/lanes.hpp"
+#include "gradcomp/kernels/lanes/lanes.hpp"
 
 namespace gradcomp::coders {
 namespace {
 
 constexpr index_t chunk_count(index_t symbols) { return (symbols + symbols_per_chunk - 1) / symbols_per_chunk; }
 
-/// Adds the symbols to `result`. A group of 32 chunks counts in team scratch first, as kernels/radix.cpp does.
+/// Adds the symbols to `result`. A group of 32 chunks counts in team scratch first, as kernels/select/radix.cpp does.
 void count_symbols(const Exec& exec, const std::uint8_t* symbols, index_t count, const Vector<std::uint64_t>& result) {
   using Policy = Kokkos::TeamPolicy<Exec>;
   using Scratch = Kokkos::View<std::uint32_t*, Exec::scratch_memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;

@@ -6,7 +6,7 @@
 #include "gradcomp/coders/positions.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/read_back.hpp"
-#include "gradcomp/kernels/bit_vector.hpp"
+#include "gradcomp/kernels/pack/bit_vector.hpp"
 
 namespace gradcomp::coders {
 

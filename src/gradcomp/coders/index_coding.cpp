@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/kernels/bit_fields.hpp"
+#include "gradcomp/kernels/pack/bit_fields.hpp"
 
 namespace gradcomp::coders {
 namespace {

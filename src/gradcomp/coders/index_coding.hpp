@@ -3,7 +3,7 @@
 // Every section is a multiple of 4 bytes, and empty when nothing is kept. Entropy bound: log2 C(elements, kept) bits.
 //
 //   u32         4 bytes each
-//   packed      ceil(log2 elements) bits each, one bit string (kernels/bit_fields.hpp)
+//   packed      ceil(log2 elements) bits each, one bit string (kernels/pack/bit_fields.hpp)
 //   bitmap      bit i set where index i is kept; ceil(elements / 32) words
 //   delta       gap - 1 as a LEB128 varint of 1 to 5 bytes, shortest form; zero bytes to a multiple of 4. The first gap
 //               is counted from -1

@@ -2,8 +2,8 @@
 
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/core/source.hpp"
-#include "gradcomp/kernels/source_rows.hpp"
-#include "gradcomp/kernels/tiles.hpp"
+#include "gradcomp/kernels/lanes/source_rows.hpp"
+#include "gradcomp/kernels/lanes/tiles.hpp"
 
 namespace gradcomp::coders {
 

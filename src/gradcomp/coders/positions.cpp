@@ -1,6 +1,6 @@
 #include "gradcomp/coders/positions.hpp"
 
-#include "gradcomp/kernels/bit_vector.hpp"
+#include "gradcomp/kernels/pack/bit_vector.hpp"
 
 namespace gradcomp::coders {
 

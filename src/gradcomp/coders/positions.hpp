@@ -1,7 +1,7 @@
 #pragma once
 // What writes indices one by one, not by their gaps: packed, bitmap and Elias-Fano (index_coding.hpp).
 #include "gradcomp/coders/index_coding.hpp"
-#include "gradcomp/kernels/bit_fields.hpp"
+#include "gradcomp/kernels/pack/bit_fields.hpp"
 
 namespace gradcomp::coders {
 

@@ -1,7 +1,7 @@
 // Gaps as Rice codes in split streams: remainders of fixed width, quotients in unary.
 #include "gradcomp/coders/gaps.hpp"
 #include "gradcomp/core/read_back.hpp"
-#include "gradcomp/kernels/bit_vector.hpp"
+#include "gradcomp/kernels/pack/bit_vector.hpp"
 
 namespace gradcomp::coders {
 

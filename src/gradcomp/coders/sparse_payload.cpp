@@ -1,6 +1,6 @@
 #include "gradcomp/coders/sparse_payload.hpp"
 
-#include "gradcomp/kernels/scatter.hpp"
+#include "gradcomp/kernels/select/scatter.hpp"
 
 namespace gradcomp::coders {
 namespace {

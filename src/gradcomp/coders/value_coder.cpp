@@ -7,7 +7,7 @@
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/core/source.hpp"
-#include "gradcomp/kernels/casts.hpp"
+#include "gradcomp/kernels/quantise/casts.hpp"
 
 namespace gradcomp::coders {
 

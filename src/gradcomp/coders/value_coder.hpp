@@ -2,8 +2,9 @@
 // Ways to write the values of a sparse payload; every section is a multiple of 4 bytes.
 //
 //   f32        4 bytes each, exact
-//   f16, bf16  2 bytes each (kernels/casts.hpp), zero bytes to a multiple of 4; clamped to the format's largest number
-//   int8       blocks of 256 values: all blocks' scales s as floats, then one signed byte q each (decoded q s), zero
+//   f16, bf16  2 bytes each (kernels/quantise/casts.hpp), zero bytes to a multiple of 4; clamped to the format's
+//   largest number int8       blocks of 256 values: all blocks' scales s as floats, then one signed byte q each
+//   (decoded q s), zero
 //              bytes to a multiple of 4. s = max|v| / 127, q = v / s to nearest, ties to even: |v - q s| <= s / 2 but
 //              for rounding. A block whose s underflows to zero (max|v| < 2^-143) decodes to zeros
 #include <string>

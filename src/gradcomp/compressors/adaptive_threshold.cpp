@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "gradcomp/compressors/detail/quanta.hpp"
+#include "gradcomp/compressors/detail/sparse/quanta.hpp"
 
 namespace gradcomp::compressors {
 namespace {

@@ -9,7 +9,7 @@
 // from the first gradient that is not zero, mean |a| ln(nonzeros / k) with k = n sqrt(ratio_min ratio_max), the tail of
 // a double exponential distribution, so that the search does not start with hundreds of dense steps and C(2^j a) =
 // 2^j C(a). Each rank adapts alone: every payload carries the tau of its sender.
-// Payload and passes: detail/quanta.hpp, one tau per segment: 4 segments + 4 kept bytes (multi: 2 kept more).
+// Payload and passes: detail/sparse/quanta.hpp, one tau per segment: 4 segments + 4 kept bytes (multi: 2 kept more).
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

@@ -1,10 +1,10 @@
 // Spectral ATOMO (Wang, Sievert, Liu, Charles, Papailiopoulos, Wright, ATOMO, NeurIPS 2018).
 //
-// Every tensor is seen as a matrix (detail/spectrum.hpp) M = sum of l_i u_i v_i^T. Term i is drawn with probability
-// p_i, independently of the others, and travels as l_i / p_i, u_i, v_i; the p_i come from water filling with a budget
-// of `rank` terms, which therefore is their mean number. The authors' code draws again when nothing was drawn,
-// PowerSGD's until exactly `rank` terms were: both are biased, and not done here. Nor is their rule for l_1 < 1e-6, a
-// constant in the gradient's own units.
+// Every tensor is seen as a matrix (detail/low_rank/spectrum.hpp) M = sum of l_i u_i v_i^T. Term i is drawn with
+// probability p_i, independently of the others, and travels as l_i / p_i, u_i, v_i; the p_i come from water filling
+// with a budget of `rank` terms, which therefore is their mean number. The authors' code draws again when nothing was
+// drawn, PowerSGD's until exactly `rank` terms were: both are biased, and not done here. Nor is their rule for l_1 <
+// 1e-6, a constant in the gradient's own units.
 //
 // Tensors that `rank` terms would not shrink, and matrices whose short side exceeds 512, travel raw.
 //
@@ -20,11 +20,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "gradcomp/compressors/detail/atomo_state.hpp"
-#include "gradcomp/compressors/detail/spectrum.hpp"
+#include "gradcomp/compressors/detail/low_rank/atomo_state.hpp"
+#include "gradcomp/compressors/detail/low_rank/spectrum.hpp"
 #include "gradcomp/core/read_back.hpp"
-#include "gradcomp/kernels/scatter.hpp"
-#include "gradcomp/kernels/threefry.hpp"
+#include "gradcomp/kernels/random/threefry.hpp"
+#include "gradcomp/kernels/select/scatter.hpp"
 
 namespace gradcomp::compressors {
 namespace {

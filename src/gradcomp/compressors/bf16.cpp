@@ -1,6 +1,6 @@
 #include "gradcomp/compressors/bf16.hpp"
 
-#include "gradcomp/compressors/detail/cast_control.hpp"
+#include "gradcomp/compressors/detail/dense/cast_control.hpp"
 
 namespace gradcomp::compressors {
 

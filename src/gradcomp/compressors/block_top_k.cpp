@@ -3,10 +3,10 @@
 #include <limits>
 #include <utility>
 
-#include "gradcomp/compressors/detail/blocks.hpp"
-#include "gradcomp/compressors/detail/sparsifier.hpp"
-#include "gradcomp/kernels/arrays.hpp"
-#include "gradcomp/kernels/scatter.hpp"
+#include "gradcomp/compressors/detail/sparse/blocks.hpp"
+#include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
+#include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/kernels/select/scatter.hpp"
 
 namespace gradcomp::compressors {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gradcomp/compressors/detail/dgc_ladder.hpp"
+#include "gradcomp/compressors/detail/sparse/dgc_ladder.hpp"
 
 namespace gradcomp::compressors {
 

@@ -12,8 +12,8 @@
 // granularity=bucket sees the bucket as one vector with one threshold, of which ratio n entries are sent.
 //
 // Selection, of k = ceil(ratio n): T = the ceil(m ratio)-th largest of m sampled |v|, every stride-th from a random
-// start on (kernels and numbers: detail/sampled.hpp). Entries >= T are candidates; while there are fewer than .8 k, T =
-// .8 T, ten times at most; with more than 1.3 k the exact k largest are chosen among them.
+// start on (kernels and numbers: detail/sparse/sampled.hpp). Entries >= T are candidates; while there are fewer than .8
+// k, T = .8 T, ten times at most; with more than 1.3 k the exact k largest are chosen among them.
 //
 // variant=paper, as in the authors' repository: a sample of max(sample n, 2 / ratio) elements, in which T has rank 2
 // and more: the candidates' number has a deviation of 1 / sqrt(rank), up to 100 %. Of k to 1.3 k candidates the first k
@@ -24,7 +24,8 @@
 //
 // Guards: at most k nonzeros are sent as they are; segments below max(1024, 2 / ratio) give exactly k, so does T = 0.
 //
-// All eleven thresholds of the repairs are counted in one or two reads instead of one each (kernels/count_above.hpp).
+// All eleven thresholds of the repairs are counted in one or two reads instead of one each
+// (kernels/select/count_above.hpp).
 //
 // Payload: as top_k's (the repository's has 64-bit indices). Passes: 3 reads and 2 writes with momentum correction, the
 // sample; as top_k's 1 read to choose, and 1 to count, where the last threshold is no help.

@@ -5,9 +5,9 @@
 #include <optional>
 #include <utility>
 
-#include "gradcomp/compressors/detail/sampled_classes.hpp"
-#include "gradcomp/compressors/detail/sign_classes.hpp"
-#include "gradcomp/compressors/detail/sparsifier.hpp"
+#include "gradcomp/compressors/detail/sparse/sampled_classes.hpp"
+#include "gradcomp/compressors/detail/sparse/sign_classes.hpp"
+#include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
 #include "gradcomp/core/read_back.hpp"
 
 namespace gradcomp::compressors {

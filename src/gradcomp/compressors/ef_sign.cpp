@@ -16,15 +16,15 @@
 // ||a - C(a)||^2 / ||a||^2 = 2 (1 - ||a||_1 / (sqrt(n) ||a||_2)) is almost 2 where one element is nonzero, 0.4 for
 // normal values. Where squares are out of a float's range (max|a| beyond 1e17 or below 1e-15), s is the mean magnitude,
 // which is at most that.
-// Sections: f32 s, one per tensor; sign words of every tensor (kernels/signs.hpp).
+// Sections: f32 s, one per tensor; sign words of every tensor (kernels/pack/signs.hpp).
 #include "gradcomp/compressors/ef_sign.hpp"
 
 #include <utility>
 
-#include "gradcomp/compressors/detail/dense_bytes.hpp"
-#include "gradcomp/kernels/arrays.hpp"
-#include "gradcomp/kernels/moments.hpp"
-#include "gradcomp/kernels/signs.hpp"
+#include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
+#include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/kernels/pack/signs.hpp"
+#include "gradcomp/kernels/select/moments.hpp"
 
 namespace gradcomp::compressors {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "gradcomp/compressors/detail/dense_mean.hpp"
-#include "gradcomp/kernels/elementwise.hpp"
+#include "gradcomp/compressors/detail/dense/dense_mean.hpp"
+#include "gradcomp/kernels/lanes/elementwise.hpp"
 
 namespace gradcomp::compressors {
 

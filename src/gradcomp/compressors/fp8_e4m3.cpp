@@ -1,6 +1,6 @@
 #include "gradcomp/compressors/fp8_e4m3.hpp"
 
-#include "gradcomp/compressors/detail/float8_cast.hpp"
+#include "gradcomp/compressors/detail/dense/float8_cast.hpp"
 
 namespace gradcomp::compressors {
 

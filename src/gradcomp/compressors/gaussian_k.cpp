@@ -3,8 +3,8 @@
 #include <boost/math/distributions/normal.hpp>
 #include <limits>
 
-#include "gradcomp/compressors/detail/count_search.hpp"
-#include "gradcomp/compressors/detail/sparsifier.hpp"
+#include "gradcomp/compressors/detail/sparse/count_search.hpp"
+#include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
 
 namespace gradcomp::compressors {
 namespace {

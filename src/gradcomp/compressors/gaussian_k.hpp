@@ -10,7 +10,7 @@
 // feedback, whose a is light-tailed near the threshold, kept / k goes to several at .01 and to nearly 0 at .001.
 // Nothing bounds it. With the sign of the mean in it, a and -a give different sets.
 //
-// variant=fixed (default): eta, of |mean|, is where a search by counts starts (detail/count_search.hpp), eight
+// variant=fixed (default): eta, of |mean|, is where a search by counts starts (detail/sparse/count_search.hpp), eight
 // thresholds a read and two reads at most, until 2 k / 3 <= kept <= 4 k / 3; up to 2 k where that does not suffice,
 // exactly the k largest where ties leave no threshold.
 //

@@ -1,7 +1,7 @@
 #include "gradcomp/compressors/global_qsgd.hpp"
 
-#include "gradcomp/compressors/detail/norms.hpp"
-#include "gradcomp/compressors/detail/summed_levels.hpp"
+#include "gradcomp/compressors/detail/levels/norms.hpp"
+#include "gradcomp/compressors/detail/levels/summed_levels.hpp"
 
 namespace gradcomp::compressors {
 namespace {

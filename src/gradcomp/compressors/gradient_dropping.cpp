@@ -1,7 +1,7 @@
 #include "gradcomp/compressors/gradient_dropping.hpp"
 
-#include "gradcomp/compressors/detail/sampled.hpp"
-#include "gradcomp/kernels/lanes.hpp"
+#include "gradcomp/compressors/detail/sparse/sampled.hpp"
+#include "gradcomp/kernels/lanes/lanes.hpp"
 
 namespace gradcomp::compressors {
 namespace {

@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "gradcomp/compressors/detail/sparsifier.hpp"
-#include "gradcomp/kernels/lanes.hpp"
+#include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
+#include "gradcomp/kernels/lanes/lanes.hpp"
 
 namespace gradcomp::compressors {
 namespace {

@@ -8,12 +8,12 @@
 
 #include <algorithm>
 
-#include "gradcomp/compressors/detail/dense_bytes.hpp"
-#include "gradcomp/kernels/add_count.hpp"
-#include "gradcomp/kernels/arrays.hpp"
-#include "gradcomp/kernels/source_rows.hpp"
-#include "gradcomp/kernels/tiles.hpp"
-#include "gradcomp/kernels/uniform_rows.hpp"
+#include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
+#include "gradcomp/kernels/lanes/add_count.hpp"
+#include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/kernels/lanes/source_rows.hpp"
+#include "gradcomp/kernels/lanes/tiles.hpp"
+#include "gradcomp/kernels/random/uniform_rows.hpp"
 
 namespace gradcomp::compressors {
 namespace {

@@ -8,9 +8,9 @@
 // a residual v is divided by 1 + w (scale=auto): without, a long tensor with few levels diverges, and scale=none
 // refuses a feedback where w >= 1.
 // A tensor of zeros travels as v = 0. v is 2^-90 at least (unbiased) and 3.4e38 at most. NaN and infinity flag the
-// step. Payload: f32 v per bucket, then codes 0 = zero, 2q = +q, 2q - 1 = -q (kernels/code_plan.hpp);
-// coding=elias: BytePS' stream of gaps and levels in Elias delta codes, where it is shorter (detail/elias_stage.hpp).
-// Passes: 2R + bits/32 W; with a residual 3R + 2W.
+// step. Payload: f32 v per bucket, then codes 0 = zero, 2q = +q, 2q - 1 = -q (kernels/quantise/code_plan.hpp);
+// coding=elias: BytePS' stream of gaps and levels in Elias delta codes, where it is shorter
+// (detail/levels/elias_stage.hpp). Passes: 2R + bits/32 W; with a residual 3R + 2W.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

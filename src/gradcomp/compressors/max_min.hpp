@@ -8,8 +8,8 @@
 // sparse gradients gain noise. A bucket of equal elements is exact. Differences below 2^-90 are widened to that
 // (unbiased). With a residual low and high are divided by 1 + w (scale=auto); rounding=nearest has ||C(a) - a||^2 <= w
 // ||a||^2 for every a, is not scaled, and is refused with a feedback where w >= 1, as scale=none is. NaN and infinity
-// flag the step. Payload: f32 low and high per bucket, then the codes (kernels/code_plan.hpp). Passes: 2R + bits/32 W;
-// with a residual 3R + 2W.
+// flag the step. Payload: f32 low and high per bucket, then the codes (kernels/quantise/code_plan.hpp). Passes: 2R +
+// bits/32 W; with a residual 3R + 2W.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

@@ -1,6 +1,6 @@
 #include "gradcomp/compressors/natural.hpp"
 
-#include "gradcomp/compressors/detail/coded.hpp"
+#include "gradcomp/compressors/detail/levels/coded.hpp"
 
 namespace gradcomp::compressors {
 namespace {

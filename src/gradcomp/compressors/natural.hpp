@@ -11,8 +11,8 @@
 //           to 0 or 2^-108, unbiased; above it saturates, which is a bias (a residual catches it up).
 // Zero decodes to +0. NaN and infinity flag the step. w < 1: with a residual it converges as it is, and decoded values
 // stay powers of two; a scale 1/(1+w) = 8/9 is not applied.
-// Payload: vertical words of codes, sign above exponent (kernels/code_plan.hpp); n bytes or ceil(9 n / 8) per segment.
-// Passes: 1R + 1/4 W; with a residual 2R + 2W, of which one each from cache.
+// Payload: vertical words of codes, sign above exponent (kernels/quantise/code_plan.hpp); n bytes or ceil(9 n / 8) per
+// segment. Passes: 1R + 1/4 W; with a residual 2R + 2W, of which one each from cache.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

@@ -1,7 +1,7 @@
 #include "gradcomp/compressors/natural_dithering.hpp"
 
-#include "gradcomp/compressors/detail/coded.hpp"
-#include "gradcomp/compressors/detail/norms.hpp"
+#include "gradcomp/compressors/detail/levels/coded.hpp"
+#include "gradcomp/compressors/detail/levels/norms.hpp"
 
 namespace gradcomp::compressors {
 namespace {

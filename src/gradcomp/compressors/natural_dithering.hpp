@@ -7,9 +7,9 @@
 // levels=k: each further level halves the smallest one, so 3 bits (k = 3) reach v / 4 and 4 bits v / 64.
 // With a residual v is divided by 1 + w (scale=auto); scale=none refuses a feedback where w >= 1.
 // A tensor of zeros travels as v = 0. v is 2^-90 at least (unbiased) and 3.4e38 at most. NaN and infinity flag the
-// step. Payload: f32 v per bucket, then codes 0 = zero, 2q = + level q, 2q - 1 = - level q (kernels/code_plan.hpp);
-// coding=elias: BytePS' stream of gaps and levels in Elias delta codes, where it is shorter (detail/elias_stage.hpp).
-// Passes: 2R + bits/32 W; with a residual 3R + 2W.
+// step. Payload: f32 v per bucket, then codes 0 = zero, 2q = + level q, 2q - 1 = - level q
+// (kernels/quantise/code_plan.hpp); coding=elias: BytePS' stream of gaps and levels in Elias delta codes, where it is
+// shorter (detail/levels/elias_stage.hpp). Passes: 2R + bits/32 W; with a residual 3R + 2W.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

@@ -4,24 +4,24 @@
 // for this cut, so the residuals of a column add up to zero, and ||a - C(a)||^2 = ||a||^2 - n0 lower^2 - n1 upper^2, n0
 // and n1 the elements of both classes. threshold=zero: t = 0, a contraction at least as strong as one common magnitude.
 // threshold=mean: t = the column's mean (one more read of a), for columns whose elements have one sign or a large mean:
-// n0 (t - lower) = n1 (upper - t). Empty classes: detail/one_bit_levels.hpp.
+// n0 (t - lower) = n1 (upper - t). Empty classes: detail/levels/one_bit_levels.hpp.
 // A column holds what one input contributes to all outputs: a column of the paper's (and CNTK's) out x in matrices.
 // Tensors here are {.., in, out}, last extent fastest, so that column is one contiguous row of Segment::columns()
 // elements, and there are Segment::rows() of them, one per input (and place in a kernel).
 // Sent as they are, exactly: tensors of one dimension, and columns of up to 3 elements, which would not get smaller.
 // So granularity=bucket, which shows one vector, compresses nothing.
 // Sections: f32 lower and upper of every column; f32 values sent as they are; sign words of every column
-// (kernels/signs.hpp; the bit is set where a < t); t does not travel.
+// (kernels/pack/signs.hpp; the bit is set where a < t); t does not travel.
 #include "gradcomp/compressors/one_bit.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "gradcomp/compressors/detail/dense_bytes.hpp"
-#include "gradcomp/compressors/detail/one_bit_levels.hpp"
-#include "gradcomp/kernels/add_count.hpp"
-#include "gradcomp/kernels/signs.hpp"
-#include "gradcomp/kernels/tiles.hpp"
+#include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
+#include "gradcomp/compressors/detail/levels/one_bit_levels.hpp"
+#include "gradcomp/kernels/lanes/add_count.hpp"
+#include "gradcomp/kernels/lanes/tiles.hpp"
+#include "gradcomp/kernels/pack/signs.hpp"
 
 namespace gradcomp::compressors {
 namespace {

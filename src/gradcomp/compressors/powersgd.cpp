@@ -19,7 +19,7 @@
 
 #include <string>
 
-#include "gradcomp/compressors/detail/low_rank_method.hpp"
+#include "gradcomp/compressors/detail/low_rank/low_rank_method.hpp"
 
 namespace gradcomp::compressors {
 

@@ -2,16 +2,16 @@
 //
 // Per bucket of a tensor: v = ||a||_2 (or max|a|), q = round(s |a| / v) stochastically. E[decoded] = a, and the
 // variance of an element is (v / s)^2 f (1 - f), f the fraction of s |a| / v. With a memory the v sent is divided by
-// 1 + w (detail/coded.hpp says why). Sections: header, one f32 v per bucket, codes; with coding=elias the authors'
-// omega codes (section 3.2) where they are shorter (detail/elias_stage.hpp).
+// 1 + w (detail/levels/coded.hpp says why). Sections: header, one f32 v per bucket, codes; with coding=elias the
+// authors' omega codes (section 3.2) where they are shorter (detail/levels/elias_stage.hpp).
 #include "gradcomp/compressors/qsgd.hpp"
 
 #include <string>
 
-#include "gradcomp/compressors/detail/dense_bytes.hpp"
-#include "gradcomp/compressors/detail/elias_stage.hpp"
-#include "gradcomp/compressors/detail/norms.hpp"
-#include "gradcomp/kernels/quantise.hpp"
+#include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
+#include "gradcomp/compressors/detail/levels/elias_stage.hpp"
+#include "gradcomp/compressors/detail/levels/norms.hpp"
+#include "gradcomp/kernels/quantise/quantise.hpp"
 
 namespace gradcomp::compressors {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <utility>
 
-#include "gradcomp/compressors/detail/sparsifier.hpp"
+#include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
 #include "gradcomp/core/read_back.hpp"
-#include "gradcomp/kernels/elementwise.hpp"
-#include "gradcomp/kernels/first_touch.hpp"
-#include "gradcomp/kernels/random_subset.hpp"
-#include "gradcomp/kernels/scatter.hpp"
+#include "gradcomp/kernels/lanes/elementwise.hpp"
+#include "gradcomp/kernels/random/random_subset.hpp"
+#include "gradcomp/kernels/select/first_touch.hpp"
+#include "gradcomp/kernels/select/scatter.hpp"
 
 namespace gradcomp::compressors {
 namespace {

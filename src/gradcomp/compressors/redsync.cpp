@@ -1,6 +1,6 @@
 #include "gradcomp/compressors/redsync.hpp"
 
-#include "gradcomp/compressors/detail/redsync_steps.hpp"
+#include "gradcomp/compressors/detail/sparse/redsync_steps.hpp"
 
 namespace gradcomp::compressors {
 namespace {

@@ -13,9 +13,9 @@
 // the first eight of trimmed, are counted in one read. Trimmed has no end on zeros and constants: it ends here where
 // eta reaches 0 or t = -1, with the exact k largest, which it gives in any case.
 //
-// variant=fixed (default): at most three reads of a search by eight thresholds each (detail/count_search.hpp), from the
-// last step's threshold on, for k <= kept <= 1.25 k; up to 2 k where reads do not suffice, exactly the k largest where
-// ties leave no threshold. Has no use for search, eps and interval.
+// variant=fixed (default): at most three reads of a search by eight thresholds each (detail/sparse/count_search.hpp),
+// from the last step's threshold on, for k <= kept <= 1.25 k; up to 2 k where reads do not suffice, exactly the k
+// largest where ties leave no threshold. Has no use for search, eps and interval.
 //
 // Guards: at most k nonzeros are sent as they are; segments below max(1024, 2 / ratio) give exactly k. State: eta of
 // each segment.

@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "gradcomp/compressors/detail/coded.hpp"
-#include "gradcomp/compressors/detail/dense_bytes.hpp"
-#include "gradcomp/kernels/hadamard.hpp"
-#include "gradcomp/kernels/uniform_rows.hpp"
+#include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
+#include "gradcomp/compressors/detail/levels/coded.hpp"
+#include "gradcomp/kernels/random/uniform_rows.hpp"
+#include "gradcomp/kernels/sketch/hadamard.hpp"
 
 namespace gradcomp::compressors {
 namespace {

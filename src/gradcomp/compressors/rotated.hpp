@@ -1,6 +1,7 @@
 #pragma once
-// rotated: quantisation after a randomised Hadamard transform (kernels/hadamard.hpp), which makes every bucket look
-// normal: one large element costs the others nothing. All ranks share the signs of the transform, new ones every step.
+// rotated: quantisation after a randomised Hadamard transform (kernels/sketch/hadamard.hpp), which makes every bucket
+// look normal: one large element costs the others nothing. All ranks share the signs of the transform, new ones every
+// step.
 //
 // bits=1 (DRIVE; Vargaftik et al., NeurIPS 2021): the signs of the rotated bucket y of P elements and one scale,
 // ||y||^2 / ||y||_1, for which <C(a), a> = ||a||^2: unbiased for a uniformly random rotation, nearly so for this one (a

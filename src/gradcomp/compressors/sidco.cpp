@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "gradcomp/compressors/detail/sidco_search.hpp"
+#include "gradcomp/compressors/detail/sparse/sidco_search.hpp"
 
 namespace gradcomp::compressors {
 namespace {

@@ -3,10 +3,10 @@
 // efficient statistical-based gradient compression technique, MLSys 2021).
 //
 // A sparsity-inducing distribution is fitted to |a| and its (1 - ratio) quantile taken as threshold, refined in stages
-// on the survivors (detail/sidco_stages.hpp): sid=exponential is the paper's SIDCo-E, gamma its SIDCo-GP (later stages:
-// generalised Pareto), pareto its SIDCo-P. stages=adaptive (the authors' code defaults to one fixed stage, which
-// starves under error feedback) looks every `interval` calls whether the mean of kept / k left 1 +- tolerance and then
-// changes the number of stages, which is remembered per segment.
+// on the survivors (detail/sparse/sidco_stages.hpp): sid=exponential is the paper's SIDCo-E, gamma its SIDCo-GP (later
+// stages: generalised Pareto), pareto its SIDCo-P. stages=adaptive (the authors' code defaults to one fixed stage,
+// which starves under error feedback) looks every `interval` calls whether the mean of kept / k left 1 +- tolerance and
+// then changes the number of stages, which is remembered per segment.
 //
 // variant=fixed (default) adds three things to the paper, which explain a good part of how near it comes to the target:
 // survivors are counted and the last stage corrected by them; with integrator=on (default; needs stages=adaptive) the k
@@ -16,8 +16,8 @@
 //
 // Guards: at most k nonzeros are sent as they are; segments below max(1024, 2 / ratio), and selections past 2 k, are
 // cut to the exact top k (variant=paper: not past 2 k, it has no bound). Segments from 2^20 elements on fit later
-// stages on a sample (kernels/tail_sums.hpp). Payload: as top_k's. Passes: 2 reads and 1 write with the residual; as
-// top_k's a read to choose; for each stage beyond the first up to 1 read, 1/20 in large segments.
+// stages on a sample (kernels/select/tail_sums.hpp). Payload: as top_k's. Passes: 2 reads and 1 write with the
+// residual; as top_k's a read to choose; for each stage beyond the first up to 1 read, 1/20 in large segments.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

@@ -7,7 +7,7 @@
 // not sent. A contraction needs a size, as ef_sign sends one.
 #include "gradcomp/compressors/sign.hpp"
 
-#include "gradcomp/compressors/detail/sign_bits.hpp"
+#include "gradcomp/compressors/detail/levels/sign_bits.hpp"
 
 namespace gradcomp::compressors {
 namespace {

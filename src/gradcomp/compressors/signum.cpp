@@ -4,7 +4,7 @@
 // Where a gradient is not finite m stays as it was; elsewhere it follows, also when the step is skipped.
 #include "gradcomp/compressors/signum.hpp"
 
-#include "gradcomp/compressors/detail/sign_bits.hpp"
+#include "gradcomp/compressors/detail/levels/sign_bits.hpp"
 
 namespace gradcomp::compressors {
 namespace {

@@ -4,11 +4,11 @@
 #include <limits>
 #include <utility>
 
-#include "gradcomp/compressors/detail/density.hpp"
-#include "gradcomp/kernels/arrays.hpp"
-#include "gradcomp/kernels/count_sketch.hpp"
-#include "gradcomp/kernels/scatter.hpp"
-#include "gradcomp/kernels/top_k.hpp"
+#include "gradcomp/compressors/detail/sparse/density.hpp"
+#include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/kernels/select/scatter.hpp"
+#include "gradcomp/kernels/select/top_k.hpp"
+#include "gradcomp/kernels/sketch/count_sketch.hpp"
 
 namespace gradcomp::compressors {
 namespace {

@@ -2,9 +2,9 @@
 // sketch: SketchedSGD (Ivkin, Rothchild, Ullah, Braverman, Stoica, Arora, NeurIPS 2019): ranks sum count sketches,
 // which show all of them the same heavy hitters, and then the exact values of these.
 //
-// Round 0: sketch of a, f32 [rows][columns], summed; one sketch for the whole bucket (kernels/count_sketch.hpp). Every
-// rank makes the same estimates of the sum of a, the median over rows, and takes the candidates k largest of every
-// segment (ties by the lower index) as candidates. Round 1: the own values at the candidates, f32, summed; their
+// Round 0: sketch of a, f32 [rows][columns], summed; one sketch for the whole bucket (kernels/sketch/count_sketch.hpp).
+// Every rank makes the same estimates of the sum of a, the median over rows, and takes the candidates k largest of
+// every segment (ties by the lower index) as candidates. Round 1: the own values at the candidates, f32, summed; their
 // indices need not travel. Of these sums the k largest of every segment are the estimate, out = sum / ranks; at their
 // places every rank's own value has left its memory, whole. So C(a) is some of the entries of a: a contraction, and
 // nothing is lost, however bad the estimates.

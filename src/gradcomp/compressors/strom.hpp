@@ -7,7 +7,7 @@
 // size). With the authors' single quantum |r| grows without bound where |g| > tau persists: quanta=multi sends
 // floor(|a| / tau) of them and so leaves |r| < tau (up to rounding, and up to 65535 quanta a step). decoded + r = a
 // within 1 ulp of a. The residual is needed: without feedback everything below tau is lost.
-// Payload and passes: detail/quanta.hpp, one tau: 4 + 4 kept bytes (multi: 2 kept more, padded to 4).
+// Payload and passes: detail/sparse/quanta.hpp, one tau: 4 + 4 kept bytes (multi: 2 kept more, padded to 4).
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

@@ -1,7 +1,7 @@
 #include "gradcomp/compressors/terngrad.hpp"
 
-#include "gradcomp/compressors/detail/summed_levels.hpp"
-#include "gradcomp/compressors/detail/ternary.hpp"
+#include "gradcomp/compressors/detail/levels/summed_levels.hpp"
+#include "gradcomp/compressors/detail/levels/ternary.hpp"
 
 namespace gradcomp::compressors {
 namespace {

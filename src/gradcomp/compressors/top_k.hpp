@@ -6,7 +6,7 @@
 // the payload has a fixed size. Contraction: ||a - C(a)||^2 <= (1 - k/n) ||a||^2. With a residual the sent entries are
 // zeroed, hence what is sent and what stays add up to a bit for bit.
 // Payload: k u32 indices, k f32 values (8 k bytes). Passes: 2 reads and 1 write with the residual;
-// a read to choose in the first step, and where the threshold fell by far (kernels/top_k.hpp).
+// a read to choose in the first step, and where the threshold fell by far (kernels/select/top_k.hpp).
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

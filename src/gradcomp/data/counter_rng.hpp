@@ -1,7 +1,7 @@
 #pragma once
 // Counter-based random numbers of the host side (data order, augmentation, the image generator): draw k of stream
 // (seed, a, b) is a pure function of the four, so nothing depends on threads or on what was drawn before elsewhere.
-// Compressors use the device generator, kernels/threefry.hpp.
+// Compressors use the device generator, kernels/random/threefry.hpp.
 #include <cstdint>
 
 namespace gradcomp::data {

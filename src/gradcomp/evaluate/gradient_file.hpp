@@ -19,7 +19,7 @@ struct GradientFile {
 /// finite, or has another number of elements than `layout`.
 GradientFile read_gradient(const std::string& path, const Layout& layout);
 
-/// The tensors that `text` names: those of a model (nn/shapes.hpp), or of a text file with a line "NAME
+/// The tensors that `text` names: those of a model (nn/networks/shapes.hpp), or of a text file with a line "NAME
 /// EXTENTxEXTENT..." for each tensor (a scalar: NAME alone), in the order of the gradient; # begins a comment. Throws
 /// Error naming the line and what is allowed.
 Layout read_layout(const std::string& text);

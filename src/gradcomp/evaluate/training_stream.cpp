@@ -4,9 +4,9 @@
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/data/task.hpp"
 #include "gradcomp/evaluate/stream.hpp"
-#include "gradcomp/kernels/arrays.hpp"
-#include "gradcomp/nn/schedule.hpp"
-#include "gradcomp/nn/sgd.hpp"
+#include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/nn/optimisers/schedule.hpp"
+#include "gradcomp/nn/optimisers/sgd.hpp"
 #include "gradcomp/train/evaluation.hpp"
 
 namespace gradcomp::evaluate {

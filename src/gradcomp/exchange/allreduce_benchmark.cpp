@@ -6,7 +6,7 @@
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/exchange/detail/reduction_check.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
-#include "gradcomp/kernels/threefry.hpp"
+#include "gradcomp/kernels/random/threefry.hpp"
 #include "gradcomp/measure/samples.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
 

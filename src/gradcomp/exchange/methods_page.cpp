@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "gradcomp/compressors/detail/composition.hpp"
+#include "gradcomp/compressors/composition/composition.hpp"
 #include "gradcomp/exchange/reducer.hpp"
 #include "gradcomp/exchange/spec.hpp"
 

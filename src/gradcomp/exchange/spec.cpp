@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "gradcomp/compressors/detail/composition.hpp"
+#include "gradcomp/compressors/composition/composition.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/exchange/reducer.hpp"
 #include "gradcomp/feedback/feedback.hpp"

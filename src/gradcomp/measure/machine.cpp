@@ -10,7 +10,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/types.hpp"
-#include "gradcomp/kernels/blas.hpp"
+#include "gradcomp/kernels/linear_algebra/blas.hpp"
 
 namespace gradcomp {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/nearest.hpp"
-#include "gradcomp/nn/image_models.hpp"
-#include "gradcomp/nn/language_models.hpp"
-#include "gradcomp/nn/lstm_classifier.hpp"
+#include "gradcomp/nn/networks/image_models.hpp"
+#include "gradcomp/nn/networks/language_models.hpp"
+#include "gradcomp/nn/networks/lstm_classifier.hpp"
 
 namespace gradcomp::nn {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "gradcomp/core/verdict.hpp"
-#include "gradcomp/nn/clip.hpp"
-#include "gradcomp/nn/optimiser.hpp"
+#include "gradcomp/nn/optimisers/clip.hpp"
+#include "gradcomp/nn/optimisers/optimiser.hpp"
 
 namespace gradcomp {
 

@@ -11,7 +11,7 @@ namespace gradcomp::train {
 struct Options {
   std::string data = "shapetex10";  ///< spec of data/task.hpp
   index_t length = 0;               ///< steps of a sequence in one batch; 0: the data set's default
-  std::string model = "resnet20";   ///< name of nn/model.hpp, or of nn/shapes.hpp to describe
+  std::string model = "resnet20";   ///< name of nn/model.hpp, or of nn/networks/shapes.hpp to describe
   std::string methods = "top_k:ratio=0.01,powersgd:rank=2";
   bool controls = true;  ///< add fp32, fp16, bf16 and no_exchange where the list lacks them
   index_t steps = 600;

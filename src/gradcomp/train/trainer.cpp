@@ -6,7 +6,7 @@
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/data/counter_rng.hpp"
-#include "gradcomp/kernels/arrays.hpp"
+#include "gradcomp/kernels/lanes/arrays.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
 
 namespace gradcomp::train {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gradcomp/measure/timeline.hpp"
-#include "gradcomp/nn/schedule.hpp"
+#include "gradcomp/nn/optimisers/schedule.hpp"
 #include "gradcomp/strategy/strategy.hpp"
 #include "gradcomp/train/batches.hpp"
 #include "gradcomp/train/evaluation.hpp"

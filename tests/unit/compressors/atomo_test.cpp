@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "gradcomp/compressors/detail/spectrum.hpp"
+#include "gradcomp/compressors/detail/low_rank/spectrum.hpp"
 #include "unit/compressors/dense_rig.hpp"
 
 namespace dense_test {

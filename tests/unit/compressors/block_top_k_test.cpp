@@ -1,6 +1,6 @@
 #include "gradcomp/compressors/block_top_k.hpp"
 
-#include "gradcomp/compressors/detail/density.hpp"
+#include "gradcomp/compressors/detail/sparse/density.hpp"
 #include "judged.hpp"
 #include "unit/compressors/quanta_rig.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 // One rank of a composition with a feedback, and of its parts. Host memory only.
-#include "gradcomp/compressors/detail/composition.hpp"
+#include "gradcomp/compressors/composition/composition.hpp"
 #include "judged.hpp"
 #include "unit/compressors/quantiser_rig.hpp"
 

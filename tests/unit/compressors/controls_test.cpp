@@ -7,7 +7,7 @@
 
 #include "gradcomp/core/registry.hpp"
 #include "gradcomp/feedback/feedback.hpp"
-#include "gradcomp/kernels/casts.hpp"
+#include "gradcomp/kernels/quantise/casts.hpp"
 
 namespace gradcomp {
 namespace {

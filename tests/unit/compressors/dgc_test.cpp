@@ -1,7 +1,7 @@
 #include "gradcomp/compressors/dgc.hpp"
 
-#include "gradcomp/compressors/detail/sampled.hpp"
-#include "gradcomp/compressors/detail/sparsifier.hpp"
+#include "gradcomp/compressors/detail/sparse/sampled.hpp"
+#include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
 #include "gradcomp/feedback/feedback.hpp"
 #include "unit/compressors/threshold_checks.hpp"
 

@@ -1,6 +1,6 @@
 #include "gradcomp/compressors/dryden.hpp"
 
-#include "gradcomp/compressors/detail/density.hpp"
+#include "gradcomp/compressors/detail/sparse/density.hpp"
 #include "unit/compressors/quanta_rig.hpp"
 
 namespace sparse_test {

@@ -14,7 +14,7 @@ Layout many() {
   return Layout().add("a", {5000}).add("b", {33}).add("c", {1}).add("d", {0}).add("e", {3, 700}).add("f", {1024});
 }
 
-/// Bit of element i of a run of n elements whose words start at `words`, by the description of kernels/signs.hpp.
+/// Bit of element i of a run of n elements whose words start at `words`, by the description of kernels/pack/signs.hpp.
 bool bit_of(const Bytes& payload, std::size_t words, std::size_t n, std::size_t i) {
   const bool vertical = i < n / 1024 * 1024;
   const std::size_t word = vertical ? i / 1024 * 32 + i % 32 : i / 32, bit = vertical ? i % 1024 / 32 : i % 32;

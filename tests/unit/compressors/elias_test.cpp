@@ -1,5 +1,5 @@
 // coding=elias of qsgd and the dithering methods: other bytes, the same values.
-#include "gradcomp/compressors/detail/elias_stage.hpp"
+#include "gradcomp/compressors/detail/levels/elias_stage.hpp"
 #include "unit/compressors/composition_rig.hpp"
 
 namespace gradcomp::compositions {

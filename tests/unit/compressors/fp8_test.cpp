@@ -5,7 +5,7 @@
 
 #include "gradcomp/compressors/fp8_e4m3.hpp"
 #include "gradcomp/compressors/fp8_e5m2.hpp"
-#include "gradcomp/kernels/float8.hpp"
+#include "gradcomp/kernels/quantise/float8.hpp"
 #include "unit/compressors/dense_rig.hpp"
 
 namespace gradcomp {

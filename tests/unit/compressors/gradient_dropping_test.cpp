@@ -1,6 +1,6 @@
 #include "gradcomp/compressors/gradient_dropping.hpp"
 
-#include "gradcomp/compressors/detail/sampled.hpp"
+#include "gradcomp/compressors/detail/sparse/sampled.hpp"
 #include "unit/compressors/threshold_checks.hpp"
 
 namespace sparse_test {

@@ -1,6 +1,6 @@
 #include "gradcomp/compressors/random_k.hpp"
 
-#include "gradcomp/compressors/detail/sparsifier.hpp"
+#include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
 #include "judged.hpp"
 #include "unit/compressors/sparse_rig.hpp"
 

@@ -1,7 +1,7 @@
 #include "gradcomp/compressors/sidco.hpp"
 
-#include "gradcomp/compressors/detail/sidco_stages.hpp"
-#include "gradcomp/compressors/detail/sparsifier.hpp"
+#include "gradcomp/compressors/detail/sparse/sidco_stages.hpp"
+#include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
 #include "unit/compressors/sparse_rig.hpp"
 
 namespace sparse_test {

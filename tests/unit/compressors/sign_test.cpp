@@ -35,7 +35,7 @@ TEST(Sign, IsNBitsExactly) {
   }
 }
 
-// the order that kernels/signs.hpp describes
+// the order that kernels/pack/signs.hpp describes
 TEST(Sign, BitsOfAWholeBlockAreVerticalAndThoseBehindAreNot) {
   const std::size_t n = 2 * 1024 + 77;
   for (const std::size_t i :

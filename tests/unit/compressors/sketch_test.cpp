@@ -1,6 +1,6 @@
 #include "gradcomp/compressors/sketch.hpp"
 
-#include "gradcomp/compressors/detail/density.hpp"
+#include "gradcomp/compressors/detail/sparse/density.hpp"
 #include "judged.hpp"
 #include "unit/compressors/sparse_rig.hpp"
 

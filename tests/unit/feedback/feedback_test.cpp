@@ -6,7 +6,7 @@
 #include <array>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/kernels/source_rows.hpp"
+#include "gradcomp/kernels/lanes/source_rows.hpp"
 
 namespace gradcomp {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/nn/model.hpp"
-#include "gradcomp/nn/sgd.hpp"
+#include "gradcomp/nn/optimisers/sgd.hpp"
 #include "unit/nn/support.hpp"
 
 namespace gradcomp::nn::test {

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/nn/lstm_classifier.hpp"
-#include "gradcomp/nn/lstm_language_model.hpp"
-#include "gradcomp/nn/resnet.hpp"
-#include "gradcomp/nn/transformer_language_model.hpp"
-#include "gradcomp/nn/vgg.hpp"
+#include "gradcomp/nn/networks/lstm_classifier.hpp"
+#include "gradcomp/nn/networks/lstm_language_model.hpp"
+#include "gradcomp/nn/networks/resnet.hpp"
+#include "gradcomp/nn/networks/transformer_language_model.hpp"
+#include "gradcomp/nn/networks/vgg.hpp"
 #include "unit/nn/support.hpp"
 
 namespace gradcomp::nn::test {

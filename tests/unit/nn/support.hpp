@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gradcomp/nn/initialise.hpp"
 #include "gradcomp/nn/maps.hpp"
+#include "gradcomp/nn/networks/initialise.hpp"
 #include "unit/nn/mirrored.hpp"
 
 namespace gradcomp::nn::test {

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "gradcomp/comm/transports/self.hpp"
-#include "gradcomp/compressors/detail/spectrum.hpp"
+#include "gradcomp/compressors/detail/low_rank/spectrum.hpp"
 #include "gradcomp/exchange/exchange.hpp"
 #include "gradcomp/exchange/spec.hpp"
-#include "gradcomp/nn/shapes.hpp"
+#include "gradcomp/nn/networks/shapes.hpp"
 
 namespace gradcomp {
 namespace {

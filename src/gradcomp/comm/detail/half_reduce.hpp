@@ -6,8 +6,8 @@
 #include <array>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/kernels/casts.hpp"
-#include "gradcomp/kernels/combine.hpp"
+#include "gradcomp/kernels/lanes/combine.hpp"
+#include "gradcomp/kernels/quantise/casts.hpp"
 
 namespace gradcomp::comm {
 

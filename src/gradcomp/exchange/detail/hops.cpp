@@ -6,8 +6,8 @@
 
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/exchange/detail/refusals.hpp"
-#include "gradcomp/kernels/casts.hpp"
-#include "gradcomp/kernels/combine.hpp"
+#include "gradcomp/kernels/lanes/combine.hpp"
+#include "gradcomp/kernels/quantise/casts.hpp"
 
 namespace gradcomp {
 namespace {

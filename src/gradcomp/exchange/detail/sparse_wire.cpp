@@ -1,7 +1,7 @@
 #include "gradcomp/exchange/detail/sparse_wire.hpp"
 
 #include "gradcomp/core/read_back.hpp"
-#include "gradcomp/kernels/scatter.hpp"
+#include "gradcomp/kernels/select/scatter.hpp"
 
 namespace gradcomp {
 namespace {

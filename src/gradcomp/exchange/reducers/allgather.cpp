@@ -3,7 +3,7 @@
 #include "gradcomp/exchange/detail/refusals.hpp"
 #include "gradcomp/exchange/detail/ties.hpp"
 #include "gradcomp/exchange/receiver.hpp"
-#include "gradcomp/kernels/signs.hpp"
+#include "gradcomp/kernels/pack/signs.hpp"
 
 namespace gradcomp {
 namespace {

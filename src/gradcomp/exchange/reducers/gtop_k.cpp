@@ -4,8 +4,8 @@
 
 #include "gradcomp/exchange/detail/hops.hpp"
 #include "gradcomp/exchange/detail/sparse_reducer.hpp"
-#include "gradcomp/kernels/merge_sparse.hpp"
-#include "gradcomp/kernels/scatter.hpp"
+#include "gradcomp/kernels/select/merge_sparse.hpp"
+#include "gradcomp/kernels/select/scatter.hpp"
 
 namespace gradcomp {
 namespace {

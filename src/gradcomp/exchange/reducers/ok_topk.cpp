@@ -6,8 +6,8 @@
 
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/exchange/detail/sparse_reducer.hpp"
-#include "gradcomp/kernels/owned_sums.hpp"
-#include "gradcomp/kernels/scatter.hpp"
+#include "gradcomp/kernels/select/owned_sums.hpp"
+#include "gradcomp/kernels/select/scatter.hpp"
 
 namespace gradcomp {
 namespace {

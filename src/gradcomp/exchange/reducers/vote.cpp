@@ -4,7 +4,7 @@
 
 #include "gradcomp/exchange/detail/ties.hpp"
 #include "gradcomp/exchange/receiver.hpp"
-#include "gradcomp/kernels/majority.hpp"
+#include "gradcomp/kernels/pack/majority.hpp"
 
 namespace gradcomp {
 namespace {

@@ -1,6 +1,6 @@
 #include "gradcomp/strategy/detail/answers.hpp"
 
-#include "gradcomp/kernels/elementwise.hpp"
+#include "gradcomp/kernels/lanes/elementwise.hpp"
 #include "gradcomp/strategy/detail/subtract.hpp"
 
 namespace gradcomp {

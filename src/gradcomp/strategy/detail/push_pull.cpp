@@ -1,7 +1,7 @@
 #include "gradcomp/strategy/detail/push_pull.hpp"
 
 #include "gradcomp/exchange/detail/refusals.hpp"
-#include "gradcomp/kernels/casts.hpp"
+#include "gradcomp/kernels/quantise/casts.hpp"
 
 namespace gradcomp {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "gradcomp/kernels/scatter.hpp"
+#include "gradcomp/kernels/select/scatter.hpp"
 
 namespace gradcomp {
 namespace {

@@ -1,6 +1,6 @@
 #include "gradcomp/strategy/strategies/accumulate.hpp"
 
-#include "gradcomp/nn/accumulate.hpp"
+#include "gradcomp/nn/optimisers/accumulate.hpp"
 #include "gradcomp/strategy/detail/every_step.hpp"
 
 namespace gradcomp {

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "gradcomp/comm/over_ranks.hpp"
-#include "gradcomp/kernels/elementwise.hpp"
-#include "gradcomp/kernels/scatter.hpp"
+#include "gradcomp/kernels/lanes/elementwise.hpp"
+#include "gradcomp/kernels/select/scatter.hpp"
 #include "gradcomp/strategy/detail/adaptive_period.hpp"
 #include "gradcomp/strategy/detail/every_step.hpp"
 #include "gradcomp/strategy/detail/outer_only.hpp"

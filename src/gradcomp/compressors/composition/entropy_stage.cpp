@@ -1,0 +1,105 @@
+#include "gradcomp/compressors/composition/entropy_stage.hpp"
+
+#include <utility>
+
+namespace gradcomp::compressors {
+namespace {
+
+Info staged(Info info) {
+  const bool one = info.rounds.size() == 1 && info.rounds[0] == MessageKind::bytes;
+  require(one,
+          "huffman codes the bytes of one round, and {} sends other messages; allowed before it: methods of one "
+          "bytes round",
+          info.name);
+  info.name += "+huffman";
+  info.host_sizes = true;
+  info.summary += "; Huffman-coded";
+  // for reducers that decode whole payloads: neither entries nor bits can be read between the ranks
+  info.sparse = info.votes = false;
+  if (info.reducer == "vote") info.reducer = "allgather";
+  info.bytes_formula = "at most " + info.bytes_formula;
+  return info;
+}
+
+}  // namespace
+
+EntropyState::EntropyState(const Layout& bucket, std::unique_ptr<State> inner_state, index_t capacity)
+    : State(bucket),
+      inner(std::move(inner_state)),
+      coder(capacity - payload_header_bytes),
+      payload("gradcomp::compressors::entropy_stage::payload", static_cast<std::size_t>(capacity)),
+      decoded("gradcomp::compressors::entropy_stage::decoded", static_cast<std::size_t>(capacity)) {
+  kept = inner->kept;
+  target = inner->target;
+}
+
+index_t EntropyState::scratch_bytes() const {
+  return inner->scratch_bytes() + coder.bytes() + static_cast<index_t>(payload.size() + decoded.size());
+}
+
+EntropyStage::EntropyStage(std::shared_ptr<const Compressor> inner)
+    : CompressorOf(staged(inner->info()), composed_options(composed_text(*inner) + "+huffman")),
+      m_inner(std::move(inner)) {}
+
+std::unique_ptr<State> EntropyStage::prepare(const Layout& layout) const {
+  return std::make_unique<EntropyState>(layout, m_inner->prepare(layout), payload_capacity(layout));
+}
+
+void EntropyStage::do_produce(const Exec& exec, int, const Source& source, EntropyState& own, const Context& context,
+                              Message& message) const {
+  m_inner->produce(exec, 0, source, *own.inner, context, own.message);
+  own.kept = own.inner->kept;
+  own.target = own.inner->target;
+  const auto plain = payload_of(own.message);
+  const PayloadHeader inner = read_header(exec, plain);
+  PayloadHeader head = header(source.count, static_cast<index_t>(inner.kept));
+  head.flags = inner.flags;
+  const auto sections = sections_of(plain);
+  std::byte* const out = own.payload.data() + payload_header_bytes;
+  index_t size = own.coder.encode(exec, sections.data(), static_cast<index_t>(sections.size()), out);
+  if (size > 0) {
+    head.flags |= flag_huffman;
+  } else {
+    size = static_cast<index_t>(sections.size());
+    copy_bytes(exec, sections.data(), size, out);
+  }
+  message.kind = MessageKind::bytes;
+  message.payload = own.payload;
+  message.size = payload_header_bytes + size;
+  message.sparse = {};
+  write_header(exec, head, message.payload);
+}
+
+void EntropyStage::do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight,
+                                 EntropyState& own, const Span<float>& out, Verdict& verdict) const {
+  const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0), PayloadHeader::any_flags);
+  const auto sections = sections_of(payload);
+  auto size = static_cast<index_t>(sections.size());
+  PayloadHeader inner = m_inner->header(own.layout.count(), 0);
+  inner.kept = head.kept;
+  inner.flags = head.flags & ~flag_huffman;
+  std::byte* const plain = own.decoded.data() + payload_header_bytes;
+  if ((head.flags & flag_huffman) != 0 && !head.skip()) {
+    require(reinterpret_cast<std::uintptr_t>(payload.data()) % 4 == 0, "{}: payload is not aligned to 4 bytes",
+            info().name);
+    size = own.coder.decode(exec, sections, plain);
+  } else {
+    require(size <= static_cast<index_t>(own.decoded.size()) - payload_header_bytes,
+            "{}: payload of {} bytes, at most {} are possible", info().name, payload.size(), own.decoded.size());
+    copy_bytes(exec, sections.data(), size, plain);
+  }
+  write_header(exec, inner, own.decoded);
+  m_inner->decode_add(exec, subspan(Span<const std::byte>(own.decoded), 0, payload_header_bytes + size), weight,
+                      *own.inner, out, verdict);
+}
+
+void EntropyStage::do_give_back(const Exec& exec, const Source& source, EntropyState& own, const Message&,
+                                const Span<const float>& out) const {
+  m_inner->give_back(exec, source, *own.inner, own.message, out);
+}
+
+std::unique_ptr<Compressor> make_entropy_stage(std::shared_ptr<const Compressor> inner) {
+  return std::make_unique<EntropyStage>(std::move(inner));
+}
+
+}  // namespace gradcomp::compressors

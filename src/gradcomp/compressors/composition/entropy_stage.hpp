@@ -1,0 +1,50 @@
+#pragma once
+// The entropy stage of a composition: `method+huffman`. The sections of the inner method's payload, as bytes, in
+// Huffman codes (coders/huffman.hpp), or as they are where that is not shorter.
+//
+// Payload: the inner header's elements, kept and flags, this composition's method and options; flag_huffman says
+// whether the sections are coded. Choice, feedback, flags and checks are the inner method's. Reads the sections three
+// times (histogram, lengths, codes) and writes them once.
+#include "gradcomp/coders/huffman.hpp"
+#include "gradcomp/compressors/composition/composition.hpp"
+
+namespace gradcomp::compressors {
+
+/// In PayloadHeader::flags; no method uses the bit.
+inline constexpr std::uint32_t flag_huffman = 1u << 1;
+
+struct EntropyState final : State {
+  /// `capacity`: of payloads, header included.
+  EntropyState(const Layout& bucket, std::unique_ptr<State> inner_state, index_t capacity);
+
+  Memories memories() override { return inner->memories(); }
+  index_t scratch_bytes() const override;
+
+  std::unique_ptr<State> inner;
+  Message message;  ///< of the inner method
+  coders::HuffmanCoder coder;
+  Vector<std::byte> payload, decoded;  ///< [capacity]; decoded: the inner method's payload
+};
+
+class EntropyStage final : public CompressorOf<EntropyState> {
+ public:
+  explicit EntropyStage(std::shared_ptr<const Compressor> inner);
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override;
+  index_t payload_capacity(const Layout& layout) const override { return m_inner->payload_capacity(layout); }
+  index_t payload_bytes(const Layout& layout, index_t kept) const override {
+    return m_inner->payload_bytes(layout, kept);
+  }
+  bool has_fixed_bytes() const override { return false; }
+  void do_produce(const Exec& exec, int round, const Source& source, EntropyState& state, const Context& context,
+                  Message& message) const override;
+  void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, EntropyState& state,
+                     const Span<float>& out, Verdict& verdict) const override;
+  void do_give_back(const Exec& exec, const Source& source, EntropyState& state, const Message& message,
+                    const Span<const float>& out) const override;
+
+ private:
+  std::shared_ptr<const Compressor> m_inner;
+};
+
+}  // namespace gradcomp::compressors

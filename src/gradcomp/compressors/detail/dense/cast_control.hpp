@@ -1,0 +1,219 @@
+#pragma once
+// The 16-bit dense controls (fp16, bf16): one summable round of n 16-bit values, summed by an allreduce.
+#include <bit>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "gradcomp/core/registry.hpp"
+#include "gradcomp/kernels/lanes/add_count.hpp"
+#include "gradcomp/kernels/lanes/source_rows.hpp"
+#include "gradcomp/kernels/lanes/tiles.hpp"
+#include "gradcomp/kernels/quantise/cast_rows.hpp"
+#include "gradcomp/kernels/quantise/stochastic_casts.hpp"
+#include "gradcomp/kernels/random/uniform_rows.hpp"
+
+namespace gradcomp::compressors {
+
+/// Buffers of one bucket: own values and their sum, n 16-bit words, with a memory each. Nothing persists between steps.
+struct CastState final : State {
+  explicit CastState(const Layout& bucket)
+      : State(bucket), sent("gradcomp::compressors::cast::sent", static_cast<std::size_t>(bucket.count())), sum(sent) {}
+  index_t scratch_bytes() const override { return (sum.data() == sent.data() ? 2 : 4) * layout.count(); }
+  void remember() override {  // what was sent may be asked back
+    sum = Vector<std::uint16_t>("gradcomp::compressors::cast::sum", sent.size());
+  }
+
+  Vector<std::uint16_t> sent, sum;
+  Tally bad;  ///< elements of the sum that are not finite
+  float ranks = 1;
+};
+
+/// What a rank sends of a: divide(a) within +-limit.
+template <class Divide>
+KOKKOS_FORCEINLINE_FUNCTION float bounded_share(const Divide& divide, float a, float limit) {
+  const float share = divide(a);
+  return share > limit ? limit : share < -limit ? -limit : share;
+}
+
+/// sent[i] = a[i] / ranks in Format, `limit` at most; what the cast lost stays in the memory of the source. An element
+/// whose gradient is not finite travels as NaN, and so marks the sum on every rank. divide(a) = a / ranks, on the
+/// device.
+template <class Format, class Divide>
+void cast_shares(const Exec& exec, const Source& source, float ranks, const Divide& divide,
+                 const Vector<std::uint16_t>& sent) {
+  // W ranks at round_down(largest / W) add up to at most `largest`: finite gradients never make an infinite mean.
+  const float limit = kernels::round_down<Format>(Format::largest / ranks);
+  const index_t n = source.count;
+  kernels::for_warps(
+      "gradcomp::compressors::cast_shares", exec, (n + kernels::tile_size - 1) / kernels::tile_size,
+      KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
+        const index_t end = (t + 1) * kernels::tile_size < n ? (t + 1) * kernels::tile_size : n;
+        kernels::Lanes<std::int32_t> bad;  // not looked at: the codes say it
+        warp.each([&](int l) { bad[l] = 0; });
+        index_t i = t * kernels::tile_size;
+        for (; source.kind == Source::Kind::none && i + kernels::warp_lanes <= end; i += kernels::warp_lanes) {
+          const float* const g = source.gradient + i;
+          kernels::Lanes<float> share;
+          warp.each([&](int l) {
+            const float x = g[l], own = bounded_share(divide, x, limit);
+            share[l] = Source::is_finite(x) ? own : kernels::quiet_nan();
+          });
+          kernels::encode_row<Format>(warp, share, &sent(i));
+        }
+        for (; i < end; i += kernels::warp_lanes) {
+          const int active = static_cast<int>(end - i < kernels::warp_lanes ? end - i : kernels::warp_lanes);
+          kernels::Lanes<std::uint16_t> codes;
+          kernels::touch_row(warp, source, i, active, bad, [&](int l, float a, bool good) {
+            const std::uint16_t code = Format::encode_finite(bounded_share(divide, a, limit));
+            codes[l] = good ? code : Format::nan;
+            return good ? ranks * Format::decode(code) : 0.0f;
+          });
+          kernels::store_row(warp, &sent(i), active, codes);
+        }
+      });
+}
+
+struct DivideBy {
+  float ranks;
+  KOKKOS_FORCEINLINE_FUNCTION float operator()(float a) const { return a / ranks; }
+};
+/// The same bits where ranks is a power of two, several times as fast.
+struct MultiplyBy {
+  float inverse;
+  KOKKOS_FORCEINLINE_FUNCTION float operator()(float a) const { return a * inverse; }
+};
+
+template <class Format>
+void cast_gradient(const Exec& exec, const Source& source, int ranks, const Vector<std::uint16_t>& sent) {
+  const auto count = static_cast<float>(ranks);
+  if (std::has_single_bit(static_cast<unsigned>(ranks))) {
+    cast_shares<Format>(exec, source, count, MultiplyBy{1 / count}, sent);
+  } else {
+    cast_shares<Format>(exec, source, count, DivideBy{count}, sent);
+  }
+}
+
+/// cast_gradient() with stochastic rounding.
+template <class Format>
+void dither_gradient(const Exec& exec, const Source& source, const Array4& key, float ranks,
+                     const Vector<std::uint16_t>& sent) {
+  const float limit = kernels::round_down<Format>(Format::largest / ranks);
+  const index_t n = source.count;
+  kernels::for_warps(
+      "gradcomp::compressors::dither_gradient", exec, (n + kernels::uniform_elements - 1) / kernels::uniform_elements,
+      KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
+        kernels::Lanes<std::int32_t> bad;  // not looked at: the codes say it
+        kernels::Lanes<float> u[kernels::uniform_rows];
+        warp.each([&](int l) { bad[l] = 0; });
+        kernels::draw_uniform(warp, key, t * kernels::uniform_elements, u);
+        for (int row = 0; row < kernels::uniform_rows; ++row) {
+          const index_t i = t * kernels::uniform_elements + row * kernels::warp_lanes;
+          if (i >= n) break;
+          const int active = static_cast<int>(n - i < kernels::warp_lanes ? n - i : kernels::warp_lanes);
+          kernels::Lanes<std::uint16_t> codes;
+          kernels::touch_row(warp, source, i, active, bad, [&](int l, float a, bool good) {
+            const float share = a / ranks;
+            const float bounded = share > limit ? limit : share < -limit ? -limit : share;
+            const std::uint16_t code = kernels::encode_stochastic(Format{}, bounded, u[row][l]);
+            codes[l] = good ? code : Format::nan;
+            return good ? ranks * Format::decode(code) : 0.0f;
+          });
+          kernels::store_row(warp, &sent(i), active, codes);
+        }
+      });
+}
+
+/// out = sum as float; counts the elements that are not finite.
+template <class Format>
+void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const Span<float>& out, const Tally& found) {
+  const auto n = static_cast<index_t>(sum.size());
+  const auto bad = found.count();
+  found.clear(exec);
+  kernels::for_warps(
+      "gradcomp::compressors::widen_sum", exec, (n + kernels::tile_size - 1) / kernels::tile_size,
+      KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
+        const index_t end = (t + 1) * kernels::tile_size < n ? (t + 1) * kernels::tile_size : n;
+        kernels::Lanes<std::int32_t> wrong;
+        warp.each([&](int l) { wrong[l] = 0; });
+        const std::uint16_t* const in = sum.data();
+        float* const target = out.data();
+        index_t i = t * kernels::tile_size;
+        for (; i + kernels::warp_lanes <= end; i += kernels::warp_lanes) {
+          kernels::Lanes<float> value;
+          kernels::decode_row<Format>(warp, in + i, value);
+          warp.each([&](int l) {
+            target[i + l] = value[l];
+            wrong[l] += Source::is_finite(value[l]) ? 0 : 1;
+          });
+        }
+        warp.each([&](int l) {
+          if (i + l >= end) return;
+          target[i + l] = Format::decode(in[i + l]);
+          wrong[l] += Source::is_finite(target[i + l]) ? 0 : 1;
+        });
+        kernels::add_count(warp, wrong, bad);
+      });
+}
+
+/// memory[i] += what element i sent.
+template <class Format>
+void return_cast(const Exec& exec, const Source& source, float ranks, const Vector<std::uint16_t>& sent) {
+  Kokkos::parallel_for(
+      "gradcomp::compressors::return_cast", IndexRange(exec, 0, source.count), KOKKOS_LAMBDA(const index_t i) {
+        const float share = Format::decode(sent(i));
+        source.memory[i] += Source::is_finite(share) ? ranks * share : 0.0f;  // NaN: nothing had been taken
+      });
+}
+
+template <class Format>
+class CastControl final : public CompressorOf<CastState> {
+ public:
+  CastControl(Info info, Options options)
+      : CompressorOf(std::move(info), std::move(options)),
+        m_stochastic(this->options().text("rounding") == "stochastic") {}
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override { return std::make_unique<CastState>(layout); }
+  index_t payload_capacity(const Layout&) const override { return 0; }
+  index_t payload_bytes(const Layout& layout, index_t) const override { return 2 * layout.count(); }
+
+  void do_produce(const Exec& exec, int, const Source& source, CastState& own, const Context& context,
+                  Message& message) const override {
+    own.ranks = static_cast<float>(context.ranks);
+    if (m_stochastic) {
+      const index_t id = own.layout.segments.empty() ? 0 : own.layout.segments[0].id;
+      const Array4 key = stream_key(context.seed, id, context.step, static_cast<std::uint32_t>(context.rank));
+      dither_gradient<Format>(exec, source, key, own.ranks, own.sent);
+    } else {
+      cast_gradient<Format>(exec, source, context.ranks, own.sent);
+    }
+    message.kind = MessageKind::summable;
+    message.dtype = Format::dtype;
+    message.op = ReduceOp::sum;
+    message.count = source.count;
+    message.data = own.sent.data();
+    message.result = own.sum.data();
+  }
+
+  void do_finish(const Exec& exec, const Source&, CastState& own, const Context&, const Span<float>& out,
+                 Verdict& verdict) const override {
+    widen_sum<Format>(exec, own.sum, out, own.bad);
+    verdict.skip_if(exec, own.bad.unless_zero());
+  }
+
+  void do_give_back(const Exec& exec, const Source& source, CastState& own, const Message&,
+                    const Span<const float>&) const override {
+    if (source.has_memory()) return_cast<Format>(exec, source, own.ranks, own.sent);
+  }
+
+ private:
+  bool m_stochastic;
+};
+
+/// The option of both formats. The sum over ranks is rounded to nearest whatever it says.
+inline Parameter rounding_parameter() {
+  return Parameter::choice("rounding", "nearest", {"nearest", "stochastic"},
+                           "of what a rank sends: nearest: ties to even; stochastic: unbiased");
+}
+
+}  // namespace gradcomp::compressors

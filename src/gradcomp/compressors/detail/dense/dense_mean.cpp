@@ -1,0 +1,38 @@
+#include "gradcomp/compressors/detail/dense/dense_mean.hpp"
+
+#include "gradcomp/kernels/lanes/add_count.hpp"
+#include "gradcomp/kernels/lanes/tiles.hpp"
+
+namespace gradcomp::compressors {
+
+void copy_accumulated(const Exec& exec, const Source& source, float* copy) {
+  Kokkos::parallel_for(
+      "gradcomp::compressors::copy_accumulated", IndexRange(exec, 0, source.count), KOKKOS_LAMBDA(const index_t i) {
+        bool good = true;
+        const float a = source.first(i, good);
+        copy[i] = good ? a : Kokkos::Experimental::quiet_NaN_v<float>;
+      });
+}
+
+void divide_sum(const Exec& exec, const float* sum, float ranks, const Tally& bad, const Span<float>& out) {
+  const auto n = static_cast<index_t>(out.size());
+  const auto count = bad.count();
+  bad.clear(exec);
+  kernels::for_warps(
+      "gradcomp::compressors::divide_sum", exec, (n + kernels::tile_size - 1) / kernels::tile_size,
+      KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
+        const index_t first = t * kernels::tile_size, left = n - first;
+        const float* const in = sum + first;
+        float* const target = out.data() + first;
+        kernels::Lanes<std::int32_t> wrong;
+        warp.each([&](int l) { wrong[l] = 0; });
+        kernels::each_element(warp, left < kernels::tile_size ? left : kernels::tile_size, [&](int l, index_t e) {
+          const float value = in[e];
+          target[e] = value / ranks;
+          wrong[l] += Source::is_finite(value) ? 0 : 1;
+        });
+        kernels::add_count(warp, wrong, count);
+      });
+}
+
+}  // namespace gradcomp::compressors

@@ -1,0 +1,189 @@
+#pragma once
+// fp8_e4m3 and fp8_e5m2: one byte per element and one power of two per segment.
+//
+// Per segment: scale = the largest power of two <= largest / max|a|, 2^127 at most (1 where all are zero), so that
+// scaling is exact; code = a scale rounded to the format, decoded = value of the code / scale. Below the smallest
+// subnormal, 2^-18 (E4M3) or 2^-32 (E5M2) of the largest element, values round to zero and stay in the memory.
+// A code that would decode to infinity, beyond the largest float, is lowered until it does not.
+// Sections: f32 scales, one per segment; one byte per element.
+#include <memory>
+#include <utility>
+
+#include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
+#include "gradcomp/kernels/lanes/add_count.hpp"
+#include "gradcomp/kernels/lanes/source_rows.hpp"
+#include "gradcomp/kernels/quantise/float8.hpp"
+#include "gradcomp/kernels/random/uniform_rows.hpp"
+#include "gradcomp/kernels/select/moments.hpp"
+
+namespace gradcomp::compressors {
+
+struct Float8State final : DenseState {
+  Float8State(const Layout& bucket, index_t payload_bytes)
+      : DenseState(bucket, payload_bytes),
+        tiles(bucket),
+        first(tiles),
+        place("gradcomp::compressors::float8::place", bucket.segments.size()) {
+    std::vector<Place> list;
+    for (const auto& segment : bucket.segments) list.push_back({segment.id, segment.offset});
+    Kokkos::deep_copy(place, HostSpan<const Place>(list.data(), list.size()));
+  }
+  index_t scratch_bytes() const override {
+    return tiles.bytes() + first.bytes() + static_cast<index_t>(payload.size() + place.size() * sizeof(Place));
+  }
+
+  /// Where a segment's random numbers start.
+  struct Place {
+    index_t id, offset;
+  };
+  kernels::Tiles tiles;
+  kernels::FirstPass first;
+  Vector<Place> place;
+};
+
+/// The largest power of two <= most / amax, at most 2^127, as a normal float; 1 where amax is 0. `most` is normal.
+KOKKOS_INLINE_FUNCTION float float8_scale(float most, float amax) {
+  if (amax == 0) return 1;
+  const std::uint64_t bits = Kokkos::bit_cast<std::uint64_t>(static_cast<double>(most) / static_cast<double>(amax));
+  const auto exponent = static_cast<std::int32_t>(bits >> 52) - 1023;  // a normal double, and positive
+  return Kokkos::bit_cast<float>(static_cast<std::uint32_t>((exponent < 127 ? exponent : 127) + 127) << 23);
+}
+
+/// True for the scales that float8_scale() can return.
+KOKKOS_FORCEINLINE_FUNCTION bool is_float8_scale(float scale) {
+  const std::uint32_t bits = Kokkos::bit_cast<std::uint32_t>(scale);
+  return (bits & 0x807fffffu) == 0 && bits != 0 && Source::is_finite(scale);
+}
+
+/// scales[s] of the first pass, whose non-finite elements are counted.
+template <class Format>
+void write_float8_scales(const Exec& exec, const Float8State& state, float* scales) {
+  const auto moments = state.first.on_device();
+  const auto non_finite = state.non_finite.count();
+  Kokkos::parallel_for(
+      "gradcomp::compressors::float8_scales", IndexRange(exec, 0, state.tiles.segments()),
+      KOKKOS_LAMBDA(const index_t s) {
+        scales[s] = float8_scale(Format::decode(Format::most_code), Kokkos::bit_cast<float>(moments(s).max_bits));
+        if (moments(s).non_finite > 0) Kokkos::atomic_add(&non_finite(0), moments(s).non_finite);
+      });
+}
+
+template <class Format>
+void encode_float8(const Exec& exec, const Source& source, const Float8State& state, const Context& context,
+                   bool stochastic, std::byte* sections) {
+  const auto tile = state.tiles.tile;
+  const auto place = state.place;
+  const auto* const scales = reinterpret_cast<const float*>(sections);
+  auto* const codes = reinterpret_cast<std::uint8_t*>(sections + 4 * state.tiles.segments());
+  kernels::for_warps(
+      "gradcomp::compressors::encode_float8", exec, state.tiles.count(), state.non_finite.if_zero(),
+      KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
+        const kernels::Tile here = tile(t);
+        const Float8State::Place segment = place(here.segment);
+        const float scale = scales[here.segment], inverse = 1 / scale;
+        const Array4 key = stream_key(context.seed, segment.id, context.step, static_cast<std::uint32_t>(context.rank));
+        std::uint32_t most = Format::most_code;
+        while (!Source::is_finite(Format::decode(most) * inverse)) --most;
+        for (index_t at = 0; at < here.count; at += kernels::uniform_elements) {
+          const index_t i = here.first + at;
+          kernels::Lanes<float> u[kernels::uniform_rows];
+          if (stochastic) kernels::draw_uniform(warp, key, i - segment.offset, u);
+          const index_t left = here.count - at;
+          const index_t size = left < kernels::uniform_elements ? left : kernels::uniform_elements;
+          kernels::Lanes<std::uint8_t> code[kernels::uniform_rows];
+          kernels::send_rows<kernels::uniform_rows>(warp, source, i, size, [&](int l, float a, int row) {
+            const float x = a * scale;
+            const std::uint32_t rounded = stochastic ? Format::stochastic(x, u[row][l]) : Format::nearest(x);
+            const std::uint32_t magnitude = rounded & 0x7fu;
+            const std::uint32_t bounded = (magnitude < most ? magnitude : most) | (rounded & 0x80u);
+            code[row][l] = static_cast<std::uint8_t>(bounded);
+            return Format::decode(bounded) * inverse;
+          });
+          kernels::store_rows(warp, codes + i, size, code);
+        }
+      });
+}
+
+/// out += weight * decoded where `gate` is open. Counts scales and codes that are none.
+template <class Format>
+void decode_float8(const Exec& exec, const Float8State& state, const std::byte* sections, float weight,
+                   const Gate& gate, const Span<float>& out) {
+  const auto tile = state.tiles.tile;
+  const auto* const scales = reinterpret_cast<const float*>(sections);
+  const auto* const codes = reinterpret_cast<const std::uint8_t*>(sections + 4 * state.tiles.segments());
+  const auto bad = state.wrong.count();
+  kernels::for_warps(
+      "gradcomp::compressors::decode_float8", exec, state.tiles.count(), gate,
+      KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
+        const kernels::Tile here = tile(t);
+        const float scale = scales[here.segment];
+        const bool good = is_float8_scale(scale);
+        const float inverse = good ? 1 / scale : 0.0f;
+        kernels::Lanes<std::int32_t> wrong;
+        warp.each([&](int l) { wrong[l] = good ? 0 : 1; });
+        const std::uint8_t* const code = codes + here.first;
+        float* const target = out.data() + here.first;
+        kernels::each_element(warp, here.count, [&](int l, index_t e) {
+          const float value = Format::decode(code[e]) * inverse;
+          wrong[l] += Source::is_finite(value) ? 0 : 1;
+          target[e] += weight * value;
+        });
+        kernels::add_count(warp, wrong, bad);
+      });
+}
+
+template <class Format>
+class Float8Cast final : public DenseBytesOf<Float8State> {
+ public:
+  Float8Cast(Info info, const Options& options)
+      : DenseBytesOf<Float8State>(declared(std::move(info), options), options) {}
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override {
+    return std::make_unique<Float8State>(layout, payload_capacity(layout));
+  }
+  index_t payload_bytes(const Layout& layout, index_t) const override {
+    return layout.count() + 4 * static_cast<index_t>(layout.segments.size());
+  }
+  bool can_fit() const override { return true; }
+
+ protected:
+  void encode(const Exec& exec, const Source& source, Float8State& own, const Context& context,
+              std::byte* sections) const override {
+    own.first.launch(exec, own.tiles, source);  // where elements are not finite, it leaves a itself in the memory
+    write_float8_scales<Format>(exec, own, reinterpret_cast<float*>(sections));
+    encode_float8<Format>(exec, source, own, context, info().property == Info::Property::unbiased, sections);
+  }
+  void decode(const Exec& exec, const std::byte* sections, float weight, Float8State& own, const Gate& gate,
+              const Span<float>& out) const override {
+    decode_float8<Format>(exec, own, sections, weight, gate, out);
+  }
+  void fit_plans(const Exec& exec, Float8State& own, index_t count) const override { own.tiles.fit(exec, count); }
+
+ private:
+  static Info declared(Info info, const Options& options) {
+    if (options.text("rounding") == "stochastic") info.property = Info::Property::unbiased;
+    return info;
+  }
+};
+
+/// info() of both formats, but for name and summary.
+inline Info float8_info(const std::string& name, const std::string& summary) {
+  Info info;
+  info.name = name;
+  info.summary = summary;
+  info.paper = "Micikevicius et al., FP8 formats for deep learning, 2022 (arXiv 2209.05433)";
+  info.family = Info::Family::quantiser;
+  info.property = Info::Property::contraction;
+  info.rounds = {MessageKind::bytes};
+  info.reducer = "allgather";
+  info.stripes = true;
+  info.feedback = "residual";
+  info.granularity = "tensor";
+  info.parameters = {Parameter::choice("rounding", "nearest", {"nearest", "stochastic"},
+                                       "nearest: ties to even; stochastic: unbiased")};
+  info.bytes_formula = "sum over tensors of n + 4";
+  info.passes = 5.25;
+  return info;
+}
+
+}  // namespace gradcomp::compressors

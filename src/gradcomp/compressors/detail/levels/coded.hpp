@@ -1,0 +1,128 @@
+#pragma once
+// What the elementwise quantisers with a bytes message share: one round, carried by an allgather.
+//
+// A method is a Scheme:
+//   using Codec                             levels and codes (kernels/quantise/codecs.hpp)
+//   Codec codec; index_t length; int bits;  length of buckets, 0: a scale for each tensor
+//   Scales scales                           device function object: scales(range, own) writes Codec::words words
+//   static constexpr const char* remedy     what a feedback needs where w >= 1 refuses it
+//   double excess(index_t n) const          w of E||C(a) - a||^2 <= w ||a||^2, n elements; device function
+// With a memory the decoded scales are divided by 1 + w, since an unbiased C with variance w is no contraction:
+// ||a - C(a) / (1 + w)||^2 <= w / (1 + w) ||a||^2 in the mean (Beznosikov et al., JMLR 2023). Sections: CodePlan's.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
+#include "gradcomp/kernels/quantise/code_plan.hpp"
+
+namespace gradcomp::compressors {
+
+/// The `group` parameter: elements that share a scale.
+inline Parameter group_parameter(const std::string& value) {
+  return Parameter::choice("group", value, {"tensor", "256", "512", "1024", "2048", "4096", "8192"},
+                           "elements that share a scale; tensor: all of it")
+      .formerly("bucket")
+      .as_shared();
+}
+inline index_t group_length(const Options& options) {
+  return options.text("group") == "tensor" ? 0 : options.integer("group");
+}
+inline Parameter scale_parameter() {
+  return Parameter::choice("scale", "auto", {"auto", "none"},
+                           "auto: with a feedback decoded values are divided by 1 + w, w the bound of the variance; "
+                           "none: they stay unbiased");
+}
+
+/// Payload and scales of one bucket; nothing persists between steps.
+struct CodedState final : DenseState {
+  CodedState(const Layout& bucket, index_t length, int bits, int scale_words, index_t payload_bytes)
+      : DenseState(bucket, payload_bytes),
+        plan(bucket, length, bits, scale_words),
+        ranges(scale_words > 0 ? bucket : Layout{}, length),
+        own("gradcomp::compressors::coded::own", static_cast<std::size_t>(plan.scale_count())) {
+    for (const auto& segment : bucket.segments) kept.push_back(segment.count);
+    target.assign(kept.size(), 0);
+  }
+  index_t scratch_bytes() const override {
+    return plan.scratch_bytes() + ranges.bytes() + static_cast<index_t>(4 * own.size() + payload.size());
+  }
+
+  kernels::CodePlan plan;
+  kernels::BucketRanges ranges;
+  Vector<float> own;  ///< scales that the gradient is measured in
+};
+
+/// own = scales of the ranges; sent = those divided by 1 + w where `shrink`.
+template <class Scheme>
+void write_scales(const Exec& exec, const Scheme& scheme, const Vector<kernels::Range>& ranges, bool shrink,
+                  const Span<float>& own, float* sent) {
+  Kokkos::parallel_for(
+      "gradcomp::compressors::write_scales", IndexRange(exec, 0, static_cast<index_t>(ranges.size())),
+      KOKKOS_LAMBDA(const index_t b) {
+        constexpr int words = Scheme::Codec::words;
+        scheme.scales(ranges(b), own.data() + words * b);
+        const double factor = shrink ? 1 / (1 + scheme.excess(ranges(b).count)) : 1.0;
+        for (index_t i = words * b; i < words * (b + 1); ++i)
+          sent[i] = static_cast<float>(factor * static_cast<double>(own(i)));
+      });
+}
+
+template <class Scheme>
+class Coded final : public DenseBytesOf<CodedState> {
+ public:
+  using Codec = typename Scheme::Codec;
+  Coded(Info info, Options options)
+      : DenseBytesOf(std::move(info), std::move(options)), m_scheme(Scheme::from(this->options())) {}
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override {
+    return std::make_unique<CodedState>(layout, m_scheme.length, m_scheme.bits, Codec::words, payload_capacity(layout));
+  }
+  index_t payload_bytes(const Layout& layout, index_t) const override {
+    return kernels::coded_bytes(layout, m_scheme.length, m_scheme.bits, Codec::words);
+  }
+  bool can_fit() const override { return true; }
+
+ protected:
+  void encode(const Exec& exec, const Source& source, CodedState& own, const Context& context,
+              std::byte* sections) const override {
+    check_feedback(source, own.layout);
+    constexpr bool form = Codec::words == 0;  // no scale: the first touch of the source encodes
+    if constexpr (!form) {
+      own.ranges.run(exec, source, own.non_finite);
+      write_scales(exec, m_scheme, own.ranges.ranges(), shrinks(source), own.own, reinterpret_cast<float*>(sections));
+    }
+    const kernels::QuantiseStream stream{context.seed, context.step, static_cast<std::uint32_t>(context.rank)};
+    const Gate gate = form ? Gate() : own.non_finite.if_zero();
+    kernels::encode_codes(exec, own.plan, m_scheme.codec, source, stream, own.own.data(), form, gate, own.non_finite,
+                          sections);
+    if constexpr (form) take_back(exec, source, own, sections);
+  }
+  void decode(const Exec& exec, const std::byte* sections, float weight, CodedState& own, const Gate& gate,
+              const Span<float>& out) const override {
+    kernels::decode_codes(exec, own.plan, m_scheme.codec, sections, weight, gate, own.wrong, out);
+  }
+  void fit_plans(const Exec& exec, CodedState& own, index_t count) const override {
+    own.plan.fit(exec, count);
+    if (Codec::words > 0) own.ranges.fit(exec, count);
+  }
+
+ private:
+  bool shrinks(const Source& source) const { return source.has_memory() && m_scheme.shrinks; }
+
+  /// A feedback needs a contraction: w / (1 + w) < 1 when scaled, w < 1 when not.
+  void check_feedback(const Source& source, const Layout& layout) const {
+    if (!source.has_memory() || m_scheme.shrinks) return;
+    index_t longest = m_scheme.length;
+    for (const auto& segment : layout.segments)
+      longest = m_scheme.length > 0 ? longest : std::max(longest, segment.count);
+    const double w = m_scheme.excess(longest);
+    require(w < 1, "{}: an error of up to {:.3g} ||a||^2 may diverge with a feedback; allowed: {} or feedback=none",
+            info().name, w, Scheme::remedy);
+  }
+
+  Scheme m_scheme;
+};
+
+}  // namespace gradcomp::compressors

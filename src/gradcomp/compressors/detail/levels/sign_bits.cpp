@@ -1,0 +1,33 @@
+#include "gradcomp/compressors/detail/levels/sign_bits.hpp"
+
+namespace gradcomp::compressors {
+
+Memories SignBitsState::memories() {
+  if (momentum.data() == nullptr) return {};
+  return {{"momentum", momentum.data(), static_cast<index_t>(momentum.size()) * size_of(DType::f32), false}};
+}
+
+void SignBits::decode(const Exec& exec, const std::byte* sections, float weight, SignBitsState& own, const Gate& gate,
+                      const Span<float>& out) const {
+  kernels::add_signs(exec, own.pieces, reinterpret_cast<const std::uint32_t*>(sections), {}, weight, gate, own.wrong,
+                     out);
+}
+
+Info sign_info() {
+  Info info;
+  info.family = Info::Family::quantiser;
+  info.property = Info::Property::sign;
+  info.rounds = {MessageKind::bytes};
+  info.reducer = "vote";
+  info.votes = true;
+  info.feedbacks = {"none"};
+  info.scale_free = false;  // the scale is lost
+  info.parameters = {Parameter::choice("ties", "alternating", {"alternating", "positive"},
+                                       "elements with as many + as -: half of them -, the other half in the next step; "
+                                       "positive: all +, as in BytePS")};
+  info.learning_rate_scale = 1e-3;
+  info.bytes_formula = "4 ceil(n / 32)";
+  return info;
+}
+
+}  // namespace gradcomp::compressors

@@ -1,0 +1,42 @@
+#pragma once
+// sign and signum: nothing but the bits. Sections: the sign words of the bucket as one run (kernels/pack/signs.hpp);
+// decoded +-1, -1 where the bit is set.
+#include <memory>
+#include <vector>
+
+#include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
+#include "gradcomp/kernels/pack/signs.hpp"
+
+namespace gradcomp::compressors {
+
+struct SignBitsState final : DenseState {
+  /// `momentum`: whether there is one.
+  SignBitsState(const Layout& bucket, index_t payload_bytes, bool with_momentum)
+      : DenseState(bucket, payload_bytes),
+        pieces({{0, bucket.count()}}),
+        momentum("gradcomp::compressors::signum::momentum",
+                 static_cast<std::size_t>(with_momentum ? bucket.count() : 0)) {}
+  Memories memories() override;
+  index_t scratch_bytes() const override { return pieces.bytes() + static_cast<index_t>(payload.size()); }
+
+  kernels::SignPieces pieces;
+  Vector<float> momentum;
+};
+
+class SignBits : public DenseBytesOf<SignBitsState> {
+ public:
+  using DenseBytesOf::DenseBytesOf;
+
+  index_t payload_bytes(const Layout& layout, index_t) const override {
+    return 4 * kernels::sign_words(layout.count());
+  }
+
+ protected:
+  void decode(const Exec& exec, const std::byte* sections, float weight, SignBitsState& own, const Gate& gate,
+              const Span<float>& out) const override;
+};
+
+/// info() of both, but for what is their own.
+Info sign_info();
+
+}  // namespace gradcomp::compressors

@@ -1,0 +1,86 @@
+#include "gradcomp/compressors/detail/levels/ternary.hpp"
+
+#include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
+#include "gradcomp/kernels/pack/base3.hpp"
+#include "gradcomp/kernels/quantise/level_codes.hpp"
+
+namespace gradcomp::compressors {
+namespace {
+
+/// write_scales() takes it.
+struct OwnScale {
+  using Codec = kernels::LinearCodec;
+  TernaryScale scales;
+  KOKKOS_INLINE_FUNCTION double excess(index_t) const { return 0; }
+};
+
+struct Base3State final : DenseState {
+  Base3State(const Layout& bucket, index_t payload_bytes)
+      : DenseState(bucket, payload_bytes),
+        plan(bucket, 0, 8, 1),
+        ranges(bucket, 0),
+        base3(bucket),
+        own("gradcomp::compressors::base3::own", static_cast<std::size_t>(plan.buckets)),
+        codes("gradcomp::compressors::base3::codes", static_cast<std::size_t>(bucket.count())) {
+    for (const auto& segment : bucket.segments) kept.push_back(segment.count);
+    target.assign(kept.size(), 0);
+  }
+  index_t scratch_bytes() const override {
+    return plan.scratch_bytes() + ranges.bytes() + base3.scratch_bytes() +
+           static_cast<index_t>(4 * own.size() + codes.size() + payload.size());
+  }
+
+  kernels::CodePlan plan;
+  kernels::BucketRanges ranges;
+  kernels::Base3 base3;
+  Vector<float> own;
+  Vector<std::int8_t> codes;
+};
+
+class Base3Ternary final : public DenseBytesOf<Base3State> {
+ public:
+  Base3Ternary(Info info, const Options& options) : DenseBytesOf(std::move(info), options) {
+    m_scale.scales.clip = options.real("clip");
+  }
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override {
+    return std::make_unique<Base3State>(layout, payload_capacity(layout));
+  }
+  index_t payload_bytes(const Layout& layout, index_t) const override {
+    index_t bytes = 4 * kernels::bucket_count(layout, 0);
+    for (const auto& segment : layout.segments) bytes += (segment.count + 4) / 5;
+    return bytes;
+  }
+
+ protected:
+  void encode(const Exec& exec, const Source& source, Base3State& own, const Context& context,
+              std::byte* sections) const override {
+    require(!source.has_memory(), "terngrad: it diverges with a feedback; allowed: feedback=none");
+    own.ranges.run(exec, source, own.non_finite);
+    auto* const scales = reinterpret_cast<float*>(sections);
+    write_scales(exec, m_scale, own.ranges.ranges(), false, Span<float>(own.own), scales);
+    const kernels::QuantiseStream stream{context.seed, context.step, static_cast<std::uint32_t>(context.rank)};
+    kernels::encode_levels(exec, own.plan, kernels::LinearCodec{1}, source, stream, scales, scales, scales,
+                           own.non_finite.if_zero(), Span<std::int8_t>(own.codes));
+    own.base3.pack(exec, Span<const std::int8_t>(own.codes),
+                   reinterpret_cast<std::uint8_t*>(scales + own.plan.buckets));
+  }
+
+  void decode(const Exec& exec, const std::byte* sections, float weight, Base3State& own, const Gate& gate,
+              const Span<float>& out) const override {
+    const auto* const scales = reinterpret_cast<const float*>(sections);
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(scales + own.plan.buckets);
+    own.base3.unpack_add(exec, bytes, scales, weight, gate, own.wrong, out);
+  }
+
+ private:
+  OwnScale m_scale;
+};
+
+}  // namespace
+
+std::unique_ptr<Compressor> make_base3_ternary(Info info, const Options& options) {
+  return std::make_unique<Base3Ternary>(std::move(info), options);
+}
+
+}  // namespace gradcomp::compressors

@@ -1,0 +1,28 @@
+#pragma once
+// The scaler of TernGrad, and its payload of five codes to a byte.
+#include "gradcomp/compressors/detail/levels/norms.hpp"
+#include "gradcomp/core/registry.hpp"
+
+namespace gradcomp::compressors {
+
+/// s = min(max |a|, clip sigma), sigma the standard deviation about the mean; max |a| without clipping, and where sigma
+/// is 0 or not above 2^-10 max |a| (one element, equal elements): clipping there would lose everything, while without
+/// it equal elements are +-s exactly, as raw values would be.
+struct TernaryScale {
+  double clip = 2.5;  ///< 0: off
+
+  KOKKOS_INLINE_FUNCTION void operator()(const kernels::Range& range, float* own) const {
+    const float most = range.largest();
+    const auto n = static_cast<double>(range.count);
+    const double mean = range.sum / n, variance = range.squares / n - mean * mean;
+    const double sigma = variance > 0 ? Kokkos::sqrt(variance) : 0.0, limit = clip * sigma;
+    const bool flat = !(range.high > range.low) || sigma <= 0x1p-10 * static_cast<double>(most);
+    const bool clipped = clip > 0 && !flat && limit < static_cast<double>(most);
+    own[0] = clipped ? kernels::bounded_norm(static_cast<float>(limit), 0x1p-149f) : kernels::bounded_norm(most, most);
+  }
+};
+
+/// TernGrad with code=base3; `info` has one bytes round.
+std::unique_ptr<Compressor> make_base3_ternary(Info info, const Options& options);
+
+}  // namespace gradcomp::compressors

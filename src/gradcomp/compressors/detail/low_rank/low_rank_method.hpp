@@ -1,0 +1,98 @@
+#pragma once
+// What the variants of PowerSGD share: the buffers of a bucket, flags, the dense steps before start_step, and what
+// returns to the memory.
+//
+// The first round's message holds the factors of all matrices, then the elements of the segments that are not factored.
+// Before start_step it holds every element, as if no segment were factored; a second round is then empty.
+#include <memory>
+
+#include "gradcomp/core/registry.hpp"
+#include "gradcomp/kernels/lanes/elementwise.hpp"
+#include "gradcomp/kernels/low_rank/low_rank_oriented.hpp"
+
+namespace gradcomp::compressors {
+
+/// Options of all variants.
+struct LowRankRule {
+  explicit LowRankRule(const Options& options);
+
+  int rank;
+  double min_rate;
+  index_t start_step;
+  bool householder;
+  bool by_outputs;  ///< rows of a matrix are outputs, as the authors have it
+
+  /// Whether the matrix of a segment, all but the last extent x the last, is seen transposed.
+  bool transposes(const Segment& segment) const { return by_outputs && !segment.outputs_first; }
+};
+
+/// Floats of all P, of all Q and of dense segments.
+struct FactorCounts {
+  index_t p = 0, q = 0, dense = 0;
+};
+
+struct LowRankState : State {
+  /// `most`: floats of factors that the first message may hold.
+  LowRankState(const Layout& bucket, const LowRankRule& rule, index_t most);
+
+  index_t scratch_bytes() const override;
+  /// The parts of a first message: factors, and elements of dense segments.
+  Span<float> sent(const Vector<float>& message) const { return subspan(Span<float>(message), 0, factors); }
+  Span<float> dense(const Vector<float>& message) const {
+    return subspan(Span<float>(message), factors, plan.dense_count());
+  }
+
+  kernels::OrientedLowRank plan;
+  kernels::LowRankPlan whole;  ///< of the dense steps: nothing is factored; empty without such steps
+  Vector<float> own, sum;      ///< first message of this rank, and over ranks; n floats at least with dense steps
+  Tally bad;                   ///< non-finite numbers met in this step: then the memory still holds a
+  index_t factors = 0;         ///< floats of factors in the first message of this step
+  bool is_dense = false;       ///< this step comes before start_step
+  bool finished = false;       ///< finish() was called
+};
+
+class LowRankMethod : public CompressorOf<LowRankState> {
+ public:
+  LowRankMethod(Info info, Options options);
+
+  index_t payload_capacity(const Layout&) const final { return 0; }
+  index_t payload_bytes(const Layout& layout, index_t kept) const final;
+  bool has_fixed_bytes() const override { return m_rule.start_step == 0; }
+  void do_produce(const Exec& exec, int round, const Source& source, LowRankState& state, const Context& context,
+                  Message& message) const final;
+  void do_consume(const Exec& exec, int round, const Message& message, LowRankState& state,
+                  const Context& context) const final;
+  void do_finish(const Exec& exec, const Source& source, LowRankState& state, const Context& context,
+                 const Span<float>& out, Verdict& verdict) const final;
+  void do_give_back(const Exec& exec, const Source& source, LowRankState& state, const Message& message,
+                    const Span<const float>& out) const final;
+
+ protected:
+  const LowRankRule& rule() const { return m_rule; }
+  FactorCounts counts(const Layout& layout) const;
+  /// Replaces the columns of all matrices by orthonormal ones.
+  void orthonormalise(const Exec& exec, const Vector<kernels::ColumnMatrix>& columns, const Span<float>& data) const;
+
+  /// Most floats of factors that a step sends.
+  virtual index_t most_factors(const FactorCounts& counts) const = 0;
+  /// First touch of the source; fills the first message and sets state.factors.
+  virtual void project(const Exec& exec, const Source& source, LowRankState& state, const Context& context) const = 0;
+  /// state.sum is complete, and not yet known to be finite.
+  virtual void summed(const Exec&, LowRankState&) const {}
+  /// Second message.
+  virtual void project_back(const Exec&, const Source&, LowRankState&, Message&) const {}
+  /// out = the product of the factors and the dense elements, both with the weight `share` of a rank; memory = a - out,
+  /// but where state.bad counts anything.
+  virtual void reconstruct(const Exec& exec, const Source& source, LowRankState& state, float share,
+                           const Span<float>& out) const = 0;
+
+ private:
+  LowRankRule m_rule;
+};
+
+// The variants, which powersgd.cpp chooses from.
+std::unique_ptr<Compressor> make_two_sided(const Info& info, const Options& options);
+std::unique_ptr<Compressor> make_one_sided(Info info, const Options& options);
+std::unique_ptr<Compressor> make_unbiased_low_rank(Info info, const Options& options);
+
+}  // namespace gradcomp::compressors

@@ -1,0 +1,77 @@
+// PowerSGD as its authors wrote it: round 0 sums P = M Q over the ranks; its columns are made orthonormal, identically
+// on all ranks; round 1 sums Q = M^T P; the mean is P Q^T / ranks. Q is kept for the next step, with columns of norm 1:
+// only their directions matter, and products then neither overflow nor vanish. variant=cold draws Q anew instead: what
+// the authors compare their warm start with.
+#include <utility>
+
+#include "gradcomp/compressors/detail/low_rank/low_rank_method.hpp"
+
+namespace gradcomp::compressors {
+namespace {
+
+struct TwoSidedState final : LowRankState {
+  TwoSidedState(const Layout& bucket, const LowRankRule& rule, index_t most)
+      : LowRankState(bucket, rule, most),
+        own_q("gradcomp::compressors::powersgd::own_q", static_cast<std::size_t>(plan.q_count())),
+        sum_q("gradcomp::compressors::powersgd::sum_q", own_q.size()),
+        warm_q("gradcomp::compressors::powersgd::warm_q", own_q.size()) {}
+
+  Memories memories() override { return {{"q", warm_q.data(), plan.q_count() * size_of(DType::f32), false}}; }
+  index_t scratch_bytes() const override { return LowRankState::scratch_bytes() + 8 * plan.q_count(); }
+
+  Vector<float> own_q, sum_q;  ///< second message
+  Vector<float> warm_q;        ///< directions for the next step; a column of zeros starts again
+};
+
+class TwoSided final : public LowRankMethod {
+ public:
+  TwoSided(const Info& info, const Options& options)
+      : LowRankMethod(info, options), m_cold(options.text("variant") == "cold") {}
+
+  std::unique_ptr<State> prepare(const Layout& layout) const override {
+    return std::make_unique<TwoSidedState>(layout, rule(), counts(layout).p);
+  }
+
+ protected:
+  index_t most_factors(const FactorCounts& sum) const override { return sum.p + sum.q; }
+
+  void project(const Exec& exec, const Source& source, LowRankState& state, const Context& context) const override {
+    auto& own = static_cast<TwoSidedState&>(state);
+    own.factors = own.plan.p_count();
+    if (m_cold) Kokkos::deep_copy(exec, own.warm_q, 0.0f);
+    kernels::refill_columns(exec, own.plan.q_columns(), own.plan.ids(), context.seed, context.step, own.warm_q);
+    own.plan.project(exec, source, own.warm_q, own.sent(own.own), own.dense(own.own), own.bad.count());
+  }
+
+  void summed(const Exec& exec, LowRankState& state) const override {
+    auto& own = static_cast<TwoSidedState&>(state);
+    orthonormalise(exec, own.plan.p_columns(), own.sent(own.sum));
+  }
+
+  void project_back(const Exec& exec, const Source& source, LowRankState& state, Message& message) const override {
+    auto& own = static_cast<TwoSidedState&>(state);
+    own.plan.project_back(exec, source, own.sent(own.sum), own.own_q);
+    message.count = own.plan.q_count();
+    message.data = own.own_q.data();
+    message.result = own.sum_q.data();
+  }
+
+  void reconstruct(const Exec& exec, const Source& source, LowRankState& state, float share,
+                   const Span<float>& out) const override {
+    auto& own = static_cast<TwoSidedState&>(state);
+    kernels::scale(exec, own.sum_q, share);
+    own.plan.reconstruct(exec, source, own.sent(own.sum), own.sum_q, own.dense(own.sum), share, own.bad.if_zero(), out);
+    kernels::normalise_columns(exec, own.plan.q_columns(), own.sum_q, own.warm_q);
+  }
+
+ private:
+  bool m_cold;  ///< every step starts from random directions
+};
+
+}  // namespace
+
+std::unique_ptr<Compressor> make_two_sided(const Info& info, const Options& options) {
+  return std::make_unique<TwoSided>(info, options);
+}
+
+}  // namespace gradcomp::compressors

@@ -1,0 +1,86 @@
+// The unbiased low-rank compressor that PowerSGD's authors compare with (Vogels et al. 2019, section 4.1): random U,
+// columns x r, equal on all ranks and new in every step; M U travels, receivers take M U U^T / r. Its elements have
+// mean 0 and variance 1 (kernels/linear_algebra/orthogonalise.hpp, nearly normal: fourth moment 3 - 0.15), so that E U
+// U^T / r = I. The error is ((columns + 0.85) / r) ||M||^2 on average (Gaussian: columns + 1), which error feedback
+// does not bear. side=alternating: in odd steps U is rows x r, M^T U travels and U U^T M / r is taken, of error (rows +
+// 0.85) / r. So the bytes are those of the authors' own runs, which sent one of two factors in turn. Those were neither
+// random in every step nor unbiased: their code is variant=one_sided:feedback=none.
+#include <algorithm>
+#include <utility>
+
+#include "gradcomp/compressors/detail/low_rank/low_rank_method.hpp"
+
+namespace gradcomp::compressors {
+namespace {
+
+struct UnbiasedState final : LowRankState {
+  UnbiasedState(const Layout& bucket, const LowRankRule& rule, index_t most, bool alternating)
+      : LowRankState(bucket, rule, most),
+        random("gradcomp::compressors::powersgd::u",
+               static_cast<std::size_t>(alternating ? std::max(plan.p_count(), plan.q_count()) : plan.q_count())) {}
+
+  index_t scratch_bytes() const override {
+    return LowRankState::scratch_bytes() + 4 * static_cast<index_t>(random.size());
+  }
+  Span<float> u() const { return subspan(Span<float>(random), 0, sends_p ? plan.q_count() : plan.p_count()); }
+
+  Vector<float> random;  ///< of this step, and room
+  bool sends_p = true;   ///< this step sends M U
+};
+
+class Unbiased final : public LowRankMethod {
+ public:
+  Unbiased(Info info, const Options& options)
+      : LowRankMethod(std::move(info), options), m_alternating(options.text("side") == "alternating") {}
+
+  bool has_fixed_bytes() const override { return !m_alternating && LowRankMethod::has_fixed_bytes(); }
+  std::unique_ptr<State> prepare(const Layout& layout) const override {
+    return std::make_unique<UnbiasedState>(layout, rule(), most_factors(counts(layout)), m_alternating);
+  }
+
+ protected:
+  index_t most_factors(const FactorCounts& sum) const override {
+    return m_alternating ? std::max(sum.p, sum.q) : sum.p;
+  }
+
+  void project(const Exec& exec, const Source& source, LowRankState& state, const Context& context) const override {
+    auto& own = static_cast<UnbiasedState&>(state);
+    own.sends_p = !m_alternating || context.step % 2 == 0;
+    own.factors = own.sends_p ? own.plan.p_count() : own.plan.q_count();
+    const Span<float> u = own.u();
+    Kokkos::deep_copy(exec, u, 0.0f);
+    kernels::refill_columns(exec, own.sends_p ? own.plan.q_columns() : own.plan.p_columns(), own.plan.ids(),
+                            context.seed, context.step, u);
+    if (own.sends_p) {
+      own.plan.project(exec, source, u, own.sent(own.own), own.dense(own.own), own.bad.count());
+      return;
+    }
+    own.plan.touch(exec, source, own.dense(own.own), own.bad.count());
+    own.plan.project_back(exec, source, u, own.sent(own.own));
+  }
+
+  void reconstruct(const Exec& exec, const Source& source, LowRankState& state, float share,
+                   const Span<float>& out) const override {
+    auto& own = static_cast<UnbiasedState&>(state);
+    // every factored matrix has `rank` columns: with fewer, their factors would not be smaller than the matrix
+    const Span<float> sent = own.sent(own.sum), u = own.u();
+    kernels::scale(exec, sent, share / static_cast<float>(rule().rank));
+    own.plan.reconstruct(exec, source, own.sends_p ? sent : u, own.sends_p ? u : sent, own.dense(own.sum), share,
+                         own.bad.if_zero(), out);
+  }
+
+ private:
+  bool m_alternating;
+};
+
+}  // namespace
+
+std::unique_ptr<Compressor> make_unbiased_low_rank(Info info, const Options& options) {
+  info.property = Info::Property::unbiased;
+  info.feedback = "none";
+  info.feedbacks = {"none"};
+  info.rounds = {MessageKind::summable};
+  return std::make_unique<Unbiased>(std::move(info), options);
+}
+
+}  // namespace gradcomp::compressors

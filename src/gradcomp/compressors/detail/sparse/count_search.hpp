@@ -1,0 +1,97 @@
+#pragma once
+// A threshold that leaves about k entries, found by counting: a search on the bit patterns of the threshold, eight
+// candidates at a time, so that each read of the gradient narrows the interval by nine. Needs no distribution, and ends
+// whatever the data are.
+#include "gradcomp/compressors/detail/sparse/search_thresholds.hpp"
+
+namespace gradcomp::compressors {
+
+/// What a search is after.
+struct CountGoal {
+  index_t k = 0;      ///< wanted; fewer than there are nonzeros
+  index_t least = 0;  ///< never fewer than this
+  index_t most = 0;   ///< the search ends at a count of least .. most
+  index_t limit = 0;  ///< when the reads are used up, up to so many will do
+  int reads = 0;
+};
+
+class CountSearch {
+ public:
+  CountSearch() = default;
+
+  /// Between max(S - k M, 2^-10 S) / nonzeros, S = sum |a| and M = max |a|, and min(M, S / k): by Markov's inequality
+  /// fewer than k lie above the upper end, and at least k above the first of the lower ones; the second is for heavy
+  /// tails, a k-th magnitude below a thousandth of the mean being left to the exact search. `guess` (a magnitude,
+  /// negative: none): the first read looks at eight places within a factor 2^octaves of it.
+  KOKKOS_INLINE_FUNCTION CountSearch(const CountGoal& goal, const kernels::Moments& moments, std::int32_t guess,
+                                     double octaves)
+      : m_goal(goal), m_guess(guess), m_reach(static_cast<std::int32_t>(octaves * 0x1p23)) {
+    const double sum = moments.sum_abs, k = static_cast<double>(goal.k);
+    const double largest = static_cast<double>(Kokkos::bit_cast<float>(moments.max_bits));
+    m_low = bits(Kokkos::max(sum - k * largest, 0x1p-10 * sum) / static_cast<double>(moments.nonzeros));
+    m_high = bits(Kokkos::min(largest, sum / k));
+  }
+
+  KOKKOS_INLINE_FUNCTION bool done() const {
+    const bool found = m_best >= 0 && m_count <= m_goal.most;
+    return found || m_goal.reads == 0 || m_high - m_low <= 1;
+  }
+
+  KOKKOS_INLINE_FUNCTION kernels::Probes probes() const {
+    kernels::Probes probes = kernels::no_probes();
+    if (done()) return probes;
+    const bool guessing = m_guess > m_low && m_guess < m_high;
+    const std::int64_t low = guessing ? m_guess - m_reach : m_low, high = guessing ? m_guess + m_reach : m_high;
+    for (int p = 0; p < kernels::most_probes; ++p) {
+      // of a guess both ends are looked at, of an interval what lies between its ends
+      const std::int64_t at = guessing ? low + (high - low) * p / (kernels::most_probes - 1)
+                                       : low + (high - low) * (p + 1) / (kernels::most_probes + 1);
+      probes[p] = static_cast<std::int32_t>(Kokkos::clamp<std::int64_t>(at, m_low, m_high));
+    }
+    return probes;
+  }
+
+  /// Takes the counts above probes().
+  KOKKOS_INLINE_FUNCTION void advance(const kernels::Counts& counts) {
+    const kernels::Probes looked_at = probes();
+    for (int p = 0; p < kernels::most_probes; ++p) {
+      const std::int32_t at = looked_at[p];
+      const index_t count = counts[p];
+      if (count < m_goal.least) {
+        m_high = Kokkos::min(m_high, at);
+      } else {
+        if (count > m_goal.most) m_low = Kokkos::max(m_low, at);
+        const bool better = m_best < 0 || distance(count) < distance(m_count);
+        if (count > m_goal.limit || !better) continue;
+        m_best = at;
+        m_count = count;
+      }
+    }
+    m_guess = -1;
+    --m_goal.reads;
+  }
+
+  /// Whether advance() treats all counts from `count` on alike.
+  KOKKOS_INLINE_FUNCTION bool enough(index_t count) const { return count > m_goal.limit; }
+
+  /// The magnitude above which the count nearest to k (by its ratio) of those within the goal was found; -1: the k
+  /// largest cannot be told apart from others by a threshold (ties), or the reads did not do.
+  KOKKOS_INLINE_FUNCTION std::int32_t threshold() const { return m_best; }
+
+ private:
+  KOKKOS_INLINE_FUNCTION static std::int32_t bits(double value) {
+    return kernels::magnitude(static_cast<float>(value));
+  }
+  KOKKOS_INLINE_FUNCTION double distance(index_t count) const {
+    return Kokkos::fabs(
+        Kokkos::log(static_cast<double>(Kokkos::max<index_t>(count, 1)) / static_cast<double>(m_goal.k)));
+  }
+
+  CountGoal m_goal;
+  std::int32_t m_low = 0, m_high = 0;  ///< the threshold is above low and not above high
+  std::int32_t m_guess = -1, m_reach = 0;
+  index_t m_count = 0;       ///< above m_best
+  std::int32_t m_best = -1;  ///< the threshold so far
+};
+
+}  // namespace gradcomp::compressors

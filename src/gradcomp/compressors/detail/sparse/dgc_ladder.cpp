@@ -1,0 +1,61 @@
+#include "gradcomp/compressors/detail/sparse/dgc_ladder.hpp"
+
+#include "gradcomp/compressors/detail/sparse/search_thresholds.hpp"
+
+namespace gradcomp::compressors {
+namespace {
+
+void start_ladders(const Exec& exec, const DgcState& state, bool host_looks) {
+  const Searched all = state.searched();
+  const auto sampled = state.sampler.goals();
+  const auto ladders = state.ladders;
+  kernels::for_few(
+      "gradcomp::compressors::dgc_start", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
+        const std::int32_t threshold = sampled(s).rank > 0 ? sampled(s).high : 0;
+        ladders(s) = {Kokkos::bit_cast<float>(threshold), least_candidates(all.requests[s].k), 0, threshold == 0};
+      });
+}
+
+void choose_candidates(const Exec& exec, const DgcState& state, bool paper, bool host_looks) {
+  const Searched all = state.searched();
+  const auto sampled = state.sampler.goals();
+  const auto ladders = state.ladders;
+  kernels::for_few(
+      "gradcomp::compressors::dgc_choose", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
+        if (sampled(s).rank == 0 || sampled(s).high == 0)
+          return;  // T = 0: all are candidates, hence the exact k largest
+        kernels::Request& request = all.requests[s];
+        choose_above(request, ladders(s).bound());
+        request.capacity = most_candidates(request.k);
+        request.least = paper ? 0 : least_candidates(request.k);
+        request.cut = paper ? request.k : 0;
+      });
+}
+
+}  // namespace
+
+void search_candidates(const Exec& exec, const Source& source, const DgcState& state, bool paper, bool host_looks) {
+  start_ladders(exec, state, host_looks);
+  search_thresholds(exec, state.above, state.tiles, source.accumulated(),
+                    state.selector.shortlist(state.tiles, state.first), state.ladders, DgcLadder::most_reads,
+                    host_looks);
+  choose_candidates(exec, state, paper, host_looks);
+}
+
+void keep_momentum(const Exec& exec, const Source& source, const DgcState& state) {
+  const auto elements = state.whole;
+  const auto kept = state.momentum;
+  Kokkos::parallel_for(
+      "gradcomp::compressors::keep_momentum", IndexRange(exec, 0, static_cast<index_t>(elements.size())),
+      KOKKOS_LAMBDA(const index_t j) { kept(j) = source.velocity[elements(j)]; });
+}
+
+void restore_momentum(const Exec& exec, const Source& source, const DgcState& state) {
+  const auto elements = state.whole;
+  const auto kept = state.momentum;
+  Kokkos::parallel_for(
+      "gradcomp::compressors::restore_momentum", IndexRange(exec, 0, static_cast<index_t>(elements.size())),
+      KOKKOS_LAMBDA(const index_t j) { source.velocity[elements(j)] = kept(j); });
+}
+
+}  // namespace gradcomp::compressors

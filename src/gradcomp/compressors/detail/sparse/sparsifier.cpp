@@ -1,0 +1,197 @@
+#include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/kernels/lanes/lanes.hpp"
+
+namespace gradcomp::compressors {
+
+namespace {
+
+/// What coded values change in what the method promises.
+Info with_coding(Info info, const Options& options) {
+  const bool plain = coders::sparse_coding(options).values == coders::ValueCoding::f32;
+  info.sends_values = info.sends_values && plain;
+  info.scale_free = info.scale_free && plain;  // formats have a range, scales underflow
+  return info;
+}
+
+/// Reports the entries with the values that receivers decode.
+void report_sent(const Exec& exec, const Source& source, const SparseView& entries) {
+  Kokkos::parallel_for(
+      "gradcomp::compressors::report_sent", IndexRange(exec, 0, entries.kept), KOKKOS_LAMBDA(const index_t j) {
+        const index_t i = entries.indices[j];
+        source.sent(i, source.load(i), entries.values[j]);
+      });
+}
+
+void begin_search(const Exec& exec, const Searched& all, const Shared<Wanted>& wanted, const Vector<std::int32_t>& open,
+                  bool zeros, bool host_looks) {
+  kernels::for_few(
+      "gradcomp::compressors::begin_search", exec, static_cast<index_t>(open.size()), host_looks,
+      KOKKOS_LAMBDA(const index_t s) {
+        const Wanted want = wanted(s);
+        const kernels::Moments& moments = all.moments[s];
+        kernels::Request request;
+        request.k = want.k;
+        request.exact = zeros || moments.nonzeros > want.k;  // else all above zero: the nonzeros
+        request.capacity = want.most;
+        all.requests[s] = request;
+        open(s) = is_open(want, moments) ? 1 : 0;
+      });
+}
+
+}  // namespace
+
+SparseState::SparseState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding,
+                         bool logs, double spare)
+    : State(indexable(bucket)),
+      tiles(layout),
+      first(tiles, logs),
+      selector(tiles, usual, spare),
+      wanted("gradcomp::compressors::wanted", layout.segments.size()),
+      elements(kernels::upload("gradcomp::compressors::elements", tiles.elements)),
+      open("gradcomp::compressors::open", layout.segments.size()),
+      coder(coding, layout.count(), most),
+      payload("gradcomp::compressors::payload", static_cast<std::size_t>(coder.payload_capacity())) {
+  kept.assign(layout.segments.size(), 0);
+  target.assign(layout.segments.size(), 0);
+}
+
+index_t SparseState::scratch_bytes() const {
+  return tiles.bytes() + first.bytes() + selector.bytes() + coder.bytes() +
+         static_cast<index_t>(payload.size() + elements.size() * (sizeof(index_t) + sizeof(std::int32_t)));
+}
+
+Sparsifier::Sparsifier(Info info, const Options& options) : Sparsifier(std::move(info), options, Density(options)) {}
+
+Sparsifier::Sparsifier(Info info, const Options& options, Density density)
+    : CompressorOf(with_coding(std::move(info), options), options),
+      m_density(std::move(density)),
+      m_coding(coders::sparse_coding(options)) {}
+
+std::unique_ptr<SparseState> Sparsifier::make_state(const Layout& layout) const {
+  return std::make_unique<SparseState>(layout, m_density.ratio(), most_kept(layout), m_coding);
+}
+
+std::unique_ptr<State> Sparsifier::prepare(const Layout& layout) const {
+  auto state = make_state(layout);
+  for (std::size_t s = 0; s < state->target.size() && m_density.has_target(); ++s)
+    state->target[s] = target(m_density.ratio(), layout.segments[s]);  // what formulas of a step's bytes ask for
+  return state;
+}
+
+index_t Sparsifier::most_kept(const Layout& layout) const {
+  index_t total = 0;
+  for (const auto& segment : layout.segments) total += most_entries(segment);
+  return total;
+}
+
+index_t Sparsifier::payload_capacity(const Layout& layout) const {
+  return coders::SparseCoder::payload_capacity(m_coding, layout.count(), most_kept(layout));
+}
+
+index_t Sparsifier::payload_bytes(const Layout& layout, index_t kept) const {
+  const index_t indices = has_fixed_bytes() ? coders::index_bytes(m_coding.index.coding, layout.count(), kept)
+                                            : coders::index_capacity_bytes(m_coding.index, layout.count(), kept);
+  return indices + coders::value_bytes(m_coding.values, kept);
+}
+
+bool Sparsifier::has_fixed_bytes() const {
+  return !m_coding.index.automatic && coders::is_closed_form(m_coding.index.coding);
+}
+
+/// Targets of this step, and the requests that need no search.
+void Sparsifier::begin(const Exec& exec, SparseState& state, const Context& context) const {
+  state.density = m_density.at(context.step);
+  for (std::size_t s = 0; s < state.target.size(); ++s) {
+    const Segment& segment = state.layout.segments[s];
+    state.target[s] = target(state.density, segment);
+    const bool small = static_cast<double>(segment.count) < std::max(1024.0, 2 / state.density);
+    state.wanted(s) = {state.target[s], most_entries(segment), small ? 1 : 0};
+  }
+  begin_search(exec, state.searched(), state.wanted, state.open, sends_zeros(), context.host_looks);
+}
+
+void Sparsifier::do_produce(const Exec& exec, int, const Source& source, SparseState& own, const Context& context,
+                            Message& message) const {
+  own.first.launch(exec, own.tiles, source, own.selector.expect(source));
+  const auto flag = [&] { send_flag(exec, own, header(source.count, 0), own.payload, message); };
+  if (context.host_looks && own.first.seen_non_finite() > 0) return flag();
+  begin(exec, own, context);
+  search(exec, source, own, context);
+  own.selector.choose(exec, own.tiles, source, own.first, context.host_looks);
+  if (own.selector.non_finite() > 0) return flag();
+  for (std::size_t s = 0; s < own.kept.size(); ++s) own.kept[s] = own.selector.chosen()(s).kept;
+  emit(exec, source, own, message);
+  record(own);
+}
+
+/// Writes the payload of what the selector chose; what receivers decode for it is reported as sent.
+void Sparsifier::emit(const Exec& exec, const Source& source, SparseState& state, Message& message) const {
+  const index_t kept = state.selector.kept();
+  const bool exact = m_coding.values == coders::ValueCoding::f32;
+  Source silent = source;
+  silent.kind = Source::Kind::none;  // remembers nothing; the selector reads its own candidates
+  message.kind = MessageKind::bytes;
+  message.payload = state.payload;
+  const coders::SparseTarget target = state.coder.target(message.payload, kept);
+  state.selector.emit(exec, state.tiles, exact ? source : silent, target.indices, target.values);
+  message.size = state.coder.encode(exec, header(state.layout.count(), kept), target.indices, target.values, kept,
+                                    message.payload);
+  message.sparse = {target.indices, target.values, kept};
+  if (!exact) report_sent(exec, source, message.sparse);
+}
+
+void Sparsifier::do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, SparseState& state,
+                               const Span<float>& out, Verdict& verdict) const {
+  if (coders::decode_sparse(exec, state.coder, payload, header(state.layout.count(), 0), weight, out))
+    verdict.skip(exec);
+}
+
+Parameter variant_parameter(const std::string& fixed) {
+  return Parameter::choice("variant", "fixed", {"fixed", "paper"}, "paper: as the authors wrote it; fixed: " + fixed);
+}
+
+index_t most_sent(double density, index_t n, bool paper) {
+  return paper ? n : std::min(n, 2 * target_kept(density, n));
+}
+
+Info sparsifier_info(const std::string& name, const std::string& summary, const std::string& paper,
+                     std::vector<Parameter> own) {
+  Info info;
+  info.name = name;
+  info.summary = summary;
+  info.paper = paper;
+  info.family = Info::Family::sparsifier;
+  info.host_sizes = true;
+  info.property = Info::Property::contraction;
+  info.rounds = {MessageKind::bytes};
+  info.reducer = "allgather";
+  info.sparse = true;
+  info.feedback = "residual";
+  info.feedbacks = {"none", "residual", "momentum_correction", "ef21"};
+  info.parameters = std::move(own);
+  auto common = warmup_parameters();
+  for (auto& parameter : coders::sparse_coding_parameters()) common.push_back(std::move(parameter));
+  for (auto& parameter : common) {
+    const bool declared = std::any_of(info.parameters.begin(), info.parameters.end(),
+                                      [&](const Parameter& p) { return p.name == parameter.name; });
+    if (!declared) info.parameters.push_back(std::move(parameter));
+  }
+  info.bytes_formula = "8 kept; other codings: coders/index_coding.hpp, coders/value_coder.hpp";
+  info.passes = 3;
+  return info;
+}
+
+void send_flag(const Exec& exec, State& state, PayloadHeader header, const Span<std::byte>& payload, Message& message) {
+  std::fill(state.kept.begin(), state.kept.end(), 0);
+  message.kind = MessageKind::bytes;
+  message.payload = payload;
+  message.size = coders::SparseCoder::encode_skip(exec, header, payload);
+  message.sparse = {};
+}
+
+}  // namespace gradcomp::compressors

@@ -1,0 +1,305 @@
+#pragma once
+// A Source read 32 elements at a time. The kind is looked at once per row: a branch that always goes the same way costs
+// nothing beside 32 loads, and kernels need no instantiation per kind.
+#include "gradcomp/core/source.hpp"
+#include "gradcomp/kernels/lanes/lanes.hpp"
+#include "gradcomp/kernels/lanes/preload.hpp"
+
+namespace gradcomp::kernels {
+
+/// x[l] = data[l] for l < active, 0 for the other lanes.
+KOKKOS_FORCEINLINE_FUNCTION void load_row(const Warp& warp, const float* data, int active, Lanes<float>& x) {
+  if (active >= warp_lanes) {
+    warp.each([&](int l) { x[l] = data[l]; });
+  } else {
+    warp.each([&](int l) { x[l] = l < active ? data[l] : 0.0f; });
+  }
+}
+
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void store_row(const Warp& warp, T* data, int active, const Lanes<T>& x) {
+  if (active >= warp_lanes) {
+    warp.each([&](int l) { data[l] = x[l]; });
+  } else {
+    warp.each([&](int l) {
+      if (l < active) data[l] = x[l];
+    });
+  }
+}
+
+/// The first `count` elements of some rows.
+template <class T, int rows>
+KOKKOS_FORCEINLINE_FUNCTION void store_rows(const Warp& warp, T* data, index_t count, const Lanes<T> (&x)[rows]) {
+  for (int row = 0; row < rows && row * warp_lanes < count; ++row) {
+    const index_t left = count - row * warp_lanes;
+    store_row(warp, data + row * warp_lanes, static_cast<int>(left < warp_lanes ? left : warp_lanes), x[row]);
+  }
+}
+
+namespace detail {
+/// The part of first_row() for sources with a memory.
+template <Source::Kind kind>
+KOKKOS_FORCEINLINE_FUNCTION void add_row(const Warp& warp, const Source& source, index_t i, int active,
+                                         const Lanes<float>& g, const Lanes<float>& r, Lanes<float>& u, Lanes<float>& a,
+                                         Lanes<std::int32_t>& bad) {
+  Source rule = source;  // a local with a constant kind: its choices are made by the compiler
+  rule.kind = kind;
+  warp.each([&](int l) {
+    const Source::Sum sum = rule.add(rule.gamma * g[l], r[l], u[l]);
+    const bool good = Source::is_finite(sum.a);
+    a[l] = good ? sum.a : kind == Source::Kind::ef21 ? 0.0f : r[l];
+    u[l] = good ? sum.velocity : u[l];
+    bad[l] += good ? 0 : 1;
+  });
+  if (kind != Source::Kind::residual && source.velocity != nullptr) store_row(warp, source.velocity + i, active, u);
+  store_row(warp, (kind == Source::Kind::ef21 ? source.work : source.memory) + i, active, a);
+}
+}  // namespace detail
+
+/// Source::first() of elements i .. i + active - 1, bit for bit. bad[l] grows by one where the new value was not finite
+/// and the memory therefore stayed as it was. Lanes beyond `active` hold 0.
+KOKKOS_FORCEINLINE_FUNCTION void first_row(const Warp& warp, const Source& source, index_t i, int active,
+                                           Lanes<float>& a, Lanes<std::int32_t>& bad) {
+  Lanes<float> g;
+  load_row(warp, source.gradient + i, active, g);
+  if (source.kind == Source::Kind::none) {
+    warp.each([&](int l) {
+      const bool good = Source::is_finite(g[l]);
+      a[l] = good ? g[l] : 0.0f;
+      bad[l] += good ? 0 : 1;
+    });
+    return;
+  }
+  Lanes<float> r, u;
+  load_row(warp, source.memory + i, active, r);
+  const bool moving = source.velocity != nullptr;
+  if (moving) {
+    load_row(warp, source.velocity + i, active, u);
+  } else {
+    warp.each([&](int l) { u[l] = 0; });
+  }
+  switch (source.kind) {  // outside of the loops over lanes, which then vectorise
+    case Source::Kind::residual:
+      return detail::add_row<Source::Kind::residual>(warp, source, i, active, g, r, u, a, bad);
+    case Source::Kind::momentum_correction:
+      return detail::add_row<Source::Kind::momentum_correction>(warp, source, i, active, g, r, u, a, bad);
+    default:
+      return detail::add_row<Source::Kind::ef21>(warp, source, i, active, g, r, u, a, bad);
+  }
+}
+
+/// Source::sent() of elements i .. i + active - 1: what stays of a when receivers decode `decoded`.
+KOKKOS_FORCEINLINE_FUNCTION void sent_row(const Warp& warp, const Source& source, index_t i, int active,
+                                          const Lanes<float>& a, const Lanes<float>& decoded) {
+  if (source.kind == Source::Kind::none) return;
+  Lanes<float> rest;
+  if (source.kind == Source::Kind::ef21) {
+    Lanes<float> h;
+    load_row(warp, source.memory + i, active, h);
+    warp.each([&](int l) { rest[l] = h[l] + decoded[l]; });
+  } else {
+    warp.each([&](int l) { rest[l] = a[l] - decoded[l]; });
+  }
+  store_row(warp, source.memory + i, active, rest);
+  if (!source.masking) return;
+  Lanes<float> zero;
+  warp.each([&](int l) { zero[l] = 0; });
+  store_row(warp, source.velocity + i, active, zero);
+}
+
+/// Rows that are worked on together, in registers; the loops over them are unrolled.
+inline constexpr int group_rows = 8;
+
+/// preload() of what the first touch of elements i .. i + left - 1 reads.
+KOKKOS_FORCEINLINE_FUNCTION void preload_first(const Source& source, index_t i, index_t left) {
+  preload(source.gradient + i, left);
+  if (source.kind == Source::Kind::residual) preload(source.memory + i, left);
+}
+
+namespace detail {
+/// The whole groups of first_rows() with momentum correction; how many elements they are.
+template <int rows, bool nesterov, class Use>
+KOKKOS_FORCEINLINE_FUNCTION index_t first_momentum(const Warp& warp, const Source& source, index_t i, index_t count,
+                                                   Lanes<std::int32_t>& bad, const Use& use) {
+  constexpr index_t together = rows * warp_lanes;
+  const float gamma = source.gamma, m = source.momentum;
+  index_t e = 0;
+  for (; e + together <= count; e += together) {
+    const float* const g = source.gradient + i + e;
+    float *const memory = source.memory + i + e, *const velocity = source.velocity + i + e;
+    const int row = static_cast<int>(e / warp_lanes);
+    warp.each([&](int l) {
+      GRADCOMP_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        const float x = gamma * g[r * warp_lanes + l], v = memory[r * warp_lanes + l], u = velocity[r * warp_lanes + l];
+        const float next = nesterov ? m * (u + x) : m * u + x;  // as Source::add()
+        const float sum = nesterov ? v + (next + x) : v + next;
+        const bool good = Source::is_finite(sum);
+        const float a = good ? sum : v;
+        bad[l] += good ? 0 : 1;
+        velocity[r * warp_lanes + l] = good ? next : u;
+        memory[r * warp_lanes + l] = a;
+        use(l, a, row + r);
+      }
+    });
+  }
+  return e;
+}
+}  // namespace detail
+
+/// Source::first() of elements i .. i + count - 1, and use(l, a, row) for every lane of every row, in order of the
+/// rows; a = 0 beyond the last element. The kinds that matter most do whole groups in registers: through a Lanes<float>
+/// a row costs 5 to 10 times as many cycles on a host.
+template <int rows = group_rows, class Use>
+KOKKOS_FORCEINLINE_FUNCTION void first_rows(const Warp& warp, const Source& source, index_t i, index_t count,
+                                            Lanes<std::int32_t>& bad, const Use& use) {
+  constexpr index_t together = rows * warp_lanes;
+  index_t e = 0;
+  if (source.kind == Source::Kind::none) {
+    for (; e + together <= count; e += together) {
+      const float* const g = source.gradient + i + e;
+      const int row = static_cast<int>(e / warp_lanes);
+      warp.each([&](int l) {
+        GRADCOMP_UNROLL
+        for (int r = 0; r < rows; ++r) {
+          const float x = g[r * warp_lanes + l];
+          const bool good = Source::is_finite(x);
+          bad[l] += good ? 0 : 1;
+          use(l, good ? x : 0.0f, row + r);
+        }
+      });
+    }
+  } else if (source.kind == Source::Kind::residual) {
+    const float beta = source.beta, gamma = source.gamma;
+    for (; e + together <= count; e += together) {
+      if (e % preload_elements == 0) preload_first(source, i + e, count - e);
+      const float* const g = source.gradient + i + e;
+      float* const memory = source.memory + i + e;
+      const int row = static_cast<int>(e / warp_lanes);
+      warp.each([&](int l) {
+        GRADCOMP_UNROLL
+        for (int r = 0; r < rows; ++r) {
+          const float old = memory[r * warp_lanes + l], sum = beta * old + gamma * g[r * warp_lanes + l];
+          const bool good = Source::is_finite(sum);
+          const float a = good ? sum : old;
+          bad[l] += good ? 0 : 1;
+          memory[r * warp_lanes + l] = a;
+          use(l, a, row + r);
+        }
+      });
+    }
+  } else if (source.kind == Source::Kind::momentum_correction) {
+    e = source.nesterov ? detail::first_momentum<rows, true>(warp, source, i, count, bad, use)
+                        : detail::first_momentum<rows, false>(warp, source, i, count, bad, use);
+  }
+  for (; e < count; e += warp_lanes) {
+    Lanes<float> a;
+    first_row(warp, source, i + e, static_cast<int>(count - e < warp_lanes ? count - e : warp_lanes), a, bad);
+    warp.each([&](int l) { use(l, a[l], static_cast<int>(e / warp_lanes)); });
+  }
+}
+
+/// a as first_row() gave it, in the same warp.
+KOKKOS_FORCEINLINE_FUNCTION void load_finite_row(const Warp& warp, const Source& source, index_t i, int active,
+                                                 Lanes<float>& a) {
+  load_row(warp, source.accumulated() + i, active, a);
+  if (source.kind != Source::Kind::none) return;  // a memory is finite
+  warp.each([&](int l) { a[l] = Source::is_finite(a[l]) ? a[l] : 0.0f; });
+}
+
+/// Later touch of elements i .. i + count - 1 that changes nothing: use(l, a, row) as first_rows().
+template <int rows = group_rows, class Use>
+KOKKOS_FORCEINLINE_FUNCTION void again_rows(const Warp& warp, const Source& source, index_t i, index_t count,
+                                            const Use& use) {
+  constexpr index_t together = rows * warp_lanes;
+  const float* const a = source.accumulated() + i;
+  index_t e = 0;
+  for (; e + together <= count; e += together) {
+    const int row = static_cast<int>(e / warp_lanes);
+    warp.each([&](int l) {
+      GRADCOMP_UNROLL
+      for (int r = 0; r < rows; ++r) use(l, a[e + r * warp_lanes + l], row + r);
+    });
+  }
+  for (; e < count; e += warp_lanes) {
+    Lanes<float> x;
+    load_row(warp, a + e, static_cast<int>(count - e < warp_lanes ? count - e : warp_lanes), x);
+    warp.each([&](int l) { use(l, x[l], static_cast<int>(e / warp_lanes)); });
+  }
+}
+
+/// Later touch of elements i .. i + count - 1: receivers decode code(l, a, row), asked for every lane of every row (a =
+/// 0 beyond the last element), and the memory keeps the rest.
+template <int rows = group_rows, class Code>
+KOKKOS_FORCEINLINE_FUNCTION void send_rows(const Warp& warp, const Source& source, index_t i, index_t count,
+                                           const Code& code) {
+  constexpr index_t together = rows * warp_lanes;
+  index_t e = 0;
+  if (source.kind == Source::Kind::none) {
+    for (; e + together <= count; e += together) {
+      const float* const g = source.gradient + i + e;
+      const int row = static_cast<int>(e / warp_lanes);
+      warp.each([&](int l) {
+        GRADCOMP_UNROLL
+        for (int r = 0; r < rows; ++r) code(l, g[r * warp_lanes + l], row + r);
+      });
+    }
+  } else if (source.kind == Source::Kind::residual) {
+    for (; e + together <= count; e += together) {
+      float* const memory = source.memory + i + e;
+      const int row = static_cast<int>(e / warp_lanes);
+      warp.each([&](int l) {
+        GRADCOMP_UNROLL
+        for (int r = 0; r < rows; ++r) {
+          const float a = memory[r * warp_lanes + l];
+          memory[r * warp_lanes + l] = a - code(l, a, row + r);
+        }
+      });
+    }
+  }
+  for (; e < count; e += warp_lanes) {
+    const int active = static_cast<int>(count - e < warp_lanes ? count - e : warp_lanes);
+    Lanes<float> a, decoded;
+    load_row(warp, source.accumulated() + i + e, active, a);
+    warp.each([&](int l) { decoded[l] = code(l, a[l], static_cast<int>(e / warp_lanes)); });
+    sent_row(warp, source, i + e, active, a, decoded);
+  }
+}
+
+/// Only touch of elements i .. i + active - 1: first_row() and send_row() in one. code(l, a, good); where `good` is
+/// false nothing may be sent: it has to return 0.
+template <class Code>
+KOKKOS_FORCEINLINE_FUNCTION void touch_row(const Warp& warp, const Source& source, index_t i, int active,
+                                           Lanes<std::int32_t>& bad, const Code& code) {
+  if (active >= warp_lanes && source.kind == Source::Kind::none) {
+    const float* const g = source.gradient + i;
+    warp.each([&](int l) {
+      const bool good = Source::is_finite(g[l]);
+      bad[l] += good ? 0 : 1;
+      code(l, good ? g[l] : 0.0f, good);
+    });
+  } else if (active >= warp_lanes && source.kind == Source::Kind::residual) {
+    const float* const g = source.gradient + i;
+    float* const r = source.memory + i;
+    const float beta = source.beta, gamma = source.gamma;
+    warp.each([&](int l) {
+      const float sum = beta * r[l] + gamma * g[l];
+      const bool good = Source::is_finite(sum);
+      const float a = good ? sum : r[l];
+      bad[l] += good ? 0 : 1;
+      r[l] = a - code(l, a, good);
+    });
+  } else {
+    Lanes<float> a, decoded;
+    Lanes<std::int32_t> here;
+    warp.each([&](int l) { here[l] = 0; });
+    first_row(warp, source, i, active, a, here);
+    warp.each([&](int l) {
+      bad[l] += here[l];
+      decoded[l] = code(l, a[l], here[l] == 0);
+    });
+    sent_row(warp, source, i, active, a, decoded);
+  }
+}
+
+}  // namespace gradcomp::kernels

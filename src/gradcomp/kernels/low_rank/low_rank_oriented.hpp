@@ -1,0 +1,46 @@
+#pragma once
+// LowRankPlan for matrices of which some are seen transposed: with M stored row after row, P = M^T Q and Q = M P for
+// those. A pair of plans that swap the parts of P and Q; to the caller P has the rows of what is seen, Q its columns.
+#include <functional>
+#include <utility>
+
+#include "gradcomp/kernels/low_rank/low_rank.hpp"
+
+namespace gradcomp::kernels {
+
+class OrientedLowRank {
+ public:
+  /// As LowRankPlan; of the matrices those are transposed for which `transposed` holds.
+  OrientedLowRank(const Layout& layout, int rank, double min_rate,
+                  const std::function<bool(const Segment&)>& transposed);
+
+  index_t p_count() const { return m_straight.p_count() + m_turned.q_count(); }
+  index_t q_count() const { return m_straight.q_count() + m_turned.p_count(); }
+  index_t dense_count() const { return m_straight.dense_count(); }
+  index_t scratch_bytes() const { return m_straight.scratch_bytes() + m_turned.scratch_bytes(); }
+
+  const Vector<ColumnMatrix>& p_columns() const { return m_p_columns; }
+  const Vector<ColumnMatrix>& q_columns() const { return m_q_columns; }
+  const Vector<index_t>& ids() const { return m_ids; }
+
+  /// As those of LowRankPlan. Of transposed matrices the first touch is a pass of its own.
+  void project(const Exec& exec, const Source& source, const Span<const float>& q, const Span<float>& p,
+               const Span<float>& dense, const Vector<index_t>& count) const;
+  void touch(const Exec& exec, const Source& source, const Span<float>& dense, const Vector<index_t>& count) const;
+  void project_back(const Exec& exec, const Source& source, const Span<const float>& p, const Span<float>& q) const;
+  void reconstruct(const Exec& exec, const Source& source, const Span<const float>& p, const Span<const float>& q,
+                   const Span<const float>& dense, float share, const Gate& gate, const Span<float>& out) const;
+  void give_back(const Exec& exec, const Span<const float>& out, const Span<const float>& dense, const Gate& gate,
+                 float* memory) const;
+
+ private:
+  bool has_turned() const { return m_turned.p_count() > 0; }
+
+  LowRankPlan m_straight;  ///< all other segments, dense ones too
+  LowRankPlan m_turned;
+  Vector<ColumnMatrix> m_p_columns, m_q_columns;
+  Vector<index_t> m_ids;
+  Tally m_ignored;  ///< of a second look at elements that were counted at their first touch
+};
+
+}  // namespace gradcomp::kernels

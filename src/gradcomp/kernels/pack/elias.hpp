@@ -1,0 +1,178 @@
+#pragma once
+// Elias codes of the levels that a stochastic quantiser chose (QSGD: Alistarh et al., NeurIPS 2017, section 3.2;
+// BytePS: delta codes), made from its codes of fixed width, and back.
+//
+// A stream of up to 8192 elements (a bucket, or 4096 elements of a longer one) says, for every element that is not
+// zero, code(gap) sign code(level): gap >= 1 counts from the one before, or from the element before the first; sign 1
+// is negative. The code of integers >= 1 is omega or delta (Elias, IEEE Trans. Inf. Theory 1975), bits in their usual
+// order, the first one lowest in its word. A stream starts at a word; bits behind its end are zero.
+//
+// Sections: the scales of the fixed ones; u32 bits of every stream; the streams' words. Reads the codes twice.
+#include "gradcomp/core/read_back.hpp"
+#include "gradcomp/kernels/pack/bit_pack.hpp"
+#include "gradcomp/kernels/quantise/codecs.hpp"
+
+namespace gradcomp::kernels {
+
+enum class EliasCode : std::uint8_t { omega, delta };
+inline constexpr std::uint32_t largest_elias = 8192;  ///< that is written or read
+
+/// Bits of an integer's code, in the order of the stream from the lowest bit on.
+struct EliasWord {
+  std::uint32_t bits, length;
+};
+
+/// floor(log2 k), k >= 1
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t log2_floor(std::uint32_t k) {
+  return 31u - static_cast<std::uint32_t>(Kokkos::countl_zero(k));
+}
+
+/// The lowest `width` bits of x in reverse, 1 <= width <= 32.
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t reverse_bits(std::uint32_t x, std::uint32_t width) {
+  x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
+  x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
+  x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
+  x = (x >> 8 & 0x00ff00ffu) | (x & 0x00ff00ffu) << 8;
+  return (x >> 16 | x << 16) >> (32 - width);
+}
+
+/// omega: groups, each the binary form of the next one's length less one, then a 0; delta: the length of the binary
+/// form in gamma code, then the form without its first bit. 1 <= k <= largest_elias.
+KOKKOS_INLINE_FUNCTION EliasWord elias_word(EliasCode code, std::uint32_t k) {
+  const std::uint32_t log = log2_floor(k);
+  if (code == EliasCode::delta) {
+    const std::uint32_t size = log2_floor(log + 1);
+    const std::uint32_t gamma = reverse_bits(log + 1, size + 1) << size;  // `size` zeros first
+    const std::uint32_t rest = log == 0 ? 0 : reverse_bits(k, log);  // without its highest bit, which is the last here
+    return {gamma | rest << (2 * size + 1), log + 2 * size + 1};
+  }
+  EliasWord word{0, 1};  // the 0 at the end
+  for (std::uint32_t group = k; group > 1; group = log2_floor(group)) {
+    const std::uint32_t width = log2_floor(group) + 1;
+    word.bits = word.bits << width | reverse_bits(group, width);
+    word.length += width;
+  }
+  return word;
+}
+
+/// Reader of one stream; sticks to `good` = false once something is wrong.
+struct EliasReader {
+  const std::uint32_t *word, *end;
+  index_t left;  ///< bits of the stream
+  std::uint64_t window = 0;
+  std::uint32_t held = 0;
+  bool good = true;
+
+  KOKKOS_FORCEINLINE_FUNCTION void refill() {
+    if (held >= 32 || word == end) return;
+    window |= static_cast<std::uint64_t>(*word++) << held;
+    held += 32;
+  }
+  /// The next `width` <= 14 bits, the first one highest.
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t take(std::uint32_t width) {
+    left -= width;
+    good = good && left >= 0 && width <= held;
+    if (!good || width == 0) return 0;
+    const std::uint32_t value = reverse_bits(static_cast<std::uint32_t>(window) & ((1u << width) - 1u), width);
+    window >>= width;
+    held -= width;
+    return value;
+  }
+  /// The next integer, 1 .. largest_elias; anything where it is not good.
+  KOKKOS_INLINE_FUNCTION std::uint32_t next(EliasCode code) {
+    refill();
+    std::uint32_t k = 1;
+    if (code == EliasCode::delta) {
+      std::uint32_t size = 0;
+      while (take(1) == 0 && good) good = ++size <= 3;
+      const std::uint32_t log = ((1u << (size & 3u)) | take(good ? size : 0)) - 1;
+      good = good && log <= 13;
+      k = good ? 1u << log | take(log) : 1;
+    } else {
+      while (good && left > 0 && (window & 1u) != 0) {
+        good = k < 14;  // a group of more bits says more than largest_elias
+        k = take(good ? k + 1 : 0);
+      }
+      take(1);
+    }
+    good = good && k <= largest_elias;
+    return k;
+  }
+  /// Whether nothing follows but zeros to the end of the last word.
+  KOKKOS_FORCEINLINE_FUNCTION bool ends() const { return good && left == 0 && word == end && held < 32 && window == 0; }
+};
+
+/// starts[s] = first word of a stream of bits[s] bits; returns the words of all. Waits for exec.
+index_t place_streams(const Exec& exec, const std::uint32_t* bits, const Vector<index_t>& starts);
+
+/// Where the streams of a layout lie in sections of fixed-width codes (CodePlan's or QuantisePlan's, one scale for each
+/// bucket), and the work space of both directions.
+class EliasPlan {
+ public:
+  /// `length` of buckets (0: segments), at most 8192; `code_bits` of the fixed width.
+  EliasPlan(const Layout& layout, index_t length, int code_bits, EliasCode code);
+
+  index_t bytes() const;
+  /// Bytes of the fixed sections.
+  index_t fixed_bytes() const { return 4 * (m_scales + m_words) + m_tail_bytes; }
+
+  /// Writes the sections that say what those at `fixed` say, to `out` (fixed_bytes() of room; both aligned to 4), and
+  /// returns their bytes; 0, with `out` unspecified, unless they are fewer. Waits for exec.
+  index_t encode(const Exec& exec, const std::byte* fixed, std::byte* out) const;
+
+  /// out += weight * decoded, from `size` bytes at `in` (aligned to 4). Returns false, with `out` unspecified, when no
+  /// encoder writes them. Waits for exec.
+  template <class Codec>
+  bool decode_add(const Exec& exec, const Codec& codec, const std::byte* in, index_t size, float weight,
+                  const Span<float>& out) const;
+
+  /// Elements [first, first + count) of the layout, element 0 of the stream being `element` of its segment.
+  struct Stream {
+    index_t first, element, bucket, word, tail_byte, whole;  ///< positions in their sections; codes in whole blocks
+    std::int32_t count;
+  };
+
+ private:
+  EliasCode m_code;
+  int m_bits;
+  index_t m_scales = 0, m_words = 0, m_tail_bytes = 0;
+  Vector<Stream> m_streams;
+  Vector<index_t> m_starts;  ///< [streams] first word of each
+};
+
+template <class Codec>
+bool EliasPlan::decode_add(const Exec& exec, const Codec& codec, const std::byte* in, index_t size, float weight,
+                           const Span<float>& out) const {
+  const auto count = static_cast<index_t>(m_streams.size());
+  const index_t head = 4 * (m_scales + count), word_count = (size - head) / 4;
+  if (size < head || size % 4 != 0) return false;
+  const auto* const scales = reinterpret_cast<const float*>(in);
+  const auto* const bits = reinterpret_cast<const std::uint32_t*>(in) + m_scales;
+  const std::uint32_t* const words = bits + count;
+  if (place_streams(exec, bits, m_starts) != word_count) return false;
+  const auto streams = m_streams;
+  const auto starts = m_starts;
+  const EliasCode code = m_code;
+  index_t bad = 0;
+  Kokkos::parallel_reduce(
+      "gradcomp::kernels::decode_elias", IndexRange(exec, 0, count),
+      KOKKOS_LAMBDA(index_t s, index_t & sum) {
+        const Stream stream = streams(s);
+        const float* const scale = scales + stream.bucket;
+        const auto rule = codec.rule(scale, scale);
+        EliasReader reader{words + starts(s), words + starts(s) + (index_t{bits[s]} + 31) / 32, bits[s]};
+        reader.good = codec.good(scale);
+        for (index_t i = -1; reader.good && reader.left > 0;) {
+          i += reader.next(code);
+          const std::uint32_t sign = reader.take(1), level = reader.next(code), value = 2 * level - sign;
+          reader.good = reader.good && i < stream.count && codec.valid(value);
+          if (reader.good) out(stream.first + i) += weight * rule.value(value);
+        }
+        sum += reader.ends() ? 0 : 1;
+      },
+      bad);
+  wait(exec, "gradcomp::kernels::decode_elias");
+  return bad == 0;
+}
+
+}  // namespace gradcomp::kernels

@@ -1,0 +1,35 @@
+#include "gradcomp/kernels/pack/majority.hpp"
+
+#include <bit>
+
+namespace gradcomp::kernels {
+
+void majority_words(const Exec& exec, const std::uint32_t* words, index_t stride, int ranks, index_t count,
+                    std::uint32_t ties, std::uint32_t* out) {
+  constexpr int most_planes = 31;
+  const int planes = std::bit_width(static_cast<unsigned>(ranks));
+  const std::uint32_t undecided = ranks % 2 == 0 ? ties : 0u;  // an odd number has no ties
+  const auto half = static_cast<std::uint32_t>(ranks / 2);  // more than half: a count above it, for odd and even ranks
+  Kokkos::parallel_for(
+      "gradcomp::kernels::majority_words", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t w) {
+        std::uint32_t plane[most_planes];
+        for (int p = 0; p < planes; ++p) plane[p] = 0;
+        for (int r = 0; r < ranks; ++r) {
+          std::uint32_t carry = words[r * stride + w];
+          for (int p = 0; p < planes; ++p) {
+            const std::uint32_t both = plane[p] & carry;
+            plane[p] ^= carry;
+            carry = both;
+          }
+        }
+        std::uint32_t above = 0, equal = ~0u;  // of the planes so far, from the highest
+        for (int p = planes - 1; p >= 0; --p) {
+          const std::uint32_t of_half = ((half >> p) & 1u) != 0 ? ~0u : 0u;
+          above |= equal & plane[p] & ~of_half;
+          equal &= ~(plane[p] ^ of_half);
+        }
+        out[w] = above | (equal & undecided);
+      });
+}
+
+}  // namespace gradcomp::kernels

@@ -1,0 +1,135 @@
+#include "gradcomp/kernels/pack/signs.hpp"
+
+#include <algorithm>
+
+#include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/kernels/lanes/tiles.hpp"
+
+namespace gradcomp::kernels {
+
+SignPieces::SignPieces(const std::vector<SignRun>& runs) {
+  std::vector<SignPiece> pieces;
+  std::vector<index_t> begins{0};
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    for (index_t e = 0; e < runs[r].count; e += tile_size) {
+      pieces.push_back({runs[r].first + e, m_words + e / 32,
+                        static_cast<std::int32_t>(std::min<index_t>(tile_size, runs[r].count - e)),
+                        static_cast<std::int32_t>(r)});
+    }
+    m_words += sign_words(runs[r].count);
+    begins.push_back(static_cast<index_t>(pieces.size()));
+  }
+  piece = room = upload("gradcomp::kernels::sign_pieces", pieces);
+  begin = upload("gradcomp::kernels::sign_begin", begins);
+}
+
+void SignPieces::fit(const Exec& exec, index_t elements) {
+  const index_t pieces = (elements + tile_size - 1) / tile_size;
+  m_words = sign_words(elements);
+  piece = first_of(room, pieces);
+  const auto target = piece;
+  const auto begins = begin;
+  Kokkos::parallel_for(
+      "gradcomp::kernels::fit_signs", IndexRange(exec, 0, pieces + 1), KOKKOS_LAMBDA(const index_t p) {
+        const index_t left = elements - p * tile_size;
+        if (p == pieces) {
+          begins(1) = pieces;
+        } else {
+          target(p).count = static_cast<std::int32_t>(left < tile_size ? left : tile_size);
+        }
+      });
+}
+
+index_t SignPieces::bytes() const {
+  return static_cast<index_t>(room.size() * sizeof(SignPiece) + begin.size() * sizeof(index_t));
+}
+
+void add_signs(const Exec& exec, const SignPieces& pieces, const std::uint32_t* words, const SignLevels& levels,
+               float weight, const Gate& gate, const Tally& found, const Span<float>& out) {
+  const auto piece = pieces.piece;
+  const auto counter = found.count();
+  for_warps(
+      "gradcomp::kernels::add_signs", exec, pieces.count(), gate, KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+        const SignPiece here = piece(p);
+        const float lower = levels.lower(here.run), upper = levels.upper(here.run);
+        const bool fits = levels.one_sided ? lower <= upper : lower <= 0 && upper >= 0;
+        std::int32_t wrong = Source::is_finite(lower) && Source::is_finite(upper) && fits ? 0 : 1;
+        const float below = weight * lower, above = weight * upper;
+        float* const target = out.data() + here.first;
+        const std::uint32_t* const in = words + here.word;
+        index_t at = 0;
+        for (; at + sign_block <= here.count; at += sign_block) {
+          Lanes<std::uint32_t> word;
+          warp.each([&](int l) { word[l] = in[at / 32 + l]; });
+          for (std::uint32_t bit = 0; bit < 32; ++bit) {
+            float* const row = target + at + index_t{warp_lanes} * bit;
+            warp.each([&](int l) { row[l] += ((word[l] >> bit) & 1u) != 0 ? below : above; });
+          }
+        }
+        for (; at < here.count; at += warp_lanes) {
+          const index_t active = here.count - at;
+          const std::uint32_t mask = in[at / 32];
+          wrong += active < warp_lanes && (mask >> active) != 0 ? 1 : 0;
+          warp.each([&](int l) {
+            if (l < active) target[at + l] += ((mask >> l) & 1u) != 0 ? below : above;
+          });
+        }
+        warp.once([&] {
+          if (wrong > 0) Kokkos::atomic_add(&counter(0), index_t{1});
+        });
+      });
+}
+
+void first_signs(const Exec& exec, const SignPieces& pieces, const Source& source, const Tally& non_finite,
+                 std::uint32_t* words, const Vector<float>& parts, const Vector<double>& sums) {
+  const auto piece = pieces.piece;
+  const auto begin = pieces.begin;
+  const auto counter = non_finite.count();
+  for_warps(
+      "gradcomp::kernels::first_signs", exec, pieces.count(), KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+        const SignPiece here = piece(p);
+        Lanes<float> sum;
+        Lanes<std::int32_t> bad;
+        warp.each([&](int l) {
+          sum[l] = 0;
+          bad[l] = 0;
+        });
+        index_t at = 0;
+        for (; at + sign_block <= here.count; at += sign_block) {
+          Lanes<std::uint32_t> word;
+          warp.each([&](int l) { word[l] = 0; });
+          first_rows(warp, source, here.first + at, sign_block, bad, [&](int l, float a, int row) {
+            word[l] |= (a < 0 ? 1u : 0u) << row;
+            sum[l] += Kokkos::bit_cast<float>(magnitude(a));
+          });
+          store_row(warp, words + here.word + at / 32, warp_lanes, word);
+        }
+        for (; at < here.count; at += warp_lanes) {
+          Lanes<float> a;
+          const index_t left = here.count - at;
+          first_row(warp, source, here.first + at, static_cast<int>(left < warp_lanes ? left : warp_lanes), a, bad);
+          warp.each([&](int l) { sum[l] += Kokkos::bit_cast<float>(magnitude(a[l])); });
+          const std::uint32_t mask = warp.ballot([&](int l) { return a[l] < 0; });
+          warp.once([&] { words[here.word + at / 32] = mask; });
+        }
+        const float part = warp.sum(sum);
+        const std::int32_t total = warp.sum(bad);
+        warp.once([&] {
+          parts(p) = part;
+          if (total > 0) Kokkos::atomic_add(&counter(0), static_cast<index_t>(total));
+        });
+      });
+  for_warps(
+      "gradcomp::kernels::combine_sign_sums", exec, static_cast<index_t>(sums.size()),
+      KOKKOS_LAMBDA(const Warp& warp, index_t r) {  // in the order of FirstPass: the same bits
+        Lanes<double> sum;
+        warp.each([&](int l) {
+          sum[l] = 0;
+          for (index_t p = begin(r) + l; p < begin(r + 1); p += warp_lanes) sum[l] += static_cast<double>(parts(p));
+        });
+        const double total = warp.sum(sum);
+        warp.once([&] { sums(r) = total; });
+      });
+}
+
+}  // namespace gradcomp::kernels

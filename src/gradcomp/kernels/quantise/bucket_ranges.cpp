@@ -1,0 +1,153 @@
+#include "gradcomp/kernels/quantise/bucket_ranges.hpp"
+
+#include <algorithm>
+
+#include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/kernels/quantise/quantise_lanes.hpp"
+
+namespace gradcomp::kernels {
+namespace {
+
+constexpr float largest_float = 0x1.fffffep+127f;
+
+/// Sums of `size` elements at `a` in double.
+KOKKOS_FORCEINLINE_FUNCTION void sum_exactly(const Warp& warp, const float* a, index_t size, Range& range) {
+  Lanes<double> sum, squares;
+  warp.each([&](int l) {
+    sum[l] = squares[l] = 0;
+    for (index_t i = l; i < size; i += warp_lanes) {
+      sum[l] += static_cast<double>(a[i]);
+      squares[l] += static_cast<double>(a[i]) * static_cast<double>(a[i]);
+    }
+  });
+  range.sum = warp.sum(sum);
+  range.squares = warp.sum(squares);
+}
+
+/// First touch of elements [i, i + size).
+KOKKOS_FORCEINLINE_FUNCTION Range chunk_range(const Warp& warp, const Source& source, index_t i, index_t size,
+                                              Lanes<std::int32_t>& bad) {
+  Lanes<float> sum, squares, high, negative;  // of -a: one kind of maximum
+  warp.each([&](int l) {
+    sum[l] = squares[l] = 0;
+    high[l] = negative[l] = -largest_float;
+  });
+  first_rows(warp, source, i, size, bad, [&](int l, float a, int row) {
+    const bool inside = row * warp_lanes + l < size;
+    sum[l] += a;
+    squares[l] += a * a;
+    high[l] = inside && a > high[l] ? a : high[l];
+    negative[l] = inside && -a > negative[l] ? -a : negative[l];
+  });
+  Range range;
+  range.count = size;
+  range.high = warp.max(high);
+  range.low = -warp.max(negative);
+  const float most = range.largest();
+  range.sum = static_cast<double>(warp.sum(sum));
+  range.squares = static_cast<double>(warp.sum(squares));
+  if (most != 0 && (most < float_sum_low || most > float_sum_high)) {
+    sum_exactly(warp, source.accumulated() + i, size, range);
+  }
+  return range;
+}
+
+void join_chunks(const Exec& exec, const Vector<index_t>& begin, const Vector<Range>& partial,
+                 const Vector<Range>& ranges) {
+  for_warps(
+      "gradcomp::kernels::join_chunks", exec, static_cast<index_t>(ranges.size()),
+      KOKKOS_LAMBDA(const Warp& warp, index_t b) {
+        const index_t end = begin(b + 1);
+        Lanes<double> sum, squares;
+        Lanes<float> high, negative;
+        Lanes<index_t> count;
+        warp.each([&](int l) {
+          sum[l] = squares[l] = 0;
+          high[l] = negative[l] = -largest_float;
+          count[l] = 0;
+          for (index_t c = begin(b) + l; c < end; c += warp_lanes) {
+            const Range& part = partial(c);
+            sum[l] += part.sum;
+            squares[l] += part.squares;
+            high[l] = part.high > high[l] ? part.high : high[l];
+            negative[l] = -part.low > negative[l] ? -part.low : negative[l];
+            count[l] += part.count;
+          }
+        });
+        Range range;
+        range.sum = warp.sum(sum);
+        range.squares = warp.sum(squares);
+        range.high = warp.max(high);
+        range.low = -warp.max(negative);
+        range.count = warp.sum(count);
+        warp.once([&] { ranges(b) = range; });
+      });
+}
+
+}  // namespace
+
+index_t bucket_count(const Layout& layout, index_t length) {
+  index_t buckets = 0;
+  for (const auto& segment : layout.segments) {
+    buckets += length > 0 ? (segment.count + length - 1) / length : segment.count > 0 ? 1 : 0;
+  }
+  return buckets;
+}
+
+BucketRanges::BucketRanges(const Layout& layout, index_t length) : m_step(length > 0 ? length : tile_size) {
+  std::vector<Chunk> chunks;
+  std::vector<index_t> begin;
+  for (const auto& segment : layout.segments) {
+    if (segment.count > 0) begin.push_back(static_cast<index_t>(chunks.size()));
+    for (index_t done = 0; done < segment.count; done += m_step)
+      chunks.push_back({segment.offset + done, std::min(m_step, segment.count - done)});
+  }
+  begin.push_back(static_cast<index_t>(chunks.size()));
+  m_chunks = m_chunk_room = upload("gradcomp::kernels::range_chunks", chunks);
+  m_ranges = m_range_room =
+      Vector<Range>("gradcomp::kernels::ranges", static_cast<std::size_t>(bucket_count(layout, length)));
+  if (length > 0) return;
+  m_begin = upload("gradcomp::kernels::range_begin", begin);
+  m_partial = Vector<Range>("gradcomp::kernels::range_partial", chunks.size());
+}
+
+void BucketRanges::fit(const Exec& exec, index_t count) {
+  const index_t step = m_step, size = (count + step - 1) / step;
+  const bool whole = m_begin.size() > 0;
+  m_chunks = first_of(m_chunk_room, size);
+  m_ranges = first_of(m_range_room, !whole ? size : count > 0 ? 1 : 0);
+  const auto chunks = m_chunks;
+  const auto begin = m_begin;
+  Kokkos::parallel_for(
+      "gradcomp::kernels::fit_ranges", IndexRange(exec, 0, size), KOKKOS_LAMBDA(const index_t c) {
+        const index_t left = count - c * step;
+        chunks(c).count = left < step ? left : step;
+        if (whole && c == 0) begin(1) = size;
+      });
+}
+
+void BucketRanges::run(const Exec& exec, const Source& source, const Tally& found) {
+  const auto chunks = m_chunks;
+  const auto target = m_begin.size() > 0 ? m_partial : m_ranges;
+  const auto non_finite = found.count();
+  for_warps(
+      "gradcomp::kernels::bucket_ranges", exec, static_cast<index_t>(chunks.size()),
+      KOKKOS_LAMBDA(const Warp& warp, index_t c) {
+        Lanes<std::int32_t> bad;
+        warp.each([&](int l) { bad[l] = 0; });
+        const Range range = chunk_range(warp, source, chunks(c).first, chunks(c).count, bad);
+        const std::int32_t total = warp.sum(bad);
+        warp.once([&] {
+          target(c) = range;
+          if (total > 0) Kokkos::atomic_add(&non_finite(0), static_cast<index_t>(total));
+        });
+      });
+  if (m_begin.size() > 0) join_chunks(exec, m_begin, m_partial, m_ranges);
+}
+
+index_t BucketRanges::bytes() const {
+  return static_cast<index_t>(m_chunk_room.size() * sizeof(Chunk) + m_begin.size() * sizeof(index_t) +
+                              (m_partial.size() + m_range_room.size()) * sizeof(Range));
+}
+
+}  // namespace gradcomp::kernels

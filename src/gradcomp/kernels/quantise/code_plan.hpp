@@ -1,0 +1,159 @@
+#pragma once
+// Elementwise codes of a layout in the sections of a payload, by a codec (codecs.hpp), and back.
+//
+// Sections: the scales (Codec::words f32 for each bucket), whole blocks of codes (vertical u32 words, bit_pack.hpp),
+// then for each segment the bit string of the codes behind its last whole block. Bytes: 1 read of a (and 1 write with a
+// residual), bits / 32 writes.
+#include <vector>
+
+#include "gradcomp/kernels/lanes/add_count.hpp"
+#include "gradcomp/kernels/quantise/bucket_ranges.hpp"
+#include "gradcomp/kernels/quantise/codecs.hpp"
+
+namespace gradcomp::kernels {
+
+/// How a layout is cut and where its parts lie in the sections; made once, in prepare().
+struct CodePlan {
+  /// Elements [first, first + count) of the layout; `element` is the index of the first inside its segment.
+  struct Piece {
+    index_t first, element, segment_id, bucket, word, tail_code, tail_byte;  ///< positions in their arrays
+    std::int32_t count, whole;  ///< the first `whole` codes lie in whole blocks, the others in the tail
+  };
+  /// The codes of one segment behind its last whole block.
+  struct Tail {
+    index_t code, count, byte;
+  };
+
+  /// `length` of buckets as in BucketRanges; `code_bits` 1 .. 9.
+  CodePlan(const Layout& layout, index_t length, int code_bits, int scale_words);
+  /// Makes the plan of one segment that of its first `elements` elements.
+  void fit(const Exec& exec, index_t elements);
+
+  index_t scale_count() const { return words_per_bucket * buckets; }
+  index_t bytes() const { return 4 * (scale_count() + words) + tail_bytes; }
+  index_t scratch_bytes() const;
+
+  index_t length;  ///< of buckets, 0: segments
+  int bits, words_per_bucket;
+  index_t buckets = 0, words = 0, tail_bytes = 0;
+  Vector<Piece> pieces;
+  Vector<Tail> tails;
+  Vector<std::uint16_t> tail_codes;  ///< before they are packed
+  Vector<Piece> piece_room;          ///< what `pieces` and `tails` are the beginnings of
+  Vector<Tail> tail_room;
+};
+
+/// CodePlan::bytes() without one: sum over segments of 4 words ceil(n / length) + ceil(n bits / 8).
+index_t coded_bytes(const Layout& layout, index_t length, int bits, int scale_words);
+
+/// Packs the codes behind whole blocks; `bytes` is their section.
+void pack_tails(const Exec& exec, const CodePlan& plan, std::uint8_t* bytes);
+
+/// Writes the codes of a behind the scales that lie at `out` already (what receivers decode with), leaves a - decoded
+/// in the memory. `own`: the scales that a is measured in, plan.scale_count() words. `form`: this is the first touch of
+/// the source, whose non-finite elements are counted. Where `gate` is closed, nothing is done.
+template <class Codec>
+void encode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, const Source& source,
+                  const QuantiseStream& stream, const float* own, bool form, const Gate& gate, const Tally& found,
+                  std::byte* out) {
+  const auto* const scales = reinterpret_cast<const float*>(out);
+  auto* const words = reinterpret_cast<std::uint32_t*>(out + 4 * plan.scale_count());
+  const auto pieces = plan.pieces;
+  const auto tail_codes = plan.tail_codes;
+  const auto non_finite = found.count();
+  const index_t length = plan.length;
+  const int bits = plan.bits;
+  for_warps(
+      "gradcomp::kernels::encode_codes", exec, static_cast<index_t>(pieces.size()), gate,
+      KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+        const CodePlan::Piece piece = pieces(p);
+        const Array4 key = stream_key(stream.seed, piece.segment_id, stream.step, stream.rank);
+        RowPacker packer{words + piece.word, bits};
+        Lanes<std::int32_t> bad;
+        warp.each([&](int l) { bad[l] = 0; });
+        for (index_t group = 0; group < piece.count; group += draw_elements) {
+          const index_t end = group + draw_elements < piece.count ? group + draw_elements : piece.count;
+          const index_t bucket = piece.bucket + (length > 0 ? group / length : 0);
+          const auto rule = codec.rule(own + bucket * Codec::words, scales + bucket * Codec::words);
+          if (form) first_rows(warp, source, piece.first + group, end - group, bad, [](int, float, int) {});
+          Lanes<std::uint32_t> code[draw_rows];
+          dither_group(warp, source.accumulated() + piece.first + group, end - group, rule, key, piece.element + group,
+                       code);
+          report_group(warp, source, piece.first + group, end - group, rule, code);
+          for (int row = 0; row < draw_rows; ++row) {
+            const index_t e = group + row * warp_lanes;
+            if (e < piece.whole) {
+              packer.push(warp, code[row]);
+            } else {
+              warp.each([&](int l) {
+                if (e + l < end)
+                  tail_codes(piece.tail_code + e + l - piece.whole) = static_cast<std::uint16_t>(code[row][l]);
+              });
+            }
+          }
+        }
+        if (!form) return;
+        add_count(warp, bad, non_finite);
+      });
+  pack_tails(exec, plan, reinterpret_cast<std::uint8_t*>(words + plan.words));
+}
+
+/// out += weight * decoded where `gate` is open, from plan.bytes() bytes at `in` (aligned to 4). Counts in `found`,
+/// with `out` unspecified, the codes and scales that no encoder writes.
+template <class Codec>
+void decode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, const std::byte* in, float weight,
+                  const Gate& gate, const Tally& found, const Span<float>& out) {
+  const auto* const scales = reinterpret_cast<const float*>(in);
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(in + 4 * plan.scale_count());
+  const auto* const tail_bytes = reinterpret_cast<const std::uint8_t*>(words + plan.words);
+  const auto pieces = plan.pieces;
+  const auto bad_codes = found.count();
+  const index_t length = plan.length;
+  const int bits = plan.bits;
+  for_warps(
+      "gradcomp::kernels::decode_codes", exec, static_cast<index_t>(pieces.size()), gate,
+      KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+        const CodePlan::Piece piece = pieces(p);
+        RowUnpacker unpacker{words + piece.word, bits};
+        Lanes<std::int32_t> bad;
+        warp.each([&](int l) { bad[l] = 0; });
+        for (index_t group = 0; group < piece.count; group += draw_elements) {
+          const index_t end = group + draw_elements < piece.count ? group + draw_elements : piece.count;
+          const float* const scale = scales + (piece.bucket + (length > 0 ? group / length : 0)) * Codec::words;
+          const auto rule = codec.rule(scale, scale);
+          const bool good = codec.good(scale);
+          warp.each([&](int l) { bad[l] += good ? 0 : 1; });
+          index_t e = group;
+          if (group + draw_elements <= piece.whole) {
+            float* const target = out.data() + piece.first + group;
+            unpack_rows(warp, unpacker, [&](int l, std::uint32_t code, int row) {
+              bad[l] += codec.valid(code) ? 0 : 1;
+              target[row * warp_lanes + l] += weight * rule.value(code);
+            });
+            e = end;
+          }
+          for (; e < end; e += warp_lanes) {
+            Lanes<std::uint32_t> code;
+            float* const target = out.data() + piece.first + e;
+            if (e < piece.whole) {
+              unpacker.pull(warp, code);
+              warp.each([&](int l) {
+                bad[l] += codec.valid(code[l]) ? 0 : 1;
+                target[l] += weight * rule.value(code[l]);
+              });
+            } else {
+              const std::uint8_t* const bytes = tail_bytes + piece.tail_byte;
+              warp.each([&](int l) {
+                if (e + l >= end) return;
+                const std::uint32_t last = tail_code(bytes, bits, e + l - piece.whole);
+                bad[l] += codec.valid(last) ? 0 : 1;
+                target[l] += weight * rule.value(last);
+              });
+            }
+          }
+        }
+        add_count(warp, bad, bad_codes);
+      });
+}
+
+}  // namespace gradcomp::kernels

@@ -1,0 +1,62 @@
+#include "gradcomp/kernels/quantise/level_codes.hpp"
+
+namespace gradcomp::kernels {
+
+void encode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& codec, const Source& source,
+                   const QuantiseStream& stream, const float* own, const float* shared, const float* sent,
+                   const Gate& gate, const Span<std::int8_t>& codes) {
+  const auto pieces = plan.pieces;
+  const index_t length = plan.length;
+  for_warps(
+      "gradcomp::kernels::encode_levels", exec, static_cast<index_t>(pieces.size()), gate,
+      KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+        const CodePlan::Piece piece = pieces(p);
+        const Array4 key = stream_key(stream.seed, piece.segment_id, stream.step, stream.rank);
+        for (index_t group = 0; group < piece.count; group += draw_elements) {
+          const index_t end = group + draw_elements < piece.count ? group + draw_elements : piece.count;
+          const index_t bucket = piece.bucket + (length > 0 ? group / length : 0);
+          const auto rule = codec.rule(own + bucket, sent + bucket, shared[bucket]);
+          Lanes<std::uint32_t> code[draw_rows];
+          dither_group(warp, source.accumulated() + piece.first + group, end - group, rule, key, piece.element + group,
+                       code);
+          report_group(warp, source, piece.first + group, end - group, rule, code);
+          Lanes<std::int8_t> level[draw_rows];
+          for (int row = 0; row < draw_rows; ++row) {
+            warp.each([&](int l) {
+              const std::uint32_t c = code[row][l];
+              const auto size = static_cast<std::int32_t>((c + 1) >> 1);
+              level[row][l] = static_cast<std::int8_t>((c & 1u) != 0 ? -size : size);
+            });
+          }
+          store_rows(warp, codes.data() + piece.first + group, end - group, level);
+        }
+      });
+}
+
+void decode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& codec,
+                   const Span<const std::int8_t>& levels, const float* scale, float weight, bool add, const Gate& gate,
+                   const Span<float>& out) {
+  const auto pieces = plan.pieces;
+  const index_t length = plan.length;
+  const auto s = static_cast<float>(codec.levels);
+  for_warps(
+      "gradcomp::kernels::decode_levels", exec, static_cast<index_t>(pieces.size()), gate,
+      KOKKOS_LAMBDA(const Warp& warp, index_t p) {
+        const CodePlan::Piece piece = pieces(p);
+        for (index_t group = 0; group < piece.count; group += draw_elements) {
+          const index_t end = group + draw_elements < piece.count ? group + draw_elements : piece.count;
+          const float step = scale[piece.bucket + (length > 0 ? group / length : 0)] / s;
+          float* const target = out.data() + piece.first + group;
+          const std::int8_t* const level = levels.data() + piece.first + group;
+          if (add) {
+            each_element(warp, end - group,
+                         [&](int, index_t e) { target[e] += weight * static_cast<float>(level[e]) * step; });
+          } else {
+            each_element(warp, end - group,
+                         [&](int, index_t e) { target[e] = weight * static_cast<float>(level[e]) * step; });
+          }
+        }
+      });
+}
+
+}  // namespace gradcomp::kernels

@@ -1,0 +1,165 @@
+#pragma once
+// The steps of kernels/quantise/quantise.cpp on one warp: norm of a bucket, rounding of 256 elements, what stays in the
+// memory.
+#include "gradcomp/core/source.hpp"
+#include "gradcomp/kernels/lanes/source_rows.hpp"
+#include "gradcomp/kernels/quantise/quantise.hpp"
+
+namespace gradcomp::kernels {
+
+inline constexpr int draw_rows = 8;                               ///< one draw (128 bits) serves 8 rows of 16 bits
+inline constexpr index_t draw_elements = draw_rows * warp_lanes;  ///< 256
+inline constexpr index_t smallest_bucket = 64;
+
+/// Steps of the rows of a group of 256 elements: one for all, or one per bucket where buckets are smaller.
+struct RowSteps {
+  float step[draw_elements / smallest_bucket];
+  float scale[draw_elements / smallest_bucket];  ///< 2^16 / step, or 0 for a bucket of zeros
+  int shift;                                     ///< row >> shift is the bucket of a row
+
+  KOKKOS_FORCEINLINE_FUNCTION explicit RowSteps(index_t bucket)
+      : shift(bucket >= draw_elements       ? 3
+              : bucket == draw_elements / 2 ? 2
+                                            : 1) {}
+  KOKKOS_FORCEINLINE_FUNCTION void set(int bucket, float value) {
+    step[bucket] = value;
+    scale[bucket] = value > 0 ? 0x1p16f / value : 0.0f;
+  }
+};
+
+/// Squares of floats in this range of magnitudes sum without overflow in float, and those that underflow do not matter.
+inline constexpr float float_sum_low = 0x1p-40f, float_sum_high = 0x1p+55f;
+
+/// l2 norm of elements with magnitudes up to `most`, at least `most`: the sum in double where float would overflow or
+/// lose everything. The choice depends on data only, hence is the same on every device.
+KOKKOS_FORCEINLINE_FUNCTION float l2_norm(const Warp& warp, const float* a, index_t size, float most, float squares) {
+  double sum = static_cast<double>(squares);
+  if (most < float_sum_low || most > float_sum_high) {
+    Lanes<double> exact;
+    warp.each([&](int l) {
+      exact[l] = 0;
+      for (index_t i = l; i < size; i += warp_lanes) exact[l] += static_cast<double>(a[i]) * static_cast<double>(a[i]);
+    });
+    sum = warp.sum(exact);
+  }
+  const auto norm = static_cast<float>(Kokkos::sqrt(sum));
+  return norm > most ? norm : most;
+}
+
+/// First touch of elements [i, i + size): their norm, within [smallest_norm, largest_norm], or 0 when all are zero.
+KOKKOS_FORCEINLINE_FUNCTION float bucket_norm(const Warp& warp, const Source& source, index_t i, index_t size,
+                                              bool max_norm, Lanes<std::int32_t>& bad) {
+  Lanes<float> squares;
+  Lanes<std::int32_t> most;
+  warp.each([&](int l) {
+    squares[l] = 0;
+    most[l] = 0;
+  });
+  first_rows(warp, source, i, size, bad, [&](int l, float a, int) {
+    const std::int32_t bits = magnitude(a);
+    most[l] = bits > most[l] ? bits : most[l];
+    squares[l] += a * a;
+  });
+  const float largest = Kokkos::bit_cast<float>(warp.max(most));
+  if (largest == 0) return 0;
+  const float norm = max_norm ? largest : l2_norm(warp, source.accumulated() + i, size, largest, warp.sum(squares));
+  return norm < smallest_norm ? smallest_norm : norm > largest_norm ? largest_norm : norm;
+}
+
+/// The value of a code. Zero decodes to +0.
+KOKKOS_FORCEINLINE_FUNCTION float decoded_value(std::uint32_t code, float step) {
+  const auto level = static_cast<std::int32_t>((code + 1) >> 1);
+  return static_cast<float>((code & 1u) != 0 ? -level : level) * step;
+}
+
+/// |a| / step in units of 2^-16, at most s: `scale` = 2^16 / step, `most` = 2^16 s. A product that is no number counts
+/// as s.
+KOKKOS_FORCEINLINE_FUNCTION float scaled_magnitude(float a, float scale, float most) {
+  const float x = Kokkos::bit_cast<float>(magnitude(a)) * scale;
+  return x < most ? x : most;
+}
+
+/// Code of level q with the sign of a.
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t signed_code(std::int32_t q, float a) {
+  const std::int32_t code = 2 * q + (Kokkos::bit_cast<std::int32_t>(a) >> 31);
+  return static_cast<std::uint32_t>(code > 0 ? code : 0);
+}
+
+/// level + fraction of an element: `fixed` in units of 2^-16 and, in units of `fixed`, a rest in [0, 1).
+struct Position {
+  std::int32_t fixed = 0;
+  float rest = 0;
+};
+
+/// Level of a position whose 16 bits left it undecided.
+KOKKOS_INLINE_FUNCTION std::int32_t decide_level(const Position& p, const Array4& key, index_t element) {
+  const Array4 more = threefry4x32_12(key, stream_counter(element, random_stream::rounding, 1));
+  const std::uint32_t words[4] = {more.x0, more.x1, more.x2, more.x3};
+  float rest = p.rest;
+  bool up = false;
+  for (const std::uint32_t u : words) {
+    rest *= 0x1p32f;
+    const auto digit = static_cast<std::uint32_t>(rest);
+    if (digit != u) {
+      up = digit > u;
+      break;
+    }
+    rest -= static_cast<float>(digit);
+  }
+  return (p.fixed >> 16) + (up ? 1 : 0);
+}
+
+/// Codes of up to 256 elements at `a`; lanes beyond `size` hold 0. x = |a| / step is rounded up when its fraction
+/// exceeds a uniform number u. u has 16 bits at first: (floor(2^16 x) + u) >> 16 is then right unless one more unit
+/// would carry (probability 2^-16); those elements compare the rest of x with 128 further bits, so that fractions far
+/// below 2^-16 are rounded up as often as they should.
+KOKKOS_FORCEINLINE_FUNCTION void round_group(const Warp& warp, const float* a, index_t size, const RowSteps& steps,
+                                             int levels, const Array4& key, index_t element,
+                                             Lanes<std::uint32_t> (&code)[draw_rows]) {
+  const float most = static_cast<float>(levels) * 0x1p16f;
+  Lanes<std::int32_t> undecided;
+  const Array4 counter = stream_counter(element, random_stream::rounding, 0);
+  const bool whole = size >= draw_elements;
+  warp.each([&](int l) {  // all in registers
+    // a group starts at a multiple of 256: adding the lane never carries
+    const Array4 drawn =
+        threefry4x32_12(key, {counter.x0 + static_cast<std::uint32_t>(l), counter.x1, counter.x2, counter.x3});
+    const std::uint32_t draw[4] = {drawn.x0, drawn.x1, drawn.x2, drawn.x3};
+    undecided[l] = 0;
+    GRADCOMP_UNROLL
+    for (int row = 0; row < draw_rows; ++row) {
+      const float x = whole || row * warp_lanes + l < size ? a[row * warp_lanes + l] : 0.0f;
+      const std::uint32_t u = row < 4 ? draw[row] & 0xffffu : draw[row - 4] >> 16;
+      const auto fixed = static_cast<std::int32_t>(scaled_magnitude(x, steps.scale[row >> steps.shift], most));
+      const std::int32_t sum = fixed + static_cast<std::int32_t>(u);
+      undecided[l] |= (sum & 0xffff) == 0xffff ? 1 : 0;
+      code[row][l] = signed_code(sum >> 16, x);
+    }
+  });
+  if (warp.max(undecided) == 0) return;
+  warp.each([&](int l) {
+    if (undecided[l] == 0) return;
+    const Array4 draw =
+        threefry4x32_12(key, {counter.x0 + static_cast<std::uint32_t>(l), counter.x1, counter.x2, counter.x3});
+    const std::uint32_t words[4] = {draw.x0, draw.x1, draw.x2, draw.x3};
+    for (int row = 0; row < draw_rows && row * warp_lanes + l < size; ++row) {
+      const float value = a[row * warp_lanes + l];
+      const float x = scaled_magnitude(value, steps.scale[row >> steps.shift], most);
+      const std::uint32_t u = row < 4 ? words[row] & 0xffffu : words[row - 4] >> 16;
+      const auto fixed = static_cast<std::int32_t>(x);
+      if (((static_cast<std::uint32_t>(fixed) + u) & 0xffffu) != 0xffffu) continue;
+      const Position position{fixed, x - static_cast<float>(fixed)};  // exact
+      code[row][l] = signed_code(decide_level(position, key, element + row * warp_lanes + l), value);
+    }
+  });
+}
+
+/// Tells the source what its receivers decode.
+KOKKOS_FORCEINLINE_FUNCTION void leave_group(const Warp& warp, const Source& source, index_t i, index_t size,
+                                             const RowSteps& steps, const Lanes<std::uint32_t> (&code)[draw_rows]) {
+  if (source.memory == nullptr) return;
+  send_rows(warp, source, i, size,
+            [&](int l, float, int row) { return decoded_value(code[row][l], steps.step[row >> steps.shift]); });
+}
+
+}  // namespace gradcomp::kernels

@@ -1,0 +1,162 @@
+#include "gradcomp/kernels/select/moments.hpp"
+
+#include "gradcomp/core/read_back.hpp"
+#include "gradcomp/core/shared.hpp"
+#include "gradcomp/kernels/select/candidate_rows.hpp"
+
+namespace gradcomp::kernels {
+
+using detail::TileMoments;
+
+namespace {
+
+/// ln of products of magnitudes without a logarithm per factor: significands in [2^-1/2, 2^1/2) are multiplied, which
+/// 128 of them (a lane's part of a tile) can neither overflow nor underflow, and exponents are added.
+struct LogLanes {
+  Lanes<float> product;
+  Lanes<std::int32_t> exponent;
+
+  KOKKOS_FORCEINLINE_FUNCTION explicit LogLanes(const Warp& warp) {
+    warp.each([&](int l) {
+      product[l] = 1;
+      exponent[l] = 0;
+    });
+  }
+
+  /// Takes in a magnitude() of lane l, denormals too; zeros count as 1.
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(int l, std::int32_t magnitude_bits) {
+    const float x = Kokkos::bit_cast<float>(magnitude_bits);
+    const bool tiny = x < 0x1p-100f, zero = x == 0;
+    const float scaled = tiny ? x * 0x1p64f : x;
+    const auto bits = Kokkos::bit_cast<std::int32_t>(zero ? 1.0f : scaled);
+    const std::int32_t power = (bits - 0x3f3504f3) >> 23;  // the bits of 2^-1/2
+    product[l] *= Kokkos::bit_cast<float>(bits - power * 0x800000);
+    exponent[l] += power - (tiny && !zero ? 64 : 0);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION double sum(const Warp& warp) const {
+    Lanes<double> logs;
+    warp.each([&](int l) {
+      logs[l] = Kokkos::log(static_cast<double>(product[l])) + Kokkos::numbers::ln2_v<double> * exponent[l];
+    });
+    return warp.sum(logs);
+  }
+};
+
+}  // namespace
+
+FirstPass::FirstPass(const Tiles& tiles, bool logs)
+    : m_logs(logs),
+      m_partial(Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::kernels::moments_partial"),
+                static_cast<std::size_t>(tiles.count())),
+      m_moments("gradcomp::kernels::moments", static_cast<std::size_t>(tiles.segments())),
+      m_sample("gradcomp::kernels::sample", static_cast<std::size_t>(tiles.count() * warp_lanes)),
+      m_host(static_cast<std::size_t>(tiles.segments())) {}
+
+void FirstPass::launch(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector,
+                       const Gate& gate) {
+  const auto tile = tiles.tile;
+  const auto begin = tiles.begin;
+  const auto partial = m_partial;
+  const auto moments = m_moments;
+  const auto sample = m_sample;
+  const bool with_logs = m_logs;
+
+  for_warps(
+      "gradcomp::kernels::first_pass", exec, tiles.count(), gate, KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+        const Tile here = tile(t);
+        const SampleRow sampled = sample_row(t, here.count);
+        Lanes<float> sum, sum_abs, squares;
+        Lanes<std::int32_t> nonzeros, bad, most;
+        LogLanes logs(warp);
+        warp.each([&](int l) {
+          sum[l] = sum_abs[l] = squares[l] = 0;
+          nonzeros[l] = bad[l] = most[l] = 0;
+        });
+        first_rows(warp, source, here.first, here.count, bad, [&](int l, float a, int) {
+          const std::int32_t bits = magnitude(a);
+          const float x = Kokkos::bit_cast<float>(bits);
+          sum[l] += a;
+          sum_abs[l] += x;
+          squares[l] += x * x;
+          nonzeros[l] += bits != 0 ? 1 : 0;
+          most[l] = bits > most[l] ? bits : most[l];
+          if (with_logs) logs.multiply(l, bits);
+        });
+        Lanes<float> drawn;
+        load_finite_row(warp, source, here.first + sampled.first, sampled.size, drawn);
+        store_row(warp, &sample(t * warp_lanes), sampled.size, drawn);
+        const std::int32_t low = collector.low == nullptr ? no_bound : collector.low[here.segment];
+        std::int32_t found = 0;
+        if (low != no_bound) {
+          TileSlots mine{collector.values + t * collector.stride, collector.offsets + t * collector.stride,
+                         collector.slots, low};
+          mine.collect(warp, source.accumulated() + here.first, 0, here.count);
+          found = mine.found;
+          warp.once([&] {
+            collector.staged[t] = collector.above[t] = found;
+            collector.equal[t] = 0;
+          });
+        }
+        const TileMoments result{warp.sum(sum),
+                                 warp.sum(sum_abs),
+                                 warp.sum(squares),
+                                 warp.sum(nonzeros),
+                                 warp.sum(bad),
+                                 warp.max(most),
+                                 with_logs ? logs.sum(warp) : 0.0,
+                                 found};
+        warp.once([&] { partial(t) = result; });
+      });
+
+  for_warps(
+      "gradcomp::kernels::combine_moments", exec, tiles.segments(), gate, KOKKOS_LAMBDA(const Warp& warp, index_t s) {
+        Lanes<double> sum, sum_abs, squares, logs;
+        Lanes<index_t> nonzeros, bad, candidates;
+        Lanes<std::int32_t> most;
+        warp.each([&](int l) {
+          sum[l] = sum_abs[l] = squares[l] = logs[l] = 0;
+          nonzeros[l] = bad[l] = candidates[l] = 0;
+          most[l] = 0;
+          for (index_t t = begin(s) + l; t < begin(s + 1); t += warp_lanes) {
+            const TileMoments& p = partial(t);
+            sum[l] += static_cast<double>(p.sum);
+            sum_abs[l] += static_cast<double>(p.sum_abs);
+            squares[l] += static_cast<double>(p.sum_squares);
+            nonzeros[l] += p.nonzeros;
+            bad[l] += p.non_finite;
+            most[l] = p.max_bits > most[l] ? p.max_bits : most[l];
+            logs[l] += p.sum_logs;
+            candidates[l] += p.candidates;
+          }
+        });
+        const Moments result{warp.sum(sum), warp.sum(sum_abs), warp.sum(squares), warp.sum(nonzeros),
+                             warp.sum(bad), warp.max(most),    warp.sum(logs),    warp.sum(candidates)};
+        warp.once([&] { moments(s) = result; });
+      });
+}
+
+void FirstPass::run(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector) {
+  launch(exec, tiles, source, collector);
+  read_back(exec, Span<const Moments>(m_moments), m_host.data(), "gradcomp::kernels::FirstPass::run");
+}
+
+index_t FirstPass::seen_non_finite() const {
+  const auto seen = seen_by_host(m_moments);
+  index_t total = 0;
+  for (std::size_t s = 0; s < seen.size(); ++s) total += seen(s).non_finite;
+  return total;
+}
+
+index_t FirstPass::non_finite() const {
+  index_t total = 0;
+  for (const auto& m : m_host) total += m.non_finite;
+  return total;
+}
+
+index_t FirstPass::bytes() const {
+  return static_cast<index_t>(m_partial.size() * sizeof(TileMoments) + m_moments.size() * sizeof(Moments) +
+                              m_sample.size() * sizeof(float));
+}
+
+}  // namespace gradcomp::kernels

@@ -1,0 +1,151 @@
+#include "gradcomp/kernels/select/radix.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "gradcomp/kernels/select/candidate_rows.hpp"
+
+namespace gradcomp::kernels {
+namespace {
+
+using detail::TileGroup;
+
+constexpr std::uint32_t bins = 2048;
+
+/// Many groups for devices; on a host a few per thread, because emptying and adding up 2048 bins costs as much as
+/// counting thousands of candidates.
+index_t tiles_per_group(index_t tiles) {
+  if (lanes_are_threads) return 32;
+  const index_t groups = 4 * static_cast<index_t>(Exec().concurrency());
+  return std::max<index_t>(32, (tiles + groups - 1) / groups);
+}
+
+/// How many bit patterns (low, high] holds.
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t width(const Goal& goal) {
+  return static_cast<std::uint32_t>(goal.high) - static_cast<std::uint32_t>(goal.low);
+}
+
+/// Each bin holds 2^shift patterns: the fewest with which the interval fits.
+KOKKOS_FORCEINLINE_FUNCTION int bin_shift(const Goal& goal) {
+  int shift = 0;
+  while (((width(goal) - 1) >> shift) >= bins) ++shift;
+  return shift;
+}
+
+KOKKOS_FORCEINLINE_FUNCTION index_t wanted(const Goal& goal, Radix::Target target) {
+  if (target == Radix::Target::sample) return goal.sample_rank;
+  return goal.open != 0 ? 0 : goal.rank;
+}
+
+/// Adds the values of each segment to its histogram. A group counts in team scratch first (shared memory, or L1 of a
+/// host's one-thread team), because atomics on the result cost a host 5 ns each.
+void histogram(const Exec& exec, const Vector<TileGroup>& groups, const Runs& runs, const Vector<Goal>& goals,
+               Radix::Target target, const Vector<std::uint32_t>& result) {
+  using Policy = Kokkos::TeamPolicy<Exec>;
+  using Scratch = Kokkos::View<std::uint32_t*, Exec::scratch_memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  const int team_size = lanes_are_threads ? 256 : 1;
+  const auto league = static_cast<int>(groups.size());
+  Kokkos::parallel_for(
+      "gradcomp::kernels::radix_histogram",
+      Policy(exec, league, team_size).set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(bins))),
+      KOKKOS_LAMBDA(const Policy::member_type& team) {
+        const TileGroup group = groups(team.league_rank());
+        const Goal goal = goals(group.segment);
+        if (wanted(goal, target) == 0 || width(goal) <= 1) return;
+        const Scratch counts(team.team_scratch(0), bins);
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, bins), [&](int b) { counts(b) = 0; });
+        team.team_barrier();
+        const int shift = bin_shift(goal);
+        for (index_t t = group.begin; t < group.end; ++t) {
+          const Run run = runs(t);
+          prefetch_run(runs, t, group.end - 1);
+          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, run.count), [&](int i) {
+            const std::int32_t bits = magnitude(run.values[i]);
+            if (bits <= goal.low || bits > goal.high) return;
+            const std::uint32_t bin = static_cast<std::uint32_t>(bits - goal.low - 1) >> shift;
+            if constexpr (lanes_are_threads) {
+              Kokkos::atomic_inc(&counts(bin));
+            } else {
+              ++counts(bin);
+            }
+          });
+        }
+        team.team_barrier();
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, bins), [&](int b) {
+          if (counts(b) != 0)
+            Kokkos::atomic_add(&result(group.segment * bins + static_cast<std::uint32_t>(b)), counts(b));
+        });
+      });
+}
+
+/// Keeps the bin with the wanted rank; one warp per segment. Leaves the histogram zero.
+void keep_bin(const Exec& exec, const Vector<Goal>& goals, Radix::Target target, const Vector<std::uint32_t>& counts) {
+  constexpr int per_lane = bins / warp_lanes;
+  for_warps(
+      "gradcomp::kernels::radix_keep_bin", exec, static_cast<index_t>(goals.size()),
+      KOKKOS_LAMBDA(const Warp& warp, index_t s) {
+        Goal goal = goals(s);
+        const index_t rank = wanted(goal, target);
+        if (rank == 0 || width(goal) <= 1) return;
+        std::uint32_t* const mine = counts.data() + s * bins;
+        Lanes<index_t> sums;
+        warp.each([&](int l) {
+          sums[l] = 0;
+          for (int b = 0; b < per_lane; ++b) sums[l] += mine[l * per_lane + b];
+        });
+        int lane = warp_lanes - 1;
+        for (; lane > 0; --lane) {
+          const index_t sum = warp.broadcast(sums, lane);
+          if (goal.above + sum >= rank) break;
+          goal.above += sum;
+        }
+        int bin = lane * per_lane + per_lane - 1;
+        for (; bin > lane * per_lane; --bin) {
+          if (goal.above + mine[bin] >= rank) break;
+          goal.above += mine[bin];
+        }
+        const int shift = bin_shift(goal);
+        const std::int64_t low = goal.low;
+        goal.high = static_cast<std::int32_t>(
+            Kokkos::min<std::int64_t>(goal.high, low + (static_cast<std::int64_t>(bin + 1) << shift)));
+        goal.low = static_cast<std::int32_t>(low + (static_cast<std::int64_t>(bin) << shift));
+        warp.once([&] { goals(s) = goal; });
+        warp.each([&](int l) {
+          for (int b = 0; b < per_lane; ++b) mine[l * per_lane + b] = 0;
+        });
+      });
+}
+
+std::vector<TileGroup> make_groups(const Tiles& tiles) {
+  std::vector<TileGroup> groups;
+  const index_t most = tiles_per_group(tiles.count());
+  index_t first = 0;
+  for (std::size_t s = 0; s < tiles.elements.size(); ++s) {
+    const index_t end = first + (tiles.elements[s] + tile_size - 1) / tile_size;
+    for (; first < end; first = groups.back().end)
+      groups.push_back({first, std::min(end, first + most), static_cast<std::int32_t>(s)});
+  }
+  return groups;
+}
+
+}  // namespace
+
+Radix::Radix(const Tiles& tiles)
+    : m_histogram("gradcomp::kernels::radix_histogram", static_cast<std::size_t>(tiles.segments() * bins)) {
+  const auto groups = make_groups(tiles);
+  m_groups = Vector<TileGroup>("gradcomp::kernels::radix_groups", groups.size());
+  Kokkos::deep_copy(m_groups, Kokkos::View<const TileGroup*, Kokkos::HostSpace>(groups.data(), groups.size()));
+}
+
+void Radix::narrow(const Exec& exec, const Runs& runs, const Vector<Goal>& goals, Target target, int passes) {
+  for (int pass = 0; pass < passes && m_groups.size() > 0; ++pass) {
+    histogram(exec, m_groups, runs, goals, target, m_histogram);
+    keep_bin(exec, goals, target, m_histogram);
+  }
+}
+
+index_t Radix::bytes() const {
+  return static_cast<index_t>(m_groups.size() * sizeof(TileGroup) + m_histogram.size() * sizeof(std::uint32_t));
+}
+
+}  // namespace gradcomp::kernels

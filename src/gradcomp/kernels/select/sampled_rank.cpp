@@ -1,0 +1,110 @@
+#include "gradcomp/kernels/select/sampled_rank.hpp"
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/kernels/lanes/source_rows.hpp"
+#include "gradcomp/kernels/random/random_subset.hpp"
+
+namespace gradcomp::kernels {
+namespace {
+
+constexpr std::int32_t most_magnitude = 0x7fffffff;
+
+Layout layout_of(const Layout& layout, const std::vector<index_t>& capacity) {
+  Layout samples;
+  for (std::size_t s = 0; s < capacity.size(); ++s) samples.add(layout.segments[s].name, {capacity[s]});
+  return samples;
+}
+
+void set_goals(const Exec& exec, const Shared<Sample>& samples, const std::int32_t* open, const Vector<Goal>& goals,
+               bool host_looks) {
+  for_few(
+      "gradcomp::kernels::set_sample_goals", exec, static_cast<index_t>(goals.size()), host_looks,
+      KOKKOS_LAMBDA(const index_t s) {
+        const bool wanted = samples(s).count > 0 && (open == nullptr || open[s] != 0);
+        Goal goal;
+        goal.open = 0;
+        goal.high = wanted ? most_magnitude : -1;
+        goal.rank = wanted ? samples(s).rank : 0;
+        goals(s) = goal;
+      });
+}
+
+/// Where the host may look.
+bool any_goal(const Vector<Goal>& goals) {
+  const auto seen = seen_by_host(goals);
+  for (std::size_t s = 0; s < seen.size(); ++s)
+    if (seen(s).rank > 0) return true;
+  return false;
+}
+
+/// Zeros behind a segment's samples: below every rank that is looked for.
+void gather(const Exec& exec, const Tiles& tiles, const float* a, const Shared<Sample>& samples,
+            const Vector<Goal>& goals, const Vector<index_t>& places, const Vector<float>& values) {
+  const auto tile = tiles.tile;
+  for_warps(
+      "gradcomp::kernels::gather_samples", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+        const Tile here = tile(t);
+        if (goals(here.segment).rank == 0) return;
+        const Sample sample = samples(here.segment);
+        for (std::int32_t row = 0; row < here.count; row += warp_lanes) {
+          const index_t at = here.first + row, first = at - places(here.segment);
+          Lanes<float> x;
+          warp.each(
+              [&](int l) { x[l] = first + l < sample.count ? a[sample.start + (first + l) * sample.stride] : 0.0f; });
+          store_row(warp, &values(at), here.count - row, x);
+        }
+      });
+}
+
+}  // namespace
+
+index_t random_start(index_t range, std::uint64_t seed, index_t segment, std::int64_t step, int rank) {
+  const Array4 key = stream_key(seed, segment, step, static_cast<std::uint32_t>(rank));
+  const Array4 bits = threefry4x32_12(key, stream_counter(0, random_stream::threshold, 0));
+  return random_below(bits.x0, bits.x1, range);
+}
+
+SampledRank::SampledRank(const Layout& layout, const std::vector<index_t>& capacity)
+    : m_layout(layout),
+      m_sample_layout(layout_of(layout, capacity)),
+      m_tiles(m_sample_layout),
+      m_radix(m_tiles),
+      m_samples("gradcomp::kernels::samples", capacity.size()),
+      m_places("gradcomp::kernels::sample_places", capacity.size()),
+      m_goals("gradcomp::kernels::sample_goals", capacity.size()),
+      m_values(Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::kernels::sample_values"),
+               static_cast<std::size_t>(m_sample_layout.count())) {
+  std::vector<index_t> places;
+  for (const auto& segment : m_sample_layout.segments) places.push_back(segment.offset);
+  Kokkos::deep_copy(m_places, HostSpan<index_t>(places.data(), places.size()));
+}
+
+void SampledRank::run(const Exec& exec, const float* a, const std::vector<Sample>& samples, const std::int32_t* open,
+                      bool host_looks) {
+  for (std::size_t s = 0; s < samples.size(); ++s) {
+    Sample sample = samples[s];
+    const index_t n = m_layout.segments[s].count, capacity = m_sample_layout.segments[s].count;
+    require(
+        sample.count == 0 || (sample.count <= capacity && sample.start >= 0 && sample.stride > 0 && sample.rank > 0 &&
+                              sample.rank <= sample.count && sample.start + (sample.count - 1) * sample.stride < n),
+        "sample of segment {}: {} elements from {} on in steps of {}, rank {}; there are {}, room for {}", s,
+        sample.count, sample.start, sample.stride, sample.rank, n, capacity);
+    sample.start += m_layout.segments[s].offset;
+    m_samples(s) = sample;
+  }
+  set_goals(exec, m_samples, open, m_goals, host_looks);
+  if (host_looks && !any_goal(m_goals)) return;
+  gather(exec, m_tiles, a, m_samples, m_goals, m_places, m_values);
+  Runs runs;
+  runs.tile = m_tiles.tile.data();
+  runs.a = m_values.data();
+  m_radix.narrow(exec, runs, m_goals, Radix::Target::exact, Radix::passes_to_end);
+}
+
+index_t SampledRank::bytes() const {
+  return m_tiles.bytes() + m_radix.bytes() +
+         static_cast<index_t>(m_samples.size() * (sizeof(Sample) + sizeof(index_t) + sizeof(Goal)) +
+                              m_values.size() * sizeof(float));
+}
+
+}  // namespace gradcomp::kernels

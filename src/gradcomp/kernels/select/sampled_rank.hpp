@@ -1,0 +1,49 @@
+#pragma once
+// Thresholds from samples: of each segment a strided sample of |a| is gathered, and its rank-th largest value found
+// exactly, all segments in batched launches.
+#include <vector>
+
+#include "gradcomp/core/shared.hpp"
+#include "gradcomp/kernels/select/radix.hpp"
+
+namespace gradcomp::kernels {
+
+/// The sample of one segment: elements start, start + stride, ... of the segment, `count` of them.
+struct Sample {
+  index_t start = 0, stride = 1;
+  index_t count = 0;  ///< 0: the segment is left out
+  index_t rank = 0;   ///< 1: the largest; at most count
+};
+
+/// Where a sample of a segment starts, in [0, range), range < 2^32: another place in every step and on every rank, so
+/// that no place of the segment is never looked at.
+index_t random_start(index_t range, std::uint64_t seed, index_t segment, std::int64_t step, int rank);
+
+class SampledRank {
+ public:
+  /// capacity: [segments] the most samples that a segment will have.
+  SampledRank(const Layout& layout, const std::vector<index_t>& capacity);
+
+  /// Finds the rank-th largest sample of each segment with open[segment] != 0 (device; null: of all) and a count above
+  /// 0. samples: [segments], within their segments and capacities. Where the host looks and there is no such segment,
+  /// nothing more is launched.
+  void run(const Exec& exec, const float* a, const std::vector<Sample>& samples, const std::int32_t* open,
+           bool host_looks);
+
+  /// [segments] of the last run(): where rank > 0, `high` is the magnitude() that was looked for.
+  const Vector<Goal>& goals() const { return m_goals; }
+
+  index_t bytes() const;
+
+ private:
+  Layout m_layout;  ///< of the bucket
+  Layout m_sample_layout;
+  Tiles m_tiles;  ///< of the samples
+  Radix m_radix;
+  Shared<Sample> m_samples;  ///< [segments] starts relative to the bucket
+  Vector<index_t> m_places;  ///< [segments] first sample
+  Vector<Goal> m_goals;      ///< [segments]
+  Vector<float> m_values;    ///< [sum of capacities]
+};
+
+}  // namespace gradcomp::kernels

@@ -1,0 +1,39 @@
+#include "gradcomp/kernels/select/scatter.hpp"
+
+#include "gradcomp/core/read_back.hpp"
+#include "gradcomp/core/source.hpp"
+
+namespace gradcomp::kernels {
+
+index_t count_bad_entries(const Exec& exec, const std::uint32_t* indices, const float* values, index_t count,
+                          index_t n) {
+  index_t bad = 0;
+  Kokkos::parallel_reduce(
+      "gradcomp::kernels::count_bad_entries", IndexRange(exec, 0, count),
+      KOKKOS_LAMBDA(index_t i, index_t & sum) {
+        const bool good = static_cast<index_t>(indices[i]) < n && (i == 0 || indices[i - 1] < indices[i]) &&
+                          Source::is_finite(values[i]);
+        sum += good ? 0 : 1;
+      },
+      bad);
+  wait(exec, "gradcomp::kernels::count_bad_entries");
+  return bad;
+}
+
+index_t count_non_finite(const Exec& exec, const Span<const float>& values) {
+  index_t bad = 0;
+  Kokkos::parallel_reduce(
+      "gradcomp::kernels::count_non_finite", IndexRange(exec, 0, static_cast<index_t>(values.size())),
+      KOKKOS_LAMBDA(index_t i, index_t & sum) { sum += Source::is_finite(values(i)) ? 0 : 1; }, bad);
+  wait(exec, "gradcomp::kernels::count_non_finite");
+  return bad;
+}
+
+void scatter_add(const Exec& exec, const std::uint32_t* indices, const float* values, index_t count, float weight,
+                 const Span<float>& out) {
+  Kokkos::parallel_for(
+      "gradcomp::kernels::scatter_add", IndexRange(exec, 0, count),
+      KOKKOS_LAMBDA(index_t i) { out(indices[i]) += weight * values[i]; });
+}
+
+}  // namespace gradcomp::kernels

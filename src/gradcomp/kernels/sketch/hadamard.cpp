@@ -1,0 +1,193 @@
+#include "gradcomp/kernels/sketch/hadamard.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/kernels/lanes/source_rows.hpp"
+#include "gradcomp/kernels/random/threefry.hpp"
+
+namespace gradcomp::kernels {
+namespace {
+
+std::vector<RotatedBucket> buckets_of(const Layout& layout, index_t length) {
+  require(length >= warp_lanes && length <= 8192 && std::has_single_bit(static_cast<std::uint64_t>(length)),
+          "rotation of buckets of {} elements; allowed: powers of two from 32 to 8192", length);
+  std::vector<RotatedBucket> buckets;
+  index_t work = 0;
+  for (const auto& segment : layout.segments) {
+    for (index_t at = 0; at < segment.count; at += length) {
+      const index_t count = std::min(length, segment.count - at);
+      const auto padded = static_cast<index_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<index_t>(count, 32))));
+      buckets.push_back({segment.offset + at, work, at, segment.id, static_cast<std::int32_t>(count),
+                         static_cast<std::int32_t>(padded)});
+      work += padded;
+    }
+  }
+  return buckets;
+}
+
+/// Signs of four rows of a bucket: bit l of word r negates element 32 r + l.
+struct RowSigns {
+  Array4 key;
+  index_t element;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t operator()(index_t row, Array4& draw) const {
+    if (row % 4 == 0)
+      draw = threefry4x32_12(key, stream_counter(element + row * warp_lanes, random_stream::rotation, 0));
+    const auto r = row % 4;
+    return r == 0 ? draw.x0 : r == 1 ? draw.x1 : r == 2 ? draw.x2 : draw.x3;
+  }
+};
+
+/// The power of two that brings `most` close to 1, of those whose reciprocal is a normal number too.
+KOKKOS_INLINE_FUNCTION float normaliser(float most) {
+  const auto exponent = static_cast<std::int32_t>(Kokkos::bit_cast<std::uint32_t>(most) >> 23);
+  const std::int32_t power = 254 - exponent;
+  return Kokkos::bit_cast<float>(static_cast<std::uint32_t>(power > 253 ? 253 : power < 1 ? 1 : power) << 23);
+}
+
+KOKKOS_FORCEINLINE_FUNCTION float flipped(float x, std::uint32_t signs, int bit) {
+  return Kokkos::bit_cast<float>(Kokkos::bit_cast<std::uint32_t>(x) ^ ((signs >> bit) << 31));
+}
+
+/// Runs f(row, i, active) for the rows of a bucket that have elements, i the first one's index in the layout.
+template <class F>
+KOKKOS_FORCEINLINE_FUNCTION void for_rows(const RotatedBucket& bucket, const F& f) {
+  for (std::int32_t at = 0; at < bucket.count; at += warp_lanes) {
+    f(index_t{at}, bucket.first + at, bucket.count - at < warp_lanes ? bucket.count - at : warp_lanes);
+  }
+}
+
+}  // namespace
+
+index_t padded_count(const Layout& layout, index_t length) {
+  const auto buckets = buckets_of(layout, length);
+  return buckets.empty() ? 0 : buckets.back().work + buckets.back().padded;
+}
+
+Rotation::Rotation(const Layout& layout, index_t length)
+    : m_buckets(upload("gradcomp::kernels::rotated_buckets", buckets_of(layout, length))),
+      m_stats("gradcomp::kernels::rotated_stats", m_buckets.size()),
+      m_work("gradcomp::kernels::rotated", static_cast<std::size_t>(padded_count(layout, length))) {}
+
+index_t Rotation::bytes() const {
+  return static_cast<index_t>(m_buckets.size() * (sizeof(RotatedBucket) + sizeof(RotatedStats)) + 4 * m_work.size());
+}
+
+void Rotation::rotate(const Exec& exec, const Source& source, std::uint64_t seed, std::int64_t step,
+                      const Tally& found) const {
+  const auto buckets = m_buckets;
+  const auto stats = m_stats;
+  const auto work = m_work;
+  const auto non_finite = found.count();
+  for_warps(
+      "gradcomp::kernels::rotate", exec, static_cast<index_t>(buckets.size()),
+      KOKKOS_LAMBDA(const Warp& warp, index_t b) {
+        const RotatedBucket bucket = buckets(b);
+        float* const y = work.data() + bucket.work;
+        const RowSigns signs{stream_key(seed, bucket.segment_id, step, every_rank), bucket.element};
+        Lanes<float> a, most, sum, squares;
+        Lanes<std::int32_t> bad;
+        warp.each([&](int l) {
+          most[l] = sum[l] = squares[l] = 0;
+          bad[l] = 0;
+        });
+        Array4 draw;
+        for (index_t row = 0; row < bucket.padded / warp_lanes; ++row) {
+          const index_t at = row * warp_lanes, left = bucket.count - at;
+          if (left > 0) {
+            first_row(warp, source, bucket.first + at, static_cast<int>(left < warp_lanes ? left : warp_lanes), a, bad);
+          } else {
+            warp.each([&](int l) { a[l] = 0; });
+          }
+          const std::uint32_t word = signs(row, draw);
+          warp.each([&](int l) {
+            const float size = Kokkos::bit_cast<float>(Kokkos::bit_cast<std::uint32_t>(a[l]) & 0x7fffffffu);
+            most[l] = size > most[l] ? size : most[l];
+            y[at + l] = flipped(a[l], word, l);
+          });
+        }
+        const float largest = warp.max(most), factor = normaliser(largest);
+        for (index_t at = 0; at < bucket.padded; at += warp_lanes) {
+          warp.each([&](int l) { y[at + l] *= factor; });
+        }
+        walsh_hadamard(warp, y, bucket.padded);
+        warp.each([&](int l) { most[l] = 0; });
+        for (index_t at = 0; at < bucket.padded; at += warp_lanes) {
+          warp.each([&](int l) {
+            const float v = y[at + l], size = v < 0 ? -v : v;
+            most[l] = size > most[l] ? size : most[l];
+            sum[l] += size;
+            squares[l] += v * v;
+          });
+        }
+        const RotatedStats all{largest, warp.max(most), warp.sum(sum), warp.sum(squares),
+                               1 / (static_cast<double>(factor) * Kokkos::sqrt(static_cast<double>(bucket.padded)))};
+        const std::int32_t wrong = warp.sum(bad);
+        warp.once([&] {
+          stats(b) = all;
+          if (wrong > 0) Kokkos::atomic_add(&non_finite(0), static_cast<index_t>(wrong));
+        });
+      });
+}
+
+void Rotation::rotate_back(const Exec& exec, std::uint64_t seed, std::int64_t step) const {
+  const auto buckets = m_buckets;
+  const auto work = m_work;
+  for_warps(
+      "gradcomp::kernels::rotate_back", exec, static_cast<index_t>(buckets.size()),
+      KOKKOS_LAMBDA(const Warp& warp, index_t b) {
+        const RotatedBucket bucket = buckets(b);
+        float* const y = work.data() + bucket.work;
+        const RowSigns signs{stream_key(seed, bucket.segment_id, step, every_rank), bucket.element};
+        walsh_hadamard(warp, y, bucket.padded);
+        Array4 draw;
+        for (index_t row = 0; row < bucket.padded / warp_lanes; ++row) {
+          const std::uint32_t word = signs(row, draw);
+          warp.each([&](int l) { y[row * warp_lanes + l] = flipped(y[row * warp_lanes + l], word, l); });
+        }
+      });
+}
+
+void Rotation::report(const Exec& exec, const Source& source, const float* scales, const Gate& gate) const {
+  if (!source.has_memory()) return;
+  const auto buckets = m_buckets;
+  const auto work = m_work;
+  for_warps(
+      "gradcomp::kernels::report_rotated", exec, static_cast<index_t>(buckets.size()), gate,
+      KOKKOS_LAMBDA(const Warp& warp, index_t b) {
+        const RotatedBucket bucket = buckets(b);
+        const float scale = scales[b];
+        for_rows(bucket, [&](index_t at, index_t i, int active) {
+          Lanes<float> a, value;
+          load_row(warp, source.accumulated() + i, active, a);
+          load_row(warp, work.data() + bucket.work + at, active, value);
+          warp.each([&](int l) { value[l] = decoded(value[l], scale); });
+          sent_row(warp, source, i, active, a, value);
+        });
+      });
+}
+
+void Rotation::add(const Exec& exec, const float* scales, float weight, const Gate& gate,
+                   const Span<float>& out) const {
+  const auto buckets = m_buckets;
+  const auto work = m_work;
+  for_warps(
+      "gradcomp::kernels::add_rotated", exec, static_cast<index_t>(buckets.size()), gate,
+      KOKKOS_LAMBDA(const Warp& warp, index_t b) {
+        const RotatedBucket bucket = buckets(b);
+        const float scale = scales[b];
+        for_rows(bucket, [&](index_t at, index_t i, int active) {
+          Lanes<float> sum, value;
+          load_row(warp, out.data() + i, active, sum);
+          load_row(warp, work.data() + bucket.work + at, active, value);
+          warp.each([&](int l) { sum[l] += weight * decoded(value[l], scale); });
+          store_row(warp, out.data() + i, active, sum);
+        });
+      });
+}
+
+}  // namespace gradcomp::kernels

@@ -1,0 +1,21 @@
+#pragma once
+// The portable convolutions behind conv3x3.hpp (same arguments): one thread per result, any channel count, any
+// device: where the host kernels do not take a layer, and what all others are compared with.
+#include "gradcomp/nn/convolution/conv3x3.hpp"
+
+namespace gradcomp::nn::portable {
+
+template <class T>
+void conv3x3_forward(const Exec& exec, const Maps<const T>& x, const Span<const T>& weights, int stride,
+                     const Maps<T>& z, const Span<double>& sums);
+
+template <class T>
+void conv3x3_backward_data(const Exec& exec, const Maps<const T>& dz, const Span<const T>& weights, int stride,
+                           const ReluBackward<T>& behind, const Maps<T>& dx);
+
+/// `partials`: 9 ci co elements for each chunk of `per_chunk` images.
+template <class T>
+void conv3x3_backward_weights(const Exec& exec, const Maps<const T>& x, const Maps<const T>& dz, int stride,
+                              const Span<T>& gradient, const Span<T>& partials, int per_chunk);
+
+}  // namespace gradcomp::nn::portable

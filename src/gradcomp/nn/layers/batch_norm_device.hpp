@@ -1,0 +1,53 @@
+#pragma once
+// Sums over the images of a batch for devices, where one thread for each channel would leave most of them idle.
+#include "gradcomp/kernels/lanes/lanes.hpp"
+#include "gradcomp/nn/maps.hpp"
+
+namespace gradcomp::nn::device {
+
+/// A team for each group of channels: neighbouring threads take neighbouring channels, as they lie in memory, and as
+/// many images at a time as the team has room for. The order of the sums depends on nothing but the shapes.
+template <class Finish, int threads>
+struct ChannelsTeam {
+  static constexpr int width = threads < 32 ? 1 : 32;  ///< channels of a team
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads>>;
+  using Member = typename Policy::member_type;
+  using Scratch = Kokkos::View<double[2][threads], Kokkos::LayoutRight, Exec::scratch_memory_space,
+                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  Span<const double> sums;
+  int images, channels;
+  Finish finish;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    const Scratch parts(team.team_scratch(0));
+    const int thread = team.team_rank(), channel = team.league_rank() * width + thread % width;
+    double first = 0, second = 0;
+    for (int image = thread / width; channel < channels && image < images; image += threads / width) {
+      first += sums(index_t(2) * image * channels + channel);
+      second += sums((index_t(2) * image + 1) * channels + channel);
+    }
+    parts(0, thread) = first;
+    parts(1, thread) = second;
+    team.team_barrier();
+    if (thread >= width || channel >= channels) return;
+    for (int t = thread + width; t < threads; t += width) {
+      first += parts(0, t);
+      second += parts(1, t);
+    }
+    finish(channel, first, second);
+  }
+};
+
+/// finish(channel, first, second) with the sums over images of both kinds in sums[images][2][channels], by teams of
+/// `threads`, a power of 2.
+template <int threads = kernels::lanes_are_threads ? 256 : 1, class Finish>
+void for_channels(const char* label, const Exec& exec, const Span<const double>& sums, int images, int channels,
+                  const Finish& finish) {
+  using Team = ChannelsTeam<Finish, threads>;
+  typename Team::Policy policy(exec, (channels + Team::width - 1) / Team::width, threads);
+  policy.set_scratch_size(0, Kokkos::PerTeam(Team::Scratch::shmem_size()));
+  Kokkos::parallel_for(label, policy, Team{sums, images, channels, finish});
+}
+
+}  // namespace gradcomp::nn::device

@@ -1,0 +1,33 @@
+#pragma once
+// The residual networks for small images of He et al. 2016: those of section 4.2 (ResNet-20 has exactly 269,722
+// parameters with 10 classes) and ResNet-18 in the form for CIFAR (architecture.hpp). Identity shortcuts are option A,
+// or option B: a projection where channels double.
+#include "gradcomp/nn/convolution/projection.hpp"
+#include "gradcomp/nn/networks/image_model.hpp"
+
+namespace gradcomp::nn {
+
+template <class T>
+class ResNet final : public ImageModel<T> {
+ public:
+  /// Images are height x width x 3; both extents must be multiples of spec.divisor().
+  ResNet(std::string name, const ResNetSpec& spec, int height, int width, int max_batch, int classes, Path path);
+
+  void backward(const Exec& exec, const Span<const T>& parameters, const Span<T>& gradient,
+                const Ready& ready) override;
+
+ private:
+  using Base = ImageModel<T>;
+  using Base::m_classifier, Base::m_images, Base::m_path, Base::m_units, Base::m_workspace, Base::input_of;
+
+  void run(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch,
+           bool training) override;
+
+  /// Of the block whose second unit is `unit`; null: an identity.
+  const Projection<T>* projection_of(std::size_t unit) const { return m_projections[unit].get(); }
+
+  std::vector<std::unique_ptr<Projection<T>>> m_projections;  ///< one per unit
+  Vector<T> m_pooled;
+};
+
+}  // namespace gradcomp::nn

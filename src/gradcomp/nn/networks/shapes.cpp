@@ -1,0 +1,40 @@
+#include "gradcomp/nn/networks/shapes.hpp"
+
+#include <fmt/ranges.h>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/core/nearest.hpp"
+#include "gradcomp/nn/networks/image_models.hpp"
+
+namespace gradcomp::nn {
+namespace {
+
+/// Weights are inputs x gates, with two biases per layer as cuDNN and PyTorch have them.
+Layout lstm(int layers, index_t units, index_t vocabulary) {
+  const index_t gates = 4 * units;
+  Layout layout;
+  layout.add("embedding.weight", {vocabulary, units}, true);  // the decoder's too
+  for (int layer = 0; layer < layers; ++layer) {
+    const std::string prefix = fmt::format("lstm.layer{}.", layer + 1);
+    layout.add(prefix + "input.weight", {units, gates}).add(prefix + "hidden.weight", {units, gates});
+    layout.add(prefix + "input.bias", {gates}).add(prefix + "hidden.bias", {gates});
+  }
+  return layout.add("decoder.bias", {vocabulary});
+}
+
+}  // namespace
+
+std::vector<std::string> shape_names() {
+  std::vector<std::string> names = image_model_names();
+  names.emplace_back("lstm_3x650");
+  return names;
+}
+
+Layout model_shapes(const std::string& name) {
+  if (auto layout = image_model_shapes(name)) return *layout;
+  if (name == "lstm_3x650") return lstm(3, 650, 28869);
+  throw Error(fmt::format("unknown model '{}'; {}allowed: {}", name, did_you_mean(name, shape_names()),
+                          fmt::join(shape_names(), ", ")));
+}
+
+}  // namespace gradcomp::nn

@@ -1,0 +1,73 @@
+#include "gradcomp/nn/optimisers/clip.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "gradcomp/kernels/lanes/lanes.hpp"
+#include "gradcomp/kernels/lanes/tiles.hpp"
+
+namespace gradcomp::nn {
+
+using kernels::Lanes;
+using kernels::tile_size;
+using kernels::Warp;
+using kernels::warp_lanes;
+
+namespace {
+
+index_t tiles_of(index_t count) { return (count + tile_size - 1) / tile_size; }
+
+}  // namespace
+
+NormClip::NormClip(const std::vector<index_t>& parts) : m_scale("gradcomp::nn::clip_scale", 1) {
+  index_t offset = 0, tile = 0;
+  for (const index_t count : parts) {
+    m_parts.push_back({offset, count, tile});
+    offset += count;
+    tile += tiles_of(count);
+  }
+  m_partial = Vector<double>("gradcomp::nn::clip_partial", static_cast<std::size_t>(tile));
+}
+
+void NormClip::observe(const Exec& exec, index_t offset, const Span<const float>& gradient) {
+  const auto part =
+      std::find_if(m_parts.begin(), m_parts.end(), [&](const Part& p) { return p.offset == offset && p.count > 0; });
+  const auto count = static_cast<index_t>(gradient.extent(0));
+  if (count == 0) return;
+  assert(part != m_parts.end() && part->count == count);
+  const index_t first = part->tile;
+  const auto partial = m_partial;
+  kernels::for_warps(
+      "gradcomp::nn::sum_of_squares", exec, tiles_of(count), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+        const float* x = gradient.data() + t * tile_size;
+        const index_t left = count - t * tile_size;
+        Lanes<double> sum;
+        warp.each([&](int l) { sum[l] = 0; });
+        kernels::each_element(warp, left < tile_size ? left : tile_size, [&](int l, index_t e) {
+          sum[l] += static_cast<double>(x[e]) * static_cast<double>(x[e]);
+        });
+        const double total = warp.sum(sum);
+        warp.once([&] { partial(first + t) = total; });
+      });
+}
+
+void NormClip::scale(const Exec& exec, const Span<float>& gradient, double limit) {
+  const auto count = static_cast<index_t>(gradient.extent(0));
+  const auto tiles = static_cast<index_t>(m_partial.extent(0));
+  const auto partial = m_partial;
+  const auto scale = m_scale;
+  kernels::for_warps(
+      "gradcomp::nn::clip_scale", exec, 1, KOKKOS_LAMBDA(const Warp& warp, index_t) {
+        Lanes<double> sum;
+        warp.each([&](int l) {
+          sum[l] = 0;
+          for (index_t t = l; t < tiles; t += warp_lanes) sum[l] += partial(t);
+        });
+        const double norm = Kokkos::sqrt(warp.sum(sum));
+        warp.once([&] { scale(0) = norm > limit ? static_cast<float>(limit / norm) : 1.0F; });
+      });
+  Kokkos::parallel_for(
+      "gradcomp::nn::clip", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) { gradient(i) *= scale(0); });
+}
+
+}  // namespace gradcomp::nn

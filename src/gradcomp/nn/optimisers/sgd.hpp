@@ -1,0 +1,28 @@
+#pragma once
+// Stochastic gradient descent with momentum, over flat arrays.
+#include "gradcomp/nn/optimisers/optimiser.hpp"
+
+namespace gradcomp::nn {
+
+/// d = g + weight_decay p; v = momentum v + d; p -= rate v, with another MomentumForm rate (d + momentum v) or
+/// rate (d + v).
+template <class T>
+class Sgd final : public Optimiser<T> {
+ public:
+  /// Throws Error when an option is out of range.
+  Sgd(const Layout& layout, const OptimiserOptions& options);
+
+  void begin(const Exec&, const std::uint32_t* flags) override { m_flags = flags; }
+  using Optimiser<T>::step;
+  void step(const Exec& exec, double rate, index_t offset, const Span<T>& parameters,
+            const Span<const T>& gradient) override;
+  Memories memories() const override;
+
+ private:
+  OptimiserOptions m_options;
+  Vector<T> m_momentum;
+  Vector<std::uint8_t> m_decayed;  ///< 1 where weight decay acts
+  const std::uint32_t* m_flags = nullptr;
+};
+
+}  // namespace gradcomp::nn

@@ -1,0 +1,103 @@
+#include "gradcomp/kernels/select/count_above.hpp"
+
+#include <gtest/gtest.h>
+
+#include "gradcomp/kernels/select/top_k.hpp"
+#include "unit/sparse_inputs.hpp"
+
+namespace gradcomp::kernels {
+namespace {
+
+using namespace sparse_test;
+
+std::vector<Counts> count(const CountAbove& above, const Tiles& tiles, const float* a,
+                          const std::vector<Probes>& probes, const Shortlist& list = {}) {
+  const Exec exec;
+  const Vector<Probes> asked("asked", probes.size());
+  const Vector<Counts> found("found", probes.size());
+  Kokkos::deep_copy(asked, HostSpan<const Probes>(probes.data(), probes.size()));
+  count_once(exec, above, tiles, a, list, asked, found);
+  std::vector<Counts> counts(probes.size());
+  exec.fence();
+  Kokkos::deep_copy(HostSpan<Counts>(counts.data(), counts.size()), found);
+  return counts;
+}
+
+TEST(CountAbove, MatchesCountingSerially) {
+  for (const index_t n : {0, 1, 31, 5000, 300001}) {
+    const Layout layout = mixed_layout(n);
+    const Tiles tiles(layout);
+    CountAbove above(tiles);
+    for (const auto& name : input_names()) {
+      SCOPED_TRACE(name + " n=" + std::to_string(n));
+      const auto x = make_input(name, layout.count());
+      const Vector<float> a("a", x.size());
+      Kokkos::deep_copy(a, Kokkos::View<const float*, Kokkos::HostSpace>(x.data(), x.size()));
+      // 0, the smallest denormal, ties of "levels" and "ties", unasked ones in between, NaN's pattern
+      std::vector<Probes> probes(layout.segments.size(),
+                                 Probes{bits_of(1.0f), -1, 0, 1, bits_of(2.5f), bits_of(3e-42f), -7, 0x7f800001});
+      probes[0] = Probes{-1, -1, -1, bits_of(0.25f), -1, -1, -1, -1};
+      probes[4] = no_probes();
+      const auto counts = count(above, tiles, a.data(), probes);
+      for (std::size_t s = 0; s < layout.segments.size(); ++s) {
+        const auto& segment = layout.segments[s];
+        for (std::size_t p = 0; p < most_probes; ++p) {
+          index_t expected = 0;
+          for (index_t i = segment.offset; i < segment.offset + segment.count; ++i)
+            expected += probes[s][p] >= 0 && bits_of(x[static_cast<std::size_t>(i)]) > probes[s][p] ? 1 : 0;
+          ASSERT_EQ(counts[s][p], expected) << "segment " << s << " probe " << p;
+        }
+      }
+    }
+  }
+}
+
+TEST(CountAbove, CountsInAShortlistWhatAllOfItWouldGive) {
+  const Exec exec;
+  const Layout layout = mixed_layout(50000);
+  const Tiles tiles(layout);
+  const auto x = make_input("laplace", layout.count(), 3);
+  const Vector<float> gradient("gradient", x.size());
+  Kokkos::deep_copy(gradient, Kokkos::View<const float*, Kokkos::HostSpace>(x.data(), x.size()));
+  const Source source{Source::Kind::none, layout.count(), gradient.data()};
+  FirstPass first(tiles);
+  Selector selector(tiles, 0.02);
+  std::vector<Request> requests;
+  for (const auto& segment : layout.segments) requests.push_back({segment.count / 100, true, 0, 0});
+  for (int step = 0; step < 2; ++step) {
+    first.run(exec, tiles, source, selector.expect(source));
+    if (step == 0) selector.choose(exec, tiles, source, first, requests);
+  }
+  const Shortlist list = selector.shortlist(tiles, first);
+  std::vector<std::int32_t> lows(layout.segments.size());
+  Kokkos::deep_copy(HostSpan<std::int32_t>(lows.data(), lows.size()),
+                    Span<const std::int32_t>(list.bound, lows.size()));
+  const std::int32_t low = lows[2];
+  ASSERT_NE(low, no_bound);
+  const Vector<float> zeros("zeros", x.size());  // in place of what is not to be read
+  CountAbove above(tiles);
+  std::vector<Probes> probes(layout.segments.size(), no_probes());
+  probes[2] = Probes{low, low + 1000, bits_of(6.0f), -1, bits_of(7.0f), -1, -1, -1};
+  const auto exact = count(above, tiles, gradient.data(), probes);
+  EXPECT_EQ(exact[2][0], first.moments()[2].candidates);
+  const auto listed = count(above, tiles, zeros.data(), probes, list);
+  for (std::size_t s = 0; s < exact.size(); ++s)
+    for (std::size_t p = 0; p < most_probes; ++p) EXPECT_EQ(listed[s][p], exact[s][p]);
+  probes[2][3] = low - 1;  // a probe below the bound: all of the segment is read
+  const auto whole = count(above, tiles, zeros.data(), probes, list);
+  for (const index_t found : whole[2]) EXPECT_EQ(found, 0);
+}
+
+TEST(CountAbove, WithoutAProbeEverythingIsZero) {
+  const Layout layout = mixed_layout(5000);
+  const Tiles tiles(layout);
+  CountAbove above(tiles);
+  const Vector<float> a("a", static_cast<std::size_t>(layout.count()));
+  Kokkos::deep_copy(a, 1.0f);
+  count(above, tiles, a.data(), std::vector<Probes>(layout.segments.size(), Probes{}));
+  for (const auto& counts : count(above, tiles, a.data(), std::vector<Probes>(layout.segments.size(), no_probes())))
+    for (const index_t count : counts) EXPECT_EQ(count, 0);
+}
+
+}  // namespace
+}  // namespace gradcomp::kernels

@@ -1,0 +1,46 @@
+#include "gradcomp/kernels/select/scatter.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+namespace gradcomp::kernels {
+namespace {
+
+template <class T>
+Vector<T> device(const std::vector<T>& x) {
+  const Vector<T> v("v", x.size());
+  Kokkos::deep_copy(v, Kokkos::View<const T*, Kokkos::HostSpace>(x.data(), x.size()));
+  return v;
+}
+
+TEST(Scatter, AddsWeightedValues) {
+  const auto indices = device<std::uint32_t>({0, 3, 4});
+  const auto values = device<float>({1, -2, 0.5f});
+  const auto out = device<float>({10, 10, 10, 10, 10});
+  const Exec exec;
+  scatter_add(exec, indices.data(), values.data(), 3, 2.0f, out);
+  exec.fence();
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, out);
+  EXPECT_EQ(std::vector<float>(host.data(), host.data() + 5), (std::vector<float>{12, 10, 10, 6, 11}));
+}
+
+TEST(Scatter, BadEntriesAreCounted) {
+  const auto bad = [](const std::vector<std::uint32_t>& indices, const std::vector<float>& values) {
+    const auto i = device(indices);
+    const auto v = device(values);
+    return count_bad_entries(Exec(), i.data(), v.data(), static_cast<index_t>(indices.size()), 10);
+  };
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(bad({}, {}), 0);
+  EXPECT_EQ(bad({0, 1, 9}, {1, 2, 3}), 0);
+  EXPECT_EQ(bad({0, 1, 10}, {1, 2, 3}), 1);
+  EXPECT_EQ(bad({0xffffffffu}, {1}), 1);
+  EXPECT_EQ(bad({1, 1}, {1, 2}), 1);
+  EXPECT_EQ(bad({2, 1}, {1, 2}), 1);
+  EXPECT_EQ(bad({0, 1, 2}, {inf, nan, 0}), 2);
+}
+
+}  // namespace
+}  // namespace gradcomp::kernels

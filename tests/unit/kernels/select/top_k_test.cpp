@@ -1,0 +1,288 @@
+#include "gradcomp/kernels/select/top_k.hpp"
+
+#include <gtest/gtest.h>
+
+#include "unit/sparse_inputs.hpp"
+
+namespace gradcomp::kernels {
+namespace {
+
+using namespace sparse_test;
+
+struct Entries {
+  std::vector<std::uint32_t> indices;
+  std::vector<float> values;
+  std::vector<float> memory;  ///< what the residual holds afterwards
+  std::vector<Chosen> chosen;
+};
+
+/// One selection over x, which starts as the residual, with a gradient of zero.
+Entries select(const Layout& layout, const std::vector<float>& x, const std::vector<Request>& requests,
+               double density) {
+  const Exec exec;
+  const Tiles tiles(layout);
+  const Vector<float> gradient("gradient", x.size()), memory("memory", x.size());
+  Kokkos::deep_copy(memory, Kokkos::View<const float*, Kokkos::HostSpace>(x.data(), x.size()));
+  const Source source{Source::Kind::residual, layout.count(), gradient.data(), memory.data(), 1, 1};
+  FirstPass first(tiles);
+  first.run(exec, tiles, source);
+  Selector selector(tiles, density);
+  selector.choose(exec, tiles, source, first, requests);
+  const auto kept = static_cast<std::size_t>(selector.kept());
+  const Vector<std::uint32_t> indices("indices", kept);
+  const Vector<float> values("values", kept);
+  selector.emit(exec, tiles, source, indices.data(), values.data());
+  exec.fence();
+  Entries result{std::vector<std::uint32_t>(kept), std::vector<float>(kept), std::vector<float>(x.size()),
+                 std::vector<Chosen>(requests.size())};
+  for (std::size_t s = 0; s < requests.size(); ++s) result.chosen[s] = selector.chosen()(s);
+  Kokkos::deep_copy(HostSpan<std::uint32_t>(result.indices.data(), kept), indices);
+  Kokkos::deep_copy(HostSpan<float>(result.values.data(), kept), values);
+  Kokkos::deep_copy(HostSpan<float>(result.memory.data(), x.size()), memory);
+  return result;
+}
+
+/// Values are those of x, and the memory keeps the rest, bit for bit.
+void expect_conservation(const std::vector<float>& x, const Entries& entries) {
+  std::vector<float> rest(x);
+  for (float& r : rest) r += 0.0f;  // the pass adds a gradient of zero, which makes -0 to 0
+  for (std::size_t j = 0; j < entries.indices.size(); ++j) {
+    ASSERT_TRUE(same_bits(entries.values[j], rest[entries.indices[j]]));
+    rest[entries.indices[j]] = 0;
+  }
+  ASSERT_EQ(first_difference(entries.memory, rest), -1);
+}
+
+void expect_exact(const Layout& layout, const std::vector<float>& x, double ratio, double density) {
+  std::vector<Request> requests;
+  std::vector<std::uint32_t> expected;
+  for (const auto& segment : layout.segments) {
+    const auto k = static_cast<index_t>(std::ceil(ratio * static_cast<double>(segment.count)));
+    requests.push_back({k, true, 0, 0});
+    const auto part = top_k_indices(x, segment.offset, segment.count, k);
+    expected.insert(expected.end(), part.begin(), part.end());
+  }
+  const auto entries = select(layout, x, requests, density);
+  ASSERT_EQ(entries.indices, expected);
+  expect_conservation(x, entries);
+}
+
+TEST(TopK, MatchesSortingOnEveryInputSizeAndDensity) {
+  for (const index_t n : {0, 1, 2, 31, 1001, 4096, 50000}) {
+    for (const auto& name : input_names()) {
+      const Layout layout = mixed_layout(n);
+      const auto x = make_input(name, layout.count());
+      for (const double ratio : {0.001, 0.01, 0.1, 0.5, 1.0}) {
+        SCOPED_TRACE(name + " n=" + std::to_string(n) + " ratio=" + std::to_string(ratio));
+        expect_exact(layout, x, ratio, ratio);
+      }
+    }
+  }
+}
+
+TEST(TopK, LargeSegments) {
+  for (const auto& name : input_names()) {
+    const Layout layout = Layout::flat(1200007);
+    const auto x = make_input(name, layout.count());
+    for (const double ratio : {0.001, 0.01, 0.1}) {
+      SCOPED_TRACE(name + " ratio=" + std::to_string(ratio));
+      expect_exact(layout, x, ratio, ratio);
+    }
+  }
+}
+
+TEST(TopK, WorkSpaceSizedForAnotherDensityChangesNothing) {
+  const Layout layout = Layout::flat(200000);
+  const auto x = make_input("laplace", layout.count());
+  expect_exact(layout, x, 0.3, 0.0);  // every tile dense
+  expect_exact(layout, x, 0.001, 1.0);
+}
+
+TEST(TopK, BoundAboveTheKthValueIsRepaired) {
+  // Values only at the places that the sample takes: its bound is far above the true k-th magnitude.
+  const index_t tiles = 300, n = tiles * tile_size;
+  auto x = make_input("gauss", n);
+  for (index_t t = 0; t < tiles; ++t)
+    for (index_t l = 0; l < 32; ++l)
+      x[static_cast<std::size_t>(t * tile_size + sample_row(t, tile_size).first + l)] *= 1000;
+  expect_exact(Layout::flat(n), x, 0.02, 0.02);
+}
+
+TEST(TopK, LaterStepsCollectWhileTheyReadAndChooseTheSame) {
+  const Exec exec;
+  const Layout layout = mixed_layout(50000);
+  const Tiles tiles(layout);
+  const Vector<float> gradient("gradient", static_cast<std::size_t>(layout.count()));
+  const Source source{Source::Kind::none, layout.count(), gradient.data()};
+  for (const double ratio : {0.001, 0.01, 0.3}) {
+    FirstPass first(tiles);
+    Selector selector(tiles, ratio);
+    std::vector<Request> requests;
+    for (const auto& segment : layout.segments)
+      requests.push_back({static_cast<index_t>(std::ceil(ratio * static_cast<double>(segment.count))), true, 0, 0});
+    int step = 0;
+    for (const float scale : {1.0f, 1.0f, 0.95f, 0.1f, 0.1f, 20.0f, 1.0f, 1.0f}) {
+      SCOPED_TRACE("ratio " + std::to_string(ratio) + " step " + std::to_string(step));
+      auto x = make_input("laplace", layout.count(), 7);
+      for (float& v : x) v *= scale;
+      Kokkos::deep_copy(gradient, Kokkos::View<const float*, Kokkos::HostSpace>(x.data(), x.size()));
+      first.run(exec, tiles, source, selector.expect(source));
+      const std::size_t large = 2;
+      const index_t collected = first.moments()[large].candidates;
+      if (step == 0) {
+        EXPECT_EQ(collected, 0);
+      }
+      if (step == 1 && ratio < 0.1) {
+        EXPECT_GE(collected, requests[large].k);
+        EXPECT_LE(collected, 4 * requests[large].k);
+      }
+      selector.choose(exec, tiles, source, first, requests);
+      std::vector<std::uint32_t> expected;
+      for (std::size_t s = 0; s < requests.size(); ++s) {
+        const auto part = top_k_indices(x, layout.segments[s].offset, layout.segments[s].count, requests[s].k);
+        expected.insert(expected.end(), part.begin(), part.end());
+      }
+      ASSERT_EQ(selector.kept(), static_cast<index_t>(expected.size()));
+      const Vector<std::uint32_t> indices("indices", expected.size());
+      const Vector<float> values("values", expected.size());
+      selector.emit(exec, tiles, source, indices.data(), values.data());
+      std::vector<std::uint32_t> found(expected.size());
+      Kokkos::deep_copy(HostSpan<std::uint32_t>(found.data(), found.size()), indices);
+      ASSERT_EQ(found, expected);
+      ++step;
+    }
+  }
+}
+
+TEST(TopK, KeepsTheLargestOfThree) {  // a published code cuts by index order and returns 3, 4
+  const auto entries = select(Layout::flat(3), {3, 4, 5}, {{2, true, 0, 0}}, 1);
+  EXPECT_EQ(entries.indices, (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(entries.values, (std::vector<float>{4, 5}));
+}
+
+TEST(Threshold, KeepsAllAboveItPerSegment) {
+  const Layout layout = mixed_layout(100000);
+  for (const auto& name : input_names()) {
+    SCOPED_TRACE(name);
+    const auto x = make_input(name, layout.count());
+    std::vector<Request> requests;
+    std::vector<std::uint32_t> expected;
+    float threshold = 0.1f;
+    for (const auto& segment : layout.segments) {
+      requests.push_back({segment.count / 100, false, bits_of(threshold), segment.count});
+      for (index_t i = segment.offset; i < segment.offset + segment.count; ++i)
+        if (std::fabs(x[static_cast<std::size_t>(i)]) > threshold) expected.push_back(static_cast<std::uint32_t>(i));
+      if (segment.count < 100) {  // k = 0: nothing, whatever lies above
+        while (!expected.empty() && expected.back() >= segment.offset) expected.pop_back();
+      }
+      threshold *= 2;
+    }
+    const auto entries = select(layout, x, requests, 0.01);
+    ASSERT_EQ(entries.indices, expected);
+    expect_conservation(x, entries);
+  }
+}
+
+TEST(Threshold, PastTheCapacityTheLargestKRemain) {
+  Layout layout;
+  layout.add("over", {60000}).add("within", {60000});
+  const auto x = make_input("levels", layout.count());  // magnitudes 0 .. 4: the k-th is a tie
+  const auto above = [&](index_t first) {
+    return std::count_if(x.begin() + first, x.begin() + first + 60000, [](float v) { return std::fabs(v) > 3.5f; });
+  };
+  const auto entries = select(layout, x, {{500, false, bits_of(2.5f), 1000}, {500, false, bits_of(3.5f), 60000}}, 0.01);
+  EXPECT_EQ(entries.chosen[0].kept, 500);
+  EXPECT_GT(entries.chosen[0].above, 20000);
+  EXPECT_EQ(entries.chosen[1].kept, above(60000));
+  auto expected = top_k_indices(x, 0, 60000, 500);
+  for (std::uint32_t i = 60000; i < 120000; ++i)
+    if (std::fabs(x[i]) > 3.5f) expected.push_back(i);
+  EXPECT_EQ(entries.indices, expected);
+  expect_conservation(x, entries);
+}
+
+TEST(Threshold, AnotherSegmentsSecondRoundLeavesExactOnesAlone) {
+  Layout layout;
+  layout.add("over", {1152});
+  std::vector<Request> requests{{11, false, 0, 22}};
+  for (const index_t n : {16, 400, 5000, 40000, 387}) {
+    layout.add("exact", {n});
+    requests.push_back({std::max<index_t>(1, n / 100), true, 0, 0});
+  }
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    for (const auto& name : {"laplace", "levels", "constant", "denormal"}) {
+      const auto x = make_input(name, layout.count(), seed);
+      std::vector<std::uint32_t> expected;
+      for (std::size_t s = 0; s < requests.size(); ++s) {
+        const auto& segment = layout.segments[s];
+        const auto part = top_k_indices(x, segment.offset, segment.count, requests[s].k);
+        expected.insert(expected.end(), part.begin(), part.end());
+      }
+      const auto entries = select(layout, x, requests, 0.01);
+      ASSERT_EQ(entries.indices, expected) << name << " seed " << seed;
+    }
+  }
+}
+
+TEST(Threshold, BelowTheLeastTheLargestKRemain) {
+  Layout layout;
+  layout.add("under", {60000}).add("enough", {60000});
+  const auto x = make_input("gauss", layout.count());
+  Request starved{500, false, bits_of(3.5f), 1000};
+  starved.least = 250;
+  Request fine = starved;
+  fine.threshold = bits_of(2.6f);
+  const auto entries = select(layout, x, {starved, fine}, 0.01);
+  EXPECT_LT(entries.chosen[0].above, 250);
+  EXPECT_EQ(entries.chosen[0].kept, 500);
+  EXPECT_EQ(entries.chosen[1].kept, entries.chosen[1].above);
+  const auto expected = top_k_indices(x, 0, 60000, 500);
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), entries.indices.begin()));
+  expect_conservation(x, entries);
+}
+
+TEST(Threshold, ACutSendsTheFirstInIndexOrderAndLeavesTheRest) {
+  for (const index_t n : {1, 31, 5000, 100000}) {
+    const Layout layout = mixed_layout(n);
+    const auto x = make_input("laplace", layout.count());
+    std::vector<Request> requests;
+    std::vector<std::uint32_t> expected;
+    for (const auto& segment : layout.segments) {
+      const index_t k = (segment.count + 19) / 20;
+      requests.push_back({k, false, bits_of(1.0f), segment.count});
+      requests.back().cut = k;
+      index_t left = k;
+      for (index_t i = segment.offset; i < segment.offset + segment.count; ++i) {
+        if (std::fabs(x[static_cast<std::size_t>(i)]) <= 1 || left == 0) continue;
+        expected.push_back(static_cast<std::uint32_t>(i));
+        --left;
+      }
+    }
+    const auto entries = select(layout, x, requests, 0.05);
+    ASSERT_EQ(entries.indices, expected) << n;
+    expect_conservation(x, entries);
+  }
+}
+
+TEST(TopK, AKnownLowerBoundChangesNothingEvenWhenItIsWrong) {
+  const Layout layout = mixed_layout(50000);
+  for (const auto& name : input_names()) {
+    const auto x = make_input(name, layout.count());
+    for (const float bound : {0.0f, 0.5f, 2.0f, 1e30f}) {
+      std::vector<Request> requests;
+      std::vector<std::uint32_t> expected;
+      for (const auto& segment : layout.segments) {
+        requests.push_back({segment.count / 50, true, 0, 0});
+        requests.back().low = bits_of(bound);
+        const auto part = top_k_indices(x, segment.offset, segment.count, segment.count / 50);
+        expected.insert(expected.end(), part.begin(), part.end());
+      }
+      const auto entries = select(layout, x, requests, 0.02);
+      ASSERT_EQ(entries.indices, expected) << name << " bound " << bound;
+      expect_conservation(x, entries);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gradcomp::kernels
