@@ -7,6 +7,7 @@
 #include "figures.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
+#include "gradcomp/method/spec.hpp"
 #include "verify.hpp"
 
 namespace gradcomp::bench {

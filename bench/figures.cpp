@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "callgrind.hpp"
+#include "gradcomp/allreduce/allreduce_benchmark.hpp"
 #include "gradcomp/data/files.hpp"
-#include "gradcomp/exchange/allreduce_benchmark.hpp"
 
 namespace gradcomp::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/kernels/linear_algebra/blas.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
-#include "gradcomp/nn/model.hpp"
+#include "gradcomp/nn/make_model.hpp"
 #include "gradient.hpp"
 
 namespace gradcomp::bench {

@@ -102,7 +102,7 @@ foreach(folder ${PROJECT_SOURCE_DIR}/bench ${folders})
   compile_only_folder(${folder} ${sources})
 endforeach()
 if(GRADCOMP_ENABLE_TESTS)
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/unit/exchange/methods_page_test.cpp
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/unit/method/methods_page_test.cpp
     ${PROJECT_SOURCE_DIR}/tests/conformance/info_test.cpp PROPERTIES # as in tests/CMakeLists.txt
     COMPILE_DEFINITIONS GRADCOMP_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   file(GLOB folders LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/unit/* ${PROJECT_SOURCE_DIR}/tests/*)

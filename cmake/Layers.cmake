@@ -1,5 +1,6 @@
-# A folder of src/gradcomp is a layer: a static library that may link only the layers beneath it.
-# So an inclusion that points upwards does not link, and one that skips a declared dependency does not compile.
+# A folder of src/gradcomp is a layer: a static library with an include root of its own, include/<layer> in the build
+# folder, whose gradcomp/<layer> leads to the sources. A compiler sees the roots of the layer and of those that it
+# declares, and of those that their headers declare. So what includes another does not compile (tests/layers).
 # $<BUILD_INTERFACE:...> keeps what is ours alone (warnings, sanitizers, folders) out of what is installed.
 
 # -fno-trapping-math changes no value: it lets gcc compute both sides of a choice, without which loops with one in them
@@ -57,10 +58,50 @@ function(gradcomp_use_pch target kind)
   endif()
 endfunction()
 
-# gradcomp_layer(<folder> [NO_CONTRACT | LIGHT] [EXCEPT source...] [DEPENDS layer... or target...])
-# With SOURCES source... a layer of these, in another's folder.
+# gradcomp_link(<target> <PUBLIC | PRIVATE | INTERFACE> layer... or target...)
+function(gradcomp_link target visibility)
+  foreach(dependency ${ARGN})
+    if(TARGET gradcomp_${dependency})
+      set(dependency gradcomp_${dependency})
+    endif()
+    target_link_libraries(${target} ${visibility} ${dependency})
+  endforeach()
+endfunction()
+
+# gradcomp_see_inside(<target> <layer>): the target, a test, may include what the layer hides.
+function(gradcomp_see_inside target layer)
+  target_include_directories(${target} BEFORE PRIVATE
+    $<BUILD_INTERFACE:$<TARGET_PROPERTY:gradcomp_${layer},GRADCOMP_INSIDE>>)
+endfunction()
+
+# gradcomp_include_root(<layer> [hidden folder...]): the layer's include root, and one without the hidden folders for others.
+function(gradcomp_include_root name)
+  set(sources ${PROJECT_SOURCE_DIR}/src/gradcomp/${name})
+  set(inside ${PROJECT_BINARY_DIR}/include/${name})
+  file(MAKE_DIRECTORY ${inside}/gradcomp)
+  file(CREATE_LINK ${sources} ${inside}/gradcomp/${name} SYMBOLIC)
+  set(outside ${inside})
+  if(ARGN)
+    set(outside ${PROJECT_BINARY_DIR}/include/${name}_for_others)
+    file(REMOVE_RECURSE ${outside})
+    file(MAKE_DIRECTORY ${outside}/gradcomp/${name})
+    file(GLOB entries LIST_DIRECTORIES true RELATIVE ${sources} CONFIGURE_DEPENDS ${sources}/*)
+    list(REMOVE_ITEM entries ${ARGN})
+    foreach(entry ${entries})
+      file(CREATE_LINK ${sources}/${entry} ${outside}/gradcomp/${name}/${entry} SYMBOLIC)
+    endforeach()
+  endif()
+  set_target_properties(gradcomp_${name} PROPERTIES GRADCOMP_INSIDE ${inside})
+  gradcomp_see_inside(gradcomp_${name} ${name})
+  target_include_directories(gradcomp_${name} PUBLIC $<BUILD_INTERFACE:${outside}>)
+endfunction()
+
+# gradcomp_layer(<folder> [NO_CONTRACT | LIGHT] [EXCEPT source...] [HIDDEN folder...] [DEPENDS layer... or target...]
+#                [USES layer... or target...])
+# DEPENDS: what its headers include, and its sources may. USES: what its sources alone include. HIDDEN: folders that no
+# other layer can include from. With SOURCES source... a layer of these, in another's folder.
 function(gradcomp_layer name)
-  cmake_parse_arguments(arg "NO_CONTRACT;LIGHT" "" "SOURCES;EXCEPT;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "NO_CONTRACT;LIGHT" "" "SOURCES;EXCEPT;HIDDEN;DEPENDS;USES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/gradcomp/${name}/*.cpp)
   list(APPEND sources ${arg_SOURCES})
   list(REMOVE_ITEM sources ${arg_EXCEPT})
@@ -69,7 +110,9 @@ function(gradcomp_layer name)
     set(sources ${PROJECT_BINARY_DIR}/pch.cpp)
   endif()
   add_library(gradcomp_${name} STATIC ${sources})
-  target_include_directories(gradcomp_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/src/gradcomp/${name})
+    gradcomp_include_root(${name} ${arg_HIDDEN})
+  endif()
   target_link_libraries(gradcomp_${name} PUBLIC Kokkos::kokkos)
   set(pch pch)
   if(arg_NO_CONTRACT) # bytes must agree between devices: docs/concepts.md
@@ -79,13 +122,8 @@ function(gradcomp_layer name)
   endif()
   gradcomp_use_pch(gradcomp_${name} ${pch})
   set_target_properties(gradcomp_${name} PROPERTIES GRADCOMP_PCH ${pch})
-  foreach(dependency ${arg_DEPENDS})
-    if(TARGET gradcomp_${dependency})
-      target_link_libraries(gradcomp_${name} PUBLIC gradcomp_${dependency})
-    else()
-      target_link_libraries(gradcomp_${name} PUBLIC ${dependency})
-    endif()
-  endforeach()
+  gradcomp_link(gradcomp_${name} PUBLIC ${arg_DEPENDS})
+  gradcomp_link(gradcomp_${name} PRIVATE ${arg_USES})
 endfunction()
 
 # gradcomp_program(<name> <folder with main.cpp> [DEPENDS ...])

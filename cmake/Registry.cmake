@@ -1,13 +1,16 @@
-# Kinds of which adding one is adding a file pair: compressors, transports, reducers, strategies, samplers. For each kind this writes
+# Kinds of which adding one is adding a file pair: compressors, transports, reducers, strategies, samplers, models,
+# data sets. For each kind this writes
 # a source that lists them, one call per <folder>/<name>.cpp, which defines `gradcomp::<Entry> gradcomp::<kind>::<name>()`.
 # No self-registering statics: a linker drops them from an archive. The list is in the order of the names.
 
 # What a kind needs to be listed: its header, the type of an entry, the function that lists them.
 set(gradcomp_registry_compressors gradcomp/core/registry.hpp Entry all_entries)
 set(gradcomp_registry_transports gradcomp/comm/registry.hpp TransportEntry all_transports)
-set(gradcomp_registry_reducers gradcomp/exchange/reducer.hpp ReducerEntry all_reducers)
+set(gradcomp_registry_reducers gradcomp/exchange/registry.hpp ReducerEntry all_reducers)
 set(gradcomp_registry_strategies gradcomp/strategy/strategy.hpp StrategyEntry all_strategies)
 set(gradcomp_registry_samplers gradcomp/sampling/batch_sampler.hpp SamplerEntry all_samplers)
+set(gradcomp_registry_models gradcomp/nn/registry.hpp nn::ModelFamily all_models)
+set(gradcomp_registry_datasets gradcomp/data/registry.hpp data::DatasetEntry all_datasets)
 
 # gradcomp_write_registry(<kind> <output> <source>...)
 function(gradcomp_write_registry names output)

@@ -10,6 +10,8 @@
 #include "gradcomp/core/version_config.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
 #include "gradcomp/exchange/reducer.hpp"
+#include "gradcomp/exchange/registry.hpp"
+#include "gradcomp/method/spec.hpp"
 
 using namespace gradcomp;
 

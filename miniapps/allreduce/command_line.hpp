@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "gradcomp/exchange/allreduce_benchmark.hpp"
-#include "gradcomp/exchange/spec.hpp"
+#include "gradcomp/allreduce/allreduce_benchmark.hpp"
+#include "gradcomp/method/spec.hpp"
 
 struct CommandLine {
   std::string methods =

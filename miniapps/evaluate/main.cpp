@@ -6,7 +6,8 @@
 #include "gradcomp/core/program.hpp"
 #include "gradcomp/evaluate/evaluation.hpp"
 #include "gradcomp/evaluate/record.hpp"
-#include "gradcomp/exchange/methods_page.hpp"
+#include "gradcomp/method/methods_page.hpp"
+#include "gradcomp/method/spec.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/progress.hpp"
 

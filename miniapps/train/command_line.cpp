@@ -7,10 +7,8 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/version_config.hpp"
-#include "gradcomp/data/dataset.hpp"
-#include "gradcomp/data/frames.hpp"
-#include "gradcomp/data/text.hpp"
-#include "gradcomp/nn/model.hpp"
+#include "gradcomp/data/registry.hpp"
+#include "gradcomp/nn/make_model.hpp"
 
 using namespace gradcomp;
 
@@ -39,7 +37,7 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.set_version_flag("--version", "gradcomp-train " GRADCOMP_VERSION);
   app.set_config("--config", "", "read options from a TOML file");
   app.option_defaults()->always_capture_default();
-  app.add_option("--data", o.data, fmt::format("{}, {}, {}", data::image_specs, data::text_specs, data::frames_specs));
+  app.add_option("--data", o.data, data::dataset_specs());
   app.add_option("--length", o.length, "steps of a sequence in one batch (texts, frames); 0: the default of the data");
   app.add_option("--model", o.model, fmt::format("{}", fmt::join(nn::model_names(), ", ")));
   app.add_option("--methods", o.methods,

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "gradcomp/core/layout.hpp"
-#include "gradcomp/exchange/spec.hpp"
+#include "gradcomp/method/spec.hpp"
 #include "gradcomp/report/result_file.hpp"
 #include "gradcomp/train/options.hpp"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/exchange/spec.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::conformance {
 

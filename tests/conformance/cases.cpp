@@ -7,6 +7,7 @@
 
 #include "conformance/worker.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::conformance {
 namespace {

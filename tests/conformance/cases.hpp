@@ -9,7 +9,7 @@
 
 #include "gradcomp/core/layout.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
-#include "gradcomp/exchange/spec.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::conformance {
 

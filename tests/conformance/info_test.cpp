@@ -6,6 +6,8 @@
 #include "conformance/cases.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/exchange/reducer.hpp"
+#include "gradcomp/exchange/registry.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::conformance {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "conformance/guarded.hpp"
-#include "gradcomp/exchange/spec.hpp"
 #include "gradcomp/feedback/feedback.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::conformance {
 

@@ -1,6 +1,7 @@
 // Allreduces of our own, hop by hop: the sums of `allreduce`, and with 16-bit floats a rounding in every hop.
 #include "distributed/training_steps.hpp"
 #include "gradcomp/kernels/quantise/casts.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::test {
 namespace {

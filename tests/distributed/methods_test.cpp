@@ -6,6 +6,8 @@
 
 #include "distributed/training_steps.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
+#include "gradcomp/exchange/registry.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::test {
 namespace {

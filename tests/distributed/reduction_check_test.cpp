@@ -1,6 +1,7 @@
 // The check of gradcomp-allreduce is of the timed run: what only that received wrong is counted.
 #include "distributed/kinds.hpp"
-#include "gradcomp/exchange/allreduce_benchmark.hpp"
+#include "gradcomp/allreduce/allreduce_benchmark.hpp"
+#include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::test {
 namespace {

@@ -1,6 +1,7 @@
 // The ring that compresses sums again in every hop: equal bits, nothing lost that a memory does not have, flags, bytes.
 #include "distributed/training_steps.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::test {
 namespace {

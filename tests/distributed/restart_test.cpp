@@ -3,6 +3,8 @@
 
 #include "distributed/two_phase_rig.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
+#include "gradcomp/exchange/registry.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::test {
 namespace {

@@ -5,6 +5,7 @@
 #include "distributed/world.hpp"
 #include "gradcomp/exchange/detail/stripes.hpp"
 #include "gradcomp/exchange/exchange.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::test {
 

@@ -6,6 +6,7 @@
 #include "gradcomp/comm/counting.hpp"
 #include "gradcomp/exchange/reduction.hpp"
 #include "gradcomp/feedback/feedback.hpp"
+#include "gradcomp/method/spec.hpp"
 #include "judged.hpp"
 
 namespace gradcomp::test {

@@ -5,6 +5,7 @@
 
 #include "distributed/two_phase_rig.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::test {
 namespace {

@@ -1,6 +1,7 @@
 // Majority votes on any number of ranks: against counting, with both reducers; ties, minorities, flags.
 #include "distributed/training_steps.hpp"
 #include "gradcomp/exchange/reduction.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::test {
 namespace {

@@ -1,13 +1,13 @@
 // Writes what tests/golden/image_models_numpy.py needs to recompute a training step of an image model on its own:
 //   nn_dump FOLDER MODEL float|double EXTENT BATCH
-// MODEL: a name of nn/networks/image_models.hpp, or a smaller kind of one: "narrow_resnet18" or "narrow_vgg".
+// MODEL: a model of images (nn/models/), or a smaller kind of one: "narrow_resnet18" or "narrow_vgg".
 // raw native arrays parameters, state, images, labels (int32), gradient, new_state; and layout.txt with one line
 // "name offset extents..." per tensor. Prints the training and the evaluation loss (mean, nats).
 #include <cstdlib>
 #include <iostream>
 
 #include "dump.hpp"
-#include "gradcomp/nn/networks/image_models.hpp"
+#include "gradcomp/nn/make_model.hpp"
 #include "gradcomp/nn/networks/resnet.hpp"
 #include "gradcomp/nn/networks/vgg.hpp"
 
@@ -26,9 +26,7 @@ std::unique_ptr<Model<T>> make(const std::string& name, int extent, int batch) {
     const VggSpec spec{{{16}, {32}, {48, 64}}, 72};
     return std::make_unique<Vgg<T>>(name, spec, extent, extent, batch, classes, Path::best);
   }
-  auto model = make_image_model<T>(name, extent, extent, batch, classes, Path::best);
-  require(model != nullptr, "nn_dump: unknown model '{}'", name);
-  return model;
+  return make_model<T>(name, extent, extent, batch, classes);
 }
 
 template <class T>

@@ -55,7 +55,7 @@ TEST(EvaluateHeldOut, HasTheSameLossHoweverTheSetIsShared) {
   Kokkos::deep_copy(state, host_state);
   const auto alone = make_self();
   const Job shared = rig.job(), whole{rig.options, *rig.task, *rig.model, *alone, *alone};
-  DeviceBatch buffers;
+  nn::DeviceBatch buffers;
   for (const auto& [split, count] : {std::pair{data::Split::test, 21}, {data::Split::validation, 17}}) {
     const nn::Loss sum = evaluate_held_out(exec, shared, split, buffers, parameters, state);
     const nn::Loss expected = evaluate_held_out(exec, whole, split, buffers, parameters, state);

@@ -85,7 +85,7 @@ class ByHand {
  private:
   Rig& m_rig;
   data::Loader::Fill m_fill;
-  DeviceBatch m_buffers;
+  nn::DeviceBatch m_buffers;
   Vector<float> m_state;
   std::vector<float> m_decayed;
 };

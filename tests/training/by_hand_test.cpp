@@ -2,6 +2,7 @@
 #include "training/by_hand.hpp"
 
 #include "gradcomp/exchange/exchange.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::train::test {
 namespace {

@@ -2,6 +2,9 @@
 #include <fstream>
 
 #include "gradcomp/data/files.hpp"
+#include "gradcomp/data/open_task.hpp"
+#include "gradcomp/method/spec.hpp"
+#include "gradcomp/nn/make_model.hpp"
 #include "gradcomp/train/options_json.hpp"
 #include "training/rig.hpp"
 

@@ -7,6 +7,8 @@
 #include "distributed/world.hpp"
 #include "gradcomp/data/counter_rng.hpp"
 #include "gradcomp/data/image_task.hpp"
+#include "gradcomp/method/spec.hpp"
+#include "gradcomp/nn/make_model.hpp"
 #include "gradcomp/train/comparison.hpp"
 
 namespace gradcomp::train::test {

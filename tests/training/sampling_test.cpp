@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "gradcomp/data/open_task.hpp"
 #include "gradcomp/report/json.hpp"
 #include "gradcomp/train/importance_pass.hpp"
 #include "gradcomp/train/replay.hpp"

@@ -1,6 +1,7 @@
 // Parameter servers: what they promise of the mean, of staleness, and of what travels.
 #include <thread>
 
+#include "gradcomp/method/spec.hpp"
 #include "gradcomp/strategy/detail/server_keys.hpp"
 #include "gradcomp/strategy/detail/worker_clocks.hpp"
 #include "training/rig.hpp"

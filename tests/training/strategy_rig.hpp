@@ -4,6 +4,7 @@
 #include <map>
 
 #include "distributed/training_steps.hpp"
+#include "gradcomp/method/spec.hpp"
 #include "gradcomp/strategy/strategy.hpp"
 #include "gradcomp/train/snapshot.hpp"
 

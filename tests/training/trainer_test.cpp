@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 
+#include "gradcomp/data/open_task.hpp"
+#include "gradcomp/nn/make_model.hpp"
 #include "gradcomp/train/bucket_sweep.hpp"
 #include "gradcomp/train/tuning.hpp"
 #include "training/rig.hpp"

@@ -5,25 +5,12 @@
 #include <utility>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/core/options.hpp"
-#include "gradcomp/data/cifar.hpp"
 #include "gradcomp/data/files.hpp"
-#include "gradcomp/data/gcds.hpp"
-#include "gradcomp/data/packed.hpp"
-#include "gradcomp/data/shapetex.hpp"
-#include "gradcomp/data/spec.hpp"
+#include "gradcomp/data/registry.hpp"
 #include "gradcomp/data/split.hpp"
 
 namespace gradcomp::data {
 namespace {
-
-ImageData from_gcds(ImageData data, const std::string& name, bool mirror) {
-  to_three_channels(data.train);
-  to_three_channels(data.test);
-  data.name = name;
-  data.mirror = mirror;
-  return data;
-}
 
 /// Mean and deviation per channel from integer sums, so that they are exact whatever the order.
 void moments(const ImageSet& set, std::vector<float>& mean, std::vector<float>& deviation) {
@@ -86,35 +73,21 @@ void to_three_channels(ImageSet& set) {
   set.channels = 3;
 }
 
-const char* const image_specs =
-    "cifar10:DIR, cifar100:DIR, digits:FILE, gcds:FILE, packed:PATH, shapetex10[:key=value...]";
+ImageData with_validation(ImageData data) {
+  data.validation = hold_out(data.train);
+  return data;
+}
 
-bool names_images(const std::string& spec) {
-  const std::string kind = split_spec(spec).kind;
-  return kind == "shapetex10" || kind == "cifar10" || kind == "cifar100" || kind == "digits" || kind == "gcds" ||
-         kind == "packed";
+ImageData in_colour(ImageData data, const std::string& name, bool mirror) {
+  to_three_channels(data.train);
+  to_three_channels(data.test);
+  data.name = name;
+  data.mirror = mirror;
+  return data;
 }
 
 ImageData open_dataset(const std::string& text) {
-  const Spec spec = split_spec(text);
-  const std::string& kind = spec.kind;
-  require(names_images(text), "unknown data '{}'; allowed: {}", text, image_specs);
-  const bool generated = kind == "shapetex10", folder = kind == "cifar10" || kind == "cifar100";
-  std::vector<Parameter> parameters;
-  if (kind == "cifar100") parameters.push_back(Parameter::choice("labels", "fine", {"fine", "coarse"}, "which labels"));
-  ImageData data;
-  if (generated) {
-    data = make_shapetex(ShapeTexOptions::parse(text.size() > kind.size() ? text.substr(kind.size() + 1) : ""));
-  } else {
-    require(!spec.path.empty(), "data '{}' names no {}; allowed: {}", text, folder ? "folder" : "file", image_specs);
-    const Options given(kind, parameters, split_pairs(kind, spec.options));
-    // A mirrored digit is another sign; of an unknown file nothing is known; packed images are taken for photographs.
-    data = kind == "cifar10"    ? read_cifar10(spec.path)
-           : kind == "cifar100" ? read_cifar100(spec.path, given.text("labels") == "coarse")
-           : kind == "packed"   ? from_gcds(read_packed(spec.path), kind, true)
-                                : from_gcds(read_gcds(spec.path), kind, false);
-    data.validation = hold_out(data.train);
-  }
+  ImageData data = check_dataset(text, "data", is_images).images(split_spec(text));
   describe(data);
   return data;
 }

@@ -31,21 +31,8 @@ struct ImageData {
   bool mirror = false;           ///< mirrored images keep their class: augmentation makes sense
 };
 
-/// The allowed specs, as an error message lists them.
-extern const char* const image_specs;
-
-/// Whether `spec` is one of images: what stands before its first colon is.
-bool names_images(const std::string& spec);
-
-/// Opens what `spec` names:
-///   cifar10:DIR     the published binary files in DIR (cifar.hpp)
-///   cifar100:DIR[:labels=fine|coarse]   the same of CIFAR-100
-///   digits:FILE     a GCDS file (gcds.hpp); grey images become three equal channels, as the models take three
-///   gcds:FILE       the same for any other GCDS file
-///   packed:PATH     a GCDS file, or a folder of such with an index (packed.hpp)
-///   shapetex10[:key=value...]   the generator, with the dials of shapetex.hpp
-/// Files have a training and a test set; the validation set is taken from the former (split.hpp). Mean, deviation and
-/// CRC are filled in. Throws Error (one line: what, where, what is allowed).
+/// Opens what `spec` names, one of the data sets of images (data/datasets/). Mean, deviation and CRC are filled in.
+/// Throws Error (one line: what, where, what is allowed).
 ImageData open_dataset(const std::string& spec);
 
 /// Fills mean, std and crc of `data` from its pixels. A channel without spread gets std 1.
@@ -53,6 +40,12 @@ void describe(ImageData& data);
 
 /// Takes the images for validation out of `train` and returns them. Throws Error for fewer than 2 images.
 ImageSet hold_out(ImageSet& train);
+
+/// The same, with what hold_out() takes as the set to validate on.
+ImageData with_validation(ImageData data);
+
+/// With three channels, as the models take: grey images become three equal ones. `mirror`: ImageData::mirror.
+ImageData in_colour(ImageData data, const std::string& name, bool mirror);
 
 /// Turns a set of grey images (one channel) into three equal channels; other sets stay.
 void to_three_channels(ImageSet& set);

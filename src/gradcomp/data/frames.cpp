@@ -6,9 +6,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/data/files.hpp"
-#include "gradcomp/data/gcfs.hpp"
-#include "gradcomp/data/keywords.hpp"
-#include "gradcomp/data/spec.hpp"
+#include "gradcomp/data/registry.hpp"
 #include "gradcomp/data/split.hpp"
 
 namespace gradcomp::data {
@@ -38,11 +36,9 @@ FrameSet hold_out(FrameSet& train) {
 
 }  // namespace
 
-const char* const frames_specs = "frames:FILE, keywords[:key=value...]";
-
-bool names_frames(const std::string& spec) {
-  const std::string kind = split_spec(spec).kind;
-  return kind == "frames" || kind == "keywords";
+FrameData with_validation(FrameData data) {
+  data.validation = hold_out(data.train);
+  return data;
 }
 
 void describe(FrameData& data) {
@@ -70,17 +66,7 @@ void describe(FrameData& data) {
 }
 
 FrameData open_frames(const std::string& text) {
-  const Spec spec = split_spec(text);
-  require(names_frames(text), "unknown frames '{}'; allowed: {}", text, frames_specs);
-  FrameData data;
-  if (spec.kind == "keywords") {
-    require(spec.path.empty(), "data '{}' takes no file, only key=value; allowed: {}", text, frames_specs);
-    data = make_keywords(KeywordOptions::from(split_pairs(spec.kind, spec.options)));
-  } else {
-    require(!spec.path.empty() && spec.options.empty(), "data '{}' is not allowed; allowed: {}", text, frames_specs);
-    data = read_gcfs(spec.path);
-    data.validation = hold_out(data.train);
-  }
+  FrameData data = check_dataset(text, "frames", is_frames).frames(split_spec(text));
   describe(data);
   return data;
 }

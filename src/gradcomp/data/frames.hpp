@@ -30,18 +30,12 @@ struct FrameData {
   std::vector<float> mean, std;  ///< per feature over all training frames; a feature without spread has std 1
 };
 
-/// The allowed specs, as an error message lists them.
-extern const char* const frames_specs;
-
-/// Whether `spec` is one of frames: what stands before its first colon is.
-bool names_frames(const std::string& spec);
-
-/// Opens what `spec` names:
-///   frames:FILE                a GCFS file (gcfs.hpp)
-///   keywords[:key=value...]    the generator, with the dials of keywords.hpp
-/// A file has a training and a test set; the validation set is taken from the former (split.hpp). Throws Error (one
-/// line: what, where, what is allowed).
+/// Opens what `spec` names, one of the data sets of frames (data/datasets/). Mean, deviation and CRC are filled in.
+/// Throws Error (one line: what, where, what is allowed).
 FrameData open_frames(const std::string& spec);
+
+/// With the sequences to validate on, taken out of those to train on (split.hpp). Throws Error for fewer than 2.
+FrameData with_validation(FrameData data);
 
 /// Fills mean, std and crc of `data`.
 void describe(FrameData& data);

@@ -58,8 +58,4 @@ class Task {
   virtual bool held_out(Split split, const Shard& shard, index_t number, Batch& batch) const = 0;
 };
 
-/// Opens what `spec` names; as in dataset.hpp (images), text.hpp and frames.hpp. `length`: steps of a sequence in one
-/// batch, of data sets that are cut into such; 0: their default. Throws Error (one line: what, where, what is allowed).
-std::unique_ptr<Task> open_task(const std::string& spec, index_t length = 0);
-
 }  // namespace gradcomp::data

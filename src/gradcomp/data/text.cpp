@@ -1,108 +1,12 @@
 #include "gradcomp/data/text.hpp"
 
-#include <algorithm>
-#include <filesystem>
-#include <memory>
-#include <string_view>
-#include <utility>
+#include <fmt/format.h>
 
-#include "gradcomp/core/error.hpp"
-#include "gradcomp/core/options.hpp"
 #include "gradcomp/data/files.hpp"
-#include "gradcomp/data/hmm.hpp"
-#include "gradcomp/data/spec.hpp"
-#include "gradcomp/data/tokens.hpp"
+#include "gradcomp/data/registry.hpp"
 
 namespace gradcomp::data {
 namespace {
-
-std::string read_text(const std::string& path) {
-  const auto bytes = read_file(path);
-  require(!bytes.empty(), "'{}' is empty", path);
-  return std::string(bytes.begin(), bytes.end());
-}
-
-Parameter vocabulary_parameter(const char* value) {
-  return Parameter::integer("vocabulary", value, 0, 1e9, "most words that have a number, <unk> and <eos> too; 0: all");
-}
-
-/// A text and the file that it is from.
-struct Part {
-  std::string path;
-  std::string_view text;
-};
-
-/// Fills vocabulary, train, validation and test.
-void encode(TextData& data, const Options& given, const Part& train, const Part& validation, const Part& test,
-            Level level) {
-  const index_t most = given.integer("vocabulary");
-  require(most == 0 || most >= 3, "{}: vocabulary={} is not allowed; at least 3, or 0 for all words", data.name, most);
-  const Vocabulary vocabulary(train.path, train.text, level, most);
-  const auto fill = [&](const Part& part, const char* use, std::vector<std::int32_t>& tokens) {
-    vocabulary.encode(part.path, part.text, tokens);
-    require(tokens.size() >= 2, "'{}' is too short: {} tokens to {} on, at least 2", part.path, tokens.size(), use);
-  };
-  fill(train, "train", data.train);
-  fill(validation, "validate", data.validation);
-  fill(test, "test", data.test);
-  data.vocabulary = vocabulary.words();
-  data.name += ":" + given.canonical();
-}
-
-TextData open_published(const Spec& spec, const char* train, const char* valid, const char* test) {
-  const Options given(spec.kind, {vocabulary_parameter("0")}, split_pairs(spec.kind, spec.options));
-  const std::filesystem::path folder = spec.path;
-  require(std::filesystem::is_directory(folder), "{}: '{}' is no folder with {}, {} and {}", spec.kind, spec.path,
-          train, valid, test);
-  TextData data;
-  data.name = spec.kind;
-  const std::string paths[] = {(folder / train).string(), (folder / valid).string(), (folder / test).string()};
-  const std::string texts[] = {read_text(paths[0]), read_text(paths[1]), read_text(paths[2])};
-  encode(data, given, {paths[0], texts[0]}, {paths[1], texts[1]}, {paths[2], texts[2]}, Level::split);
-  return data;
-}
-
-/// Where the last `share` of the text begins: behind the line that holds byte size x (1 - share), or, on the last line,
-/// behind the word.
-std::size_t cut(std::string_view text, double share) {
-  const auto from = static_cast<std::size_t>(static_cast<double>(text.size()) * (1 - share));
-  auto end = text.find('\n', from);
-  if (end == std::string_view::npos || end + 1 == text.size()) end = text.find(' ', from);
-  return end == std::string_view::npos ? text.size() : end + 1;
-}
-
-TextData open_file(const Spec& spec, const char* vocabulary) {
-  const Options given(
-      spec.kind,
-      {Parameter::choice("level", "word", {"word", "char"}, "what a token is"), vocabulary_parameter(vocabulary),
-       Parameter::choice("case", "lower", {"lower", "keep"}, "A to Z become a to z, or stay"),
-       Parameter::real("test", "0.05", 0, 0.45,
-                       "share of the text to test on; as much in front of it is to choose settings on", true)},
-      split_pairs(spec.kind, spec.options));
-  std::string text = read_text(spec.path);
-  if (given.text("case") == "lower") to_lower_case(text);
-  const std::string_view all = text;
-  const double share = given.real("test");
-  const std::size_t test = cut(all, share), validation = std::min(cut(all, 2 * share), test);
-  TextData data;
-  data.name = spec.kind;
-  encode(data, given, {spec.path, all.substr(0, validation)}, {spec.path, all.substr(validation, test - validation)},
-         {spec.path, all.substr(test)}, given.text("level") == "word" ? Level::words : Level::characters);
-  return data;
-}
-
-TextData make_hmm(const Spec& spec) {
-  const auto options = HmmOptions::from(split_pairs(spec.kind, spec.options));
-  const auto hmm = std::make_shared<Hmm>(options);
-  TextData data;
-  data.name = options.canonical();
-  data.train = hmm->draw(Split::train, options.tokens);
-  data.validation = hmm->draw(Split::validation, options.validation);
-  data.test = hmm->draw(Split::test, options.test);
-  for (index_t w = 0; w < options.vocabulary; ++w) data.vocabulary.push_back(fmt::format("w{}", w));
-  data.cross_entropy = [hmm](std::span<const std::int32_t> text) { return hmm->cross_entropy(text); };
-  return data;
-}
 
 std::string checksum(const TextData& data) {
   std::uint32_t crc = 0;
@@ -117,24 +21,8 @@ std::string checksum(const TextData& data) {
 
 }  // namespace
 
-const char* const text_specs = "ptb:DIR, wikitext:DIR, text:FILE, kjv:FILE, hmm, each [:key=value...]";
-
-bool names_text(const std::string& spec) {
-  const std::string kind = split_spec(spec).kind;
-  return kind == "ptb" || kind == "wikitext" || kind == "text" || kind == "kjv" || kind == "hmm";
-}
-
 TextData open_text(const std::string& text) {
-  const Spec spec = split_spec(text);
-  require(names_text(text), "unknown text '{}'; allowed: {}", text, text_specs);
-  const bool generated = spec.kind == "hmm";
-  require(spec.path.empty() == generated, "data '{}' {}; allowed: {}", text,
-          generated ? "takes no file, only key=value" : "names no file or folder", text_specs);
-  TextData data = generated            ? make_hmm(spec)
-                  : spec.kind == "ptb" ? open_published(spec, "ptb.train.txt", "ptb.valid.txt", "ptb.test.txt")
-                  : spec.kind == "wikitext"
-                      ? open_published(spec, "wiki.train.tokens", "wiki.valid.tokens", "wiki.test.tokens")
-                      : open_file(spec, spec.kind == "kjv" ? "2000" : "10000");
+  TextData data = check_dataset(text, "text", is_text).text(split_spec(text));
   data.crc = checksum(data);
   return data;
 }

@@ -22,20 +22,8 @@ struct TextData {
   std::function<double(std::span<const std::int32_t>)> cross_entropy = {};
 };
 
-/// The allowed specs, as an error message lists them.
-extern const char* const text_specs;
-
-/// Whether `spec` is one of a text: what stands before its first colon is.
-bool names_text(const std::string& spec);
-
-/// Opens what `spec` names:
-///   ptb:DIR        Penn Treebank as Mikolov et al. (2010) split it: ptb.train.txt, ptb.valid.txt and ptb.test.txt in
-///   DIR wikitext:DIR   WikiText-2 or -103 (Merity et al. 2017): wiki.train.tokens, wiki.valid.tokens, wiki.test.tokens
-///   in DIR text:FILE      any UTF-8 text; its end is the test text, what stands before it the validation text kjv:FILE
-///   what `tools/datasets kjv` writes: the same with a vocabulary of 2000 hmm            the generator, with the dials
-///   of hmm.hpp
-/// each with options, ":key=value": vocabulary=N (all but hmm); level=word|char, case=lower|keep, test=SHARE (text,
-/// kjv; the validation text has the same share). Throws Error (one line: what, where, what is allowed).
+/// Opens what `spec` names, one of the texts (data/datasets/). The CRC is filled in. Throws Error (one line: what,
+/// where, what is allowed).
 TextData open_text(const std::string& spec);
 
 }  // namespace gradcomp::data

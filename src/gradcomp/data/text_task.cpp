@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/data/registry.hpp"
 #include "gradcomp/data/shards.hpp"
 #include "gradcomp/data/spec.hpp"
 #include "gradcomp/data/text.hpp"
@@ -152,8 +153,7 @@ class TextTask final : public Task {
 std::unique_ptr<Task> make_text_task(const std::string& text, index_t length) {
   std::string spec = text;
   length = take_length(spec, length);
-  const std::string kind = split_spec(spec).kind;
-  if (length == 0) length = kind == "ptb" || kind == "wikitext" ? 35 : 32;
+  if (length == 0) length = find_dataset(spec, "text", is_text).length;
   return std::make_unique<TextTask>(open_text(spec), length);
 }
 

@@ -8,6 +8,7 @@
 #include "gradcomp/evaluate/gradient_file.hpp"
 #include "gradcomp/evaluate/record.hpp"
 #include "gradcomp/measure/density.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::evaluate {
 namespace {

@@ -7,6 +7,7 @@
 #include "gradcomp/coders/index_coding.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
 #include "gradcomp/feedback/seen.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::evaluate {
 namespace {

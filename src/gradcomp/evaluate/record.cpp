@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gradcomp/measure/samples.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::evaluate {
 namespace {

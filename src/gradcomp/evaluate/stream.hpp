@@ -40,7 +40,7 @@ std::unique_ptr<Stream> make_synthetic_stream(const std::string& distribution, i
 /// A training in single precision, without compression, on one rank.
 struct TrainingOptions {
   std::string model;
-  std::string dataset = "shapetex10";  ///< spec of data/task.hpp
+  std::string dataset = "shapetex10";  ///< spec of data/open_task.hpp
   index_t steps = 400;                 ///< length of the learning-rate schedule (cosine)
   index_t batch = 64;
   double learning_rate = 0.05, momentum = 0.9, weight_decay = 5e-4;

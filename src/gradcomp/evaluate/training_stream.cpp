@@ -2,12 +2,13 @@
 #include <utility>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/data/task.hpp"
+#include "gradcomp/data/open_task.hpp"
 #include "gradcomp/evaluate/stream.hpp"
 #include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/nn/device_batch.hpp"
+#include "gradcomp/nn/make_model.hpp"
 #include "gradcomp/nn/optimisers/schedule.hpp"
 #include "gradcomp/nn/optimisers/sgd.hpp"
-#include "gradcomp/train/evaluation.hpp"
 
 namespace gradcomp::evaluate {
 namespace {
@@ -56,7 +57,7 @@ class Training final : public Stream {
   Vector<float> m_parameters, m_gradient, m_state;
   nn::Sgd<float> m_sgd;
   nn::Schedule m_rate;
-  train::DeviceBatch m_batch;
+  nn::DeviceBatch m_batch;
   data::Loader m_loader;
   index_t m_step = 0;
 };

@@ -1,5 +1,7 @@
 #include "gradcomp/exchange/reduction.hpp"
 
+#include "gradcomp/exchange/registry.hpp"
+
 namespace gradcomp {
 namespace {
 

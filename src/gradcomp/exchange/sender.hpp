@@ -6,7 +6,7 @@
 
 #include "gradcomp/core/verdict.hpp"
 #include "gradcomp/exchange/detail/stripes.hpp"
-#include "gradcomp/exchange/spec.hpp"
+#include "gradcomp/exchange/method_spec.hpp"
 #include "gradcomp/feedback/feedback.hpp"
 
 namespace gradcomp {

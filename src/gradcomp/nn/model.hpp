@@ -134,20 +134,4 @@ class Model {
   const Needed* m_needed = nullptr;
 };
 
-/// Names that make_model knows.
-std::vector<std::string> model_names();
-
-/// A model for such an input; its activations hold batches of up to `max_batch` samples (images, sequences). Throws
-/// Error for an unknown name (listing the known ones), an input of another kind, or a size it cannot take.
-template <class T>
-std::unique_ptr<Model<T>> make_model(const std::string& name, const InputShape& input, int max_batch,
-                                     Path path = Path::best);
-
-/// The same for images with 3 channels.
-template <class T>
-std::unique_ptr<Model<T>> make_model(const std::string& name, int height, int width, int max_batch, int classes = 10,
-                                     Path path = Path::best) {
-  return make_model<T>(name, InputShape::of_images(height, width, classes), max_batch, path);
-}
-
 }  // namespace gradcomp::nn

@@ -14,7 +14,7 @@
 #include "gradcomp/comm/transport.hpp"
 #include "gradcomp/core/memories.hpp"
 #include "gradcomp/core/options.hpp"
-#include "gradcomp/exchange/spec.hpp"
+#include "gradcomp/exchange/method_spec.hpp"
 
 namespace gradcomp {
 

@@ -1,5 +1,7 @@
 #include "gradcomp/strategy/strategy.hpp"
 
+#include <optional>
+
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/core/spec_part.hpp"
 

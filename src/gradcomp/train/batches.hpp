@@ -51,7 +51,7 @@ class Batches {
   std::unique_ptr<ImportancePass> m_pass;
   WeightedBatch m_drawn;
   data::Batch m_batch;
-  DeviceBatch m_device;
+  nn::DeviceBatch m_device;
   std::vector<index_t> m_slices;
   index_t m_moved = 0;
 };

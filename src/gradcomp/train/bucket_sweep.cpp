@@ -1,5 +1,6 @@
 #include "gradcomp/train/bucket_sweep.hpp"
 
+#include "gradcomp/method/spec.hpp"
 #include "gradcomp/train/comparison.hpp"
 
 namespace gradcomp::train {

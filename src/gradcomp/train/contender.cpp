@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "gradcomp/method/spec.hpp"
 #include "gradcomp/sampling/batch_sampler.hpp"
 
 namespace gradcomp::train {

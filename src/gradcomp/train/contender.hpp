@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "gradcomp/exchange/spec.hpp"
+#include "gradcomp/exchange/method_spec.hpp"
 #include "gradcomp/train/options.hpp"
 #include "gradcomp/train/verdict.hpp"
 

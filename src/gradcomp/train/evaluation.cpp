@@ -6,27 +6,6 @@
 #include "gradcomp/comm/over_ranks.hpp"
 
 namespace gradcomp::train {
-namespace {
-
-template <class T>
-Span<const T> on_device(const Exec& exec, const std::vector<T>& host, Vector<T>& buffer) {
-  if constexpr (device_is_host) return Span<const T>(host.data(), host.size());
-  if (buffer.size() < host.size()) buffer = Vector<T>("gradcomp::train::batch", host.size());
-  const Span<T> device(buffer.data(), host.size());
-  Kokkos::deep_copy(exec, device, HostSpan<const T>(host.data(), host.size()));
-  return device;
-}
-
-}  // namespace
-
-nn::Batch<float> DeviceBatch::upload(const Exec& exec, const data::Batch& batch) {
-  return {on_device(exec, batch.images, m_images),
-          on_device(exec, batch.labels, m_labels),
-          on_device(exec, batch.tokens, m_tokens),
-          batch.restart,
-          0,
-          on_device(exec, batch.weights, m_weights)};
-}
 
 nn::Loss sum_over_ranks(Transport& comm, const nn::Loss& loss) {
   const bool finite = std::abs(loss.sum) < 1e12;  // else it does not fit, and the training has diverged anyway
@@ -36,7 +15,7 @@ nn::Loss sum_over_ranks(Transport& comm, const nn::Loss& loss) {
   return {sums[3] == 0 ? sum : std::numeric_limits<double>::quiet_NaN(), sums[1], sums[2]};
 }
 
-nn::Loss evaluate_held_out(const Exec& exec, const Job& job, data::Split split, DeviceBatch& buffers,
+nn::Loss evaluate_held_out(const Exec& exec, const Job& job, data::Split split, nn::DeviceBatch& buffers,
                            const Span<const float>& parameters, const Span<float>& state) {
   const data::Shard shard = job.shard();
   data::Batch batch;

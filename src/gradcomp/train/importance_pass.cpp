@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gradcomp/core/read_back.hpp"
+#include "gradcomp/nn/make_model.hpp"
 
 namespace gradcomp::train {
 

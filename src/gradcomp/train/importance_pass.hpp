@@ -18,8 +18,7 @@ class ImportancePass {
   /// The step's parameters and state.
   void keep(const Exec& exec, const Span<const float>& parameters, const Span<const float>& state);
 
-  /// The mean loss of each of `samples`, without augmentation. Waits for `exec`. Throws Error when a label was no
-  /// class.
+  /// The mean loss of each of `samples`, without augmentation. Waits for `exec`. Throws Error when a label was no class.
   void evaluate(const Exec& exec, std::span<const index_t> samples, std::span<float> losses);
 
  private:
@@ -28,7 +27,7 @@ class ImportancePass {
   std::unique_ptr<nn::Model<float>> m_model;
   Vector<float> m_parameters, m_state, m_losses;
   data::Batch m_batch;
-  DeviceBatch m_device;
+  nn::DeviceBatch m_device;
 };
 
 }  // namespace gradcomp::train

@@ -6,6 +6,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/data/files.hpp"
+#include "gradcomp/method/spec.hpp"
 #include "gradcomp/report/row.hpp"
 #include "gradcomp/train/options_json.hpp"
 

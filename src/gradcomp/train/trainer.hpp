@@ -100,7 +100,7 @@ class Trainer {
   GradientDump m_dump;
   LossDump m_loss_dump;
   Straggler m_straggler;
-  DeviceBatch m_held_out;
+  nn::DeviceBatch m_held_out;
   Batches m_batches;
   Timeline m_timeline;
   std::vector<double> m_local_ms;

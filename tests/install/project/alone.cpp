@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <gradcomp/core/registration.hpp>
 #include <gradcomp/exchange/one_rank.hpp>
+#include <gradcomp/method/spec.hpp>
 
 #include "coarse.hpp"
 

@@ -6,6 +6,7 @@
 #include <gradcomp/comm/transports/mpi.hpp>
 #include <gradcomp/core/registration.hpp>
 #include <gradcomp/exchange/exchange.hpp>
+#include <gradcomp/method/spec.hpp>
 
 #include "coarse.hpp"
 

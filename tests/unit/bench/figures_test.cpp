@@ -9,6 +9,7 @@
 
 #include "gradcomp/data/files.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
+#include "gradcomp/method/spec.hpp"
 #include "gradient.hpp"
 
 namespace gradcomp::bench {

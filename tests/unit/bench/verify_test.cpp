@@ -7,6 +7,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
+#include "gradcomp/method/spec.hpp"
 #include "gradient.hpp"
 
 namespace gradcomp::bench {

@@ -10,8 +10,8 @@
 #include "gradcomp/data/dataset.hpp"
 #include "gradcomp/data/hmm.hpp"
 #include "gradcomp/data/keywords.hpp"
+#include "gradcomp/data/open_task.hpp"
 #include "gradcomp/data/shapetex.hpp"
-#include "gradcomp/data/task.hpp"
 
 namespace gradcomp::data {
 namespace {

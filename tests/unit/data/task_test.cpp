@@ -1,5 +1,4 @@
-#include "gradcomp/data/task.hpp"
-
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "error_of.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/data/open_task.hpp"
 
 namespace gradcomp::data {
 namespace {
@@ -24,6 +25,22 @@ TEST(ImageTask, SaysWhatAModelMustTake) {
   EXPECT_EQ(task->steps_per_epoch({6, 1, 2, 3}), 3);
   EXPECT_THROW(task->steps_per_epoch({21, 0, 2, 1}), Error) << "no whole global batch";
   EXPECT_THROW(open_task("shapetex10:train=40:test=10", 16), Error) << "images have no length";
+}
+
+TEST(Task, UnknownDataAreAnsweredWithTheNearestKindAndAllSpecs) {
+  using ::testing::AllOf;
+  using ::testing::HasSubstr;
+  const std::string all =
+      "cifar10:DIR, cifar100:DIR[:labels=fine|coarse], digits:FILE, frames:FILE, gcds:FILE, hmm[:key=value...], "
+      "keywords[:key=value...], "
+      "kjv:FILE[:key=value...], packed:PATH, ptb:DIR[:key=value...], shapetex10[:key=value...], "
+      "text:FILE[:key=value...], wikitext:DIR[:key=value...]";
+  EXPECT_EQ(test::error_of([] { open_task("mnist"); }), "unknown data 'mnist'; allowed: " + all);
+  EXPECT_THAT(test::error_of([] { open_task("ShapeTex-10:train=40"); }),
+              HasSubstr("unknown data 'ShapeTex-10:train=40'; did you mean 'shapetex10'? allowed: "));
+  EXPECT_THAT(test::error_of([] { open_task("cifar10"); }),
+              AllOf(HasSubstr("names no folder"), HasSubstr("cifar10:DIR")));
+  EXPECT_THAT(test::error_of([] { open_task("digits:x:level=word"); }), HasSubstr("digits takes none"));
 }
 
 TEST(ImageTask, EveryTestImageComesOnceOverRanks) {

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "gradcomp/evaluate/stream.hpp"
-#include "gradcomp/exchange/spec.hpp"
 #include "gradcomp/feedback/feedback.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::evaluate {
 namespace {

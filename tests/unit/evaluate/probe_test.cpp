@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gradcomp/core/registry.hpp"
 #include "gradcomp/data/synthetic.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
 

@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "gradcomp/core/registry.hpp"
+
 namespace gradcomp::evaluate {
 namespace {
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "gradcomp/data/synthetic.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::evaluate {
 namespace {

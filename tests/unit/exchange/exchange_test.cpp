@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "gradcomp/comm/mpi_session.hpp"
+#include "gradcomp/method/spec.hpp"
 #include "unit/comm/fake_transport.hpp"
 #include "unit/exchange/two_rounds.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "error_of.hpp"
 #include "gradcomp/exchange/reduction.hpp"
+#include "gradcomp/method/spec.hpp"
 #include "unit/comm/fake_transport.hpp"
 
 namespace gradcomp {

@@ -8,6 +8,7 @@
 #include "gradcomp/comm/transports/self.hpp"
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/exchange/exchange.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp {
 namespace {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "gradcomp/exchange/reduction.hpp"
+#include "gradcomp/exchange/registry.hpp"
+#include "gradcomp/method/spec.hpp"
 #include "unit/comm/fake_transport.hpp"
 #include "unit/exchange/two_rounds.hpp"
 

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "gradcomp/exchange/detail/return_log.hpp"
-#include "gradcomp/exchange/spec.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp {
 namespace {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "gradcomp/exchange/reduction.hpp"
+#include "gradcomp/method/spec.hpp"
 #include "unit/comm/fake_transport.hpp"
 
 namespace gradcomp {

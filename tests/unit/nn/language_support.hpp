@@ -5,11 +5,16 @@
 #include <vector>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/nn/model.hpp"
+#include "gradcomp/nn/make_model.hpp"
 #include "gradcomp/nn/optimisers/sgd.hpp"
 #include "unit/nn/support.hpp"
 
 namespace gradcomp::nn::test {
+
+/// A model of nn/models/ for a sequence of `length` tokens.
+inline std::unique_ptr<Model<float>> language_model(const std::string& name, int vocabulary, int length) {
+  return make_model<float>(name, InputShape{InputShape::Kind::tokens, 0, 0, 0, length, 0, vocabulary}, 1);
+}
 
 template <class T>
 struct TextProblem {

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "gradcomp/comm/transports/self.hpp"
+#include "gradcomp/method/spec.hpp"
 #include "gradcomp/sampling/batch_sampler.hpp"
 
 namespace gradcomp {

@@ -5,7 +5,7 @@
 #include "gradcomp/comm/transports/self.hpp"
 #include "gradcomp/compressors/detail/low_rank/spectrum.hpp"
 #include "gradcomp/exchange/exchange.hpp"
-#include "gradcomp/exchange/spec.hpp"
+#include "gradcomp/method/spec.hpp"
 #include "gradcomp/nn/networks/shapes.hpp"
 
 namespace gradcomp {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/method/spec.hpp"
 #include "gradcomp/train/mean_interval.hpp"
 #include "gradcomp/train/target.hpp"
 #include "gradcomp/train/tuning.hpp"

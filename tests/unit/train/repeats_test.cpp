@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "gradcomp/method/spec.hpp"
+
 namespace gradcomp::train {
 namespace {
 

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "gradcomp/method/spec.hpp"
+
 namespace gradcomp::train {
 namespace {
 

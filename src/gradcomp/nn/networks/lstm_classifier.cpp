@@ -68,23 +68,6 @@ void check(const FrameNetwork& network, int features, int length, int max_batch,
 
 }  // namespace
 
-std::vector<std::string> frame_model_names() {
-  std::vector<std::string> names;
-  for (const FrameNetwork& network : frame_networks) names.emplace_back(network.name);
-  return names;
-}
-
-template <class T>
-std::unique_ptr<Model<T>> make_frame_model(const std::string& name, int features, int length, int max_batch,
-                                           int classes, Path path) {
-  for (const FrameNetwork& network : frame_networks) {
-    if (name == network.name) {
-      return std::make_unique<LstmClassifier<T>>(network, features, length, max_batch, classes, path);
-    }
-  }
-  throw Error(fmt::format("unknown model of frames '{}': allowed are {}", name, fmt::join(frame_model_names(), ", ")));
-}
-
 template <class T>
 LstmClassifier<T>::LstmClassifier(const FrameNetwork& network, int features, int length, int max_batch, int classes,
                                   Path path)
@@ -220,11 +203,7 @@ void LstmClassifier<T>::backward(const Exec& exec, const Span<const T>& paramete
   }
 }
 
-#define GRADCOMP_INSTANTIATE(T)                                                                         \
-  template std::unique_ptr<Model<T>> make_frame_model<T>(const std::string&, int, int, int, int, Path); \
-  template class LstmClassifier<T>;
-GRADCOMP_INSTANTIATE(float)
-GRADCOMP_INSTANTIATE(double)
-#undef GRADCOMP_INSTANTIATE
+template class LstmClassifier<float>;
+template class LstmClassifier<double>;
 
 }  // namespace gradcomp::nn

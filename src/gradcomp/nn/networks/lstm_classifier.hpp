@@ -21,15 +21,6 @@ struct FrameNetwork {
 
 inline constexpr FrameNetwork frame_networks[] = {{"frames_lstm_1x64", 1, 64, 0}, {"frames_lstm_2x128", 2, 128, 0.2}};
 
-/// Names that make_frame_model knows.
-std::vector<std::string> frame_model_names();
-
-/// A classifier of up to `max_batch` sequences of `length` frames with `features` numbers each. Throws Error for an
-/// unknown name (listing the known ones) or a size it cannot take.
-template <class T>
-std::unique_ptr<Model<T>> make_frame_model(const std::string& name, int features, int length, int max_batch,
-                                           int classes, Path path = Path::best);
-
 /// Batch::images holds the frames, [sequences][length][features], with one label per sequence. Its tensors: those of
 /// each layer (nn/recurrent/lstm_layer.hpp), linear.weight {units, classes}, linear.bias {classes}. Every sequence
 /// starts from a hidden state of zeros; nothing goes from one batch to the next.

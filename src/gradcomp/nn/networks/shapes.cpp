@@ -2,9 +2,11 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/nearest.hpp"
-#include "gradcomp/nn/networks/image_models.hpp"
+#include "gradcomp/nn/registry.hpp"
 
 namespace gradcomp::nn {
 namespace {
@@ -25,16 +27,23 @@ Layout lstm(int layers, index_t units, index_t vocabulary) {
 }  // namespace
 
 std::vector<std::string> shape_names() {
-  std::vector<std::string> names = image_model_names();
+  std::vector<std::string> names;
+  for (const ModelFamily& family : all_models()) {
+    if (family.shapes) names.insert(names.end(), family.models.begin(), family.models.end());
+  }
   names.emplace_back("lstm_3x650");
   return names;
 }
 
 Layout model_shapes(const std::string& name) {
-  if (auto layout = image_model_shapes(name)) return *layout;
   if (name == "lstm_3x650") return lstm(3, 650, 28869);
-  throw Error(fmt::format("unknown model '{}'; {}allowed: {}", name, did_you_mean(name, shape_names()),
-                          fmt::join(shape_names(), ", ")));
+  for (const ModelFamily& family : all_models()) {
+    const auto& models = family.models;
+    if (family.shapes && std::find(models.begin(), models.end(), name) != models.end()) return family.shapes(name);
+  }
+  const auto names = shape_names();
+  throw Error(
+      fmt::format("unknown model '{}': {}allowed are {}", name, did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
 }  // namespace gradcomp::nn

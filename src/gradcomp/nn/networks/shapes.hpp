@@ -2,7 +2,7 @@
 // Tensors of a model by its name, without the network: what travels can be computed without the memory to train it,
 // and for models that do not train here.
 //
-//  - the image models of nn/networks/image_models.hpp, from the same list of layers that they are built from.
+//  - the image models of nn/models/, from the same list of layers that they are built from.
 //  - lstm_3x650: PowerSGD's language model on WikiText-2 (Vogels et al. 2019, appendix): three layers of 650 units,
 //    a vocabulary of 28,869, whose embedding is also the decoder's matrix.
 #include <string>

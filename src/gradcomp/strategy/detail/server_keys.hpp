@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "gradcomp/exchange/detail/stripes.hpp"
-#include "gradcomp/exchange/spec.hpp"
+#include "gradcomp/exchange/method_spec.hpp"
 
 namespace gradcomp {
 

@@ -1,10 +1,9 @@
-#include "gradcomp/nn/model.hpp"
-
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/nn/make_model.hpp"
 #include "gradcomp/nn/optimisers/sgd.hpp"
 #include "unit/nn/support.hpp"
 
@@ -78,7 +77,7 @@ TEST(MakeModel, RefusesWhatItCannotBuild) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_TRUE(std::string(error.what())
-                    .starts_with("unknown model 'resnet21'; did you mean 'resnet20'? allowed: resnet8, resnet20, "));
+                    .starts_with("unknown model 'resnet21': did you mean 'resnet20'? allowed are resnet8, resnet20, "));
   }
   try {
     make_model<float>("lstm_1x96", 32, 32, 1);

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "gradcomp/data/counter_rng.hpp"
-#include "gradcomp/nn/model.hpp"
+#include "gradcomp/nn/make_model.hpp"
 #include "unit/nn/mirrored.hpp"
 
 namespace gradcomp::nn {

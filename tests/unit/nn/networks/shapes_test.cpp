@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/nn/model.hpp"
+#include "gradcomp/nn/make_model.hpp"
 
 namespace gradcomp::nn {
 namespace {

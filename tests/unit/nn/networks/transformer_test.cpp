@@ -1,12 +1,12 @@
 // Language models of Transformers as models, and their parts. tests/golden has their arithmetic.
 #include "gradcomp/nn/exponential.hpp"
-#include "gradcomp/nn/networks/language_models.hpp"
 #include "gradcomp/nn/networks/transformer_language_model.hpp"
 #include "unit/nn/language_support.hpp"
 
 namespace gradcomp::nn {
 namespace {
 
+using test::language_model;
 using test::same_bits;
 using test::TextProblem;
 
@@ -34,7 +34,7 @@ TEST(Gelu, AgreesWithItsDefinitionAndDifferences) {
 
 TEST(TransformerLanguageModel, HasItsParameters) {
   const index_t block = 12 * 128 * 128 + 13 * 128;  // 4 + 8 matrices; biases of 3 + 1 + 4 + 1, norms of 4
-  EXPECT_EQ(make_language_model<float>("transformer_2x128", 2000, 32, 1)->layout().count(),
+  EXPECT_EQ(language_model("transformer_2x128", 2000, 32)->layout().count(),
             2000 * 128 + 32 * 128 + 2 * block + 2 * 128 + 2000);
   EXPECT_EQ(problem<float>(small(1, false, 0), 1, 1).model->layout().count(),
             11 * 6 + 5 * 6 + 12 * 36 + 13 * 6 + 12 + 66 + 11);

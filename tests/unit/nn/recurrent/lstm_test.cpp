@@ -1,5 +1,4 @@
 // Language models of LSTMs as models: derivatives, hidden state, dropout, paths. tests/golden has their arithmetic.
-#include "gradcomp/nn/networks/language_models.hpp"
 #include "gradcomp/nn/networks/lstm_language_model.hpp"
 #include "gradcomp/nn/networks/shapes.hpp"
 #include "unit/nn/language_support.hpp"
@@ -7,6 +6,7 @@
 namespace gradcomp::nn {
 namespace {
 
+using test::language_model;
 using test::Mirrored;
 using test::same_bits;
 using test::TextProblem;
@@ -23,9 +23,7 @@ TextProblem<T> problem(const LstmNetwork& network, int sequences, int max_batch,
 }
 
 TEST(LstmLanguageModel, HasThePublishedParameters) {
-  const auto count = [](const char* name, int words) {
-    return make_language_model<float>(name, words, 1, 1)->layout().count();
-  };
+  const auto count = [](const char* name, int words) { return language_model(name, words, 1)->layout().count(); };
   EXPECT_EQ(count("lstm_2x200", 10000), 4653200);  // PyTorch's example on the Penn Treebank
   EXPECT_EQ(count("lstm_2x650", 10000), 19780400);
   EXPECT_EQ(count("lstm_3x650", 28869), 28949319);  // Vogels et al. 2019, appendix
@@ -33,14 +31,14 @@ TEST(LstmLanguageModel, HasThePublishedParameters) {
 }
 
 TEST(LstmLanguageModel, HasTheTensorsThatAreDescribed) {
-  const auto model = make_language_model<float>("lstm_3x650", 28869, 1, 1);
+  const auto model = language_model("lstm_3x650", 28869, 1);
   const Layout shapes = model_shapes("lstm_3x650"), &built = model->layout();
   ASSERT_EQ(shapes.segments.size(), built.segments.size());
   for (std::size_t s = 0; s < shapes.segments.size(); ++s) {
     EXPECT_EQ(shapes.segments[s].name, built.segments[s].name);
     EXPECT_EQ(shapes.segments[s].shape, built.segments[s].shape);
   }
-  EXPECT_NEAR(make_language_model<float>("lstm_1x128", 2000, 1, 1)->step_flops() * 2048, 4.76e9, 0.01e9);
+  EXPECT_NEAR(language_model("lstm_1x128", 2000, 1)->step_flops() * 2048, 4.76e9, 0.01e9);
 }
 
 TEST(LstmLanguageModel, GradientsAgreeWithDifferences) {
@@ -157,17 +155,6 @@ TEST(LstmLanguageModel, RefusesWhatDoesNotFit) {
   EXPECT_THROW(p.model->forward(Exec(), p.parameters, p.state, {{}, p.labels, {}}), Error);
   EXPECT_THROW(p.model->forward(Exec(), p.parameters, p.state, {{}, subspan<std::int32_t>(p.labels, 0, 7), p.tokens}),
                Error);
-}
-
-TEST(LstmLanguageModel, UnknownNamesAreRefused) {
-  try {
-    make_language_model<float>("lstm", 10, 1, 1);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "unknown language model 'lstm': allowed are lstm_1x96, lstm_1x128, lstm_2x200, lstm_2x650, "
-                 "lstm_3x650, transformer_2x128, transformer_4x256");
-  }
 }
 
 TEST(LstmLanguageModel, RefusesTokensThatAreNone) {

@@ -1,11 +1,11 @@
-#include "gradcomp/exchange/spec.hpp"
+#include "gradcomp/method/spec.hpp"
 
 #include <algorithm>
 
 #include "gradcomp/compressors/composition/composition.hpp"
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/exchange/reducer.hpp"
-#include "gradcomp/feedback/feedback.hpp"
+#include "gradcomp/core/registry.hpp"
+#include "gradcomp/core/spec_part.hpp"
 
 namespace gradcomp {
 namespace {
@@ -36,6 +36,14 @@ std::map<std::string, std::string> take_prefixed(std::map<std::string, std::stri
   return taken;
 }
 
+/// What can stand behind a +.
+std::vector<std::string> stage_names() {
+  std::vector<std::string> names = split_words(compressors::value_coder_names(), ',');
+  for (std::string& name : names) name.erase(0, name.find_first_not_of(' '));
+  names.emplace_back("huffman");
+  return names;
+}
+
 /// Puts the stage `text` behind spec.compressor; `more`: another one follows. Returns its canonical form, with its +.
 std::string add_stage(const std::string& owner, const std::string& text, bool more, MethodSpec& spec) {
   const SpecPart part = parse_spec_part(owner, text);
@@ -51,8 +59,8 @@ std::string add_stage(const std::string& owner, const std::string& text, bool mo
     const auto& entries = all_entries();
     const auto entry =
         std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.info.name == part.name; });
-    require(entry != entries.end(), "unknown stage '{}' behind +; allowed: a value coder ({}), huffman", part.name,
-            compressors::value_coder_names());
+    require(entry != entries.end(), "unknown stage '{}' behind +; {}allowed: a value coder ({}), huffman", part.name,
+            did_you_mean(part.name, stage_names()), compressors::value_coder_names());
     require(first, "{} would be a second value coder; {}", part.name, order);
     for (const auto& [key, value] : part.options) {
       const bool common = key == "label" || contains(common_parameters(entry->info), key);
@@ -67,31 +75,6 @@ std::string add_stage(const std::string& owner, const std::string& text, bool mo
 }
 
 }  // namespace
-
-std::vector<Parameter> common_parameters(const Info& info) {
-  auto list = feedback_parameters(info);
-  for (auto& parameter : reducer_parameters(info)) list.push_back(std::move(parameter));
-  list.push_back(Parameter::word("strategy", "job", "when replicas exchange; job: as --strategy says"));
-  list.push_back(Parameter::word("sampler", "job", "how batches are drawn; job: as --sampler says").as_added());
-  list.push_back(Parameter::choice("granularity", info.granularity, {"tensor", "bucket"}, "what one segment is"));
-  list.push_back(Parameter::real("lr", "0", 0, 1e6, "learning rate; 0: the job's rate times the method's scale"));
-  return list;
-}
-
-double MethodSpec::learning_rate(double job_rate) const {
-  const double own = common.real("lr");
-  return own > 0 ? own : job_rate * compressor->info().learning_rate_scale;
-}
-
-ChosenPart choose_part(const MethodSpec& method, const std::string& kind,
-                       const std::map<std::string, std::string>& options, const std::string& job) {
-  const std::string& wanted = method.common.text(kind);
-  const bool by_job = wanted == "job";
-  ChosenPart chosen{by_job ? kind + " '" + job + "'" : "method '" + method.text + "'", {wanted, {}}};
-  if (by_job) chosen.part = parse_spec_part(chosen.owner, job);
-  for (const auto& [key, value] : options) chosen.part.options[key] = value;  // over the job's
-  return chosen;
-}
 
 MethodSpec parse_method(const std::string& text) {
   require(text.empty() || text.back() != '+', "method '{}': nothing follows the last +", text);

@@ -1,9 +1,10 @@
-#include "gradcomp/exchange/detail/reduction_check.hpp"
+#include "gradcomp/allreduce/reduction_check.hpp"
 
 #include <algorithm>
 
 #include "gradcomp/comm/over_ranks.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp {
 

@@ -1,14 +1,15 @@
-#include "gradcomp/exchange/allreduce_benchmark.hpp"
+#include "gradcomp/allreduce/allreduce_benchmark.hpp"
 
 #include <cmath>
 
+#include "gradcomp/allreduce/reduction_check.hpp"
 #include "gradcomp/comm/over_ranks.hpp"
 #include "gradcomp/core/read_back.hpp"
-#include "gradcomp/exchange/detail/reduction_check.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
 #include "gradcomp/kernels/random/threefry.hpp"
 #include "gradcomp/measure/samples.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp {
 /// Laplace(1) samples, equal on any device: element i of rank r is a function of (seed, r, i).

@@ -1,4 +1,4 @@
-#include "gradcomp/exchange/spec.hpp"
+#include "gradcomp/method/spec.hpp"
 
 #include <gmock/gmock.h>
 
@@ -9,6 +9,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 /// The text of the Error that parsing `list` throws; empty when it throws none.
 std::string error_of(const std::string& list) {
@@ -60,6 +61,15 @@ TEST(Spec, ErrorsNameTheSpecThePartAndWhatIsAllowed) {
   EXPECT_THAT(error_of("fp32:lr=fast"), AllOf(HasSubstr("lr=fast"), HasSubstr("a number in")));
   for (const auto* number : {"nan", "inf", "-1", "1e-3x", " 1", "0x1p3", ""})
     EXPECT_THAT(error_of(std::string("fp32:lr=") + number), HasSubstr("lr=")) << number;
+}
+
+TEST(MethodSpec, WhatIsUnknownIsAnsweredWithTheNearestName) {
+  EXPECT_THAT(error_of("topk"), HasSubstr("unknown method 'topk'; did you mean 'top_k'? allowed: "));
+  EXPECT_THAT(error_of("top_k:Ratio=0.1"), HasSubstr("unknown option 'Ratio'; did you mean 'ratio'? allowed: "));
+  EXPECT_THAT(error_of("fp32:reducer=all-reduce"), HasSubstr("did you mean 'allreduce'? reducer is one of"));
+  EXPECT_THAT(error_of("top_k+qsdg:bits=4"), Not(HasSubstr("did you mean"))) << "two letters of four";
+  EXPECT_THAT(error_of("top_k+QSGD:bits=4"),
+              HasSubstr("unknown stage 'QSGD' behind +; did you mean 'qsgd'? allowed: "));
 }
 
 TEST(Spec, FormerNamesAreAnsweredWithTodays) {

@@ -1,4 +1,4 @@
-#include "gradcomp/exchange/methods_page.hpp"
+#include "gradcomp/method/methods_page.hpp"
 
 #include <gmock/gmock.h>
 

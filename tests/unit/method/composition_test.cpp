@@ -3,7 +3,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
-#include "gradcomp/exchange/spec.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp {
 namespace {

@@ -1,4 +1,4 @@
-#include "gradcomp/exchange/reducer.hpp"
+#include "gradcomp/exchange/registry.hpp"
 
 #include <algorithm>
 

@@ -1,12 +1,11 @@
 #pragma once
-// The method spec that users type: name:key=value:key=value, then +CODER:key=value for the values that a sparsifier
-// keeps, then +huffman for the bytes (docs/concepts.md, section "Method spec").
+// A method as it is chosen: what the parser of specs makes (method/spec.hpp), and all that the layers below read of it.
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "gradcomp/core/registry.hpp"
+#include "gradcomp/core/compressor.hpp"
 #include "gradcomp/core/spec_part.hpp"
 
 namespace gradcomp {
@@ -35,12 +34,6 @@ struct ChosenPart {
 /// `kind`: "strategy" or "sampler"; `options`: the method's of that kind; `job`: the job's choice, name:key=value.
 ChosenPart choose_part(const MethodSpec& method, const std::string& kind,
                        const std::map<std::string, std::string>& options, const std::string& job);
-
-/// Parses one spec. Throws Error naming the spec, the offending part and what is allowed.
-MethodSpec parse_method(const std::string& text);
-
-/// Parses a comma-separated list; duplicates (by canonical form) are an error.
-std::vector<MethodSpec> parse_methods(const std::string& list);
 
 /// Options that every method accepts, with the defaults that `info` declares.
 std::vector<Parameter> common_parameters(const Info& info);

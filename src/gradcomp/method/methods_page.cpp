@@ -1,4 +1,4 @@
-#include "gradcomp/exchange/methods_page.hpp"
+#include "gradcomp/method/methods_page.hpp"
 
 #include <fmt/ranges.h>
 
@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "gradcomp/compressors/composition/composition.hpp"
+#include "gradcomp/core/registry.hpp"
 #include "gradcomp/exchange/reducer.hpp"
-#include "gradcomp/exchange/spec.hpp"
+#include "gradcomp/exchange/registry.hpp"
+#include "gradcomp/method/spec.hpp"
 
 namespace gradcomp {
 namespace {

@@ -30,7 +30,7 @@ struct ReductionResult {
   std::vector<double> density_ratio;  ///< achieved / target density, all segments and timed repetitions of this rank
   double relative_error = 0;          ///< ||out - mean gradient|| / ||mean gradient|| of a first step
 
-  /// Elements, over all ranks, where the last timed repetition is wrong (detail/reduction_check.hpp).
+  /// Elements, over all ranks, where the last timed repetition is wrong (reduction_check.hpp).
   index_t wrong = 0;
 };
 

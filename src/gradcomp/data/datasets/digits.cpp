@@ -1,0 +1,18 @@
+// Digits in a GCDS file (gcds.hpp). A mirrored digit is another sign.
+#include "gradcomp/data/gcds.hpp"
+#include "gradcomp/data/registry.hpp"
+
+namespace gradcomp::datasets {
+
+data::DatasetEntry digits() {
+  return {.name = "digits",
+          .usage = "digits:FILE",
+          .place = data::DatasetEntry::Place::file,
+          .images =
+              [](const data::Spec& spec) {
+                return data::with_validation(data::in_colour(data::read_gcds(spec.path), spec.kind, false));
+              },
+          .options = false};
+}
+
+}  // namespace gradcomp::datasets

@@ -1,0 +1,19 @@
+// Any other GCDS file (gcds.hpp): nothing is known of its images.
+#include "gradcomp/data/gcds.hpp"
+
+#include "gradcomp/data/registry.hpp"
+
+namespace gradcomp::datasets {
+
+data::DatasetEntry gcds() {
+  return {.name = "gcds",
+          .usage = "gcds:FILE",
+          .place = data::DatasetEntry::Place::file,
+          .images =
+              [](const data::Spec& spec) {
+                return data::with_validation(data::in_colour(data::read_gcds(spec.path), spec.kind, false));
+              },
+          .options = false};
+}
+
+}  // namespace gradcomp::datasets

@@ -1,0 +1,19 @@
+// A GCDS file, or a folder of such with an index (packed.hpp), taken for photographs.
+#include "gradcomp/data/packed.hpp"
+
+#include "gradcomp/data/registry.hpp"
+
+namespace gradcomp::datasets {
+
+data::DatasetEntry packed() {
+  return {.name = "packed",
+          .usage = "packed:PATH",
+          .place = data::DatasetEntry::Place::file,
+          .images =
+              [](const data::Spec& spec) {
+                return data::with_validation(data::in_colour(data::read_packed(spec.path), spec.kind, true));
+              },
+          .options = false};
+}
+
+}  // namespace gradcomp::datasets

@@ -1,0 +1,15 @@
+// Any UTF-8 text; its end is the test text, what stands before it the validation text.
+#include "gradcomp/data/registry.hpp"
+#include "gradcomp/data/text_files.hpp"
+
+namespace gradcomp::datasets {
+
+data::DatasetEntry text() {
+  return {.name = "text",
+          .usage = "text:FILE[:key=value...]",
+          .place = data::DatasetEntry::Place::file,
+          .text = [](const data::Spec& spec) { return data::read_text_file(spec, "10000"); },
+          .length = 32};
+}
+
+}  // namespace gradcomp::datasets

@@ -1,0 +1,54 @@
+#pragma once
+// Every data set of data/datasets/, found by CMake (cmake/Registry.cmake): adding one is adding its file, with a reader
+// or generator that fills one of the three forms (docs/adding-a-dataset.md).
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gradcomp/data/dataset.hpp"
+#include "gradcomp/data/frames.hpp"
+#include "gradcomp/data/spec.hpp"
+#include "gradcomp/data/text.hpp"
+
+namespace gradcomp {
+namespace data {
+
+/// What datasets/<name>.cpp defines: `data::DatasetEntry gradcomp::datasets::<name>()`. One of the three readers is
+/// set.
+struct DatasetEntry {
+  /// What stands between the kind and the options of a spec. `unchecked`: the reader looks itself.
+  enum class Place : std::uint8_t { nothing, file, folder, unchecked };
+
+  std::string name;   ///< kind of its specs: what stands before the first colon
+  std::string usage;  ///< its specs, as help and error messages show them: "cifar10:DIR"
+  Place place = Place::file;
+  /// Reads or generates it. Throws Error (one line: what, where, what is allowed).
+  std::function<ImageData(const Spec&)> images = {};
+  std::function<TextData(const Spec&)> text = {};
+  std::function<FrameData(const Spec&)> frames = {};
+  index_t length = 0;   ///< of texts: tokens of a sequence in one batch where nobody says
+  bool options = true;  ///< key=value may follow
+};
+
+using DatasetForm = bool (*)(const DatasetEntry&);
+inline bool is_images(const DatasetEntry& entry) { return static_cast<bool>(entry.images); }
+inline bool is_text(const DatasetEntry& entry) { return static_cast<bool>(entry.text); }
+inline bool is_frames(const DatasetEntry& entry) { return static_cast<bool>(entry.frames); }
+inline bool is_any(const DatasetEntry&) { return true; }
+
+/// The specs of all data sets of a form: "cifar10:DIR, cifar100:DIR, ...".
+std::string dataset_specs(DatasetForm form = is_any);
+
+/// The entry of a form that `spec` names, by its kind alone. Throws Error that says the nearest kind and lists the
+/// specs when there is none. `what`: "data", "text".
+const DatasetEntry& find_dataset(const std::string& spec, const char* what, DatasetForm form = is_any);
+
+/// The same for a reader: throws Error too when the spec has a path or options that the entry does not take.
+const DatasetEntry& check_dataset(const std::string& spec, const char* what, DatasetForm form);
+
+}  // namespace data
+
+/// All entries, sorted by name. Defined in the generated source of the data layer.
+const std::vector<data::DatasetEntry>& all_datasets();
+
+}  // namespace gradcomp
