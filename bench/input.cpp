@@ -7,7 +7,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/spec_part.hpp"
-#include "gradcomp/data/npy.hpp"
+#include "gradcomp/data/formats/npy.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
 
 namespace gradcomp::bench {

@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "gradcomp/data/npy.hpp"
+#include "gradcomp/data/formats/npy.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;

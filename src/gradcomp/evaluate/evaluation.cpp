@@ -4,7 +4,7 @@
 #include <set>
 
 #include "gradcomp/data/files.hpp"
-#include "gradcomp/data/npy.hpp"
+#include "gradcomp/data/formats/npy.hpp"
 #include "gradcomp/evaluate/gradient_file.hpp"
 #include "gradcomp/evaluate/record.hpp"
 #include "gradcomp/measure/density.hpp"

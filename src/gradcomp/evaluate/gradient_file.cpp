@@ -9,7 +9,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/spec_part.hpp"
-#include "gradcomp/data/npz.hpp"
+#include "gradcomp/data/formats/npz.hpp"
 #include "gradcomp/nn/networks/shapes.hpp"
 
 namespace gradcomp::evaluate {

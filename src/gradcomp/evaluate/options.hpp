@@ -10,7 +10,7 @@ namespace gradcomp::evaluate {
 struct Options {
   std::string methods = "all";     ///< list of specs, or all: every registered method with its defaults
   std::vector<std::string> input;  ///< .npy files, or folders of such
-  std::vector<std::string> data;   ///< distributions of data/synthetic.hpp
+  std::vector<std::string> data;   ///< distributions of data/generated/synthetic.hpp
   index_t size = 1 << 20;          ///< elements of a synthetic gradient
   std::string layout;   ///< tensors of files and of synthetic gradients (read_layout); empty: their own, one vector
   index_t repeats = 1;  ///< fresh draws of a synthetic gradient, without --residual-steps

@@ -5,7 +5,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/read_back.hpp"
-#include "gradcomp/data/synthetic.hpp"
+#include "gradcomp/data/generated/synthetic.hpp"
 #include "gradcomp/evaluate/gradient_file.hpp"
 
 namespace gradcomp::evaluate {

@@ -32,7 +32,7 @@ class Stream {
 /// those of `layout`, or of the first file or folder. Throws Error.
 std::unique_ptr<Stream> make_file_stream(const std::vector<std::string>& paths, const Layout& layout = {});
 
-/// A fresh draw in every step (data/synthetic.hpp): one vector of `size` elements, or with a `layout`
+/// A fresh draw in every step (data/generated/synthetic.hpp): one vector of `size` elements, or with a `layout`
 /// (read_layout()) its tensors, all from the same distribution.
 std::unique_ptr<Stream> make_synthetic_stream(const std::string& distribution, index_t size, const std::string& layout,
                                               std::uint64_t seed);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "gradcomp/data/files.hpp"
-#include "gradcomp/data/npy.hpp"
+#include "gradcomp/data/formats/npy.hpp"
 #include "gradcomp/feedback/seen.hpp"
 
 namespace gradcomp::train {

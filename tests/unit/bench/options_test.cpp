@@ -9,7 +9,7 @@
 #include "affinity.hpp"
 #include "case.hpp"
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/data/npy.hpp"
+#include "gradcomp/data/formats/npy.hpp"
 
 namespace gradcomp::bench {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/data/files.hpp"
+#include "gradcomp/data/formats/gcfs.hpp"
 #include "gradcomp/data/frames_task.hpp"
-#include "gradcomp/data/gcfs.hpp"
-#include "gradcomp/data/keywords.hpp"
+#include "gradcomp/data/generated/keywords.hpp"
 #include "gradcomp/data/spec.hpp"
 #include "unit/data/temp_dir.hpp"
 

@@ -6,9 +6,9 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "gradcomp/data/generated/shapetex.hpp"
 #include "gradcomp/data/image_task.hpp"
 #include "gradcomp/data/sampler.hpp"
-#include "gradcomp/data/shapetex.hpp"
 #include "gradcomp/data/transform.hpp"
 
 namespace gradcomp::data {

@@ -8,10 +8,10 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/data/dataset.hpp"
-#include "gradcomp/data/hmm.hpp"
-#include "gradcomp/data/keywords.hpp"
+#include "gradcomp/data/generated/hmm.hpp"
+#include "gradcomp/data/generated/keywords.hpp"
+#include "gradcomp/data/generated/shapetex.hpp"
 #include "gradcomp/data/open_task.hpp"
-#include "gradcomp/data/shapetex.hpp"
 
 namespace gradcomp::data {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/data/hmm.hpp"
+#include "gradcomp/data/generated/hmm.hpp"
 #include "unit/data/temp_dir.hpp"
 
 namespace gradcomp::data {

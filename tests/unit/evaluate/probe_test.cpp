@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "gradcomp/core/registry.hpp"
-#include "gradcomp/data/synthetic.hpp"
+#include "gradcomp/data/generated/synthetic.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
 
 namespace gradcomp::evaluate {

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "error_of.hpp"
-#include "gradcomp/data/npy.hpp"
+#include "gradcomp/data/formats/npy.hpp"
 #include "gradcomp/evaluate/gradient_file.hpp"
 #include "unit/data/temp_dir.hpp"
 

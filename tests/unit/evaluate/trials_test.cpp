@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "gradcomp/data/synthetic.hpp"
+#include "gradcomp/data/generated/synthetic.hpp"
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp::evaluate {

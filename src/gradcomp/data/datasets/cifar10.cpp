@@ -1,5 +1,5 @@
 // The published binary files of CIFAR-10 (cifar.hpp).
-#include "gradcomp/data/cifar.hpp"
+#include "gradcomp/data/formats/cifar.hpp"
 #include "gradcomp/data/registry.hpp"
 
 namespace gradcomp::datasets {

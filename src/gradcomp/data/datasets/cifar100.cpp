@@ -1,6 +1,6 @@
 // The published binary files of CIFAR-100 (cifar.hpp), with its 100 fine or 20 coarse labels.
 #include "gradcomp/core/options.hpp"
-#include "gradcomp/data/cifar.hpp"
+#include "gradcomp/data/formats/cifar.hpp"
 #include "gradcomp/data/registry.hpp"
 
 namespace gradcomp::datasets {

@@ -1,5 +1,5 @@
 // Digits in a GCDS file (gcds.hpp). A mirrored digit is another sign.
-#include "gradcomp/data/gcds.hpp"
+#include "gradcomp/data/formats/gcds.hpp"
 #include "gradcomp/data/registry.hpp"
 
 namespace gradcomp::datasets {

@@ -1,5 +1,5 @@
 // A GCFS file (gcfs.hpp).
-#include "gradcomp/data/gcfs.hpp"
+#include "gradcomp/data/formats/gcfs.hpp"
 #include "gradcomp/data/registry.hpp"
 
 namespace gradcomp::datasets {

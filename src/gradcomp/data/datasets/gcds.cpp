@@ -1,5 +1,5 @@
 // Any other GCDS file (gcds.hpp): nothing is known of its images.
-#include "gradcomp/data/gcds.hpp"
+#include "gradcomp/data/formats/gcds.hpp"
 
 #include "gradcomp/data/registry.hpp"
 

@@ -1,5 +1,5 @@
-// The generator of texts (data/hmm.hpp).
-#include "gradcomp/data/hmm.hpp"
+// The generator of texts (data/generated/hmm.hpp).
+#include "gradcomp/data/generated/hmm.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-// The generator of spoken words (data/keywords.hpp).
-#include "gradcomp/data/keywords.hpp"
+// The generator of spoken words (data/generated/keywords.hpp).
+#include "gradcomp/data/generated/keywords.hpp"
 
 #include "gradcomp/data/registry.hpp"
 

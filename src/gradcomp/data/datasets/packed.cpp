@@ -1,5 +1,5 @@
 // A GCDS file, or a folder of such with an index (packed.hpp), taken for photographs.
-#include "gradcomp/data/packed.hpp"
+#include "gradcomp/data/formats/packed.hpp"
 
 #include "gradcomp/data/registry.hpp"
 

@@ -1,6 +1,6 @@
 // The generator of images (shapetex.hpp).
+#include "gradcomp/data/generated/shapetex.hpp"
 #include "gradcomp/data/registry.hpp"
-#include "gradcomp/data/shapetex.hpp"
 
 namespace gradcomp::datasets {
 

@@ -1,4 +1,4 @@
-#include "gradcomp/data/packed.hpp"
+#include "gradcomp/data/formats/packed.hpp"
 
 #include <array>
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/data/files.hpp"
-#include "gradcomp/data/gcds.hpp"
+#include "gradcomp/data/formats/gcds.hpp"
 
 namespace gradcomp::data {
 namespace {

@@ -1,4 +1,4 @@
-#include "gradcomp/data/shapetex.hpp"
+#include "gradcomp/data/generated/shapetex.hpp"
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/data/dials.hpp"

@@ -1,4 +1,4 @@
-#include "gradcomp/data/cifar.hpp"
+#include "gradcomp/data/formats/cifar.hpp"
 
 #include <filesystem>
 

@@ -1,4 +1,4 @@
-#include "gradcomp/data/hmm.hpp"
+#include "gradcomp/data/generated/hmm.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include "gradcomp/data/counter_rng.hpp"
 #include "gradcomp/data/detail/exact.hpp"
 #include "gradcomp/data/detail/shapes.hpp"
-#include "gradcomp/data/shapetex.hpp"
+#include "gradcomp/data/generated/shapetex.hpp"
 
 namespace gradcomp::data {
 namespace {

@@ -1,4 +1,4 @@
-#include "gradcomp/data/keywords.hpp"
+#include "gradcomp/data/generated/keywords.hpp"
 
 #include <algorithm>
 

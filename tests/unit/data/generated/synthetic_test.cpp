@@ -1,5 +1,5 @@
 // Synthetic gradients: their distribution functions, their zeros, and that a draw depends on nothing but its key.
-#include "gradcomp/data/synthetic.hpp"
+#include "gradcomp/data/generated/synthetic.hpp"
 
 #include <gmock/gmock.h>
 

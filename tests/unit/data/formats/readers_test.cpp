@@ -4,9 +4,9 @@
 #include <functional>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/data/cifar.hpp"
 #include "gradcomp/data/files.hpp"
-#include "gradcomp/data/gcds.hpp"
+#include "gradcomp/data/formats/cifar.hpp"
+#include "gradcomp/data/formats/gcds.hpp"
 #include "unit/data/temp_dir.hpp"
 
 namespace gradcomp::data {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "gradcomp/data/npy.hpp"
+#include "gradcomp/data/formats/npy.hpp"
 
 namespace gradcomp::data {
 

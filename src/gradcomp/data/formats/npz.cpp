@@ -1,4 +1,4 @@
-#include "gradcomp/data/npz.hpp"
+#include "gradcomp/data/formats/npz.hpp"
 
 #include <zip.h>
 

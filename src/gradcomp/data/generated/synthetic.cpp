@@ -1,4 +1,4 @@
-#include "gradcomp/data/synthetic.hpp"
+#include "gradcomp/data/generated/synthetic.hpp"
 
 #include <charconv>
 #include <cmath>

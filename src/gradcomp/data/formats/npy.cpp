@@ -1,4 +1,4 @@
-#include "gradcomp/data/npy.hpp"
+#include "gradcomp/data/formats/npy.hpp"
 
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-#include "gradcomp/data/packed.hpp"
+#include "gradcomp/data/formats/packed.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

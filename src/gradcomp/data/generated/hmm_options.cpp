@@ -2,7 +2,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/data/dials.hpp"
-#include "gradcomp/data/hmm.hpp"
+#include "gradcomp/data/generated/hmm.hpp"
 
 namespace gradcomp::data {
 

@@ -1,4 +1,4 @@
-#include "gradcomp/data/gcds.hpp"
+#include "gradcomp/data/formats/gcds.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "gradcomp/data/gcfs.hpp"
+#include "gradcomp/data/formats/gcfs.hpp"
 
 #include <bit>
 #include <cmath>
