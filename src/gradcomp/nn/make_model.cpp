@@ -42,7 +42,7 @@ std::unique_ptr<Model<T>> make_model(const std::string& name, const InputShape& 
   }
   const auto names = model_names();
   throw Error(
-      fmt::format("unknown model '{}': {}allowed are {}", name, did_you_mean(name, names), fmt::join(names, ", ")));
+      fmt::format("unknown model '{}'; {}allowed: {}", name, did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
 template std::unique_ptr<Model<float>> make_model(const std::string&, const InputShape&, int, Path);

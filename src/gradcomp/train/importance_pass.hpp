@@ -18,7 +18,8 @@ class ImportancePass {
   /// The step's parameters and state.
   void keep(const Exec& exec, const Span<const float>& parameters, const Span<const float>& state);
 
-  /// The mean loss of each of `samples`, without augmentation. Waits for `exec`. Throws Error when a label was no class.
+  /// The mean loss of each of `samples`, without augmentation. Waits for `exec`. Throws Error when a label was no
+  /// class.
   void evaluate(const Exec& exec, std::span<const index_t> samples, std::span<float> losses);
 
  private:

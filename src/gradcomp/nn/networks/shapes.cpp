@@ -43,7 +43,7 @@ Layout model_shapes(const std::string& name) {
   }
   const auto names = shape_names();
   throw Error(
-      fmt::format("unknown model '{}': {}allowed are {}", name, did_you_mean(name, names), fmt::join(names, ", ")));
+      fmt::format("unknown model '{}'; {}allowed: {}", name, did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
 }  // namespace gradcomp::nn

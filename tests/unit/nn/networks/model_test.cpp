@@ -77,7 +77,7 @@ TEST(MakeModel, RefusesWhatItCannotBuild) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_TRUE(std::string(error.what())
-                    .starts_with("unknown model 'resnet21': did you mean 'resnet20'? allowed are resnet8, resnet20, "));
+                    .starts_with("unknown model 'resnet21'; did you mean 'resnet20'? allowed: resnet8, resnet20, "));
   }
   try {
     make_model<float>("lstm_1x96", 32, 32, 1);
