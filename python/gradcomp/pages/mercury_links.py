@@ -3,7 +3,6 @@ import statistics
 
 from gradcomp.output import text
 
-from .mercury_losses import EASY
 from .mercury_samplers import ADAPTIVE, IMAGES, UNGROUPED, UNIFORM, Case, over, words
 from .page import Job
 from .ranks import TINY, seeds_of, shaped
@@ -14,9 +13,7 @@ COMPRESSED = "top_k:ratio=0.01"
 BOTH = COMPRESSED + ":sampler=mercury:sampler.slice=16:sampler.smoothing=1"
 METHODS = (UNIFORM, TICTAC, ADACOMM, UNGROUPED, ADAPTIVE, COMPRESSED, BOTH)
 RATES = (100, 1000)  # Mbit/s
-# The images of the samplers' table, with fewer of them to validate on: that would take longer than the training.
-FASTER = tuple(f"{word}:validation=400" if word == EASY else word for word in IMAGES)
-FULL = {rate: Case(f"links_{rate}mbit", f"{rate} Mbit/s", FASTER, METHODS, 600, 20) for rate in RATES}
+FULL = {rate: Case(f"links_{rate}mbit", f"{rate} Mbit/s", IMAGES, METHODS, 600, 20) for rate in RATES}
 QUICK = {100: Case("links_100mbit", "100 Mbit/s", ("--model", "resnet8", *TINY, "--target", "accuracy=0.9"), (UNIFORM, ADAPTIVE), 8, 4,
                    2)}
 COMPUTING = ("data", "forward", "backward", "compress", "decompress", "update")

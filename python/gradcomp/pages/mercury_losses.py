@@ -23,7 +23,7 @@ class Input:
     at: tuple
 
 
-EASY = "shapetex10:easy=0.8:train=4000:test=1000"
+EASY = "shapetex10:easy=0.8:train=4000:validation=400:test=1000"
 FULL = (Input("images", ("--model", "resnet8", "--data", EASY, "--batch", 16, "--lr", 0.05), (20, 100, 300)),
         Input("speech", ("--model", "frames_lstm_1x64", "--data", "keywords:train=4000:test=500", "--batch", 16, "--lr", 0.2,
                "--clip", 1), (20, 100, 300)),

@@ -37,7 +37,7 @@ SPEECH = ("--model", "frames_lstm_1x64", "--data", "keywords:train=4000:test=500
           "--target", "accuracy=0.6")
 TEXT = ("--model", "lstm_1x96", "--data", "hmm", "--batch", 16, "--lr", 1, "--momentum", 0, "--clip", 0.25, "--target", "perplexity=80")
 METHODS = (UNIFORM, UNGROUPED, GROUPED, RELEASED, ADAPTIVE)
-FULL = (Case("samplers_images", "Images, four in five of them easy", IMAGES, METHODS, 600, 20, 5),
+FULL = (Case("samplers_images", "Images, four in five of them easy", IMAGES, METHODS, 600, 20, 8),
         Case("samplers_skewed", "The same images, skewed shards", (*IMAGES, "--skew", 0.3), (UNIFORM, UNGROUPED, GROUPED, RESHARDED),
              600, 20),
         Case("samplers_speech", "Speech", SPEECH, METHODS, 700, 20),
