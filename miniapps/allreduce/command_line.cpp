@@ -91,8 +91,12 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
       ->check(CLI::Range(index_t{1}, index_t{1000000}));
   app.add_option("--untimed", line.reduction.untimed, "repetitions before the timed ones")
       ->check(CLI::Range(index_t{0}, index_t{1000000}));
-  const auto renamed = [](const std::string&) { throw CLI::ValidationError("--warmup is now called --untimed"); };
-  app.add_option_function<std::string>("--warmup", renamed)->group("");  // hidden
+  const auto renamed = [&app](const std::string& former, const std::string& name) {
+    const auto answer = [=](const std::string&) { throw CLI::ValidationError(former + " is now called " + name); };
+    app.add_option_function<std::string>(former, answer)->group("");  // hidden
+  };
+  renamed("--warmup", "--untimed");
+  renamed("--time-limit", "--timeout");
   app.add_option("--density-tolerance", line.density_tolerance,
                  "fail when a method's median of achieved / target density leaves 1 +- this; 0: off")
       ->check(CLI::NonNegativeNumber);
@@ -103,7 +107,7 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
                  "emulate nodes of so many ranks, which follow each other (reducer=hierarchical), as --transport "
                  "mpi:ranks_per_node=N does; 0: as the machine has")
       ->check(CLI::Range(0, 1 << 20));
-  app.add_option("--time-limit", line.reduction.limit_seconds,
+  app.add_option("--timeout", line.reduction.limit_seconds,
                  "seconds that a rank waits for the others before the job ends; 0: for ever. Calls are then made on a "
                  "thread of their own, which costs time; not of --raw")
       ->check(CLI::NonNegativeNumber);

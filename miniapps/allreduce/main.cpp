@@ -59,7 +59,7 @@ int run(const CommandLine& line, const MpiSession& session) {
                           {"untimed", line.reduction.untimed},
                           {"density_tolerance", line.density_tolerance},
                           {"transport", line.transport},
-                          {"time_limit", line.reduction.limit_seconds},
+                          {"timeout", line.reduction.limit_seconds},
                           {"link", line.link},
                           {"raw", line.raw}};
   require_same_on_all_ranks(*control, "options", options.dump());
@@ -72,7 +72,7 @@ int run(const CommandLine& line, const MpiSession& session) {
     if (!line.link.empty()) {
       const Link emulated = parse_link(line.link);
       link = {"emulated", emulated.text(), emulated.bits_per_second / 1e6, emulated.latency_seconds * 1e6};
-      carrier = make_throttled(std::move(carrier), emulated);
+      carrier = make_throttled(make_limited(std::move(carrier), line.reduction.limit_seconds), emulated);
     }
     const report::RunInfo info{"gradcomp-allreduce", session.size(), carrier->name(), link, options,
                                {line.reduction.seed}};

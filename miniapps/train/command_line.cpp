@@ -112,10 +112,11 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
                  "emulate nodes of so many ranks, which follow each other (reducer=hierarchical), as --transport "
                  "mpi:ranks_per_node=N does; 0: as the machine has")
       ->check(CLI::Range(0, 1 << 20));
-  app.add_option(
-      "--time-limit", o.time_limit,
-      "seconds that a rank waits for the others, in exchanges and between steps, before the job ends with an "
-      "error; 0: for ever");
+  app.add_option("--timeout", o.timeout,
+                 "seconds that a rank waits for the others, in exchanges and between steps, before the job ends with an "
+                 "error; 0: for ever");
+  const auto renamed = [](const std::string&) { throw CLI::ValidationError("--time-limit is now called --timeout"); };
+  app.add_option_function<std::string>("--time-limit", renamed)->group("");  // hidden
   app.add_option("--link", o.link,
                  "emulate a link, e.g. 100Mbit/s,50us; several rates, e.g. 100Mbit/s,1Gbit/s,50us, take turns, a block "
                  "of steps each: "

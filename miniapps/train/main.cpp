@@ -75,7 +75,7 @@ Prepared prepare(const CommandLine& line, const MpiSession& session, Transport& 
       p.links = std::make_unique<train::EmulatedLinks>(o.link, slowed_by);
       train::check_links(o, *p.links);
       link = train::link_info(*p.links);
-      p.carrier = p.links->wrap(std::move(p.carrier));
+      p.carrier = p.links->wrap(make_limited(std::move(p.carrier), o.timeout));
     }
     report::Json options = train::to_json(o);
     p.contenders = train::contenders(o, p.methods);
@@ -116,7 +116,7 @@ int run(const CommandLine& line, const MpiSession& session) {
     return 0;
   }
 
-  control = make_limited(std::move(control), o.time_limit);  // of evaluations too, and of the meetings between steps
+  control = make_limited(std::move(control), o.timeout);  // of evaluations too, and of the meetings between steps
   report::ProgressBar bar(first);
   if (o.tune) {
     tune(exec, {o, *p.task, *p.model, *p.carrier, *control, nullptr, p.links.get()}, p.contenders, bar);

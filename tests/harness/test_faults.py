@@ -51,7 +51,7 @@ def test_ranks_with_other_options_end_with_one_line(tmp_path, words, own):
     [*TRAIN, "--methods", "fp32:strategy=servers:strategy.mode=async"], [*TRAIN, "--methods", "fp32:strategy=local:strategy.period=4"],
     [*REDUCE, "--methods", "fp32"], [*REDUCE, "--methods", "fp32:reducer=ring"]])
 def test_a_rank_that_stops_ends_the_job_within_the_limit(tmp_path, words):
-    process = start(tmp_path, [*words, "--time-limit", "4"])
+    process = start(tmp_path, [*words, "--timeout", "4"])
     try:
         pids = [tmp_path / f"{rank}.pid" for rank in range(2)]
         end = time.monotonic() + 30

@@ -1,11 +1,12 @@
-// A job whose last rank is in trouble; check_late.cmake looks at how the others end it.
+// A job whose last rank (with a dedicated server: first) is in trouble; check_late.cmake looks at how the others end it.
 //   late STRATEGY [TROUBLE] [METHODS]
 // sleeps: it never comes back from its second backward; stops: neither do its threads; killed: it dies there;
-// evaluation: it never comes back from an evaluation, while the others wait for no exchange.
+// link: as stops, over an emulated link; evaluation: it never comes back from an evaluation, while the others wait for no exchange.
 #include <csignal>
 #include <thread>
 
 #include "gradcomp/comm/queued.hpp"
+#include "gradcomp/comm/throttled.hpp"
 #include "training/watched_model.hpp"
 
 int main(int argc, char** argv) {
@@ -15,21 +16,25 @@ int main(int argc, char** argv) {
     const std::string trouble = argc > 2 ? argv[2] : "sleeps";
     train::test::Rig rig;
     rig.options.strategy = argc > 1 ? argv[1] : "overlapped";
-    rig.options.time_limit = 1;
+    rig.options.timeout = 1;
     rig.options.evaluate_every = 2;
-    rig.control = make_limited(std::move(rig.control), rig.options.time_limit);  // as gradcomp-train does
-    const bool last_rank = session.rank() == session.size() - 1;
+    rig.control = make_limited(std::move(rig.control), rig.options.timeout);  // as gradcomp-train does
+    if (trouble == "link") {
+      rig.link = make_throttled(make_limited(std::move(rig.link), rig.options.timeout), parse_link("1Gbit/s,10us"));
+    }
+    const bool serves = rig.options.strategy.find("dedicated=on") != std::string::npos;  // the last rank computes nothing
+    const bool in_trouble = session.rank() == (serves ? 0 : session.size() - 1);
     const auto sleep = [] { std::this_thread::sleep_for(std::chrono::minutes(5)); };
     int steps = 0;
     train::test::WatchedModel& model = train::test::watch(rig);
     model.on_ready = [&](std::size_t first, const Span<float>&) {
-      if (first != 0 || steps++ != 1 || !last_rank) return;
+      if (first != 0 || steps++ != 1 || !in_trouble) return;
       if (trouble == "sleeps") sleep();
-      if (trouble == "stops") std::raise(SIGSTOP);
+      if (trouble == "stops" || trouble == "link") std::raise(SIGSTOP);
       if (trouble == "killed") std::raise(SIGKILL);
     };
     model.on_infer = [&] {
-      if (trouble == "evaluation" && last_rank) sleep();
+      if (trouble == "evaluation" && in_trouble) sleep();
     };
     rig.run(argc > 3 ? argv[3] : "fp32,top_k:reducer=ok_topk");
     fmt::print("late: all steps were done\n");

@@ -270,6 +270,137 @@ TEST(Servers, AreRefusedWhereTheyCannotWork) {
   EXPECT_THAT(error(clipped), testing::HasSubstr("allowed: --clip 0"));
 }
 
+/// The first ranks of `comm` as a job of their own; the others get one, too.
+std::unique_ptr<Transport> workers_of(Transport& comm, int workers) {
+  return comm.split(comm.rank() < workers ? 0 : 1, comm.rank());
+}
+
+TEST(DedicatedServers, TrainAsTheWorkersAloneDo) {
+  const auto comm = world();
+  if (comm->size() == 1) return;
+  const int workers = comm->size() - 1;
+  const auto alone = workers_of(*comm, workers);
+  for (const auto& [method, options] : std::vector<std::pair<std::string, std::string>>{
+           {"fp32", "servers=1"},
+           {"bf16", "servers=1"},
+           {"top_k:ratio=0.05", "servers=1"},
+           {"qsgd:bits=4:feedback=residual", "servers=1"},
+           {"qsgd:bits=4:feedback=residual", "servers=1:answers=coded"}}) {
+    const auto expected = train(*alone, with_servers(method, options));
+    StrategyRig rig(with_servers(method, options + ":dedicated=on"), *comm);
+    for (index_t step = 0; step < 4; ++step) EXPECT_FALSE(rig.step(step).skipped) << method;
+    EXPECT_TRUE(gradcomp::test::same_bits(*comm, rig.agreed())) << method << ": on the server, too";
+    if (comm->rank() < workers) {
+      EXPECT_EQ(rig.parameters(), expected) << method << " " << options;
+    }
+  }
+}
+
+TEST(DedicatedServers, ApplyEveryPushOnceInEveryMode) {
+  const auto comm = world();
+  const int ranks = comm->size();
+  if (ranks == 1) return;
+  for (const int servers : {1, ranks - 1}) {
+    for (const std::string mode : {"sync", "async", "bounded:bound=0", "bounded:bound=2"}) {
+      Setting setting = with_servers("fp32", fmt::format("dedicated=on:servers={}:mode={}", servers, mode));
+      setting.momentum = setting.weight_decay = 0;
+      setting.drains = false;
+      StrategyRig rig(setting, *comm);
+      const auto start = rig.agreed();
+      std::vector<double> expected(start.begin(), start.end());
+      const int workers = ranks - servers;
+      index_t pushes = 0;
+      for (index_t step = 0; step < 6; ++step) {
+        pushes += std::ssize(rig.step(step).staleness);
+        if (step % ranks == comm->rank()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        if (step == 2) rig.drain();  // in the middle, too
+        for (int r = 0; r < workers; ++r) {
+          const auto g = gradient_values(std::ssize(start), r, static_cast<int>(step));
+          for (std::size_t i = 0; i < g.size(); ++i) expected[i] -= StrategyRig::rate(step) * g[i] / workers;
+        }
+      }
+      rig.drain();
+      EXPECT_EQ(pushes, comm->rank() < workers ? 0 : 6 * workers) << setting.text();
+      const auto found = rig.agreed();
+      EXPECT_TRUE(gradcomp::test::same_bits(*comm, found)) << setting.text();
+      for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5) << setting.text();
+    }
+  }
+}
+
+TEST(DedicatedServers, GoOnFromTheirMemories) {
+  const auto comm = world();
+  if (comm->size() == 1) return;
+  const Setting setting = with_servers("qsgd:bits=4:feedback=residual", "dedicated=on:servers=1:answers=coded");
+  StrategyRig whole(setting, *comm), fresh(setting, *comm);
+  for (index_t step = 0; step < 3; ++step) whole.step(step);
+  fresh.take(whole.everything());
+  for (index_t step = 3; step < 6; ++step) {
+    whole.step(step);
+    fresh.step(step);
+    EXPECT_EQ(differences(whole.everything(), fresh.everything()), std::vector<std::string>());
+  }
+}
+
+TEST(DedicatedServers, LeaveASpoiltStepOut) {
+  const auto comm = world();
+  if (comm->size() == 1) return;
+  StrategyRig rig(with_servers("top_k:ratio=0.05", "dedicated=on:servers=1"), *comm);
+  rig.step(0);
+  const auto before = rig.agreed();
+  const auto spoilt = comm->rank() == 0 ? std::optional<float>(std::numeric_limits<float>::infinity()) : std::nullopt;
+  rig.step(1, spoilt);
+  EXPECT_EQ(rig.agreed(), before);
+  rig.step(2);
+  EXPECT_NE(rig.agreed(), before);
+}
+
+/// The job of all ranks, one of which only serves, and that of the others alone.
+TEST(DedicatedServers, TrainerGivesTheSamplesToTheWorkersAlone) {
+  Rig rig;
+  const int ranks = rig.control->size(), workers = ranks - 1;
+  if (ranks == 1) return;
+  const std::string method = "fp32:strategy=servers:strategy.servers=1";
+  const auto found = rig.run(method + ":strategy.dedicated=on," + method +
+                             ":strategy.dedicated=on:strategy.mode=async:label=async,fp32");
+  Rig alone;
+  alone.link = workers_of(*alone.link, workers);
+  alone.control = workers_of(*alone.control, workers);
+  const auto expected = alone.run(method);
+  EXPECT_EQ(found[0].workers, workers);
+  EXPECT_EQ(found[0].ranks, ranks);
+  EXPECT_EQ(found[0].samples_per_step, rig.options.batch * static_cast<double>(workers));
+  EXPECT_EQ(found[2].workers, ranks);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(found[static_cast<std::size_t>(i)].replicas_equal) << i;
+  EXPECT_TRUE(found[1].staleness);
+  EXPECT_DOUBLE_EQ(outcome_of(found[0]).step_time, found[0].mean_ms() * ranks / workers) << "of as many samples";
+  if (rig.control->rank() == workers) return;
+  EXPECT_EQ(found[0].parameters_hash, expected[0].parameters_hash);
+  EXPECT_EQ(found[0].test_quality, expected[0].test_quality) << "servers evaluate nothing";
+  EXPECT_EQ(found[0].curve.loss, expected[0].curve.loss);
+}
+
+TEST(DedicatedServers, AreRefusedWhereNoneWouldTrainOrServe) {
+  const auto comm = world();
+  for (const int servers : {0, comm->size()}) {
+    try {
+      StrategyRig rig(with_servers("fp32", fmt::format("dedicated=on:servers={}", servers)), *comm);
+      FAIL() << servers;
+    } catch (const AgreedError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("dedicated=on"));
+      EXPECT_THAT(error.what(), testing::HasSubstr("allowed: "));
+    }
+  }
+  if (comm->size() == 1) return;
+  Rig rig;
+  try {
+    rig.run("fp32:strategy=servers:strategy.servers=1:strategy.dedicated=on:sampler=mercury");
+    FAIL();
+  } catch (const AgreedError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("sampler mercury needs ranks that all train"));
+  }
+}
+
 TEST(Servers, TrainBesideOtherStrategies) {
   Rig rig;
   const auto results = rig.run(

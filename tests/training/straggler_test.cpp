@@ -89,7 +89,7 @@ TEST(Exposed, IsTransferOnTheLastRankAndWaitingOnTheOthers) {
   const auto comm = world();
   if (comm->size() != 2) return;
   const bool first = comm->rank() == 0;
-  const Exposed split = split_exposed(*comm, first ? std::vector{5.0, 2.0, 0.0} : std::vector{1.0, 3.0, 0.0});
+  const Exposed split = split_exposed(*comm, first ? std::vector{5.0, 2.0, 0.0} : std::vector{1.0, 3.0, 0.0}, 2);
   EXPECT_EQ(split.transfer, (std::vector{1.0, 2.0, 0.0}));
   EXPECT_EQ(split.waiting, (std::vector{2.0, 0.5, 0.0}));
 }

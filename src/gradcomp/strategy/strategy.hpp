@@ -24,14 +24,13 @@ struct StepContext {
   Timeline* timeline = nullptr;
 };
 
-/// What a rank does for the others.
-enum class RankRole : std::uint8_t { worker, server, both };
-
 class Strategy {
  public:
   virtual ~Strategy() = default;
   virtual std::string name() const = 0;
-  virtual RankRole role() const { return RankRole::worker; }
+  /// As many of the last ranks train on no batches: a trainer there calls begin() and end() alone, in which they serve
+  /// the others.
+  virtual int dedicated_ranks() const { return 0; }
   /// Steps from one exchange to the next: a trainer times and evaluates in multiples of it.
   virtual index_t period() const { return 1; }
   /// Whether end() returns only when all ranks are in the same step, so that a trainer may bring them together in front

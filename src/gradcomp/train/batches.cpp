@@ -9,6 +9,11 @@ namespace {
 std::unique_ptr<BatchSampler> make_sampler(const Job& job, const Contender& contender) {
   const SamplerChoice choice = choose_sampler(contender.spec, job.options.sampler);
   require_same_on_all_ranks(job.control, "sampler", choice.text());
+  if (job.dedicated_ranks > 0) {
+    if (choice.entry.name == "uniform") return nullptr;
+    throw AgreedError(fmt::format("method '{}': sampler {} needs ranks that all train; allowed: strategy.dedicated=off",
+                                  contender.spec.label, choice.entry.name));
+  }
   std::vector<index_t> samples;
   run_collectively(job.control, [&] { samples = job.task.samples(job.shard()); });
   return choice.entry.make({std::move(samples), job.options.batch, job.options.seed, job.link, choice.own});
@@ -29,7 +34,7 @@ Batches::Batches(const Job& job, const Contender& contender)
                                           job.control.rank(), job.control.size()));
       });
     }
-  } else {
+  } else if (job.trains()) {
     m_loader = std::make_unique<data::Loader>(m_task.training(m_shard));
   }
 }

@@ -17,10 +17,9 @@ nn::Loss sum_over_ranks(Transport& comm, const nn::Loss& loss) {
 
 nn::Loss evaluate_held_out(const Exec& exec, const Job& job, data::Split split, nn::DeviceBatch& buffers,
                            const Span<const float>& parameters, const Span<float>& state) {
-  const data::Shard shard = job.shard();
   data::Batch batch;
   nn::Loss sum;
-  for (index_t number = 0; job.task.held_out(split, shard, number, batch); ++number) {
+  for (index_t number = 0; job.trains() && job.task.held_out(split, job.shard(), number, batch); ++number) {
     sum += job.model.evaluate(exec, parameters, state, buffers.upload(exec, batch));
   }
   return sum_over_ranks(job.control, sum);

@@ -7,7 +7,7 @@
 
 namespace gradcomp::train {
 
-/// Loss and hits of `parameters` on the whole validation or test set, summed over ranks. `state` may change: a copy of
+/// Loss and hits of `parameters` on the whole validation or test set, summed over workers. `state` may change: a copy of
 /// the trainer's. Collective.
 nn::Loss evaluate_held_out(const Exec& exec, const Job& job, data::Split split, nn::DeviceBatch& buffers,
                            const Span<const float>& parameters, const Span<float>& state);

@@ -12,7 +12,7 @@ struct Exposed {
   std::vector<double> waiting;   ///< of each step: the mean over ranks of what is above that
 };
 
-/// `exposed`: of each step, on this rank. Collective.
-Exposed split_exposed(Transport& comm, const std::vector<double>& exposed);
+/// `exposed`: of each step, on this rank, which counts for one of the first `workers`. Collective.
+Exposed split_exposed(Transport& comm, const std::vector<double>& exposed, int workers);
 
 }  // namespace gradcomp::train

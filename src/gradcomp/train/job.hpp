@@ -18,8 +18,14 @@ struct Job {
   JobEnergy* energy = nullptr;     ///< none where it is not asked for
   EmulatedLinks* links = nullptr;  ///< none where the link is real
 
-  /// This rank's part of the work.
-  data::Shard shard() const { return options.shard(control.rank(), control.size()); }
+  int dedicated_ranks = 0;         ///< Strategy::dedicated_ranks() of the trainer's strategy
+
+  /// Ranks that train on batches, and evaluate.
+  int workers() const { return control.size() - dedicated_ranks; }
+  /// Whether this rank does.
+  bool trains() const { return control.rank() < workers(); }
+  /// This rank's part of the work; where it only serves, that of rank 0, for what all workers have in common.
+  data::Shard shard() const { return options.shard(trains() ? control.rank() : 0, workers()); }
 };
 
 }  // namespace gradcomp::train

@@ -45,7 +45,7 @@ void Options::check() const {
   require(beta1 >= 0 && beta1 < 1, "--beta1 {} is not allowed; a number in [0, 1)", beta1);
   require(beta2 >= 0 && beta2 < 1, "--beta2 {} is not allowed; a number in [0, 1)", beta2);
   require(epsilon > 0, "--epsilon {} is not allowed; a number above 0", epsilon);
-  require(time_limit >= 0, "--time-limit {} is not allowed; 0 or more seconds", time_limit);
+  require(timeout >= 0, "--timeout {} is not allowed; 0 or more seconds", timeout);
   require(weight_decay >= 0, "--weight-decay {} is not allowed; a number from 0", weight_decay);
   require(warmup >= 0 && warmup <= steps, "--warmup {} is not allowed; 0 to --steps ({})", warmup, steps);
   require(length >= 0, "--length {} is not allowed; 0 or more steps", length);
@@ -93,7 +93,7 @@ StrategyOptions Options::strategy_options() const {
   o.strategy = strategy;
   o.exchange.bucket_bytes = 1024 * bucket_kib;
   o.exchange.seed = seed;
-  o.exchange.limit_seconds = time_limit;
+  o.exchange.limit_seconds = timeout;
   o.update.optimiser = {optimiser, momentum, nn::momentum_form(nesterov), beta1, beta2, epsilon, weight_decay, false};
   o.update.clip = clip;
   o.keep_gradient = !dump_folder.empty();

@@ -53,7 +53,7 @@ struct Options {
   std::vector<index_t> dump_steps;      ///< of both
   std::string transport = "mpi";        ///< spec of comm/registry.hpp
   std::string straggler;                ///< spec of straggler.hpp; empty: none
-  double time_limit = 0;                ///< seconds that an exchange is waited for; 0: for ever
+  double timeout = 0;                   ///< seconds that an exchange is waited for; 0: for ever
   std::string link;    ///< emulated links, e.g. 100Mbit/s,50us; several rates in turn; empty: the real one
   std::string output;  ///< result file; empty: none
 

@@ -51,7 +51,8 @@ bool buckets_swept(const std::vector<MethodResult>& results) {
 }
 
 Outcome outcome_of(const MethodResult& r, index_t link) {
-  Outcome outcome{r.test_quality, mean(r.step_ms_over(link)), r.replicas_equal, r.reached.has_value()};
+  const double share = static_cast<double>(r.ranks) / static_cast<double>(r.workers);
+  Outcome outcome{r.test_quality, share * mean(r.step_ms_over(link)), r.replicas_equal, r.reached.has_value()};
   if (r.reached) outcome.time_to_target = r.reached->time_s;
   return outcome;
 }
@@ -69,6 +70,7 @@ report::Row to_row(const MethodResult& r, bool matched, const SpeedUps& speed, c
       .set("learning_rate", r.contender.learning_rate)
       .set("strategy", r.strategy)
       .set("period", r.period)
+      .set("workers", r.workers)
       .bytes(r.payload_bytes, r.header_bytes, r.wire_bytes, r.dense_bytes)
       .step_times(r.step_ms)
       .stages(r.stage_ms)

@@ -18,8 +18,6 @@ struct Staleness {
   double mean = 0, most = 0;
 };
 
-/// Times are the maximum over ranks (of ranks that are not in step the mean), bytes the maximum over ranks of the mean
-/// per step.
 /// How a sampler chose the batches.
 struct Sampling {
   std::string sampler;                       ///< canonical spec
@@ -28,6 +26,8 @@ struct Sampling {
   double moved_bytes = 0;                    ///< their bytes, which travel where no rank can read another's samples
 };
 
+/// Times are the maximum over ranks (of ranks that are not in step the mean), bytes the maximum over ranks of the mean
+/// per step.
 struct MethodResult {
   Contender contender;
   std::string strategy;
@@ -36,7 +36,8 @@ struct MethodResult {
   std::vector<index_t> step_link;          ///< number of the emulated link that each of them ran over; 0 of a real one
   std::map<std::string, double> stage_ms;  ///< median per stage
   double payload_bytes = 0, header_bytes = 0, wire_bytes = 0, dense_bytes = 0;
-  double samples_per_step = 0;  ///< over all ranks
+  int ranks = 1, workers = 1;   ///< of the job; of them those that train on batches
+  double samples_per_step = 0;  ///< over all workers
   double rank_gflop = 0;        ///< forward and backward arithmetic of one rank and step
   Metric metric;
   double loss_floor = 0;                                      ///< Task::loss_floor()
@@ -64,7 +65,8 @@ struct MethodResult {
 /// Whether fp32, fp16 and bf16 are among them and run at the bucket sizes that were timed as their best.
 bool buckets_swept(const std::vector<MethodResult>& results);
 
-/// As verdict.hpp takes it, with the step time over one of the job's links.
+/// As verdict.hpp takes it, with the step time over one of the job's links. Where some ranks only serve, that is the time
+/// of as many samples as all ranks would take.
 Outcome outcome_of(const MethodResult& result, index_t link = 0);
 
 /// The row "train/<model>/<label>" of the result file; `data` names the data set.

@@ -35,6 +35,12 @@ std::uint64_t batch_key(const data::Shard& shard, index_t step) {
       .next();
 }
 
+/// The job as a trainer with this strategy sees it.
+Job with_strategy(Job job, const Strategy& strategy) {
+  job.dedicated_ranks = strategy.dedicated_ranks();
+  return job;
+}
+
 Straggler straggler_of(const Job& job) {
   const auto dial = StragglerDial::parse(job.options.straggler);
   if (dial.rank >= job.control.size()) {
@@ -47,20 +53,20 @@ Straggler straggler_of(const Job& job) {
 }  // namespace
 
 Trainer::Trainer(const Job& job, const Contender& contender)
-    : m_job(job),
+    : m_strategy(make_strategy(contender.spec, job.model.layout(), job.model.state_count(), job.link,
+                               strategy_options(job.options, contender))),
+      m_job(with_strategy(job, *m_strategy)),
       m_parameters(kernels::zeroed<float>("gradcomp::train::parameters", job.model.layout().count())),
       m_gradient(kernels::zeroed<float>("gradcomp::train::gradient", job.model.layout().count())),
       m_state(kernels::zeroed<float>("gradcomp::train::state", job.model.state_count())),
       m_test_state(kernels::zeroed<float>("gradcomp::train::test_state", job.model.state_count())),
       m_kept_state(kernels::zeroed<float>("gradcomp::train::kept_state", job.model.state_count())),
       m_older_state(kernels::zeroed<float>("gradcomp::train::older_state", job.model.state_count())),
-      m_strategy(make_strategy(contender.spec, job.model.layout(), job.model.state_count(), job.link,
-                               strategy_options(job.options, contender))),
-      m_dump(job.options, contender.spec, job.model.layout(), job.control.rank(), job.control.size()),
-      m_loss_dump(job, contender.spec),
+      m_dump(job.options, contender.spec, job.model.layout(), job.control.rank(), m_job.workers()),
+      m_loss_dump(m_job, contender.spec),
       m_straggler(straggler_of(job)),
-      m_batches(job, contender),
-      m_epoch_steps(job.task.steps_per_epoch(job.shard())) {
+      m_batches(m_job, contender),
+      m_epoch_steps(job.task.steps_per_epoch(m_job.shard())) {
   m_result.contender = contender;
   m_result.strategy = m_strategy->name();
   m_result.period = m_strategy->period();
@@ -68,7 +74,9 @@ Trainer::Trainer(const Job& job, const Contender& contender)
   m_result.loss_floor = job.task.loss_floor();
   m_result.target = target_value(job.options.target, m_result.metric);
   m_result.dense_bytes = 4.0 * static_cast<double>(m_parameters.size());
-  m_result.samples_per_step = static_cast<double>(job.options.batch * job.control.size());
+  m_result.ranks = job.control.size();
+  m_result.workers = m_job.workers();
+  m_result.samples_per_step = static_cast<double>(job.options.batch * m_job.workers());
   const InputShape shape = job.task.shape();
   const index_t labels = job.options.batch * (shape.kind == InputShape::Kind::tokens ? shape.length : 1);
   m_result.rank_gflop = 1e-9 * job.model.step_flops() * static_cast<double>(labels);
@@ -93,10 +101,16 @@ void Trainer::check_period() const {
 }
 
 StepReport Trainer::train(const Exec& exec, Timeline* timeline) {
+  const StepContext context{m_now.step,   m_rate.at(m_now.step),
+                            m_gradient,   m_parameters,
+                            m_job.model.has_statistics() ? Span<float>(m_state) : Span<float>(), timeline};
+  if (!m_job.trains()) {
+    m_strategy->begin(exec, context);
+    return m_strategy->end(exec, [] { return false; });
+  }
   nn::Batch<float> batch = m_batches.next(exec, m_now.step, m_parameters, m_state, timeline);
   batch.key = batch_key(m_job.shard(), m_now.step);
-  m_strategy->begin(exec, {m_now.step, m_rate.at(m_now.step), m_gradient, m_parameters,
-                           m_job.model.has_statistics() ? Span<float>(m_state) : Span<float>(), timeline});
+  m_strategy->begin(exec, context);
   forward(exec, batch, timeline);
   backward(exec, timeline);
   StepReport report = m_strategy->end(exec, [&] { return m_batches.evaluate_slice(exec, timeline); });
@@ -189,9 +203,11 @@ void Trainer::step(const Exec& exec, bool warmup) {
   }
   m_now.time_s += seconds;
   count(exec, report);
-  const nn::Loss loss = m_job.model.loss(exec);
-  m_strategy->observe(loss.mean());
-  m_now.loss += loss;
+  if (m_job.trains()) {
+    const nn::Loss loss = m_job.model.loss(exec);
+    m_strategy->observe(loss.mean());
+    m_now.loss += loss;
+  }
   if (m_dump.wanted(m_now.step)) m_dump.write(exec, m_gradient, m_now.step);
   ++m_now.step;
   if (m_now.step % m_epoch_steps == 0) {

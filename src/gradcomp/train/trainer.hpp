@@ -89,6 +89,7 @@ class Trainer {
   template <class F>
   void each_history(const F& f);
 
+  std::unique_ptr<Strategy> m_strategy;
   Job m_job;
   MethodResult m_result;
   nn::Schedule m_rate;
@@ -96,7 +97,6 @@ class Trainer {
   Vector<float> m_test_state;   ///< what evaluations may change of m_state
   Vector<float> m_kept_state;   ///< m_state before the step: a step that is left out leaves it as it was
   Vector<float> m_older_state;  ///< m_state before the step in front of it, which a late report may be about
-  std::unique_ptr<Strategy> m_strategy;
   GradientDump m_dump;
   LossDump m_loss_dump;
   Straggler m_straggler;

@@ -66,7 +66,7 @@ void Trainer::add_waiting() {
   if (!m_strategy->in_step()) return;
   std::vector<double> exposed = m_timeline.exposed_seconds().values();
   for (double& x : exposed) x *= 1e3 / static_cast<double>(period());
-  const Exposed split = split_exposed(m_job.control, exposed);
+  const Exposed split = split_exposed(m_job.control, exposed, m_job.workers());
   m_result.stage_ms["transfer"] = report::quantile(split.transfer, 0.5);
   m_result.stage_ms["waiting"] = report::quantile(split.waiting, 0.5);
 }

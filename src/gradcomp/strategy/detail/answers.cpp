@@ -5,9 +5,9 @@
 
 namespace gradcomp {
 
-Answers::Answers(const MethodSpec& method, const Stripe& keys, bool coded, bool shared, int rank, int workers,
+Answers::Answers(const MethodSpec& method, const Stripe& keys, bool coded, bool shared, int server, int workers,
                  std::uint64_t seed)
-    : m_compressor(method.compressor), m_shared(shared), m_rank(rank), m_workers(workers), m_seed(seed) {
+    : m_compressor(method.compressor), m_shared(shared), m_server(server), m_workers(workers), m_seed(seed) {
   const auto n = static_cast<std::size_t>(keys.count());
   m_channels.resize(shared ? 1 : static_cast<std::size_t>(workers));
   for (Channel& channel : m_channels) {
@@ -48,7 +48,7 @@ index_t Answers::write(const Exec& exec, std::size_t worker, const Span<const fl
   const bool nothing = parameters.size() == 0 || (m_shared && header.skipped != 0);  // nothing has changed
   if (!nothing && own.mirror.size() > 0) {
     // a stream of random numbers that no worker's gradient and no other answer has
-    const int stream = m_workers * (1 + m_rank) + (m_shared ? 0 : static_cast<int>(worker));
+    const int stream = m_workers * (1 + m_server) + (m_shared ? 0 : static_cast<int>(worker));
     const Span<const std::byte> payload = encode(exec, own, parameters, {m_seed, step, stream, m_workers});
     header.bytes = static_cast<index_t>(payload.size());
     Kokkos::deep_copy(exec, body_of(own.room, header.bytes), payload);

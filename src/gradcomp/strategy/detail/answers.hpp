@@ -9,8 +9,8 @@ namespace gradcomp {
 
 class Answers {
  public:
-  /// For `keys`; `shared`: all workers get the same answers. `rank` of the server, `workers`: how many there are.
-  Answers(const MethodSpec& method, const Stripe& keys, bool coded, bool shared, int rank, int workers,
+  /// For `keys`; `shared`: all workers get the same answers. `server`: its number, `workers`: how many there are.
+  Answers(const MethodSpec& method, const Stripe& keys, bool coded, bool shared, int server, int workers,
           std::uint64_t seed);
 
   /// All workers hold these parameters.
@@ -40,7 +40,7 @@ class Answers {
 
   std::shared_ptr<const Compressor> m_compressor;
   bool m_shared;
-  int m_rank, m_workers;
+  int m_server, m_workers;
   std::uint64_t m_seed;
   std::vector<Channel> m_channels;
   Vector<float> m_change;  ///< where changes are compressed

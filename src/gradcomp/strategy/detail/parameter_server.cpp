@@ -8,8 +8,8 @@ using Kind = PushHeader::Kind;
 }
 
 ParameterServer::ParameterServer(const MethodSpec& method, const Stripe& keys, const Layout& tensors,
-                                 const UpdateOptions& update, Transport& transport, const ServerRule& rule,
-                                 std::uint64_t seed)
+                                 const UpdateOptions& update, Transport& transport,
+                                 const ServerPlaces& places, const ServerRule& rule, std::uint64_t seed)
     : m_keys(keys),
       m_rule(rule),
       m_own(static_cast<std::size_t>(transport.rank())),
@@ -17,9 +17,9 @@ ParameterServer::ParameterServer(const MethodSpec& method, const Stripe& keys, c
       m_updater(tensors, {keys.count()}, update),
       m_parameters("gradcomp::strategy::servers::parameters", static_cast<std::size_t>(keys.count())),
       m_mean("gradcomp::strategy::servers::mean", m_parameters.size()),
-      m_clocks(transport.size(), rule.bound),
-      m_answers(method, keys, rule.coded, rule.together, transport.rank(), transport.size(), seed),
-      m_pushes(static_cast<std::size_t>(transport.size())),
+      m_clocks(places.workers, rule.bound),
+      m_answers(method, keys, rule.coded, rule.together, places.server_on(transport.rank()), places.workers, seed),
+      m_pushes(static_cast<std::size_t>(places.workers)),
       m_waiting(m_pushes.size(), 0),
       m_gone(m_pushes.size(), 1),
       m_expected(m_pushes.size()),
@@ -63,6 +63,13 @@ bool ParameterServer::all_gone() const {
   return std::all_of(m_gone.begin(), m_gone.end(), [](std::uint8_t gone) { return gone != 0; });
 }
 
+bool ParameterServer::take_round() {
+  const auto all = static_cast<index_t>(workers());
+  if (m_arrived < all) return false;
+  m_arrived -= all;
+  return true;
+}
+
 void ParameterServer::flush() {
   for (Completion& sent : m_sent) {
     if (sent.valid()) sent.wait();
@@ -77,6 +84,7 @@ void ParameterServer::arrived(const Exec& exec, std::size_t worker) {
     m_gone[worker] = 1;
     return;
   }
+  ++m_arrived;
   m_clocks.tick(static_cast<int>(worker));
   m_waiting[worker] = 1;
   if (m_rule.together) {

@@ -14,6 +14,7 @@
 #include "gradcomp/measure/timeline.hpp"
 #include "gradcomp/strategy/detail/answers.hpp"
 #include "gradcomp/strategy/detail/push_pull.hpp"
+#include "gradcomp/strategy/detail/server_places.hpp"
 #include "gradcomp/strategy/detail/worker_clocks.hpp"
 #include "gradcomp/strategy/updater.hpp"
 
@@ -29,10 +30,10 @@ struct ServerRule {
 
 class ParameterServer {
  public:
-  /// Of the parameters `keys`, for all ranks of `transport` as workers; its own rank's pushes come by take_own().
-  /// `tensors`: what the keys are to an optimiser.
+  /// Of the parameters `keys`; the pushes of a worker on its own rank come by take_own(). `tensors`: what the keys are
+  /// to an optimiser.
   ParameterServer(const MethodSpec& method, const Stripe& keys, const Layout& tensors, const UpdateOptions& update,
-                  Transport& transport, const ServerRule& rule, std::uint64_t seed);
+                  Transport& transport, const ServerPlaces& places, const ServerRule& rule, std::uint64_t seed);
 
   /// The first step begins with these values of the keys.
   void start(const Exec& exec, const Span<const float>& parameters);
@@ -43,6 +44,8 @@ class ParameterServer {
   /// Takes what has come and answers; false: nothing had come. Throws Error for a broken push.
   bool serve(const Exec& exec);
   bool all_gone() const;
+  /// Whether as many pushes have come as there are workers, since as many had come the last time.
+  bool take_round();
   /// Waits for the answers' departure, after which they are counted and their rooms free.
   void flush();
 
@@ -77,7 +80,7 @@ class ParameterServer {
 
   Stripe m_keys;
   ServerRule m_rule;
-  std::size_t m_own;
+  std::size_t m_own;  ///< the worker on this rank; none has this number where there is none
   Receiver m_receiver;
   Updater m_updater;
   Vector<float> m_parameters, m_mean;
@@ -90,7 +93,7 @@ class ParameterServer {
   std::vector<std::uint8_t> m_gone;        ///< [workers] said farewell
   std::vector<Completion> m_expected, m_sent;
   std::vector<index_t> m_staleness;
-  index_t m_version = 0;
+  index_t m_version = 0, m_arrived = 0;
   bool m_own_answered = false;
   Timeline* m_timeline = nullptr;
   Transport& m_transport;

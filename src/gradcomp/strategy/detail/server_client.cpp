@@ -11,11 +11,12 @@ using Kind = PushHeader::Kind;
 }
 
 ServerClient::ServerClient(const MethodSpec& method, std::vector<Stripe> keys, bool coded, Transport& transport,
-                           ParameterServer* own, std::uint64_t seed)
+                           const ServerPlaces& places, ParameterServer* own, std::uint64_t seed)
     : m_dense(method.compressor->info().family == Info::Family::control),
       m_seed(seed),
       m_sender(method, std::move(keys)),
       m_transport(transport),
+      m_places(places),
       m_own(own),
       m_versions(m_sender.stripes().size(), 0),
       m_answered(m_versions.size(), 0),
@@ -33,7 +34,7 @@ ServerClient::ServerClient(const MethodSpec& method, std::vector<Stripe> keys, b
 /// Makes all messages; false: they must not be sent.
 bool ServerClient::compress(const Exec& exec, const StepContext& step, const Span<float>& scratch) {
   const StageScope stage(exec, step.timeline, Stage::compress);
-  Context context{m_seed, step.step, m_transport.rank(), m_dense ? 1 : m_transport.size()};  // servers divide
+  Context context{m_seed, step.step, m_transport.rank(), m_dense ? 1 : m_places.workers};  // servers divide
   context.rate = step.rate;
   m_sender.begin(exec, step.gradient, scratch, context);
   bool good = !m_dense || kernels::count_non_finite(exec, step.gradient) == 0;
@@ -59,7 +60,7 @@ void ServerClient::push(const Exec& exec, const StepContext& step, const Span<fl
   for (std::size_t s = 0; s < keys().size(); ++s) {
     if (!is_own(s)) send_to(s);
   }
-  if (m_own != nullptr) send_to(static_cast<std::size_t>(m_transport.rank()));  // its update holds up no other server
+  if (m_own != nullptr) send_to(static_cast<std::size_t>(m_places.server_on(m_transport.rank())));  // its update holds up no other server
 }
 
 void ServerClient::say_farewell(const Exec& exec) {
@@ -84,7 +85,7 @@ void ServerClient::send(const Exec& exec, std::size_t server, PushHeader header)
     m_own->take_own(exec);
     return;
   }
-  const int to = static_cast<int>(server);
+  const int to = m_places.rank_of(server);
   if (header.kind != Kind::farewell) {
     const Vector<std::byte>& answer = m_answer[server];
     m_coming[server] =

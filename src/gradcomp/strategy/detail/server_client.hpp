@@ -12,10 +12,10 @@ namespace gradcomp {
 
 class ServerClient {
  public:
-  /// `keys`: one part of the model per server, the s-th held by rank s of `transport`. `own`: the server of this rank,
-  /// which outlives the client; null where there is none. `coded`: whether answers are.
+  /// `keys`: one part of the model per server. `own`: the server of this rank, which outlives the client; null where
+  /// there is none. `coded`: whether answers are.
   ServerClient(const MethodSpec& method, std::vector<Stripe> keys, bool coded, Transport& transport,
-               ParameterServer* own, std::uint64_t seed);
+               const ServerPlaces& places, ParameterServer* own, std::uint64_t seed);
 
   /// Compresses the step's gradient and pushes it: an empty message where it is not finite. `scratch`: as many elements
   /// as the model.
@@ -39,7 +39,7 @@ class ServerClient {
 
  private:
   const std::vector<Stripe>& keys() const { return m_sender.stripes(); }
-  bool is_own(std::size_t server) const { return m_own != nullptr && static_cast<int>(server) == m_transport.rank(); }
+  bool is_own(std::size_t server) const { return m_own != nullptr && m_places.rank_of(server) == m_transport.rank(); }
 
   bool compress(const Exec& exec, const StepContext& step, const Span<float>& scratch);
   void send(const Exec& exec, std::size_t server, PushHeader header);
@@ -49,6 +49,7 @@ class ServerClient {
   std::uint64_t m_seed;
   Sender m_sender;
   Transport& m_transport;
+  ServerPlaces m_places;
   ParameterServer* m_own;
   std::vector<Vector<std::byte>> m_push, m_answer;  ///< [servers]
   std::vector<Receiver> m_receivers;                ///< [servers] of coded answers

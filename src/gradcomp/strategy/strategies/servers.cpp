@@ -30,9 +30,19 @@ void check_setup(const StrategySetup& setup) {
   require(!dense || setup.own.text("answers") == "dense",
           "method '{}', strategy servers: answers=coded takes a method that sends bytes; allowed: answers=dense",
           setup.method.text);
-  const index_t servers = setup.own.integer("servers");
-  require(servers <= setup.transport.size(), "strategy servers: servers={} is more than the {} ranks", servers,
-          setup.transport.size());
+  const index_t servers = setup.own.integer("servers"), ranks = setup.transport.size();
+  require(servers <= ranks, "strategy servers: servers={} is more than the {} ranks", servers, ranks);
+  const bool apart = setup.own.text("dedicated") == "on";
+  require(!apart || (servers >= 1 && servers < ranks),
+          "strategy servers: dedicated=on with servers={} on {} ranks is not allowed: some must serve and some train; "
+          "allowed: servers=1 to {}, on 2 ranks or more",
+          servers, ranks, std::max<index_t>(1, ranks - 1));
+}
+
+ServerPlaces places_of(const Options& own, int ranks) {
+  const auto servers = static_cast<int>(own.integer("servers"));
+  if (own.text("dedicated") == "on") return {ranks - servers, servers, ranks - servers};
+  return {ranks, servers == 0 ? ranks : servers, 0};
 }
 
 class Servers final : public Strategy {
@@ -42,21 +52,25 @@ class Servers final : public Strategy {
       : m_together(rule_of(setup.own).together),
         m_limit_seconds(setup.job.exchange.limit_seconds),
         m_agreed("gradcomp::strategy::servers::agreed", static_cast<std::size_t>(setup.layout.count())),
+        m_places(places_of(setup.own, transport->size())),
+        m_keys(server_keys(setup.method, setup.layout, m_places.servers)),
         m_transport(std::move(transport)) {
-    const auto servers = static_cast<int>(setup.own.integer("servers"));
-    m_keys = server_keys(setup.method, setup.layout, servers == 0 ? m_transport->size() : servers);
     const ServerRule rule = rule_of(setup.own);
     const std::uint64_t seed = setup.job.exchange.seed;
-    const auto own = static_cast<std::size_t>(m_transport->rank());
-    if (own < m_keys.size()) {
-      m_server = std::make_unique<ParameterServer>(setup.method, m_keys[own], tensors_of(setup.layout, m_keys[own]),
-                                                   setup.job.update, *m_transport, rule, seed);
+    const int rank = m_transport->rank();
+    if (m_places.serves(rank)) {
+      const Stripe& own = m_keys[static_cast<std::size_t>(m_places.server_on(rank))];
+      m_server = std::make_unique<ParameterServer>(setup.method, own, tensors_of(setup.layout, own), setup.job.update,
+                                                   *m_transport, m_places, rule, seed);
     }
-    m_client = std::make_unique<ServerClient>(setup.method, m_keys, rule.coded, *m_transport, m_server.get(), seed);
+    if (m_places.trains(rank)) {
+      m_client = std::make_unique<ServerClient>(setup.method, m_keys, rule.coded, *m_transport, m_places,
+                                                m_server.get(), seed);
+    }
   }
 
   std::string name() const override { return "servers"; }
-  RankRole role() const override { return m_server ? RankRole::both : RankRole::worker; }
+  int dedicated_ranks() const override { return m_transport->size() - m_places.workers; }
   bool in_step() const override { return m_together; }
 
   void begin(const Exec& exec, const StepContext& context) override;
@@ -69,9 +83,14 @@ class Servers final : public Strategy {
     return m_counters.steps == 0 ? parameters : Span<const float>(m_agreed);
   }
   Memories memories() override;
-  index_t work_bytes() const override { return m_client->work_bytes() + (m_server ? m_server->work_bytes() : 0); }
+  index_t work_bytes() const override {
+    return (m_client ? m_client->work_bytes() : 0) + (m_server ? m_server->work_bytes() : 0);
+  }
 
  private:
+  void train(const Exec& exec, const Idle& idle);
+  void serve_a_round(const Exec& exec);
+  StepReport report(const Exec& exec);
   index_t sent() const { return m_transport->ledger().total().sent; }
   [[noreturn]] void give_up(const char* what) {
     m_transport->abandon();
@@ -86,9 +105,10 @@ class Servers final : public Strategy {
   bool m_together;
   double m_limit_seconds;
   Vector<float> m_agreed;  ///< the servers' parameters at the last drain(); work space in between
+  ServerPlaces m_places;
   std::vector<Stripe> m_keys;
   std::unique_ptr<ParameterServer> m_server;  ///< of this rank; null where it has none
-  std::unique_ptr<ServerClient> m_client;
+  std::unique_ptr<ServerClient> m_client;     ///< null on a rank that only serves
   std::unique_ptr<CountingTransport> m_transport;  ///< it ends before the buffers that it uses: declared behind them
   StepContext m_now;
   Counters m_counters;
@@ -106,7 +126,8 @@ void Servers::begin(const Exec& exec, const StepContext& context) {
   m_open = true;
 }
 
-StepReport Servers::end(const Exec& exec, const Idle& idle) {
+/// Pushes the gradient and waits for the parameters.
+void Servers::train(const Exec& exec, const Idle& idle) {
   m_client->push(exec, m_now, m_agreed);
   const double begin = now_seconds();
   const bool answered = progress_until(
@@ -115,12 +136,34 @@ StepReport Servers::end(const Exec& exec, const Idle& idle) {
   if (!answered) give_up("an answer");
   if (m_now.timeline != nullptr) m_now.timeline->add(Stage::exchange, begin, now_seconds());
   m_client->settle();
+}
+
+/// On a rank that only serves a step is a push of every worker. Waiting for it is no time that an exchange costs.
+void Servers::serve_a_round(const Exec& exec) {
+  const bool came = progress_until(
+      nullptr, m_limit_seconds, [&] { return m_server->take_round(); }, [&] { return progress(exec); });
+  if (!came) give_up("a push");
+}
+
+StepReport Servers::end(const Exec& exec, const Idle& idle) {
+  if (m_client) {
+    train(exec, idle);
+  } else {
+    serve_a_round(exec);
+  }
   if (m_together && m_server) m_server->flush();  // of others an answer may be late: it counts with the next step
   ++m_counters.steps;
+  return report(exec);
+}
 
+StepReport Servers::report(const Exec& exec) {
   StepReport report;
-  report.skipped = m_client->take_back_skipped(exec, m_agreed);
-  MessageBytes bytes = m_client->bytes();
+  MessageBytes bytes;
+  if (m_client) {
+    report.skipped = m_client->take_back_skipped(exec, m_agreed);
+    bytes = m_client->bytes();
+    append_density(m_client->sender(), report.density_ratio);
+  }
   if (m_server) {
     bytes += m_server->take_bytes();
     report.staleness = m_server->take_staleness();
@@ -129,7 +172,6 @@ StepReport Servers::end(const Exec& exec, const Idle& idle) {
   report.header_bytes = bytes.header;
   const index_t all = sent();
   report.wire_bytes = all - std::exchange(m_sent_before, all);
-  append_density(m_client->sender(), report.density_ratio);
   return report;
 }
 
@@ -138,7 +180,7 @@ StepReport Servers::drain(const Exec& exec) {
   m_now.timeline = nullptr;
   if (m_server) m_server->note_in(nullptr);
   const index_t before = sent();
-  m_client->say_farewell(exec);
+  if (m_client) m_client->say_farewell(exec);
   if (m_server) {
     const bool gone =
         progress_until(nullptr, m_limit_seconds, [&] { return m_server->all_gone(); }, [&] { return progress(exec); });
@@ -146,17 +188,17 @@ StepReport Servers::drain(const Exec& exec) {
     m_server->flush();
     Kokkos::deep_copy(exec, part_of(Span<float>(m_agreed), m_server->keys()), m_server->parameters());
   }
-  m_client->settle();  // nobody waits for this rank any more
+  if (m_client) m_client->settle();  // nobody waits for this rank any more
   for (std::size_t s = 0; s < m_keys.size(); ++s) {
     const Span<float> part = part_of(Span<float>(m_agreed), m_keys[s]);
-    run(*m_transport, exec, Broadcast{part.data(), m_keys[s].count(), DType::f32, static_cast<int>(s)});
+    run(*m_transport, exec, Broadcast{part.data(), m_keys[s].count(), DType::f32, m_places.rank_of(s)});
   }
   m_sent_before += sent() - before;
   return {};
 }
 
 Memories Servers::memories() {
-  Memories all = m_client->memories();
+  Memories all = m_client ? m_client->memories() : Memories{};
   all.push_back(memory_of(Role::strategy, m_agreed, "agreed"));
   all.push_back({"steps", &m_counters, sizeof m_counters, true, Role::strategy, -1});
   if (!m_server) return all;
@@ -178,6 +220,7 @@ StrategyEntry strategies::servers() {
           "parameter servers on some or all ranks: synchronous, asynchronous, or with bounded staleness",
           {Parameter::choice("mode", "sync", {"sync", "async", "bounded"}, "when servers update and answer"),
            Parameter::integer("servers", "0", 0, 1 << 20, "ranks with a part of the parameters; 0: all"),
+           Parameter::choice("dedicated", "off", {"off", "on"}, "the servers are the last ranks, and train on no batches"),
            Parameter::integer("bound", "1", 0, 1000000, "mode=bounded: steps ahead of the slowest worker"),
            Parameter::choice("damped", "off", {"off", "on"}, "rate / max(1, staleness); mode=async and bounded"),
            Parameter::choice("answers", "dense", {"dense", "coded"}, "parameters, or their compressed changes")},

@@ -1,4 +1,4 @@
-// --time-limit: an exchange that does not end is an error, whatever the strategy.
+// --timeout: an exchange that does not end is an error, whatever the strategy.
 #include <atomic>
 #include <thread>
 
@@ -57,10 +57,10 @@ TEST(TimeLimit, EndsAStepWhosePeersAreGone) {
 TEST(TimeLimit, ReachesTheExchangeFromTheOptions) {
   Options options;
   EXPECT_EQ(options.strategy_options().exchange.limit_seconds, 0) << "for ever";
-  options.time_limit = 2.5;
+  options.timeout = 2.5;
   EXPECT_EQ(options.strategy_options().exchange.limit_seconds, 2.5);
   options.check();
-  options.time_limit = -1;
+  options.timeout = -1;
   EXPECT_THROW(options.check(), Error);
 }
 
