@@ -87,9 +87,35 @@ TEST(Hops, OfTwoLevelsRoundWhatTravelsAcrossAndNoMore) {
   EXPECT_GT(rounds, std::ssize(mean) / 2);
 }
 
-TEST(Hops, OfTwoLevelsFlagTheStepInSixteenBitsToo) {
+/// Eight bits: each of so many roundings is by half a step of the block at most, and a step is a 64th of its largest value
+/// or less.
+TEST(Hops, OfTwoLevelsInEightBitsStayNearTheMean) {
   const auto comm = world();
-  for (const char* width : {"bf16", "fp16"}) {
+  const int ranks = comm->size();
+  if (ranks == 1) return;
+  for (const char* level : {"inside", "across"}) {
+    const int per_node = level == std::string("inside") ? ranks : 1;
+    const std::string two = fmt::format("fp32:reducer=hierarchical:reducer.ranks_per_node={}", per_node);
+    Replica narrow(parse_method(fmt::format("{}:reducer.{}=int8", two, level)), *comm, "overlapped");
+    Replica whole(parse_method(two), *comm, "overlapped");
+    const StepReport report = narrow.step(0), plain = whole.step(0);
+    const auto a = narrow.mean(), b = whole.mean();
+    EXPECT_TRUE(same_bits(*comm, a)) << level << ": what is passed on is narrowed to the same bytes again";
+    float largest = 0;
+    for (const float x : b) largest = std::max(largest, std::abs(x));
+    index_t changed = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      ASSERT_NEAR(a[i], b[i], largest * static_cast<float>(ranks) * ranks / 64) << level << " element " << i;
+      changed += a[i] != b[i] ? 1 : 0;
+    }
+    EXPECT_GT(changed, std::ssize(a) / 2) << level;
+    EXPECT_LT(report.wire_bytes, plain.wire_bytes * 3 / 10) << level << ": 257 / 1024, and a byte for each short block";
+  }
+}
+
+TEST(Hops, OfTwoLevelsFlagTheStepInFewerBitsToo) {
+  const auto comm = world();
+  for (const char* width : {"bf16", "fp16", "int8"}) {
     const std::string levels = fmt::format(":reducer.inside={}:reducer.across={}", width, width);
     Replica run(parse_method("fp32:reducer=hierarchical:reducer.ranks_per_node=1" + levels), *comm, "overlapped");
     auto g = run.own_gradient(0);

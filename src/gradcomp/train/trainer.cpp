@@ -35,12 +35,6 @@ std::uint64_t batch_key(const data::Shard& shard, index_t step) {
       .next();
 }
 
-/// The job as a trainer with this strategy sees it.
-Job with_strategy(Job job, const Strategy& strategy) {
-  job.dedicated_ranks = strategy.dedicated_ranks();
-  return job;
-}
-
 Straggler straggler_of(const Job& job) {
   const auto dial = StragglerDial::parse(job.options.straggler);
   if (dial.rank >= job.control.size()) {
@@ -53,16 +47,16 @@ Straggler straggler_of(const Job& job) {
 }  // namespace
 
 Trainer::Trainer(const Job& job, const Contender& contender)
-    : m_strategy(make_strategy(contender.spec, job.model.layout(), job.model.state_count(), job.link,
-                               strategy_options(job.options, contender))),
-      m_job(with_strategy(job, *m_strategy)),
+    : m_job(job),
       m_parameters(kernels::zeroed<float>("gradcomp::train::parameters", job.model.layout().count())),
       m_gradient(kernels::zeroed<float>("gradcomp::train::gradient", job.model.layout().count())),
       m_state(kernels::zeroed<float>("gradcomp::train::state", job.model.state_count())),
       m_test_state(kernels::zeroed<float>("gradcomp::train::test_state", job.model.state_count())),
       m_kept_state(kernels::zeroed<float>("gradcomp::train::kept_state", job.model.state_count())),
       m_older_state(kernels::zeroed<float>("gradcomp::train::older_state", job.model.state_count())),
-      m_dump(job.options, contender.spec, job.model.layout(), job.control.rank(), m_job.workers()),
+      m_strategy(make_strategy(contender.spec, job.model.layout(), job.model.state_count(), job.link,
+                               strategy_options(job.options, contender))),
+      m_dump(job.options, contender.spec, job.model.layout(), job.control.rank(), settled_job().workers()),
       m_loss_dump(m_job, contender.spec),
       m_straggler(straggler_of(job)),
       m_batches(m_job, contender),
@@ -87,6 +81,11 @@ Trainer::Trainer(const Job& job, const Contender& contender)
   Kokkos::deep_copy(m_parameters, parameters);
   Kokkos::deep_copy(m_state, state);
   Kokkos::deep_copy(m_kept_state, state);
+}
+
+const Job& Trainer::settled_job() {
+  m_job.dedicated_ranks = m_strategy->dedicated_ranks();
+  return m_job;
 }
 
 void Trainer::check_period() const {

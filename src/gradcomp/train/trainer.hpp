@@ -73,6 +73,8 @@ class Trainer {
     bool replicas_equal = true, target_reached = false;
   };
 
+  /// The job, once the strategy has said which ranks train.
+  const Job& settled_job();
   StepReport train(const Exec& exec, Timeline* timeline);
   void forward(const Exec& exec, const nn::Batch<float>& batch, Timeline* timeline);
   void backward(const Exec& exec, Timeline* timeline);
@@ -89,7 +91,6 @@ class Trainer {
   template <class F>
   void each_history(const F& f);
 
-  std::unique_ptr<Strategy> m_strategy;
   Job m_job;
   MethodResult m_result;
   nn::Schedule m_rate;
@@ -97,6 +98,7 @@ class Trainer {
   Vector<float> m_test_state;   ///< what evaluations may change of m_state
   Vector<float> m_kept_state;   ///< m_state before the step: a step that is left out leaves it as it was
   Vector<float> m_older_state;  ///< m_state before the step in front of it, which a late report may be about
+  std::unique_ptr<Strategy> m_strategy;
   GradientDump m_dump;
   LossDump m_loss_dump;
   Straggler m_straggler;

@@ -7,7 +7,6 @@
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/exchange/detail/refusals.hpp"
 #include "gradcomp/kernels/lanes/combine.hpp"
-#include "gradcomp/kernels/quantise/casts.hpp"
 
 namespace gradcomp {
 namespace {
@@ -16,7 +15,7 @@ namespace {
 index_t room_needed(const Sender& sender, const HopPlan& plan) {
   int span = 0;
   for (const Hop& hop : plan.hops) {
-    if ((hop.combines || hop.as != DType::f32) && hop.from != nobody) span = std::max(span, hop.span);
+    if ((hop.combines || hop.as != Width::own) && hop.from != nobody) span = std::max(span, hop.span);
   }
   if (span == 0) return 0;
   const Layout& layout = sender.stripes()[0].layout;
@@ -24,8 +23,8 @@ index_t room_needed(const Sender& sender, const HopPlan& plan) {
   return step * span / plan.parts + static_cast<index_t>(sizeof(std::int64_t));  // cuts are between elements
 }
 
-bool has_rounded_hops(const HopPlan& plan) {
-  return std::any_of(plan.hops.begin(), plan.hops.end(), [](const Hop& hop) { return hop.as != DType::f32; });
+bool has_narrow_hops(const HopPlan& plan) {
+  return std::any_of(plan.hops.begin(), plan.hops.end(), [](const Hop& hop) { return hop.as != Width::own; });
 }
 
 Span<float> floats(const Span<std::byte>& part) {
@@ -33,27 +32,6 @@ Span<float> floats(const Span<std::byte>& part) {
 }
 
 }  // namespace
-
-/// to = from in 16 bits; `keep`: from becomes what `to` holds.
-void round_part(const Exec& exec, const Span<float>& from, DType as, bool keep, std::uint16_t* to) {
-  Kokkos::parallel_for(
-      "gradcomp::exchange::round_part", IndexRange(exec, 0, static_cast<index_t>(from.size())),
-      KOKKOS_LAMBDA(const index_t i) {
-        to[i] = as == DType::f16 ? kernels::Half::encode(from(i)) : kernels::Bfloat::encode(from(i));
-        if (keep) from(i) = as == DType::f16 ? kernels::Half::decode(to[i]) : kernels::Bfloat::decode(to[i]);
-      });
-}
-
-/// into = from, or what op makes of both.
-void widen_part(const Exec& exec, const std::uint16_t* from, DType as, bool combines, ReduceOp op,
-                const Span<float>& into) {
-  Kokkos::parallel_for(
-      "gradcomp::exchange::widen_part", IndexRange(exec, 0, static_cast<index_t>(into.size())),
-      KOKKOS_LAMBDA(const index_t i) {
-        const float x = as == DType::f16 ? kernels::Half::decode(from[i]) : kernels::Bfloat::decode(from[i]);
-        into(i) = combines ? kernels::combine(op, into(i), x) : x;
-      });
-}
 
 HopPlan binomial_tree(int rank, int ranks) {
   const int depth = std::bit_width(static_cast<unsigned>(ranks - 1));
@@ -74,16 +52,16 @@ HopReducer::HopReducer(const ReducerSetup& setup, HopPlan plan)
     : Reducer(setup), m_plan(std::move(plan)), m_tag(setup.first_tag) {
   m_received =
       Vector<std::byte>("gradcomp::exchange::hops::received", static_cast<std::size_t>(room_needed(m_sender, m_plan)));
-  if (has_rounded_hops(m_plan)) {
-    m_rounded = Vector<std::uint16_t>("gradcomp::exchange::hops::rounded", m_received.size() / sizeof(float));
+  if (has_narrow_hops(m_plan)) {
+    m_narrowed = Vector<std::byte>("gradcomp::exchange::hops::narrowed", m_received.size() / 2);
   }
 }
 
 /// All ranks have the same method.
-void HopReducer::check_rounded(const Message& message) const {
-  if (m_rounded.size() == 0 || (message.dtype == DType::f32 && message.op != ReduceOp::bor)) return;
+void HopReducer::check_narrowed(const Message& message) const {
+  if (m_narrowed.size() == 0 || (message.dtype == DType::f32 && message.op != ReduceOp::bor)) return;
   throw AgreedError(fmt::format(
-      "method {} sends no 32-bit values that a hop could round; allowed: reducer.inside=own, reducer.across=own",
+      "method {} sends no 32-bit values that a hop could narrow; allowed: reducer.inside=own, reducer.across=own",
       m_sender.compressor().info().name));
 }
 
@@ -98,7 +76,7 @@ Span<std::byte> HopReducer::parts(int first, int span) const {
 void HopReducer::launch(const Exec& exec, int round, std::vector<Call>& calls) {
   if (round % hops() == 0) {
     const Message& message = m_sender.produce(exec, round / hops());
-    check_rounded(message);
+    check_narrowed(message);
     const auto bytes = static_cast<std::size_t>(message.bytes());
     if (message.data != message.result) {
       Kokkos::deep_copy(exec, Span<std::byte>(static_cast<std::byte*>(message.result), bytes),
@@ -107,24 +85,27 @@ void HopReducer::launch(const Exec& exec, int round, std::vector<Call>& calls) {
   }
   const Hop now = hop(round);
   const Span<std::byte> sent = parts(now.sent, now.span), received = parts(now.received, now.span);
-  const bool rounded = now.as != DType::f32;
-  const auto bytes = [&](const Span<std::byte>& part) { return static_cast<index_t>(part.size()) / (rounded ? 2 : 1); };
-  const auto fits = [&](std::size_t needed, std::size_t room) {
-    require(needed <= room, "{}: a message of {} bytes exceeds its capacity", m_sender.compressor().info().name,
+  const bool narrowed = now.as != Width::own;
+  const auto bytes = [&](const Span<std::byte>& part) {
+    const auto all = static_cast<index_t>(part.size());
+    return narrowed ? narrow_bytes(now.as, all / 4) : all;
+  };
+  const auto fits = [&](index_t needed, const Vector<std::byte>& room) {
+    require(needed <= static_cast<index_t>(room.size()), "{}: a message of {} bytes exceeds its capacity", m_sender.compressor().info().name,
             m_sender.message().bytes());
   };
   if (now.to != nobody && sent.size() > 0) {
     const void* data = sent.data();
-    if (rounded) {
-      fits(sent.size() / sizeof(float), m_rounded.size());
-      round_part(exec, floats(sent), now.as, !now.combines, m_rounded.data());
-      data = m_rounded.data();
+    if (narrowed) {
+      fits(bytes(sent), m_narrowed);
+      narrow(exec, floats(sent), now.as, !now.combines, m_narrowed.data());
+      data = m_narrowed.data();
     }
     calls.push_back(Send{data, bytes(sent), now.to, m_tag});
   }
   if (now.from != nobody && received.size() > 0) {
-    const bool aside = now.combines || rounded;
-    if (aside) fits(static_cast<std::size_t>(bytes(received)), m_received.size());
+    const bool aside = now.combines || narrowed;
+    if (aside) fits(bytes(received), m_received);
     calls.push_back(Receive{aside ? m_received.data() : received.data(), bytes(received), now.from, m_tag});
   }
 }
@@ -132,9 +113,8 @@ void HopReducer::launch(const Exec& exec, int round, std::vector<Call>& calls) {
 void HopReducer::complete(const Exec& exec, int round, std::span<const Found>) {
   const Hop now = hop(round);
   const Message& message = m_sender.message();
-  if (now.from != nobody && now.as != DType::f32) {
-    const auto* came = reinterpret_cast<const std::uint16_t*>(m_received.data());
-    widen_part(exec, came, now.as, now.combines, message.op, floats(parts(now.received, now.span)));
+  if (now.from != nobody && now.as != Width::own) {
+    widen(exec, m_received.data(), now.as, now.combines, message.op, floats(parts(now.received, now.span)));
   } else if (now.from != nobody && now.combines) {
     const Span<std::byte> into = parts(now.received, now.span);
     const void *first = into.data(), *second = m_received.data();

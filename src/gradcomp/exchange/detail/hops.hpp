@@ -1,11 +1,12 @@
 #pragma once
 // Allreduces of our own: summable messages that travel in hops between two ranks and are combined on the way. 16-bit
 // floats are rounded in every hop, as a library's ring does, where `allreduce` over MPI rounds once. A hop may carry
-// 32-bit values in 16 bits: sums are then formed in 32 bits, and rounded where they are sent; who sends a final part on
-// keeps what the others get.
+// 32-bit values in 16 or 8 bits: sums are then formed in 32 bits, and rounded where they are sent. Who sends a final
+// part on keeps what the others get.
 #include <string>
 #include <vector>
 
+#include "gradcomp/exchange/detail/narrow.hpp"
 #include "gradcomp/exchange/reducer.hpp"
 
 namespace gradcomp {
@@ -19,7 +20,7 @@ struct Hop {
   bool combines = false;       ///< what comes is combined with what is there, in the order of the two ranks; else it
                                ///< takes its place
   int span = 1;                ///< parts, from `sent` and from `received` on, that travel together
-  DType as = DType::f32;       ///< f16, bf16: 32-bit values are rounded for this hop; f32: the message as it is
+  Width as = Width::own;       ///< of 32-bit values in this hop
 };
 
 /// All hops of one rank. Every rank has as many, and after the last one every part is the reduction over all ranks.
@@ -42,7 +43,7 @@ class HopReducer final : public Reducer {
   void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override {
     m_sender.finish(exec, mean, verdict);
   }
-  index_t buffer_bytes() const override { return static_cast<index_t>(m_received.size() + 2 * m_rounded.size()); }
+  index_t buffer_bytes() const override { return static_cast<index_t>(m_received.size() + m_narrowed.size()); }
 
  private:
   int hops() const { return std::max(1, static_cast<int>(m_plan.hops.size())); }
@@ -50,14 +51,14 @@ class HopReducer final : public Reducer {
   Hop hop(int round) const {
     return m_plan.hops.empty() ? Hop() : m_plan.hops[static_cast<std::size_t>(round % hops())];
   }
-  void check_rounded(const Message& message) const;
+  void check_narrowed(const Message& message) const;
   /// Parts of the message's result that follow each other.
   Span<std::byte> parts(int first, int span) const;
 
   HopPlan m_plan;
   int m_tag;
-  Vector<std::byte> m_received;     ///< a part that is to be combined, or widened
-  Vector<std::uint16_t> m_rounded;  ///< what is sent of a hop in 16 bits
+  Vector<std::byte> m_received;  ///< a part that is to be combined, or widened
+  Vector<std::byte> m_narrowed;  ///< what is sent of a hop in fewer bits
 };
 
 /// The entry of a reducer whose ranks follow `plan(rank, ranks)`.

@@ -17,21 +17,21 @@ int ranks_per_node(const ReducerSetup& setup) {
 }
 
 /// Hop::as of a level.
-DType width(const ReducerSetup& setup, const std::string& level) {
+Width width(const ReducerSetup& setup, const std::string& level) {
   const std::string& chosen = setup.common.text("reducer." + level);
-  return chosen == "bf16" ? DType::bf16 : chosen == "fp16" ? DType::f16 : DType::f32;
+  return chosen == "bf16" ? Width::bf16 : chosen == "fp16" ? Width::fp16 : chosen == "int8" ? Width::int8 : Width::own;
 }
 
 Parameter width_of(const std::string& level, const std::string& where) {
-  return Parameter::choice("reducer." + level, "own", {"own", "bf16", "fp16"},
-                           "hierarchical: own: " + where + " messages travel as they are; or 32-bit values in 16 bits")
+  return Parameter::choice("reducer." + level, "own", {"own", "bf16", "fp16", "int8"},
+                           "hierarchical: own: " + where + " messages travel as they are; or 32-bit values in 16 or 8 bits")
       .as_added();
 }
 
 }  // namespace
 
 /// A vector is cut into one part per rank; the part of a node's rank is as many of them as there are nodes.
-HopPlan reducers::two_level(int rank, int ranks, int per_node, DType inside_as, DType across_as) {
+HopPlan reducers::two_level(int rank, int ranks, int per_node, Width inside_as, Width across_as) {
   const int nodes = ranks / per_node, node = rank / per_node, place = rank % per_node;
   const auto around = [](int x, int n) { return (x % n + n) % n; };
   HopPlan plan;

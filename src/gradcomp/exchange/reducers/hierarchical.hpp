@@ -6,7 +6,7 @@
 // deep learning training system with mixed-precision, 2018, section 3.3; NCCL's and Horovod's hierarchical allreduce).
 //
 // reducer.inside and reducer.across say in how many bits 32-bit values travel on each level: a slow network may carry
-// 16 bits of sums that nodes form in 32 (as ZeRO++, Wang et al. 2023, has a width for each level).
+// 16 or 8 bits of sums that nodes form in 32 (as ZeRO++, Wang et al. 2023, has a width for each level).
 //
 // Summable messages; 16-bit floats are rounded in every hop, as in `ring`. reducer.ranks_per_node: of the machine, or
 // emulated, for trials on one.
@@ -15,7 +15,7 @@
 namespace gradcomp::reducers {
 
 /// `per_node` divides `ranks`; the ranks of a node follow each other. `inside`, `across`: Hop::as of their hops.
-HopPlan two_level(int rank, int ranks, int per_node, DType inside = DType::f32, DType across = DType::f32);
+HopPlan two_level(int rank, int ranks, int per_node, Width inside = Width::own, Width across = Width::own);
 
 ReducerEntry hierarchical();
 
