@@ -3,7 +3,7 @@ import statistics
 
 from gradcomp.output import text
 
-from .mercury_samplers import ADAPTIVE, IMAGES, UNGROUPED, UNIFORM, Case, over, words
+from .mercury_samplers import ADAPTIVE, GROUPED, IMAGES, UNGROUPED, UNIFORM, Case, over, words
 from .page import Job
 from .ranks import TINY, seeds_of, shaped
 
@@ -11,7 +11,7 @@ TICTAC = "fp32:strategy=priority:strategy.order=tac:strategy.bucket_kib=64"
 ADACOMM = "fp32:strategy=local:strategy.period=4:strategy.adaptive=loss:strategy.adapt_every=60"
 COMPRESSED = "top_k:ratio=0.01"
 BOTH = COMPRESSED + ":sampler=mercury:sampler.slice=16:sampler.smoothing=1"
-METHODS = (UNIFORM, TICTAC, ADACOMM, UNGROUPED, ADAPTIVE, COMPRESSED, BOTH)
+METHODS = (UNIFORM, TICTAC, ADACOMM, UNGROUPED, GROUPED, ADAPTIVE, COMPRESSED, BOTH)
 RATES = (100, 1000)  # Mbit/s
 FULL = {rate: Case(f"links_{rate}mbit", f"{rate} Mbit/s", IMAGES, METHODS, 600, 20) for rate in RATES}
 QUICK = {100: Case("links_100mbit", "100 Mbit/s", ("--model", "resnet8", *TINY, "--target", "accuracy=0.9"), (UNIFORM, ADAPTIVE), 8, 4,

@@ -2,12 +2,11 @@
 
 #include <fmt/ranges.h>
 
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/comm/queued.hpp"
+#include "gradcomp/exchange/detail/fill_wait.hpp"
 
 namespace gradcomp {
 namespace {
@@ -69,10 +68,7 @@ void Exchange::launch(const Exec& exec, std::size_t bucket, int round) {
 
 void Exchange::complete(const Exec& exec, std::size_t bucket, int round, const Idle& idle) {
   Reduction& reduction = *m_reductions[bucket];
-  while (idle && !reduction.ready() && idle()) {
-    // The communication thread may share this core and have a message to take; a yield would give it too little.
-    std::this_thread::sleep_for(std::chrono::microseconds(20));
-  }
+  if (idle) fill_wait(m_idle_portion, m_timeline, idle, [&] { return reduction.ready(); });
   reduction.complete(exec, round);
   if (round + 1 == m_rounds) reduction.finish(exec, m_verdict);
 }

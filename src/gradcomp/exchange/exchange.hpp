@@ -93,6 +93,7 @@ class Exchange {
   std::vector<BucketRange> m_ranges;
   int m_rounds = 1;  ///< of every reduction
   Verdict m_verdict;
+  double m_idle_portion = 0;  ///< seconds that the last work took that filled a wait
 
   Span<const float> m_gradient;  ///< of this step, as all below
   Span<float> m_mean;
