@@ -21,7 +21,7 @@ struct SlowMethod {
 constexpr SlowMethod slow_methods[] = {{"atomo", index_t{1} << 14}};  // the spectrum of a matrix
 
 /// Elements up to which a method runs.
-index_t most_elements(const Session& session, const MethodSpec& method) {
+index_t max_elements(const Session& session, const MethodSpec& method) {
   for (const auto& slow : slow_methods) {
     if (session.options.methods.empty() && method.compressor->info().name == slow.name) return slow.most;
   }
@@ -106,7 +106,7 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
 void add_compressor_cases(Session& session) {
   for (const auto& method : chosen_methods(session)) {
     const double bytes = bytes_per_element(method, session.options.seed, session.options.stream);
-    const index_t most = most_elements(session, method);
+    const index_t most = max_elements(session, method);
     std::vector<std::string> slow_inputs;
     for (const auto& input : session.inputs) {
       if (input.elements > most) {

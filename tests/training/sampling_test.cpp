@@ -51,7 +51,7 @@ TEST(Sampling, WithFixedSlicesEqualsItsSequentialForm) {
 TEST(Sampling, OfAdaptiveSlicesIsReplayedBitForBit) {
   Rig rig;
   rig.options.steps = 12;
-  const std::string method = "fp32:sampler=mercury:sampler.slice=2:sampler.most_slices=5";
+  const std::string method = "fp32:sampler=mercury:sampler.slice=2:sampler.max_slices=5";
   const auto first = rig.run(method)[0];
   const Folder folder(*rig.control);
   const std::string path = folder.path() + ".json";

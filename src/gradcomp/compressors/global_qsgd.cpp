@@ -8,7 +8,7 @@ namespace {
 
 struct GlobalScheme {
   using Codec = kernels::LinearCodec;
-  static constexpr int most_levels = 32767;
+  static constexpr int max_levels = 32767;
   static constexpr const char* remedy = "scale=auto, more bits, smaller groups";
   index_t length = 512;
   int sum_bits = 8;

@@ -28,14 +28,14 @@ class GradientDropping final : public Sparsifier {
         m_paper(this->options().text("variant") == "paper") {}
 
  private:
-  index_t most_entries(const Segment& segment) const override {
-    return most_sent(density().most(), segment.count, m_paper);
+  index_t max_entries(const Segment& segment) const override {
+    return max_sent(density().most(), segment.count, m_paper);
   }
 
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {
     std::vector<index_t> capacity;
     for (const auto& segment : layout.segments) capacity.push_back(std::min(m_sample, segment.count));
-    return std::make_unique<SampledState>(layout, density().ratio(), most_kept(layout), coding(), capacity);
+    return std::make_unique<SampledState>(layout, density().ratio(), max_kept(layout), coding(), capacity);
   }
 
   void search(const Exec& exec, const Source& source, SparseState& state, const Context& context) const override {

@@ -35,7 +35,7 @@ class HardThreshold final : public Sparsifier {
  private:
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {
     constexpr double usual = 0.05;  // for the room of candidates alone: denser tiles are read again
-    return std::make_unique<SparseState>(layout, usual, most_kept(layout), coding());
+    return std::make_unique<SparseState>(layout, usual, max_kept(layout), coding());
   }
 
   void search(const Exec& exec, const Source&, SparseState& state, const Context& context) const override {

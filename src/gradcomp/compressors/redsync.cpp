@@ -21,12 +21,12 @@ class Redsync final : public Sparsifier {
         m_paper(this->options().text("variant") == "paper") {}
 
  private:
-  index_t most_entries(const Segment& segment) const override {
-    return most_sent(density().most(), segment.count, m_paper);
+  index_t max_entries(const Segment& segment) const override {
+    return max_sent(density().most(), segment.count, m_paper);
   }
 
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {
-    return std::make_unique<RedsyncState>(layout, density().ratio(), most_kept(layout), coding(), m_paper);
+    return std::make_unique<RedsyncState>(layout, density().ratio(), max_kept(layout), coding(), m_paper);
   }
 
   void search(const Exec& exec, const Source& source, SparseState& state, const Context& context) const override {

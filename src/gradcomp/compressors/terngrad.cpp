@@ -9,7 +9,7 @@ namespace {
 /// Of both Coded (2bit) and SummedLevels (sum).
 struct TernaryScheme {
   using Codec = kernels::LinearCodec;
-  static constexpr int most_levels = 1, sum_bits = 8;
+  static constexpr int max_levels = 1, sum_bits = 8;
   static constexpr const char* remedy = "another method";
   Codec codec;
   index_t length = 0;

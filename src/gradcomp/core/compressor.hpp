@@ -88,7 +88,7 @@ class Compressor {
   virtual bool has_fixed_bytes() const { return true; }
 
   /// Most entries of a message that offers Message::sparse for this layout; 0: its messages are not sparse.
-  virtual index_t most_kept(const Layout& /*layout*/) const { return 0; }
+  virtual index_t max_kept(const Layout& /*layout*/) const { return 0; }
 
   /// Makes the message of `round` from the source. After the call the source's memory holds what was not sent.
   virtual void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,

@@ -159,7 +159,7 @@ void Trainer::count(const Exec& exec, const StepReport& report) {
   for (const index_t late : report.staleness) {
     ++m_now.stale_pushes;
     m_now.staleness += late;
-    m_now.most_stale = std::max(m_now.most_stale, late);
+    m_now.max_stale = std::max(m_now.max_stale, late);
   }
 }
 

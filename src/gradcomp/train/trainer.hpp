@@ -67,9 +67,9 @@ class Trainer {
     double validation_quality = 0, validation_loss = 0;
     nn::Loss loss;  ///< of the training since the last evaluation
     Reached reached;
-    double joules = 0;                                        ///< that this rank counted in energy_steps
-    index_t energy_steps = 0;                                 ///< steps of which the energy is known
-    index_t stale_pushes = 0, staleness = 0, most_stale = 0;  ///< that this rank's server applied: sum and maximum
+    double joules = 0;                                       ///< that this rank counted in energy_steps
+    index_t energy_steps = 0;                                ///< steps of which the energy is known
+    index_t stale_pushes = 0, staleness = 0, max_stale = 0;  ///< that this rank's server applied: sum and maximum
     bool replicas_equal = true, target_reached = false;
   };
 

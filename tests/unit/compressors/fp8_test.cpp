@@ -55,7 +55,7 @@ Floats hard_values(const Definition& d) {
 
 template <class Format>
 void check_format(const Definition& d) {
-  EXPECT_EQ(Format::decode(Format::most_code), static_cast<float>(d.largest));
+  EXPECT_EQ(Format::decode(Format::max_code), static_cast<float>(d.largest));
   EXPECT_EQ(Format::decode(1), static_cast<float>(d.least));
   for (std::uint32_t code = 0; code < 256; ++code) {
     const float value = Format::decode(code);

@@ -149,14 +149,14 @@ Hybrid::Hybrid(std::shared_ptr<const Compressor> sparsifier, std::shared_ptr<con
       m_coder(std::move(coder)) {}
 
 std::unique_ptr<State> Hybrid::prepare(const Layout& layout) const {
-  const index_t most = m_sparsifier->most_kept(layout);
+  const index_t most = m_sparsifier->max_kept(layout);
   const Layout values = flat_values(layout, most);
   return std::make_unique<HybridState>(layout, m_sparsifier->prepare(layout), m_coder->prepare(values), most,
                                        m_sparsifier->payload_capacity(layout), m_coder->payload_capacity(values));
 }
 
 index_t Hybrid::payload_capacity(const Layout& layout) const {
-  const index_t most = m_sparsifier->most_kept(layout);
+  const index_t most = m_sparsifier->max_kept(layout);
   return m_sparsifier->payload_capacity(layout) - 4 * most + 4 + m_coder->payload_capacity(flat_values(layout, most)) -
          payload_header_bytes;
 }

@@ -7,7 +7,7 @@
 namespace gradcomp::kernels {
 namespace {
 
-constexpr std::int32_t most_magnitude = 0x7fffffff;
+constexpr std::int32_t max_magnitude = 0x7fffffff;
 
 Layout layout_of(const Layout& layout, const std::vector<index_t>& capacity) {
   Layout samples;
@@ -23,7 +23,7 @@ void set_goals(const Exec& exec, const Shared<Sample>& samples, const std::int32
         const bool wanted = samples(s).count > 0 && (open == nullptr || open[s] != 0);
         Goal goal;
         goal.open = 0;
-        goal.high = wanted ? most_magnitude : -1;
+        goal.high = wanted ? max_magnitude : -1;
         goal.rank = wanted ? samples(s).rank : 0;
         goals(s) = goal;
       });

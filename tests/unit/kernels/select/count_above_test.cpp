@@ -41,7 +41,7 @@ TEST(CountAbove, MatchesCountingSerially) {
       const auto counts = count(above, tiles, a.data(), probes);
       for (std::size_t s = 0; s < layout.segments.size(); ++s) {
         const auto& segment = layout.segments[s];
-        for (std::size_t p = 0; p < most_probes; ++p) {
+        for (std::size_t p = 0; p < max_probes; ++p) {
           index_t expected = 0;
           for (index_t i = segment.offset; i < segment.offset + segment.count; ++i)
             expected += probes[s][p] >= 0 && bits_of(x[static_cast<std::size_t>(i)]) > probes[s][p] ? 1 : 0;
@@ -82,7 +82,7 @@ TEST(CountAbove, CountsInAShortlistWhatAllOfItWouldGive) {
   EXPECT_EQ(exact[2][0], first.moments()[2].candidates);
   const auto listed = count(above, tiles, zeros.data(), probes, list);
   for (std::size_t s = 0; s < exact.size(); ++s)
-    for (std::size_t p = 0; p < most_probes; ++p) EXPECT_EQ(listed[s][p], exact[s][p]);
+    for (std::size_t p = 0; p < max_probes; ++p) EXPECT_EQ(listed[s][p], exact[s][p]);
   probes[2][3] = low - 1;  // a probe below the bound: all of the segment is read
   const auto whole = count(above, tiles, zeros.data(), probes, list);
   for (const index_t found : whole[2]) EXPECT_EQ(found, 0);

@@ -63,7 +63,7 @@ void write_float8_scales(const Exec& exec, const Float8State& state, float* scal
   Kokkos::parallel_for(
       "gradcomp::compressors::float8_scales", IndexRange(exec, 0, state.tiles.segments()),
       KOKKOS_LAMBDA(const index_t s) {
-        scales[s] = float8_scale(Format::decode(Format::most_code), Kokkos::bit_cast<float>(moments(s).max_bits));
+        scales[s] = float8_scale(Format::decode(Format::max_code), Kokkos::bit_cast<float>(moments(s).max_bits));
         if (moments(s).non_finite > 0) Kokkos::atomic_add(&non_finite(0), moments(s).non_finite);
       });
 }
@@ -82,7 +82,7 @@ void encode_float8(const Exec& exec, const Source& source, const Float8State& st
         const Float8State::Place segment = place(here.segment);
         const float scale = scales[here.segment], inverse = 1 / scale;
         const Array4 key = stream_key(context.seed, segment.id, context.step, static_cast<std::uint32_t>(context.rank));
-        std::uint32_t most = Format::most_code;
+        std::uint32_t most = Format::max_code;
         while (!Source::is_finite(Format::decode(most) * inverse)) --most;
         for (index_t at = 0; at < here.count; at += kernels::uniform_elements) {
           const index_t i = here.first + at;

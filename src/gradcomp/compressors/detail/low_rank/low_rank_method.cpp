@@ -71,7 +71,7 @@ FactorCounts LowRankMethod::counts(const Layout& layout) const {
 
 index_t LowRankMethod::payload_bytes(const Layout& layout, index_t) const {
   const FactorCounts sum = counts(layout);
-  return size_of(DType::f32) * (m_rule.start_step > 0 ? layout.count() : most_factors(sum) + sum.dense);
+  return size_of(DType::f32) * (m_rule.start_step > 0 ? layout.count() : max_factors(sum) + sum.dense);
 }
 
 void LowRankMethod::orthonormalise(const Exec& exec, const Vector<kernels::ColumnMatrix>& columns,

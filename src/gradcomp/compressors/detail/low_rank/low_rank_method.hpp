@@ -74,7 +74,7 @@ class LowRankMethod : public CompressorOf<LowRankState> {
   void orthonormalise(const Exec& exec, const Vector<kernels::ColumnMatrix>& columns, const Span<float>& data) const;
 
   /// Most floats of factors that a step sends.
-  virtual index_t most_factors(const FactorCounts& counts) const = 0;
+  virtual index_t max_factors(const FactorCounts& counts) const = 0;
   /// First touch of the source; fills the first message and sets state.factors.
   virtual void project(const Exec& exec, const Source& source, LowRankState& state, const Context& context) const = 0;
   /// state.sum is complete, and not yet known to be finite.

@@ -40,11 +40,11 @@ class OneSided final : public LowRankMethod {
 
   bool has_fixed_bytes() const override { return false; }
   std::unique_ptr<State> prepare(const Layout& layout) const override {
-    return std::make_unique<OneSidedState>(layout, rule(), most_factors(counts(layout)));
+    return std::make_unique<OneSidedState>(layout, rule(), max_factors(counts(layout)));
   }
 
  protected:
-  index_t most_factors(const FactorCounts& sum) const override { return std::max(sum.p, sum.q); }
+  index_t max_factors(const FactorCounts& sum) const override { return std::max(sum.p, sum.q); }
 
   void project(const Exec& exec, const Source& source, LowRankState& state, const Context& context) const override {
     auto& own = static_cast<OneSidedState&>(state);

@@ -33,7 +33,7 @@ class TwoSided final : public LowRankMethod {
   }
 
  protected:
-  index_t most_factors(const FactorCounts& sum) const override { return sum.p + sum.q; }
+  index_t max_factors(const FactorCounts& sum) const override { return sum.p + sum.q; }
 
   void project(const Exec& exec, const Source& source, LowRankState& state, const Context& context) const override {
     auto& own = static_cast<TwoSidedState&>(state);

@@ -35,13 +35,11 @@ class Unbiased final : public LowRankMethod {
 
   bool has_fixed_bytes() const override { return !m_alternating && LowRankMethod::has_fixed_bytes(); }
   std::unique_ptr<State> prepare(const Layout& layout) const override {
-    return std::make_unique<UnbiasedState>(layout, rule(), most_factors(counts(layout)), m_alternating);
+    return std::make_unique<UnbiasedState>(layout, rule(), max_factors(counts(layout)), m_alternating);
   }
 
  protected:
-  index_t most_factors(const FactorCounts& sum) const override {
-    return m_alternating ? std::max(sum.p, sum.q) : sum.p;
-  }
+  index_t max_factors(const FactorCounts& sum) const override { return m_alternating ? std::max(sum.p, sum.q) : sum.p; }
 
   void project(const Exec& exec, const Source& source, LowRankState& state, const Context& context) const override {
     auto& own = static_cast<UnbiasedState&>(state);

@@ -10,7 +10,7 @@
 namespace gradcomp::compressors {
 namespace {
 
-constexpr std::uint32_t most_quanta = 65535;
+constexpr std::uint32_t max_quanta = 65535;
 
 /// Bytes of the counts of `kept` entries.
 constexpr index_t count_bytes(index_t kept) { return (2 * kept + 3) / 4 * 4; }
@@ -63,7 +63,7 @@ void encode(const Exec& exec, const QuantaState& state, const Source& source, in
         std::uint32_t quanta = 1;
         if (counts != nullptr) {
           const float many = Kokkos::abs(a) / tau;  // > 1, or infinite
-          quanta = many < static_cast<float>(most_quanta) ? static_cast<std::uint32_t>(many) : most_quanta;
+          quanta = many < static_cast<float>(max_quanta) ? static_cast<std::uint32_t>(many) : max_quanta;
           quanta = quanta < 1 ? 1 : quanta;
           counts[j] = static_cast<std::uint16_t>(quanta);
         }

@@ -87,7 +87,7 @@ void search_published(const Exec& exec, const Source& source, const RedsyncState
   start_published(exec, state, policy, host_looks);
   search_thresholds(exec, state.above, state.tiles, source.accumulated(),
                     state.selector.shortlist(state.tiles, state.first), state.published,
-                    RedsyncSearch::most_reads(policy.eps), host_looks);
+                    RedsyncSearch::max_reads(policy.eps), host_looks);
   choose_published(exec, state, policy, host_looks);
 }
 

@@ -20,7 +20,7 @@ index_t rank_of(double density, index_t members) {
 }
 
 /// Most entries that thresholds() looks at.
-index_t most_chosen(const Layout& layout, double density) {
+index_t max_chosen(const Layout& layout, double density) {
   index_t sum = 0;
   for (const auto& segment : layout.segments) sum += 2 * rank_of(density, segment.count);
   return sum;
@@ -62,7 +62,7 @@ SampledClasses::SampledClasses(const Layout& layout, double density)
       m_host_subsets(layout.segments.size()),
       m_subsets("gradcomp::compressors::class_draws", layout.segments.size()),
       m_values("gradcomp::compressors::class_samples", static_cast<std::size_t>(m_samples.count())),
-      m_chosen("gradcomp::compressors::class_chosen", static_cast<std::size_t>(most_chosen(layout, density))),
+      m_chosen("gradcomp::compressors::class_chosen", static_cast<std::size_t>(max_chosen(layout, density))),
       m_indices("gradcomp::compressors::class_places", m_chosen.size()),
       m_host_chosen(m_chosen.size()),
       m_thresholds(m_samples.segments.size()) {}

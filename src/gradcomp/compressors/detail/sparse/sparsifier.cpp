@@ -73,7 +73,7 @@ Sparsifier::Sparsifier(Info info, const Options& options, Density density)
       m_coding(coders::sparse_coding(options)) {}
 
 std::unique_ptr<SparseState> Sparsifier::make_state(const Layout& layout) const {
-  return std::make_unique<SparseState>(layout, m_density.ratio(), most_kept(layout), m_coding);
+  return std::make_unique<SparseState>(layout, m_density.ratio(), max_kept(layout), m_coding);
 }
 
 std::unique_ptr<State> Sparsifier::prepare(const Layout& layout) const {
@@ -83,14 +83,14 @@ std::unique_ptr<State> Sparsifier::prepare(const Layout& layout) const {
   return state;
 }
 
-index_t Sparsifier::most_kept(const Layout& layout) const {
+index_t Sparsifier::max_kept(const Layout& layout) const {
   index_t total = 0;
-  for (const auto& segment : layout.segments) total += most_entries(segment);
+  for (const auto& segment : layout.segments) total += max_entries(segment);
   return total;
 }
 
 index_t Sparsifier::payload_capacity(const Layout& layout) const {
-  return coders::SparseCoder::payload_capacity(m_coding, layout.count(), most_kept(layout));
+  return coders::SparseCoder::payload_capacity(m_coding, layout.count(), max_kept(layout));
 }
 
 index_t Sparsifier::payload_bytes(const Layout& layout, index_t kept) const {
@@ -110,7 +110,7 @@ void Sparsifier::begin(const Exec& exec, SparseState& state, const Context& cont
     const Segment& segment = state.layout.segments[s];
     state.target[s] = target(state.density, segment);
     const bool small = static_cast<double>(segment.count) < std::max(1024.0, 2 / state.density);
-    state.wanted(s) = {state.target[s], most_entries(segment), small ? 1 : 0};
+    state.wanted(s) = {state.target[s], max_entries(segment), small ? 1 : 0};
   }
   begin_search(exec, state.searched(), state.wanted, state.open, sends_zeros(), context.host_looks);
 }
@@ -155,9 +155,7 @@ Parameter variant_parameter(const std::string& fixed) {
   return Parameter::choice("variant", "fixed", {"fixed", "paper"}, "paper: as the authors wrote it; fixed: " + fixed);
 }
 
-index_t most_sent(double density, index_t n, bool paper) {
-  return paper ? n : std::min(n, 2 * target_kept(density, n));
-}
+index_t max_sent(double density, index_t n, bool paper) { return paper ? n : std::min(n, 2 * target_kept(density, n)); }
 
 Info sparsifier_info(const std::string& name, const std::string& summary, const std::string& paper,
                      std::vector<Parameter> own) {

@@ -70,7 +70,7 @@ class Sparsifier : public CompressorOf<SparseState> {
   index_t payload_capacity(const Layout& layout) const override;
   index_t payload_bytes(const Layout& layout, index_t kept) const override;
   bool has_fixed_bytes() const override;
-  index_t most_kept(const Layout& layout) const final;
+  index_t max_kept(const Layout& layout) const final;
   void do_produce(const Exec& exec, int round, const Source& source, SparseState& state, const Context& context,
                   Message& message) const override;
   void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, SparseState& state,
@@ -83,7 +83,7 @@ class Sparsifier : public CompressorOf<SparseState> {
   /// Entries wanted of a segment at this density. Default: max(1, floor(density n)).
   virtual index_t target(double density, const Segment& segment) const { return target_kept(density, segment.count); }
   /// Most entries that a segment can send. Default: the target of the densest step.
-  virtual index_t most_entries(const Segment& segment) const { return target(m_density.most(), segment); }
+  virtual index_t max_entries(const Segment& segment) const { return target(m_density.most(), segment); }
   /// A state with what the method remembers besides.
   virtual std::unique_ptr<SparseState> make_state(const Layout& layout) const;
   /// Whether a target above the nonzeros is filled up with zeros.
@@ -112,7 +112,7 @@ Parameter variant_parameter(const std::string& fixed);
 
 /// Most entries that a method with an estimated threshold may send of n elements: 2 k, k = target_kept(density, n),
 /// past which the exact top k is sent. The authors' algorithms (`paper`) have no bound.
-index_t most_sent(double density, index_t n, bool paper);
+index_t max_sent(double density, index_t n, bool paper);
 
 /// Makes the request one for all entries above `threshold` >= 0, a magnitude().
 KOKKOS_INLINE_FUNCTION void choose_above(kernels::Request& request, std::int32_t threshold) {
