@@ -63,7 +63,7 @@ KOKKOS_FORCEINLINE_FUNCTION float block_scale(const Warp& warp, const Source& so
                                               Lanes<std::int32_t>& bad) {
   Lanes<std::int32_t> most;
   warp.each([&](int l) { most[l] = 0; });
-  kernels::first_rows(warp, source, block.first, block.count, bad, [&](int l, float a, int) {
+  kernels::accumulate_rows(warp, source, block.first, block.count, bad, [&](int l, float a, int) {
     const std::int32_t bits = kernels::magnitude(a);
     most[l] = bits > most[l] ? bits : most[l];
   });

@@ -6,7 +6,7 @@
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/lanes/elementwise.hpp"
 #include "gradcomp/kernels/random/random_subset.hpp"
-#include "gradcomp/kernels/select/first_touch.hpp"
+#include "gradcomp/kernels/select/accumulate.hpp"
 #include "gradcomp/kernels/select/scatter.hpp"
 
 namespace gradcomp::compressors {
@@ -198,7 +198,7 @@ class RandomK final : public CompressorOf<RandomKState> {
       kernels::touch_subsets(exec, own.tiles, own.subsets, source, own.sent, own.non_finite);
       return_sent(exec, source, own, own.non_finite.unless_zero());
     } else {
-      kernels::touch_source(exec, own.tiles, source, own.non_finite);
+      kernels::accumulate(exec, own.tiles, source, own.non_finite);
       kernels::gather_subsets(exec, own.entries, own.subsets, source, own.non_finite.if_zero(), own.sent);
     }
   }

@@ -86,7 +86,7 @@ struct FirstRows {
   template <class Code>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const Warp& warp, index_t i, index_t count, Lanes<std::int32_t>& bad,
                                               const Code& code) const {
-    first_rows(warp, source, i, count, bad, code);
+    accumulate_rows(warp, source, i, count, bad, code);
   }
 };
 

@@ -32,7 +32,7 @@ KOKKOS_FORCEINLINE_FUNCTION Range chunk_range(const Warp& warp, const Source& so
     sum[l] = squares[l] = 0;
     high[l] = negative[l] = -largest_float;
   });
-  first_rows(warp, source, i, size, bad, [&](int l, float a, int row) {
+  accumulate_rows(warp, source, i, size, bad, [&](int l, float a, int row) {
     const bool inside = row * warp_lanes + l < size;
     sum[l] += a;
     squares[l] += a * a;

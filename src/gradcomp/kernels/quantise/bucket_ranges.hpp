@@ -1,5 +1,5 @@
 #pragma once
-// First pass of a quantiser whose levels depend on the data: forms a = Source::first() and takes the statistics of
+// First pass of a quantiser whose levels depend on the data: forms a = Source::accumulate() and takes the statistics of
 // every bucket, some consecutive elements of a segment or all of it.
 //
 // Bytes: 1 read of n floats (2 reads and 1 write with a residual). Sums of 4096 elements or of a bucket in float lanes,

@@ -92,7 +92,7 @@ void LowRankMethod::do_produce(const Exec& exec, int round, const Source& source
   own.factors = 0;
   own.bad.clear(exec);
   if (own.is_dense) {
-    own.whole.touch_dense(exec, source, own.own, own.bad.count());
+    own.whole.accumulate_dense(exec, source, own.own, own.bad.count());
   } else {
     project(exec, source, own, context);
   }

@@ -56,7 +56,7 @@ class OneSided final : public LowRankMethod {
       own.plan.project(exec, source, own.q, own.sent(own.own), own.dense(own.own), own.bad.count());
       return;
     }
-    own.plan.touch(exec, source, own.dense(own.own), own.bad.count());
+    own.plan.accumulate(exec, source, own.dense(own.own), own.bad.count());
     own.plan.project_back(exec, source, own.p, own.sent(own.own));
   }
 

@@ -53,7 +53,7 @@ class Unbiased final : public LowRankMethod {
       own.plan.project(exec, source, u, own.sent(own.own), own.dense(own.own), own.bad.count());
       return;
     }
-    own.plan.touch(exec, source, own.dense(own.own), own.bad.count());
+    own.plan.accumulate(exec, source, own.dense(own.own), own.bad.count());
     own.plan.project_back(exec, source, u, own.sent(own.own));
   }
 
