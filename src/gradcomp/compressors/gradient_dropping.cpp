@@ -8,13 +8,13 @@ namespace {
 
 void choose_sampled(const Exec& exec, const SampledState& state, bool paper, bool host_looks) {
   const Searched all = state.searched();
-  const auto sampled = state.sampler.goals();
+  const auto sampled = state.sampler.searches();
   kernels::for_few(
       "gradcomp::compressors::choose_sampled", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
         if (sampled(s).rank == 0) return;
-        kernels::Request& request = all.requests[s];
-        choose_above(request, sampled(s).high);
-        if (!paper) request.least = (request.k + 1) / 2;
+        kernels::Selection& selection = all.selections[s];
+        choose_above(selection, sampled(s).high);
+        if (!paper) selection.least = (selection.k + 1) / 2;
       });
 }
 

@@ -22,7 +22,7 @@ void choose_all_above(const Exec& exec, const SparseState& state, std::int32_t t
   const Searched all = state.searched();
   kernels::for_few(
       "gradcomp::compressors::choose_all_above", exec, state.segments(), host_looks,
-      KOKKOS_LAMBDA(const index_t s) { choose_above(all.requests[s], threshold); });
+      KOKKOS_LAMBDA(const index_t s) { choose_above(all.selections[s], threshold); });
 }
 
 }  // namespace

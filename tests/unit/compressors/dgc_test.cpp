@@ -238,8 +238,8 @@ TEST(Dgc, RawDeviationFallsWithTheRankOfTheThreshold) {  // the card: .30 at n =
       const Exec exec;
       sampled.run(exec, a.data(), {{start, plan.stride, plan.count, plan.rank}}, nullptr, device_is_host);
       exec.fence();
-      kernels::Goal goal;
-      Kokkos::deep_copy(HostSpan<kernels::Goal>(&goal, 1), sampled.goals());
+      kernels::SegmentSearch goal;
+      Kokkos::deep_copy(HostSpan<kernels::SegmentSearch>(&goal, 1), sampled.searches());
       const std::int32_t t = goal.high;
       const auto above = std::count_if(magnitudes.begin(), magnitudes.end(), [&](std::int32_t m) { return m >= t; });
       const double miss = static_cast<double>(above) / 1000 - 1;

@@ -62,11 +62,11 @@ TEST(CountAbove, CountsInAShortlistWhatAllOfItWouldGive) {
   const Source source{Source::Kind::none, layout.count(), gradient.data()};
   FirstPass first(tiles);
   Selector selector(tiles, 0.02);
-  std::vector<Request> requests;
-  for (const auto& segment : layout.segments) requests.push_back({segment.count / 100, true, 0, 0});
+  std::vector<Selection> selections;
+  for (const auto& segment : layout.segments) selections.push_back({segment.count / 100, true, 0, 0});
   for (int step = 0; step < 2; ++step) {
     first.run(exec, tiles, source, selector.expect(source));
-    if (step == 0) selector.choose(exec, tiles, source, first, requests);
+    if (step == 0) selector.choose(exec, tiles, source, first, selections);
   }
   const Shortlist list = selector.shortlist(tiles, first);
   std::vector<std::int32_t> lows(layout.segments.size());

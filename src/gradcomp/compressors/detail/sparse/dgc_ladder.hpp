@@ -73,7 +73,7 @@ struct DgcState final : SampledState {
   bool keeps_momentum = false;  ///< in this step
 };
 
-/// Replaces the sampled thresholds by ones that enough lies above, and makes the requests of the open segments.
+/// Replaces the sampled thresholds by ones that enough lies above, and makes the selections of the open segments.
 void search_candidates(const Exec& exec, const Source& source, const DgcState& state, bool paper, bool host_looks);
 
 /// Keeps the momentum u of tensors that are sent whole, and puts it back behind the masking: the authors exchange such

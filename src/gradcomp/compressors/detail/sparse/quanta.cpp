@@ -107,7 +107,7 @@ QuantaState::QuantaState(const Layout& bucket, index_t taus, bool counts)
       tiles(layout),
       first(tiles),
       selector(tiles, 0.02),
-      requests(layout.segments.size()),
+      selections(layout.segments.size()),
       thresholds(layout.segments.size()),
       sent_taus(static_cast<std::size_t>(taus)),
       device_ends("gradcomp::compressors::quanta_ends", layout.segments.size()),
@@ -156,11 +156,11 @@ void QuantaMethod::do_produce(const Exec& exec, int, const Source& source, Quant
   PayloadHeader head = header(source.count, 0);
   if (own.first.non_finite() > 0) return send_flag(exec, own, head, own.payload, message);
   choose_thresholds(own);
-  for (std::size_t s = 0; s < own.requests.size(); ++s) {
+  for (std::size_t s = 0; s < own.selections.size(); ++s) {
     const index_t n = own.layout.segments[s].count;
-    own.requests[s] = {n, false, kernels::magnitude(own.thresholds[s]), n};
+    own.selections[s] = {n, false, kernels::magnitude(own.thresholds[s]), n};
   }
-  own.selector.choose(exec, own.tiles, source, own.first, own.requests);
+  own.selector.choose(exec, own.tiles, source, own.first, own.selections);
   for (std::size_t s = 0; s < own.kept.size(); ++s) own.kept[s] = own.selector.chosen()[s].kept;
   const index_t kept = own.selector.kept(), many = taus(own.layout);
   head.kept = static_cast<std::uint64_t>(kept);

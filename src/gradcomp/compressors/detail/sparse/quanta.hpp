@@ -26,7 +26,7 @@ struct QuantaState : State {
   kernels::Tiles tiles;
   kernels::FirstPass first;
   kernels::Selector selector;
-  std::vector<kernels::Request> requests;
+  std::vector<kernels::Selection> selections;
   std::vector<float> thresholds;    ///< [segments] tau of this step; may be 0 in a segment of zeros
   std::vector<float> sent_taus;     ///< [taus] as they are in a payload
   std::vector<index_t> ends;        ///< [segments] one behind each segment's last element

@@ -34,11 +34,11 @@ void begin_search(const Exec& exec, const Searched& all, const Shared<Wanted>& w
       KOKKOS_LAMBDA(const index_t s) {
         const Wanted want = wanted(s);
         const kernels::Moments& moments = all.moments[s];
-        kernels::Request request;
-        request.k = want.k;
-        request.exact = zeros || moments.nonzeros > want.k;  // else all above zero: the nonzeros
-        request.capacity = want.most;
-        all.requests[s] = request;
+        kernels::Selection selection;
+        selection.k = want.k;
+        selection.exact = zeros || moments.nonzeros > want.k;  // else all above zero: the nonzeros
+        selection.capacity = want.most;
+        all.selections[s] = selection;
         open(s) = is_open(want, moments) ? 1 : 0;
       });
 }
@@ -103,7 +103,7 @@ bool Sparsifier::has_fixed_bytes() const {
   return !m_coding.index.automatic && coders::is_closed_form(m_coding.index.coding);
 }
 
-/// Targets of this step, and the requests that need no search.
+/// Targets of this step, and the selections that need no search.
 void Sparsifier::begin(const Exec& exec, SparseState& state, const Context& context) const {
   state.density = m_density.at(context.step);
   for (std::size_t s = 0; s < state.target.size(); ++s) {

@@ -28,8 +28,8 @@ KOKKOS_INLINE_FUNCTION bool is_open(const Wanted& wanted, const kernels::Moments
 struct Searched {
   const kernels::Moments* moments = nullptr;
   const index_t* elements = nullptr;
-  const std::int32_t* open = nullptr;  ///< != 0: search() is to replace the request by its own
-  kernels::Request* requests = nullptr;
+  const std::int32_t* open = nullptr;  ///< != 0: search() is to replace the selection by its own
+  kernels::Selection* selections = nullptr;
 };
 
 /// Work space of one bucket: about 6 (3 ratio + 0.02) n bytes for candidates, 0.03 n for the sample, the payload.
@@ -45,7 +45,7 @@ struct SparseState : State {
   index_t scratch_bytes() const override;
 
   Searched searched() const {
-    return {first.on_device().data(), elements.data(), open.data(), selector.requests().data()};
+    return {first.on_device().data(), elements.data(), open.data(), selector.selections().data()};
   }
   index_t segments() const { return tiles.segments(); }
 
@@ -88,13 +88,13 @@ class Sparsifier : public CompressorOf<SparseState> {
   virtual std::unique_ptr<SparseState> make_state(const Layout& layout) const;
   /// Whether a target above the nonzeros is filled up with zeros.
   virtual bool sends_zeros() const { return false; }
-  /// For the open segments of state.searched(): which entries to choose, in its requests. There a =
+  /// For the open segments of state.searched(): which entries to choose, in its selections. There a =
   /// source.accumulated() is formed and has more than k nonzeros, and the segment is not small; the others are settled
-  /// (exact top-k, or all nonzeros). The request is an exact top-k until it is replaced. Kernels do all of it: where
+  /// (exact top-k, or all nonzeros). The selection is an exact top-k until it is replaced. Kernels do all of it: where
   /// the host does not look (Context::host_looks), it knows neither moments nor open segments, and gradients may be
   /// not finite.
   virtual void search(const Exec& exec, const Source& source, SparseState& state, const Context& context) const = 0;
-  /// After the choice, unless the step is flagged: state.selector.chosen() says what became of the requests, and the
+  /// After the choice, unless the step is flagged: state.selector.chosen() says what became of the selections, and the
   /// host may read what kernels shared.
   virtual void record(SparseState& /*state*/) const {}
 
@@ -114,10 +114,10 @@ Parameter variant_parameter(const std::string& fixed);
 /// past which the exact top k is sent. The authors' algorithms (`paper`) have no bound.
 index_t max_sent(double density, index_t n, bool paper);
 
-/// Makes the request one for all entries above `threshold` >= 0, a magnitude().
-KOKKOS_INLINE_FUNCTION void choose_above(kernels::Request& request, std::int32_t threshold) {
-  request.exact = false;
-  request.threshold = threshold;
+/// Makes the selection one for all entries above `threshold` >= 0, a magnitude().
+KOKKOS_INLINE_FUNCTION void choose_above(kernels::Selection& selection, std::int32_t threshold) {
+  selection.exact = false;
+  selection.threshold = threshold;
 }
 
 /// Info of a sparsifier with the parameters that all have in common, behind `own` ones.
