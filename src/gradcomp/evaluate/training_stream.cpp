@@ -7,7 +7,7 @@
 #include "gradcomp/kernels/lanes/arrays.hpp"
 #include "gradcomp/nn/device_batch.hpp"
 #include "gradcomp/nn/make_model.hpp"
-#include "gradcomp/nn/optimisers/schedule.hpp"
+#include "gradcomp/nn/optimisers/learning_rate.hpp"
 #include "gradcomp/nn/optimisers/sgd.hpp"
 
 namespace gradcomp::evaluate {
@@ -56,7 +56,7 @@ class Training final : public Stream {
   std::unique_ptr<nn::Model<float>> m_model;
   Vector<float> m_parameters, m_gradient, m_state;
   nn::Sgd<float> m_sgd;
-  nn::Schedule m_rate;
+  nn::LearningRate m_rate;
   nn::DeviceBatch m_batch;
   data::Loader m_loader;
   index_t m_step = 0;

@@ -12,8 +12,8 @@
 namespace gradcomp::train {
 namespace {
 
-nn::Schedule rate_schedule(const Options& options, double rate) {
-  nn::Schedule schedule;
+nn::LearningRate rate_schedule(const Options& options, double rate) {
+  nn::LearningRate schedule;
   schedule.decay = nn::decay_from_name(options.decay);
   schedule.rate = rate;
   schedule.steps = options.steps;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gradcomp/measure/timeline.hpp"
-#include "gradcomp/nn/optimisers/schedule.hpp"
+#include "gradcomp/nn/optimisers/learning_rate.hpp"
 #include "gradcomp/strategy/strategy.hpp"
 #include "gradcomp/train/batches.hpp"
 #include "gradcomp/train/evaluation.hpp"
@@ -91,7 +91,7 @@ class Trainer {
 
   Job m_job;
   MethodResult m_result;
-  nn::Schedule m_rate;
+  nn::LearningRate m_rate;
   Vector<float> m_parameters, m_gradient, m_state;
   Vector<float> m_test_state;   ///< what evaluations may change of m_state
   Vector<float> m_kept_state;   ///< m_state before the step: a step that is left out leaves it as it was
