@@ -147,7 +147,7 @@ void decode_blocks(const Exec& exec, const Int8State& state, const std::byte* se
 }
 
 /// Makes the blocks of one segment those of its first `count` elements.
-void fit_blocks(const Exec& exec, Int8State& state, index_t count, index_t size) {
+void resize_blocks(const Exec& exec, Int8State& state, index_t count, index_t size) {
   state.blocks = kernels::first_of(state.room, (count + size - 1) / size);
   const auto blocks = state.blocks;
   Kokkos::parallel_for(
@@ -169,7 +169,7 @@ class Int8Block final : public DenseBytesOf<Int8State> {
   index_t payload_bytes(const Layout& layout, index_t) const override {
     return layout.count() + 4 * block_count(layout, m_block);
   }
-  bool can_fit() const override { return true; }
+  bool can_resize() const override { return true; }
 
  protected:
   void encode(const Exec& exec, const Source& source, Int8State& own, const Context& context,
@@ -181,8 +181,8 @@ class Int8Block final : public DenseBytesOf<Int8State> {
               const Span<float>& out) const override {
     decode_blocks(exec, own, sections, weight, gate, out);
   }
-  void fit_plans(const Exec& exec, Int8State& own, index_t count) const override {
-    fit_blocks(exec, own, count, m_block);
+  void resize_plans(const Exec& exec, Int8State& own, index_t count) const override {
+    resize_blocks(exec, own, count, m_block);
   }
 
  private:

@@ -53,7 +53,7 @@ class Qsgd final : public DenseBytesOf<QsgdState> {
     return bytes;
   }
 
-  bool can_fit() const override { return true; }
+  bool can_resize() const override { return true; }
 
  protected:
   void encode(const Exec& exec, const Source& source, QsgdState& own, const Context& context,
@@ -66,7 +66,7 @@ class Qsgd final : public DenseBytesOf<QsgdState> {
               const Span<float>& out) const override {
     own.plan.decode_add(exec, sections, weight, gate, own.wrong, out);
   }
-  void fit_plans(const Exec& exec, QsgdState& own, index_t count) const override { own.plan.fit(exec, count); }
+  void resize_plans(const Exec& exec, QsgdState& own, index_t count) const override { own.plan.resize(exec, count); }
 
  private:
   /// With a memory 1 / (1 + w), w of a whole bucket: what is unbiased with variance w ||a||^2 is no contraction.

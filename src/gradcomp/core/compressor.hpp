@@ -53,7 +53,7 @@ class State {
   /// Called once, after prepare(), where the sources will have a memory: allocates what only that needs.
   virtual void remember() {}
   /// Shortens a layout of one segment to `count` elements; allocates nothing.
-  void fit(index_t count);
+  void resize(index_t count);
 
   Layout layout;  ///< what prepare() was given
 
@@ -114,11 +114,11 @@ class Compressor {
   virtual void give_back(const Exec& exec, const Source& source, State& state, const Message& message,
                          const Span<const float>& out) const;
 
-  /// Whether fit() can be called, so that the method can code the kept values of another (value coders of hybrids).
-  virtual bool can_fit() const { return false; }
+  /// Whether resize() can be called, so that the method can code the kept values of another (value coders of hybrids).
+  virtual bool can_resize() const { return false; }
   /// Makes a State, prepared for one segment, one of its first `count` elements, 0 .. what it was prepared for. Layout,
   /// lengths and messages are then as if it had been prepared for them. Allocates nothing.
-  virtual void fit(const Exec& exec, State& state, index_t count) const;
+  virtual void resize(const Exec& exec, State& state, index_t count) const;
 
   /// The header of this method's payloads.
   PayloadHeader header(index_t elements, index_t kept) const;

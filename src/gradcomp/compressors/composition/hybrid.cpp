@@ -21,7 +21,7 @@ constexpr index_t chunk_count(index_t entries) { return (entries + chunk - 1) / 
 /// Whether the method's payload ends in `kept` floats and its messages offer the entries.
 bool is_sparsifier(const Compressor& method) { return dynamic_cast<const Sparsifier*>(&method) != nullptr; }
 bool is_coder(const Compressor& method) {
-  return method.can_fit() && method.rounds() == 1 && method.info().rounds[0] == MessageKind::bytes &&
+  return method.can_resize() && method.rounds() == 1 && method.info().rounds[0] == MessageKind::bytes &&
          method.has_fixed_bytes();
 }
 
@@ -180,7 +180,7 @@ void Hybrid::do_produce(const Exec& exec, int, const Source& source, HybridState
   message.size = payload_header_bytes;
   message.sparse = {};
   if (!head.skip()) {
-    m_coder->fit(exec, *own.coder, kept);
+    m_coder->resize(exec, *own.coder, kept);
     Source values;
     values.count = kept;
     values.gradient = own.entries.sparse.values;
@@ -214,7 +214,7 @@ void Hybrid::do_decode_add(const Exec& exec, const Span<const std::byte>& payloa
   PayloadHeader sparse = m_sparsifier->header(own.layout.count(), kept);
   sparse.flags = head.flags;
   if (!head.skip()) {
-    m_coder->fit(exec, *own.coder, kept);
+    m_coder->resize(exec, *own.coder, kept);
     const index_t coded = m_coder->payload_bytes(own.coder->layout, kept);
     indices -= 4 + coded;
     require(indices >= 0 && indices % 4 == 0 &&

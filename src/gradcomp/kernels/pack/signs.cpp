@@ -23,7 +23,7 @@ SignPieces::SignPieces(const std::vector<SignRun>& runs) {
   begin = upload("gradcomp::kernels::sign_begin", begins);
 }
 
-void SignPieces::fit(const Exec& exec, index_t elements) {
+void SignPieces::resize(const Exec& exec, index_t elements) {
   const index_t pieces = (elements + tile_size - 1) / tile_size;
   m_words = sign_words(elements);
   piece = first_of(room, pieces);

@@ -111,7 +111,7 @@ BucketRanges::BucketRanges(const Layout& layout, index_t length) : m_step(length
   m_partial = Vector<Range>("gradcomp::kernels::range_partial", chunks.size());
 }
 
-void BucketRanges::fit(const Exec& exec, index_t count) {
+void BucketRanges::resize(const Exec& exec, index_t count) {
   const index_t step = m_step, size = (count + step - 1) / step;
   const bool whole = m_begin.size() > 0;
   m_chunks = first_of(m_chunk_room, size);

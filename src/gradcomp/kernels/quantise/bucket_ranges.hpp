@@ -32,7 +32,7 @@ class BucketRanges {
   /// `length`: 0, or a power of two of 256 .. 8192.
   BucketRanges(const Layout& layout, index_t length);
   /// Makes the ranges of one segment those of its first `count` elements.
-  void fit(const Exec& exec, index_t count);
+  void resize(const Exec& exec, index_t count);
 
   /// Forms a for the whole source and its ranges. Counts non-finite gradient elements, with which the ranges mean
   /// nothing.

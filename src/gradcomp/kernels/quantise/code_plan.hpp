@@ -27,7 +27,7 @@ struct CodePlan {
   /// `length` of buckets as in BucketRanges; `code_bits` 1 .. 9.
   CodePlan(const Layout& layout, index_t length, int code_bits, int scale_words);
   /// Makes the plan of one segment that of its first `elements` elements.
-  void fit(const Exec& exec, index_t elements);
+  void resize(const Exec& exec, index_t elements);
 
   index_t scale_count() const { return words_per_bucket * buckets; }
   index_t bytes() const { return 4 * (scale_count() + words) + tail_bytes; }

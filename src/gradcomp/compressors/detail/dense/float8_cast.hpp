@@ -144,7 +144,7 @@ class Float8Cast final : public DenseBytesOf<Float8State> {
   index_t payload_bytes(const Layout& layout, index_t) const override {
     return layout.count() + 4 * static_cast<index_t>(layout.segments.size());
   }
-  bool can_fit() const override { return true; }
+  bool can_resize() const override { return true; }
 
  protected:
   void encode(const Exec& exec, const Source& source, Float8State& own, const Context& context,
@@ -157,7 +157,7 @@ class Float8Cast final : public DenseBytesOf<Float8State> {
               const Span<float>& out) const override {
     decode_float8<Format>(exec, own, sections, weight, gate, out);
   }
-  void fit_plans(const Exec& exec, Float8State& own, index_t count) const override { own.tiles.fit(exec, count); }
+  void resize_plans(const Exec& exec, Float8State& own, index_t count) const override { own.tiles.resize(exec, count); }
 
  private:
   static Info declared(Info info, const Options& options) {

@@ -82,7 +82,7 @@ class Coded final : public DenseBytesOf<CodedState> {
   index_t payload_bytes(const Layout& layout, index_t) const override {
     return kernels::coded_bytes(layout, m_scheme.length, m_scheme.bits, Codec::words);
   }
-  bool can_fit() const override { return true; }
+  bool can_resize() const override { return true; }
 
  protected:
   void encode(const Exec& exec, const Source& source, CodedState& own, const Context& context,
@@ -103,9 +103,9 @@ class Coded final : public DenseBytesOf<CodedState> {
               const Span<float>& out) const override {
     kernels::decode_codes(exec, own.plan, m_scheme.codec, sections, weight, gate, own.wrong, out);
   }
-  void fit_plans(const Exec& exec, CodedState& own, index_t count) const override {
-    own.plan.fit(exec, count);
-    if (Codec::words > 0) own.ranges.fit(exec, count);
+  void resize_plans(const Exec& exec, CodedState& own, index_t count) const override {
+    own.plan.resize(exec, count);
+    if (Codec::words > 0) own.ranges.resize(exec, count);
   }
 
  private:
