@@ -16,7 +16,7 @@ namespace gradcomp::nn {
 /// Samples with their targets, all borrowed. A sample is an image, a sequence of frames or a sequence of a text.
 template <class T>
 struct Batch {
-  Span<const T> images;                  ///< [size][height][width][channels] contiguous; empty for language models
+  Span<const T> features;                ///< [size][height][width][channels] contiguous; empty for language models
   Span<const std::int32_t> labels;       ///< each in [0, classes): one per image, or one per token
   Span<const std::int32_t> tokens = {};  ///< language models: [sequences][length], each in [0, classes)
   bool restart = false;                  ///< texts begin anew: the hidden state that they left behind is forgotten

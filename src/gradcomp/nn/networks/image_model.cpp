@@ -107,12 +107,12 @@ template <class T>
 void ImageModel<T>::start(const Exec& exec, const Batch<T>& batch) {
   require(batch.size() >= 1 && batch.size() <= m_max_batch, "{}: a batch of {} images where 1 to {} are allowed",
           m_name, batch.size(), m_max_batch);
-  require(index_t(batch.images.extent(0)) == batch.size() * image_size(),
-          "{}: {} image elements for {} labels where each image has {}", m_name, batch.images.extent(0), batch.size(),
+  require(index_t(batch.features.extent(0)) == batch.size() * image_size(),
+          "{}: {} image elements for {} labels where each image has {}", m_name, batch.features.extent(0), batch.size(),
           image_size());
   require_weights(m_name, batch, batch.size());
   m_images = static_cast<int>(batch.size());
-  copy_input<T>(exec, batch.images, {m_input.data(), m_images, m_height, m_width, image_channels, 1});
+  copy_input<T>(exec, batch.features, {m_input.data(), m_images, m_height, m_width, image_channels, 1});
 }
 
 template <class T>
