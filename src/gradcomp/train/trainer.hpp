@@ -1,5 +1,5 @@
 #pragma once
-// One method's training run: its own parameters, state (batch-norm statistics, hidden state), data and strategy.
+// One method's training run: its own parameters, buffers (batch-norm statistics, hidden state), data and strategy.
 // Several trainers share one model object, which only holds the activations.
 #include <memory>
 #include <optional>
@@ -92,10 +92,10 @@ class Trainer {
   Job m_job;
   MethodResult m_result;
   nn::LearningRate m_rate;
-  Vector<float> m_parameters, m_gradient, m_state;
-  Vector<float> m_test_state;   ///< what evaluations may change of m_state
-  Vector<float> m_kept_state;   ///< m_state before the step: a step that is left out leaves it as it was
-  Vector<float> m_older_state;  ///< m_state before the step in front of it, which a late report may be about
+  Vector<float> m_parameters, m_gradient, m_buffers;
+  Vector<float> m_test_buffers;   ///< what evaluations may change of m_buffers
+  Vector<float> m_kept_buffers;   ///< m_buffers before the step: a step that is left out leaves it as it was
+  Vector<float> m_older_buffers;  ///< m_buffers before the step in front of it, which a late report may be about
   std::unique_ptr<Strategy> m_strategy;
   GradientDump m_dump;
   LossDump m_loss_dump;

@@ -17,8 +17,8 @@ void Trainer::check_replicas(const Exec& exec) {
 
 nn::Loss Trainer::evaluate_on(const Exec& exec, data::Split split) {
   drain(exec);
-  Kokkos::deep_copy(exec, m_test_state, m_state);
-  return evaluate_held_out(exec, m_job, split, m_held_out, m_strategy->agreed(m_parameters), m_test_state);
+  Kokkos::deep_copy(exec, m_test_buffers, m_buffers);
+  return evaluate_held_out(exec, m_job, split, m_held_out, m_strategy->agreed(m_parameters), m_test_buffers);
 }
 
 void Trainer::evaluate(const Exec& exec) {

@@ -106,10 +106,11 @@ double LstmClassifier<T>::step_flops() const {
 }
 
 template <class T>
-void LstmClassifier<T>::initialise(std::uint64_t seed, const HostSpan<T>& parameters, const HostSpan<T>& state) const {
-  require(index_t(parameters.extent(0)) == m_layout.count() && state.extent(0) == 0,
-          "{}: has {} parameters and no state, not {} and {}", m_name, m_layout.count(), parameters.extent(0),
-          state.extent(0));
+void LstmClassifier<T>::initialise(std::uint64_t seed, const HostSpan<T>& parameters,
+                                   const HostSpan<T>& buffers) const {
+  require(index_t(parameters.extent(0)) == m_layout.count() && buffers.extent(0) == 0,
+          "{}: has {} parameters and no buffers, not {} and {}", m_name, m_layout.count(), parameters.extent(0),
+          buffers.extent(0));
   const double range = 1 / std::sqrt(static_cast<double>(m_network.units));
   for (const Segment& segment : m_layout.segments) {
     for (index_t i = 0; i < segment.count; ++i) {
