@@ -11,7 +11,7 @@ std::unique_ptr<BatchSampler> make_sampler(const Job& job, const Contender& cont
   require_same_on_all_ranks(job.control, "sampler", choice.text());
   std::vector<index_t> samples;
   run_collectively(job.control, [&] { samples = job.task.samples(job.shard()); });
-  return choice.entry.make({std::move(samples), job.options.batch, job.options.seed, job.link, choice.own});
+  return choice.entry.make({std::move(samples), job.options.batch, job.options.seed, job.transport, choice.own});
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ Trainer::Trainer(const Job& job, const Contender& contender)
       m_test_buffers(kernels::zeroed<float>("gradcomp::train::test_buffers", job.model.buffer_count())),
       m_kept_buffers(kernels::zeroed<float>("gradcomp::train::kept_buffers", job.model.buffer_count())),
       m_older_buffers(kernels::zeroed<float>("gradcomp::train::older_buffers", job.model.buffer_count())),
-      m_strategy(make_strategy(contender.spec, job.model.layout(), job.model.buffer_count(), job.link,
+      m_strategy(make_strategy(contender.spec, job.model.layout(), job.model.buffer_count(), job.transport,
                                strategy_options(job.options, contender))),
       m_dump(job.options, contender.spec, job.model.layout(), job.control.rank(), job.control.size()),
       m_loss_dump(job, contender.spec),
