@@ -43,7 +43,7 @@ struct Drawn {
 
 class Atomo final : public CompressorOf<AtomoState> {
  public:
-  Atomo(Info info, Options options)
+  Atomo(Info info, ParameterValues options)
       : CompressorOf(std::move(info), std::move(options)), m_rank(this->options().integer("rank")) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {

@@ -71,7 +71,7 @@ struct BlockState final : State {
 };
 
 /// With the rank's own mask the message is bytes, since sums need common places.
-Info with_mask(Info info, const Options& options) {
+Info with_mask(Info info, const ParameterValues& options) {
   if (options.text("mask") == "private") {
     info.rounds = {MessageKind::bytes};
     info.reducer = "allgather";
@@ -79,7 +79,7 @@ Info with_mask(Info info, const Options& options) {
   return info;
 }
 
-BlockScore score_of(const Options& options) {
+BlockScore score_of(const ParameterValues& options) {
   const std::string& name = options.text("score");
   return name == "l2" ? BlockScore::l2 : name == "l1" ? BlockScore::l1 : BlockScore::max;
 }
@@ -95,7 +95,7 @@ void set_summable(Message& message, const Span<float>& data, const Vector<float>
 
 class BlockTopK final : public CompressorOf<BlockState> {
  public:
-  BlockTopK(Info info, Options options)
+  BlockTopK(Info info, ParameterValues options)
       : CompressorOf(with_mask(std::move(info), options), options),
         m_ratio(options.real("ratio")),
         m_block(options.integer("block")),

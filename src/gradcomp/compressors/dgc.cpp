@@ -9,7 +9,7 @@ namespace gradcomp::compressors {
 
 class Dgc final : public Sparsifier {
  public:
-  Dgc(Info info, const Options& options)
+  Dgc(Info info, const ParameterValues& options)
       : Sparsifier(std::move(info), options),
         m_sample(this->options().real("sample")),
         m_paper(this->options().text("variant") == "paper"),

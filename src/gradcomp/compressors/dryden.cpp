@@ -92,7 +92,7 @@ bool is_size(float mean) { return mean >= 0 && std::isfinite(mean); }
 
 class Dryden final : public CompressorOf<DrydenState> {
  public:
-  Dryden(Info info, const Options& options)
+  Dryden(Info info, const ParameterValues& options)
       : CompressorOf(std::move(info), options), m_density(options), m_paper(options.text("variant") == "paper") {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {

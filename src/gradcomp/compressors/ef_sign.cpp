@@ -104,7 +104,7 @@ void write_mean_scales(const Exec& exec, const EfSignState& state, float* scales
 
 class EfSign final : public DenseBytesOf<EfSignState> {
  public:
-  EfSign(Info info, Options options)
+  EfSign(Info info, ParameterValues options)
       : DenseBytesOf(with_options(std::move(info), options), options), m_l2(options.text("scale") == "l2") {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
@@ -148,7 +148,7 @@ class EfSign final : public DenseBytesOf<EfSignState> {
     kernels::first_signs(exec, own.pieces, source, own.non_finite, words(sections, own), own.parts, own.sums);
     write_mean_scales(exec, own, reinterpret_cast<float*>(sections));
   }
-  static Info with_options(Info info, const Options& options) {
+  static Info with_options(Info info, const ParameterValues& options) {
     if (options.text("scale") == "l2") info.property = Info::Property::biased;
     info.rate_inside = options.text("variant") == "paper";
     return info;

@@ -126,7 +126,7 @@ void search_all(const Exec& exec, const float* a, const GaussianState& state, co
 
 class GaussianK final : public Sparsifier {
  public:
-  GaussianK(Info info, const Options& options)
+  GaussianK(Info info, const ParameterValues& options)
       : Sparsifier(std::move(info), options), m_paper(this->options().text("variant") == "paper") {}
 
  private:

@@ -15,7 +15,7 @@ struct GlobalScheme {
   bool shrinks = true;
   NormScale scales;
 
-  static GlobalScheme from(const Options& options) {
+  static GlobalScheme from(const ParameterValues& options) {
     GlobalScheme scheme;
     scheme.length = group_length(options);
     scheme.sum_bits = static_cast<int>(options.integer("bits"));

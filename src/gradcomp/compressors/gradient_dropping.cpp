@@ -22,7 +22,7 @@ void choose_sampled(const Exec& exec, const SampledState& state, bool paper, boo
 
 class GradientDropping final : public Sparsifier {
  public:
-  GradientDropping(Info info, const Options& options)
+  GradientDropping(Info info, const ParameterValues& options)
       : Sparsifier(std::move(info), options),
         m_sample(this->options().integer("sample")),
         m_paper(this->options().text("variant") == "paper") {}

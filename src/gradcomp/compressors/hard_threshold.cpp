@@ -12,7 +12,7 @@ namespace gradcomp::compressors {
 namespace {
 
 /// The smallest magnitude that is sent, above zero.
-float lambda_of(const Options& options) {
+float lambda_of(const ParameterValues& options) {
   const auto k = static_cast<double>(options.integer("k_ref"));
   const double lambda = k > 0 ? 0.5 / std::sqrt(k) : options.real("lambda");
   return std::max(static_cast<float>(lambda), std::numeric_limits<float>::denorm_min());
@@ -29,7 +29,7 @@ void choose_all_above(const Exec& exec, const SparseState& state, std::int32_t t
 
 class HardThreshold final : public Sparsifier {
  public:
-  HardThreshold(Info info, const Options& options)
+  HardThreshold(Info info, const ParameterValues& options)
       : Sparsifier(std::move(info), options, Density()), m_lambda(lambda_of(options)) {}
 
  private:

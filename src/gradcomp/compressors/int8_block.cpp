@@ -160,7 +160,7 @@ void resize_blocks(const Exec& exec, Int8State& state, index_t count, index_t si
 
 class Int8Block final : public DenseBytesOf<Int8State> {
  public:
-  Int8Block(Info info, const Options& options)
+  Int8Block(Info info, const ParameterValues& options)
       : DenseBytesOf(declared(std::move(info), options), options), m_block(options.integer("block")) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
@@ -186,7 +186,7 @@ class Int8Block final : public DenseBytesOf<Int8State> {
   }
 
  private:
-  static Info declared(Info info, const Options& options) {
+  static Info declared(Info info, const ParameterValues& options) {
     if (options.text("rounding") == "stochastic") info.property = Info::Property::unbiased;
     return info;
   }

@@ -128,11 +128,11 @@ void add_raw(const Exec& exec, const OneBitState& state, const float* values, fl
       });
 }
 
-bool about_mean(const Options& options) { return options.text("threshold") == "mean"; }
+bool about_mean(const ParameterValues& options) { return options.text("threshold") == "mean"; }
 
 class OneBit final : public DenseBytesOf<OneBitState> {
  public:
-  OneBit(Info info, const Options& options)
+  OneBit(Info info, const ParameterValues& options)
       : DenseBytesOf(with_threshold(std::move(info), options), options), m_about_mean(about_mean(options)) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
@@ -168,7 +168,7 @@ class OneBit final : public DenseBytesOf<OneBitState> {
   }
 
  private:
-  static Info with_threshold(Info info, const Options& options) {
+  static Info with_threshold(Info info, const ParameterValues& options) {
     info.passes += about_mean(options) ? 1 : 0;
     return info;
   }

@@ -107,7 +107,7 @@ void tally_non_finite(const Exec& exec, const Span<const float>& values, const T
 }
 
 /// With the rank's own seed the message is bytes, since sums need common places.
-Info with_seed(Info info, const Options& options) {
+Info with_seed(Info info, const ParameterValues& options) {
   if (options.text("seed") == "private") {
     info.rounds = {MessageKind::bytes};
     info.reducer = "allgather";
@@ -118,7 +118,7 @@ Info with_seed(Info info, const Options& options) {
 
 class RandomK final : public CompressorOf<RandomKState> {
  public:
-  RandomK(Info info, Options options)
+  RandomK(Info info, ParameterValues options)
       : CompressorOf(with_seed(std::move(info), options), options),
         m_ratio(options.real("ratio")),
         m_unbiased(options.text("scale") == "unbiased"),

@@ -5,7 +5,7 @@
 namespace gradcomp::compressors {
 namespace {
 
-RedsyncPolicy redsync_policy(const Options& options) {
+RedsyncPolicy redsync_policy(const ParameterValues& options) {
   const std::string search = options.text("search");
   return {search == "auto", search == "trimmed" ? RedsyncPolicy::Kind::trimmed : RedsyncPolicy::Kind::binary,
           options.real("eps"), static_cast<int>(options.integer("interval"))};
@@ -15,7 +15,7 @@ RedsyncPolicy redsync_policy(const Options& options) {
 
 class Redsync final : public Sparsifier {
  public:
-  Redsync(Info info, const Options& options)
+  Redsync(Info info, const ParameterValues& options)
       : Sparsifier(std::move(info), options),
         m_policy(redsync_policy(this->options())),
         m_paper(this->options().text("variant") == "paper") {}

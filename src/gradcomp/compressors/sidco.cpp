@@ -7,7 +7,7 @@
 namespace gradcomp::compressors {
 namespace {
 
-SidcoRule rule_of(const Options& options) {
+SidcoRule rule_of(const ParameterValues& options) {
   SidcoRule rule;
   rule.first = distribution_from_name(options.text("sid"));
   rule.later = rule.first == Distribution::exponential ? Distribution::exponential : Distribution::pareto;
@@ -24,7 +24,7 @@ int first_stages(const SidcoRule& rule, double ratio) { return rule.paper ? 1 : 
 
 class Sidco final : public Sparsifier {
  public:
-  Sidco(Info info, Options options)
+  Sidco(Info info, ParameterValues options)
       : Sparsifier(std::move(info), std::move(options)),
         m_rule(rule_of(this->options())),
         m_tolerance(this->options().real("tolerance")),

@@ -141,7 +141,7 @@ void return_chosen(const Exec& exec, const Source& source, const SketchState& st
 
 class Sketch final : public CompressorOf<SketchState> {
  public:
-  Sketch(Info info, Options options)
+  Sketch(Info info, ParameterValues options)
       : CompressorOf(std::move(info), std::move(options)),
         m_sizes{this->options().real("ratio"), static_cast<int>(this->options().integer("rows")),
                 this->options().integer("columns"), this->options().integer("candidates")} {}

@@ -11,7 +11,7 @@ void State::resize(index_t count) {
   if (!kept.empty()) kept[0] = count;
 }
 
-Compressor::Compressor(Info info, Options options) : m_info(std::move(info)), m_options(std::move(options)) {}
+Compressor::Compressor(Info info, ParameterValues options) : m_info(std::move(info)), m_options(std::move(options)) {}
 
 void Compressor::finish(const Exec&, const Source&, State&, const Context&, const Span<float>&, Verdict&) const {
   throw Error(m_info.name + ": a method of one bytes round has no finish()");

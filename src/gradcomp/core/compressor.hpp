@@ -67,13 +67,13 @@ class State {
 
 class Compressor {
  public:
-  Compressor(Info info, Options options);
+  Compressor(Info info, ParameterValues options);
   virtual ~Compressor() = default;
   Compressor(const Compressor&) = delete;
   Compressor& operator=(const Compressor&) = delete;
 
   const Info& info() const { return m_info; }
-  const Options& options() const { return m_options; }
+  const ParameterValues& options() const { return m_options; }
   int rounds() const { return static_cast<int>(m_info.rounds.size()); }
 
   /// Allocates everything that a bucket of this layout needs.
@@ -125,7 +125,7 @@ class Compressor {
 
  private:
   Info m_info;
-  Options m_options;
+  ParameterValues m_options;
 };
 
 }  // namespace gradcomp

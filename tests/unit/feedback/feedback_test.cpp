@@ -13,11 +13,11 @@ namespace {
 
 using Values = std::vector<float>;
 
-Options options(const std::map<std::string, std::string>& given, const std::string& default_kind = "none") {
+ParameterValues options(const std::map<std::string, std::string>& given, const std::string& default_kind = "none") {
   Info info;
   info.feedback = default_kind;
   info.feedbacks = {"none", "residual", "momentum_correction", "ef21"};
-  return Options("test", feedback_parameters(info), given);
+  return ParameterValues("test", feedback_parameters(info), given);
 }
 
 Values to_host(const float* data, index_t count) {

@@ -29,7 +29,8 @@ bool is_coder(const Compressor& method) {
 std::string names_of(bool (*serves)(const Compressor&)) {
   std::vector<std::string> names;
   for (const Entry& entry : all_entries()) {
-    if (serves(*entry.make(Options(entry.info.name, entry.info.parameters, {})))) names.push_back(entry.info.name);
+    if (serves(*entry.make(ParameterValues(entry.info.name, entry.info.parameters, {}))))
+      names.push_back(entry.info.name);
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }

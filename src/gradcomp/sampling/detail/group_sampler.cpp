@@ -141,7 +141,7 @@ std::vector<Parameter> with_resharding(std::vector<Parameter> own) {
   return own;
 }
 
-void read_resharding(const Options& own, GroupOptions& options) {
+void read_resharding(const ParameterValues& own, GroupOptions& options) {
   options.reshard_every = own.integer("reshard");
   options.reshard_max = own.integer("reshard_samples");
   options.reshard_tolerance = own.real("reshard_tolerance");

@@ -84,6 +84,6 @@ class GroupSampler final : public BatchSampler {
 
 /// Parameters of resharding, which all entries share, behind an entry's own.
 std::vector<Parameter> with_resharding(std::vector<Parameter> own);
-void read_resharding(const Options& own, GroupOptions& options);
+void read_resharding(const ParameterValues& own, GroupOptions& options);
 
 }  // namespace gradcomp::sampling

@@ -17,7 +17,7 @@ std::vector<double> released(std::span<const float> losses, double /*running_mea
 }
 
 sampling::GroupOptions group_options(const SamplerSetup& setup) {
-  const Options& own = setup.own;
+  const ParameterValues& own = setup.own;
   sampling::GroupOptions options;
   options.slice = own.integer("slice");
   options.every = own.integer("every");

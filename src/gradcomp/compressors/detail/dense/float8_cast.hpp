@@ -135,7 +135,7 @@ void decode_float8(const Exec& exec, const Float8State& state, const std::byte* 
 template <class Format>
 class Float8Cast final : public DenseBytesOf<Float8State> {
  public:
-  Float8Cast(Info info, const Options& options)
+  Float8Cast(Info info, const ParameterValues& options)
       : DenseBytesOf<Float8State>(declared(std::move(info), options), options) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
@@ -160,7 +160,7 @@ class Float8Cast final : public DenseBytesOf<Float8State> {
   void resize_plans(const Exec& exec, Float8State& own, index_t count) const override { own.tiles.resize(exec, count); }
 
  private:
-  static Info declared(Info info, const Options& options) {
+  static Info declared(Info info, const ParameterValues& options) {
     if (options.text("rounding") == "stochastic") info.property = Info::Property::unbiased;
     return info;
   }

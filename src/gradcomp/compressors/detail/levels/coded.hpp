@@ -26,7 +26,7 @@ inline Parameter group_parameter(const std::string& value) {
       .formerly("bucket")
       .as_shared();
 }
-inline index_t group_length(const Options& options) {
+inline index_t group_length(const ParameterValues& options) {
   return options.text("group") == "tensor" ? 0 : options.integer("group");
 }
 inline Parameter scale_parameter() {
@@ -73,7 +73,7 @@ template <class Scheme>
 class Coded final : public DenseBytesOf<CodedState> {
  public:
   using Codec = typename Scheme::Codec;
-  Coded(Info info, Options options)
+  Coded(Info info, ParameterValues options)
       : DenseBytesOf(std::move(info), std::move(options)), m_scheme(Scheme::from(this->options())) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {

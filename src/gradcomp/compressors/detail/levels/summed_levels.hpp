@@ -52,7 +52,7 @@ void return_levels(const Exec& exec, const SummedState& state, const Source& sou
 template <class Scheme>
 class SummedLevels final : public CompressorOf<SummedState> {
  public:
-  SummedLevels(Info info, Options options)
+  SummedLevels(Info info, ParameterValues options)
       : CompressorOf(std::move(info), std::move(options)), m_scheme(Scheme::from(this->options())) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {

@@ -34,7 +34,7 @@ void count_non_finite(const Exec& exec, const float* reduced, index_t count, con
       });
 }
 
-LowRankRule::LowRankRule(const Options& options)
+LowRankRule::LowRankRule(const ParameterValues& options)
     : rank(static_cast<int>(options.integer("rank"))),
       min_rate(options.real("min_rate")),
       start_step(options.integer("start_step")),
@@ -53,7 +53,7 @@ index_t LowRankState::scratch_bytes() const {
   return plan.scratch_bytes() + whole.scratch_bytes() + 8 * static_cast<index_t>(own.size());
 }
 
-LowRankMethod::LowRankMethod(Info info, Options options)
+LowRankMethod::LowRankMethod(Info info, ParameterValues options)
     : CompressorOf(std::move(info), std::move(options)), m_rule(this->options()) {}
 
 FactorCounts LowRankMethod::counts(const Layout& layout) const {

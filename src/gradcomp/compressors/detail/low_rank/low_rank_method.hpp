@@ -14,7 +14,7 @@ namespace gradcomp::compressors {
 
 /// Options of all variants.
 struct LowRankRule {
-  explicit LowRankRule(const Options& options);
+  explicit LowRankRule(const ParameterValues& options);
 
   int rank;
   double min_rate;
@@ -53,7 +53,7 @@ struct LowRankState : State {
 
 class LowRankMethod : public CompressorOf<LowRankState> {
  public:
-  LowRankMethod(Info info, Options options);
+  LowRankMethod(Info info, ParameterValues options);
 
   index_t payload_capacity(const Layout&) const final { return 0; }
   index_t payload_bytes(const Layout& layout, index_t kept) const final;
@@ -91,8 +91,8 @@ class LowRankMethod : public CompressorOf<LowRankState> {
 };
 
 // The variants, which powersgd.cpp chooses from.
-std::unique_ptr<Compressor> make_two_sided(const Info& info, const Options& options);
-std::unique_ptr<Compressor> make_one_sided(Info info, const Options& options);
-std::unique_ptr<Compressor> make_unbiased_low_rank(Info info, const Options& options);
+std::unique_ptr<Compressor> make_two_sided(const Info& info, const ParameterValues& options);
+std::unique_ptr<Compressor> make_one_sided(Info info, const ParameterValues& options);
+std::unique_ptr<Compressor> make_unbiased_low_rank(Info info, const ParameterValues& options);
 
 }  // namespace gradcomp::compressors

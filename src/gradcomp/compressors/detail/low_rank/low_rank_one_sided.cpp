@@ -73,7 +73,7 @@ class OneSided final : public LowRankMethod {
 
 }  // namespace
 
-std::unique_ptr<Compressor> make_one_sided(Info info, const Options& options) {
+std::unique_ptr<Compressor> make_one_sided(Info info, const ParameterValues& options) {
   info.rounds = {MessageKind::summable};
   return std::make_unique<OneSided>(std::move(info), options);
 }

@@ -30,7 +30,7 @@ struct UnbiasedState final : LowRankState {
 
 class Unbiased final : public LowRankMethod {
  public:
-  Unbiased(Info info, const Options& options)
+  Unbiased(Info info, const ParameterValues& options)
       : LowRankMethod(std::move(info), options), m_alternating(options.text("side") == "alternating") {}
 
   bool has_fixed_bytes() const override { return !m_alternating && LowRankMethod::has_fixed_bytes(); }
@@ -73,7 +73,7 @@ class Unbiased final : public LowRankMethod {
 
 }  // namespace
 
-std::unique_ptr<Compressor> make_unbiased_low_rank(Info info, const Options& options) {
+std::unique_ptr<Compressor> make_unbiased_low_rank(Info info, const ParameterValues& options) {
   info.property = Info::Property::unbiased;
   info.feedback = "none";
   info.feedbacks = {"none"};

@@ -127,7 +127,7 @@ index_t QuantaState::scratch_bytes() const {
          static_cast<index_t>(values.size() * 4 + device_ends.size() * 8 + device_thresholds.size() * 4);
 }
 
-QuantaMethod::QuantaMethod(Info info, Options options, bool per_segment)
+QuantaMethod::QuantaMethod(Info info, ParameterValues options, bool per_segment)
     : CompressorOf(std::move(info), std::move(options)),
       m_per_segment(per_segment),
       m_counts(this->options().text("quanta") == "multi") {}

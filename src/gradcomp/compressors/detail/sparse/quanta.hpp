@@ -39,7 +39,7 @@ struct QuantaState : State {
 class QuantaMethod : public CompressorOf<QuantaState> {
  public:
   /// `per_segment`: whether every segment has a tau of its own.
-  QuantaMethod(Info info, Options options, bool per_segment);
+  QuantaMethod(Info info, ParameterValues options, bool per_segment);
 
   std::unique_ptr<State> prepare(const Layout& layout) const override;
   index_t payload_capacity(const Layout& layout) const override;

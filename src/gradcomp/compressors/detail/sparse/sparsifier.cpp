@@ -11,7 +11,7 @@ namespace gradcomp::compressors {
 namespace {
 
 /// What coded values change in what the method promises.
-Info with_coding(Info info, const Options& options) {
+Info with_coding(Info info, const ParameterValues& options) {
   const bool plain = coders::sparse_coding(options).values == coders::ValueCoding::f32;
   info.sends_values = info.sends_values && plain;
   info.scale_free = info.scale_free && plain;  // formats have a range, scales underflow
@@ -65,9 +65,10 @@ index_t SparseState::scratch_bytes() const {
          static_cast<index_t>(payload.size() + elements.size() * (sizeof(index_t) + sizeof(std::int32_t)));
 }
 
-Sparsifier::Sparsifier(Info info, const Options& options) : Sparsifier(std::move(info), options, Density(options)) {}
+Sparsifier::Sparsifier(Info info, const ParameterValues& options)
+    : Sparsifier(std::move(info), options, Density(options)) {}
 
-Sparsifier::Sparsifier(Info info, const Options& options, Density density)
+Sparsifier::Sparsifier(Info info, const ParameterValues& options, Density density)
     : CompressorOf(with_coding(std::move(info), options), options),
       m_density(std::move(density)),
       m_coding(coders::sparse_coding(options)) {}

@@ -62,9 +62,9 @@ struct SparseState : State {
 
 class Sparsifier : public CompressorOf<SparseState> {
  public:
-  Sparsifier(Info info, const Options& options);
+  Sparsifier(Info info, const ParameterValues& options);
   /// Of a method that declares no `ratio`.
-  Sparsifier(Info info, const Options& options, Density density);
+  Sparsifier(Info info, const ParameterValues& options, Density density);
 
   std::unique_ptr<State> prepare(const Layout& layout) const override;
   index_t payload_capacity(const Layout& layout) const override;
