@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "case.hpp"
-#include "figures.hpp"
+#include "deterministic.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
 #include "gradcomp/method/spec.hpp"
@@ -90,7 +90,7 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
   if (session.last_round) {
     const auto name = row.json().at("name").get<std::string>();
     const auto first = session.gradient(input);
-    const Figures found = figures(exec, method, input.layout, first, session.options.seed, phase, name);
+    const Deterministic found = deterministic(exec, method, input.layout, first, session.options.seed, phase, name);
     row.set("payload_checksum", fmt::format("{:08x}", found.payload));
     row.set("decoded_checksum", fmt::format("{:08x}", found.decoded))
         .set("allocations", found.allocations)
