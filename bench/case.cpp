@@ -10,7 +10,7 @@
 namespace gradcomp::bench {
 namespace {
 
-constexpr index_t most_rounds = 5;
+constexpr index_t max_rounds = 5;
 
 /// Samples first .. last - 1 of a case.
 void register_run(Session& session, const Case& item, index_t first, index_t last, index_t all) {
@@ -33,11 +33,11 @@ void register_run(Session& session, const Case& item, index_t first, index_t las
 /// The cases of one group in rounds, each in a random order of its own. The order follows from the seed alone.
 std::size_t register_interleaved(Session& session, std::vector<const Case*> group, std::mt19937_64& random) {
   std::size_t runs = 0;
-  for (index_t round = 0; round < most_rounds; ++round) {
+  for (index_t round = 0; round < max_rounds; ++round) {
     for (std::size_t i = group.size(); i > 1; --i) std::swap(group[i - 1], group[random() % i]);  // Fisher and Yates
     for (const Case* const item : group) {
       const index_t all = session.samples(item->elements);
-      const index_t first = all * round / most_rounds, last = all * (round + 1) / most_rounds;
+      const index_t first = all * round / max_rounds, last = all * (round + 1) / max_rounds;
       if (first == last) continue;
       register_run(session, *item, first, last, all);
       ++runs;

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "case.hpp"
-#include "figures.hpp"
+#include "deterministic.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
 #include "gradcomp/method/spec.hpp"
@@ -21,7 +21,7 @@ struct SlowMethod {
 constexpr SlowMethod slow_methods[] = {{"atomo", index_t{1} << 14}};  // the spectrum of a matrix
 
 /// Elements up to which a method runs.
-index_t most_elements(const Session& session, const MethodSpec& method) {
+index_t max_elements(const Session& session, const MethodSpec& method) {
   for (const auto& slow : slow_methods) {
     if (session.options.methods.empty() && method.compressor->info().name == slow.name) return slow.most;
   }
@@ -90,7 +90,7 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
   if (session.last_round) {
     const auto name = row.json().at("name").get<std::string>();
     const auto first = session.gradient(input);
-    const Figures found = figures(exec, method, input.layout, first, session.options.seed, phase, name);
+    const Deterministic found = deterministic(exec, method, input.layout, first, session.options.seed, phase, name);
     row.set("payload_checksum", fmt::format("{:08x}", found.payload));
     row.set("decoded_checksum", fmt::format("{:08x}", found.decoded))
         .set("allocations", found.allocations)
@@ -106,7 +106,7 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
 void add_compressor_cases(Session& session) {
   for (const auto& method : chosen_methods(session)) {
     const double bytes = bytes_per_element(method, session.options.seed, session.options.stream);
-    const index_t most = most_elements(session, method);
+    const index_t most = max_elements(session, method);
     std::vector<std::string> slow_inputs;
     for (const auto& input : session.inputs) {
       if (input.elements > most) {

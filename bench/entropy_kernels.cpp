@@ -10,7 +10,7 @@
 namespace gradcomp::bench {
 namespace {
 
-constexpr index_t least_symbols = 1024;  ///< of fewer the section's head may be longer than the symbols
+constexpr index_t min_symbols = 1024;  ///< of fewer the section's head may be longer than the symbols
 
 struct Coded {
   explicit Coded(const KernelInput& given)
@@ -104,7 +104,7 @@ Kernel huffman_decode(const KernelInput& input) {
 }  // namespace
 
 std::vector<NamedKernel> entropy_kernels() {
-  return {{"huffman_encode", 16, huffman_encode, least_symbols}, {"huffman_decode", 16, huffman_decode, least_symbols}};
+  return {{"huffman_encode", 16, huffman_encode, min_symbols}, {"huffman_decode", 16, huffman_decode, min_symbols}};
 }
 
 }  // namespace gradcomp::bench

@@ -48,7 +48,7 @@ void run_train_step(benchmark::State& state, Session& session, report::Row row, 
   const auto parameter_count = static_cast<std::size_t>(model->layout().count());
   Vector<float> parameters("gradcomp::bench::parameters", parameter_count);
   Vector<float> gradient("gradcomp::bench::parameter_gradient", parameter_count);
-  Vector<float> statistics("gradcomp::bench::statistics", static_cast<std::size_t>(model->state_count()));
+  Vector<float> statistics("gradcomp::bench::statistics", static_cast<std::size_t>(model->buffer_count()));
   const auto initial = Kokkos::create_mirror_view(parameters);
   const auto initial_statistics = Kokkos::create_mirror_view(statistics);
   model->initialise(session.options.seed, initial, initial_statistics);

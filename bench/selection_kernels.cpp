@@ -35,25 +35,25 @@ Kernel top_k(const KernelInput& input) {
     kernels::Tiles tiles;
     kernels::FirstPass first;
     kernels::Selector selector;
-    std::vector<kernels::Request> requests;
+    std::vector<kernels::Selection> selections;
     Vector<std::uint32_t> indices;
     Vector<float> values;
   };
   const index_t k = entries(input.count());
   const kernels::Tiles tiles(Layout::flat(input.count()));
-  kernels::Request request;
-  request.k = k;
+  kernels::Selection selection;
+  selection.k = k;
   const auto arrays =
       std::make_shared<Arrays>(Arrays{tiles,
                                       kernels::FirstPass(tiles),
                                       kernels::Selector(tiles, density),
-                                      {request},
+                                      {selection},
                                       Vector<std::uint32_t>("gradcomp::bench::indices", static_cast<std::size_t>(k)),
                                       Vector<float>("gradcomp::bench::values", static_cast<std::size_t>(k))});
   const auto before = [=] { arrays->first.run(input.exec, arrays->tiles, input.source()); };
   const auto work = [=] {
     auto& own = *arrays;
-    own.selector.choose(input.exec, own.tiles, input.source(), own.first, own.requests);
+    own.selector.choose(input.exec, own.tiles, input.source(), own.first, own.selections);
     own.selector.emit(input.exec, own.tiles, input.source(), own.indices.data(), own.values.data());
   };
   const auto check = [=] {

@@ -52,7 +52,7 @@ Kernel count_above(const KernelInput& input) {
   double mean = 0;
   for (const float a : host) mean += std::abs(a) / static_cast<double>(host.size());
   kernels::Probes probes = kernels::no_probes();
-  for (int i = 0; i < kernels::most_probes; ++i) probes[i] = kernels::magnitude(static_cast<float>(mean * i));
+  for (int i = 0; i < kernels::max_probes; ++i) probes[i] = kernels::magnitude(static_cast<float>(mean * i));
   Kokkos::deep_copy(arrays->probes, probes);
   const auto work = [=] {
     auto& own = *arrays;
@@ -61,7 +61,7 @@ Kernel count_above(const KernelInput& input) {
   const auto check = [=] {
     const auto values = input.host();
     const kernels::Counts counts = to_host(input.exec, arrays->counts).at(0);
-    for (int i = 0; i < kernels::most_probes; ++i) {
+    for (int i = 0; i < kernels::max_probes; ++i) {
       const index_t expected =
           std::count_if(values.begin(), values.end(), [&](float a) { return kernels::magnitude(a) > probes[i]; });
       require(counts[i] == expected, "wrong answer: {} elements above threshold {}, expected {}", counts[i], i,

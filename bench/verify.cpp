@@ -71,8 +71,8 @@ void KeptState::restore(OneRank& loop) const {
 MethodSpec remembering(const MethodSpec& method) {
   if (!method.compressor->info().takes("residual")) return method;
   MethodSpec spec = method;
-  spec.common = Options("gradcomp-bench", common_parameters(method.compressor->info()),
-                        {{"feedback", "residual"}, {"granularity", method.common.text("granularity")}});
+  spec.common = ParameterValues("gradcomp-bench", common_parameters(method.compressor->info()),
+                                {{"feedback", "residual"}, {"granularity", method.common.text("granularity")}});
   return spec;
 }
 

@@ -17,7 +17,7 @@ using namespace gradcomp;
 
 namespace {
 
-constexpr index_t most_elements = index_t{1} << 31;
+constexpr index_t max_elements = index_t{1} << 31;
 
 /// As nccl-tests has it.
 struct Range {
@@ -28,7 +28,7 @@ struct Range {
 void add_sizes(CLI::App& app, CommandLine& line, Range& range) {
   auto* sizes = app.add_option("--sizes", line.sizes, "numbers of gradient elements")
                     ->delimiter(',')
-                    ->check(CLI::Range(index_t{0}, most_elements));
+                    ->check(CLI::Range(index_t{0}, max_elements));
   auto* least =
       app.add_option("--minbytes", range.least, "in place of --sizes: bytes of the smallest gradient, e.g. 8");
   auto* most = app.add_option("--maxbytes", range.most, "bytes of the largest, e.g. 1G (units: K, M, G of 1024)");
@@ -42,7 +42,7 @@ void add_sizes(CLI::App& app, CommandLine& line, Range& range) {
 }  // namespace
 
 std::vector<index_t> sizes_between(std::uint64_t least, std::uint64_t most, std::uint64_t factor) {
-  constexpr std::uint64_t limit = 4 * static_cast<std::uint64_t>(most_elements);
+  constexpr std::uint64_t limit = 4 * static_cast<std::uint64_t>(max_elements);
   require(least >= 4 && least <= most && most <= limit,
           "--minbytes {} and --maxbytes {} are not allowed; from 4 to {}, the smaller first", least, most, limit);
   require(factor >= 2, "--stepfactor {} is not allowed; at least 2", factor);

@@ -285,7 +285,7 @@ TEST(SparseOkTopk, KeepsTheLargestSums) {
       const auto sums = sums_of_all(bucket, range, ranks, step, 0.05, run.layout().count());
       const std::size_t k = top_entries(bucket, gradient_values(range.count, 0, 0).data(), 0.05).size();
       std::size_t kept = 0;
-      std::uint32_t least = 4096, most_dropped = 0;
+      std::uint32_t least = 4096, max_dropped = 0;
       for (const auto& [i, v] : sums) {
         const float found = mean[static_cast<std::size_t>(range.offset + i)];
         if (found != 0) {
@@ -293,12 +293,12 @@ TEST(SparseOkTopk, KeepsTheLargestSums) {
           ++kept;
           least = std::min(least, bin_of(v));
         } else {
-          most_dropped = std::max(most_dropped, bin_of(v));
+          max_dropped = std::max(max_dropped, bin_of(v));
         }
       }
       EXPECT_LE(kept, k);
       EXPECT_GE(kept + static_cast<std::size_t>(ranks), std::min(k, sums.size()));
-      EXPECT_GE(least, most_dropped);
+      EXPECT_GE(least, max_dropped);
       const auto nonzeros = std::count_if(mean.begin() + range.offset, mean.begin() + range.offset + range.count,
                                           [](float x) { return x != 0; });
       EXPECT_EQ(static_cast<std::size_t>(nonzeros), kept);

@@ -33,16 +33,16 @@ void dump(const std::string& folder, const std::unique_ptr<Model<T>>& model, int
   const Exec exec;
   const int vocabulary = model->classes();
   const Vector<T> parameters("parameters", model->layout().count()), gradient("gradient", model->layout().count());
-  const Vector<T> state("state", model->state_count());
+  const Vector<T> buffers("buffers", model->buffer_count());
   const index_t count = index_t(sequences) * length;
   const Vector<std::int32_t> tokens("tokens", 2 * count), labels("labels", 2 * count);
   {
     const auto host = Kokkos::create_mirror_view(parameters);
-    const auto host_state = Kokkos::create_mirror_view(state);
+    const auto host_buffers = Kokkos::create_mirror_view(buffers);
     model->initialise(3, HostSpan<T>(host.data(), host.extent(0)),
-                      HostSpan<T>(host_state.data(), host_state.extent(0)));
+                      HostSpan<T>(host_buffers.data(), host_buffers.extent(0)));
     Kokkos::deep_copy(parameters, host);
-    Kokkos::deep_copy(state, host_state);
+    Kokkos::deep_copy(buffers, host_buffers);
     const auto host_tokens = Kokkos::create_mirror_view(tokens), host_labels = Kokkos::create_mirror_view(labels);
     for (index_t i = 0; i < 2 * count; ++i) {
       host_tokens(i) = static_cast<std::int32_t>(uniform(4, 1, i) * 0.999 * vocabulary);
@@ -52,9 +52,9 @@ void dump(const std::string& folder, const std::unique_ptr<Model<T>>& model, int
     Kokkos::deep_copy(labels, host_labels);
   }
   perturb(parameters, 100, 0.05);
-  perturb(state, 101, 0.5);
+  perturb(buffers, 101, 0.5);
   write(folder + "/parameters", parameters);
-  write(folder + "/state", state);
+  write(folder + "/state", buffers);
   write(folder + "/tokens", tokens);
   write(folder + "/labels", labels);
 
@@ -63,11 +63,11 @@ void dump(const std::string& folder, const std::unique_ptr<Model<T>>& model, int
     const Span<const std::int32_t> of_tokens(tokens.data() + number * count, static_cast<std::size_t>(count));
     return Batch<T>{{}, of_labels, of_tokens, restart};
   };
-  const Loss first = model->train_step(exec, parameters, state, batch(0, false), gradient);
-  const Loss second = model->train_step(exec, parameters, state, batch(1, false), gradient);
+  const Loss first = model->train_step(exec, parameters, buffers, batch(0, false), gradient);
+  const Loss second = model->train_step(exec, parameters, buffers, batch(1, false), gradient);
   write(folder + "/gradient", gradient);
-  write(folder + "/new_state", state);
-  const Loss evaluated = model->evaluate(exec, parameters, state, batch(1, true));
+  write(folder + "/new_state", buffers);
+  const Loss evaluated = model->evaluate(exec, parameters, buffers, batch(1, true));
   write_layout(folder, model->layout());
   std::cout << fmt::format("{:.17g} {:.17g} {:.17g}\n", first.mean(), second.mean(), evaluated.mean());
 }

@@ -34,32 +34,32 @@ void dump(const std::string& folder, const std::string& name, int extent, int ba
   const Exec exec;
   const auto model = make<T>(name, extent, batch);
   const Vector<T> parameters("parameters", model->layout().count()), gradient("gradient", model->layout().count());
-  const Vector<T> state("state", model->state_count()), images("images", batch * model->image_size());
+  const Vector<T> buffers("buffers", model->buffer_count()), images("images", batch * model->image_size());
   const Vector<std::int32_t> labels("labels", batch);
   {
     const auto host = Kokkos::create_mirror_view(parameters);
-    const auto host_state = Kokkos::create_mirror_view(state);
+    const auto host_buffers = Kokkos::create_mirror_view(buffers);
     const auto host_labels = Kokkos::create_mirror_view(labels);
     model->initialise(3, HostSpan<T>(host.data(), host.extent(0)),
-                      HostSpan<T>(host_state.data(), host_state.extent(0)));
+                      HostSpan<T>(host_buffers.data(), host_buffers.extent(0)));
     for (int i = 0; i < batch; ++i) host_labels(i) = i * 3 % classes;
     Kokkos::deep_copy(parameters, host);
-    Kokkos::deep_copy(state, host_state);
+    Kokkos::deep_copy(buffers, host_buffers);
     Kokkos::deep_copy(labels, host_labels);
   }
   perturb(parameters, 100, 0.05);
-  perturb(state, 101, 0.05);
+  perturb(buffers, 101, 0.05);
   perturb(images, 102, 1.0);
   write(folder + "/parameters", parameters);
-  write(folder + "/state", state);
+  write(folder + "/state", buffers);
   write(folder + "/images", images);
   write(folder + "/labels", labels);
 
   const Batch<T> data{images, labels};
-  const Loss evaluated = model->evaluate(exec, parameters, state, data);
-  const Loss trained = model->train_step(exec, parameters, state, data, gradient);
+  const Loss evaluated = model->evaluate(exec, parameters, buffers, data);
+  const Loss trained = model->train_step(exec, parameters, buffers, data, gradient);
   write(folder + "/gradient", gradient);
-  write(folder + "/new_state", state);
+  write(folder + "/new_state", buffers);
   write_layout(folder, model->layout());
   std::cout << fmt::format("{:.17g} {:.17g}\n", trained.mean(), evaluated.mean());
 }

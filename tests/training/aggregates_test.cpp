@@ -48,17 +48,18 @@ TEST(DensityMedian, IsTheLowestAndTheHighestOfTheRanksMedians) {
 TEST(EvaluateHeldOut, HasTheSameLossHoweverTheSetIsShared) {
   Rig rig;
   const Exec exec;
-  Vector<float> parameters("parameters", rig.model->layout().count()), state("state", rig.model->state_count());
-  const auto host_parameters = Kokkos::create_mirror_view(parameters), host_state = Kokkos::create_mirror_view(state);
-  rig.model->initialise(3, host_parameters, host_state);
+  Vector<float> parameters("parameters", rig.model->layout().count()), buffers("buffers", rig.model->buffer_count());
+  const auto host_parameters = Kokkos::create_mirror_view(parameters),
+             host_buffers = Kokkos::create_mirror_view(buffers);
+  rig.model->initialise(3, host_parameters, host_buffers);
   Kokkos::deep_copy(parameters, host_parameters);
-  Kokkos::deep_copy(state, host_state);
+  Kokkos::deep_copy(buffers, host_buffers);
   const auto alone = make_self();
   const Job shared = rig.job(), whole{rig.options, *rig.task, *rig.model, *alone, *alone};
-  nn::DeviceBatch buffers;
+  nn::DeviceBatch device;
   for (const auto& [split, count] : {std::pair{data::Split::test, 21}, {data::Split::validation, 17}}) {
-    const nn::Loss sum = evaluate_held_out(exec, shared, split, buffers, parameters, state);
-    const nn::Loss expected = evaluate_held_out(exec, whole, split, buffers, parameters, state);
+    const nn::Loss sum = evaluate_held_out(exec, shared, split, device, parameters, buffers);
+    const nn::Loss expected = evaluate_held_out(exec, whole, split, device, parameters, buffers);
     EXPECT_EQ(sum.count, count);
     EXPECT_EQ(expected.count, count);
     EXPECT_EQ(sum.correct, expected.correct);

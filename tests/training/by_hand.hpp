@@ -17,13 +17,13 @@ class ByHand {
   explicit ByHand(Rig& rig)
       : m_rig(rig),
         m_fill(rig.task->training(rig.job().shard())),
-        m_state("state", static_cast<std::size_t>(rig.model->state_count())) {
+        m_buffers("buffers", static_cast<std::size_t>(rig.model->buffer_count())) {
     const auto count = static_cast<std::size_t>(rig.model->layout().count());
     parameters.resize(count);
-    std::vector<float> state(m_state.size());
+    std::vector<float> buffers(m_buffers.size());
     rig.model->initialise(rig.options.seed, HostSpan<float>(parameters.data(), count),
-                          HostSpan<float>(state.data(), state.size()));
-    Kokkos::deep_copy(m_state, HostSpan<const float>(state.data(), state.size()));
+                          HostSpan<float>(buffers.data(), buffers.size()));
+    Kokkos::deep_copy(m_buffers, HostSpan<const float>(buffers.data(), buffers.size()));
     for (const Segment& s : rig.model->layout().segments) {
       m_decayed.insert(m_decayed.end(), static_cast<std::size_t>(s.count), s.is_matrix() ? 1.0F : 0.0F);
     }
@@ -37,7 +37,7 @@ class ByHand {
     batch.step = step;
     m_fill(batch);
     const Vector<float> p = to_device(parameters), g("gradient", parameters.size());
-    m_rig.model->train_step(Exec(), p, m_state, m_buffers.upload(Exec(), batch), g);
+    m_rig.model->train_step(Exec(), p, m_buffers, m_device.upload(Exec(), batch), g);
     return to_host(g);
   }
 
@@ -55,7 +55,7 @@ class ByHand {
   }
 
   /// The running statistics of the batch norms become their mean over the ranks.
-  void average_state() { Kokkos::deep_copy(m_state, to_device(mean(to_host(m_state)))); }
+  void average_buffers() { Kokkos::deep_copy(m_buffers, to_device(mean(to_host(m_buffers)))); }
 
   /// A linear warm-up, then half a cosine.
   double rate(index_t step) const {
@@ -85,8 +85,8 @@ class ByHand {
  private:
   Rig& m_rig;
   data::Loader::Fill m_fill;
-  nn::DeviceBatch m_buffers;
-  Vector<float> m_state;
+  nn::DeviceBatch m_device;
+  Vector<float> m_buffers;
   std::vector<float> m_decayed;
 };
 

@@ -156,7 +156,7 @@ TEST(ByHand, LocalStepsWithAnOuterOptimiser) {
       start[i] -= 0.5F * (mean[i] + 0.75F * outer[i]);
     }
     p = start;
-    hand.average_state();
+    hand.average_buffers();
   }
   expect_equal(rig,
                "fp32:strategy=local:strategy.period=2:strategy.outer_rate=0.5:strategy.outer_momentum=0.75:"

@@ -16,7 +16,7 @@ void sleep_ms(int time) { std::this_thread::sleep_for(std::chrono::milliseconds(
 
 /// The most buckets that were under way at a time, from their first message to the end of their last one. `ends`: how
 /// many messages of a bucket end in a step; `buckets`: tags from theirs on are no buckets'.
-index_t most_under_way(const Events& log, std::size_t ends, int buckets) {
+index_t max_under_way(const Events& log, std::size_t ends, int buckets) {
   std::map<int, std::size_t> left;
   index_t most = 0;
   for (const Event& event : log) {
@@ -52,7 +52,7 @@ TEST(EventLogs, NoMoreBucketsAreUnderWayThanCredits) {
     }
     if (comm.rank() != 0) continue;
     const auto hops = static_cast<std::size_t>(2 * (comm.size() - 1));  // each sends and receives
-    const index_t most = most_under_way(*log, 2 * hops, buckets);
+    const index_t most = max_under_way(*log, 2 * hops, buckets);
     EXPECT_LE(most, credits);
     EXPECT_GE(most, std::min<index_t>(credits, 2)) << credits << ": the bound was not tried";
   }
@@ -60,7 +60,7 @@ TEST(EventLogs, NoMoreBucketsAreUnderWayThanCredits) {
 
 /// The most steps that a worker of another rank was ahead of the slowest one when rank 0, the only server, let it go
 /// on. Marks are the beginnings of rank 0's own steps, whose pushes are no messages.
-index_t most_ahead(const Events& log, int workers) {
+index_t max_ahead(const Events& log, int workers) {
   std::vector<index_t> pushes(static_cast<std::size_t>(workers), 0);
   index_t most = 0;
   for (const Event& event : log) {
@@ -73,7 +73,7 @@ index_t most_ahead(const Events& log, int workers) {
   return most;
 }
 
-index_t most_ahead_of_a_slow_rank(const std::string& mode) {
+index_t max_ahead_of_a_slow_rank(const std::string& mode) {
   const auto log = std::make_shared<Events>();
   Logged comm(world(), log);
   Setting setting{"fp32", "servers:servers=1:mode=" + mode};
@@ -92,23 +92,23 @@ index_t most_ahead_of_a_slow_rank(const std::string& mode) {
   }
   Events steps = *log;
   rig.drain();
-  return comm.rank() == 0 ? most_ahead(steps, comm.size()) : 0;
+  return comm.rank() == 0 ? max_ahead(steps, comm.size()) : 0;
 }
 
 TEST(EventLogs, WorkersGoOnWithinTheBound) {
   const auto comm = world();
   if (comm->size() == 1) return;
   for (const index_t bound : {0, 1, 3}) {
-    const index_t found = most_ahead_of_a_slow_rank(fmt::format("bounded:bound={}", bound));
+    const index_t found = max_ahead_of_a_slow_rank(fmt::format("bounded:bound={}", bound));
     if (comm->rank() != 0) continue;
     EXPECT_LE(found, bound);
     EXPECT_GE(found, bound - 1) << "the others were to run ahead";
   }
-  const index_t unbounded = most_ahead_of_a_slow_rank("async");
+  const index_t unbounded = max_ahead_of_a_slow_rank("async");
   if (comm->rank() == 0) {
     EXPECT_GT(unbounded, 3) << "nothing holds them back";
   }
-  EXPECT_LE(most_ahead_of_a_slow_rank("sync"), 0);
+  EXPECT_LE(max_ahead_of_a_slow_rank("sync"), 0);
 }
 
 }  // namespace

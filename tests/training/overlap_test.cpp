@@ -28,7 +28,7 @@ Recorded record(const std::string& method, index_t steps = 1) {
   rig.options.steps = rig.options.block = rig.options.evaluate_every = steps;
   auto log = std::make_shared<FakeTransport::Log>();
   log->overlaps = true;  // start() runs here, in its place among the events
-  rig.link = std::make_unique<FakeTransport>(rig.control->size(), rig.control->rank(), log);
+  rig.transport = std::make_unique<FakeTransport>(rig.control->size(), rig.control->rank(), log);
   WatchedModel& model = watch(rig);
   model.on_layer = [log](std::size_t s) { log->calls.push_back(fmt::format("layer {}", s)); };
   model.on_ready = [log](std::size_t s, const Span<float>&) { log->calls.push_back(fmt::format("ready {}", s)); };

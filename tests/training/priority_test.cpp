@@ -106,7 +106,7 @@ TEST(Priority, TrainsBitForBitAsOverlappedWithEqualBuckets) {
 /// second for a step.
 double updated_at_the_first_layer(const std::string& order) {
   Rig rig;
-  rig.link = make_throttled(std::move(rig.link), parse_link("20Mbit/s,0us"));
+  rig.transport = make_throttled(std::move(rig.transport), parse_link("20Mbit/s,0us"));
   std::vector<std::vector<float>> seen;  // by the first layer of each step
   watch(rig).on_parameters = [&](std::size_t segment, const Span<const float>& parameters) {
     if (segment > 0) return;

@@ -55,9 +55,9 @@ struct Rig {
   Options options = small_options();
   std::unique_ptr<data::Task> task = std::make_unique<data::ImageTask>(make_task());
   std::unique_ptr<nn::Model<float>> model = nn::make_model<float>("resnet20", 8, 8, 4, 4);
-  std::unique_ptr<Transport> link = world(), control = world();
+  std::unique_ptr<Transport> transport = world(), control = world();
 
-  Job job() { return {options, *task, *model, *link, *control}; }
+  Job job() { return {options, *task, *model, *transport, *control}; }
 
   std::vector<Contender> parse(const std::string& methods) const { return contenders(options, parse_methods(methods)); }
 

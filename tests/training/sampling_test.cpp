@@ -51,7 +51,7 @@ TEST(Sampling, WithFixedSlicesEqualsItsSequentialForm) {
 TEST(Sampling, OfAdaptiveSlicesIsReplayedBitForBit) {
   Rig rig;
   rig.options.steps = 12;
-  const std::string method = "fp32:sampler=mercury:sampler.slice=2:sampler.most_slices=5";
+  const std::string method = "fp32:sampler=mercury:sampler.slice=2:sampler.max_slices=5";
   const auto first = rig.run(method)[0];
   const Folder folder(*rig.control);
   const std::string path = folder.path() + ".json";
@@ -117,15 +117,16 @@ TEST(ImportancePass, JudgesEachSampleAloneAndLeavesTheStateAlone) {
   rig.options.model = "resnet20";
   const Exec exec;
   const auto n = static_cast<std::size_t>(rig.model->layout().count());
-  const Vector<float> parameters("parameters", n), state("state", static_cast<std::size_t>(rig.model->state_count()));
+  const Vector<float> parameters("parameters", n),
+      buffers("buffers", static_cast<std::size_t>(rig.model->buffer_count()));
   const auto host = Kokkos::create_mirror_view(parameters);
-  const auto host_state = Kokkos::create_mirror_view(state);
-  rig.model->initialise(1, host, host_state);
+  const auto host_buffers = Kokkos::create_mirror_view(buffers);
+  rig.model->initialise(1, host, host_buffers);
   Kokkos::deep_copy(parameters, host);
-  Kokkos::deep_copy(state, host_state);
-  const auto hash = content_hash(state);
+  Kokkos::deep_copy(buffers, host_buffers);
+  const auto hash = content_hash(buffers);
   ImportancePass pass(rig.job(), 4);
-  pass.keep(exec, parameters, state);
+  pass.keep(exec, parameters, buffers);
   const std::vector<index_t> samples{3, 11, 0, 3};
   std::vector<float> together(4), alone(1);
   pass.evaluate(exec, samples, together);
@@ -134,7 +135,7 @@ TEST(ImportancePass, JudgesEachSampleAloneAndLeavesTheStateAlone) {
     pass.evaluate(exec, std::span(samples).subspan(i, 1), alone);
     EXPECT_NEAR(alone[0], together[i], 1e-4F * (1 + together[i]));
   }
-  EXPECT_EQ(content_hash(state), hash);
+  EXPECT_EQ(content_hash(buffers), hash);
   Kokkos::deep_copy(parameters, 0.0F);  // the pass has its own copy
   std::vector<float> later(4);
   pass.evaluate(exec, samples, later);

@@ -171,7 +171,7 @@ TEST(EmulatedLinks, TakeTurnsByBlocksAndChangeNothingThatIsLearned) {
   const auto real = rig.run("fp32");
   EXPECT_THAT(real[0].step_link, testing::Each(0));
   EmulatedLinks links("10Gbit/s,1Gbit/s", 2);
-  rig.link = links.wrap(std::move(rig.link));
+  rig.transport = links.wrap(std::move(rig.transport));
   Job job = rig.job();
   job.links = &links;
   const auto swept = compare(Exec(), job, rig.parse("fp32"), [](const std::string&) {});
@@ -180,7 +180,7 @@ TEST(EmulatedLinks, TakeTurnsByBlocksAndChangeNothingThatIsLearned) {
   EXPECT_EQ(swept[0].step_ms_over(1).size(), 2U);
   EXPECT_EQ(swept[0].step_ms_over(1)[0], swept[0].step_ms[1]);
   EXPECT_EQ(links.choose(3), 1);
-  EXPECT_EQ(rig.link->name().substr(0, 18), "emulated(500Mbit/s") << "slowed as the computation is";
+  EXPECT_EQ(rig.transport->name().substr(0, 18), "emulated(500Mbit/s") << "slowed as the computation is";
 }
 
 TEST(Trainer, LearnsALanguageTowardsItsFloor) {

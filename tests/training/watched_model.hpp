@@ -21,19 +21,20 @@ class WatchedModel final : public nn::Model<float> {
 
   const std::string& name() const override { return m_inner->name(); }
   const Layout& layout() const override { return m_inner->layout(); }
-  index_t state_count() const override { return m_inner->state_count(); }
+  index_t buffer_count() const override { return m_inner->buffer_count(); }
   bool has_statistics() const override { return m_inner->has_statistics(); }
   int max_batch() const override { return m_inner->max_batch(); }
   int classes() const override { return m_inner->classes(); }
   index_t image_size() const override { return m_inner->image_size(); }
   double step_flops() const override { return m_inner->step_flops(); }
-  void initialise(std::uint64_t seed, const HostSpan<float>& parameters, const HostSpan<float>& state) const override {
-    m_inner->initialise(seed, parameters, state);
+  void initialise(std::uint64_t seed, const HostSpan<float>& parameters,
+                  const HostSpan<float>& buffers) const override {
+    m_inner->initialise(seed, parameters, buffers);
     if (on_initialise) on_initialise(parameters);
   }
-  void forward(const Exec& exec, const Span<const float>& parameters, const Span<float>& state,
+  void forward(const Exec& exec, const Span<const float>& parameters, const Span<float>& buffers,
                const nn::Batch<float>& batch) override {
-    m_inner->forward(exec, parameters, state, batch, [&](std::size_t segment) {
+    m_inner->forward(exec, parameters, buffers, batch, [&](std::size_t segment) {
       if (on_layer) on_layer(segment);
       need(segment);
       if (on_parameters) on_parameters(segment, parameters);
@@ -47,10 +48,10 @@ class WatchedModel final : public nn::Model<float> {
     });
     if (on_backward_end) on_backward_end();
   }
-  void infer(const Exec& exec, const Span<const float>& parameters, const Span<float>& state,
+  void infer(const Exec& exec, const Span<const float>& parameters, const Span<float>& buffers,
              const nn::Batch<float>& batch) override {
     if (on_infer) on_infer();
-    m_inner->infer(exec, parameters, state, batch);
+    m_inner->infer(exec, parameters, buffers, batch);
   }
   nn::Loss loss(const Exec& exec) override { return m_inner->loss(exec); }
   void sample_losses(const Exec& exec, const Span<float>& losses) const override {

@@ -15,7 +15,7 @@ from .building import Unbuildable, build
 KEPT = "programs"
 METHODS = "top_k:ratio=0.01,sidco:ratio=0.01,qsgd:bits=4,ef_sign,powersgd:rank=4"  # those of slurm/experiments/nightly.toml
 TIMED = f"--sizes 1048576 --samples 40 --filter ^(compress|decompress)/ --methods {METHODS}"
-COUNTED = "--sizes 16384 --samples 1 --filter ^(compress|decompress)/"  # as tools/figures does, every method
+COUNTED = "--sizes 16384 --samples 1 --filter ^(compress|decompress)/"  # as tools/check_deterministic does, every method
 
 
 def _say(line):

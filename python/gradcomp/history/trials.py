@@ -9,7 +9,7 @@ from . import nights, repository
 from .building import Unbuildable, build
 
 INSTRUCTIONS, TIMES = "instructions", "times"
-PRESETS = {INSTRUCTIONS: "serial-kk", TIMES: "openmp"}  # as tools/figures counts and as the gate measures
+PRESETS = {INSTRUCTIONS: "serial-kk", TIMES: "openmp"}  # as tools/check_deterministic counts and as the gate measures
 
 
 class WrongBuild(GateError):

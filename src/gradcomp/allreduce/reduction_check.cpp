@@ -41,7 +41,7 @@ void sent_share(const Exec& exec, const Source& before, const float* left, int r
   Kokkos::parallel_for(
       "gradcomp::exchange::sent_share", IndexRange(exec, 0, before.count), KOKKOS_LAMBDA(const index_t i) {
         bool good = true;
-        const float a = before.first(i, good);
+        const float a = before.accumulate(i, good);
         x(i) = (differences ? left[i] : a - left[i]) * share;
         size(i) = Kokkos::abs(a) * share;
       });

@@ -47,7 +47,7 @@ std::vector<Parameter> sparse_coding_parameters() {
               .as_shared()};
 }
 
-SparseCoding sparse_coding(const Options& options) {
+SparseCoding sparse_coding(const ParameterValues& options) {
   return {index_choice(options.text("index")), value_coding(options.text("values"))};
 }
 

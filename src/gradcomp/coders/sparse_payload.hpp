@@ -18,7 +18,7 @@ struct SparseCoding {
 
 /// The parameters `index` and `values` of methods that send sparse payloads, and what their texts ask for.
 std::vector<Parameter> sparse_coding_parameters();
-SparseCoding sparse_coding(const Options& options);
+SparseCoding sparse_coding(const ParameterValues& options);
 
 /// Where a sender puts its entries.
 struct SparseTarget {

@@ -18,7 +18,7 @@ std::unique_ptr<Transport> make_transport(const std::string& spec, const std::an
   const std::string owner = "transport '" + spec + "'";
   const SpecPart part = parse_spec_part(owner, spec);
   const TransportEntry& entry = find_by_name(all_transports(), "transport", part.name);
-  return entry.make(owned, Options(owner, entry.parameters, part.options));
+  return entry.make(owned, ParameterValues(owner, entry.parameters, part.options));
 }
 
 }  // namespace gradcomp

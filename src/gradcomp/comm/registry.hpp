@@ -19,7 +19,7 @@ struct TransportEntry {
   std::vector<Parameter> parameters;  ///< of its spec, name:key=value
   /// `owned`: the communicator that the caller owns, of the type that the transport's header names; it must outlive the
   /// transport. Collective. Throws Error for one of another type.
-  std::function<std::unique_ptr<Transport>(const std::any& owned, const Options& options)> make;
+  std::function<std::unique_ptr<Transport>(const std::any& owned, const ParameterValues& options)> make;
   /// A program with an MPI_Comm can make it, and --transport offers it; otherwise only one that embeds the library.
   bool for_programs = true;
 };

@@ -33,9 +33,9 @@ struct SharedLink {
 
 /// What a call costs on `link`: by the quicker of its two algorithms.
 Volume charged(const SharedLink& link, const Call& call, const Found& found, int rank, int ranks) {
-  const Volume most_bandwidth = volume(call, found, rank, ranks), least_steps = fewest_steps(call, found, rank, ranks);
+  const Volume max_bandwidth = volume(call, found, rank, ranks), min_steps = fewest_steps(call, found, rank, ranks);
   const auto seconds = [&](const Volume& v) { return link.seconds(v.busiest, v.steps); };
-  return seconds(least_steps) < seconds(most_bandwidth) ? least_steps : most_bandwidth;
+  return seconds(min_steps) < seconds(max_bandwidth) ? min_steps : max_bandwidth;
 }
 
 class Throttled;

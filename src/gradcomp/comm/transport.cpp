@@ -16,9 +16,9 @@ struct Check {
     const bool integer = type != DType::f32 && type != DType::f16 && type != DType::bf16;
     require(op != ReduceOp::bor || integer, "allreduce: bitwise or needs an integer type");
   }
-  void message(const char* what, int peer, int tag, int least_peer) const {
+  void message(const char* what, int peer, int tag, int min_peer) const {
     require(tag >= 0 && tag <= max_tag, "{}: tag {} is not in [0, {}]", what, tag, max_tag);
-    require(peer >= least_peer && peer < ranks, "{}: there is no rank {}; there are {}", what, peer, ranks);
+    require(peer >= min_peer && peer < ranks, "{}: there is no rank {}; there are {}", what, peer, ranks);
   }
   void operator()(const AllReduce& c) const { element(c.op, c.type); }
   void operator()(const ReduceScatter& c) const { element(c.op, c.type); }

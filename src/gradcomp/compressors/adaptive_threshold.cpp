@@ -35,7 +35,7 @@ float fitted(const kernels::Moments& moments, double k) {
 }
 
 /// A first threshold in the gradient's own units makes C depend on the gradient's scale.
-Info with_initial(Info info, const Options& options) {
+Info with_initial(Info info, const ParameterValues& options) {
   info.scale_free = options.real("initial") == 0;
   return info;
 }
@@ -44,7 +44,7 @@ Info with_initial(Info info, const Options& options) {
 
 class AdaptiveThreshold final : public QuantaMethod {
  public:
-  AdaptiveThreshold(Info info, Options options)
+  AdaptiveThreshold(Info info, ParameterValues options)
       : QuantaMethod(with_initial(std::move(info), options), options, true),
         m_low(options.real("ratio_min")),
         m_high(options.real("ratio_max")),

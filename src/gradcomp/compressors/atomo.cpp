@@ -43,7 +43,7 @@ struct Drawn {
 
 class Atomo final : public CompressorOf<AtomoState> {
  public:
-  Atomo(Info info, Options options)
+  Atomo(Info info, ParameterValues options)
       : CompressorOf(std::move(info), std::move(options)), m_rank(this->options().integer("rank")) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
@@ -52,7 +52,7 @@ class Atomo final : public CompressorOf<AtomoState> {
   index_t payload_capacity(const Layout& layout) const override {
     return payload_header_bytes + payload_bytes(layout, 0);
   }
-  index_t payload_bytes(const Layout& layout, index_t) const override { return 4 * most_atomo_floats(layout, m_rank); }
+  index_t payload_bytes(const Layout& layout, index_t) const override { return 4 * max_atomo_floats(layout, m_rank); }
   bool has_fixed_bytes() const override { return false; }
 
   void do_produce(const Exec& exec, int, const Source& source, AtomoState& own, const Context& context,

@@ -31,7 +31,7 @@ struct BlockState final : State {
         chosen_scores(kernels::zeroed<float>("gradcomp::compressors::block_top_k::chosen_scores", plan.chosen)),
         bad("gradcomp::compressors::block_top_k::bad", 1) {
     for (const auto& s : plan.on_host) {
-      requests.push_back({s.chosen, true, 0, s.chosen});
+      selections.push_back({s.chosen, true, 0, s.chosen});
       target.push_back(std::min(s.elements, s.chosen * s.length));
     }
     kept = target;
@@ -50,7 +50,7 @@ struct BlockState final : State {
     source.gradient = from.data();
     first.run(exec, tiles, source);
     if (first.non_finite() > 0) return false;
-    selector.choose(exec, tiles, source, first, requests);
+    selector.choose(exec, tiles, source, first, selections);
     selector.emit(exec, tiles, source, chosen.data(), chosen_scores.data());
     return true;
   }
@@ -59,7 +59,7 @@ struct BlockState final : State {
   kernels::Tiles tiles;  ///< of the scores
   kernels::FirstPass first;
   kernels::Selector selector;
-  std::vector<kernels::Request> requests;
+  std::vector<kernels::Selection> selections;
   Vector<std::byte> payload;   ///< header, chosen, values; the message of mask=private
   Span<std::uint32_t> chosen;  ///< [plan.chosen] in the payload
   Span<float> values;          ///< [plan.values] in the payload
@@ -71,7 +71,7 @@ struct BlockState final : State {
 };
 
 /// With the rank's own mask the message is bytes, since sums need common places.
-Info with_mask(Info info, const Options& options) {
+Info with_mask(Info info, const ParameterValues& options) {
   if (options.text("mask") == "private") {
     info.rounds = {MessageKind::bytes};
     info.reducer = "allgather";
@@ -79,7 +79,7 @@ Info with_mask(Info info, const Options& options) {
   return info;
 }
 
-BlockScore score_of(const Options& options) {
+BlockScore score_of(const ParameterValues& options) {
   const std::string& name = options.text("score");
   return name == "l2" ? BlockScore::l2 : name == "l1" ? BlockScore::l1 : BlockScore::max;
 }
@@ -95,7 +95,7 @@ void set_summable(Message& message, const Span<float>& data, const Vector<float>
 
 class BlockTopK final : public CompressorOf<BlockState> {
  public:
-  BlockTopK(Info info, Options options)
+  BlockTopK(Info info, ParameterValues options)
       : CompressorOf(with_mask(std::move(info), options), options),
         m_ratio(options.real("ratio")),
         m_block(options.integer("block")),

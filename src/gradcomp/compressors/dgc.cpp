@@ -9,7 +9,7 @@ namespace gradcomp::compressors {
 
 class Dgc final : public Sparsifier {
  public:
-  Dgc(Info info, const Options& options)
+  Dgc(Info info, const ParameterValues& options)
       : Sparsifier(std::move(info), options),
         m_sample(this->options().real("sample")),
         m_paper(this->options().text("variant") == "paper"),
@@ -31,9 +31,9 @@ class Dgc final : public Sparsifier {
     if (is_whole(segment)) return segment.count;
     return std::min(segment.count, static_cast<index_t>(std::ceil(density * static_cast<double>(segment.count))));
   }
-  index_t most_entries(const Segment& segment) const override {
+  index_t max_entries(const Segment& segment) const override {
     const index_t k = target(density().most(), segment);
-    return m_paper ? k : std::min(segment.count, most_candidates(k));
+    return m_paper ? k : std::min(segment.count, max_candidates(k));
   }
 
   /// 2: of the authors' code. 20: a deviation of 1 / sqrt(20) in what lies above the threshold.
@@ -49,8 +49,8 @@ class Dgc final : public Sparsifier {
       if (!is_whole(segment)) continue;
       for (index_t i = 0; i < segment.count; ++i) whole.push_back(static_cast<std::uint32_t>(segment.offset + i));
     }
-    return std::make_unique<DgcState>(layout, dgc_upper_bound * density().ratio(), most_kept(layout), coding(),
-                                      capacity, whole);
+    return std::make_unique<DgcState>(layout, dgc_upper_bound * density().ratio(), max_kept(layout), coding(), capacity,
+                                      whole);
   }
 
   void search(const Exec& exec, const Source& source, SparseState& state, const Context& context) const override {

@@ -29,7 +29,7 @@ struct DrydenState final : State {
         first(class_tiles),
         selector(class_tiles, usual / 2),
         means(static_cast<index_t>(classes.segments.size())),
-        requests(classes.segments.size()),
+        selections(classes.segments.size()),
         host_starts(classes.segments.size() + 1),
         host_table(3 * layout.segments.size()),
         magnitudes("gradcomp::compressors::dryden::magnitudes", static_cast<std::size_t>(classes.count())),
@@ -71,8 +71,8 @@ struct DrydenState final : State {
   kernels::Selector selector;
   ClassMeans means;
   std::optional<SampledClasses> sample;
-  std::vector<kernels::Request> requests;  ///< [classes] of this step
-  std::vector<index_t> host_starts;        ///< [classes + 1] entries before each class; of a decoded payload fewer
+  std::vector<kernels::Selection> selections;  ///< [classes] of this step
+  std::vector<index_t> host_starts;            ///< [classes + 1] entries before each class; of a decoded payload fewer
   std::vector<std::uint32_t> host_table;
   Vector<float> magnitudes;  ///< [2 n]
   Vector<float> values;      ///< of kept entries
@@ -92,7 +92,7 @@ bool is_size(float mean) { return mean >= 0 && std::isfinite(mean); }
 
 class Dryden final : public CompressorOf<DrydenState> {
  public:
-  Dryden(Info info, const Options& options)
+  Dryden(Info info, const ParameterValues& options)
       : CompressorOf(std::move(info), options), m_density(options), m_paper(options.text("variant") == "paper") {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
@@ -159,14 +159,14 @@ class Dryden final : public CompressorOf<DrydenState> {
 
   void choose(const Exec& exec, DrydenState& own, const Context& context) const {
     const double density = m_density.at(context.step);
-    for (std::size_t c = 0; c < own.requests.size(); ++c) {
+    for (std::size_t c = 0; c < own.selections.size(); ++c) {
       const index_t k = target_kept(density, own.members(c));
-      own.requests[c] = {k, true, 0, k};
+      own.selections[c] = {k, true, 0, k};
     }
     for (std::size_t s = 0; s < own.target.size(); ++s)
-      own.target[s] = own.requests[s].k + own.requests[own.target.size() + s].k;
+      own.target[s] = own.selections[s].k + own.selections[own.target.size() + s].k;
     if (m_paper) return choose_sampled(exec, own, context, density);
-    own.selector.choose(exec, own.class_tiles, own.class_source(), own.first, own.requests);
+    own.selector.choose(exec, own.class_tiles, own.class_source(), own.first, own.selections);
   }
 
   /// The authors' thresholds and their repairs.
@@ -174,13 +174,13 @@ class Dryden final : public CompressorOf<DrydenState> {
     constexpr int repairs = 20;
     auto thresholds = own.sample->thresholds(exec, own.magnitudes, own.first.moments(), density, context);
     for (int round = 0; round <= repairs + 1; ++round) {
-      for (std::size_t c = 0; c < own.requests.size(); ++c) {
+      for (std::size_t c = 0; c < own.selections.size(); ++c) {
         const index_t members = own.members(c);
-        own.requests[c] = {members, false, kernels::magnitude(thresholds[c]), members};
+        own.selections[c] = {members, false, kernels::magnitude(thresholds[c]), members};
       }
-      own.selector.choose(exec, own.class_tiles, own.class_source(), own.first, own.requests);
+      own.selector.choose(exec, own.class_tiles, own.class_source(), own.first, own.selections);
       bool again = false;
-      for (std::size_t c = 0; c < own.requests.size(); ++c) {
+      for (std::size_t c = 0; c < own.selections.size(); ++c) {
         const auto kept = static_cast<double>(own.selector.chosen()[c].kept);
         const double wanted = std::ceil(density * static_cast<double>(own.members(c)));
         const bool last = round >= repairs;

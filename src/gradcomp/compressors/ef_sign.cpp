@@ -104,7 +104,7 @@ void write_mean_scales(const Exec& exec, const EfSignState& state, float* scales
 
 class EfSign final : public DenseBytesOf<EfSignState> {
  public:
-  EfSign(Info info, Options options)
+  EfSign(Info info, ParameterValues options)
       : DenseBytesOf(with_options(std::move(info), options), options), m_l2(options.text("scale") == "l2") {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
@@ -115,7 +115,7 @@ class EfSign final : public DenseBytesOf<EfSignState> {
     for (const auto& segment : layout.segments) bytes += 4 * kernels::sign_words(segment.count) + 4;
     return bytes;
   }
-  bool can_fit() const override { return true; }
+  bool can_resize() const override { return true; }
 
  protected:
   void encode(const Exec& exec, const Source& source, EfSignState& own, const Context&,
@@ -135,9 +135,9 @@ class EfSign final : public DenseBytesOf<EfSignState> {
     kernels::add_signs(exec, own.pieces, words(sections, own), {reinterpret_cast<const float*>(sections), 1}, weight,
                        gate, own.wrong, out);
   }
-  void fit_plans(const Exec& exec, EfSignState& own, index_t count) const override {
-    own.tiles.fit(exec, count);
-    own.pieces.fit(exec, count);
+  void resize_plans(const Exec& exec, EfSignState& own, index_t count) const override {
+    own.tiles.resize(exec, count);
+    own.pieces.resize(exec, count);
     Kokkos::deep_copy(exec, own.counts, count);
   }
 
@@ -148,7 +148,7 @@ class EfSign final : public DenseBytesOf<EfSignState> {
     kernels::first_signs(exec, own.pieces, source, own.non_finite, words(sections, own), own.parts, own.sums);
     write_mean_scales(exec, own, reinterpret_cast<float*>(sections));
   }
-  static Info with_options(Info info, const Options& options) {
+  static Info with_options(Info info, const ParameterValues& options) {
     if (options.text("scale") == "l2") info.property = Info::Property::biased;
     info.rate_inside = options.text("variant") == "paper";
     return info;

@@ -85,7 +85,7 @@ void start_gaussian(const Exec& exec, const GaussianState& state, const Vector<C
       "gradcomp::compressors::gaussian_start", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
         searches(s) = CountSearch();
         if (all.open[s] == 0) return;
-        const index_t k = all.requests[s].k;
+        const index_t k = all.selections[s].k;
         const CountGoal goal{k, (2 * k + 2) / 3, 4 * k / 3, 2 * k, gaussian_reads};
         const double eta = gaussian_estimate(all.moments[s], all.elements[s], z, false);
         const std::int32_t guess = eta < 0 ? -1 : kernels::magnitude(static_cast<float>(eta));
@@ -100,7 +100,7 @@ void start_gaussian(const Exec& exec, const GaussianState& state, const Vector<T
       "gradcomp::compressors::gaussian_start", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
         searches(s) = ThreeLooks();
         const double eta = all.open[s] != 0 ? gaussian_estimate(all.moments[s], all.elements[s], z, true) : -1;
-        if (!(eta < 0)) searches(s) = ThreeLooks(eta, all.requests[s].k);
+        if (!(eta < 0)) searches(s) = ThreeLooks(eta, all.selections[s].k);
       });
 }
 
@@ -109,7 +109,7 @@ void choose_found(const Exec& exec, const Searched& all, const Vector<Search>& s
   kernels::for_few(
       "gradcomp::compressors::gaussian_choose", exec, static_cast<index_t>(searches.size()), host_looks,
       KOKKOS_LAMBDA(const index_t s) {
-        if (searches(s).threshold() >= 0) choose_above(all.requests[s], searches(s).threshold());
+        if (searches(s).threshold() >= 0) choose_above(all.selections[s], searches(s).threshold());
       });
 }
 
@@ -126,16 +126,16 @@ void search_all(const Exec& exec, const float* a, const GaussianState& state, co
 
 class GaussianK final : public Sparsifier {
  public:
-  GaussianK(Info info, const Options& options)
+  GaussianK(Info info, const ParameterValues& options)
       : Sparsifier(std::move(info), options), m_paper(this->options().text("variant") == "paper") {}
 
  private:
-  index_t most_entries(const Segment& segment) const override {
-    return most_sent(density().most(), segment.count, m_paper);
+  index_t max_entries(const Segment& segment) const override {
+    return max_sent(density().most(), segment.count, m_paper);
   }
 
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {
-    return std::make_unique<GaussianState>(layout, density().ratio(), most_kept(layout), coding(), m_paper);
+    return std::make_unique<GaussianState>(layout, density().ratio(), max_kept(layout), coding(), m_paper);
   }
 
   void search(const Exec& exec, const Source& source, SparseState& state, const Context& context) const override {

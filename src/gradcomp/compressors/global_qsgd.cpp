@@ -8,14 +8,14 @@ namespace {
 
 struct GlobalScheme {
   using Codec = kernels::LinearCodec;
-  static constexpr int most_levels = 32767;
+  static constexpr int max_levels = 32767;
   static constexpr const char* remedy = "scale=auto, more bits, smaller groups";
   index_t length = 512;
   int sum_bits = 8;
   bool shrinks = true;
   NormScale scales;
 
-  static GlobalScheme from(const Options& options) {
+  static GlobalScheme from(const ParameterValues& options) {
     GlobalScheme scheme;
     scheme.length = group_length(options);
     scheme.sum_bits = static_cast<int>(options.integer("bits"));

@@ -8,13 +8,13 @@ namespace {
 
 void choose_sampled(const Exec& exec, const SampledState& state, bool paper, bool host_looks) {
   const Searched all = state.searched();
-  const auto sampled = state.sampler.goals();
+  const auto sampled = state.sampler.searches();
   kernels::for_few(
       "gradcomp::compressors::choose_sampled", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
         if (sampled(s).rank == 0) return;
-        kernels::Request& request = all.requests[s];
-        choose_above(request, sampled(s).high);
-        if (!paper) request.least = (request.k + 1) / 2;
+        kernels::Selection& selection = all.selections[s];
+        choose_above(selection, sampled(s).high);
+        if (!paper) selection.least = (selection.k + 1) / 2;
       });
 }
 
@@ -22,20 +22,20 @@ void choose_sampled(const Exec& exec, const SampledState& state, bool paper, boo
 
 class GradientDropping final : public Sparsifier {
  public:
-  GradientDropping(Info info, const Options& options)
+  GradientDropping(Info info, const ParameterValues& options)
       : Sparsifier(std::move(info), options),
         m_sample(this->options().integer("sample")),
         m_paper(this->options().text("variant") == "paper") {}
 
  private:
-  index_t most_entries(const Segment& segment) const override {
-    return most_sent(density().most(), segment.count, m_paper);
+  index_t max_entries(const Segment& segment) const override {
+    return max_sent(density().most(), segment.count, m_paper);
   }
 
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {
     std::vector<index_t> capacity;
     for (const auto& segment : layout.segments) capacity.push_back(std::min(m_sample, segment.count));
-    return std::make_unique<SampledState>(layout, density().ratio(), most_kept(layout), coding(), capacity);
+    return std::make_unique<SampledState>(layout, density().ratio(), max_kept(layout), coding(), capacity);
   }
 
   void search(const Exec& exec, const Source& source, SparseState& state, const Context& context) const override {

@@ -12,7 +12,7 @@ namespace gradcomp::compressors {
 namespace {
 
 /// The smallest magnitude that is sent, above zero.
-float lambda_of(const Options& options) {
+float lambda_of(const ParameterValues& options) {
   const auto k = static_cast<double>(options.integer("k_ref"));
   const double lambda = k > 0 ? 0.5 / std::sqrt(k) : options.real("lambda");
   return std::max(static_cast<float>(lambda), std::numeric_limits<float>::denorm_min());
@@ -22,20 +22,20 @@ void choose_all_above(const Exec& exec, const SparseState& state, std::int32_t t
   const Searched all = state.searched();
   kernels::for_few(
       "gradcomp::compressors::choose_all_above", exec, state.segments(), host_looks,
-      KOKKOS_LAMBDA(const index_t s) { choose_above(all.requests[s], threshold); });
+      KOKKOS_LAMBDA(const index_t s) { choose_above(all.selections[s], threshold); });
 }
 
 }  // namespace
 
 class HardThreshold final : public Sparsifier {
  public:
-  HardThreshold(Info info, const Options& options)
+  HardThreshold(Info info, const ParameterValues& options)
       : Sparsifier(std::move(info), options, Density()), m_lambda(lambda_of(options)) {}
 
  private:
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {
     constexpr double usual = 0.05;  // for the room of candidates alone: denser tiles are read again
-    return std::make_unique<SparseState>(layout, usual, most_kept(layout), coding());
+    return std::make_unique<SparseState>(layout, usual, max_kept(layout), coding());
   }
 
   void search(const Exec& exec, const Source&, SparseState& state, const Context& context) const override {

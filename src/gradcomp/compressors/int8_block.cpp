@@ -63,7 +63,7 @@ KOKKOS_FORCEINLINE_FUNCTION float block_scale(const Warp& warp, const Source& so
                                               Lanes<std::int32_t>& bad) {
   Lanes<std::int32_t> most;
   warp.each([&](int l) { most[l] = 0; });
-  kernels::first_rows(warp, source, block.first, block.count, bad, [&](int l, float a, int) {
+  kernels::accumulate_rows(warp, source, block.first, block.count, bad, [&](int l, float a, int) {
     const std::int32_t bits = kernels::magnitude(a);
     most[l] = bits > most[l] ? bits : most[l];
   });
@@ -147,7 +147,7 @@ void decode_blocks(const Exec& exec, const Int8State& state, const std::byte* se
 }
 
 /// Makes the blocks of one segment those of its first `count` elements.
-void fit_blocks(const Exec& exec, Int8State& state, index_t count, index_t size) {
+void resize_blocks(const Exec& exec, Int8State& state, index_t count, index_t size) {
   state.blocks = kernels::first_of(state.room, (count + size - 1) / size);
   const auto blocks = state.blocks;
   Kokkos::parallel_for(
@@ -160,7 +160,7 @@ void fit_blocks(const Exec& exec, Int8State& state, index_t count, index_t size)
 
 class Int8Block final : public DenseBytesOf<Int8State> {
  public:
-  Int8Block(Info info, const Options& options)
+  Int8Block(Info info, const ParameterValues& options)
       : DenseBytesOf(declared(std::move(info), options), options), m_block(options.integer("block")) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
@@ -169,7 +169,7 @@ class Int8Block final : public DenseBytesOf<Int8State> {
   index_t payload_bytes(const Layout& layout, index_t) const override {
     return layout.count() + 4 * block_count(layout, m_block);
   }
-  bool can_fit() const override { return true; }
+  bool can_resize() const override { return true; }
 
  protected:
   void encode(const Exec& exec, const Source& source, Int8State& own, const Context& context,
@@ -181,12 +181,12 @@ class Int8Block final : public DenseBytesOf<Int8State> {
               const Span<float>& out) const override {
     decode_blocks(exec, own, sections, weight, gate, out);
   }
-  void fit_plans(const Exec& exec, Int8State& own, index_t count) const override {
-    fit_blocks(exec, own, count, m_block);
+  void resize_plans(const Exec& exec, Int8State& own, index_t count) const override {
+    resize_blocks(exec, own, count, m_block);
   }
 
  private:
-  static Info declared(Info info, const Options& options) {
+  static Info declared(Info info, const ParameterValues& options) {
     if (options.text("rounding") == "stochastic") info.property = Info::Property::unbiased;
     return info;
   }

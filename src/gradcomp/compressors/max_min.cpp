@@ -23,7 +23,7 @@ struct MaxMinScheme {
   bool shrinks = true;
   RangeScale scales;
 
-  static MaxMinScheme from(const Options& options) {
+  static MaxMinScheme from(const ParameterValues& options) {
     MaxMinScheme scheme;
     scheme.bits = static_cast<int>(options.integer("bits"));
     scheme.codec = {(1 << scheme.bits) - 1, options.text("rounding") == "nearest"};
@@ -37,7 +37,7 @@ struct MaxMinScheme {
   }
 };
 
-Info with_rounding(Info info, const Options& options) {
+Info with_rounding(Info info, const ParameterValues& options) {
   if (options.text("rounding") == "nearest") info.property = Info::Property::contraction;
   return info;
 }
@@ -63,7 +63,7 @@ Entry max_min() {
   };
   info.bytes_formula = "sum over tensors of 8 ceil(n / group) + ceil(n bits / 8)";
   info.passes = 2.125;
-  return {info, [info](const Options& options) -> std::unique_ptr<Compressor> {
+  return {info, [info](const ParameterValues& options) -> std::unique_ptr<Compressor> {
             return std::make_unique<Coded<MaxMinScheme>>(with_rounding(info, options), options);
           }};
 }

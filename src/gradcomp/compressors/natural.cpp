@@ -13,7 +13,7 @@ struct NaturalScheme {
   int bits = 8;
   bool shrinks = false;
 
-  static NaturalScheme from(const Options& options) {
+  static NaturalScheme from(const ParameterValues& options) {
     NaturalScheme scheme;
     scheme.bits = static_cast<int>(options.integer("bits"));
     if (scheme.bits == 9) scheme.codec = {0, 254, 9};
@@ -23,7 +23,7 @@ struct NaturalScheme {
 };
 
 /// The range of bits=8 is a constant in the gradient's own units.
-Info with_bits(Info info, const Options& options) {
+Info with_bits(Info info, const ParameterValues& options) {
   info.scale_free = options.text("bits") == "9";
   return info;
 }
@@ -44,7 +44,7 @@ Entry natural() {
   info.parameters = {Parameter::choice("bits", "8", {"8", "9"}, "8: 2^-108 .. 2^18; 9: all exponents of a float")};
   info.bytes_formula = "sum over tensors of ceil(n bits / 8)";
   info.passes = 1.25;
-  return {info, [info](const Options& options) -> std::unique_ptr<Compressor> {
+  return {info, [info](const ParameterValues& options) -> std::unique_ptr<Compressor> {
             return std::make_unique<Coded<NaturalScheme>>(with_bits(info, options), options);
           }};
 }

@@ -77,17 +77,17 @@ struct OneBitState final : DenseState {
 };
 
 /// Forms a, and counts its non-finite elements.
-void first_touch(const Exec& exec, const Source& source, const OneBitState& state) {
+void accumulate(const Exec& exec, const Source& source, const OneBitState& state) {
   const auto raw = state.raw;
   const auto counter = state.non_finite.count();
-  state.columns.first(exec, source, state.non_finite);
+  state.columns.accumulate(exec, source, state.non_finite);
   kernels::for_warps(
       "gradcomp::compressors::one_bit_raw_first", exec, static_cast<index_t>(raw.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const RawPiece here = raw(p);
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
-        kernels::first_rows(warp, source, here.first, here.count, bad, [](int, float, int) {});
+        kernels::accumulate_rows(warp, source, here.first, here.count, bad, [](int, float, int) {});
         kernels::add_count(warp, bad, counter);
       });
 }
@@ -128,11 +128,11 @@ void add_raw(const Exec& exec, const OneBitState& state, const float* values, fl
       });
 }
 
-bool about_mean(const Options& options) { return options.text("threshold") == "mean"; }
+bool about_mean(const ParameterValues& options) { return options.text("threshold") == "mean"; }
 
 class OneBit final : public DenseBytesOf<OneBitState> {
  public:
-  OneBit(Info info, const Options& options)
+  OneBit(Info info, const ParameterValues& options)
       : DenseBytesOf(with_threshold(std::move(info), options), options), m_about_mean(about_mean(options)) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
@@ -149,7 +149,7 @@ class OneBit final : public DenseBytesOf<OneBitState> {
  protected:
   void encode(const Exec& exec, const Source& source, OneBitState& own, const Context&,
               std::byte* sections) const override {
-    first_touch(exec, source, own);  // what it leaves in the memory is a itself
+    accumulate(exec, source, own);  // what it leaves in the memory is a itself
     auto* const levels = reinterpret_cast<float*>(sections);
     float* const values = levels + 2 * own.columns.columns();
     own.columns.write(exec, source, levels);
@@ -168,7 +168,7 @@ class OneBit final : public DenseBytesOf<OneBitState> {
   }
 
  private:
-  static Info with_threshold(Info info, const Options& options) {
+  static Info with_threshold(Info info, const ParameterValues& options) {
     info.passes += about_mean(options) ? 1 : 0;
     return info;
   }

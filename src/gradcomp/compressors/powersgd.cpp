@@ -58,7 +58,7 @@ Entry powersgd() {
       "matrices with r (rows + columns) min_rate >= rows columns count as other; one_sided, side=alternating: "
       "r rows and r columns in turn, unbiased: r rows; before start_step 4 n";
   info.passes = 7;
-  return {info, [info](const Options& options) {
+  return {info, [info](const ParameterValues& options) {
             const std::string& variant = options.text("variant");
             return variant == "one_sided"  ? make_one_sided(info, options)
                    : variant == "unbiased" ? make_unbiased_low_rank(info, options)

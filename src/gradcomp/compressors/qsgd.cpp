@@ -16,7 +16,7 @@
 namespace gradcomp::compressors {
 namespace {
 
-kernels::QuantiseSpec quantise_spec(const Options& options) {
+kernels::QuantiseSpec quantise_spec(const ParameterValues& options) {
   kernels::QuantiseSpec spec;
   const index_t levels = options.integer("levels");
   spec.levels = static_cast<int>(levels > 0 ? levels : (index_t{1} << (options.integer("bits") - 1)) - 1);
@@ -38,7 +38,7 @@ struct QsgdState final : DenseState {
 
 class Qsgd final : public DenseBytesOf<QsgdState> {
  public:
-  Qsgd(Info info, Options options)
+  Qsgd(Info info, ParameterValues options)
       : DenseBytesOf(std::move(info), std::move(options)), m_spec(quantise_spec(this->options())) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
@@ -53,7 +53,7 @@ class Qsgd final : public DenseBytesOf<QsgdState> {
     return bytes;
   }
 
-  bool can_fit() const override { return true; }
+  bool can_resize() const override { return true; }
 
  protected:
   void encode(const Exec& exec, const Source& source, QsgdState& own, const Context& context,
@@ -66,7 +66,7 @@ class Qsgd final : public DenseBytesOf<QsgdState> {
               const Span<float>& out) const override {
     own.plan.decode_add(exec, sections, weight, gate, own.wrong, out);
   }
-  void fit_plans(const Exec& exec, QsgdState& own, index_t count) const override { own.plan.fit(exec, count); }
+  void resize_plans(const Exec& exec, QsgdState& own, index_t count) const override { own.plan.resize(exec, count); }
 
  private:
   /// With a memory 1 / (1 + w), w of a whole bucket: what is unbiased with variance w ||a||^2 is no contraction.
@@ -85,7 +85,7 @@ class Qsgd final : public DenseBytesOf<QsgdState> {
   kernels::QuantiseSpec m_spec;
 };
 
-std::unique_ptr<Compressor> make_qsgd(const Info& info, const Options& options) {
+std::unique_ptr<Compressor> make_qsgd(const Info& info, const ParameterValues& options) {
   auto fixed = std::make_unique<Qsgd>(info, options);
   if (options.text("coding") == "fixed") return fixed;
   const kernels::QuantiseSpec spec = quantise_spec(options);
@@ -120,7 +120,7 @@ Entry qsgd() {
   info.bytes_formula =
       "sum over tensors of 4 ceil(n / group) + ceil(n b / 8), b = ceil(log2(2 s + 1)); coding=elias: at most that";
   info.passes = 1.25;
-  return {info, [info](const Options& options) { return make_qsgd(info, options); }};
+  return {info, [info](const ParameterValues& options) { return make_qsgd(info, options); }};
 }
 
 }  // namespace gradcomp::compressors

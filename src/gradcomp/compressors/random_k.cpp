@@ -6,7 +6,7 @@
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/lanes/elementwise.hpp"
 #include "gradcomp/kernels/random/random_subset.hpp"
-#include "gradcomp/kernels/select/first_touch.hpp"
+#include "gradcomp/kernels/select/accumulate.hpp"
 #include "gradcomp/kernels/select/scatter.hpp"
 
 namespace gradcomp::compressors {
@@ -107,7 +107,7 @@ void tally_non_finite(const Exec& exec, const Span<const float>& values, const T
 }
 
 /// With the rank's own seed the message is bytes, since sums need common places.
-Info with_seed(Info info, const Options& options) {
+Info with_seed(Info info, const ParameterValues& options) {
   if (options.text("seed") == "private") {
     info.rounds = {MessageKind::bytes};
     info.reducer = "allgather";
@@ -118,7 +118,7 @@ Info with_seed(Info info, const Options& options) {
 
 class RandomK final : public CompressorOf<RandomKState> {
  public:
-  RandomK(Info info, Options options)
+  RandomK(Info info, ParameterValues options)
       : CompressorOf(with_seed(std::move(info), options), options),
         m_ratio(options.real("ratio")),
         m_unbiased(options.text("scale") == "unbiased"),
@@ -198,7 +198,7 @@ class RandomK final : public CompressorOf<RandomKState> {
       kernels::touch_subsets(exec, own.tiles, own.subsets, source, own.sent, own.non_finite);
       return_sent(exec, source, own, own.non_finite.unless_zero());
     } else {
-      kernels::touch_source(exec, own.tiles, source, own.non_finite);
+      kernels::accumulate(exec, own.tiles, source, own.non_finite);
       kernels::gather_subsets(exec, own.entries, own.subsets, source, own.non_finite.if_zero(), own.sent);
     }
   }

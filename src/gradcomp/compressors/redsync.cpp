@@ -5,7 +5,7 @@
 namespace gradcomp::compressors {
 namespace {
 
-RedsyncPolicy redsync_policy(const Options& options) {
+RedsyncPolicy redsync_policy(const ParameterValues& options) {
   const std::string search = options.text("search");
   return {search == "auto", search == "trimmed" ? RedsyncPolicy::Kind::trimmed : RedsyncPolicy::Kind::binary,
           options.real("eps"), static_cast<int>(options.integer("interval"))};
@@ -15,18 +15,18 @@ RedsyncPolicy redsync_policy(const Options& options) {
 
 class Redsync final : public Sparsifier {
  public:
-  Redsync(Info info, const Options& options)
+  Redsync(Info info, const ParameterValues& options)
       : Sparsifier(std::move(info), options),
         m_policy(redsync_policy(this->options())),
         m_paper(this->options().text("variant") == "paper") {}
 
  private:
-  index_t most_entries(const Segment& segment) const override {
-    return most_sent(density().most(), segment.count, m_paper);
+  index_t max_entries(const Segment& segment) const override {
+    return max_sent(density().most(), segment.count, m_paper);
   }
 
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {
-    return std::make_unique<RedsyncState>(layout, density().ratio(), most_kept(layout), coding(), m_paper);
+    return std::make_unique<RedsyncState>(layout, density().ratio(), max_kept(layout), coding(), m_paper);
   }
 
   void search(const Exec& exec, const Source& source, SparseState& state, const Context& context) const override {

@@ -148,7 +148,7 @@ void read_codes(const Exec& exec, const Quantiser& quantiser, const RotatedState
       });
 }
 
-Info with_property(Info info, const Options& options) {
+Info with_property(Info info, const ParameterValues& options) {
   const bool biased = options.text("bits") == "1" || options.real("clip") > 0;
   info.property = biased ? Info::Property::contraction : Info::Property::unbiased;
   return info;
@@ -156,7 +156,7 @@ Info with_property(Info info, const Options& options) {
 
 class Rotated final : public DenseBytesOf<RotatedState> {
  public:
-  Rotated(Info info, const Options& options)
+  Rotated(Info info, const ParameterValues& options)
       : DenseBytesOf(with_property(std::move(info), options), options),
         m_quantiser{static_cast<int>(options.integer("bits")), static_cast<float>(options.real("clip")),
                     options.text("scale") == "auto"},

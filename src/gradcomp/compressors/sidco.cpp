@@ -7,7 +7,7 @@
 namespace gradcomp::compressors {
 namespace {
 
-SidcoRule rule_of(const Options& options) {
+SidcoRule rule_of(const ParameterValues& options) {
   SidcoRule rule;
   rule.first = distribution_from_name(options.text("sid"));
   rule.later = rule.first == Distribution::exponential ? Distribution::exponential : Distribution::pareto;
@@ -24,7 +24,7 @@ int first_stages(const SidcoRule& rule, double ratio) { return rule.paper ? 1 : 
 
 class Sidco final : public Sparsifier {
  public:
-  Sidco(Info info, Options options)
+  Sidco(Info info, ParameterValues options)
       : Sparsifier(std::move(info), std::move(options)),
         m_rule(rule_of(this->options())),
         m_tolerance(this->options().real("tolerance")),
@@ -33,15 +33,15 @@ class Sidco final : public Sparsifier {
         m_integrates(!m_rule.paper && this->options().text("integrator") == "on"),
         m_stages(m_adaptive ? first_stages(m_rule, density().ratio())
                             : static_cast<int>(this->options().integer("stages"))),
-        m_most_stages(std::max(1, static_cast<int>(std::ceil(std::log(density().ratio()) / std::log(0.5))))) {}
+        m_max_stages(std::max(1, static_cast<int>(std::ceil(std::log(density().ratio()) / std::log(0.5))))) {}
 
  private:
-  index_t most_entries(const Segment& segment) const override {
-    return most_sent(density().most(), segment.count, m_rule.paper);
+  index_t max_entries(const Segment& segment) const override {
+    return max_sent(density().most(), segment.count, m_rule.paper);
   }
 
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {
-    return std::make_unique<SidcoState>(layout, density().ratio(), most_kept(layout), coding(),
+    return std::make_unique<SidcoState>(layout, density().ratio(), max_kept(layout), coding(),
                                         m_rule.first == Distribution::gamma, m_stages);
   }
 
@@ -60,7 +60,7 @@ class Sidco final : public Sparsifier {
     for (std::size_t s = 0; s < own.history.size(); ++s) {
       if (!m_adaptive || own.searched_for(s) == 0) continue;
       const double ratio = static_cast<double>(own.selector.chosen()(s).above) / static_cast<double>(own.target[s]);
-      own.history[s].count(ratio, m_interval, m_tolerance, m_most_stages, m_rule.paper);
+      own.history[s].count(ratio, m_interval, m_tolerance, m_max_stages, m_rule.paper);
       if (m_integrates) own.history[s].integrate(ratio);
     }
   }
@@ -70,7 +70,7 @@ class Sidco final : public Sparsifier {
   int m_interval;
   bool m_adaptive, m_integrates;
   int m_stages;
-  int m_most_stages;  ///< ceil(log2(1 / ratio)): every stage halves the survivors at least
+  int m_max_stages;  ///< ceil(log2(1 / ratio)): every stage halves the survivors at least
 };
 
 Entry sidco() {

@@ -50,7 +50,7 @@ struct MomentumRows {
 
 class Signum final : public SignBits {
  public:
-  Signum(Info info, const Options& options)
+  Signum(Info info, const ParameterValues& options)
       : SignBits(std::move(info), options), m_beta(static_cast<float>(options.real("beta"))) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {

@@ -40,7 +40,7 @@ struct Sizes {
 /// The k largest of every segment of a vector that all ranks have alike.
 struct Choice {
   Choice(const Layout& layout, double density)
-      : tiles(layout), first(tiles), selector(tiles, density), requests(layout.segments.size()) {}
+      : tiles(layout), first(tiles), selector(tiles, density), selections(layout.segments.size()) {}
 
   /// Indices and values of the entries; false when an element is not finite. Waits for exec.
   bool run(const Exec& exec, const Vector<float>& values, const Vector<std::uint32_t>& indices,
@@ -50,7 +50,7 @@ struct Choice {
     plain.gradient = values.data();
     first.run(exec, tiles, plain);
     if (first.non_finite() > 0) return false;
-    selector.choose(exec, tiles, plain, first, requests);
+    selector.choose(exec, tiles, plain, first, selections);
     selector.emit(exec, tiles, plain, indices.data(), chosen.data());
     return true;
   }
@@ -59,7 +59,7 @@ struct Choice {
   kernels::Tiles tiles;
   kernels::FirstPass first;
   kernels::Selector selector;
-  std::vector<kernels::Request> requests;
+  std::vector<kernels::Selection> selections;
 };
 
 struct SketchState final : State {
@@ -82,8 +82,8 @@ struct SketchState final : State {
     for (std::size_t s = 0; s < bucket.segments.size(); ++s) {
       const index_t n = bucket.segments[s].count;
       kept.push_back(target_kept(sizes.ratio, n));
-      heavy.requests[s].k = sizes.candidates(n);
-      largest.requests[s].k = kept.back();
+      heavy.selections[s].k = sizes.candidates(n);
+      largest.selections[s].k = kept.back();
     }
     target = kept;
   }
@@ -141,7 +141,7 @@ void return_chosen(const Exec& exec, const Source& source, const SketchState& st
 
 class Sketch final : public CompressorOf<SketchState> {
  public:
-  Sketch(Info info, Options options)
+  Sketch(Info info, ParameterValues options)
       : CompressorOf(std::move(info), std::move(options)),
         m_sizes{this->options().real("ratio"), static_cast<int>(this->options().integer("rows")),
                 this->options().integer("columns"), this->options().integer("candidates")} {}

@@ -10,7 +10,7 @@ namespace gradcomp::compressors {
 
 class Strom final : public QuantaMethod {
  public:
-  Strom(Info info, Options options)
+  Strom(Info info, ParameterValues options)
       : QuantaMethod(std::move(info), std::move(options), false),
         m_tau(std::max(static_cast<float>(this->options().real("tau")), std::numeric_limits<float>::denorm_min())) {}
 

@@ -9,7 +9,7 @@ namespace {
 /// Of both Coded (2bit) and SummedLevels (sum).
 struct TernaryScheme {
   using Codec = kernels::LinearCodec;
-  static constexpr int most_levels = 1, sum_bits = 8;
+  static constexpr int max_levels = 1, sum_bits = 8;
   static constexpr const char* remedy = "another method";
   Codec codec;
   index_t length = 0;
@@ -17,7 +17,7 @@ struct TernaryScheme {
   bool shrinks = false;
   TernaryScale scales;
 
-  static TernaryScheme from(const Options& options) {
+  static TernaryScheme from(const ParameterValues& options) {
     TernaryScheme scheme;
     scheme.scales.clip = options.real("clip");
     return scheme;
@@ -26,7 +26,7 @@ struct TernaryScheme {
   double excess(int levels, double n) const { return linear_excess(static_cast<double>(levels), n); }
 };
 
-std::unique_ptr<Compressor> make_terngrad(Info info, const Options& options) {
+std::unique_ptr<Compressor> make_terngrad(Info info, const ParameterValues& options) {
   const std::string& code = options.text("code");
   info.property = options.real("clip") > 0 ? Info::Property::contraction : Info::Property::unbiased;
   if (code == "sum") return std::make_unique<SummedLevels<TernaryScheme>>(info, options);
@@ -56,7 +56,7 @@ Entry terngrad() {
   };
   info.bytes_formula = "sum over tensors that are not empty of n + 4 (2bit: ceil(n / 4) + 4, base3: ceil(n / 5) + 4)";
   info.passes = 2.25;
-  return {info, [info](const Options& options) { return make_terngrad(info, options); }};
+  return {info, [info](const ParameterValues& options) { return make_terngrad(info, options); }};
 }
 
 }  // namespace gradcomp::compressors

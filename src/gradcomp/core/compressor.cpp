@@ -4,14 +4,14 @@
 
 namespace gradcomp {
 
-void State::fit(index_t count) {
+void State::resize(index_t count) {
   Segment& segment = layout.segments.at(0);
   segment.count = count;
   segment.shape.assign(1, count);
   if (!kept.empty()) kept[0] = count;
 }
 
-Compressor::Compressor(Info info, Options options) : m_info(std::move(info)), m_options(std::move(options)) {}
+Compressor::Compressor(Info info, ParameterValues options) : m_info(std::move(info)), m_options(std::move(options)) {}
 
 void Compressor::finish(const Exec&, const Source&, State&, const Context&, const Span<float>&, Verdict&) const {
   throw Error(m_info.name + ": a method of one bytes round has no finish()");
@@ -30,7 +30,7 @@ void Compressor::give_back(const Exec& exec, const Source& source, State& state,
              Span<float>(source.memory, static_cast<std::size_t>(source.count)), state.verdict);
 }
 
-void Compressor::fit(const Exec&, State&, index_t) const {
+void Compressor::resize(const Exec&, State&, index_t) const {
   throw Error(m_info.name + ": it cannot code the values of another method");
 }
 

@@ -53,7 +53,7 @@ class State {
   /// Called once, after prepare(), where the sources will have a memory: allocates what only that needs.
   virtual void remember() {}
   /// Shortens a layout of one segment to `count` elements; allocates nothing.
-  void fit(index_t count);
+  void resize(index_t count);
 
   Layout layout;  ///< what prepare() was given
 
@@ -67,13 +67,13 @@ class State {
 
 class Compressor {
  public:
-  Compressor(Info info, Options options);
+  Compressor(Info info, ParameterValues options);
   virtual ~Compressor() = default;
   Compressor(const Compressor&) = delete;
   Compressor& operator=(const Compressor&) = delete;
 
   const Info& info() const { return m_info; }
-  const Options& options() const { return m_options; }
+  const ParameterValues& options() const { return m_options; }
   int rounds() const { return static_cast<int>(m_info.rounds.size()); }
 
   /// Allocates everything that a bucket of this layout needs.
@@ -88,7 +88,7 @@ class Compressor {
   virtual bool has_fixed_bytes() const { return true; }
 
   /// Most entries of a message that offers Message::sparse for this layout; 0: its messages are not sparse.
-  virtual index_t most_kept(const Layout& /*layout*/) const { return 0; }
+  virtual index_t max_kept(const Layout& /*layout*/) const { return 0; }
 
   /// Makes the message of `round` from the source. After the call the source's memory holds what was not sent.
   virtual void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
@@ -114,18 +114,18 @@ class Compressor {
   virtual void give_back(const Exec& exec, const Source& source, State& state, const Message& message,
                          const Span<const float>& out) const;
 
-  /// Whether fit() can be called, so that the method can code the kept values of another (value coders of hybrids).
-  virtual bool can_fit() const { return false; }
+  /// Whether resize() can be called, so that the method can code the kept values of another (value coders of hybrids).
+  virtual bool can_resize() const { return false; }
   /// Makes a State, prepared for one segment, one of its first `count` elements, 0 .. what it was prepared for. Layout,
   /// lengths and messages are then as if it had been prepared for them. Allocates nothing.
-  virtual void fit(const Exec& exec, State& state, index_t count) const;
+  virtual void resize(const Exec& exec, State& state, index_t count) const;
 
   /// The header of this method's payloads.
   PayloadHeader header(index_t elements, index_t kept) const;
 
  private:
   Info m_info;
-  Options m_options;
+  ParameterValues m_options;
 };
 
 }  // namespace gradcomp

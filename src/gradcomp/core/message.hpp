@@ -30,7 +30,7 @@ struct Message {
   // bytes: `payload` is the State's buffer of payload_capacity() bytes, of which produce() filled `size`.
   Span<std::byte> payload;
   index_t size = 0;
-  SparseView sparse;  ///< of methods with most_kept() > 0, for reducers that merge entries; lives as long as the State
+  SparseView sparse;  ///< of methods with max_kept() > 0, for reducers that merge entries; lives as long as the State
 
   /// Bytes handed to the exchange.
   index_t bytes() const { return kind == MessageKind::summable ? count * size_of(dtype) : size; }

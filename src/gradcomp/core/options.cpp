@@ -67,8 +67,8 @@ void Parameter::check(const std::string& owner, const std::string& text) const {
           allowed());
 }
 
-Options::Options(const std::string& owner, const std::vector<Parameter>& declared,
-                 const std::map<std::string, std::string>& given) {
+ParameterValues::ParameterValues(const std::string& owner, const std::vector<Parameter>& declared,
+                                 const std::map<std::string, std::string>& given) {
   std::vector<std::string> names;
   for (const auto& p : declared) {
     m_order.push_back(p.name);
@@ -88,25 +88,25 @@ Options::Options(const std::string& owner, const std::vector<Parameter>& declare
   }
 }
 
-double Options::real(const std::string& name) const {
+double ParameterValues::real(const std::string& name) const {
   double value = 0;
   require(parse(text(name), value), "option {} holds no number: '{}'", name, text(name));
   return value;
 }
 
-index_t Options::integer(const std::string& name) const {
+index_t ParameterValues::integer(const std::string& name) const {
   index_t value = 0;
   require(parse(text(name), value), "option {} holds no integer: '{}'", name, text(name));
   return value;
 }
 
-const std::string& Options::text(const std::string& name) const {
+const std::string& ParameterValues::text(const std::string& name) const {
   const auto found = m_values.find(name);
   require(found != m_values.end(), "option {} was never declared", name);
   return found->second;
 }
 
-std::string Options::canonical() const {
+std::string ParameterValues::canonical() const {
   std::vector<std::string> parts;
   for (const auto& name : m_order) {
     if (!m_quiet.contains(name) || m_values.at(name) != m_defaults.at(name))

@@ -54,12 +54,12 @@ struct Parameter {
 };
 
 /// Values of declared parameters, defaults filled in.
-class Options {
+class ParameterValues {
  public:
-  Options() = default;
+  ParameterValues() = default;
   /// `given` over the defaults of `declared`; throws Error for an unknown key or a value that is not allowed.
-  Options(const std::string& owner, const std::vector<Parameter>& declared,
-          const std::map<std::string, std::string>& given);
+  ParameterValues(const std::string& owner, const std::vector<Parameter>& declared,
+                  const std::map<std::string, std::string>& given);
 
   double real(const std::string& name) const;
   index_t integer(const std::string& name) const;

@@ -13,13 +13,13 @@ namespace gradcomp {
 /// What compressors/<name>.cpp defines: `Entry gradcomp::compressors::<name>()`.
 struct Entry {
   Info info;
-  std::function<std::unique_ptr<Compressor>(const Options&)> make;
+  std::function<std::unique_ptr<Compressor>(const ParameterValues&)> make;
 };
 
-/// Entry of a class constructed from (Info, Options).
+/// Entry of a class constructed from (Info, ParameterValues).
 template <class Method>
 Entry make_entry(Info info) {
-  return {info, [info](const Options& options) { return std::make_unique<Method>(info, options); }};
+  return {info, [info](const ParameterValues& options) { return std::make_unique<Method>(info, options); }};
 }
 
 /// All entries, sorted by name, made once. Defined in the generated source of the compressors layer.

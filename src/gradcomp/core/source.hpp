@@ -2,9 +2,9 @@
 // Source: what a compressor reads and what it leaves behind. A small value type, captured by kernels, so that error
 // feedback costs no sweep of its own.
 //
-// In every step a compressor makes ONE pass with first(), which forms a (the gradient with its feedback) and stores it
-// where the kind keeps one; all later passes use load(). Whatever is sent is reported with sent(), with the value that
-// receivers decode, once per element; whatever is not reported stays.
+// In every step a compressor makes ONE pass with accumulate(), which forms a (the gradient with its feedback) and
+// stores it where the kind keeps one; all later passes use load(). Whatever is sent is reported with sent(), with the
+// value that receivers decode, once per element; whatever is not reported stays.
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp {
@@ -44,7 +44,7 @@ struct Source {
   /// First touch of element i in a step. Where the gradient is not finite, or its sum with the memory overflows, `good`
   /// is set to false (never to true) and the memories stay as they were (a = r or v, or 0); the compressor must then
   /// produce a flagged message.
-  KOKKOS_INLINE_FUNCTION float first(index_t i, bool& good) const {
+  KOKKOS_INLINE_FUNCTION float accumulate(index_t i, bool& good) const {
     const float g = gradient[i];
     if (kind == Kind::none) {
       good = good && is_finite(g);
@@ -60,7 +60,7 @@ struct Source {
     return memory[i];
   }
 
-  /// Where first() left a: the array that later passes read (contiguous, `count` elements).
+  /// Where accumulate() left a: the array that later passes read (contiguous, `count` elements).
   KOKKOS_INLINE_FUNCTION const float* accumulated() const {
     return kind == Kind::none ? gradient : kind == Kind::ef21 ? work : memory;
   }

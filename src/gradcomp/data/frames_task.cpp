@@ -80,7 +80,7 @@ class FramesTask final : public Task {
   void fill(const FrameSet& set, Batch& batch) const {
     const auto features = static_cast<std::size_t>(set.features);
     const std::size_t size = static_cast<std::size_t>(m_length) * features;
-    batch.images.assign(batch.indices.size() * size, 0.0F);
+    batch.features.assign(batch.indices.size() * size, 0.0F);
     batch.labels.resize(batch.indices.size());
     batch.restart = true;
     for (std::size_t i = 0; i < batch.indices.size(); ++i) {
@@ -88,7 +88,7 @@ class FramesTask final : public Task {
       batch.labels[i] = set.labels[static_cast<std::size_t>(sample)];
       const auto count = static_cast<std::size_t>(std::min(m_length, set.frames(sample))) * features;
       const float* const in = set.sequence(sample);
-      float* const out = batch.images.data() + i * size;
+      float* const out = batch.features.data() + i * size;
       for (std::size_t v = 0; v < count; ++v) out[v] = (in[v] - m_data.mean[v % features]) / m_data.std[v % features];
     }
   }

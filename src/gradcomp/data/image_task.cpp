@@ -9,11 +9,11 @@
 namespace gradcomp::data {
 namespace {
 
-/// batch.images and batch.labels from batch.indices.
+/// batch.features and batch.labels from batch.indices.
 void fill_images(const ImageSet& set, const Transform& transform, Batch& batch) {
-  batch.images.resize(batch.indices.size() * static_cast<std::size_t>(set.image_size()));
+  batch.features.resize(batch.indices.size() * static_cast<std::size_t>(set.image_size()));
   batch.labels.resize(batch.indices.size());
-  transform.fill(set, batch.indices, batch.epoch, batch.images, batch.labels);
+  transform.fill(set, batch.indices, batch.epoch, batch.features, batch.labels);
 }
 
 }  // namespace

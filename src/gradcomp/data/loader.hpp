@@ -18,7 +18,7 @@ struct Batch {
   index_t step = 0, epoch = 0;
   std::vector<index_t> indices;  ///< into the set
   /// indices.size() x image_size(), NHWC, normalised; frames: [sequences][length][features]
-  std::vector<float> images;
+  std::vector<float> features;
   std::vector<std::int32_t> tokens;  ///< language models: [sequences][length]
   std::vector<std::int32_t> labels;  ///< one per image, or one per token
   std::vector<float> weights;        ///< one per sample, of its loss in the mean over the batch; empty: all 1

@@ -51,7 +51,7 @@ index_t take_length(std::string& text, index_t length) {
   const Parameter parameter = Parameter::integer("length", "1", 1, 1e6, "steps of a sequence in one batch");
   if (length != 0) parameter.check(spec.kind, fmt::format("{}", length));
   if (given == pairs.end()) return length;
-  const index_t chosen = Options(spec.kind, {parameter}, {*given}).integer("length");
+  const index_t chosen = ParameterValues(spec.kind, {parameter}, {*given}).integer("length");
   require(length == 0 || length == chosen, "{}: length={} and another length, {}, are both given", spec.kind, chosen,
           length);
   pairs.erase(given);

@@ -29,7 +29,7 @@ struct Part {
 };
 
 /// Fills vocabulary, train, validation and test.
-void encode(TextData& data, const Options& given, const Part& train, const Part& validation, const Part& test,
+void encode(TextData& data, const ParameterValues& given, const Part& train, const Part& validation, const Part& test,
             Level level) {
   const index_t most = given.integer("vocabulary");
   require(most == 0 || most >= 3, "{}: vocabulary={} is not allowed; at least 3, or 0 for all words", data.name, most);
@@ -48,7 +48,7 @@ void encode(TextData& data, const Options& given, const Part& train, const Part&
 }  // namespace
 
 TextData read_published(const Spec& spec, const char* train, const char* valid, const char* test) {
-  const Options given(spec.kind, {vocabulary_parameter("0")}, split_pairs(spec.kind, spec.options));
+  const ParameterValues given(spec.kind, {vocabulary_parameter("0")}, split_pairs(spec.kind, spec.options));
   const std::filesystem::path folder = spec.path;
   require(std::filesystem::is_directory(folder), "{}: '{}' is no folder with {}, {} and {}", spec.kind, spec.path,
           train, valid, test);
@@ -74,7 +74,7 @@ std::size_t cut(std::string_view text, double share) {
 }  // namespace
 
 TextData read_text_file(const Spec& spec, const char* vocabulary) {
-  const Options given(
+  const ParameterValues given(
       spec.kind,
       {Parameter::choice("level", "word", {"word", "char"}, "what a token is"), vocabulary_parameter(vocabulary),
        Parameter::choice("case", "lower", {"lower", "keep"}, "A to Z become a to z, or stay"),

@@ -45,13 +45,13 @@ Probe::Probe(const std::string& spec, const Layout& layout, const ProbeOptions& 
   if (!options.closed) m_spec = with_feedback(spec, "none").value_or(m_spec);
   m_spec.text = text;
   m_spec.label = label;
-  if (options.closed) m_run = std::make_unique<ProbeRun>(m_spec, m_layout, m_options.seed);
+  if (options.closed) m_run = std::make_unique<OneRankRun>(m_spec, m_layout, m_options.seed);
 }
 
 std::vector<float> Probe::decoded() const { return m_run->decoded(); }
 
 void Probe::step(const Exec& exec, const Span<const float>& gradient, ReadProbe& read) {
-  if (!m_options.closed) m_run = std::make_unique<ProbeRun>(m_spec, m_layout, m_options.seed);
+  if (!m_options.closed) m_run = std::make_unique<OneRankRun>(m_spec, m_layout, m_options.seed);
   const Source source = m_run->source(exec, gradient);
   const bool difference = source.kind == Source::Kind::ef21;
   m_seen = seen_by_compressor(exec, source);
@@ -104,7 +104,7 @@ void Probe::describe() {
 
 /// Times an open-loop gradient on a run of its own, so that what adapts from call to call shows in no statistic.
 void Probe::time(const Exec& exec, const Span<const float>& gradient, ReadProbe& read) {
-  ProbeRun run(m_spec, m_layout, m_options.seed);
+  OneRankRun run(m_spec, m_layout, m_options.seed);
   for (index_t t = 0; t <= m_options.timings; ++t) {
     const double seconds = read.seconds(exec, gradient);
     run.step(exec, gradient, m_step, nullptr);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gradcomp/evaluate/probe_run.hpp"
+#include "gradcomp/evaluate/one_rank_run.hpp"
 #include "gradcomp/evaluate/trials.hpp"
 #include "gradcomp/measure/read_limit.hpp"
 
@@ -66,7 +66,7 @@ class Probe {
   MethodSpec m_spec;
   std::optional<MethodSpec> m_checked;  ///< the same with feedback=residual, whose memory says what was not sent
   Layout m_layout;                      ///< as the method sees it
-  std::unique_ptr<ProbeRun> m_run, m_check;
+  std::unique_ptr<OneRankRun> m_run, m_check;
   std::vector<float> m_seen;    ///< what the compressor saw in this step
   std::vector<float> m_before;  ///< of ef21: its memory before the step
   std::vector<std::byte> m_message;

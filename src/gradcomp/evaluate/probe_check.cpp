@@ -46,7 +46,7 @@ void Probe::verify(const std::vector<float>& whole, const std::vector<float>& de
 void Probe::check(const Exec& exec, const Span<const float>& gradient) {
   if (!m_checked) return;
   try {
-    if (!m_check || !m_options.closed) m_check = std::make_unique<ProbeRun>(*m_checked, m_layout, m_options.seed);
+    if (!m_check || !m_options.closed) m_check = std::make_unique<OneRankRun>(*m_checked, m_layout, m_options.seed);
     m_check->rank.forget(exec);
     m_check->step(exec, gradient, m_step, nullptr);
     const Source source = m_check->source(exec, gradient);

@@ -17,7 +17,7 @@ class Fresh {
 
   /// What is decoded of `gradient` in a first step, with the random numbers of step `number`.
   std::vector<float> decode(const Exec& exec, const Span<const float>& gradient, index_t number) {
-    if (!m_run || m_run->rank.has_state()) m_run = std::make_unique<ProbeRun>(m_spec, m_layout, m_seed);
+    if (!m_run || m_run->rank.has_state()) m_run = std::make_unique<OneRankRun>(m_spec, m_layout, m_seed);
     m_run->rank.forget(exec);
     m_run->step(exec, gradient, number, nullptr);
     return m_run->decoded();
@@ -27,7 +27,7 @@ class Fresh {
   MethodSpec m_spec;
   Layout m_layout;
   std::uint64_t m_seed;
-  std::unique_ptr<ProbeRun> m_run;
+  std::unique_ptr<OneRankRun> m_run;
 };
 
 struct Products {

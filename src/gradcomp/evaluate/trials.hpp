@@ -3,7 +3,7 @@
 // gradient one step with error feedback takes away.
 #include <vector>
 
-#include "gradcomp/evaluate/probe_run.hpp"
+#include "gradcomp/evaluate/one_rank_run.hpp"
 
 namespace gradcomp::evaluate {
 

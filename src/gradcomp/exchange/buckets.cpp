@@ -35,7 +35,7 @@ std::vector<BucketRange> cut(const Layout& layout, Full full) {
 index_t last_bucket(const Layout& layout) {
   for (const Segment& segment : layout.segments) {
     const index_t end = segment.offset + segment.count;
-    if (bytes_of(end) >= least_bucket_bytes) return end;
+    if (bytes_of(end) >= min_bucket_bytes) return end;
   }
   return layout.count();
 }
@@ -56,8 +56,8 @@ std::vector<BucketRange> cut_buckets(const Layout& layout) {
   index_t share = 0;  // of each bucket between the first and the last
   return cut(layout, [&](std::size_t bucket, index_t count, const Segment& next) {
     const index_t rest = next.offset + next.count;  // elements that are not in a bucket yet
-    const bool enough = bytes_of(count) >= least_bucket_bytes;
-    const bool rest_is_enough = bytes_of(rest) >= least_bucket_bytes;
+    const bool enough = bytes_of(count) >= min_bucket_bytes;
+    const bool rest_is_enough = bytes_of(rest) >= min_bucket_bytes;
     if (!enough || !rest_is_enough) return false;
     if (bucket == 0) share = std::max<index_t>(1, (rest - tail) / (wanted - 2));
     if (bucket == 0 || rest <= tail) return true;

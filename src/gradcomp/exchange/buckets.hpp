@@ -22,10 +22,10 @@ inline constexpr index_t first_bucket_bytes = 1024 * 1024;
 std::vector<BucketRange> cut_buckets(const Layout& layout, index_t bucket_bytes);
 
 /// Sizes that follow from the model: max(4, bytes / auto_bucket_bytes) buckets where the segments allow it, none below
-/// least_bucket_bytes. The first to be ready is as small as that allows, so that the exchange starts early, and so is
+/// min_bucket_bytes. The first to be ready is as small as that allows, so that the exchange starts early, and so is
 /// the last, which no computation can hide; those between are about equal.
 std::vector<BucketRange> cut_buckets(const Layout& layout);
-inline constexpr index_t auto_bucket_bytes = 25 * 1024 * 1024, least_bucket_bytes = 64 * 1024;
+inline constexpr index_t auto_bucket_bytes = 25 * 1024 * 1024, min_bucket_bytes = 64 * 1024;
 
 /// The cut in a few words, different for different cuts: "4 buckets, hash 1a2b3c4d".
 std::string describe(const std::vector<BucketRange>& buckets);

@@ -16,7 +16,7 @@ struct MethodSpec {
   std::string canonical;  ///< defaults filled in
   std::string label;      ///< for tables: label=..., otherwise the text
   std::shared_ptr<const Compressor> compressor;
-  Options common;  ///< of every method: common_parameters()
+  ParameterValues common;  ///< of every method: common_parameters()
   /// strategy.KEY=VALUE, without the prefix: only the strategies know which there are (strategy/strategy.hpp).
   std::map<std::string, std::string> strategy_options;
   /// The same of sampler.KEY=VALUE (sampling/batch_sampler.hpp).

@@ -14,7 +14,7 @@ MethodSpec alone(const MethodSpec& method) {
   for (const Parameter& p : feedback_parameters(info)) given[p.name] = method.common.text(p.name);
   given["granularity"] = method.common.text("granularity");
   given["reducer"] = sends_bytes(info) ? "allgather" : info.travels ? "allreduce" : "local";
-  spec.common = Options("one rank", common_parameters(info), given);
+  spec.common = ParameterValues("one rank", common_parameters(info), given);
   return spec;
 }
 

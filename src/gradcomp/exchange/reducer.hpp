@@ -19,8 +19,8 @@ namespace gradcomp {
 
 /// What a reducer is made of. The tags [first_tag, first_tag + tags_per_reducer) are its own.
 struct ReducerSetup {
-  const Options& common;  ///< of the method: reducer_parameters() are among them
-  Sender& sender;         ///< outlives the reducer
+  const ParameterValues& common;  ///< of the method: reducer_parameters() are among them
+  Sender& sender;                 ///< outlives the reducer
   int rank = 0, ranks = 1;
   int first_tag = 0;
   int ranks_per_node = 0;  ///< Transport::ranks_per_node()

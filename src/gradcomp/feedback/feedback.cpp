@@ -19,7 +19,7 @@ constexpr std::array<Kind, 4> kinds = {{
     {"ef21", Source::Kind::ef21, Role::ef21_sent, Role::ef21_gradient_mean},
 }};
 
-const Kind& kind_of(const Options& common) {
+const Kind& kind_of(const ParameterValues& common) {
   for (const Kind& k : kinds) {
     if (common.text("feedback") == k.name) return k;
   }
@@ -56,15 +56,15 @@ std::vector<Parameter> feedback_parameters(const Info& info) {
   };
 }
 
-bool is_rate_aware(const Options& common) {
+bool is_rate_aware(const ParameterValues& common) {
   const Source::Kind kind = kind_of(common).kind;
   return (kind == Source::Kind::residual || kind == Source::Kind::momentum_correction) &&
          common.text("feedback.rate_aware") == "on";
 }
 
-bool holds_momentum(const Options& common) { return common.text("feedback") == "momentum_correction"; }
+bool holds_momentum(const ParameterValues& common) { return common.text("feedback") == "momentum_correction"; }
 
-Feedback::Feedback(const Options& common, index_t count)
+Feedback::Feedback(const ParameterValues& common, index_t count)
     : m_clip(common.real("feedback.clip")), m_rate(is_rate_aware(common)) {
   m_rule.kind = kind_of(common).kind;
   m_rule.count = count;

@@ -13,16 +13,16 @@ namespace gradcomp {
 std::vector<Parameter> feedback_parameters(const Info& info);
 
 /// Whether what was not sent is scaled when the learning rate changes. `common`: as Feedback's.
-bool is_rate_aware(const Options& common);
+bool is_rate_aware(const ParameterValues& common);
 
 /// True when the feedback applies the momentum, and the optimiser's must be off. `common`: as Feedback's.
-bool holds_momentum(const Options& common);
+bool holds_momentum(const ParameterValues& common);
 
 class Feedback {
  public:
   /// Memories, all zero, for `count` elements. `common` holds the values of feedback_parameters(). Throws Error for
   /// options that do not go together.
-  Feedback(const Options& common, index_t count);
+  Feedback(const ParameterValues& common, index_t count);
 
   bool has_memory() const { return m_memory.size() > 0; }
 

@@ -6,8 +6,8 @@
 
 namespace gradcomp {
 
-/// a of every element as Source::first() will form it (finite gradients), on the host; the memories stay as they are.
-/// Waits for `exec`.
+/// a of every element as Source::accumulate() will form it (finite gradients), on the host; the memories stay as they
+/// are. Waits for `exec`.
 std::vector<float> seen_by_compressor(const Exec& exec, const Source& source);
 
 }  // namespace gradcomp

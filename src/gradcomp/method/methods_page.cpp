@@ -97,7 +97,7 @@ std::string compositions() {
 }  // namespace
 
 std::string default_spec(const Info& info) {
-  const std::string own = Options(info.name, info.parameters, {}).canonical();
+  const std::string own = ParameterValues(info.name, info.parameters, {}).canonical();
   return info.name + (own.empty() ? "" : ":" + own);
 }
 

@@ -14,7 +14,7 @@ bool contains(const std::vector<Parameter>& list, const std::string& name) {
   return std::any_of(list.begin(), list.end(), [&](const Parameter& p) { return p.name == name; });
 }
 
-std::string joined(const std::string& name, const Options& options) {
+std::string joined(const std::string& name, const ParameterValues& options) {
   const std::string values = options.canonical();
   return name + (values.empty() ? "" : ":" + values);
 }
@@ -66,7 +66,7 @@ std::string add_stage(const std::string& owner, const std::string& text, bool mo
       const bool common = key == "label" || contains(common_parameters(entry->info), key);
       require(!common, "{} belongs to the first part; allowed behind {}: the method's own options", key, part.name);
     }
-    const Options own(part.name, entry->info.parameters, part.options);
+    const ParameterValues own(part.name, entry->info.parameters, part.options);
     spec.compressor = compressors::make_hybrid(spec.compressor, entry->make(own));
     return "+" + joined(part.name, own);
   } catch (const Error& error) {
@@ -100,14 +100,15 @@ MethodSpec parse_method(const std::string& text) {
   if (std::any_of(first.options.begin(), first.options.end(),
                   [&](const auto& o) { return !contains(listed, o.first); })) {
     listed.insert(listed.end(), shared.begin(), shared.end());  // so that the error lists the common options too
-    Options(owner, listed, first.options);
+    ParameterValues(owner, listed, first.options);
   }
-  const Options own(owner, entry.info.parameters, first.options);
+  const ParameterValues own(owner, entry.info.parameters, first.options);
   spec.compressor = entry.make(own);
   spec.canonical = joined(first.name, own);
   std::string stages;
   for (std::size_t i = 1; i < parts.size(); ++i) stages += add_stage(owner, parts[i], i + 1 < parts.size(), spec);
-  spec.common = Options(owner, common_parameters(spec.compressor->info()), common);  // parts may have narrowed it
+  spec.common =
+      ParameterValues(owner, common_parameters(spec.compressor->info()), common);  // parts may have narrowed it
   spec.canonical += ":" + spec.common.canonical();
   for (const auto& [key, value] : spec.strategy_options) spec.canonical += ":" + (of_strategy + key) + "=" + value;
   for (const auto& [key, value] : spec.sampler_options) spec.canonical += ":" + (of_sampler + key) + "=" + value;

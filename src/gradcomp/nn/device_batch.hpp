@@ -9,11 +9,11 @@ namespace gradcomp::nn {
 /// Device buffers of one batch; host builds read the loader's arrays in place.
 class DeviceBatch {
  public:
-  /// `batch` has images, labels, tokens and weights as vectors and `restart`, as data::Batch has them. Valid until the
-  /// next call, and while `batch` lives. Allocates where a batch is larger than all before.
+  /// `batch` has features, labels, tokens and weights as vectors and `restart`, as data::Batch has them. Valid until
+  /// the next call, and while `batch` lives. Allocates where a batch is larger than all before.
   template <class HostBatch>
   Batch<float> upload(const Exec& exec, const HostBatch& batch) {
-    return {on_device(exec, batch.images, m_images),
+    return {on_device(exec, batch.features, m_features),
             on_device(exec, batch.labels, m_labels),
             on_device(exec, batch.tokens, m_tokens),
             batch.restart,
@@ -31,7 +31,7 @@ class DeviceBatch {
     return device;
   }
 
-  Vector<float> m_images, m_weights;
+  Vector<float> m_features, m_weights;
   Vector<std::int32_t> m_labels, m_tokens;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 // A network as the trainer sees it: flat parameters in, flat gradient out.
-// The model owns its activations only. Parameters, state and gradient belong to the caller, so that the trainers of
+// The model owns its activations only. Parameters, buffers and gradient belong to the caller, so that the trainers of
 // several methods can take turns on one model object.
 #include <functional>
 #include <memory>
@@ -16,7 +16,7 @@ namespace gradcomp::nn {
 /// Samples with their targets, all borrowed. A sample is an image, a sequence of frames or a sequence of a text.
 template <class T>
 struct Batch {
-  Span<const T> images;                  ///< [size][height][width][channels] contiguous; empty for language models
+  Span<const T> features;                ///< [size][height][width][channels] contiguous; empty for language models
   Span<const std::int32_t> labels;       ///< each in [0, classes): one per image, or one per token
   Span<const std::int32_t> tokens = {};  ///< language models: [sequences][length], each in [0, classes)
   bool restart = false;                  ///< texts begin anew: the hidden state that they left behind is forgotten
@@ -57,11 +57,11 @@ class Model {
   /// Parameters in forward order. Convolutions are shaped {3, 3, in, out}, linear layers {in, out}.
   virtual const Layout& layout() const = 0;
 
-  /// Elements of the state that is no parameter: running mean and variance of each batch norm, forward order; the
+  /// Elements of the buffers, which are no parameters: running mean and variance of each batch norm, forward order; the
   /// hidden state that a batch of texts hands to the next one.
-  virtual index_t state_count() const = 0;
+  virtual index_t buffer_count() const = 0;
 
-  /// Whether that state is statistics of the data, which replicas may average; else it belongs to one rank's batches.
+  /// Whether they are statistics of the data, which replicas may average; else they belong to one rank's batches.
   virtual bool has_statistics() const { return false; }
 
   virtual int max_batch() const = 0;
@@ -75,16 +75,16 @@ class Model {
   virtual double step_flops() const = 0;
 
   /// He initialisation (He et al. 2015), a pure function of `seed`, the same for float and double but for rounding.
-  virtual void initialise(std::uint64_t seed, const HostSpan<T>& parameters, const HostSpan<T>& state) const = 0;
+  virtual void initialise(std::uint64_t seed, const HostSpan<T>& parameters, const HostSpan<T>& buffers) const = 0;
 
-  /// Training mode: normalises with the batch's statistics and moves the running ones in `state`. 1 to max_batch()
+  /// Training mode: normalises with the batch's statistics and moves the running ones in `buffers`. 1 to max_batch()
   /// images, else throws Error.
-  virtual void forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& state,
+  virtual void forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers,
                        const Batch<T>& batch) = 0;
-  void forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch,
+  void forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers, const Batch<T>& batch,
                const Needed& needed) {
     m_needed = &needed;
-    forward(exec, parameters, state, batch);
+    forward(exec, parameters, buffers, batch);
     m_needed = nullptr;
   }
 
@@ -96,10 +96,10 @@ class Model {
 
   /// Forward without dropout and with the running statistics, which stay as they are; a hidden state moves on, or
   /// starts from zero for each sequence where batch.restart says so. Overwrites what backward(), loss() and
-  /// sample_losses() need of the last forward(). Nothing else outlasts it: given a copy of the state, a pass between
+  /// sample_losses() need of the last forward(). Nothing else outlasts it: given a copy of the buffers, a pass between
   /// two steps leaves the training as it was (its statistics, its hidden state, and its random draws, which are of
   /// Batch::key alone).
-  virtual void infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& state,
+  virtual void infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers,
                      const Batch<T>& batch) = 0;
 
   /// Loss of the last forward() or infer(). Fences `exec`. Throws Error when a label was no class.
@@ -111,16 +111,16 @@ class Model {
   virtual void sample_losses(const Exec& exec, const Span<float>& losses) const = 0;
 
   /// forward, backward, loss.
-  Loss train_step(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch,
+  Loss train_step(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers, const Batch<T>& batch,
                   const Span<T>& gradient, const Ready& ready = {}) {
-    forward(exec, parameters, state, batch);
+    forward(exec, parameters, buffers, batch);
     backward(exec, parameters, gradient, ready);
     return loss(exec);
   }
 
   /// infer, loss.
-  Loss evaluate(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch) {
-    infer(exec, parameters, state, batch);
+  Loss evaluate(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers, const Batch<T>& batch) {
+    infer(exec, parameters, buffers, batch);
     return loss(exec);
   }
 

@@ -7,7 +7,7 @@ namespace gradcomp {
 SamplerChoice choose_sampler(const MethodSpec& method, const std::string& job) {
   const ChosenPart chosen = choose_part(method, "sampler", method.sampler_options, job);
   const SamplerEntry& entry = find_by_name(all_samplers(), "sampler", chosen.part.name);
-  return {entry, Options(chosen.owner + ", sampler " + entry.name, entry.parameters, chosen.part.options)};
+  return {entry, ParameterValues(chosen.owner + ", sampler " + entry.name, entry.parameters, chosen.part.options)};
 }
 
 }  // namespace gradcomp

@@ -73,8 +73,8 @@ struct SamplerSetup {
   std::vector<index_t> samples;  ///< of this rank
   index_t batch = 0;             ///< samples of a step
   std::uint64_t seed = 1;
-  Transport& transport;  ///< carries what resharding moves
-  const Options& own;    ///< the entry's parameters
+  Transport& transport;        ///< carries what resharding moves
+  const ParameterValues& own;  ///< the entry's parameters
 };
 
 /// What samplers/<name>.cpp defines: `SamplerEntry gradcomp::samplers::<name>()`.
@@ -92,7 +92,7 @@ const std::vector<SamplerEntry>& all_samplers();
 /// The sampler of one method under a job: its entry and all options, defaults filled in.
 struct SamplerChoice {
   const SamplerEntry& entry;
-  Options own;
+  ParameterValues own;
   std::string text() const { return entry.name + (own.canonical().empty() ? "" : ":" + own.canonical()); }
 };
 /// Throws Error that says what is allowed for an unknown name or option.

@@ -76,18 +76,17 @@ std::pair<std::vector<double>, std::vector<Offers>> tell(Transport& transport, c
 }  // namespace
 
 Resharder::Resharder(Transport& transport, double tolerance, index_t most)
-    : m_transport(make_counting(transport.split(0, transport.rank()))), m_tolerance(tolerance), m_most(most) {}
+    : m_transport(make_counting(transport.split(0, transport.rank()))), m_tolerance(tolerance), m_max(most) {}
 
 Resharded Resharder::swap(const Exec& exec, std::vector<index_t>& samples, std::vector<float>& losses) {
   const int rank = m_transport->rank(), ranks = m_transport->size();
   const index_t sent_before = m_transport->ledger().total().sent;
-  const auto [sums, offers] =
-      tell(*m_transport, exec, sum_of(losses), offers_of(samples, losses, m_most, rank), m_most);
+  const auto [sums, offers] = tell(*m_transport, exec, sum_of(losses), offers_of(samples, losses, m_max, rank), m_max);
   std::vector<std::vector<Offer>> leaves(static_cast<std::size_t>(ranks));
   std::map<index_t, std::size_t> place;  // of samples of this rank
   for (std::size_t i = 0; i < samples.size(); ++i) place[samples[i]] = i;
   std::vector<std::size_t> freed;
-  for (const Swap& swap : plan_swaps(sums, offers, m_tolerance, m_most)) {
+  for (const Swap& swap : plan_swaps(sums, offers, m_tolerance, m_max)) {
     for (const auto& [goes, comes] : {std::pair(swap.up, swap.down), std::pair(swap.down, swap.up)}) {
       if (goes.rank != rank) continue;
       leaves[static_cast<std::size_t>(comes.rank)].push_back(goes);
@@ -102,7 +101,7 @@ Resharded Resharder::swap(const Exec& exec, std::vector<index_t>& samples, std::
     append(bytes, part.data(), part.size());
     bytes.resize(static_cast<std::size_t>(aligned(std::ssize(bytes))));
   }
-  const index_t capacity = (aligned(m_most * static_cast<index_t>(sizeof(Offer))) + block_alignment) * ranks;
+  const index_t capacity = (aligned(m_max * static_cast<index_t>(sizeof(Offer))) + block_alignment) * ranks;
   const Vector<std::byte> send = to_device(bytes),
                           receive("gradcomp::sampling::receive", static_cast<std::size_t>(capacity));
   const Blocks came = run(*m_transport, exec, AllToAllV{send.data(), &parts, receive.data(), capacity}).blocks;

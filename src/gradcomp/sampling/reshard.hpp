@@ -20,7 +20,7 @@ class Resharder {
  private:
   std::unique_ptr<CountingTransport> m_transport;
   double m_tolerance;
-  index_t m_most;
+  index_t m_max;
 };
 
 }  // namespace gradcomp::sampling

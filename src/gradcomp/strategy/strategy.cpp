@@ -10,7 +10,7 @@ namespace gradcomp {
 StrategyChoice choose_strategy(const MethodSpec& method, const std::string& job) {
   const auto [owner, part] = choose_part(method, "strategy", method.strategy_options, job);
   const StrategyEntry& entry = find_by_name(all_strategies(), "strategy", part.name);
-  return {entry, Options(owner + ", strategy " + entry.name, entry.parameters, part.options)};
+  return {entry, ParameterValues(owner + ", strategy " + entry.name, entry.parameters, part.options)};
 }
 
 std::unique_ptr<Strategy> make_strategy(const MethodSpec& method, const Layout& layout, index_t buffers,

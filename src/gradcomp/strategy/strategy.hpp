@@ -77,7 +77,7 @@ struct StrategySetup {
   index_t buffers = 0;  ///< elements of StepContext::buffers
   Transport& transport;
   const StrategyOptions& job;
-  const Options& own;  ///< the entry's parameters
+  const ParameterValues& own;  ///< the entry's parameters
 };
 
 /// What strategies/<name>.cpp defines: `StrategyEntry gradcomp::strategies::<name>()`.
@@ -95,7 +95,7 @@ const std::vector<StrategyEntry>& all_strategies();
 /// The strategy of one method under a job: its entry and all options, defaults filled in.
 struct StrategyChoice {
   const StrategyEntry& entry;
-  Options own;
+  ParameterValues own;
 };
 /// Throws Error that says what is allowed for an unknown name or option.
 StrategyChoice choose_strategy(const MethodSpec& method, const std::string& job);

@@ -16,7 +16,7 @@ std::unique_ptr<BatchSampler> make_sampler(const Job& job, const Contender& cont
   }
   std::vector<index_t> samples;
   run_collectively(job.control, [&] { samples = job.task.samples(job.shard()); });
-  return choice.entry.make({std::move(samples), job.options.batch, job.options.seed, job.link, choice.own});
+  return choice.entry.make({std::move(samples), job.options.batch, job.options.seed, job.transport, choice.own});
 }
 
 }  // namespace
@@ -56,10 +56,10 @@ const data::Batch& Batches::draw(index_t step) {
 }
 
 nn::Batch<float> Batches::next(const Exec& exec, index_t step, const Span<const float>& parameters,
-                               const Span<const float>& state, Timeline* timeline) {
+                               const Span<const float>& buffers, Timeline* timeline) {
   if (m_sampler) {
     const StageScope stage(exec, timeline, Stage::importance);
-    m_pass->keep(exec, parameters, state);
+    m_pass->keep(exec, parameters, buffers);
     if (!m_sampler->ready()) {
       m_sampler->begin(step);
       m_sampler->finish(evaluator(exec));

@@ -15,9 +15,10 @@ class Batches {
   /// Collective.
   Batches(const Job& job, const Contender& contender);
 
-  /// The batch of `step`, valid until the next call. `parameters`, `state`: those of the step. One step after another.
+  /// The batch of `step`, valid until the next call. `parameters`, `buffers`: those of the step. One step after
+  /// another.
   nn::Batch<float> next(const Exec& exec, index_t step, const Span<const float>& parameters,
-                        const Span<const float>& state, Timeline* timeline);
+                        const Span<const float>& buffers, Timeline* timeline);
   /// One slice of importance for the step under way; false where there is none to compute.
   bool evaluate_slice(const Exec& exec, Timeline* timeline);
   /// The slices that the step still owes; then the next batch can be drawn.

@@ -19,7 +19,7 @@ Options sweep_options(const Options& options) {
 
 void sweep_buckets(const Exec& exec, const Job& job, Rates& rates, const std::function<void()>& added) {
   const Options options = sweep_options(job.options);
-  const Job sweep{options, job.task, job.model, job.link, job.control};
+  const Job sweep{options, job.task, job.model, job.transport, job.control};
   for (const char* name : {"fp32", "fp16", "bf16"}) {
     if (rates.has_buckets(name)) continue;
     const MethodSpec spec = parse_method(name);

@@ -15,12 +15,12 @@ nn::Loss sum_over_ranks(Transport& comm, const nn::Loss& loss) {
   return {sums[3] == 0 ? sum : std::numeric_limits<double>::quiet_NaN(), sums[1], sums[2]};
 }
 
-nn::Loss evaluate_held_out(const Exec& exec, const Job& job, data::Split split, nn::DeviceBatch& buffers,
-                           const Span<const float>& parameters, const Span<float>& state) {
+nn::Loss evaluate_held_out(const Exec& exec, const Job& job, data::Split split, nn::DeviceBatch& device,
+                           const Span<const float>& parameters, const Span<float>& buffers) {
   data::Batch batch;
   nn::Loss sum;
   for (index_t number = 0; job.trains() && job.task.held_out(split, job.shard(), number, batch); ++number) {
-    sum += job.model.evaluate(exec, parameters, state, buffers.upload(exec, batch));
+    sum += job.model.evaluate(exec, parameters, buffers, device.upload(exec, batch));
   }
   return sum_over_ranks(job.control, sum);
 }

@@ -7,10 +7,10 @@
 
 namespace gradcomp::train {
 
-/// Loss and hits of `parameters` on the whole validation or test set, summed over workers. `state` may change: a copy of
-/// the trainer's. Collective.
-nn::Loss evaluate_held_out(const Exec& exec, const Job& job, data::Split split, nn::DeviceBatch& buffers,
-                           const Span<const float>& parameters, const Span<float>& state);
+/// Loss and hits of `parameters` on the whole validation or test set, summed over workers. `buffers` may change: a
+/// copy of the trainer's. Collective.
+nn::Loss evaluate_held_out(const Exec& exec, const Job& job, data::Split split, nn::DeviceBatch& device,
+                           const Span<const float>& parameters, const Span<float>& buffers);
 
 /// The sum over ranks; losses to 1e-6 nats, NaN where some rank's is not finite (or above 1e12). Collective.
 nn::Loss sum_over_ranks(Transport& comm, const nn::Loss& loss);

@@ -33,7 +33,7 @@ class GradientDump {
  private:
   std::string m_stem;  ///< folder and label; empty: nothing is written
   std::vector<index_t> m_steps;
-  gradcomp::Options m_common;  ///< of the method
+  ParameterValues m_common;  ///< of the method
   std::vector<BucketRange> m_buckets;
   int m_ranks = 1;
   std::vector<std::pair<BucketRange, Feedback>> m_before;  ///< buckets as they were before the step

@@ -1,8 +1,8 @@
 #pragma once
 // Losses of samples by a forward pass alone, beside a training step that is under way. The pass has a model object of
 // its own (so the step's activations stay), the parameters as they were when the step began (strategies update them
-// while slices still run), and a copy of the model's state: it normalises with the running statistics of batch norm and
-// never moves them, begins every text without a hidden state, and drops nothing out.
+// while slices still run), and a copy of the model's buffers: it normalises with the running statistics of batch norm
+// and never moves them, begins every text without a hidden state, and drops nothing out.
 #include <memory>
 #include <span>
 
@@ -15,8 +15,8 @@ class ImportancePass {
   /// For slices of up to `most` samples.
   ImportancePass(const Job& job, index_t most);
 
-  /// The step's parameters and state.
-  void keep(const Exec& exec, const Span<const float>& parameters, const Span<const float>& state);
+  /// The step's parameters and buffers.
+  void keep(const Exec& exec, const Span<const float>& parameters, const Span<const float>& buffers);
 
   /// The mean loss of each of `samples`, without augmentation. Waits for `exec`. Throws Error when a label was no
   /// class.
@@ -26,7 +26,7 @@ class ImportancePass {
   const data::Task& m_task;
   data::Shard m_shard;
   std::unique_ptr<nn::Model<float>> m_model;
-  Vector<float> m_parameters, m_state, m_losses;
+  Vector<float> m_parameters, m_buffers, m_losses;
   data::Batch m_batch;
   nn::DeviceBatch m_device;
 };

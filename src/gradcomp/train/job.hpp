@@ -13,7 +13,7 @@ struct Job {
   const Options& options;
   const data::Task& task;
   nn::Model<float>& model;
-  Transport& link;                 ///< carries gradients: counted, and throttled when the link is emulated
+  Transport& transport;            ///< carries gradients: counted, and throttled when the link is emulated
   Transport& control;              ///< carries barriers, evaluations and checks: neither counted nor throttled
   JobEnergy* energy = nullptr;     ///< none where it is not asked for
   EmulatedLinks* links = nullptr;  ///< none where the link is real

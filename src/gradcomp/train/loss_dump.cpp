@@ -24,10 +24,10 @@ bool LossDump::wanted(index_t step) const {
   return m_pass && std::find(m_steps.begin(), m_steps.end(), step) != m_steps.end();
 }
 
-void LossDump::write(const Exec& exec, const Span<const float>& parameters, const Span<const float>& state,
+void LossDump::write(const Exec& exec, const Span<const float>& parameters, const Span<const float>& buffers,
                      index_t step) {
   std::vector<float> losses(m_samples.size());
-  m_pass->keep(exec, parameters, state);
+  m_pass->keep(exec, parameters, buffers);
   for (std::size_t first = 0; first < losses.size(); first += slice) {
     const std::size_t count = std::min<std::size_t>(slice, losses.size() - first);
     m_pass->evaluate(exec, std::span(m_samples).subspan(first, count), std::span(losses).subspan(first, count));

@@ -19,7 +19,7 @@ class LossDump {
 
   /// FOLDER/LABEL_stepSTEP_losses.npy: the loss of each sample that this rank began with, in ascending order of their
   /// numbers, under these parameters. Takes a forward pass over all of them.
-  void write(const Exec& exec, const Span<const float>& parameters, const Span<const float>& state, index_t step);
+  void write(const Exec& exec, const Span<const float>& parameters, const Span<const float>& buffers, index_t step);
 
  private:
   std::string m_stem;  ///< folder and label; empty: nothing is written

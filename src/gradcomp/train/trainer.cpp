@@ -12,8 +12,8 @@
 namespace gradcomp::train {
 namespace {
 
-nn::Schedule rate_schedule(const Options& options, double rate) {
-  nn::Schedule schedule;
+nn::LearningRate rate_schedule(const Options& options, double rate) {
+  nn::LearningRate schedule;
   schedule.decay = nn::decay_from_name(options.decay);
   schedule.rate = rate;
   schedule.steps = options.steps;
@@ -50,11 +50,11 @@ Trainer::Trainer(const Job& job, const Contender& contender)
     : m_job(job),
       m_parameters(kernels::zeroed<float>("gradcomp::train::parameters", job.model.layout().count())),
       m_gradient(kernels::zeroed<float>("gradcomp::train::gradient", job.model.layout().count())),
-      m_state(kernels::zeroed<float>("gradcomp::train::state", job.model.state_count())),
-      m_test_state(kernels::zeroed<float>("gradcomp::train::test_state", job.model.state_count())),
-      m_kept_state(kernels::zeroed<float>("gradcomp::train::kept_state", job.model.state_count())),
-      m_older_state(kernels::zeroed<float>("gradcomp::train::older_state", job.model.state_count())),
-      m_strategy(make_strategy(contender.spec, job.model.layout(), job.model.state_count(), job.link,
+      m_buffers(kernels::zeroed<float>("gradcomp::train::buffers", job.model.buffer_count())),
+      m_test_buffers(kernels::zeroed<float>("gradcomp::train::test_buffers", job.model.buffer_count())),
+      m_kept_buffers(kernels::zeroed<float>("gradcomp::train::kept_buffers", job.model.buffer_count())),
+      m_older_buffers(kernels::zeroed<float>("gradcomp::train::older_buffers", job.model.buffer_count())),
+      m_strategy(make_strategy(contender.spec, job.model.layout(), job.model.buffer_count(), job.transport,
                                strategy_options(job.options, contender))),
       m_dump(job.options, contender.spec, job.model.layout(), job.control.rank(), settled_job().workers()),
       m_loss_dump(m_job, contender.spec),
@@ -76,11 +76,11 @@ Trainer::Trainer(const Job& job, const Contender& contender)
   m_result.rank_gflop = 1e-9 * job.model.step_flops() * static_cast<double>(labels);
   m_rate = rate_schedule(job.options, contender.learning_rate);
   const auto parameters = Kokkos::create_mirror_view(m_parameters);
-  const auto state = Kokkos::create_mirror_view(m_state);
-  job.model.initialise(job.options.seed, parameters, state);
+  const auto buffers = Kokkos::create_mirror_view(m_buffers);
+  job.model.initialise(job.options.seed, parameters, buffers);
   Kokkos::deep_copy(m_parameters, parameters);
-  Kokkos::deep_copy(m_state, state);
-  Kokkos::deep_copy(m_kept_state, state);
+  Kokkos::deep_copy(m_buffers, buffers);
+  Kokkos::deep_copy(m_kept_buffers, buffers);
 }
 
 const Job& Trainer::settled_job() {
@@ -102,12 +102,12 @@ void Trainer::check_period() const {
 StepReport Trainer::train(const Exec& exec, Timeline* timeline) {
   const StepContext context{m_now.step,   m_rate.at(m_now.step),
                             m_gradient,   m_parameters,
-                            m_job.model.has_statistics() ? Span<float>(m_state) : Span<float>(), timeline};
+                            m_job.model.has_statistics() ? Span<float>(m_buffers) : Span<float>(), timeline};
   if (!m_job.trains()) {
     m_strategy->begin(exec, context);
     return m_strategy->end(exec, [] { return false; });
   }
-  nn::Batch<float> batch = m_batches.next(exec, m_now.step, m_parameters, m_state, timeline);
+  nn::Batch<float> batch = m_batches.next(exec, m_now.step, m_parameters, m_buffers, timeline);
   batch.key = batch_key(m_job.shard(), m_now.step);
   m_strategy->begin(exec, context);
   forward(exec, batch, timeline);
@@ -126,7 +126,7 @@ void Trainer::reshard(const Exec& exec) {
 void Trainer::forward(const Exec& exec, const nn::Batch<float>& batch, Timeline* timeline) {
   std::optional<StageScope> stage(std::in_place, exec, timeline, Stage::forward);
   m_straggler.begin(m_now.step);
-  m_job.model.forward(exec, m_parameters, m_state, batch, [&](std::size_t segment) {
+  m_job.model.forward(exec, m_parameters, m_buffers, batch, [&](std::size_t segment) {
     m_straggler.pause(exec);
     stage.reset();  // what the strategy does here is timed as stages of its own
     m_strategy->before_layer(exec, segment);
@@ -159,7 +159,7 @@ void Trainer::meet(const Exec& exec) {
 
 void Trainer::drain(const Exec& exec) {
   count(exec, m_strategy->drain(exec));
-  Kokkos::deep_copy(exec, m_kept_state, m_state);  // no report is late any more
+  Kokkos::deep_copy(exec, m_kept_buffers, m_buffers);  // no report is late any more
 }
 
 void Trainer::count(const Exec& exec, const StepReport& report) {
@@ -167,12 +167,12 @@ void Trainer::count(const Exec& exec, const StepReport& report) {
   m_now.header_bytes += static_cast<double>(report.header_bytes);
   m_now.wire_bytes += static_cast<double>(report.wire_bytes);
   m_now.skipped_steps += report.skipped ? 1 : 0;
-  if (report.skipped) Kokkos::deep_copy(exec, m_state, m_strategy->reports_late() ? m_older_state : m_kept_state);
+  if (report.skipped) Kokkos::deep_copy(exec, m_buffers, m_strategy->reports_late() ? m_older_buffers : m_kept_buffers);
   m_result.density_ratio.insert(m_result.density_ratio.end(), report.density_ratio.begin(), report.density_ratio.end());
   for (const index_t late : report.staleness) {
     ++m_now.stale_pushes;
     m_now.staleness += late;
-    m_now.most_stale = std::max(m_now.most_stale, late);
+    m_now.max_stale = std::max(m_now.max_stale, late);
   }
 }
 
@@ -183,9 +183,9 @@ void Trainer::step(const Exec& exec, bool warmup) {
   }
   const bool last = (m_now.step + 1) % period() == 0;
   if (m_dump.wanted(m_now.step)) m_dump.keep_memories(exec, m_strategy->memories(), m_rate.at(m_now.step));
-  if (m_loss_dump.wanted(m_now.step)) m_loss_dump.write(exec, m_parameters, m_state, m_now.step);
-  std::swap(m_older_state, m_kept_state);
-  Kokkos::deep_copy(exec, m_kept_state, m_state);
+  if (m_loss_dump.wanted(m_now.step)) m_loss_dump.write(exec, m_parameters, m_buffers, m_now.step);
+  std::swap(m_older_buffers, m_kept_buffers);
+  Kokkos::deep_copy(exec, m_kept_buffers, m_buffers);
   wait(exec, "gradcomp::train::step");
   if (m_strategy->in_step() || std::exchange(m_met, false)) barrier(m_job.control);
   Stopwatch watch(exec);  // no barrier at its end: the slowest rank's time is found in finish()

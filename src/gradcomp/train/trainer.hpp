@@ -1,12 +1,12 @@
 #pragma once
-// One method's training run: its own parameters, state (batch-norm statistics, hidden state), data and strategy.
+// One method's training run: its own parameters, buffers (batch-norm statistics, hidden state), data and strategy.
 // Several trainers share one model object, which only holds the activations.
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "gradcomp/measure/timeline.hpp"
-#include "gradcomp/nn/optimisers/schedule.hpp"
+#include "gradcomp/nn/optimisers/learning_rate.hpp"
 #include "gradcomp/strategy/strategy.hpp"
 #include "gradcomp/train/batches.hpp"
 #include "gradcomp/train/evaluation.hpp"
@@ -67,9 +67,9 @@ class Trainer {
     double validation_quality = 0, validation_loss = 0;
     nn::Loss loss;  ///< of the training since the last evaluation
     Reached reached;
-    double joules = 0;                                        ///< that this rank counted in energy_steps
-    index_t energy_steps = 0;                                 ///< steps of which the energy is known
-    index_t stale_pushes = 0, staleness = 0, most_stale = 0;  ///< that this rank's server applied: sum and maximum
+    double joules = 0;                                       ///< that this rank counted in energy_steps
+    index_t energy_steps = 0;                                ///< steps of which the energy is known
+    index_t stale_pushes = 0, staleness = 0, max_stale = 0;  ///< that this rank's server applied: sum and maximum
     bool replicas_equal = true, target_reached = false;
   };
 
@@ -93,11 +93,11 @@ class Trainer {
 
   Job m_job;
   MethodResult m_result;
-  nn::Schedule m_rate;
-  Vector<float> m_parameters, m_gradient, m_state;
-  Vector<float> m_test_state;   ///< what evaluations may change of m_state
-  Vector<float> m_kept_state;   ///< m_state before the step: a step that is left out leaves it as it was
-  Vector<float> m_older_state;  ///< m_state before the step in front of it, which a late report may be about
+  nn::LearningRate m_rate;
+  Vector<float> m_parameters, m_gradient, m_buffers;
+  Vector<float> m_test_buffers;   ///< what evaluations may change of m_buffers
+  Vector<float> m_kept_buffers;   ///< m_buffers before the step: a step that is left out leaves it as it was
+  Vector<float> m_older_buffers;  ///< m_buffers before the step in front of it, which a late report may be about
   std::unique_ptr<Strategy> m_strategy;
   GradientDump m_dump;
   LossDump m_loss_dump;

@@ -17,8 +17,8 @@ void Trainer::check_replicas(const Exec& exec) {
 
 nn::Loss Trainer::evaluate_on(const Exec& exec, data::Split split) {
   drain(exec);
-  Kokkos::deep_copy(exec, m_test_state, m_state);
-  return evaluate_held_out(exec, m_job, split, m_held_out, m_strategy->agreed(m_parameters), m_test_state);
+  Kokkos::deep_copy(exec, m_test_buffers, m_buffers);
+  return evaluate_held_out(exec, m_job, split, m_held_out, m_strategy->agreed(m_parameters), m_test_buffers);
 }
 
 void Trainer::evaluate(const Exec& exec) {
@@ -122,7 +122,7 @@ MethodResult Trainer::finish(const Exec& exec) {
   const auto stale = sum_over_ranks(control, std::vector{m_now.stale_pushes, m_now.staleness});
   if (stale[0] > 0) {
     m_result.staleness = Staleness{static_cast<double>(stale[1]) / static_cast<double>(stale[0]),
-                                   max_over_ranks(control, {static_cast<double>(m_now.most_stale)})[0]};
+                                   max_over_ranks(control, {static_cast<double>(m_now.max_stale)})[0]};
   }
   const double steps = static_cast<double>(std::max<index_t>(m_now.step, 1));
   const auto most = max_over_ranks(

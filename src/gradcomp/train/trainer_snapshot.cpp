@@ -4,7 +4,7 @@
 namespace gradcomp::train {
 Memories Trainer::memory() {
   Memories all{memory_of(Role::parameters, m_parameters),
-               memory_of(Role::buffers, m_state),
+               memory_of(Role::buffers, m_buffers),
                {"", &m_now, sizeof m_now, true, Role::counters, -1}};
   for (MemoryView& memory : m_strategy->memories()) all.push_back(std::move(memory));
   for (MemoryView& memory : m_batches.memories()) all.push_back(std::move(memory));
@@ -40,7 +40,7 @@ void Trainer::save(const Exec& exec, Snapshot& snapshot) {
 void Trainer::restore(const Exec& exec, const Snapshot& snapshot) {
   const std::string prefix = m_result.contender.spec.canonical + "/";
   for (const MemoryView& view : memory()) snapshot.get(exec, prefix + view.path(), view);
-  Kokkos::deep_copy(exec, m_kept_state, m_state);
+  Kokkos::deep_copy(exec, m_kept_buffers, m_buffers);
   each_history([&](const char* name, auto& values) { snapshot.get(prefix + name, values); });
 
   std::vector<double> steps, exposed;

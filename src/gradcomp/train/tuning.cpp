@@ -24,7 +24,7 @@ Trial run_trial(const Exec& exec, const Job& job, const Contender& contender) {
   const auto seeds = job.options.trial_seeds();
   for (const std::uint64_t seed : seeds) {
     const Options options = trial_options(job.options, seed);
-    const Job one{options, job.task, job.model, job.link, job.control};
+    const Job one{options, job.task, job.model, job.transport, job.control};
     const MethodResult result = compare(exec, one, {contender}, [](const std::string&) {}).front();
     const bool good = result.replicas_equal && std::isfinite(result.validation_loss);
     const double share = good ? 1 / static_cast<double>(seeds.size()) : std::nan("");

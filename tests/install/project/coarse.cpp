@@ -17,7 +17,7 @@ index_t first_pass(const Exec& exec, const Source& source) {
       "coarse::first_pass", IndexRange(exec, 0, source.count),
       KOKKOS_LAMBDA(const index_t i, index_t& count) {
         bool good = true;
-        source.first(i, good);
+        source.accumulate(i, good);
         count += good ? 0 : 1;
       },
       bad);

@@ -18,7 +18,7 @@ using Values = std::vector<float>;
 constexpr index_t n = 2000;
 
 SparseCoding coding_of(const std::string& index, const std::string& values) {
-  return sparse_coding(Options("test", sparse_coding_parameters(), {{"index", index}, {"values", values}}));
+  return sparse_coding(ParameterValues("test", sparse_coding_parameters(), {{"index", index}, {"values", values}}));
 }
 
 /// All pairs of codings.
@@ -209,7 +209,7 @@ TEST(SparsePayload, FlaggedPayloadsAddNothing) {
 }
 
 TEST(SparsePayload, OptionsListTheCodings) {
-  const Options defaults("test", sparse_coding_parameters(), {});
+  const ParameterValues defaults("test", sparse_coding_parameters(), {});
   EXPECT_EQ(defaults.canonical(), "index=u32:values=f32");
   EXPECT_TRUE(coding_of("auto", "int8").index.automatic);
   EXPECT_EQ(coding_of("rice", "bf16").index.coding, IndexCoding::rice);

@@ -160,7 +160,7 @@ TEST(AdaptiveThresholdMethod, NonFiniteGradientIsFlaggedAndAdaptsNothing) {
 
 TEST(AdaptiveThresholdMethod, RefusesBoundsInTheWrongOrder) {
   const Entry entry = compressors::adaptive_threshold();
-  EXPECT_THROW(entry.make(Options("adaptive_threshold", entry.info.parameters, {{"ratio_min", "0.1"}})), Error);
+  EXPECT_THROW(entry.make(ParameterValues("adaptive_threshold", entry.info.parameters, {{"ratio_min", "0.1"}})), Error);
 }
 
 }  // namespace

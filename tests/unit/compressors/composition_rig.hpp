@@ -15,7 +15,7 @@ using Method = std::shared_ptr<const Compressor>;
 
 inline Method make(const std::string& name, const Given& given = {}) {
   const Entry& entry = find_entry(name);
-  return entry.make(Options(name, entry.info.parameters, given));
+  return entry.make(ParameterValues(name, entry.info.parameters, given));
 }
 inline Method hybrid(const Method& sparsifier, const Method& coder) {
   return compressors::make_hybrid(sparsifier, coder);

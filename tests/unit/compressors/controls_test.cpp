@@ -17,7 +17,7 @@ template <class Format>
 std::vector<float> sent(const std::string& name, const std::vector<float>& gradient, int ranks,
                         const std::string& rounding = "nearest", std::int64_t step = 0) {
   const Entry& entry = find_entry(name);
-  const auto compressor = entry.make(Options(name, entry.info.parameters, {{"rounding", rounding}}));
+  const auto compressor = entry.make(ParameterValues(name, entry.info.parameters, {{"rounding", rounding}}));
   const auto n = gradient.size();
   const Vector<float> device("gradcomp::tests::gradient", n);
   Kokkos::deep_copy(device, HostSpan<const float>(gradient.data(), n));
@@ -74,7 +74,7 @@ TEST(Controls, NonFiniteElementsTravelAsNaN) {
 
 TEST(Controls, DenseMessageIsTheGradientItself) {
   const Entry entry = find_entry("fp32");
-  const auto compressor = entry.make(Options("fp32", entry.info.parameters, {}));
+  const auto compressor = entry.make(ParameterValues("fp32", entry.info.parameters, {}));
   const Vector<float> gradient("gradcomp::tests::gradient", 5);
   const auto state = compressor->prepare(Layout::flat(5));
   Source source;

@@ -35,7 +35,7 @@ inline Source plain_source(const Floats& gradient) {
 struct Rig {
   Rig(const Entry& of, const Layout& layout, const Given& given = {})
       : entry(of),
-        method(entry.make(Options(entry.info.name, entry.info.parameters, given))),
+        method(entry.make(ParameterValues(entry.info.name, entry.info.parameters, given))),
         state(method->prepare(layout)) {}
 
   Bytes encode(const Source& source, const Context& context = {}) {

@@ -141,7 +141,7 @@ void check_steps(const Values& own, const Values& feedback_options, Reference re
   reference.u.assign(n, 0);
   reference.v.assign(n, 0);
   Values all = feedback_options;
-  const Feedback feedback(Options("dgc", feedback_parameters(entry.info), all), layout.count());
+  const Feedback feedback(ParameterValues("dgc", feedback_parameters(entry.info), all), layout.count());
   Rig rig(entry, own, layout, false);
   for (int step = 0; step < 10; ++step) {
     SCOPED_TRACE(step);
@@ -199,7 +199,7 @@ TEST(Dgc, TargetIsKnownBeforeTheFirstStepAndIsTheCeiling) {
 TEST(Dgc, VectorsAreSentWholeAndTrainWithPlainMomentum) {
   Layout layout;
   layout.add("matrix", {100, 50}).add("bias", {3});
-  const Feedback feedback(Options("dgc", feedback_parameters(entry.info), {}), layout.count());
+  const Feedback feedback(ParameterValues("dgc", feedback_parameters(entry.info), {}), layout.count());
   Rig rig(entry, {{"ratio", "0.01"}}, layout, false);
   const auto bias_sent = [&](const std::vector<float>& bias, std::int64_t step) {
     auto g = make_input("laplace", layout.count(), static_cast<std::uint32_t>(step + 1));
@@ -238,8 +238,8 @@ TEST(Dgc, RawDeviationFallsWithTheRankOfTheThreshold) {  // the card: .30 at n =
       const Exec exec;
       sampled.run(exec, a.data(), {{start, plan.stride, plan.count, plan.rank}}, nullptr, device_is_host);
       exec.fence();
-      kernels::Goal goal;
-      Kokkos::deep_copy(HostSpan<kernels::Goal>(&goal, 1), sampled.goals());
+      kernels::SegmentSearch goal;
+      Kokkos::deep_copy(HostSpan<kernels::SegmentSearch>(&goal, 1), sampled.searches());
       const std::int32_t t = goal.high;
       const auto above = std::count_if(magnitudes.begin(), magnitudes.end(), [&](std::int32_t m) { return m >= t; });
       const double miss = static_cast<double>(above) / 1000 - 1;

@@ -55,7 +55,8 @@ TEST(EfSign, BytesAreTheCardsFormula) {
     rig.decode(payload, 1, out);
     for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(out[i] < 0, x[i] < 0) << n << " " << i;
   }
-  const auto method = compressors::ef_sign().make(Options("ef_sign", compressors::ef_sign().info.parameters, {}));
+  const auto method =
+      compressors::ef_sign().make(ParameterValues("ef_sign", compressors::ef_sign().info.parameters, {}));
   EXPECT_EQ(method->payload_bytes(Layout::flat(11173962), 0), 1396752);  // the card's ResNet-18 and ResNet-20
   EXPECT_EQ(method->payload_bytes(Layout::flat(269722), 0), 33720);
 }

@@ -55,7 +55,7 @@ Floats hard_values(const Definition& d) {
 
 template <class Format>
 void check_format(const Definition& d) {
-  EXPECT_EQ(Format::decode(Format::most_code), static_cast<float>(d.largest));
+  EXPECT_EQ(Format::decode(Format::max_code), static_cast<float>(d.largest));
   EXPECT_EQ(Format::decode(1), static_cast<float>(d.least));
   for (std::uint32_t code = 0; code < 256; ++code) {
     const float value = Format::decode(code);
@@ -158,7 +158,7 @@ TEST(Fp8, BytesAreTheCardsFormula) {
           ASSERT_LE(std::abs(out[i] - x[i]), 0.26f * std::abs(x[i]) + 1e-3f) << n << " " << i;
       }
     }
-    const auto method = c.entry.make(Options("fp8", c.entry.info.parameters, {}));
+    const auto method = c.entry.make(ParameterValues("fp8", c.entry.info.parameters, {}));
     EXPECT_EQ(method->payload_bytes(Layout::flat(11173962), 0), 11173966);  // the card's ResNet-18
   }
 }

@@ -10,7 +10,7 @@ double shared_norm(const std::vector<Floats>& x, const std::string& norm) {
   return most;
 }
 
-const std::map<int, int> most_of{{4, 7}, {8, 127}, {16, 32767}};  // by bits
+const std::map<int, int> max_of{{4, 7}, {8, 127}, {16, 32767}};  // by bits
 
 /// Level of element i of a segment that starts the message, by the definition of the fields: balanced digits.
 int level_of(const Message& message, int bits, std::size_t i) {
@@ -33,7 +33,7 @@ TEST(GlobalQsgd, IsUnbiasedWithTheAnalyticVariance) {
     std::vector<Floats> x;
     for (int r = 0; r < ranks; ++r)
       x.push_back(normal_values(300, 30u + static_cast<unsigned>(r), 1.0f / static_cast<float>(r + 1)));
-    const double step = shared_norm(x, norm) / (most_of.at(bits) / ranks);
+    const double step = shared_norm(x, norm) / (max_of.at(bits) / ranks);
     Rig rig("global_qsgd", {{"norm", norm}, {"bits", std::to_string(bits)}}, Layout::flat(300), ranks);
     expect_moments(
         rig, x,
@@ -109,7 +109,7 @@ TEST(GlobalQsgd, NoFieldCarriesForAnyNumberOfRanks) {
 
 TEST(GlobalQsgd, FieldsOfMixedLayoutsAndSizes) {
   for (const char* bits : {"4", "16"}) {
-    const double levels = most_of.at(std::stoi(bits));
+    const double levels = max_of.at(std::stoi(bits));
     for (const char* bucket : {"tensor", "256"}) {
       expect_sizes("global_qsgd", {{"bits", bits}, {"group", bucket}}, largest_of,
                    [&](double most, double) { return most / levels * 1.0001; });
@@ -136,7 +136,7 @@ TEST(GlobalQsgd, SumsOfCodesAreSumsOfValues) {
   for (const int bits : {4, 8, 16}) {
     Rig rig("global_qsgd", {{"bits", std::to_string(bits)}}, Layout::flat(500), 4);
     const Floats d = rig.step(x, 3);
-    const int levels = most_of.at(bits) / 4;
+    const int levels = max_of.at(bits) / 4;
     const double step = shared_norm(x, "max") / levels;
     for (std::size_t i = 0; i < d.size(); ++i) {
       double sum = 0;

@@ -109,8 +109,8 @@ TEST(HardThresholdMethod, NonFiniteGradientIsFlaggedAndStaysOut) {
 TEST(HardThresholdMethod, RefusesBadOptions) {
   const Entry entry = compressors::hard_threshold();
   for (const char* lambda : {"0", "-1", "nan", "x"})
-    EXPECT_THROW(Options("hard_threshold", entry.info.parameters, {{"lambda", lambda}}), Error) << lambda;
-  EXPECT_THROW(Options("hard_threshold", entry.info.parameters, {{"ratio", "0.1"}}), Error);
+    EXPECT_THROW(ParameterValues("hard_threshold", entry.info.parameters, {{"lambda", lambda}}), Error) << lambda;
+  EXPECT_THROW(ParameterValues("hard_threshold", entry.info.parameters, {{"ratio", "0.1"}}), Error);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ struct Workers {
   Workers(const Layout& layout, const Given& given, int workers, bool feedback = true)
       : bucket(layout), ranks(workers), memory(static_cast<std::size_t>(workers)) {
     const Entry entry = compressors::powersgd();
-    method = entry.make(Options("powersgd", entry.info.parameters, given));
+    method = entry.make(ParameterValues("powersgd", entry.info.parameters, given));
     for (int w = 0; w < workers; ++w) {
       states.push_back(method->prepare(layout));
       if (feedback) memory[static_cast<std::size_t>(w)].assign(static_cast<std::size_t>(layout.count()), 0);

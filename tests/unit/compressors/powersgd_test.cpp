@@ -23,7 +23,7 @@ Layout resnet20() {
 
 index_t bytes_of(const Layout& layout, int rank) {
   const Entry entry = compressors::powersgd();
-  return entry.make(Options("powersgd", entry.info.parameters, {{"rank", std::to_string(rank)}}))
+  return entry.make(ParameterValues("powersgd", entry.info.parameters, {{"rank", std::to_string(rank)}}))
       ->payload_bytes(layout, 0);
 }
 

@@ -32,7 +32,7 @@ Source plain_source(const Floats& gradient) {
 struct Harness {
   explicit Harness(const Layout& layout, const Given& given = {})
       : entry(compressors::qsgd()),
-        method(entry.make(Options("qsgd", entry.info.parameters, given))),
+        method(entry.make(ParameterValues("qsgd", entry.info.parameters, given))),
         state(method->prepare(layout)) {}
 
   std::vector<std::byte> encode(const Source& source, const Context& context = {}) {
@@ -126,7 +126,7 @@ TEST(Qsgd, IsUnbiasedFarBelowSixteenBits) {
 TEST(Qsgd, BytesAreTheCardsFormulaForManySegmentsAndSizes) {
   // card, section 0: ResNet-18 flat and ResNet-20 flat at 4 bits, bucket 512
   const Entry entry = compressors::qsgd();
-  const auto method = entry.make(Options("qsgd", entry.info.parameters, {}));
+  const auto method = entry.make(ParameterValues("qsgd", entry.info.parameters, {}));
   EXPECT_EQ(method->payload_bytes(Layout::flat(11173962), 0), 5674281);
   EXPECT_EQ(method->payload_bytes(Layout::flat(269722), 0), 136969);
   for (const char* bits : {"2", "4", "8"}) {

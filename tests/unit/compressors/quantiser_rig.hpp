@@ -29,7 +29,7 @@ struct Rig {
   Rig(const std::string& name, const Given& given, const Layout& bucket, int count = 1)
       : layout(bucket), ranks(count), memories(static_cast<std::size_t>(count)) {
     const Entry& entry = find_entry(name);
-    method = entry.make(Options(name, entry.info.parameters, given));
+    method = entry.make(ParameterValues(name, entry.info.parameters, given));
     for (int r = 0; r < ranks; ++r) states.push_back(method->prepare(layout));
     messages.resize(states.size());
   }

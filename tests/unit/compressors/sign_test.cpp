@@ -29,7 +29,7 @@ TEST(Sign, IsNBitsExactly) {
       rig.decode(payload, 1, out);
       ASSERT_EQ(out, signs_of(x)) << n;
     }
-    const auto method = entry.make(Options("sign", entry.info.parameters, {}));
+    const auto method = entry.make(ParameterValues("sign", entry.info.parameters, {}));
     EXPECT_EQ(method->payload_bytes(Layout::flat(11173962), 0), 1396748);  // the card's ResNet-18 and ResNet-20
     EXPECT_EQ(method->payload_bytes(Layout::flat(269722), 0), 33716);
   }

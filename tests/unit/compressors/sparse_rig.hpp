@@ -35,7 +35,7 @@ struct Decoded {
 struct Rig {
   Rig(const Entry& entry, const std::map<std::string, std::string>& options, const Layout& bucket, bool residual)
       : layout(bucket),
-        method(entry.make(Options(entry.info.name, entry.info.parameters, options))),
+        method(entry.make(ParameterValues(entry.info.name, entry.info.parameters, options))),
         state(method->prepare(layout)),
         gradient("gradient", static_cast<std::size_t>(layout.count())),
         memory("memory", static_cast<std::size_t>(residual ? layout.count() : 0)) {

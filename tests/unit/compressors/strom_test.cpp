@@ -148,7 +148,7 @@ TEST(StromMethod, CorruptPayloadsAreRefused) {
 }
 
 TEST(StromMethod, RefusesWhatItCannotIndex) {
-  const auto method = compressors::strom().make(Options("strom", compressors::strom().info.parameters, {}));
+  const auto method = compressors::strom().make(ParameterValues("strom", compressors::strom().info.parameters, {}));
   Layout layout;
   layout.segments.push_back({0, "too long", {index_t{1} << 31}, 0, index_t{1} << 31});
   EXPECT_THROW(method->prepare(layout), Error);

@@ -200,7 +200,7 @@ TEST(TopKMethod, CorruptPayloadsAreRefused) {
 TEST(TopKMethod, RefusesBadRatios) {
   const Entry entry = compressors::top_k();
   for (const char* ratio : {"0", "-1", "1.5", "nan", "x"})
-    EXPECT_THROW(Options("top_k", entry.info.parameters, {{"ratio", ratio}}), Error) << ratio;
+    EXPECT_THROW(ParameterValues("top_k", entry.info.parameters, {{"ratio", ratio}}), Error) << ratio;
 }
 
 TEST(TopKMethod, GlobalChoiceKeepsMoreEnergyThanOnePerLayer) {

@@ -51,9 +51,9 @@ TEST(NearestName, StandsInErrorsInFrontOfWhatIsAllowed) {
             "unknown reducer 'star'; allowed: ring, tree");
   const std::vector<Parameter> declared = {Parameter::real("ratio", "0.01", 0, 1, ""),
                                            Parameter::choice("norm", "l2", {"l2", "max"}, "")};
-  EXPECT_EQ(test::error_of([&] { Options("owner", declared, {{"Ratio", "1"}}); }),
+  EXPECT_EQ(test::error_of([&] { ParameterValues("owner", declared, {{"Ratio", "1"}}); }),
             "owner: unknown option 'Ratio'; did you mean 'ratio'? allowed: ratio, norm");
-  EXPECT_EQ(test::error_of([&] { Options("owner", declared, {{"norm", "L2"}}); }),
+  EXPECT_EQ(test::error_of([&] { ParameterValues("owner", declared, {{"norm", "L2"}}); }),
             "owner: norm=L2 is not allowed; did you mean 'l2'? norm is one of l2, max");
 }
 

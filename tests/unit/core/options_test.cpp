@@ -21,7 +21,7 @@ const std::vector<Parameter>& declared() {
 
 std::string error_of(const std::map<std::string, std::string>& given) {
   try {
-    Options("owner", declared(), given);
+    ParameterValues("owner", declared(), given);
   } catch (const Error& error) {
     return error.what();
   }
@@ -30,8 +30,8 @@ std::string error_of(const std::map<std::string, std::string>& given) {
 
 }  // namespace
 
-TEST(Options, DefaultsAreFilledInInTheDeclaredOrder) {
-  const Options options("owner", declared(), {{"norm", "max"}, {"bits", "8"}});
+TEST(ParameterValues, DefaultsAreFilledInInTheDeclaredOrder) {
+  const ParameterValues options("owner", declared(), {{"norm", "max"}, {"bits", "8"}});
   EXPECT_DOUBLE_EQ(options.real("ratio"), 0.01);
   EXPECT_EQ(options.integer("bits"), 8);
   EXPECT_EQ(options.text("norm"), "max");
@@ -39,16 +39,16 @@ TEST(Options, DefaultsAreFilledInInTheDeclaredOrder) {
 }
 
 // so that names and hashes of older records stay
-TEST(Options, AddedAndDottedOnesAreNamedOnlyWhereTheyAreNotTheDefault) {
+TEST(ParameterValues, AddedAndDottedOnesAreNamedOnlyWhereTheyAreNotTheDefault) {
   auto list = declared();
   list.push_back(Parameter::choice("side", "left", {"left", "right"}, "").as_added());
   list.push_back(Parameter::choice("a.b", "off", {"off", "on"}, ""));
-  EXPECT_EQ(Options("owner", list, {{"side", "left"}}).canonical(), "ratio=0.01:bits=4:norm=l2");
-  EXPECT_EQ(Options("owner", list, {{"side", "right"}, {"a.b", "on"}}).canonical(),
+  EXPECT_EQ(ParameterValues("owner", list, {{"side", "left"}}).canonical(), "ratio=0.01:bits=4:norm=l2");
+  EXPECT_EQ(ParameterValues("owner", list, {{"side", "right"}, {"a.b", "on"}}).canonical(),
             "ratio=0.01:bits=4:norm=l2:side=right:a.b=on");
 }
 
-TEST(Options, RangesIncludeTheirEndsUnlessOpen) {
+TEST(ParameterValues, RangesIncludeTheirEndsUnlessOpen) {
   EXPECT_EQ(error_of({{"ratio", "1"}, {"bits", "2"}}), "");
   EXPECT_EQ(error_of({{"ratio", "1e-9"}, {"bits", "8"}}), "");
   EXPECT_THAT(error_of({{"ratio", "0"}}), AllOf(HasSubstr("owner"), HasSubstr("ratio=0"), HasSubstr("(0, 1]")));
@@ -56,17 +56,17 @@ TEST(Options, RangesIncludeTheirEndsUnlessOpen) {
   EXPECT_THAT(error_of({{"norm", "l1"}}), AllOf(HasSubstr("norm=l1"), HasSubstr("one of l2, max")));
 }
 
-TEST(Options, WhatIsNoNumberIsRefused) {
+TEST(ParameterValues, WhatIsNoNumberIsRefused) {
   for (const auto* text : {"", "x", "0.5x", " 0.5", "+0.5", "nan", "inf", "1e999"})
     EXPECT_NE(error_of({{"ratio", text}}), "") << text;
   for (const auto* text : {"", "4.0", "4e0", "four", "99999999999999999999"})
     EXPECT_NE(error_of({{"bits", text}}), "") << text;
 }
 
-TEST(Options, UnknownKeysListTheKnownOnes) {
+TEST(ParameterValues, UnknownKeysListTheKnownOnes) {
   EXPECT_THAT(error_of({{"rate", "1"}}), AllOf(HasSubstr("'rate'"), HasSubstr("ratio, bits, norm")));
-  EXPECT_THROW(Options("owner", {}, {{"rate", "1"}}), Error);
-  EXPECT_THROW(Options().text("rate"), Error);
+  EXPECT_THROW(ParameterValues("owner", {}, {{"rate", "1"}}), Error);
+  EXPECT_THROW(ParameterValues().text("rate"), Error);
 }
 
 }  // namespace gradcomp

@@ -200,19 +200,19 @@ TEST(FramesTask, CutsPadsNormalisesAndDeals) {
   Batch batch;
   ASSERT_TRUE(task->held_out(Split::test, alone, 0, batch));
   const float scale = std::sqrt(3.0F / 8);
-  EXPECT_THAT(batch.images, ElementsAre(FloatEq(4 * scale), -2, FloatEq(6 * scale), 0));  // the third frame is cut
+  EXPECT_THAT(batch.features, ElementsAre(FloatEq(4 * scale), -2, FloatEq(6 * scale), 0));  // the third frame is cut
   EXPECT_THAT(batch.labels, ElementsAre(0));
   EXPECT_FALSE(task->held_out(Split::test, alone, 1, batch));
   ASSERT_TRUE(task->held_out(Split::validation, alone, 0, batch));
-  EXPECT_THAT(batch.images, ElementsAre(FloatEq(-3 * scale), 80, 0, 0));
+  EXPECT_THAT(batch.features, ElementsAre(FloatEq(-3 * scale), 80, 0, 0));
   EXPECT_FALSE(task->held_out(Split::test, {1, 1, 2, 1, false, 0}, 0, batch));
   batch.step = 3;
   task->training(alone)(batch);
   EXPECT_EQ(batch.epoch, 3);
   const std::size_t second = batch.labels[0] == 1 ? 0 : 1;  // the sequence of one frame
   EXPECT_EQ(batch.labels[second], 1);
-  EXPECT_THAT(std::vector<float>(batch.images.begin() + static_cast<long>(second) * 4,
-                                 batch.images.begin() + static_cast<long>(second) * 4 + 4),
+  EXPECT_THAT(std::vector<float>(batch.features.begin() + static_cast<long>(second) * 4,
+                                 batch.features.begin() + static_cast<long>(second) * 4 + 4),
               ElementsAre(FloatEq(2 * scale), 0, 0, 0));
   EXPECT_EQ(make_frames_task("frames:" + path + ":length=1")->shape().length, 1);
   EXPECT_EQ(make_frames_task("frames:" + path, 5)->shape().length, 5);

@@ -36,7 +36,7 @@ TEST(Loader, EqualsDirectGenerationForAnyTiming) {
       EXPECT_EQ(batch.step, step);
       EXPECT_EQ(batch.epoch, step / 3);
       EXPECT_EQ(batch.indices, indices);
-      EXPECT_EQ(batch.images, images);
+      EXPECT_EQ(batch.features, images);
       EXPECT_EQ(batch.labels, labels);
     }
   }

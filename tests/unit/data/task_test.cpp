@@ -53,7 +53,7 @@ TEST(ImageTask, EveryTestImageComesOnceOverRanks) {
       for (; task->held_out(Split::test, {4, rank, ranks}, number, batch); ++number) {
         ASSERT_LE(batch.indices.size(), 4U);
         ASSERT_EQ(batch.labels.size(), batch.indices.size());
-        ASSERT_EQ(batch.images.size(), 3072 * batch.indices.size());
+        ASSERT_EQ(batch.features.size(), 3072 * batch.indices.size());
         EXPECT_EQ(batch.labels[0], batch.indices[0] % 10);
         seen.insert(seen.end(), batch.indices.begin(), batch.indices.end());
       }
@@ -101,7 +101,7 @@ TEST_P(AnyTask, FillsAnySamplesAsItsOwnBatches) {
   training(own);
   filled.indices = own.indices;
   task->fill(shard, filled);
-  EXPECT_EQ(filled.images, own.images);
+  EXPECT_EQ(filled.features, own.features);
   EXPECT_EQ(filled.tokens, own.tokens);
   EXPECT_EQ(filled.labels, own.labels);
   const index_t first = own.indices[0];

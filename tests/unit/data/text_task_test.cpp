@@ -67,7 +67,7 @@ TEST(TextTask, SequencesWalkTheirStretches) {
         EXPECT_EQ(batch.labels[i], all[at + 1]);
         ++seen[at];
       }
-      EXPECT_TRUE(batch.images.empty());
+      EXPECT_TRUE(batch.features.empty());
     }
   }
   for (std::size_t t = 0; t < 1000; ++t) EXPECT_EQ(seen[t], t < 6 * 23 * 7 ? 2 : 0) << t;

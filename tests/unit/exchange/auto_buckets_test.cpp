@@ -6,7 +6,7 @@
 namespace gradcomp {
 namespace {
 
-constexpr index_t least = least_bucket_bytes / 4;  // elements
+constexpr index_t least = min_bucket_bytes / 4;  // elements
 
 Layout model(const std::vector<index_t>& counts) {
   Layout layout;

@@ -11,7 +11,7 @@ struct TwoRoundsState final : State {
 
 class TwoRounds final : public CompressorOf<TwoRoundsState> {
  public:
-  TwoRounds() : CompressorOf(make_info(), Options()) {}
+  TwoRounds() : CompressorOf(make_info(), ParameterValues()) {}
 
   static Info make_info() {
     Info info;

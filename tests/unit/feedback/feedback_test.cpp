@@ -13,11 +13,11 @@ namespace {
 
 using Values = std::vector<float>;
 
-Options options(const std::map<std::string, std::string>& given, const std::string& default_kind = "none") {
+ParameterValues options(const std::map<std::string, std::string>& given, const std::string& default_kind = "none") {
   Info info;
   info.feedback = default_kind;
   info.feedbacks = {"none", "residual", "momentum_correction", "ef21"};
-  return Options("test", feedback_parameters(info), given);
+  return ParameterValues("test", feedback_parameters(info), given);
 }
 
 Values to_host(const float* data, index_t count) {
@@ -39,14 +39,14 @@ Values step(const Feedback& feedback, const Values& gradient, const Values& sent
           kernels::Lanes<float> a;
           kernels::Lanes<std::int32_t> bad;
           warp.each([&](int l) { bad[l] = 0; });
-          kernels::first_row(warp, source, 0, static_cast<int>(n), a, bad);
+          kernels::accumulate_row(warp, source, 0, static_cast<int>(n), a, bad);
           kernels::store_row(warp, seen.data(), static_cast<int>(n), a);
         });
   } else {
     Kokkos::parallel_for(
         "first", IndexRange(0, n), KOKKOS_LAMBDA(const index_t i) {
           bool good = true;
-          seen(i) = source.first(i, good);
+          seen(i) = source.accumulate(i, good);
         });
   }
   Kokkos::parallel_for(

@@ -76,7 +76,7 @@ Feedback feedback(const std::map<std::string, std::string>& given, bool rate_ins
   Info info;
   info.feedbacks = {"none", "residual", "momentum_correction", "ef21"};
   info.rate_inside = rate_inside;
-  return Feedback(Options("test", feedback_parameters(info), given), 2);
+  return Feedback(ParameterValues("test", feedback_parameters(info), given), 2);
 }
 
 TEST(MemoryRate, IsAMemoryOfTheKindsThatOweSomething) {

@@ -23,11 +23,11 @@ struct TextProblem {
       : model(std::move(of)),
         parameters(model->layout().count()),
         gradient(model->layout().count()),
-        state(model->state_count()),
+        buffers(model->buffer_count()),
         tokens(sequences * length),
         labels(sequences * length) {
-    model->initialise(5, parameters.host(), state.host());
-    state.fill(0);
+    model->initialise(5, parameters.host(), buffers.host());
+    buffers.fill(0);
     for (int i = 0; i < sequences * length; ++i) {
       tokens(i) = static_cast<int>(uniform(3, 1, i) * model->classes()) % model->classes();
       labels(i) = static_cast<int>(uniform(3, 2, i) * model->classes()) % model->classes();
@@ -37,30 +37,32 @@ struct TextProblem {
   /// Makes every tensor matter, and the hidden state.
   TextProblem& perturb(double scale) {
     for (index_t i = 0; i < model->layout().count(); ++i) parameters(i) += static_cast<T>(scale * normal(9, 1, i));
-    for (index_t i = 0; i < model->state_count(); ++i) state(i) = static_cast<T>(normal(9, 2, i));
+    for (index_t i = 0; i < model->buffer_count(); ++i) buffers(i) = static_cast<T>(normal(9, 2, i));
     return *this;
   }
 
   Batch<T> batch() const { return {{}, labels, tokens, restart, key}; }
-  Loss train(const Ready& ready = {}) { return model->train_step(Exec(), parameters, state, batch(), gradient, ready); }
-  Loss evaluate() { return model->evaluate(Exec(), parameters, state, batch()); }
+  Loss train(const Ready& ready = {}) {
+    return model->train_step(Exec(), parameters, buffers, batch(), gradient, ready);
+  }
+  Loss evaluate() { return model->evaluate(Exec(), parameters, buffers, batch()); }
 
   std::unique_ptr<Model<T>> model;
-  Mirrored<T> parameters, gradient, state;
+  Mirrored<T> parameters, gradient, buffers;
   Mirrored<std::int32_t> tokens, labels;
   bool restart = false;
   std::uint64_t key = 77;
 };
 
-/// Derivatives of every tensor's elements by central differences of the mean loss, from the same state each time.
+/// Derivatives of every tensor's elements by central differences of the mean loss, from the same buffers each time.
 inline void expect_model_gradient(TextProblem<double>& p) {
-  const Mirrored<double> state(p.model->state_count()), gradient(p.model->layout().count());
-  state.assign(p.state);
+  const Mirrored<double> buffers(p.model->buffer_count()), gradient(p.model->layout().count());
+  buffers.assign(p.buffers);
   p.train();
   gradient.assign(p.gradient);
   const auto loss = [&] {
-    p.state.assign(state);
-    p.model->forward(Exec(), p.parameters, p.state, p.batch());
+    p.buffers.assign(buffers);
+    p.model->forward(Exec(), p.parameters, p.buffers, p.batch());
     return p.model->loss(Exec()).mean();
   };
   for (const Segment& segment : p.model->layout().segments) {
@@ -74,7 +76,7 @@ template <class Make>
 void expect_small_batches_alone(const Make& make) {
   auto exact = make(3, 3), roomy = make(3, 8), big = make(8, 8);
   big.perturb(1);
-  roomy.model->train_step(Exec(), big.parameters, big.state, big.batch(), big.gradient);
+  roomy.model->train_step(Exec(), big.parameters, big.buffers, big.batch(), big.gradient);
   EXPECT_EQ(exact.train().sum, roomy.train().sum);
   EXPECT_TRUE(same_bits(exact.gradient, roomy.gradient));
 }

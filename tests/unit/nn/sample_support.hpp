@@ -56,16 +56,16 @@ struct SampleProblem {
         model(small_model<T>(of, max_batch, path, dropout)),
         parameters(model->layout().count()),
         gradient(model->layout().count()),
-        state(model->state_count()),
+        buffers(model->buffer_count()),
         images(random_vector<T>(count * model->image_size(), 1)),
         labels(count * labels_of_each()),
         tokens(is_text() ? count * sample_length : 0),
         weights(0) {
-    model->initialise(5, parameters.host(), state.host());
+    model->initialise(5, parameters.host(), buffers.host());
     for (index_t i = 0; i < model->layout().count(); ++i) {  // makes every tensor matter
       parameters(i) += static_cast<T>(has_batch_norm(kind) ? 0 : 0.3 * normal(9, 1, i));
     }
-    for (index_t i = 0; i < model->state_count(); ++i) state(i) += static_cast<T>(uniform(9, 2, i));
+    for (index_t i = 0; i < model->buffer_count(); ++i) buffers(i) += static_cast<T>(uniform(9, 2, i));
     const auto random_class = [&](index_t stream, index_t i) {
       return static_cast<std::int32_t>(uniform(3, stream, i) * model->classes()) % model->classes();
     };
@@ -84,8 +84,8 @@ struct SampleProblem {
   }
 
   Batch<T> batch() const { return {images, labels, tokens, restart, key, weights}; }
-  Loss train() { return model->train_step(Exec(), parameters, state, batch(), gradient); }
-  Loss evaluate() { return model->evaluate(Exec(), parameters, state, batch()); }
+  Loss train() { return model->train_step(Exec(), parameters, buffers, batch(), gradient); }
+  Loss evaluate() { return model->evaluate(Exec(), parameters, buffers, batch()); }
   Mirrored<float> sample_losses() const {
     const Mirrored<float> losses(size);
     model->sample_losses(Exec(), losses);
@@ -100,12 +100,12 @@ struct SampleProblem {
     for (int i = 0; i < labels_of_each(); ++i) one.labels(i) = labels(j * labels_of_each() + i);
     for (index_t i = 0; i < index_t(one.tokens.size()); ++i) one.tokens(i) = tokens(j * sample_length + i);
     if (!has_hidden_state(kind)) {
-      one.state.assign(state);
+      one.buffers.assign(buffers);
       return one;
     }
-    for (index_t i = 0; i < one.model->state_count(); ++i) {  // [layer][h, c][max_batch][units]
+    for (index_t i = 0; i < one.model->buffer_count(); ++i) {  // [layer][h, c][max_batch][units]
       const index_t row = i / sample_units * model->max_batch() + j;
-      one.state(i) = state(row * sample_units + i % sample_units);
+      one.buffers(i) = buffers(row * sample_units + i % sample_units);
     }
     return one;
   }
@@ -113,7 +113,7 @@ struct SampleProblem {
   Kind kind;
   int size;
   std::unique_ptr<Model<T>> model;
-  Mirrored<T> parameters, gradient, state, images;
+  Mirrored<T> parameters, gradient, buffers, images;
   Mirrored<std::int32_t> labels, tokens;
   Mirrored<float> weights;
   bool restart = false;

@@ -99,7 +99,7 @@ TEST(Mercury, WithFixedSlicesDoesNotDependOnWhatTheExchangeHid) {
 }
 
 TEST(Mercury, TakesAsManySlicesAsTheExchangeHasTimeFor) {
-  Rig rig("mercury:slice=4:most_slices=6", 100, 8);
+  Rig rig("mercury:slice=4:max_slices=6", 100, 8);
   EXPECT_EQ(rig.step(0), 2) << "the least: a batch";
   EXPECT_EQ(rig.step(1, 5), 5);
   EXPECT_EQ(rig.step(2, 1), 2);
@@ -230,6 +230,8 @@ TEST(Samplers, RefuseWhatIsNotAllowed) {
   EXPECT_THAT(error_of("fp32", "mercur"), HasSubstr("importance, mercury, uniform"));
   EXPECT_THAT(error_of("fp32:sampler=mercury:sampler.slice=0", "uniform"), HasSubstr("slice"));
   EXPECT_THAT(error_of("fp32", "mercury:group=3"), HasSubstr("group"));
+  EXPECT_THAT(error_of("fp32", "mercury:least_slices=2"), HasSubstr("is now called 'min_slices'"));
+  EXPECT_THAT(error_of("fp32", "mercury:most_slices=2"), HasSubstr("is now called 'max_slices'"));
 }
 
 }  // namespace

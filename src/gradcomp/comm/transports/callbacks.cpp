@@ -84,7 +84,7 @@ TransportEntry transports::callbacks() {
   return {"callbacks",
           "the caller's own functions",
           {},
-          [](const std::any& owned, const Options&) {
+          [](const std::any& owned, const ParameterValues&) {
             const auto* functions = std::any_cast<Callbacks>(&owned);
             require(functions != nullptr, "transport callbacks: it needs the caller's functions (Callbacks)");
             return make_callbacks(*functions);

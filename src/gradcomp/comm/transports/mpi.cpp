@@ -254,7 +254,7 @@ TransportEntry transports::mpi() {
            Parameter::real("limit", "0", 0, 1e6, "seconds that a message is waited for; 0: for ever"),
            Parameter::integer("ranks_per_node", "0", 0, 1 << 20,
                               "ranks of a node, which follow each other, to emulate nodes; 0: as the machine has")},
-          [](const std::any& owned, const Options& options) {
+          [](const std::any& owned, const ParameterValues& options) {
             const auto* comm = std::any_cast<MPI_Comm>(&owned);
             require(comm != nullptr, "transport mpi: it needs the caller's MPI_Comm");
             MpiOptions chosen;

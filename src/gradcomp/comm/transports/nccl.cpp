@@ -131,7 +131,7 @@ class Nccl final : public Transport {
   OperationPool<NcclUnderWay> m_pool;
 };
 
-NcclOptions options_of(const Options& options) {
+NcclOptions options_of(const ParameterValues& options) {
   NcclOptions chosen;
   const std::string &sum = options.text("sum"), &way = options.text("allgatherv"), &aware = options.text("gpu_aware");
   if (sum == "rank_order") chosen.sum = Sum::rank_order;
@@ -162,7 +162,7 @@ TransportEntry transports::nccl() {
        Parameter::choice("gpu_aware", "auto", {"auto", "on", "off"},
                          "hand device pointers to MPI; auto: where the library says that it can"),
        Parameter::real("limit", "0", 0, 1e6, "seconds that a call may take; 0: for ever")},
-      [](const std::any& owned, const Options& options) {
+      [](const std::any& owned, const ParameterValues& options) {
         const auto* comm = std::any_cast<MPI_Comm>(&owned);
         require(comm != nullptr, "transport nccl: it needs the caller's MPI_Comm");
         return make_nccl(*comm, comm::options_of(options));

@@ -112,7 +112,7 @@ class Self final : public Transport {
 std::unique_ptr<Transport> make_self() { return std::make_unique<comm::Self>(); }
 
 TransportEntry transports::self() {
-  return {"self", "one rank, without MPI", {}, [](const std::any&, const Options&) { return make_self(); }};
+  return {"self", "one rank, without MPI", {}, [](const std::any&, const ParameterValues&) { return make_self(); }};
 }
 
 }  // namespace gradcomp

@@ -2,8 +2,8 @@
 
 namespace gradcomp::compressors {
 
-Options composed_options(const std::string& parts) {
-  return Options("composition", {Parameter::choice("parts", parts, {parts}, "what it is made of")}, {});
+ParameterValues composed_options(const std::string& parts) {
+  return ParameterValues("composition", {Parameter::choice("parts", parts, {parts}, "what it is made of")}, {});
 }
 
 std::string composed_text(const Compressor& part) {

@@ -22,7 +22,7 @@ std::string hybrid_sparsifier_names();
 std::unique_ptr<Compressor> make_entropy_stage(std::shared_ptr<const Compressor> inner);
 
 /// Options of a composition: one text with the names and options of all parts, so that a header's hash covers them.
-Options composed_options(const std::string& parts);
+ParameterValues composed_options(const std::string& parts);
 
 /// "name:key=value..." of a method or composition.
 std::string composed_text(const Compressor& part);

@@ -21,7 +21,7 @@ constexpr index_t chunk_count(index_t entries) { return (entries + chunk - 1) / 
 /// Whether the method's payload ends in `kept` floats and its messages offer the entries.
 bool is_sparsifier(const Compressor& method) { return dynamic_cast<const Sparsifier*>(&method) != nullptr; }
 bool is_coder(const Compressor& method) {
-  return method.can_fit() && method.rounds() == 1 && method.info().rounds[0] == MessageKind::bytes &&
+  return method.can_resize() && method.rounds() == 1 && method.info().rounds[0] == MessageKind::bytes &&
          method.has_fixed_bytes();
 }
 
@@ -29,7 +29,8 @@ bool is_coder(const Compressor& method) {
 std::string names_of(bool (*serves)(const Compressor&)) {
   std::vector<std::string> names;
   for (const Entry& entry : all_entries()) {
-    if (serves(*entry.make(Options(entry.info.name, entry.info.parameters, {})))) names.push_back(entry.info.name);
+    if (serves(*entry.make(ParameterValues(entry.info.name, entry.info.parameters, {}))))
+      names.push_back(entry.info.name);
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -149,14 +150,14 @@ Hybrid::Hybrid(std::shared_ptr<const Compressor> sparsifier, std::shared_ptr<con
       m_coder(std::move(coder)) {}
 
 std::unique_ptr<State> Hybrid::prepare(const Layout& layout) const {
-  const index_t most = m_sparsifier->most_kept(layout);
+  const index_t most = m_sparsifier->max_kept(layout);
   const Layout values = flat_values(layout, most);
   return std::make_unique<HybridState>(layout, m_sparsifier->prepare(layout), m_coder->prepare(values), most,
                                        m_sparsifier->payload_capacity(layout), m_coder->payload_capacity(values));
 }
 
 index_t Hybrid::payload_capacity(const Layout& layout) const {
-  const index_t most = m_sparsifier->most_kept(layout);
+  const index_t most = m_sparsifier->max_kept(layout);
   return m_sparsifier->payload_capacity(layout) - 4 * most + 4 + m_coder->payload_capacity(flat_values(layout, most)) -
          payload_header_bytes;
 }
@@ -180,7 +181,7 @@ void Hybrid::do_produce(const Exec& exec, int, const Source& source, HybridState
   message.size = payload_header_bytes;
   message.sparse = {};
   if (!head.skip()) {
-    m_coder->fit(exec, *own.coder, kept);
+    m_coder->resize(exec, *own.coder, kept);
     Source values;
     values.count = kept;
     values.gradient = own.entries.sparse.values;
@@ -214,7 +215,7 @@ void Hybrid::do_decode_add(const Exec& exec, const Span<const std::byte>& payloa
   PayloadHeader sparse = m_sparsifier->header(own.layout.count(), kept);
   sparse.flags = head.flags;
   if (!head.skip()) {
-    m_coder->fit(exec, *own.coder, kept);
+    m_coder->resize(exec, *own.coder, kept);
     const index_t coded = m_coder->payload_bytes(own.coder->layout, kept);
     indices -= 4 + coded;
     require(indices >= 0 && indices % 4 == 0 &&

@@ -23,7 +23,7 @@ std::vector<Parameter> HmmOptions::parameters() {
 }
 
 HmmOptions HmmOptions::from(const std::map<std::string, std::string>& pairs) {
-  const Options given("hmm", parameters(), pairs);
+  const ParameterValues given("hmm", parameters(), pairs);
   HmmOptions o;
   o.states = given.integer("states");
   o.successors = given.integer("successors");

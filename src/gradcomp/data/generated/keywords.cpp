@@ -117,7 +117,7 @@ std::vector<Parameter> KeywordOptions::parameters() {
 }
 
 KeywordOptions KeywordOptions::from(const std::map<std::string, std::string>& pairs) {
-  const Options given("keywords", parameters(), pairs);
+  const ParameterValues given("keywords", parameters(), pairs);
   KeywordOptions o;
   o.classes = given.integer("classes");
   o.train = given.integer("train");

@@ -49,7 +49,7 @@ std::vector<Parameter> ShapeTexOptions::parameters() {
 }
 
 ShapeTexOptions ShapeTexOptions::parse(const std::string& text) {
-  const Options given(owner, parameters(), split_pairs(owner, text));
+  const ParameterValues given(owner, parameters(), split_pairs(owner, text));
   ShapeTexOptions o;
   o.train = given.integer("train");
   o.test = given.integer("test");

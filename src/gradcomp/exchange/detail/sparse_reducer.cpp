@@ -11,7 +11,7 @@ SparseReducer::SparseReducer(const ReducerSetup& setup, index_t returns)
     : Reducer(setup),
       m_wire(setup.sender.compressor(), setup.sender.count()),
       m_returns(returns),
-      m_most_kept(gradcomp::most_kept(setup)) {}
+      m_max_kept(gradcomp::max_kept(setup)) {}
 
 SparseList SparseReducer::own_list(const Exec& exec) {
   m_returns.clear();
@@ -20,15 +20,15 @@ SparseList SparseReducer::own_list(const Exec& exec) {
   list.flagged = read_header(exec, m_sender.payload()).skip();
   if (!list.flagged) list.entries = own.sparse;
   list.message = list.entries.kept;
-  require(list.message <= m_most_kept, "{}: {} entries exceed the most that it promised, {}",
-          m_sender.compressor().info().name, list.message, m_most_kept);
+  require(list.message <= m_max_kept, "{}: {} entries exceed the most that it promised, {}",
+          m_sender.compressor().info().name, list.message, m_max_kept);
   return list;
 }
 
-index_t SparseReducer::most_merged(index_t largest) const {
+index_t SparseReducer::max_merged(index_t largest) const {
   const auto& targets = m_sender.state().target;
   const index_t target = std::accumulate(targets.begin(), targets.end(), index_t{0});
-  return std::min(std::max(largest, target), m_most_kept);
+  return std::min(std::max(largest, target), m_max_kept);
 }
 
 void SparseReducer::take_back(const Exec& exec, const Span<float>& mean) {

@@ -20,22 +20,22 @@ class SparseReducer : public Reducer {
   SparseList own_list(const Exec& exec);
 
   index_t elements() const { return m_sender.count(); }
-  index_t most_kept() const { return m_most_kept; }
+  index_t max_kept() const { return m_max_kept; }
   float weight() const { return 1.0f / static_cast<float>(m_ranks); }
 
   /// Most entries of a sum of messages, the largest of which has `largest`: so many, or the layout's target.
-  index_t most_merged(index_t largest) const;
+  index_t max_merged(index_t largest) const;
 
   SparseWire m_wire;
   ReturnLog m_returns;
 
  private:
-  index_t m_most_kept;
+  index_t m_max_kept;
 };
 
 /// Most entries of a message of this bucket.
-inline index_t most_kept(const ReducerSetup& setup) {
-  return setup.sender.compressor().most_kept(setup.sender.state().layout);
+inline index_t max_kept(const ReducerSetup& setup) {
+  return setup.sender.compressor().max_kept(setup.sender.state().layout);
 }
 
 /// ReducerEntry::refusal of reducers that merge sparse entries.

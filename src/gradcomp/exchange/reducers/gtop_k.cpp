@@ -20,15 +20,15 @@ index_t returns(bool paper, const HopPlan& tree) {
 class GTopK final : public SparseReducer {
  public:
   GTopK(const ReducerSetup& setup, bool paper)
-      : SparseReducer(setup, returns(paper, binomial_tree(setup.rank, setup.ranks)) * gradcomp::most_kept(setup)),
+      : SparseReducer(setup, returns(paper, binomial_tree(setup.rank, setup.ranks)) * gradcomp::max_kept(setup)),
         m_paper(paper),
         m_tree(binomial_tree(setup.rank, setup.ranks)),
         m_tag(setup.first_tag),
-        m_merge(most_kept()),
+        m_merge(max_kept()),
         m_packet("gradcomp::exchange::gtop_k::packet", packet_size()),
         m_received("gradcomp::exchange::gtop_k::received", packet_size()),
         m_rest(Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::exchange::gtop_k::rest"),
-               static_cast<std::size_t>(paper ? most_kept() : 0)) {}
+               static_cast<std::size_t>(paper ? max_kept() : 0)) {}
 
   int rounds() const override { return std::max(1, static_cast<int>(m_tree.hops.size())); }
   index_t buffer_bytes() const override {
@@ -54,7 +54,7 @@ class GTopK final : public SparseReducer {
     if (now.from == nobody) return;
     m_size = found[0].bytes;
     const Span<const std::byte> bytes((now.combines ? m_received : m_packet).data(), static_cast<std::size_t>(m_size));
-    const SparseList list = m_wire.decode(exec, bytes, most_kept(), 0, elements());
+    const SparseList list = m_wire.decode(exec, bytes, max_kept(), 0, elements());
     if (now.combines) {
       merge(exec, list);
     } else {
@@ -75,12 +75,12 @@ class GTopK final : public SparseReducer {
 
  private:
   Hop hop(int round) const { return m_tree.hops.empty() ? Hop() : m_tree.hops[static_cast<std::size_t>(round)]; }
-  std::size_t packet_size() const { return static_cast<std::size_t>(SparseWire::capacity(most_kept())); }
+  std::size_t packet_size() const { return static_cast<std::size_t>(SparseWire::capacity(max_kept())); }
 
   void merge(const Exec& exec, const SparseList& peer) {
     m_list.flagged = m_list.flagged || peer.flagged;
     if (m_list.flagged) return;
-    const index_t most = most_merged(std::max(m_list.message, peer.message));
+    const index_t most = max_merged(std::max(m_list.message, peer.message));
     m_list.flagged = !m_merge.run(exec, m_list.entries, peer.entries, most);
     if (m_list.flagged) return;
     m_list.entries = m_merge.kept();

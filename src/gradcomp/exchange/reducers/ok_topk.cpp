@@ -23,20 +23,20 @@ void download(const Exec& exec, const Vector<T>& device, std::vector<T>& host) {
 }
 
 /// Entries that all ranks can have in sum.
-index_t most_sums(const ReducerSetup& setup) { return std::min(setup.sender.count(), setup.ranks * most_kept(setup)); }
+index_t max_sums(const ReducerSetup& setup) { return std::min(setup.sender.count(), setup.ranks * max_kept(setup)); }
 
 class OkTopk final : public SparseReducer {
  public:
   OkTopk(const ReducerSetup& setup, index_t interval, bool select)
-      : SparseReducer(setup, select ? most_sums(setup) : 0),
+      : SparseReducer(setup, select ? max_sums(setup) : 0),
         m_interval(interval),
         m_select(select),
-        m_most_sums(most_sums(setup)),
+        m_max_sums(max_sums(setup)),
         m_sums("gradcomp::exchange::ok_topk::sums", static_cast<std::size_t>(setup.sender.count())),
-        m_indices("gradcomp::exchange::ok_topk::indices", static_cast<std::size_t>(most_own())),
-        m_values("gradcomp::exchange::ok_topk::values", static_cast<std::size_t>(most_own())),
-        m_send("gradcomp::exchange::ok_topk::send", room(m_ranks, std::max(most_kept(), most_own()))),
-        m_receive("gradcomp::exchange::ok_topk::receive", room(m_ranks, m_ranks * most_kept())),
+        m_indices("gradcomp::exchange::ok_topk::indices", static_cast<std::size_t>(max_own())),
+        m_values("gradcomp::exchange::ok_topk::values", static_cast<std::size_t>(max_own())),
+        m_send("gradcomp::exchange::ok_topk::send", room(m_ranks, std::max(max_kept(), max_own()))),
+        m_receive("gradcomp::exchange::ok_topk::receive", room(m_ranks, m_ranks * max_kept())),
         m_cuts("gradcomp::exchange::ok_topk::cuts", static_cast<std::size_t>(m_ranks - 1)),
         m_bounds("gradcomp::exchange::ok_topk::bounds", static_cast<std::size_t>(m_ranks + 1)),
         m_starts("gradcomp::exchange::ok_topk::starts", m_bounds.size()),
@@ -47,8 +47,8 @@ class OkTopk final : public SparseReducer {
         m_host_starts(m_bounds.size()),
         m_host_own_bins(m_own_bins.size()),
         m_host_all_bins(m_own_bins.size()) {
-    require(m_most_sums < (index_t{1} << 31), "reducer ok_topk: {} sums in one bucket cannot be counted in 31 bits",
-            m_most_sums);
+    require(m_max_sums < (index_t{1} << 31), "reducer ok_topk: {} sums in one bucket cannot be counted in 31 bits",
+            m_max_sums);
     m_parts.size.resize(static_cast<std::size_t>(m_ranks));
     m_parts.offset.resize(static_cast<std::size_t>(m_ranks));
     for (int p = 0; p <= m_ranks; ++p) set_bound(p, elements() * p / m_ranks);
@@ -103,7 +103,7 @@ class OkTopk final : public SparseReducer {
   void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override {
     Kokkos::deep_copy(exec, mean, 0.0f);
     for (int r = 0; r < m_ranks; ++r) {
-      const SparseList list = received(exec, *m_blocks, r, most_own(), r);
+      const SparseList list = received(exec, *m_blocks, r, max_own(), r);
       if (list.flagged) verdict.skip(exec);
       kernels::scatter_add(exec, list.entries.indices, list.entries.values, list.entries.kept, weight(), mean);
     }
@@ -111,7 +111,7 @@ class OkTopk final : public SparseReducer {
 
  private:
   /// Sums that an owner can keep.
-  index_t most_own() const { return m_select ? most_kept() : m_most_sums; }
+  index_t max_own() const { return m_select ? max_kept() : m_max_sums; }
 
   /// Owner p has the elements [bound(p), bound(p + 1)).
   void set_bound(int p, index_t element) { m_host_bounds[static_cast<std::size_t>(p)] = element; }
@@ -160,7 +160,7 @@ class OkTopk final : public SparseReducer {
     m_largest = 0;
     m_flagged = false;
     for (int r = 0; r < m_ranks; ++r) {
-      const SparseList list = received(exec, blocks, r, most_kept(), m_rank);
+      const SparseList list = received(exec, blocks, r, max_kept(), m_rank);
       m_flagged = m_flagged || list.flagged;
       m_largest = std::max(m_largest, list.message);
       kernels::scatter_add(exec, list.entries.indices, list.entries.values, list.entries.kept, 1.0f, m_sums);
@@ -179,7 +179,7 @@ class OkTopk final : public SparseReducer {
     kernels::MagnitudeCut cut;
     if (m_select) {
       download(exec, m_all_bins, m_host_all_bins);
-      cut = kernels::cut_of(m_host_all_bins.data(), m_host_own_bins.data(), most_merged(m_largest));
+      cut = kernels::cut_of(m_host_all_bins.data(), m_host_own_bins.data(), max_merged(m_largest));
     }
     const Span<float> own = own_sums();
     const index_t first = bound(m_rank);
@@ -191,7 +191,7 @@ class OkTopk final : public SparseReducer {
 
   index_t m_interval;
   bool m_select;
-  index_t m_most_sums;
+  index_t m_max_sums;
   Vector<float> m_sums;  ///< [elements], of which the own range is used; in the end what was dropped
   Vector<std::uint32_t> m_indices;
   Vector<float> m_values;

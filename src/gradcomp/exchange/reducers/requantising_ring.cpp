@@ -15,7 +15,7 @@ void keep_unsent(const Exec& exec, Source source, const Vector<float>& kept) {
   Kokkos::parallel_for(
       "gradcomp::exchange::keep_unsent", IndexRange(exec, 0, source.count), KOKKOS_LAMBDA(const index_t i) {
         bool good = true;
-        source.first(i, good);
+        source.accumulate(i, good);
       });
 }
 

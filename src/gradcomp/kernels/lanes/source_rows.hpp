@@ -37,7 +37,7 @@ KOKKOS_FORCEINLINE_FUNCTION void store_rows(const Warp& warp, T* data, index_t c
 }
 
 namespace detail {
-/// The part of first_row() for sources with a memory.
+/// The part of accumulate_row() for sources with a memory.
 template <Source::Kind kind>
 KOKKOS_FORCEINLINE_FUNCTION void add_row(const Warp& warp, const Source& source, index_t i, int active,
                                          const Lanes<float>& g, const Lanes<float>& r, Lanes<float>& u, Lanes<float>& a,
@@ -56,10 +56,10 @@ KOKKOS_FORCEINLINE_FUNCTION void add_row(const Warp& warp, const Source& source,
 }
 }  // namespace detail
 
-/// Source::first() of elements i .. i + active - 1, bit for bit. bad[l] grows by one where the new value was not finite
-/// and the memory therefore stayed as it was. Lanes beyond `active` hold 0.
-KOKKOS_FORCEINLINE_FUNCTION void first_row(const Warp& warp, const Source& source, index_t i, int active,
-                                           Lanes<float>& a, Lanes<std::int32_t>& bad) {
+/// Source::accumulate() of elements i .. i + active - 1, bit for bit. bad[l] grows by one where the new value was not
+/// finite and the memory therefore stayed as it was. Lanes beyond `active` hold 0.
+KOKKOS_FORCEINLINE_FUNCTION void accumulate_row(const Warp& warp, const Source& source, index_t i, int active,
+                                                Lanes<float>& a, Lanes<std::int32_t>& bad) {
   Lanes<float> g;
   load_row(warp, source.gradient + i, active, g);
   if (source.kind == Source::Kind::none) {
@@ -117,7 +117,7 @@ KOKKOS_FORCEINLINE_FUNCTION void preload_first(const Source& source, index_t i, 
 }
 
 namespace detail {
-/// The whole groups of first_rows() with momentum correction; how many elements they are.
+/// The whole groups of accumulate_rows() with momentum correction; how many elements they are.
 template <int rows, bool nesterov, class Use>
 KOKKOS_FORCEINLINE_FUNCTION index_t first_momentum(const Warp& warp, const Source& source, index_t i, index_t count,
                                                    Lanes<std::int32_t>& bad, const Use& use) {
@@ -147,12 +147,12 @@ KOKKOS_FORCEINLINE_FUNCTION index_t first_momentum(const Warp& warp, const Sourc
 }
 }  // namespace detail
 
-/// Source::first() of elements i .. i + count - 1, and use(l, a, row) for every lane of every row, in order of the
+/// Source::accumulate() of elements i .. i + count - 1, and use(l, a, row) for every lane of every row, in order of the
 /// rows; a = 0 beyond the last element. The kinds that matter most do whole groups in registers: through a Lanes<float>
 /// a row costs 5 to 10 times as many cycles on a host.
 template <int rows = group_rows, class Use>
-KOKKOS_FORCEINLINE_FUNCTION void first_rows(const Warp& warp, const Source& source, index_t i, index_t count,
-                                            Lanes<std::int32_t>& bad, const Use& use) {
+KOKKOS_FORCEINLINE_FUNCTION void accumulate_rows(const Warp& warp, const Source& source, index_t i, index_t count,
+                                                 Lanes<std::int32_t>& bad, const Use& use) {
   constexpr index_t together = rows * warp_lanes;
   index_t e = 0;
   if (source.kind == Source::Kind::none) {
@@ -194,12 +194,12 @@ KOKKOS_FORCEINLINE_FUNCTION void first_rows(const Warp& warp, const Source& sour
   }
   for (; e < count; e += warp_lanes) {
     Lanes<float> a;
-    first_row(warp, source, i + e, static_cast<int>(count - e < warp_lanes ? count - e : warp_lanes), a, bad);
+    accumulate_row(warp, source, i + e, static_cast<int>(count - e < warp_lanes ? count - e : warp_lanes), a, bad);
     warp.each([&](int l) { use(l, a[l], static_cast<int>(e / warp_lanes)); });
   }
 }
 
-/// a as first_row() gave it, in the same warp.
+/// a as accumulate_row() gave it, in the same warp.
 KOKKOS_FORCEINLINE_FUNCTION void load_finite_row(const Warp& warp, const Source& source, index_t i, int active,
                                                  Lanes<float>& a) {
   load_row(warp, source.accumulated() + i, active, a);
@@ -207,7 +207,7 @@ KOKKOS_FORCEINLINE_FUNCTION void load_finite_row(const Warp& warp, const Source&
   warp.each([&](int l) { a[l] = Source::is_finite(a[l]) ? a[l] : 0.0f; });
 }
 
-/// Later touch of elements i .. i + count - 1 that changes nothing: use(l, a, row) as first_rows().
+/// Later touch of elements i .. i + count - 1 that changes nothing: use(l, a, row) as accumulate_rows().
 template <int rows = group_rows, class Use>
 KOKKOS_FORCEINLINE_FUNCTION void again_rows(const Warp& warp, const Source& source, index_t i, index_t count,
                                             const Use& use) {
@@ -266,8 +266,8 @@ KOKKOS_FORCEINLINE_FUNCTION void send_rows(const Warp& warp, const Source& sourc
   }
 }
 
-/// Only touch of elements i .. i + active - 1: first_row() and send_row() in one. code(l, a, good); where `good` is
-/// false nothing may be sent: it has to return 0.
+/// Only touch of elements i .. i + active - 1: accumulate_row() and send_row() in one. code(l, a, good); where `good`
+/// is false nothing may be sent: it has to return 0.
 template <class Code>
 KOKKOS_FORCEINLINE_FUNCTION void touch_row(const Warp& warp, const Source& source, index_t i, int active,
                                            Lanes<std::int32_t>& bad, const Code& code) {
@@ -293,7 +293,7 @@ KOKKOS_FORCEINLINE_FUNCTION void touch_row(const Warp& warp, const Source& sourc
     Lanes<float> a, decoded;
     Lanes<std::int32_t> here;
     warp.each([&](int l) { here[l] = 0; });
-    first_row(warp, source, i, active, a, here);
+    accumulate_row(warp, source, i, active, a, here);
     warp.each([&](int l) {
       bad[l] += here[l];
       decoded[l] = code(l, a[l], here[l] == 0);

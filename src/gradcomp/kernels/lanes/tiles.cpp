@@ -22,7 +22,7 @@ Tiles::Tiles(const Layout& layout) {
   begin = upload("gradcomp::kernels::tile_begin", begins);
 }
 
-void Tiles::fit(const Exec& exec, index_t count) {
+void Tiles::resize(const Exec& exec, index_t count) {
   const index_t tiles = (count + tile_size - 1) / tile_size;
   tile = first_of(room, tiles);
   elements[0] = count;

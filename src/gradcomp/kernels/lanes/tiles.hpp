@@ -19,7 +19,7 @@ struct Tile {
 struct Tiles {
   explicit Tiles(const Layout& layout);
   /// Makes tiles of one segment those of its first `count` elements.
-  void fit(const Exec& exec, index_t count);
+  void resize(const Exec& exec, index_t count);
 
   index_t count() const { return static_cast<index_t>(tile.size()); }
   index_t segments() const { return static_cast<index_t>(elements.size()); }

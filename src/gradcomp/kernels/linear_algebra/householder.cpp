@@ -81,8 +81,8 @@ void orthogonalise_householder(const Exec& exec, const Vector<ColumnMatrix>& mat
           scale(warp, square > 0 && square < 1e300 ? 1 / Kokkos::sqrt(square) : 0.0, a.column(k), a.column(k), a.rows);
         }
         const index_t count = !finite ? 0 : matrix.columns < a.rows ? matrix.columns : a.rows;
-        double tau[most_householder_columns];
-        bool negative[most_householder_columns];
+        double tau[max_householder_columns];
+        bool negative[max_householder_columns];
         for (index_t k = 0; k < count; ++k) {
           a.prepare(warp, k, tau[k], negative[k]);
           for (index_t j = k + 1; j < count; ++j) a.reflect(warp, k, tau[k], j);

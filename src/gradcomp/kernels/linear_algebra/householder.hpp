@@ -5,7 +5,7 @@
 
 namespace gradcomp::kernels {
 
-inline constexpr index_t most_householder_columns = 32;
+inline constexpr index_t max_householder_columns = 32;
 
 /// Replaces every matrix by the thin Q of A = Q R, the diagonal of R not negative, so that Q is unique where the
 /// columns are independent; at most 32 columns. Where a column depends on those before it, Q goes on with some

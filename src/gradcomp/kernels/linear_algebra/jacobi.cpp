@@ -70,7 +70,7 @@ void jacobi_eigenvectors(const Exec& exec, const Vector<SymmetricMatrix>& matric
         each_element(warp, n, [&](int l, index_t i) { size[l] += Kokkos::abs(jacobi.a[i * n + i]); });
         const double least = 0x1p-53 * warp.sum(size);
         bool turned = true;
-        for (int sweep = 0; turned && sweep < most_jacobi_sweeps; ++sweep) {
+        for (int sweep = 0; turned && sweep < max_jacobi_sweeps; ++sweep) {
           turned = false;
           for (index_t p = 0; p < n; ++p) {
             for (index_t q = p + 1; q < n; ++q) turned = jacobi.rotate(warp, p, q, least) || turned;

@@ -13,7 +13,7 @@ struct SymmetricMatrix {
 };
 
 /// Sweeps after which the rotations end in any case; some ten are usual.
-inline constexpr int most_jacobi_sweeps = 30;
+inline constexpr int max_jacobi_sweeps = 30;
 
 /// Destroys `a`. Row i of `vectors` (as long and placed as the matrix) becomes the eigenvector of eigenvalue i, in no
 /// order; rows are orthonormal to rounding, eigenvalues right to some 1e-16 of their sum of magnitudes. About 3 sweeps

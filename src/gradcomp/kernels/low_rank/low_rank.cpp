@@ -100,17 +100,17 @@ void LowRankPlan::project(const Exec& exec, const Source& source, const Span<con
           const index_t first = m.first + static_cast<index_t>(i) * m.columns;
           if (rows == 1) {  // long: products of what lies in L1
             project_row(warp, source, m, i, q.data() + m.q, p.data() + m.p, [&](index_t e, index_t elements) {
-              first_rows(warp, source, first + e, elements, bad, [](int, float, int) {});
+              accumulate_rows(warp, source, first + e, elements, bad, [](int, float, int) {});
             });
             continue;
           }
-          first_rows(warp, source, first, static_cast<index_t>(rows) * m.columns, bad, [](int, float, int) {});
+          accumulate_rows(warp, source, first, static_cast<index_t>(rows) * m.columns, bad, [](int, float, int) {});
           for (std::int32_t row = i; row < i + rows; ++row)
             project_row(warp, source, m, row, q.data() + m.q, p.data() + m.p, [](index_t, index_t) {});
         }
         add_count(warp, bad, count);
       });
-  touch_dense(exec, source, dense, count);
+  accumulate_dense(exec, source, dense, count);
 }
 
 void LowRankPlan::project_back(const Exec& exec, const Source& source, const Span<const float>& p,

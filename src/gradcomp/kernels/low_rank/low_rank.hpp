@@ -45,10 +45,10 @@ class LowRankPlan {
                const Span<float>& dense, const Vector<index_t>& count) const;
 
   /// project() without the product: the first touch alone.
-  void touch(const Exec& exec, const Source& source, const Span<float>& dense, const Vector<index_t>& count) const;
+  void accumulate(const Exec& exec, const Source& source, const Span<float>& dense, const Vector<index_t>& count) const;
   /// The part of both that is about dense segments.
-  void touch_dense(const Exec& exec, const Source& source, const Span<float>& dense,
-                   const Vector<index_t>& count) const;
+  void accumulate_dense(const Exec& exec, const Source& source, const Span<float>& dense,
+                        const Vector<index_t>& count) const;
 
   /// q = M^T P. 1 read of n and 1/32 rank / 2 of writes and reads of block sums.
   void project_back(const Exec& exec, const Source& source, const Span<const float>& p, const Span<float>& q) const;

@@ -66,14 +66,14 @@ void OrientedLowRank::project(const Exec& exec, const Source& source, const Span
   const auto [p_straight, p_turned] = split(p, m_straight.p_count());
   m_straight.project(exec, source, q_straight, p_straight, dense, count);
   if (!has_turned()) return;
-  m_turned.touch(exec, source, {}, count);
+  m_turned.accumulate(exec, source, {}, count);
   m_turned.project_back(exec, source, q_turned, p_turned);
 }
 
-void OrientedLowRank::touch(const Exec& exec, const Source& source, const Span<float>& dense,
-                            const Vector<index_t>& count) const {
-  m_straight.touch(exec, source, dense, count);
-  if (has_turned()) m_turned.touch(exec, source, {}, count);
+void OrientedLowRank::accumulate(const Exec& exec, const Source& source, const Span<float>& dense,
+                                 const Vector<index_t>& count) const {
+  m_straight.accumulate(exec, source, dense, count);
+  if (has_turned()) m_turned.accumulate(exec, source, {}, count);
 }
 
 void OrientedLowRank::project_back(const Exec& exec, const Source& source, const Span<const float>& p,

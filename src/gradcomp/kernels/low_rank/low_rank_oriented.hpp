@@ -26,7 +26,7 @@ class OrientedLowRank {
   /// As those of LowRankPlan. Of transposed matrices the first touch is a pass of its own.
   void project(const Exec& exec, const Source& source, const Span<const float>& q, const Span<float>& p,
                const Span<float>& dense, const Vector<index_t>& count) const;
-  void touch(const Exec& exec, const Source& source, const Span<float>& dense, const Vector<index_t>& count) const;
+  void accumulate(const Exec& exec, const Source& source, const Span<float>& dense, const Vector<index_t>& count) const;
   void project_back(const Exec& exec, const Source& source, const Span<const float>& p, const Span<float>& q) const;
   void reconstruct(const Exec& exec, const Source& source, const Span<const float>& p, const Span<const float>& q,
                    const Span<const float>& dense, float share, const Gate& gate, const Span<float>& out) const;

@@ -6,13 +6,13 @@ namespace gradcomp::kernels {
 
 void majority_words(const Exec& exec, const std::uint32_t* words, index_t stride, int ranks, index_t count,
                     std::uint32_t ties, std::uint32_t* out) {
-  constexpr int most_planes = 31;
+  constexpr int max_planes = 31;
   const int planes = std::bit_width(static_cast<unsigned>(ranks));
   const std::uint32_t undecided = ranks % 2 == 0 ? ties : 0u;  // an odd number has no ties
   const auto half = static_cast<std::uint32_t>(ranks / 2);  // more than half: a count above it, for odd and even ranks
   Kokkos::parallel_for(
       "gradcomp::kernels::majority_words", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t w) {
-        std::uint32_t plane[most_planes];
+        std::uint32_t plane[max_planes];
         for (int p = 0; p < planes; ++p) plane[p] = 0;
         for (int r = 0; r < ranks; ++r) {
           std::uint32_t carry = words[r * stride + w];

@@ -30,7 +30,7 @@ template <int bits>
 struct Digits {
   static constexpr int fields = 32 / bits, rows = draw_rows / fields;  ///< rows of words in a group of 256 elements
   static constexpr std::uint32_t mask = (1u << bits) - 1u;
-  static constexpr int most = most_summed(bits);
+  static constexpr int most = max_summed(bits);
 
   /// `most` in every field
   KOKKOS_FORCEINLINE_FUNCTION static constexpr std::uint32_t bias() {

@@ -13,7 +13,7 @@
 namespace gradcomp::kernels {
 
 /// Largest magnitude that a sum of levels may have.
-constexpr int most_summed(int bits) { return (1 << (bits - 1)) - 1; }
+constexpr int max_summed(int bits) { return (1 << (bits - 1)) - 1; }
 
 /// Words of a segment.
 constexpr index_t packed_words(index_t n, int bits) {

@@ -23,7 +23,7 @@ SignPieces::SignPieces(const std::vector<SignRun>& runs) {
   begin = upload("gradcomp::kernels::sign_begin", begins);
 }
 
-void SignPieces::fit(const Exec& exec, index_t elements) {
+void SignPieces::resize(const Exec& exec, index_t elements) {
   const index_t pieces = (elements + tile_size - 1) / tile_size;
   m_words = sign_words(elements);
   piece = first_of(room, pieces);
@@ -98,7 +98,7 @@ void first_signs(const Exec& exec, const SignPieces& pieces, const Source& sourc
         for (; at + sign_block <= here.count; at += sign_block) {
           Lanes<std::uint32_t> word;
           warp.each([&](int l) { word[l] = 0; });
-          first_rows(warp, source, here.first + at, sign_block, bad, [&](int l, float a, int row) {
+          accumulate_rows(warp, source, here.first + at, sign_block, bad, [&](int l, float a, int row) {
             word[l] |= (a < 0 ? 1u : 0u) << row;
             sum[l] += Kokkos::bit_cast<float>(magnitude(a));
           });
@@ -107,7 +107,8 @@ void first_signs(const Exec& exec, const SignPieces& pieces, const Source& sourc
         for (; at < here.count; at += warp_lanes) {
           Lanes<float> a;
           const index_t left = here.count - at;
-          first_row(warp, source, here.first + at, static_cast<int>(left < warp_lanes ? left : warp_lanes), a, bad);
+          accumulate_row(warp, source, here.first + at, static_cast<int>(left < warp_lanes ? left : warp_lanes), a,
+                         bad);
           warp.each([&](int l) { sum[l] += Kokkos::bit_cast<float>(magnitude(a[l])); });
           const std::uint32_t mask = warp.ballot([&](int l) { return a[l] < 0; });
           warp.once([&] { words[here.word + at / 32] = mask; });

@@ -61,7 +61,7 @@ class SignPieces {
  public:
   explicit SignPieces(const std::vector<SignRun>& runs);
   /// Makes the pieces of one run those of its first `elements` elements.
-  void fit(const Exec& exec, index_t elements);
+  void resize(const Exec& exec, index_t elements);
 
   index_t count() const { return static_cast<index_t>(piece.size()); }
   index_t words() const { return m_words; }
@@ -86,7 +86,7 @@ struct FirstRows {
   template <class Code>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const Warp& warp, index_t i, index_t count, Lanes<std::int32_t>& bad,
                                               const Code& code) const {
-    first_rows(warp, source, i, count, bad, code);
+    accumulate_rows(warp, source, i, count, bad, code);
   }
 };
 

@@ -32,7 +32,7 @@ KOKKOS_FORCEINLINE_FUNCTION Range chunk_range(const Warp& warp, const Source& so
     sum[l] = squares[l] = 0;
     high[l] = negative[l] = -largest_float;
   });
-  first_rows(warp, source, i, size, bad, [&](int l, float a, int row) {
+  accumulate_rows(warp, source, i, size, bad, [&](int l, float a, int row) {
     const bool inside = row * warp_lanes + l < size;
     sum[l] += a;
     squares[l] += a * a;
@@ -111,7 +111,7 @@ BucketRanges::BucketRanges(const Layout& layout, index_t length) : m_step(length
   m_partial = Vector<Range>("gradcomp::kernels::range_partial", chunks.size());
 }
 
-void BucketRanges::fit(const Exec& exec, index_t count) {
+void BucketRanges::resize(const Exec& exec, index_t count) {
   const index_t step = m_step, size = (count + step - 1) / step;
   const bool whole = m_begin.size() > 0;
   m_chunks = first_of(m_chunk_room, size);

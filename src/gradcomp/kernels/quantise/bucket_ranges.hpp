@@ -1,5 +1,5 @@
 #pragma once
-// First pass of a quantiser whose levels depend on the data: forms a = Source::first() and takes the statistics of
+// First pass of a quantiser whose levels depend on the data: forms a = Source::accumulate() and takes the statistics of
 // every bucket, some consecutive elements of a segment or all of it.
 //
 // Bytes: 1 read of n floats (2 reads and 1 write with a residual). Sums of 4096 elements or of a bucket in float lanes,
@@ -32,7 +32,7 @@ class BucketRanges {
   /// `length`: 0, or a power of two of 256 .. 8192.
   BucketRanges(const Layout& layout, index_t length);
   /// Makes the ranges of one segment those of its first `count` elements.
-  void fit(const Exec& exec, index_t count);
+  void resize(const Exec& exec, index_t count);
 
   /// Forms a for the whole source and its ranges. Counts non-finite gradient elements, with which the ranges mean
   /// nothing.

@@ -37,14 +37,14 @@ CodePlan::CodePlan(const Layout& layout, index_t bucket_length, int code_bits, i
   }
   pieces = piece_room = upload("gradcomp::kernels::code_pieces", list);
   const auto tail_count = static_cast<index_t>(ends.size());
-  if (ends.empty()) ends.push_back({0, 0, 0});  // fit() may need one
+  if (ends.empty()) ends.push_back({0, 0, 0});  // resize() may need one
   tail_room = upload("gradcomp::kernels::code_tails", ends);
   tails = first_of(tail_room, tail_count);
   tail_codes =
       Vector<std::uint16_t>("gradcomp::kernels::tail_codes", static_cast<std::size_t>(std::max(codes, block.codes())));
 }
 
-void CodePlan::fit(const Exec& exec, index_t elements) {
+void CodePlan::resize(const Exec& exec, index_t elements) {
   const CodeBlock block(bits);
   const index_t most = piece_size(length, block), whole = block.whole(elements);
   buckets = length > 0 ? (elements + length - 1) / length : elements > 0 ? 1 : 0;

@@ -27,7 +27,7 @@ struct CodePlan {
   /// `length` of buckets as in BucketRanges; `code_bits` 1 .. 9.
   CodePlan(const Layout& layout, index_t length, int code_bits, int scale_words);
   /// Makes the plan of one segment that of its first `elements` elements.
-  void fit(const Exec& exec, index_t elements);
+  void resize(const Exec& exec, index_t elements);
 
   index_t scale_count() const { return words_per_bucket * buckets; }
   index_t bytes() const { return 4 * (scale_count() + words) + tail_bytes; }
@@ -75,7 +75,7 @@ void encode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, co
           const index_t end = group + draw_elements < piece.count ? group + draw_elements : piece.count;
           const index_t bucket = piece.bucket + (length > 0 ? group / length : 0);
           const auto rule = codec.rule(own + bucket * Codec::words, scales + bucket * Codec::words);
-          if (form) first_rows(warp, source, piece.first + group, end - group, bad, [](int, float, int) {});
+          if (form) accumulate_rows(warp, source, piece.first + group, end - group, bad, [](int, float, int) {});
           Lanes<std::uint32_t> code[draw_rows];
           dither_group(warp, source.accumulated() + piece.first + group, end - group, rule, key, piece.element + group,
                        code);

@@ -5,14 +5,14 @@
 
 namespace gradcomp::kernels {
 
-/// `mantissa_bits` behind the sign and an exponent of 7 - mantissa_bits bits; codes with magnitudes above `most_code`
+/// `mantissa_bits` behind the sign and an exponent of 7 - mantissa_bits bits; codes with magnitudes above `max_code`
 /// are no numbers (or, `infinity_code`, infinite).
 template <int mantissa_bits, int exponent_bias, std::uint32_t most, std::uint32_t infinity>
 struct Float8 {
-  static constexpr std::uint32_t most_code = most;          ///< of the largest finite value
+  static constexpr std::uint32_t max_code = most;           ///< of the largest finite value
   static constexpr std::uint32_t infinity_code = infinity;  ///< NaN where the format has no infinity
   static constexpr std::uint32_t nan_code = 0x7f;
-  static constexpr int least_exponent = 1 - exponent_bias;  ///< of normal values; subnormals share their spacing
+  static constexpr int min_exponent = 1 - exponent_bias;  ///< of normal values; subnormals share their spacing
 
   /// Value of a code, always exact.
   KOKKOS_INLINE_FUNCTION static float decode(std::uint32_t code) {
@@ -20,8 +20,7 @@ struct Float8 {
     const std::uint32_t exponent = magnitude >> mantissa_bits;
     const std::uint32_t normal =
         (magnitude << (23 - mantissa_bits)) + (static_cast<std::uint32_t>(127 - exponent_bias) << 23);
-    const float spacing =
-        Kokkos::bit_cast<float>(static_cast<std::uint32_t>(127 + least_exponent - mantissa_bits) << 23);
+    const float spacing = Kokkos::bit_cast<float>(static_cast<std::uint32_t>(127 + min_exponent - mantissa_bits) << 23);
     const std::uint32_t subnormal = Kokkos::bit_cast<std::uint32_t>(static_cast<float>(magnitude) * spacing);
     const std::uint32_t special = magnitude == infinity && infinity != nan_code ? 0x7f800000u : 0x7fc00000u;
     const std::uint32_t finite = exponent == 0 ? subnormal : normal;
@@ -47,7 +46,7 @@ struct Float8 {
  private:
   /// Biased exponent of the float format whose values are as far apart as the codes around `value`.
   KOKKOS_INLINE_FUNCTION static std::uint32_t exponent_of(float value) {
-    constexpr std::uint32_t least = 127 + least_exponent, top = 127 + 16;  // above: saturated
+    constexpr std::uint32_t least = 127 + min_exponent, top = 127 + 16;  // above: saturated
     const std::uint32_t exponent = (Kokkos::bit_cast<std::uint32_t>(value) >> 23) & 0xffu;
     return exponent < least ? least : exponent > top ? top : exponent;
   }
@@ -62,7 +61,7 @@ struct Float8 {
   /// `units` a whole number of distances. One unit too many for its exponent carries into the next: the same code.
   KOKKOS_INLINE_FUNCTION static std::uint32_t code_of(float value, float units) {
     const std::uint32_t bits = Kokkos::bit_cast<std::uint32_t>(value), magnitude = bits & 0x7fffffffu;
-    const std::uint32_t step = exponent_of(value) - static_cast<std::uint32_t>(127 + least_exponent);
+    const std::uint32_t step = exponent_of(value) - static_cast<std::uint32_t>(127 + min_exponent);
     const std::uint32_t code = (step << mantissa_bits) + static_cast<std::uint32_t>(static_cast<std::int32_t>(units));
     const std::uint32_t finite = code < most ? code : most;
     const std::uint32_t result = magnitude < 0x7f800000u ? finite : magnitude == 0x7f800000u ? infinity : nan_code;

@@ -44,14 +44,14 @@ QuantisePlan::QuantisePlan(const Layout& layout, const QuantiseSpec& spec) : m_s
   }
   m_pieces = m_piece_room = upload("gradcomp::kernels::quantise_pieces", pieces);
   const auto tail_count = static_cast<index_t>(tails.size());
-  if (tails.empty()) tails.push_back({0, 0, 0});  // fit() may need one
+  if (tails.empty()) tails.push_back({0, 0, 0});  // resize() may need one
   m_tail_room = upload("gradcomp::kernels::quantise_tails", tails);
   m_tails = first_of(m_tail_room, tail_count);
   m_tail_codes = Vector<std::uint8_t>("gradcomp::kernels::quantise_tail_codes",
                                       static_cast<std::size_t>(std::max(tail_codes, block.codes())));
 }
 
-void QuantisePlan::fit(const Exec& exec, index_t count) {
+void QuantisePlan::resize(const Exec& exec, index_t count) {
   const CodeBlock block(m_spec.bits());
   const index_t most = piece_size(m_spec, block), whole = block.whole(count);
   m_norms = (count + m_spec.bucket - 1) / m_spec.bucket;

@@ -41,7 +41,7 @@ class QuantisePlan {
  public:
   QuantisePlan(const Layout& layout, const QuantiseSpec& spec);
   /// Makes the plan of one segment that of its first `count` elements.
-  void fit(const Exec& exec, index_t count);
+  void resize(const Exec& exec, index_t count);
 
   index_t norm_count() const { return m_norms; }
   /// 4 per norm + ceil(n bits / 8), summed over segments.

@@ -55,7 +55,7 @@ KOKKOS_FORCEINLINE_FUNCTION float bucket_norm(const Warp& warp, const Source& so
     squares[l] = 0;
     most[l] = 0;
   });
-  first_rows(warp, source, i, size, bad, [&](int l, float a, int) {
+  accumulate_rows(warp, source, i, size, bad, [&](int l, float a, int) {
     const std::int32_t bits = magnitude(a);
     most[l] = bits > most[l] ? bits : most[l];
     squares[l] += a * a;

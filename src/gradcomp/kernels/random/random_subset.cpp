@@ -28,7 +28,7 @@ void touch_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& s
         const Subset subset = subsets(here.segment);
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
-        first_rows(warp, source, here.first, here.count, bad, [](int, float, int) {});
+        accumulate_rows(warp, source, here.first, here.count, bad, [](int, float, int) {});
         for_entries(warp, subset, here.first, here.count, [&](index_t j, index_t index) {
           const float a = source.load(index);
           values(subset.entry + j) = a;

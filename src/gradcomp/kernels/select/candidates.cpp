@@ -14,7 +14,7 @@ Vector<T> scratch(const std::string& label, index_t count) {
   return Vector<T>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), static_cast<std::size_t>(count));
 }
 
-/// Lanes of the row that the goal takes; `quota` ties are left to take, and grows smaller.
+/// Lanes of the row that the search takes; `quota` ties are left to take, and grows smaller.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t taken(const Warp& warp, const Lanes<float>& x, int active, std::int32_t high,
                                                 std::int32_t& quota) {
   std::uint32_t mask = warp.ballot([&](int l) { return l < active && magnitude(x[l]) > high; });
@@ -47,7 +47,7 @@ Runs Candidates::runs(const Tiles& tiles) const {
   return {tiles.tile.data(), m_values.data(), m_offsets.data(), m_staged.data(), m_a, m_slots, m_stride};
 }
 
-void Candidates::stage(const Exec& exec, const Tiles& tiles, const float* a, const Vector<Goal>& goals) {
+void Candidates::stage(const Exec& exec, const Tiles& tiles, const float* a, const Vector<SegmentSearch>& searches) {
   m_a = a;
   const auto tile = tiles.tile;
   const auto values = m_values;
@@ -57,8 +57,8 @@ void Candidates::stage(const Exec& exec, const Tiles& tiles, const float* a, con
   for_warps(
       "gradcomp::kernels::stage_candidates", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Tile here = tile(t);
-        const std::int32_t low = goals(here.segment).low;
-        if (goals(here.segment).open == 0) return;
+        const std::int32_t low = searches(here.segment).low;
+        if (searches(here.segment).open == 0) return;
         TileSlots mine{values.data() + t * stride, offsets.data() + t * stride, slots, low};
         mine.collect(warp, a + here.first, 0, here.count);
         warp.once([&] {
@@ -75,20 +75,20 @@ Collector Candidates::collector(const float* a, const Vector<std::int32_t>& low)
           m_above.data(), m_equal.data(),  m_slots,          m_stride};
 }
 
-void Candidates::recount(const Exec& exec, const Tiles& tiles, const Vector<Goal>& goals, bool exact) {
+void Candidates::recount(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches, bool exact) {
   const auto tile = tiles.tile;
   const auto above = m_above, equal = m_equal;
   const Runs all = runs(tiles);
   const index_t last = tiles.count() - 1;
   for_warps(
       "gradcomp::kernels::recount_candidates", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
-        const Goal goal = goals(tile(t).segment);
-        if (goal.open != 0 || (goal.rank == 0 ? goal.low >= goal.high : !exact)) return;
+        const SegmentSearch search = searches(tile(t).segment);
+        if (search.open != 0 || (search.rank == 0 ? search.low >= search.high : !exact)) return;
         const Run run = all(t);
         prefetch_run(all, t, last);
         Lanes<std::int32_t> more, same;
         warp.each([&](int l) { more[l] = same[l] = 0; });
-        const std::int32_t high = goal.high;
+        const std::int32_t high = search.high;
         each_element<2>(warp, run.count, [&](int l, index_t e) {
           const std::int32_t bits = magnitude(run.values[e]);
           more[l] += bits > high ? 1 : 0;
@@ -102,14 +102,15 @@ void Candidates::recount(const Exec& exec, const Tiles& tiles, const Vector<Goal
       });
 }
 
-void Candidates::place(const Exec& exec, const Tiles& tiles, const Vector<Goal>& goals, const Vector<index_t>& totals) {
+void Candidates::place(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches,
+                       const Vector<index_t>& totals) {
   const auto begin = tiles.begin;
   const auto above = m_above, equal = m_equal, quota = m_quota;
   const auto start = m_start;
   for_warps(
       "gradcomp::kernels::place_candidates", exec, tiles.segments(), KOKKOS_LAMBDA(const Warp& warp, index_t s) {
-        const Goal goal = goals(s);
-        const index_t ties = Kokkos::max<index_t>(goal.rank - goal.above, 0);
+        const SegmentSearch search = searches(s);
+        const index_t ties = Kokkos::max<index_t>(search.rank - search.above, 0);
         index_t more_before = 0, same_before = 0;
         for (index_t row = begin(s); row < begin(s + 1); row += warp_lanes) {
           Lanes<index_t> more, same, mine;
@@ -132,7 +133,7 @@ void Candidates::place(const Exec& exec, const Tiles& tiles, const Vector<Goal>&
       });
 }
 
-void Candidates::emit(const Exec& exec, const Tiles& tiles, const Source& source, const Vector<Goal>& goals,
+void Candidates::emit(const Exec& exec, const Tiles& tiles, const Source& source, const Vector<SegmentSearch>& searches,
                       std::uint32_t* indices, float* values) {
   const auto tile = tiles.tile;
   const auto quotas = m_quota;
@@ -142,18 +143,18 @@ void Candidates::emit(const Exec& exec, const Tiles& tiles, const Source& source
   for_warps(
       "gradcomp::kernels::emit_candidates", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Tile here = tile(t);
-        const Goal goal = goals(here.segment);
+        const SegmentSearch search = searches(here.segment);
         const Run run = all(t);
         prefetch_run(all, t, last);
         std::int32_t quota = quotas(t);
-        index_t at = goal.out + start(t);
+        index_t at = search.out + start(t);
         for (std::int32_t row = 0; row < run.count; row += warp_lanes) {
           const int active = run.count - row;
           Lanes<float> x;
           load_row(warp, run.values + row, active, x);
-          const std::uint32_t mask = taken(warp, x, active, goal.high, quota);
+          const std::uint32_t mask = taken(warp, x, active, search.high, quota);
           warp.for_set(mask, [&](int l, int rank) {
-            if (at + rank >= goal.end) return;
+            if (at + rank >= search.end) return;
             const index_t i = here.first + (run.offsets == nullptr ? row + l : run.offsets[row + l]);
             indices[at + rank] = static_cast<std::uint32_t>(i);
             values[at + rank] = x[l];

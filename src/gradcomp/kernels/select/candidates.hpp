@@ -10,7 +10,7 @@
 namespace gradcomp::kernels {
 
 /// What a segment is looking for; the host writes it, narrow() sharpens it. All bounds are magnitude()s.
-struct Goal {
+struct SegmentSearch {
   std::int32_t low = -1;    ///< candidates lie above it; -1: every element is one
   std::int32_t high = -1;   ///< entries above it are taken, of those equal to it the first rank - above
   index_t above = 0;        ///< how many lie above `high` (of a segment with a rank)
@@ -63,21 +63,23 @@ class Candidates {
   /// Room for tiles with up to three times `density` of their elements.
   Candidates(const Tiles& tiles, double density);
 
-  /// Collects the elements of a with magnitude above goals(segment).low, in the segments that are open.
-  void stage(const Exec& exec, const Tiles& tiles, const float* a, const Vector<Goal>& goals);
+  /// Collects the elements of a with magnitude above searches(segment).low, in the segments that are open.
+  void stage(const Exec& exec, const Tiles& tiles, const float* a, const Vector<SegmentSearch>& searches);
 
   /// Room for a pass over a = `a` that collects the elements above low(segment) itself.
   Collector collector(const float* a, const Vector<std::int32_t>& low);
 
-  /// Counts again, now by what the goals take: for segments whose candidates lie above a bound below their threshold,
-  /// and, when `exact`, for those with a rank, once `high` and `above` are known. Not in open ones.
-  void recount(const Exec& exec, const Tiles& tiles, const Vector<Goal>& goals, bool exact);
+  /// Counts again, now by what the searches take: for segments whose candidates lie above a bound below their
+  /// threshold, and, when `exact`, for those with a rank, once `high` and `above` are known. Not in open ones.
+  void recount(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches, bool exact);
 
   /// Places every tile's entries behind those of the tiles before it. totals[segment] = entries taken.
-  void place(const Exec& exec, const Tiles& tiles, const Vector<Goal>& goals, const Vector<index_t>& totals);
+  void place(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches,
+             const Vector<index_t>& totals);
 
-  /// Writes the entries that the goals take, segments and elements ascending, and tells the source that they are sent.
-  void emit(const Exec& exec, const Tiles& tiles, const Source& source, const Vector<Goal>& goals,
+  /// Writes the entries that the searches take, segments and elements ascending, and tells the source that they are
+  /// sent.
+  void emit(const Exec& exec, const Tiles& tiles, const Source& source, const Vector<SegmentSearch>& searches,
             std::uint32_t* indices, float* values);
 
   Runs runs(const Tiles& tiles) const;

@@ -6,7 +6,7 @@
 namespace gradcomp::kernels {
 
 /// What one segment asks for.
-struct Request {
+struct Selection {
   index_t k = 0;               ///< entries wanted, at most the segment's elements; 0: none at all
   bool exact = true;           ///< exactly k, zeros included; false: all above `threshold`
   std::int32_t threshold = 0;  ///< magnitude()
@@ -29,91 +29,93 @@ enum Phase : std::uint32_t { sampling = 1, staging = 2, recounting = 4, placing 
 
 /// A segment, and what the first pass knows of it.
 struct Chooser {
-  Request request;
+  Selection selection;
   Moments moments;
   index_t elements, sampled;  ///< sampled: how many of the elements are in the sample
   std::int32_t low;           ///< bound above which the first pass collected; no_bound: it did not
 
   /// Where the search starts.
-  KOKKOS_INLINE_FUNCTION Goal first_goal() const {
-    Goal goal;
-    const index_t k = request.k;
+  KOKKOS_INLINE_FUNCTION SegmentSearch first_search() const {
+    SegmentSearch search;
+    const index_t k = selection.k;
     if (k == 0) {
-      goal.low = goal.high = moments.max_bits;
-    } else if (!request.exact) {
-      goal.low = goal.high = request.threshold;
+      search.low = search.high = moments.max_bits;
+    } else if (!selection.exact) {
+      search.low = search.high = selection.threshold;
     } else if (moments.nonzeros <= k) {  // all nonzeros, then the first zeros
-      goal.high = 0;
-      goal.above = moments.nonzeros;
-      goal.rank = k;
-    } else if (request.low >= 0) {
-      goal.low = request.low;
-      goal.high = moments.max_bits;
-      goal.rank = k;
+      search.high = 0;
+      search.above = moments.nonzeros;
+      search.rank = k;
+    } else if (selection.low >= 0) {
+      search.low = selection.low;
+      search.high = moments.max_bits;
+      search.rank = k;
     } else {
       // The rank in the sample has a standard deviation of sqrt(expected); neighbours resemble each other, hence 6 of
       // them.
       const double expected = static_cast<double>(k) * static_cast<double>(sampled) / static_cast<double>(elements);
       const auto rank = static_cast<index_t>(Kokkos::ceil(expected + 6 * Kokkos::sqrt(expected) + 8));
-      goal.high = moments.max_bits;
-      goal.rank = k;
-      goal.sample_rank = rank < sampled ? rank : 0;
+      search.high = moments.max_bits;
+      search.rank = k;
+      search.sample_rank = rank < sampled ? rank : 0;
     }
-    return goal;
+    return search;
   }
 
   /// All nonzeros and the first zeros: nothing is left to search. (Not by `high`, which a sample of few denormals can
   /// narrow to 0.)
-  KOKKOS_INLINE_FUNCTION bool settled(const Goal& goal) const { return goal.rank > 0 && moments.nonzeros <= goal.rank; }
-
-  /// Whether what the first pass collected holds all that the request asks for, and is not far too much.
-  KOKKOS_INLINE_FUNCTION bool is_listed() const {
-    if (low == no_bound || request.k == 0) return false;
-    if (!request.exact) return low <= request.threshold;
-    return moments.nonzeros > request.k && moments.candidates >= request.k &&
-           moments.candidates <= Kokkos::max<index_t>(8 * request.k, 1024);
+  KOKKOS_INLINE_FUNCTION bool settled(const SegmentSearch& search) const {
+    return search.rank > 0 && moments.nonzeros <= search.rank;
   }
 
-  /// Makes the goal one to choose among what the first pass collected, if it can be.
-  KOKKOS_INLINE_FUNCTION bool use_list(Goal& goal) const {
+  /// Whether what the first pass collected holds all that the selection asks for, and is not far too much.
+  KOKKOS_INLINE_FUNCTION bool is_listed() const {
+    if (low == no_bound || selection.k == 0) return false;
+    if (!selection.exact) return low <= selection.threshold;
+    return moments.nonzeros > selection.k && moments.candidates >= selection.k &&
+           moments.candidates <= Kokkos::max<index_t>(8 * selection.k, 1024);
+  }
+
+  /// Makes the search one to choose among what the first pass collected, if it can be.
+  KOKKOS_INLINE_FUNCTION bool use_list(SegmentSearch& search) const {
     if (!is_listed()) return false;
-    if (request.exact) {
-      goal.high = moments.max_bits;
-      goal.above = 0;
-      goal.rank = request.k;
+    if (selection.exact) {
+      search.high = moments.max_bits;
+      search.above = 0;
+      search.rank = selection.k;
     }
-    goal.low = low;
-    goal.sample_rank = 0;
-    goal.open = 0;
+    search.low = low;
+    search.sample_rank = 0;
+    search.open = 0;
     return true;
   }
 
-  /// Looks at the total of a segment: closes one whose candidates will do, gives another one a new goal. A segment gets
-  /// at most two more: an exact search from a bound of the sample, then without. `above` as Chosen's.
-  KOKKOS_INLINE_FUNCTION void repair(Goal& goal, std::int32_t& listed, index_t found, index_t& above) const {
-    if (goal.open == 0 && (listed == 0 || goal.rank > 0)) return;
-    if (goal.rank == 0) above = found;
-    const bool misses = found > request.capacity || found < request.least;
-    if (goal.rank == 0 && request.k > 0 && misses) {
+  /// Looks at the total of a segment: closes one whose candidates will do, gives another one a new search. A segment
+  /// gets at most two more: an exact search from a bound of the sample, then without. `above` as Chosen's.
+  KOKKOS_INLINE_FUNCTION void repair(SegmentSearch& search, std::int32_t& listed, index_t found, index_t& above) const {
+    if (search.open == 0 && (listed == 0 || search.rank > 0)) return;
+    if (search.rank == 0) above = found;
+    const bool misses = found > selection.capacity || found < selection.least;
+    if (search.rank == 0 && selection.k > 0 && misses) {
       Chooser exact = *this;
-      exact.request.exact = true;
-      exact.request.low = -1;
-      goal = exact.first_goal();
-      listed = exact.use_list(goal) ? 1 : 0;
-    } else if (goal.rank > 0 && goal.low >= 0 && found < goal.rank) {
-      goal.low = -1;
-      goal.sample_rank = 0;
+      exact.selection.exact = true;
+      exact.selection.low = -1;
+      search = exact.first_search();
+      listed = exact.use_list(search) ? 1 : 0;
+    } else if (search.rank > 0 && search.low >= 0 && found < search.rank) {
+      search.low = -1;
+      search.sample_rank = 0;
     } else {
-      goal.open = 0;
-      goal.sample_rank = 0;  // or another round would raise the bound above what was collected
+      search.open = 0;
+      search.sample_rank = 0;  // or another round would raise the bound above what was collected
     }
   }
 };
 
-KOKKOS_INLINE_FUNCTION std::uint32_t phases_of(const Goal& goal) {
-  std::uint32_t phases = goal.rank > 0 ? ranking : placing;
-  if (goal.rank == 0 && goal.low < goal.high) phases |= recounting;
-  if (goal.open != 0) phases |= staging | placing | (goal.sample_rank > 0 ? sampling : 0u);
+KOKKOS_INLINE_FUNCTION std::uint32_t phases_of(const SegmentSearch& search) {
+  std::uint32_t phases = search.rank > 0 ? ranking : placing;
+  if (search.rank == 0 && search.low < search.high) phases |= recounting;
+  if (search.open != 0) phases |= staging | placing | (search.sample_rank > 0 ? sampling : 0u);
   return phases;
 }
 

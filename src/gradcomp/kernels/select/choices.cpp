@@ -8,9 +8,9 @@ void start_choices(const Exec& exec, const Choices& all, bool host_looks) {
   for_few(
       "gradcomp::kernels::start_choices", exec, all.segments, host_looks, KOKKOS_LAMBDA(const index_t s) {
         const Chooser segment = all.at(s);
-        Goal goal = segment.first_goal();
-        all.progress[s] = {0, segment.use_list(goal) ? 1 : 0};
-        all.goal[s] = goal;
+        SegmentSearch search = segment.first_search();
+        all.progress[s] = {0, segment.use_list(search) ? 1 : 0};
+        all.search[s] = search;
       });
 }
 
@@ -29,32 +29,32 @@ void settle_choices(const Exec& exec, const Choices& all, std::uint32_t launched
             before[l] = kept[l] = 0;
             if (s >= all.segments) return;
             const Chooser segment = all.at(s);
-            Goal goal = all.goal[s];
+            SegmentSearch search = all.search[s];
             Progress progress = all.progress[s];
-            const std::uint32_t wanted = phases_of(goal);
+            const std::uint32_t wanted = phases_of(search);
             if ((wanted & ~launched & ~ranking) == 0) {
-              segment.repair(goal, progress.listed, all.total[s], progress.above);
+              segment.repair(search, progress.listed, all.total[s], progress.above);
             } else {
               again[l] = 1;
             }
-            if (goal.open != 0 || (goal.rank > 0 && (launched & ranking) == 0)) again[l] = 1;
-            if (goal.rank > 0 && goal.open == 0 && !segment.settled(goal)) {
-              goal.high = segment.moments.max_bits;
-              goal.above = 0;
+            if (search.open != 0 || (search.rank > 0 && (launched & ranking) == 0)) again[l] = 1;
+            if (search.rank > 0 && search.open == 0 && !segment.settled(search)) {
+              search.high = segment.moments.max_bits;
+              search.above = 0;
             }
-            const index_t most = segment.request.cut > 0 ? segment.request.cut : segment.elements;
-            before[l] = kept[l] = goal.rank > 0 ? goal.rank : Kokkos::min(all.total[s], most);
-            all.goal[s] = goal;
+            const index_t most = segment.selection.cut > 0 ? segment.selection.cut : segment.elements;
+            before[l] = kept[l] = search.rank > 0 ? search.rank : Kokkos::min(all.total[s], most);
+            all.search[s] = search;
             all.progress[s] = progress;
             all.chosen[s] = {kept[l], progress.above};
-            needed[l] |= wanted | phases_of(goal);
+            needed[l] |= wanted | phases_of(search);
             non_finite[l] += segment.moments.non_finite;
           });
           const index_t here = warp.exclusive_sum(before);
           warp.each([&](int l) {
             if (row + l >= all.segments) return;
-            all.goal[row + l].out = out + before[l];
-            all.goal[row + l].end = out + before[l] + kept[l];
+            all.search[row + l].out = out + before[l];
+            all.search[row + l].end = out + before[l] + kept[l];
           });
           out += here;
         }
@@ -68,14 +68,14 @@ void settle_choices(const Exec& exec, const Choices& all, std::uint32_t launched
 void remember_choices(const Exec& exec, const Choices& all, double spare, double room, bool host_looks) {
   for_few(
       "gradcomp::kernels::remember_choices", exec, all.segments, host_looks, KOKKOS_LAMBDA(const index_t s) {
-        const Goal goal = all.goal[s];
+        const SegmentSearch search = all.search[s];
         const bool tried = all.expecting && all.low[s] != no_bound;
-        const double kept = static_cast<double>(goal.end - goal.out);
+        const double kept = static_cast<double>(search.end - search.out);
         std::int32_t low = no_bound;
-        if (kept > 0 && goal.high > 0 && 2 * kept <= room * static_cast<double>(all.elements[s])) {
+        if (kept > 0 && search.high > 0 && 2 * kept <= room * static_cast<double>(all.elements[s])) {
           all.margin[s] = next_margin(all.margin[s], tried, all.progress[s].listed == 0, kept,
                                       static_cast<double>(all.moments[s].candidates), spare);
-          low = Kokkos::max(0, goal.high - all.margin[s]);
+          low = Kokkos::max(0, search.high - all.margin[s]);
         }
         all.low[s] = low;
       });

@@ -14,10 +14,10 @@ struct Outcome {
 /// What the kernels of a choice see; a small value type that they capture.
 struct Choices {
   index_t segments;
-  const Request* request;
+  const Selection* selection;
   const Moments* moments;
   const index_t *elements, *sampled, *total;
-  Goal* goal;
+  SegmentSearch* search;
   Progress* progress;
   std::int32_t *low, *margin;
   Chosen* chosen;
@@ -25,15 +25,15 @@ struct Choices {
   bool expecting;
 
   KOKKOS_INLINE_FUNCTION Chooser at(index_t s) const {
-    return {request[s], moments[s], elements[s], sampled[s], expecting ? low[s] : no_bound};
+    return {selection[s], moments[s], elements[s], sampled[s], expecting ? low[s] : no_bound};
   }
 };
 
 /// Where the searches start.
 void start_choices(const Exec& exec, const Choices& all, bool host_looks);
 
-/// Looks at the totals of a round of which `launched` took place; gives the segments new goals, or their places in the
-/// message.
+/// Looks at the totals of a round of which `launched` took place; gives the segments new searches, or their places in
+/// the message.
 void settle_choices(const Exec& exec, const Choices& all, std::uint32_t launched, bool host_looks);
 
 /// Bounds of the next step. What would overflow the tiles' room (a share of them) is not worth collecting.

@@ -26,16 +26,16 @@ void CountAbove::run(const Exec& exec, const Tiles& tiles, const float* a, const
         const Tile here = tile(t);
         const ProbeLimits limit = limits(here.segment);
         if (limit.at[0] == Counting::beyond_all) return;
-        Lanes<std::int32_t> above[most_probes];
-        for (int p = 0; p < most_probes; ++p) warp.each([&](int l) { above[p][l] = 0; });
+        Lanes<std::int32_t> above[max_probes];
+        for (int p = 0; p < max_probes; ++p) warp.each([&](int l) { above[p][l] = 0; });
         const Run run = limit.listed != 0 ? list(t) : Run{a + here.first, nullptr, here.count};
         const float* const values = run.values;
         each_element<2>(warp, run.count, [&](int l, index_t e) {
           const std::int32_t bits = magnitude(values[e]);
-          for (int p = 0; p < most_probes; ++p) above[p][l] += bits > limit.at[p] ? 1 : 0;
+          for (int p = 0; p < max_probes; ++p) above[p][l] += bits > limit.at[p] ? 1 : 0;
         });
         ProbeCounts counts;
-        for (int p = 0; p < most_probes; ++p) counts.at[p] = warp.sum(above[p]);
+        for (int p = 0; p < max_probes; ++p) counts.at[p] = warp.sum(above[p]);
         warp.once([&] { partial(t) = counts; });
       });
 }

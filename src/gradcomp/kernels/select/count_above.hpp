@@ -8,23 +8,23 @@
 
 namespace gradcomp::kernels {
 
-inline constexpr int most_probes = 8;
+inline constexpr int max_probes = 8;
 
 /// Thresholds of one segment, as magnitude()s and in any order; negative: not asked.
-using Probes = Kokkos::Array<std::int32_t, most_probes>;
+using Probes = Kokkos::Array<std::int32_t, max_probes>;
 /// Elements with a magnitude above each; 0 where it was not asked.
-using Counts = Kokkos::Array<index_t, most_probes>;
+using Counts = Kokkos::Array<index_t, max_probes>;
 
 KOKKOS_INLINE_FUNCTION Probes no_probes() { return {-1, -1, -1, -1, -1, -1, -1, -1}; }
 
 namespace detail {
 /// The probes of one segment, asked ones first.
 struct ProbeLimits {
-  std::int32_t at[most_probes];
+  std::int32_t at[max_probes];
   std::int32_t listed;  ///< 1: the shortlist has all that lies above them
 };
 struct ProbeCounts {
-  std::int32_t at[most_probes];
+  std::int32_t at[max_probes];
 };
 }  // namespace detail
 
@@ -45,20 +45,20 @@ struct Counting {
     detail::ProbeLimits next;
     int used = 0;
     bool listed = low >= 0;
-    for (int p = 0; p < most_probes; ++p) {
+    for (int p = 0; p < max_probes; ++p) {
       if (probes[p] < 0) continue;
       next.at[used++] = probes[p];
       listed = listed && probes[p] >= low;
     }
-    while (used < most_probes) next.at[used++] = beyond_all;
+    while (used < max_probes) next.at[used++] = beyond_all;
     next.listed = listed ? 1 : 0;
     limits[s] = next;
   }
 
   /// The counts above the probes that were asked.
   KOKKOS_INLINE_FUNCTION Counts answer(const Warp& warp, index_t s, const Probes& probes) const {
-    index_t totals[most_probes];
-    for (int p = 0; p < most_probes; ++p) {
+    index_t totals[max_probes];
+    for (int p = 0; p < max_probes; ++p) {
       Lanes<index_t> count;
       warp.each([&](int l) {
         count[l] = 0;
@@ -68,7 +68,7 @@ struct Counting {
       totals[p] = warp.sum(count);
     }
     Counts counts;
-    for (int p = 0, used = 0; p < most_probes; ++p) counts[p] = probes[p] >= 0 ? totals[used++] : 0;
+    for (int p = 0, used = 0; p < max_probes; ++p) counts[p] = probes[p] >= 0 ? totals[used++] : 0;
     return counts;
   }
 };

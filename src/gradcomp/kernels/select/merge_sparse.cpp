@@ -62,7 +62,7 @@ SparseMerge::SparseMerge(index_t capacity)
       m_chosen(zeroed<std::uint32_t>("gradcomp::kernels::merge_chosen", 2 * capacity)),
       m_indices(zeroed<std::uint32_t>("gradcomp::kernels::merge_kept_indices", 2 * capacity)),
       m_values(zeroed<float>("gradcomp::kernels::merge_kept_values", 2 * capacity)),
-      m_request(1) {}
+      m_selection(1) {}
 
 bool SparseMerge::run(const Exec& exec, const SparseView& a, const SparseView& b, index_t most) {
   const auto slots = static_cast<index_t>(m_sums.size());
@@ -79,8 +79,8 @@ bool SparseMerge::run(const Exec& exec, const SparseView& a, const SparseView& b
   m_kept = {};
   if (m_first.non_finite() > 0) return false;
   // no more nonzeros than wanted: all of them, and no zeros
-  m_request[0] = {most, m_first.moments()[0].nonzeros > most, 0, slots};
-  m_selector.choose(exec, m_tiles, source, m_first, m_request);
+  m_selection[0] = {most, m_first.moments()[0].nonzeros > most, 0, slots};
+  m_selector.choose(exec, m_tiles, source, m_first, m_selection);
   m_selector.emit(exec, m_tiles, source, m_chosen.data(), m_values.data());
   const auto chosen = m_chosen, indices = m_indices, slot_indices = m_slot_indices;
   const index_t kept = m_selector.kept();

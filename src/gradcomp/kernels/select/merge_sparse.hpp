@@ -34,7 +34,7 @@ class SparseMerge {
   Vector<float> m_sums, m_rest;          ///< [slots]; rest: the sums without those that are kept
   Vector<std::uint32_t> m_chosen, m_indices;
   Vector<float> m_values;
-  std::vector<Request> m_request;
+  std::vector<Selection> m_selection;
   SparseView m_kept;
 };
 

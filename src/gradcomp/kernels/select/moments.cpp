@@ -73,7 +73,7 @@ void FirstPass::launch(const Exec& exec, const Tiles& tiles, const Source& sourc
           sum[l] = sum_abs[l] = squares[l] = 0;
           nonzeros[l] = bad[l] = most[l] = 0;
         });
-        first_rows(warp, source, here.first, here.count, bad, [&](int l, float a, int) {
+        accumulate_rows(warp, source, here.first, here.count, bad, [&](int l, float a, int) {
           const std::int32_t bits = magnitude(a);
           const float x = Kokkos::bit_cast<float>(bits);
           sum[l] += a;

@@ -10,7 +10,7 @@
 
 namespace gradcomp::kernels {
 
-/// Statistics of a = Source::first(). Sums: float lanes in a tile, then tiles in order in double.
+/// Statistics of a = Source::accumulate(). Sums: float lanes in a tile, then tiles in order in double.
 struct Moments {
   double sum = 0;  ///< of a with its sign; the others are of |a|
   double sum_abs = 0;

@@ -21,26 +21,26 @@ index_t tiles_per_group(index_t tiles) {
 }
 
 /// How many bit patterns (low, high] holds.
-KOKKOS_FORCEINLINE_FUNCTION std::uint32_t width(const Goal& goal) {
-  return static_cast<std::uint32_t>(goal.high) - static_cast<std::uint32_t>(goal.low);
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t width(const SegmentSearch& search) {
+  return static_cast<std::uint32_t>(search.high) - static_cast<std::uint32_t>(search.low);
 }
 
 /// Each bin holds 2^shift patterns: the fewest with which the interval fits.
-KOKKOS_FORCEINLINE_FUNCTION int bin_shift(const Goal& goal) {
+KOKKOS_FORCEINLINE_FUNCTION int bin_shift(const SegmentSearch& search) {
   int shift = 0;
-  while (((width(goal) - 1) >> shift) >= bins) ++shift;
+  while (((width(search) - 1) >> shift) >= bins) ++shift;
   return shift;
 }
 
-KOKKOS_FORCEINLINE_FUNCTION index_t wanted(const Goal& goal, Radix::Target target) {
-  if (target == Radix::Target::sample) return goal.sample_rank;
-  return goal.open != 0 ? 0 : goal.rank;
+KOKKOS_FORCEINLINE_FUNCTION index_t wanted(const SegmentSearch& search, Radix::Target target) {
+  if (target == Radix::Target::sample) return search.sample_rank;
+  return search.open != 0 ? 0 : search.rank;
 }
 
 /// Adds the values of each segment to its histogram. A group counts in team scratch first (shared memory, or L1 of a
 /// host's one-thread team), because atomics on the result cost a host 5 ns each.
-void histogram(const Exec& exec, const Vector<TileGroup>& groups, const Runs& runs, const Vector<Goal>& goals,
-               Radix::Target target, const Vector<std::uint32_t>& result) {
+void histogram(const Exec& exec, const Vector<TileGroup>& groups, const Runs& runs,
+               const Vector<SegmentSearch>& searches, Radix::Target target, const Vector<std::uint32_t>& result) {
   using Policy = Kokkos::TeamPolicy<Exec>;
   using Scratch = Kokkos::View<std::uint32_t*, Exec::scratch_memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   const int team_size = lanes_are_threads ? 256 : 1;
@@ -50,19 +50,19 @@ void histogram(const Exec& exec, const Vector<TileGroup>& groups, const Runs& ru
       Policy(exec, league, team_size).set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(bins))),
       KOKKOS_LAMBDA(const Policy::member_type& team) {
         const TileGroup group = groups(team.league_rank());
-        const Goal goal = goals(group.segment);
-        if (wanted(goal, target) == 0 || width(goal) <= 1) return;
+        const SegmentSearch search = searches(group.segment);
+        if (wanted(search, target) == 0 || width(search) <= 1) return;
         const Scratch counts(team.team_scratch(0), bins);
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team, bins), [&](int b) { counts(b) = 0; });
         team.team_barrier();
-        const int shift = bin_shift(goal);
+        const int shift = bin_shift(search);
         for (index_t t = group.begin; t < group.end; ++t) {
           const Run run = runs(t);
           prefetch_run(runs, t, group.end - 1);
           Kokkos::parallel_for(Kokkos::TeamThreadRange(team, run.count), [&](int i) {
             const std::int32_t bits = magnitude(run.values[i]);
-            if (bits <= goal.low || bits > goal.high) return;
-            const std::uint32_t bin = static_cast<std::uint32_t>(bits - goal.low - 1) >> shift;
+            if (bits <= search.low || bits > search.high) return;
+            const std::uint32_t bin = static_cast<std::uint32_t>(bits - search.low - 1) >> shift;
             if constexpr (lanes_are_threads) {
               Kokkos::atomic_inc(&counts(bin));
             } else {
@@ -79,14 +79,15 @@ void histogram(const Exec& exec, const Vector<TileGroup>& groups, const Runs& ru
 }
 
 /// Keeps the bin with the wanted rank; one warp per segment. Leaves the histogram zero.
-void keep_bin(const Exec& exec, const Vector<Goal>& goals, Radix::Target target, const Vector<std::uint32_t>& counts) {
+void keep_bin(const Exec& exec, const Vector<SegmentSearch>& searches, Radix::Target target,
+              const Vector<std::uint32_t>& counts) {
   constexpr int per_lane = bins / warp_lanes;
   for_warps(
-      "gradcomp::kernels::radix_keep_bin", exec, static_cast<index_t>(goals.size()),
+      "gradcomp::kernels::radix_keep_bin", exec, static_cast<index_t>(searches.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t s) {
-        Goal goal = goals(s);
-        const index_t rank = wanted(goal, target);
-        if (rank == 0 || width(goal) <= 1) return;
+        SegmentSearch search = searches(s);
+        const index_t rank = wanted(search, target);
+        if (rank == 0 || width(search) <= 1) return;
         std::uint32_t* const mine = counts.data() + s * bins;
         Lanes<index_t> sums;
         warp.each([&](int l) {
@@ -96,20 +97,20 @@ void keep_bin(const Exec& exec, const Vector<Goal>& goals, Radix::Target target,
         int lane = warp_lanes - 1;
         for (; lane > 0; --lane) {
           const index_t sum = warp.broadcast(sums, lane);
-          if (goal.above + sum >= rank) break;
-          goal.above += sum;
+          if (search.above + sum >= rank) break;
+          search.above += sum;
         }
         int bin = lane * per_lane + per_lane - 1;
         for (; bin > lane * per_lane; --bin) {
-          if (goal.above + mine[bin] >= rank) break;
-          goal.above += mine[bin];
+          if (search.above + mine[bin] >= rank) break;
+          search.above += mine[bin];
         }
-        const int shift = bin_shift(goal);
-        const std::int64_t low = goal.low;
-        goal.high = static_cast<std::int32_t>(
-            Kokkos::min<std::int64_t>(goal.high, low + (static_cast<std::int64_t>(bin + 1) << shift)));
-        goal.low = static_cast<std::int32_t>(low + (static_cast<std::int64_t>(bin) << shift));
-        warp.once([&] { goals(s) = goal; });
+        const int shift = bin_shift(search);
+        const std::int64_t low = search.low;
+        search.high = static_cast<std::int32_t>(
+            Kokkos::min<std::int64_t>(search.high, low + (static_cast<std::int64_t>(bin + 1) << shift)));
+        search.low = static_cast<std::int32_t>(low + (static_cast<std::int64_t>(bin) << shift));
+        warp.once([&] { searches(s) = search; });
         warp.each([&](int l) {
           for (int b = 0; b < per_lane; ++b) mine[l * per_lane + b] = 0;
         });
@@ -137,10 +138,11 @@ Radix::Radix(const Tiles& tiles)
   Kokkos::deep_copy(m_groups, Kokkos::View<const TileGroup*, Kokkos::HostSpace>(groups.data(), groups.size()));
 }
 
-void Radix::narrow(const Exec& exec, const Runs& runs, const Vector<Goal>& goals, Target target, int passes) {
+void Radix::narrow(const Exec& exec, const Runs& runs, const Vector<SegmentSearch>& searches, Target target,
+                   int passes) {
   for (int pass = 0; pass < passes && m_groups.size() > 0; ++pass) {
-    histogram(exec, m_groups, runs, goals, target, m_histogram);
-    keep_bin(exec, goals, target, m_histogram);
+    histogram(exec, m_groups, runs, searches, target, m_histogram);
+    keep_bin(exec, searches, target, m_histogram);
   }
 }
 

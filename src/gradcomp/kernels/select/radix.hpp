@@ -18,12 +18,12 @@ class Radix {
  public:
   explicit Radix(const Tiles& tiles);
 
-  enum class Target { sample, exact };  ///< whether Goal::sample_rank or Goal::rank is looked for
+  enum class Target { sample, exact };  ///< whether SegmentSearch::sample_rank or SegmentSearch::rank is looked for
 
   /// Shrinks (low, high] of every segment with a rank around its rank-th largest value among `runs`, which must hold at
   /// least rank values above low; `above` counts the values above high. Others, and for `exact` open ones, stay as
   /// they are.
-  void narrow(const Exec& exec, const Runs& runs, const Vector<Goal>& goals, Target target, int passes);
+  void narrow(const Exec& exec, const Runs& runs, const Vector<SegmentSearch>& searches, Target target, int passes);
 
   static constexpr int passes_to_end = 3;
 

@@ -7,7 +7,7 @@
 namespace gradcomp::kernels {
 namespace {
 
-constexpr std::int32_t most_magnitude = 0x7fffffff;
+constexpr std::int32_t max_magnitude = 0x7fffffff;
 
 Layout layout_of(const Layout& layout, const std::vector<index_t>& capacity) {
   Layout samples;
@@ -15,23 +15,23 @@ Layout layout_of(const Layout& layout, const std::vector<index_t>& capacity) {
   return samples;
 }
 
-void set_goals(const Exec& exec, const Shared<Sample>& samples, const std::int32_t* open, const Vector<Goal>& goals,
-               bool host_looks) {
+void set_searches(const Exec& exec, const Shared<Sample>& samples, const std::int32_t* open,
+                  const Vector<SegmentSearch>& searches, bool host_looks) {
   for_few(
-      "gradcomp::kernels::set_sample_goals", exec, static_cast<index_t>(goals.size()), host_looks,
+      "gradcomp::kernels::set_sample_searches", exec, static_cast<index_t>(searches.size()), host_looks,
       KOKKOS_LAMBDA(const index_t s) {
         const bool wanted = samples(s).count > 0 && (open == nullptr || open[s] != 0);
-        Goal goal;
-        goal.open = 0;
-        goal.high = wanted ? most_magnitude : -1;
-        goal.rank = wanted ? samples(s).rank : 0;
-        goals(s) = goal;
+        SegmentSearch search;
+        search.open = 0;
+        search.high = wanted ? max_magnitude : -1;
+        search.rank = wanted ? samples(s).rank : 0;
+        searches(s) = search;
       });
 }
 
 /// Where the host may look.
-bool any_goal(const Vector<Goal>& goals) {
-  const auto seen = seen_by_host(goals);
+bool any_search(const Vector<SegmentSearch>& searches) {
+  const auto seen = seen_by_host(searches);
   for (std::size_t s = 0; s < seen.size(); ++s)
     if (seen(s).rank > 0) return true;
   return false;
@@ -39,12 +39,12 @@ bool any_goal(const Vector<Goal>& goals) {
 
 /// Zeros behind a segment's samples: below every rank that is looked for.
 void gather(const Exec& exec, const Tiles& tiles, const float* a, const Shared<Sample>& samples,
-            const Vector<Goal>& goals, const Vector<index_t>& places, const Vector<float>& values) {
+            const Vector<SegmentSearch>& searches, const Vector<index_t>& places, const Vector<float>& values) {
   const auto tile = tiles.tile;
   for_warps(
       "gradcomp::kernels::gather_samples", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Tile here = tile(t);
-        if (goals(here.segment).rank == 0) return;
+        if (searches(here.segment).rank == 0) return;
         const Sample sample = samples(here.segment);
         for (std::int32_t row = 0; row < here.count; row += warp_lanes) {
           const index_t at = here.first + row, first = at - places(here.segment);
@@ -71,7 +71,7 @@ SampledRank::SampledRank(const Layout& layout, const std::vector<index_t>& capac
       m_radix(m_tiles),
       m_samples("gradcomp::kernels::samples", capacity.size()),
       m_places("gradcomp::kernels::sample_places", capacity.size()),
-      m_goals("gradcomp::kernels::sample_goals", capacity.size()),
+      m_searches("gradcomp::kernels::sample_searches", capacity.size()),
       m_values(Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::kernels::sample_values"),
                static_cast<std::size_t>(m_sample_layout.count())) {
   std::vector<index_t> places;
@@ -92,18 +92,18 @@ void SampledRank::run(const Exec& exec, const float* a, const std::vector<Sample
     sample.start += m_layout.segments[s].offset;
     m_samples(s) = sample;
   }
-  set_goals(exec, m_samples, open, m_goals, host_looks);
-  if (host_looks && !any_goal(m_goals)) return;
-  gather(exec, m_tiles, a, m_samples, m_goals, m_places, m_values);
+  set_searches(exec, m_samples, open, m_searches, host_looks);
+  if (host_looks && !any_search(m_searches)) return;
+  gather(exec, m_tiles, a, m_samples, m_searches, m_places, m_values);
   Runs runs;
   runs.tile = m_tiles.tile.data();
   runs.a = m_values.data();
-  m_radix.narrow(exec, runs, m_goals, Radix::Target::exact, Radix::passes_to_end);
+  m_radix.narrow(exec, runs, m_searches, Radix::Target::exact, Radix::passes_to_end);
 }
 
 index_t SampledRank::bytes() const {
   return m_tiles.bytes() + m_radix.bytes() +
-         static_cast<index_t>(m_samples.size() * (sizeof(Sample) + sizeof(index_t) + sizeof(Goal)) +
+         static_cast<index_t>(m_samples.size() * (sizeof(Sample) + sizeof(index_t) + sizeof(SegmentSearch)) +
                               m_values.size() * sizeof(float));
 }
 

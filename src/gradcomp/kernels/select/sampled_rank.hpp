@@ -31,7 +31,7 @@ class SampledRank {
            bool host_looks);
 
   /// [segments] of the last run(): where rank > 0, `high` is the magnitude() that was looked for.
-  const Vector<Goal>& goals() const { return m_goals; }
+  const Vector<SegmentSearch>& searches() const { return m_searches; }
 
   index_t bytes() const;
 
@@ -40,10 +40,10 @@ class SampledRank {
   Layout m_sample_layout;
   Tiles m_tiles;  ///< of the samples
   Radix m_radix;
-  Shared<Sample> m_samples;  ///< [segments] starts relative to the bucket
-  Vector<index_t> m_places;  ///< [segments] first sample
-  Vector<Goal> m_goals;      ///< [segments]
-  Vector<float> m_values;    ///< [sum of capacities]
+  Shared<Sample> m_samples;          ///< [segments] starts relative to the bucket
+  Vector<index_t> m_places;          ///< [segments] first sample
+  Vector<SegmentSearch> m_searches;  ///< [segments]
+  Vector<float> m_values;            ///< [sum of capacities]
 };
 
 }  // namespace gradcomp::kernels

@@ -12,14 +12,14 @@ Selector::Selector(const Tiles& tiles, double density, double spare)
     : m_candidates(tiles, density),
       m_radix(tiles),
       m_spare(spare),
-      m_requests("gradcomp::kernels::requests", static_cast<std::size_t>(tiles.segments())),
-      m_goals("gradcomp::kernels::goals", m_requests.size()),
-      m_totals("gradcomp::kernels::totals", m_requests.size()),
+      m_selections("gradcomp::kernels::selections", static_cast<std::size_t>(tiles.segments())),
+      m_searches("gradcomp::kernels::searches", m_selections.size()),
+      m_totals("gradcomp::kernels::totals", m_selections.size()),
       m_elements(upload("gradcomp::kernels::elements", tiles.elements)),
-      m_progress("gradcomp::kernels::choice_progress", m_requests.size()),
-      m_low("gradcomp::kernels::expected_bounds", m_requests.size()),
-      m_margin("gradcomp::kernels::expected_margins", m_requests.size()),
-      m_chosen("gradcomp::kernels::chosen", m_requests.size()),
+      m_progress("gradcomp::kernels::choice_progress", m_selections.size()),
+      m_low("gradcomp::kernels::expected_bounds", m_selections.size()),
+      m_margin("gradcomp::kernels::expected_margins", m_selections.size()),
+      m_chosen("gradcomp::kernels::chosen", m_selections.size()),
       m_outcome("gradcomp::kernels::choice_outcome", 1) {
   std::vector<index_t> sampled;
   for (const index_t elements : tiles.elements)
@@ -29,13 +29,13 @@ Selector::Selector(const Tiles& tiles, double density, double spare)
 }
 
 detail::Choices Selector::choices(const FirstPass& first) const {
-  return {static_cast<index_t>(m_requests.size()),
-          m_requests.data(),
+  return {static_cast<index_t>(m_selections.size()),
+          m_selections.data(),
           first.on_device().data(),
           m_elements.data(),
           m_sampled.data(),
           m_totals.data(),
-          m_goals.data(),
+          m_searches.data(),
           m_progress.data(),
           m_low.data(),
           m_margin.data(),
@@ -60,11 +60,11 @@ void Selector::round(const Exec& exec, const Tiles& tiles, const Source& source,
     sample.tile = tiles.tile.data();
     sample.values = first.sample().data();
     sample.slots = sample.stride = warp_lanes;
-    m_radix.narrow(exec, sample, m_goals, Radix::Target::sample, 2);
+    m_radix.narrow(exec, sample, m_searches, Radix::Target::sample, 2);
   }
-  if ((phases & detail::staging) != 0) m_candidates.stage(exec, tiles, source.accumulated(), m_goals);
-  if ((phases & detail::recounting) != 0) m_candidates.recount(exec, tiles, m_goals, false);
-  if ((phases & detail::placing) != 0) m_candidates.place(exec, tiles, m_goals, m_totals);
+  if ((phases & detail::staging) != 0) m_candidates.stage(exec, tiles, source.accumulated(), m_searches);
+  if ((phases & detail::recounting) != 0) m_candidates.recount(exec, tiles, m_searches, false);
+  if ((phases & detail::placing) != 0) m_candidates.place(exec, tiles, m_searches, m_totals);
 }
 
 void Selector::choose(const Exec& exec, const Tiles& tiles, const Source& source, const FirstPass& first,
@@ -75,18 +75,18 @@ void Selector::choose(const Exec& exec, const Tiles& tiles, const Source& source
   std::uint32_t needed = 0;
   for (std::uint32_t phases = m_usual, again = 1; again != 0; phases = detail::all_phases) {
     if (host_looks) {
-      const auto goals = seen_by_host(m_goals);
+      const auto searches = seen_by_host(m_searches);
       phases = detail::ranking;
-      for (std::size_t s = 0; s < goals.size(); ++s) phases |= detail::phases_of(goals(s));
+      for (std::size_t s = 0; s < searches.size(); ++s) phases |= detail::phases_of(searches(s));
     }
     round(exec, tiles, source, first, phases);
     detail::settle_choices(exec, all, phases, host_looks);
     if (host_looks && outcome.again != 0) continue;
     if (host_looks && (outcome.needed & detail::ranking) == 0) phases &= ~std::uint32_t{detail::ranking};
     if ((phases & detail::ranking) != 0) {
-      m_radix.narrow(exec, m_candidates.runs(tiles), m_goals, Radix::Target::exact, Radix::passes_to_end);
-      m_candidates.recount(exec, tiles, m_goals, true);
-      m_candidates.place(exec, tiles, m_goals, m_totals);
+      m_radix.narrow(exec, m_candidates.runs(tiles), m_searches, Radix::Target::exact, Radix::passes_to_end);
+      m_candidates.recount(exec, tiles, m_searches, true);
+      m_candidates.place(exec, tiles, m_searches, m_totals);
     }
     wait(exec, "gradcomp::kernels::Selector::choose");
     needed |= outcome.needed;
@@ -99,19 +99,20 @@ void Selector::choose(const Exec& exec, const Tiles& tiles, const Source& source
 }
 
 void Selector::choose(const Exec& exec, const Tiles& tiles, const Source& source, const FirstPass& first,
-                      const std::vector<Request>& requests) {
-  Kokkos::deep_copy(exec, m_requests, HostSpan<const Request>(requests.data(), requests.size()));
+                      const std::vector<Selection>& selections) {
+  Kokkos::deep_copy(exec, m_selections, HostSpan<const Selection>(selections.data(), selections.size()));
   choose(exec, tiles, source, first);
 }
 
 void Selector::emit(const Exec& exec, const Tiles& tiles, const Source& source, std::uint32_t* indices, float* values) {
-  m_candidates.emit(exec, tiles, source, m_goals, indices, values);
+  m_candidates.emit(exec, tiles, source, m_searches, indices, values);
 }
 
 index_t Selector::bytes() const {
   return m_candidates.bytes() + m_radix.bytes() +
-         static_cast<index_t>(m_goals.size() * (sizeof(Request) + sizeof(Goal) + sizeof(detail::Progress) +
-                                                3 * sizeof(index_t) + 2 * sizeof(std::int32_t)));
+         static_cast<index_t>(m_searches.size() *
+                              (sizeof(Selection) + sizeof(SegmentSearch) + sizeof(detail::Progress) +
+                               3 * sizeof(index_t) + 2 * sizeof(std::int32_t)));
 }
 
 }  // namespace gradcomp::kernels

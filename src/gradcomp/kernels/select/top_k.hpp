@@ -35,13 +35,13 @@ class Selector {
   Shortlist shortlist(const Tiles& tiles, const FirstPass& first) const;
 
   /// [segments] of this step, to be written by kernels before choose().
-  const Vector<Request>& requests() const { return m_requests; }
+  const Vector<Selection>& selections() const { return m_selections; }
   /// Decides, for a = source.accumulated() right after `first` ran over the same source. Waits for exec.
   void choose(const Exec& exec, const Tiles& tiles, const Source& source, const FirstPass& first,
               bool host_looks = device_is_host);
-  /// The same for requests that the host knows.
+  /// The same for selections that the host knows.
   void choose(const Exec& exec, const Tiles& tiles, const Source& source, const FirstPass& first,
-              const std::vector<Request>& requests);
+              const std::vector<Selection>& selections);
 
   /// Of the last choose(): [segments] and in all.
   const Shared<Chosen>& chosen() const { return m_chosen; }
@@ -63,8 +63,8 @@ class Selector {
   double m_spare;
   bool m_expecting = false;                    ///< whether the last first pass collected
   std::uint32_t m_usual = detail::all_phases;  ///< phases that the last step needed
-  Vector<Request> m_requests;                  ///< [segments], as the rest
-  Vector<Goal> m_goals;
+  Vector<Selection> m_selections;              ///< [segments], as the rest
+  Vector<SegmentSearch> m_searches;
   Vector<index_t> m_totals, m_elements, m_sampled;
   Vector<detail::Progress> m_progress;
   Vector<std::int32_t> m_low, m_margin;  ///< bounds of the next first pass

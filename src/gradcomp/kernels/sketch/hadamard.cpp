@@ -99,7 +99,8 @@ void Rotation::rotate(const Exec& exec, const Source& source, std::uint64_t seed
         for (index_t row = 0; row < bucket.padded / warp_lanes; ++row) {
           const index_t at = row * warp_lanes, left = bucket.count - at;
           if (left > 0) {
-            first_row(warp, source, bucket.first + at, static_cast<int>(left < warp_lanes ? left : warp_lanes), a, bad);
+            accumulate_row(warp, source, bucket.first + at, static_cast<int>(left < warp_lanes ? left : warp_lanes), a,
+                           bad);
           } else {
             warp.each([&](int l) { a[l] = 0; });
           }

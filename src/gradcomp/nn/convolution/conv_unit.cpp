@@ -5,15 +5,15 @@
 namespace gradcomp::nn {
 
 template <class T>
-ConvUnit<T>::ConvUnit(Layout& layout, index_t& state_offset, const ConvSpec& spec, int max_batch, int height, int width,
-                      int halo)
+ConvUnit<T>::ConvUnit(Layout& layout, index_t& buffer_offset, const ConvSpec& spec, int max_batch, int height,
+                      int width, int halo)
     : m_spec(spec),
       m_height(height / spec.stride),
       m_width(width / spec.stride),
       m_halo(halo),
       m_segment(layout.segments.size()),
       m_offset(layout.count()),
-      m_norm(spec.out, layout.count() + spec.weight_count(), state_offset) {
+      m_norm(spec.out, layout.count() + spec.weight_count(), buffer_offset) {
   add_to(layout, spec);
   m_z = Vector<T>("gradcomp::nn::conv_result", conv_result(max_batch).storage());
   m_activation = Vector<T>("gradcomp::nn::activation", activation(max_batch).storage());
@@ -38,12 +38,12 @@ void ConvUnit<T>::reserve(UnitWorkspace<T>& workspace, int max_batch, Path path)
 
 template <class T>
 void ConvUnit<T>::forward(const Exec& exec, const Maps<const T>& x, const Span<const T>& parameters,
-                          const Span<T>& state, bool training, const Shortcut<T>& shortcut, UnitWorkspace<T>& workspace,
-                          Path path) const {
+                          const Span<T>& buffers, bool training, const Shortcut<T>& shortcut,
+                          UnitWorkspace<T>& workspace, Path path) const {
   const Maps<T> z = conv_result(x.images);
   const Span<double> sums = training ? Span<double>(workspace.sums) : Span<double>();
   conv3x3_forward<T>(exec, x, weights(parameters), m_spec.stride, z, sums, workspace.conv, path);
-  m_norm.forward(exec, z, sums, parameters, state, training, shortcut, Activation::relu, activation(x.images), path);
+  m_norm.forward(exec, z, sums, parameters, buffers, training, shortcut, Activation::relu, activation(x.images), path);
   if (m_spec.pooled) max_pool<T>(exec, activation(x.images), z, pooled(x.images), pooled_z(x.images));
 }
 

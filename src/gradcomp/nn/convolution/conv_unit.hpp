@@ -23,9 +23,9 @@ struct UnitWorkspace {
 template <class T>
 class ConvUnit {
  public:
-  /// Input of height x width. Appends the tensors of `spec` to `layout`; takes 2 spec.out elements of the state from
-  /// `state_offset` on and moves it behind them. `halo`: of the output.
-  ConvUnit(Layout& layout, index_t& state_offset, const ConvSpec& spec, int max_batch, int height, int width,
+  /// Input of height x width. Appends the tensors of `spec` to `layout`; takes 2 spec.out elements of the buffers from
+  /// `buffer_offset` on and moves it behind them. `halo`: of the output.
+  ConvUnit(Layout& layout, index_t& buffer_offset, const ConvSpec& spec, int max_batch, int height, int width,
            int halo = 1);
 
   /// Makes room in the workspace for this unit by `path`.
@@ -34,8 +34,8 @@ class ConvUnit {
   /// Result of the unit for the first `images` images.
   Maps<T> output(int images) const { return m_spec.pooled ? pooled(images) : activation(images); }
 
-  /// Training mode when `training`, which needs a writable state, else evaluation with the running statistics.
-  void forward(const Exec& exec, const Maps<const T>& x, const Span<const T>& parameters, const Span<T>& state,
+  /// Training mode when `training`, which needs writable buffers, else evaluation with the running statistics.
+  void forward(const Exec& exec, const Maps<const T>& x, const Span<const T>& parameters, const Span<T>& buffers,
                bool training, const Shortcut<T>& shortcut, UnitWorkspace<T>& workspace, Path path) const;
 
   /// What whoever makes the gradient of output() has to do to it, and where it goes; its sums lie in the workspace.

@@ -34,14 +34,14 @@ LinearShape shape_of(const Maps<T>& sampled, int out) {
 }  // namespace
 
 template <class T>
-Projection<T>::Projection(Layout& layout, index_t& state_offset, const ConvSpec& spec, int max_batch, int height,
+Projection<T>::Projection(Layout& layout, index_t& buffer_offset, const ConvSpec& spec, int max_batch, int height,
                           int width)
     : m_spec(spec),
       m_height(height / spec.stride),
       m_width(width / spec.stride),
       m_segment(layout.segments.size()),
       m_offset(layout.count()),
-      m_norm(spec.out, layout.count() + spec.weight_count(), state_offset) {
+      m_norm(spec.out, layout.count() + spec.weight_count(), buffer_offset) {
   add_to(layout, spec);
   const index_t pixels = index_t(max_batch) * m_height * m_width;
   m_sampled = Vector<T>("gradcomp::nn::sampled_pixels", pixels * spec.in);
@@ -62,7 +62,7 @@ void Projection<T>::reserve(UnitWorkspace<T>& workspace, int max_batch) const {
 
 template <class T>
 Maps<const T> Projection<T>::forward(const Exec& exec, const Maps<const T>& x, const Span<const T>& parameters,
-                                     const Span<T>& state, bool training, UnitWorkspace<T>& workspace,
+                                     const Span<T>& buffers, bool training, UnitWorkspace<T>& workspace,
                                      Path path) const {
   const Maps<T> sampled = map(m_sampled, x.images, m_spec.in), z = map(m_z, x.images, m_spec.out);
   sample<T>(exec, x, m_spec.stride, sampled);
@@ -70,7 +70,7 @@ Maps<const T> Projection<T>::forward(const Exec& exec, const Maps<const T>& x, c
                     subspan(parameters, m_offset, m_spec.weight_count()), {}, false, elements(z), workspace.gemm, path);
   if (training) image_sums<T>(exec, z, z, {}, workspace.projection_sums, path);
   const Maps<T> output = map(m_output, x.images, m_spec.out);
-  m_norm.forward(exec, z, workspace.projection_sums, parameters, state, training, {}, Activation::none, output, path);
+  m_norm.forward(exec, z, workspace.projection_sums, parameters, buffers, training, {}, Activation::none, output, path);
   return output;
 }
 

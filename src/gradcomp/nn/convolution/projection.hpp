@@ -8,15 +8,15 @@ namespace gradcomp::nn {
 template <class T>
 class Projection {
  public:
-  /// Input of height x width. Tensors and state as those of ConvUnit.
-  Projection(Layout& layout, index_t& state_offset, const ConvSpec& spec, int max_batch, int height, int width);
+  /// Input of height x width. Tensors and buffers as those of ConvUnit.
+  Projection(Layout& layout, index_t& buffer_offset, const ConvSpec& spec, int max_batch, int height, int width);
 
   /// Makes room in the workspace for this projection.
   void reserve(UnitWorkspace<T>& workspace, int max_batch) const;
 
   /// What the block adds to its second unit's result, halo 0. `x`: the block's input.
-  Maps<const T> forward(const Exec& exec, const Maps<const T>& x, const Span<const T>& parameters, const Span<T>& state,
-                        bool training, UnitWorkspace<T>& workspace, Path path) const;
+  Maps<const T> forward(const Exec& exec, const Maps<const T>& x, const Span<const T>& parameters,
+                        const Span<T>& buffers, bool training, UnitWorkspace<T>& workspace, Path path) const;
 
   /// From the gradient `g` of the block's result (behind its ReLU's mask): gradients of the parameters; returns the
   /// gradient of the sampled pixels of the block's input, halo 0, which stays in the workspace.

@@ -3,22 +3,22 @@
 namespace gradcomp::nn {
 
 template <class T>
-BatchNormLayer<T>::BatchNormLayer(int channels, index_t scale, index_t& state_offset)
+BatchNormLayer<T>::BatchNormLayer(int channels, index_t scale, index_t& buffer_offset)
     : m_channels(channels),
       m_scale(scale),
-      m_state(state_offset),
+      m_buffers(buffer_offset),
       m_mean("gradcomp::nn::mean", channels),
       m_inverse_deviation("gradcomp::nn::inverse_deviation", channels) {
-  state_offset += 2 * channels;
+  buffer_offset += 2 * channels;
 }
 
 template <class T>
 void BatchNormLayer<T>::forward(const Exec& exec, const Maps<const T>& z, const Span<const double>& sums,
-                                const Span<const T>& parameters, const Span<T>& state, bool training,
+                                const Span<const T>& parameters, const Span<T>& buffers, bool training,
                                 const Shortcut<T>& shortcut, Activation activation, const Maps<T>& out,
                                 Path path) const {
-  const Span<T> running_mean = subspan(state, m_state, m_channels);
-  const Span<T> running_variance = subspan(state, m_state + m_channels, m_channels);
+  const Span<T> running_mean = subspan(buffers, m_buffers, m_channels);
+  const Span<T> running_variance = subspan(buffers, m_buffers + m_channels, m_channels);
   if (training) {
     batch_norm_statistics<T>(exec, sums, z.images, index_t(z.height) * z.width, running_mean, running_variance,
                              statistics(), path);

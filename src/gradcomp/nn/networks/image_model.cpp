@@ -42,7 +42,7 @@ template <class T>
 void ImageModel<T>::add_unit(const ConvSpec& spec, int halo) {
   m_images = 1;  // input_of() is asked for extents alone
   const Maps<const T> input = input_of(m_units.size());
-  m_units.emplace_back(m_layout, m_state_count, spec, m_max_batch, input.height, input.width, halo);
+  m_units.emplace_back(m_layout, m_buffer_count, spec, m_max_batch, input.height, input.width, halo);
   m_specs.push_back(spec);
   const ConvUnit<T>& unit = m_units.back();
   unit.reserve(m_workspace, m_max_batch, m_path);
@@ -68,16 +68,16 @@ double ImageModel<T>::step_flops() const {
 }
 
 template <class T>
-void ImageModel<T>::initialise(std::uint64_t seed, const HostSpan<T>& parameters, const HostSpan<T>& state) const {
-  require(index_t(parameters.extent(0)) == m_layout.count() && index_t(state.extent(0)) == m_state_count,
-          "{}: has {} parameters and {} state elements, not {} and {}", m_name, m_layout.count(), m_state_count,
-          parameters.extent(0), state.extent(0));
+void ImageModel<T>::initialise(std::uint64_t seed, const HostSpan<T>& parameters, const HostSpan<T>& buffers) const {
+  require(index_t(parameters.extent(0)) == m_layout.count() && index_t(buffers.extent(0)) == m_buffer_count,
+          "{}: has {} parameters and {} buffer elements, not {} and {}", m_name, m_layout.count(), m_buffer_count,
+          parameters.extent(0), buffers.extent(0));
   initialise_parameters<T>(m_layout, seed, parameters);
   index_t offset = 0;
   for (const ConvSpec& spec : m_specs) {
     for (int c = 0; c < spec.out; ++c) {
-      state(offset + c) = T(0);
-      state(offset + spec.out + c) = T(1);
+      buffers(offset + c) = T(0);
+      buffers(offset + spec.out + c) = T(1);
     }
     offset += 2 * spec.out;
   }
@@ -107,26 +107,26 @@ template <class T>
 void ImageModel<T>::start(const Exec& exec, const Batch<T>& batch) {
   require(batch.size() >= 1 && batch.size() <= m_max_batch, "{}: a batch of {} images where 1 to {} are allowed",
           m_name, batch.size(), m_max_batch);
-  require(index_t(batch.images.extent(0)) == batch.size() * image_size(),
-          "{}: {} image elements for {} labels where each image has {}", m_name, batch.images.extent(0), batch.size(),
+  require(index_t(batch.features.extent(0)) == batch.size() * image_size(),
+          "{}: {} image elements for {} labels where each image has {}", m_name, batch.features.extent(0), batch.size(),
           image_size());
   require_weights(m_name, batch, batch.size());
   m_images = static_cast<int>(batch.size());
-  copy_input<T>(exec, batch.images, {m_input.data(), m_images, m_height, m_width, image_channels, 1});
+  copy_input<T>(exec, batch.features, {m_input.data(), m_images, m_height, m_width, image_channels, 1});
 }
 
 template <class T>
-void ImageModel<T>::forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& state,
+void ImageModel<T>::forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers,
                             const Batch<T>& batch) {
   start(exec, batch);
-  run(exec, parameters, state, batch, true);
+  run(exec, parameters, buffers, batch, true);
 }
 
 template <class T>
-void ImageModel<T>::infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& state,
+void ImageModel<T>::infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers,
                           const Batch<T>& batch) {
   start(exec, batch);
-  run(exec, parameters, state, batch, false);  // evaluation mode only reads the state
+  run(exec, parameters, buffers, batch, false);  // evaluation mode only reads the buffers
 }
 
 template class ImageModel<float>;

@@ -10,16 +10,17 @@ class ImageModel : public Model<T> {
  public:
   const std::string& name() const override { return m_name; }
   const Layout& layout() const override { return m_layout; }
-  index_t state_count() const override { return m_state_count; }
+  index_t buffer_count() const override { return m_buffer_count; }
   bool has_statistics() const override { return true; }
   int max_batch() const override { return m_max_batch; }
   int classes() const override { return m_classes; }
   index_t image_size() const override { return index_t(m_height) * m_width * image_channels; }
   double step_flops() const override;
 
-  void initialise(std::uint64_t seed, const HostSpan<T>& parameters, const HostSpan<T>& state) const override;
-  void forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch) override;
-  void infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch) override;
+  void initialise(std::uint64_t seed, const HostSpan<T>& parameters, const HostSpan<T>& buffers) const override;
+  void forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers,
+               const Batch<T>& batch) override;
+  void infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers, const Batch<T>& batch) override;
   Loss loss(const Exec& exec) override { return m_classifier->loss(exec, m_name); }
   void sample_losses(const Exec& exec, const Span<float>& losses) const override {
     m_classifier->losses().sample_losses(exec, m_name, losses);
@@ -34,7 +35,7 @@ class ImageModel : public Model<T> {
   void add_classifier(const std::vector<int>& extents);
 
   /// The convolutions of a batch and then the classifier.
-  virtual void run(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch,
+  virtual void run(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers, const Batch<T>& batch,
                    bool training) = 0;
 
   /// Of unit `unit` in the last forward; that of the one behind the last is the last one's output.
@@ -49,9 +50,9 @@ class ImageModel : public Model<T> {
   int m_height, m_width, m_max_batch, m_classes;
   Path m_path;
   Layout m_layout;
-  index_t m_state_count = 0;
+  index_t m_buffer_count = 0;
   std::vector<ConvUnit<T>> m_units;
-  std::vector<ConvSpec> m_specs;  ///< of all batch norms, in the order of the state
+  std::vector<ConvSpec> m_specs;  ///< of all batch norms, in the order of the buffers
   double m_projection_products = 0;
   std::unique_ptr<Classifier<T>> m_classifier;
   UnitWorkspace<T> m_workspace;

@@ -106,10 +106,11 @@ double LstmClassifier<T>::step_flops() const {
 }
 
 template <class T>
-void LstmClassifier<T>::initialise(std::uint64_t seed, const HostSpan<T>& parameters, const HostSpan<T>& state) const {
-  require(index_t(parameters.extent(0)) == m_layout.count() && state.extent(0) == 0,
-          "{}: has {} parameters and no state, not {} and {}", m_name, m_layout.count(), parameters.extent(0),
-          state.extent(0));
+void LstmClassifier<T>::initialise(std::uint64_t seed, const HostSpan<T>& parameters,
+                                   const HostSpan<T>& buffers) const {
+  require(index_t(parameters.extent(0)) == m_layout.count() && buffers.extent(0) == 0,
+          "{}: has {} parameters and no buffers, not {} and {}", m_name, m_layout.count(), parameters.extent(0),
+          buffers.extent(0));
   const double range = 1 / std::sqrt(static_cast<double>(m_network.units));
   for (const Segment& segment : m_layout.segments) {
     for (index_t i = 0; i < segment.count; ++i) {
@@ -144,14 +145,14 @@ void LstmClassifier<T>::run(const Exec& exec, const Span<const T>& parameters, c
   const index_t size = batch.size(), units = m_network.units;
   require(size >= 1 && size <= m_largest.sequences, "{}: a batch of {} sequences where 1 to {} are allowed", m_name,
           size, m_largest.sequences);
-  require(index_t(batch.images.extent(0)) == size * image_size(),
-          "{}: {} elements of frames for {} labels where each sequence has {}", m_name, batch.images.extent(0), size,
+  require(index_t(batch.features.extent(0)) == size * image_size(),
+          "{}: {} elements of frames for {} labels where each sequence has {}", m_name, batch.features.extent(0), size,
           image_size());
   require_weights(m_name, batch, size);
   m_shape = {m_largest.steps, size};
   m_dropping = training && m_network.dropout > 0;
   m_key = batch.key;
-  order_frames<T>(exec, m_shape, m_features, batch.images, m_frames);
+  order_frames<T>(exec, m_shape, m_features, batch.features, m_frames);
   Matrix<const T> x = matrix(m_frames, m_shape.rows(), m_features);
   for (std::size_t l = 0; l < m_layers.size(); ++l) {
     Kokkos::deep_copy(exec, m_h, T(0));

@@ -31,18 +31,19 @@ class LstmClassifier final : public Model<T> {
 
   const std::string& name() const override { return m_name; }
   const Layout& layout() const override { return m_layout; }
-  index_t state_count() const override { return 0; }
+  index_t buffer_count() const override { return 0; }
   int max_batch() const override { return static_cast<int>(m_largest.sequences); }
   int classes() const override { return m_classes; }
   index_t image_size() const override { return m_largest.steps * m_features; }  ///< elements of a sequence
   double step_flops() const override;                                           ///< per sequence
 
   /// Uniform in +-1 / sqrt(units), PyTorch's default for both kinds of layers.
-  void initialise(std::uint64_t seed, const HostSpan<T>& parameters, const HostSpan<T>& state) const override;
-  void forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch) override;
+  void initialise(std::uint64_t seed, const HostSpan<T>& parameters, const HostSpan<T>& buffers) const override;
+  void forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers,
+               const Batch<T>& batch) override;
   void backward(const Exec& exec, const Span<const T>& parameters, const Span<T>& gradient,
                 const Ready& ready) override;
-  void infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch) override;
+  void infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers, const Batch<T>& batch) override;
   Loss loss(const Exec& exec) override { return m_classifier.loss(exec, m_name); }
   void sample_losses(const Exec& exec, const Span<float>& losses) const override {
     m_classifier.losses().sample_losses(exec, m_name, losses);

@@ -62,10 +62,10 @@ double LstmLanguageModel<T>::step_flops() const {
 
 template <class T>
 void LstmLanguageModel<T>::initialise(std::uint64_t seed, const HostSpan<T>& parameters,
-                                      const HostSpan<T>& state) const {
-  require(index_t(parameters.extent(0)) == m_layout.count() && index_t(state.extent(0)) == state_count(),
-          "{}: has {} parameters and {} state elements, not {} and {}", m_name, m_layout.count(), state_count(),
-          parameters.extent(0), state.extent(0));
+                                      const HostSpan<T>& buffers) const {
+  require(index_t(parameters.extent(0)) == m_layout.count() && index_t(buffers.extent(0)) == buffer_count(),
+          "{}: has {} parameters and {} buffer elements, not {} and {}", m_name, m_layout.count(), buffer_count(),
+          parameters.extent(0), buffers.extent(0));
   const double of_layers = 1 / std::sqrt(static_cast<double>(m_network.units));
   for (const Segment& segment : m_layout.segments) {
     const double range = segment.name.starts_with("lstm.") ? of_layers : segment.name == "decoder.bias" ? 0 : 0.1;
@@ -73,7 +73,7 @@ void LstmLanguageModel<T>::initialise(std::uint64_t seed, const HostSpan<T>& par
       parameters(segment.offset + i) = static_cast<T>(range * (2 * uniform(seed, segment.id, i) - 1));
     }
   }
-  Kokkos::deep_copy(state, T(0));
+  Kokkos::deep_copy(buffers, T(0));
 }
 
 template <class T>
@@ -101,12 +101,12 @@ Span<const T> LstmLanguageModel<T>::decoder_weight(const Span<const T>& paramete
 }
 
 template <class T>
-void LstmLanguageModel<T>::run(const Exec& exec, const Span<const T>& parameters, const Span<T>& state,
+void LstmLanguageModel<T>::run(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers,
                                const Batch<T>& batch, bool training) {
   m_shape = shape_of(m_name, batch, m_largest);
   m_dropping = training && m_network.dropout > 0;
   m_key = batch.key;
-  if (batch.restart) Kokkos::deep_copy(exec, state, T(0));
+  if (batch.restart) Kokkos::deep_copy(exec, buffers, T(0));
 
   order_by_step(exec, batch.tokens, m_shape.sequences, m_shape.steps, m_tokens);
   this->need(0);
@@ -118,8 +118,8 @@ void LstmLanguageModel<T>::run(const Exec& exec, const Span<const T>& parameters
   for (std::size_t l = 0; l < m_layers.size(); ++l) {
     const auto place = static_cast<index_t>(2 * l) * count;
     this->need(m_layers[l].segment());
-    m_layers[l].forward(exec, m_shape, input_of(l), parameters, subspan(state, place, count),
-                        subspan(state, place + count, count), m_workspace, m_path);
+    m_layers[l].forward(exec, m_shape, input_of(l), parameters, subspan(buffers, place, count),
+                        subspan(buffers, place + count, count), m_workspace, m_path);
     if (m_dropping) {
       apply_dropout<T>(exec, dropout(l + 1), m_layers[l].output(m_shape), rows(m_inputs[l + 1], m_network.units));
     }
@@ -132,15 +132,15 @@ void LstmLanguageModel<T>::run(const Exec& exec, const Span<const T>& parameters
 }
 
 template <class T>
-void LstmLanguageModel<T>::forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& state,
+void LstmLanguageModel<T>::forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers,
                                    const Batch<T>& batch) {
-  run(exec, parameters, state, batch, true);
+  run(exec, parameters, buffers, batch, true);
 }
 
 template <class T>
-void LstmLanguageModel<T>::infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& state,
+void LstmLanguageModel<T>::infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers,
                                  const Batch<T>& batch) {
-  run(exec, parameters, state, batch, false);
+  run(exec, parameters, buffers, batch, false);
 }
 
 template <class T>

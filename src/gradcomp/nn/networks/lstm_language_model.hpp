@@ -30,9 +30,9 @@ inline constexpr LstmNetwork lstm_networks[] = {{"lstm_1x96", 1, 96, 96, false, 
 /// Its tensors: embedding.weight {vocabulary, embedding}, those of each layer (nn/recurrent/lstm_layer.hpp),
 /// decoder.weight {units, vocabulary} unless tied, decoder.bias {vocabulary}.
 ///
-/// The state that a batch hands to the next one is [layer][h, c][max_batch][units]: that of the batch's sequence s is
-/// row s, so each row of the batches must go on where it ended, or `restart` be set. A batch of fewer than max_batch
-/// sequences uses and moves the first rows only.
+/// The buffers that a batch hands to the next one are [layer][h, c][max_batch][units]: those of the batch's sequence s
+/// are row s, so each row of the batches must go on where it ended, or `restart` be set. A batch of fewer than
+/// max_batch sequences uses and moves the first rows only.
 template <class T>
 class LstmLanguageModel final : public Model<T> {
  public:
@@ -41,7 +41,7 @@ class LstmLanguageModel final : public Model<T> {
 
   const std::string& name() const override { return m_name; }
   const Layout& layout() const override { return m_layout; }
-  index_t state_count() const override { return 2 * m_network.layers * m_largest.sequences * m_network.units; }
+  index_t buffer_count() const override { return 2 * m_network.layers * m_largest.sequences * m_network.units; }
   int max_batch() const override { return static_cast<int>(m_largest.sequences); }
   int classes() const override { return m_vocabulary; }
   index_t image_size() const override { return 0; }
@@ -49,18 +49,19 @@ class LstmLanguageModel final : public Model<T> {
 
   /// As PyTorch's example word_language_model: embedding and decoder uniform in +-0.1, all of the layers uniform in
   /// +-1 / sqrt(units), the decoder's bias 0. (Zaremba et al. draw everything from +-0.1, +-0.05 for 650 units.)
-  void initialise(std::uint64_t seed, const HostSpan<T>& parameters, const HostSpan<T>& state) const override;
-  void forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch) override;
+  void initialise(std::uint64_t seed, const HostSpan<T>& parameters, const HostSpan<T>& buffers) const override;
+  void forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers,
+               const Batch<T>& batch) override;
   void backward(const Exec& exec, const Span<const T>& parameters, const Span<T>& gradient,
                 const Ready& ready) override;
-  void infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch) override;
+  void infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers, const Batch<T>& batch) override;
   Loss loss(const Exec& exec) override { return m_decoder.loss(exec, m_name); }
   void sample_losses(const Exec& exec, const Span<float>& losses) const override {
     m_decoder.losses().sample_losses(exec, m_name, losses);
   }
 
  private:
-  void run(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch,
+  void run(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers, const Batch<T>& batch,
            bool training);
   Matrix<const T> input_of(std::size_t layer) const;
   Dropout dropout(std::size_t layer) const;

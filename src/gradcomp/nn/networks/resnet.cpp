@@ -17,7 +17,7 @@ ResNet<T>::ResNet(std::string name, const ResNetSpec& spec, int height, int widt
       continue;
     }
     const Maps<const T> input = input_of(m_units.size() - 2);
-    m_projections.back() = std::make_unique<Projection<T>>(this->m_layout, this->m_state_count, conv, max_batch,
+    m_projections.back() = std::make_unique<Projection<T>>(this->m_layout, this->m_buffer_count, conv, max_batch,
                                                            input.height, input.width);
     m_projections.back()->reserve(m_workspace, max_batch);
     this->m_specs.push_back(conv);
@@ -27,18 +27,18 @@ ResNet<T>::ResNet(std::string name, const ResNetSpec& spec, int height, int widt
 }
 
 template <class T>
-void ResNet<T>::run(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch,
+void ResNet<T>::run(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers, const Batch<T>& batch,
                     bool training) {
   for (std::size_t u = 0; u < m_units.size(); ++u) {
     Shortcut<T> shortcut;
     this->need(m_units[u].segment());  // in the order of the layout: a projection lies behind its block's units
     if (const Projection<T>* projection = projection_of(u)) {
       this->need(projection->segment());
-      shortcut = {projection->forward(exec, input_of(u - 1), parameters, state, training, m_workspace, m_path), 1};
+      shortcut = {projection->forward(exec, input_of(u - 1), parameters, buffers, training, m_workspace, m_path), 1};
     } else if (u > 0 && u % 2 == 0) {  // the second unit of a block
       shortcut = {input_of(u - 1), m_units[u - 1].spec().stride};
     }
-    m_units[u].forward(exec, input_of(u), parameters, state, training, shortcut, m_workspace, m_path);
+    m_units[u].forward(exec, input_of(u), parameters, buffers, training, shortcut, m_workspace, m_path);
   }
   global_average_pool<T>(exec, input_of(m_units.size()), m_pooled);
   this->need(m_classifier->segment());

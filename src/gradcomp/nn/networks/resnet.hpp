@@ -20,7 +20,7 @@ class ResNet final : public ImageModel<T> {
   using Base = ImageModel<T>;
   using Base::m_classifier, Base::m_images, Base::m_path, Base::m_units, Base::m_workspace, Base::input_of;
 
-  void run(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch,
+  void run(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers, const Batch<T>& batch,
            bool training) override;
 
   /// Of the block whose second unit is `unit`; null: an identity.

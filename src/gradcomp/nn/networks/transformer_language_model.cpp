@@ -57,10 +57,10 @@ double TransformerLanguageModel<T>::step_flops() const {
 
 template <class T>
 void TransformerLanguageModel<T>::initialise(std::uint64_t seed, const HostSpan<T>& parameters,
-                                             const HostSpan<T>& state) const {
-  require(index_t(parameters.extent(0)) == m_layout.count() && state.extent(0) == 0,
-          "{}: has {} parameters and no state, not {} and {}", m_name, m_layout.count(), parameters.extent(0),
-          state.extent(0));
+                                             const HostSpan<T>& buffers) const {
+  require(index_t(parameters.extent(0)) == m_layout.count() && buffers.extent(0) == 0,
+          "{}: has {} parameters and no buffers, not {} and {}", m_name, m_layout.count(), parameters.extent(0),
+          buffers.extent(0));
   for (const Segment& segment : m_layout.segments) {
     const bool ends_part = segment.name.ends_with(".output.weight");
     const double deviation = 0.02 / (ends_part ? std::sqrt(2.0 * m_network.blocks) : 1.0);

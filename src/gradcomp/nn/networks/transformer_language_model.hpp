@@ -36,7 +36,7 @@ class TransformerLanguageModel final : public Model<T> {
 
   const std::string& name() const override { return m_name; }
   const Layout& layout() const override { return m_layout; }
-  index_t state_count() const override { return 0; }
+  index_t buffer_count() const override { return 0; }
   int max_batch() const override { return static_cast<int>(m_largest.batch.sequences); }
   int classes() const override { return m_vocabulary; }
   index_t image_size() const override { return 0; }
@@ -44,11 +44,12 @@ class TransformerLanguageModel final : public Model<T> {
 
   /// As GPT-2: matrices normal with deviation 0.02, those that end a part of a block over sqrt(2 blocks); biases 0,
   /// scales 1.
-  void initialise(std::uint64_t seed, const HostSpan<T>& parameters, const HostSpan<T>& state) const override;
-  void forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch) override;
+  void initialise(std::uint64_t seed, const HostSpan<T>& parameters, const HostSpan<T>& buffers) const override;
+  void forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers,
+               const Batch<T>& batch) override;
   void backward(const Exec& exec, const Span<const T>& parameters, const Span<T>& gradient,
                 const Ready& ready) override;
-  void infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch) override;
+  void infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers, const Batch<T>& batch) override;
   Loss loss(const Exec& exec) override { return m_decoder.loss(exec, m_name); }
   void sample_losses(const Exec& exec, const Span<float>& losses) const override {
     m_decoder.losses().sample_losses(exec, m_name, losses);

@@ -19,11 +19,11 @@ Span<const T> Vgg<T>::features() const {
 }
 
 template <class T>
-void Vgg<T>::run(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch,
+void Vgg<T>::run(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers, const Batch<T>& batch,
                  bool training) {
   for (std::size_t u = 0; u < m_units.size(); ++u) {
     this->need(m_units[u].segment());
-    m_units[u].forward(exec, input_of(u), parameters, state, training, {}, m_workspace, m_path);
+    m_units[u].forward(exec, input_of(u), parameters, buffers, training, {}, m_workspace, m_path);
   }
   this->need(m_classifier->segment());
   m_classifier->forward(exec, features(), parameters, batch, training, m_workspace.gemm, m_path);

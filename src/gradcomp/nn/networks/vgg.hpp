@@ -18,7 +18,7 @@ class Vgg final : public ImageModel<T> {
   using Base = ImageModel<T>;
   using Base::m_classifier, Base::m_images, Base::m_path, Base::m_units, Base::m_workspace, Base::input_of;
 
-  void run(const Exec& exec, const Span<const T>& parameters, const Span<T>& state, const Batch<T>& batch,
+  void run(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers, const Batch<T>& batch,
            bool training) override;
 
   /// The last maps, [images][height x width x channels]: they have no halo.

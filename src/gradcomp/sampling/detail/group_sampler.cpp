@@ -25,13 +25,13 @@ GroupSampler::GroupSampler(const SamplerSetup& setup, const GroupOptions& option
       m_batch(setup.batch),
       m_seed(setup.seed),
       m_rank(setup.transport.rank()),
-      m_resharder(setup.transport, options.reshard_tolerance, options.reshard_most),
+      m_resharder(setup.transport, options.reshard_tolerance, options.reshard_max),
       m_samples(setup.samples),
       m_losses(m_samples.size(), std::numeric_limits<float>::quiet_NaN()) {
   const index_t slices = (std::ssize(m_samples) + options.slice - 1) / options.slice;
-  m_options.most_slices = std::min(options.most_slices, slices);
-  m_options.least_slices = std::min(options.least_slices, m_options.most_slices);
-  m_group.resize(static_cast<std::size_t>(std::min(m_options.most_slices * options.slice, std::ssize(m_samples))));
+  m_options.max_slices = std::min(options.max_slices, slices);
+  m_options.min_slices = std::min(options.min_slices, m_options.max_slices);
+  m_group.resize(static_cast<std::size_t>(std::min(m_options.max_slices * options.slice, std::ssize(m_samples))));
   m_group_losses.resize(m_group.size());
 }
 
@@ -51,10 +51,10 @@ void GroupSampler::draw(index_t step, WeightedBatch& batch) {
 
 void GroupSampler::begin(index_t step) {
   const bool renews = !ready() || (step + 1) % m_options.every == 0;
-  m_least = renews ? m_options.least_slices : 0;
-  m_most = renews ? m_options.most_slices : 0;
+  m_min = renews ? m_options.min_slices : 0;
+  m_max = renews ? m_options.max_slices : 0;
   if (ready() && step < std::ssize(m_replayed)) {
-    m_least = m_most = std::min(m_replayed[static_cast<std::size_t>(step)], m_options.most_slices);
+    m_min = m_max = std::min(m_replayed[static_cast<std::size_t>(step)], m_options.max_slices);
   }
   m_slices = 0;
   m_next.clear();
@@ -80,7 +80,7 @@ void GroupSampler::take_slice() {
 }
 
 bool GroupSampler::evaluate_slice(const EvaluateLosses& evaluate) {
-  if (m_slices == m_most) return false;
+  if (m_slices == m_max) return false;
   take_slice();
   m_next_losses.resize(m_next.size());
   const std::span<float> losses = std::span(m_next_losses).last(m_slice.size());
@@ -93,9 +93,9 @@ bool GroupSampler::evaluate_slice(const EvaluateLosses& evaluate) {
 }
 
 index_t GroupSampler::finish(const EvaluateLosses& evaluate) {
-  while (m_slices < m_least) evaluate_slice(evaluate);
+  while (m_slices < m_min) evaluate_slice(evaluate);
   if (!m_next.empty()) close_group();
-  m_most = m_slices;
+  m_max = m_slices;
   return m_slices;
 }
 
@@ -141,9 +141,9 @@ std::vector<Parameter> with_resharding(std::vector<Parameter> own) {
   return own;
 }
 
-void read_resharding(const Options& own, GroupOptions& options) {
+void read_resharding(const ParameterValues& own, GroupOptions& options) {
   options.reshard_every = own.integer("reshard");
-  options.reshard_most = own.integer("reshard_samples");
+  options.reshard_max = own.integer("reshard_samples");
   options.reshard_tolerance = own.real("reshard_tolerance");
 }
 

@@ -15,14 +15,14 @@ using Rule = std::function<std::vector<double>(std::span<const float> losses, do
 Rule smoothed(double smoothing);
 
 struct GroupOptions {
-  index_t slice = 32;                          ///< samples
-  index_t least_slices = 1, most_slices = 10;  ///< of a step; equal: always as many
-  index_t every = 1;                           ///< steps for which a group is drawn from
-  double decay = 0.9;                          ///< of the running mean
+  index_t slice = 32;                       ///< samples
+  index_t min_slices = 1, max_slices = 10;  ///< of a step; equal: always as many
+  index_t every = 1;                        ///< steps for which a group is drawn from
+  double decay = 0.9;                       ///< of the running mean
   Rule rule = smoothed(0.5);
   bool weighted = true;       ///< by 1 / (group p); otherwise the gradient is biased
   index_t reshard_every = 0;  ///< steps; 0: never
-  index_t reshard_most = 64;  ///< swaps of all ranks
+  index_t reshard_max = 64;   ///< swaps of all ranks
   double reshard_tolerance = 0.05;
 };
 
@@ -75,7 +75,7 @@ class GroupSampler final : public BatchSampler {
   std::vector<double> m_probabilities;  ///< of the group; empty: not computed yet
   std::vector<float> m_weights;
   // Of the step under way:
-  index_t m_least = 0, m_most = 0, m_slices = 0;
+  index_t m_min = 0, m_max = 0, m_slices = 0;
   std::vector<index_t> m_next;  ///< places of the group that is being evaluated
   std::vector<float> m_next_losses;
   std::vector<index_t> m_slice;  ///< samples
@@ -84,6 +84,6 @@ class GroupSampler final : public BatchSampler {
 
 /// Parameters of resharding, which all entries share, behind an entry's own.
 std::vector<Parameter> with_resharding(std::vector<Parameter> own);
-void read_resharding(const Options& own, GroupOptions& options);
+void read_resharding(const ParameterValues& own, GroupOptions& options);
 
 }  // namespace gradcomp::sampling

@@ -16,7 +16,7 @@ SamplerEntry samplers::importance() {
             options.slice = setup.own.integer("slice");
             options.rule = sampling::smoothed(setup.own.real("smoothing"));
             options.decay = 0;  // the mean is that of all samples
-            options.least_slices = options.most_slices = std::ssize(setup.samples);
+            options.min_slices = options.max_slices = std::ssize(setup.samples);
             sampling::read_resharding(setup.own, options);
             return std::make_unique<sampling::GroupSampler>(setup, options);
           }};

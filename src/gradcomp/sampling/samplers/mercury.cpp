@@ -17,7 +17,7 @@ std::vector<double> released(std::span<const float> losses, double /*running_mea
 }
 
 sampling::GroupOptions group_options(const SamplerSetup& setup) {
-  const Options& own = setup.own;
+  const ParameterValues& own = setup.own;
   sampling::GroupOptions options;
   options.slice = own.integer("slice");
   options.every = own.integer("every");
@@ -25,9 +25,9 @@ sampling::GroupOptions group_options(const SamplerSetup& setup) {
   options.weighted = own.text("variant") != "paper";
   options.rule = options.weighted ? sampling::smoothed(own.real("smoothing")) : sampling::Rule(released);
   const index_t fixed = own.integer("slices"), batch_slices = (setup.batch + options.slice - 1) / options.slice;
-  options.least_slices = fixed > 0 ? fixed : own.integer("least_slices");
-  if (options.least_slices == 0) options.least_slices = batch_slices;
-  options.most_slices = fixed > 0 ? fixed : std::max(own.integer("most_slices"), options.least_slices);
+  options.min_slices = fixed > 0 ? fixed : own.integer("min_slices");
+  if (options.min_slices == 0) options.min_slices = batch_slices;
+  options.max_slices = fixed > 0 ? fixed : std::max(own.integer("max_slices"), options.min_slices);
   sampling::read_resharding(own, options);
   return options;
 }
@@ -40,8 +40,9 @@ SamplerEntry samplers::mercury() {
           sampling::with_resharding(
               {Parameter::integer("slices", "0", 0, 1e6,
                                   "forward passes of a step; 0: as many as the exchange has time for"),
-               Parameter::integer("least_slices", "0", 0, 1e6, "of slices=0; 0: as many as fill a batch"),
-               Parameter::integer("most_slices", "10", 1, 1e6, "of slices=0"),
+               Parameter::integer("min_slices", "0", 0, 1e6, "of slices=0; 0: as many as fill a batch")
+                   .formerly("least_slices"),
+               Parameter::integer("max_slices", "10", 1, 1e6, "of slices=0").formerly("most_slices"),
                Parameter::integer("slice", "32", 1, 65536, "samples of one forward pass"),
                Parameter::integer("every", "1", 1, 1e9, "steps for which a group is drawn from"),
                Parameter::real("smoothing", "0.5", 0, 1e3, "added to each loss, times the running mean of losses"),

@@ -69,7 +69,7 @@ class OuterOnly final : public Strategy {
 
 }  // namespace
 
-UpdateOptions outer_options(const Options& own) {
+UpdateOptions outer_options(const ParameterValues& own) {
   UpdateOptions outer;
   outer.optimiser.momentum = own.real("outer_momentum");
   outer.optimiser.form = nn::momentum_form(own.text("outer_nesterov"));

@@ -7,7 +7,7 @@
 namespace gradcomp {
 
 /// The outer optimiser of strategy local, by its options.
-UpdateOptions outer_options(const Options& own);
+UpdateOptions outer_options(const ParameterValues& own);
 
 /// By the options of strategy local. Collective.
 std::unique_ptr<Strategy> make_outer_only(const StrategySetup& setup);

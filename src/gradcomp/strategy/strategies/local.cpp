@@ -13,7 +13,7 @@
 namespace gradcomp {
 namespace {
 
-AdaptivePeriod adaptive_period(const Options& own) {
+AdaptivePeriod adaptive_period(const ParameterValues& own) {
   const std::string& rule = own.text("adaptive");
   return {own.integer("period"), rule == "off" ? 0 : own.integer("adapt_every"), rule == "loss_and_rate"};
 }
@@ -158,7 +158,7 @@ StrategyEntry strategies::local() {
                        Parameter::choice("inner", "own", {"own", "mean"},
                                          "own gradients between exchanges; mean: of all ranks, in every step")}),
           [](const StrategySetup& setup) -> std::unique_ptr<Strategy> {
-            const Options& own = setup.own;
+            const ParameterValues& own = setup.own;
             const bool plain = own.real("outer_rate") == 1 && own.real("outer_momentum") == 0;
             if (own.text("inner") == "mean") return make_outer_only(setup);
             if (own.integer("period") == 1 && plain) return std::make_unique<EveryStep>(setup, true);

@@ -12,7 +12,7 @@
 namespace gradcomp {
 namespace {
 
-ServerRule rule_of(const Options& own) {
+ServerRule rule_of(const ParameterValues& own) {
   const std::string& mode = own.text("mode");
   ServerRule rule;
   rule.together = mode == "sync";
@@ -209,7 +209,7 @@ Memories Servers::memories() {
 /// For a method that sends nothing: every rank updates its own parameters.
 std::unique_ptr<Strategy> without_exchange(const StrategySetup& setup) {
   const StrategyEntry plain = strategies::overlapped();
-  const Options defaults("strategy overlapped", plain.parameters, {});
+  const ParameterValues defaults("strategy overlapped", plain.parameters, {});
   return plain.make({setup.method, setup.layout, setup.buffers, setup.transport, setup.job, defaults});
 }
 

@@ -97,7 +97,7 @@ TEST(EntropyStage, OnlyOneRoundOfBytes) {
     EXPECT_THROW(huffman(make(name)), Error) << name;
   EXPECT_EQ(huffman(make("top_k"))->info().reducer, "allgather");
   EXPECT_FALSE(huffman(make("top_k"))->info().sparse) << "no reducer reads the entries on their way";
-  EXPECT_EQ(huffman(make("top_k"))->most_kept(Layout::flat(100)), 0) << "entries cannot be merged";
+  EXPECT_EQ(huffman(make("top_k"))->max_kept(Layout::flat(100)), 0) << "entries cannot be merged";
 }
 
 }  // namespace gradcomp::compositions

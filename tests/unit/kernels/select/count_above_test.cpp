@@ -41,7 +41,7 @@ TEST(CountAbove, MatchesCountingSerially) {
       const auto counts = count(above, tiles, a.data(), probes);
       for (std::size_t s = 0; s < layout.segments.size(); ++s) {
         const auto& segment = layout.segments[s];
-        for (std::size_t p = 0; p < most_probes; ++p) {
+        for (std::size_t p = 0; p < max_probes; ++p) {
           index_t expected = 0;
           for (index_t i = segment.offset; i < segment.offset + segment.count; ++i)
             expected += probes[s][p] >= 0 && bits_of(x[static_cast<std::size_t>(i)]) > probes[s][p] ? 1 : 0;
@@ -62,11 +62,11 @@ TEST(CountAbove, CountsInAShortlistWhatAllOfItWouldGive) {
   const Source source{Source::Kind::none, layout.count(), gradient.data()};
   FirstPass first(tiles);
   Selector selector(tiles, 0.02);
-  std::vector<Request> requests;
-  for (const auto& segment : layout.segments) requests.push_back({segment.count / 100, true, 0, 0});
+  std::vector<Selection> selections;
+  for (const auto& segment : layout.segments) selections.push_back({segment.count / 100, true, 0, 0});
   for (int step = 0; step < 2; ++step) {
     first.run(exec, tiles, source, selector.expect(source));
-    if (step == 0) selector.choose(exec, tiles, source, first, requests);
+    if (step == 0) selector.choose(exec, tiles, source, first, selections);
   }
   const Shortlist list = selector.shortlist(tiles, first);
   std::vector<std::int32_t> lows(layout.segments.size());
@@ -82,7 +82,7 @@ TEST(CountAbove, CountsInAShortlistWhatAllOfItWouldGive) {
   EXPECT_EQ(exact[2][0], first.moments()[2].candidates);
   const auto listed = count(above, tiles, zeros.data(), probes, list);
   for (std::size_t s = 0; s < exact.size(); ++s)
-    for (std::size_t p = 0; p < most_probes; ++p) EXPECT_EQ(listed[s][p], exact[s][p]);
+    for (std::size_t p = 0; p < max_probes; ++p) EXPECT_EQ(listed[s][p], exact[s][p]);
   probes[2][3] = low - 1;  // a probe below the bound: all of the segment is read
   const auto whole = count(above, tiles, zeros.data(), probes, list);
   for (const index_t found : whole[2]) EXPECT_EQ(found, 0);

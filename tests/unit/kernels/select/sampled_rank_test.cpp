@@ -26,10 +26,10 @@ std::vector<std::int32_t> ranks_of(SampledRank& sampled, const float* a, const s
   const Exec exec;
   sampled.run(exec, a, samples, nullptr, device_is_host);
   exec.fence();
-  std::vector<Goal> goals(samples.size());
-  Kokkos::deep_copy(HostSpan<Goal>(goals.data(), goals.size()), sampled.goals());
+  std::vector<SegmentSearch> searches(samples.size());
+  Kokkos::deep_copy(HostSpan<SegmentSearch>(searches.data(), searches.size()), sampled.searches());
   std::vector<std::int32_t> ranks;
-  for (const Goal& goal : goals) ranks.push_back(goal.rank > 0 ? goal.high : -1);
+  for (const SegmentSearch& search : searches) ranks.push_back(search.rank > 0 ? search.high : -1);
   return ranks;
 }
 

@@ -17,7 +17,7 @@ struct Entries {
 };
 
 /// One selection over x, which starts as the residual, with a gradient of zero.
-Entries select(const Layout& layout, const std::vector<float>& x, const std::vector<Request>& requests,
+Entries select(const Layout& layout, const std::vector<float>& x, const std::vector<Selection>& selections,
                double density) {
   const Exec exec;
   const Tiles tiles(layout);
@@ -27,15 +27,15 @@ Entries select(const Layout& layout, const std::vector<float>& x, const std::vec
   FirstPass first(tiles);
   first.run(exec, tiles, source);
   Selector selector(tiles, density);
-  selector.choose(exec, tiles, source, first, requests);
+  selector.choose(exec, tiles, source, first, selections);
   const auto kept = static_cast<std::size_t>(selector.kept());
   const Vector<std::uint32_t> indices("indices", kept);
   const Vector<float> values("values", kept);
   selector.emit(exec, tiles, source, indices.data(), values.data());
   exec.fence();
   Entries result{std::vector<std::uint32_t>(kept), std::vector<float>(kept), std::vector<float>(x.size()),
-                 std::vector<Chosen>(requests.size())};
-  for (std::size_t s = 0; s < requests.size(); ++s) result.chosen[s] = selector.chosen()(s);
+                 std::vector<Chosen>(selections.size())};
+  for (std::size_t s = 0; s < selections.size(); ++s) result.chosen[s] = selector.chosen()(s);
   Kokkos::deep_copy(HostSpan<std::uint32_t>(result.indices.data(), kept), indices);
   Kokkos::deep_copy(HostSpan<float>(result.values.data(), kept), values);
   Kokkos::deep_copy(HostSpan<float>(result.memory.data(), x.size()), memory);
@@ -54,15 +54,15 @@ void expect_conservation(const std::vector<float>& x, const Entries& entries) {
 }
 
 void expect_exact(const Layout& layout, const std::vector<float>& x, double ratio, double density) {
-  std::vector<Request> requests;
+  std::vector<Selection> selections;
   std::vector<std::uint32_t> expected;
   for (const auto& segment : layout.segments) {
     const auto k = static_cast<index_t>(std::ceil(ratio * static_cast<double>(segment.count)));
-    requests.push_back({k, true, 0, 0});
+    selections.push_back({k, true, 0, 0});
     const auto part = top_k_indices(x, segment.offset, segment.count, k);
     expected.insert(expected.end(), part.begin(), part.end());
   }
-  const auto entries = select(layout, x, requests, density);
+  const auto entries = select(layout, x, selections, density);
   ASSERT_EQ(entries.indices, expected);
   expect_conservation(x, entries);
 }
@@ -117,9 +117,9 @@ TEST(TopK, LaterStepsCollectWhileTheyReadAndChooseTheSame) {
   for (const double ratio : {0.001, 0.01, 0.3}) {
     FirstPass first(tiles);
     Selector selector(tiles, ratio);
-    std::vector<Request> requests;
+    std::vector<Selection> selections;
     for (const auto& segment : layout.segments)
-      requests.push_back({static_cast<index_t>(std::ceil(ratio * static_cast<double>(segment.count))), true, 0, 0});
+      selections.push_back({static_cast<index_t>(std::ceil(ratio * static_cast<double>(segment.count))), true, 0, 0});
     int step = 0;
     for (const float scale : {1.0f, 1.0f, 0.95f, 0.1f, 0.1f, 20.0f, 1.0f, 1.0f}) {
       SCOPED_TRACE("ratio " + std::to_string(ratio) + " step " + std::to_string(step));
@@ -133,13 +133,13 @@ TEST(TopK, LaterStepsCollectWhileTheyReadAndChooseTheSame) {
         EXPECT_EQ(collected, 0);
       }
       if (step == 1 && ratio < 0.1) {
-        EXPECT_GE(collected, requests[large].k);
-        EXPECT_LE(collected, 4 * requests[large].k);
+        EXPECT_GE(collected, selections[large].k);
+        EXPECT_LE(collected, 4 * selections[large].k);
       }
-      selector.choose(exec, tiles, source, first, requests);
+      selector.choose(exec, tiles, source, first, selections);
       std::vector<std::uint32_t> expected;
-      for (std::size_t s = 0; s < requests.size(); ++s) {
-        const auto part = top_k_indices(x, layout.segments[s].offset, layout.segments[s].count, requests[s].k);
+      for (std::size_t s = 0; s < selections.size(); ++s) {
+        const auto part = top_k_indices(x, layout.segments[s].offset, layout.segments[s].count, selections[s].k);
         expected.insert(expected.end(), part.begin(), part.end());
       }
       ASSERT_EQ(selector.kept(), static_cast<index_t>(expected.size()));
@@ -165,11 +165,11 @@ TEST(Threshold, KeepsAllAboveItPerSegment) {
   for (const auto& name : input_names()) {
     SCOPED_TRACE(name);
     const auto x = make_input(name, layout.count());
-    std::vector<Request> requests;
+    std::vector<Selection> selections;
     std::vector<std::uint32_t> expected;
     float threshold = 0.1f;
     for (const auto& segment : layout.segments) {
-      requests.push_back({segment.count / 100, false, bits_of(threshold), segment.count});
+      selections.push_back({segment.count / 100, false, bits_of(threshold), segment.count});
       for (index_t i = segment.offset; i < segment.offset + segment.count; ++i)
         if (std::fabs(x[static_cast<std::size_t>(i)]) > threshold) expected.push_back(static_cast<std::uint32_t>(i));
       if (segment.count < 100) {  // k = 0: nothing, whatever lies above
@@ -177,7 +177,7 @@ TEST(Threshold, KeepsAllAboveItPerSegment) {
       }
       threshold *= 2;
     }
-    const auto entries = select(layout, x, requests, 0.01);
+    const auto entries = select(layout, x, selections, 0.01);
     ASSERT_EQ(entries.indices, expected);
     expect_conservation(x, entries);
   }
@@ -204,21 +204,21 @@ TEST(Threshold, PastTheCapacityTheLargestKRemain) {
 TEST(Threshold, AnotherSegmentsSecondRoundLeavesExactOnesAlone) {
   Layout layout;
   layout.add("over", {1152});
-  std::vector<Request> requests{{11, false, 0, 22}};
+  std::vector<Selection> selections{{11, false, 0, 22}};
   for (const index_t n : {16, 400, 5000, 40000, 387}) {
     layout.add("exact", {n});
-    requests.push_back({std::max<index_t>(1, n / 100), true, 0, 0});
+    selections.push_back({std::max<index_t>(1, n / 100), true, 0, 0});
   }
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     for (const auto& name : {"laplace", "levels", "constant", "denormal"}) {
       const auto x = make_input(name, layout.count(), seed);
       std::vector<std::uint32_t> expected;
-      for (std::size_t s = 0; s < requests.size(); ++s) {
+      for (std::size_t s = 0; s < selections.size(); ++s) {
         const auto& segment = layout.segments[s];
-        const auto part = top_k_indices(x, segment.offset, segment.count, requests[s].k);
+        const auto part = top_k_indices(x, segment.offset, segment.count, selections[s].k);
         expected.insert(expected.end(), part.begin(), part.end());
       }
-      const auto entries = select(layout, x, requests, 0.01);
+      const auto entries = select(layout, x, selections, 0.01);
       ASSERT_EQ(entries.indices, expected) << name << " seed " << seed;
     }
   }
@@ -228,9 +228,9 @@ TEST(Threshold, BelowTheLeastTheLargestKRemain) {
   Layout layout;
   layout.add("under", {60000}).add("enough", {60000});
   const auto x = make_input("gauss", layout.count());
-  Request starved{500, false, bits_of(3.5f), 1000};
+  Selection starved{500, false, bits_of(3.5f), 1000};
   starved.least = 250;
-  Request fine = starved;
+  Selection fine = starved;
   fine.threshold = bits_of(2.6f);
   const auto entries = select(layout, x, {starved, fine}, 0.01);
   EXPECT_LT(entries.chosen[0].above, 250);
@@ -245,12 +245,12 @@ TEST(Threshold, ACutSendsTheFirstInIndexOrderAndLeavesTheRest) {
   for (const index_t n : {1, 31, 5000, 100000}) {
     const Layout layout = mixed_layout(n);
     const auto x = make_input("laplace", layout.count());
-    std::vector<Request> requests;
+    std::vector<Selection> selections;
     std::vector<std::uint32_t> expected;
     for (const auto& segment : layout.segments) {
       const index_t k = (segment.count + 19) / 20;
-      requests.push_back({k, false, bits_of(1.0f), segment.count});
-      requests.back().cut = k;
+      selections.push_back({k, false, bits_of(1.0f), segment.count});
+      selections.back().cut = k;
       index_t left = k;
       for (index_t i = segment.offset; i < segment.offset + segment.count; ++i) {
         if (std::fabs(x[static_cast<std::size_t>(i)]) <= 1 || left == 0) continue;
@@ -258,7 +258,7 @@ TEST(Threshold, ACutSendsTheFirstInIndexOrderAndLeavesTheRest) {
         --left;
       }
     }
-    const auto entries = select(layout, x, requests, 0.05);
+    const auto entries = select(layout, x, selections, 0.05);
     ASSERT_EQ(entries.indices, expected) << n;
     expect_conservation(x, entries);
   }
@@ -269,15 +269,15 @@ TEST(TopK, AKnownLowerBoundChangesNothingEvenWhenItIsWrong) {
   for (const auto& name : input_names()) {
     const auto x = make_input(name, layout.count());
     for (const float bound : {0.0f, 0.5f, 2.0f, 1e30f}) {
-      std::vector<Request> requests;
+      std::vector<Selection> selections;
       std::vector<std::uint32_t> expected;
       for (const auto& segment : layout.segments) {
-        requests.push_back({segment.count / 50, true, 0, 0});
-        requests.back().low = bits_of(bound);
+        selections.push_back({segment.count / 50, true, 0, 0});
+        selections.back().low = bits_of(bound);
         const auto part = top_k_indices(x, segment.offset, segment.count, segment.count / 50);
         expected.insert(expected.end(), part.begin(), part.end());
       }
-      const auto entries = select(layout, x, requests, 0.02);
+      const auto entries = select(layout, x, selections, 0.02);
       ASSERT_EQ(entries.indices, expected) << name << " bound " << bound;
       expect_conservation(x, entries);
     }

@@ -97,19 +97,19 @@ TEST(Projection, GradientsAgreeWithDifferences) {
   const int images = 3, height = 4, width = 6;
   for (const Path path : {Path::best, Path::portable}) {
     Layout layout;
-    index_t state_count = 0;
-    const Projection<double> projection(layout, state_count, spec, images, height, width);
+    index_t buffer_count = 0;
+    const Projection<double> projection(layout, buffer_count, spec, images, height, width);
     UnitWorkspace<double> workspace;
     projection.reserve(workspace, images);
-    ASSERT_EQ(state_count, 18);
+    ASSERT_EQ(buffer_count, 18);
     ASSERT_EQ(layout.count(), 45 + 18);
     const auto parameters = random_vector<double>(layout.count(), 1);
-    const Mirrored<double> state(state_count), gradient(layout.count());
+    const Mirrored<double> buffers(buffer_count), gradient(layout.count());
     OwnedMaps<double> x(images, height, width, 5, 1), weight(images, height / 2, width / 2, 9, 0);
     x.random(2);
     weight.random(3);
     const auto loss = [&] {
-      const auto out = projection.forward(Exec(), x.in(), parameters, state, true, workspace, path);
+      const auto out = projection.forward(Exec(), x.in(), parameters, buffers, true, workspace, path);
       return test::dot(test::host_copy(out.data, out.count()), weight, out.count());
     };
     loss();

@@ -29,25 +29,25 @@ std::unique_ptr<Model<T>> build(const std::string& which, int extent, int max_ba
   return std::make_unique<Vgg<T>>(which, VggSpec{{{16}, {32, 32}, {48}}, 40}, extent, extent, max_batch, classes, path);
 }
 
-/// A model with parameters, state, gradient and a random batch.
+/// A model with parameters, buffers, gradient and a random batch.
 template <class T>
 struct Problem {
   Problem(const std::string& which, int extent, int size, int max_batch, Path path = Path::best)
       : model(build<T>(which, extent, max_batch, path)),
         parameters(model->layout().count()),
-        state(model->state_count()),
+        buffers(model->buffer_count()),
         gradient(model->layout().count()),
         images(random_vector<T>(size * model->image_size(), 1)),
         labels(size) {
-    model->initialise(1, parameters.host(), state.host());
+    model->initialise(1, parameters.host(), buffers.host());
     for (int i = 0; i < size; ++i) labels(i) = i * 7 % classes;
   }
   Loss train(const Ready& ready = {}) {
-    return model->train_step(Exec(), parameters, state, {images, labels}, gradient, ready);
+    return model->train_step(Exec(), parameters, buffers, {images, labels}, gradient, ready);
   }
 
   std::unique_ptr<Model<T>> model;
-  Mirrored<T> parameters, state, gradient, images;
+  Mirrored<T> parameters, buffers, gradient, images;
   Mirrored<std::int32_t> labels;
 };
 
@@ -62,7 +62,8 @@ TEST(ImageModels, PathsAgreeInDouble) {
       EXPECT_NEAR(other.train().sum, b.sum, 1e-11 * b.sum) << which;
       const index_t count = other.model->layout().count();
       EXPECT_LT(test::relative_difference(other.gradient, portable.gradient, count), 1e-9) << which;
-      EXPECT_LT(test::relative_difference(other.state, portable.state, other.model->state_count()), 1e-11) << which;
+      EXPECT_LT(test::relative_difference(other.buffers, portable.buffers, other.model->buffer_count()), 1e-11)
+          << which;
     }
   }
 }
@@ -71,11 +72,11 @@ TEST(ImageModels, GradientsAgreeWithDifferences) {
   for (const auto& which : variants) {
     Problem<double> p(which, 8, 6, 6);
     p.train();
-    const Mirrored<double> gradient(p.model->layout().count()), state(p.model->state_count());
+    const Mirrored<double> gradient(p.model->layout().count()), buffers(p.model->buffer_count());
     gradient.assign(p.gradient);
     const auto loss = [&] {
-      state.assign(p.state);
-      p.model->forward(Exec(), p.parameters, state, {p.images, p.labels});
+      buffers.assign(p.buffers);
+      p.model->forward(Exec(), p.parameters, buffers, {p.images, p.labels});
       return p.model->loss(Exec()).mean();
     };
     // an element of every tensor; steps so short that hardly a ReLU or a maximum changes sides
@@ -116,10 +117,10 @@ TEST(ImageModels, ReportGradientsAsTheyComplete) {
 TEST(ImageModels, SmallBatchesDoNotSeeTheRestOfTheWorkspace) {
   for (const auto& which : variants) {
     Problem<float> exact(which, 8, 3, 3), roomy(which, 8, 3, 11), big(which, 8, 11, 11);
-    roomy.model->forward(Exec(), big.parameters, big.state, {big.images, big.labels});
+    roomy.model->forward(Exec(), big.parameters, big.buffers, {big.images, big.labels});
     EXPECT_EQ(exact.train().sum, roomy.train().sum) << which;
     EXPECT_TRUE(same_bits(exact.gradient, roomy.gradient)) << which;
-    EXPECT_TRUE(same_bits(exact.state, roomy.state)) << which;
+    EXPECT_TRUE(same_bits(exact.buffers, roomy.buffers)) << which;
   }
 }
 
@@ -143,12 +144,12 @@ TEST(ImageModels, StartFromTheRunningStatisticsOfNothing) {
   for (const auto& which : variants) {
     Problem<float> p(which, 8, 1, 1);
     index_t zeros = 0, ones = 0;
-    for (index_t i = 0; i < p.model->state_count(); ++i) {
-      zeros += p.state(i) == 0 ? 1 : 0;
-      ones += p.state(i) == 1 ? 1 : 0;
+    for (index_t i = 0; i < p.model->buffer_count(); ++i) {
+      zeros += p.buffers(i) == 0 ? 1 : 0;
+      ones += p.buffers(i) == 1 ? 1 : 0;
     }
-    EXPECT_EQ(2 * zeros, p.model->state_count()) << which;
-    EXPECT_EQ(2 * ones, p.model->state_count()) << which;
+    EXPECT_EQ(2 * zeros, p.model->buffer_count()) << which;
+    EXPECT_EQ(2 * ones, p.model->buffer_count()) << which;
   }
 }
 

@@ -14,25 +14,27 @@ using test::Mirrored;
 using test::random_vector;
 using test::same_bits;
 
-/// A model with parameters, state, gradient and a random batch of `size` images.
+/// A model with parameters, buffers, gradient and a random batch of `size` images.
 template <class T>
 struct Problem {
   Problem(const std::string& name, int extent, int size, int max_batch, Path path = Path::best)
       : model(make_model<T>(name, extent, extent, max_batch, 10, path)),
         parameters(model->layout().count()),
-        state(model->state_count()),
+        buffers(model->buffer_count()),
         gradient(model->layout().count()),
         images(random_vector<T>(size * model->image_size(), 1)),
         labels(size) {
-    model->initialise(1, parameters.host(), state.host());
+    model->initialise(1, parameters.host(), buffers.host());
     for (int i = 0; i < size; ++i) labels(i) = i * 7 % 10;
   }
 
   Batch<T> batch() const { return {images, labels}; }
-  Loss train(const Ready& ready = {}) { return model->train_step(Exec(), parameters, state, batch(), gradient, ready); }
+  Loss train(const Ready& ready = {}) {
+    return model->train_step(Exec(), parameters, buffers, batch(), gradient, ready);
+  }
 
   std::unique_ptr<Model<T>> model;
-  Mirrored<T> parameters, state, gradient, images;
+  Mirrored<T> parameters, buffers, gradient, images;
   Mirrored<std::int32_t> labels;
 };
 
@@ -53,7 +55,7 @@ TEST(ResNet20, HasTheParametersOfThePaper) {
     EXPECT_EQ(rows, 5707);
     EXPECT_EQ(columns, 698);
     EXPECT_EQ(4 * (1 * (rows + columns) + vectors), 31164);  // PowerSGD's bytes at rank 1
-    EXPECT_EQ(model->state_count(), 1376);
+    EXPECT_EQ(model->buffer_count(), 1376);
   }
   EXPECT_NEAR(make_model<float>("resnet20", 32, 32, 1)->step_flops() * 128, 31.0e9, 0.1e9);
 }
@@ -117,14 +119,14 @@ TEST(Model, InitialisesFromTheSeedAlone) {
 TEST(Model, SmallBatchesDoNotSeeTheRestOfTheWorkspace) {
   Problem<float> exact("resnet8", 8, 3, 3), roomy("resnet8", 8, 3, 11);
   Problem<float> big("resnet8", 8, 11, 11);
-  roomy.model->forward(Exec(), big.parameters, big.state, big.batch());  // leaves 11 images behind
+  roomy.model->forward(Exec(), big.parameters, big.buffers, big.batch());  // leaves 11 images behind
   const Loss a = exact.train(), b = roomy.train();
   EXPECT_EQ(a.sum, b.sum);
   EXPECT_EQ(b.count, 3);
   EXPECT_TRUE(same_bits(exact.gradient, roomy.gradient));
-  EXPECT_TRUE(same_bits(exact.state, roomy.state));
-  const Loss c = exact.model->evaluate(Exec(), exact.parameters, exact.state, exact.batch());
-  const Loss d = roomy.model->evaluate(Exec(), roomy.parameters, roomy.state, roomy.batch());
+  EXPECT_TRUE(same_bits(exact.buffers, roomy.buffers));
+  const Loss c = exact.model->evaluate(Exec(), exact.parameters, exact.buffers, exact.batch());
+  const Loss d = roomy.model->evaluate(Exec(), roomy.parameters, roomy.buffers, roomy.batch());
   EXPECT_EQ(c.sum, d.sum);
   EXPECT_EQ(c.correct, d.correct);
 }
@@ -164,23 +166,23 @@ TEST(Model, PathsAgreeInDouble) {
       Problem<double> other("resnet20", extent, 9, 9, path);
       EXPECT_NEAR(other.train().sum, b.sum, 1e-11 * b.sum);
       EXPECT_LT(test::relative_difference(other.gradient, portable.gradient, other.model->layout().count()), 1e-9);
-      EXPECT_LT(test::relative_difference(other.state, portable.state, other.model->state_count()), 1e-11);
+      EXPECT_LT(test::relative_difference(other.buffers, portable.buffers, other.model->buffer_count()), 1e-11);
     }
   }
 }
 
 TEST(Model, EvaluationReadsTheRunningStatistics) {
   Problem<double> p("resnet8", 8, 5, 5);
-  for (int step = 0; step < 250; ++step) p.model->forward(Exec(), p.parameters, p.state, p.batch());
+  for (int step = 0; step < 250; ++step) p.model->forward(Exec(), p.parameters, p.buffers, p.batch());
   const Loss training = p.model->loss(Exec());
-  const Mirrored<double> before(p.model->state_count());
-  before.assign(p.state);
-  const Loss evaluated = p.model->evaluate(Exec(), p.parameters, p.state, p.batch());
-  EXPECT_TRUE(same_bits(before, p.state));
+  const Mirrored<double> before(p.model->buffer_count());
+  before.assign(p.buffers);
+  const Loss evaluated = p.model->evaluate(Exec(), p.parameters, p.buffers, p.batch());
+  EXPECT_TRUE(same_bits(before, p.buffers));
   // the same batch over and over: running and batch statistics differ by the unbiased variance's n / (n - 1) alone
   EXPECT_NEAR(evaluated.sum, training.sum, 0.15 * training.sum);
-  p.state.fill(1);
-  EXPECT_NE(p.model->evaluate(Exec(), p.parameters, p.state, p.batch()).sum, evaluated.sum);
+  p.buffers.fill(1);
+  EXPECT_NE(p.model->evaluate(Exec(), p.parameters, p.buffers, p.batch()).sum, evaluated.sum);
 }
 
 TEST(Model, TrainsASmallProblem) {

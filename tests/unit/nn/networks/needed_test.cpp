@@ -37,22 +37,22 @@ class Subject {
     draw(tokens, texts ? samples * length : 0, 1);
     draw(images, texts ? 0 : samples * model->image_size(), 0.2F);
     parameters = Mirrored<float>(model->layout().count());
-    state = Mirrored<float>(model->state_count());
-    model->initialise(1, parameters.host(), state.host());
+    buffers = Mirrored<float>(model->buffer_count());
+    model->initialise(1, parameters.host(), buffers.host());
   }
 
   Batch<float> batch() const { return {images, labels, tokens, true, 3}; }
 
   /// The loss of forward() with parameters `p`.
   double loss(const Span<const float>& p, const Needed& needed) const {
-    const Mirrored<float> moving(model->state_count());
-    moving.assign(state);
+    const Mirrored<float> moving(model->buffer_count());
+    moving.assign(buffers);
     model->forward(Exec(), p, moving, batch(), needed);
     return model->loss(Exec()).sum;
   }
 
   std::unique_ptr<Model<float>> model;
-  Mirrored<float> images, parameters, state;
+  Mirrored<float> images, parameters, buffers;
   Mirrored<std::int32_t> labels, tokens;
 };
 
@@ -99,7 +99,7 @@ TEST(Needed, IsToldInItsOwnForwardAlone) {
     const double expected = subject.loss(subject.parameters, [&](std::size_t) { ++calls; });
     const int once = calls;
     EXPECT_EQ(subject.loss(subject.parameters, {}), expected) << "an empty hook";
-    const Mirrored<float> moving(subject.model->state_count());
+    const Mirrored<float> moving(subject.model->buffer_count());
     subject.model->forward(Exec(), subject.parameters, moving, subject.batch());
     subject.model->infer(Exec(), subject.parameters, moving, subject.batch());
     subject.model->loss(Exec());

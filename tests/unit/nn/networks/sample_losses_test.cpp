@@ -34,11 +34,11 @@ TEST(SampleLosses, AreWhatTheBatchAveragesAndWeighs) {
   for (const Path path : test::paths) {
     for (const Kind kind : test::kinds) {
       SampleProblem<float> p(kind, 4, 5, path, 0.3);
-      const Mirrored<float> state(p.model->state_count());
-      state.assign(p.state);
+      const Mirrored<float> buffers(p.model->buffer_count());
+      buffers.assign(p.buffers);
       const double mean = p.train().mean();
       const auto plain = p.sample_losses();
-      p.state.assign(state);
+      p.buffers.assign(buffers);
       const double weighted = p.weigh({0.5f, 0, 3, 1}).train().mean();
       const auto losses = p.sample_losses();
       EXPECT_TRUE(same_bits(plain, losses)) << p.name();
@@ -59,13 +59,13 @@ TEST(SampleLosses, LeaveTheTrainingAsItWasGivenACopyOfTheState) {
       const Loss a = plain.train(), b = watched.train();
       EXPECT_EQ(a.sum, b.sum) << plain.name() << " step " << step;
       EXPECT_TRUE(same_bits(plain.gradient, watched.gradient)) << plain.name() << " step " << step;
-      const auto before = watched.state.now();
-      const Mirrored<float> copy(watched.model->state_count()), losses(4);
-      copy.assign(watched.state);
+      const auto before = watched.buffers.now();
+      const Mirrored<float> copy(watched.model->buffer_count()), losses(4);
+      copy.assign(watched.buffers);
       watched.model->infer(Exec(), watched.parameters, copy, others.batch());
       watched.model->sample_losses(Exec(), losses);
-      EXPECT_EQ(watched.state.now(), before) << plain.name();
-      EXPECT_EQ(same_bits(copy, watched.state), !test::has_hidden_state(kind)) << plain.name();
+      EXPECT_EQ(watched.buffers.now(), before) << plain.name();
+      EXPECT_EQ(same_bits(copy, watched.buffers), !test::has_hidden_state(kind)) << plain.name();
     }
   }
 }
@@ -74,7 +74,7 @@ TEST(SampleLosses, OfARestartedBatchBeginWithoutAHiddenState) {
   for (const Kind kind : {Kind::lstm, Kind::tied_lstm}) {
     SampleProblem<float> restarted(kind, 3, 3), zero(kind, 3, 3), carried(kind, 3, 3);
     restarted.restart = true;
-    zero.state.fill(0);
+    zero.buffers.fill(0);
     restarted.evaluate();
     zero.evaluate();
     carried.evaluate();
@@ -110,8 +110,8 @@ TEST(SampleLosses, CountNothingForABadLabelWhichLossReports) {
     SampleProblem<double> p(kind, 2, 2), good(kind, 2, 2);
     const auto each = p.labels_of_each();
     p.labels(each) = -1;  // the first of sample 1
-    p.model->infer(Exec(), p.parameters, p.state, p.batch());
-    good.model->infer(Exec(), good.parameters, good.state, good.batch());
+    p.model->infer(Exec(), p.parameters, p.buffers, p.batch());
+    good.model->infer(Exec(), good.parameters, good.buffers, good.batch());
     const auto losses = p.sample_losses(), expected = good.sample_losses();
     EXPECT_EQ(losses(0), expected(0)) << p.name();
     EXPECT_LT(losses(1), expected(1)) << p.name();

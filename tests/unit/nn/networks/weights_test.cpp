@@ -11,14 +11,14 @@ using test::SampleProblem;
 
 const std::vector<float> some = {2, 0, 0.5f};
 
-/// The gradient from the state that p has now, which stays.
+/// The gradient from the buffers that p has now, which stay.
 Mirrored<double> gradient_of(SampleProblem<double>& p, Loss* loss = nullptr) {
-  const Mirrored<double> state(p.model->state_count()), gradient(p.model->layout().count());
-  state.assign(p.state);
+  const Mirrored<double> buffers(p.model->buffer_count()), gradient(p.model->layout().count());
+  buffers.assign(p.buffers);
   const Loss found = p.train();
   if (loss != nullptr) *loss = found;
   gradient.assign(p.gradient);
-  p.state.assign(state);
+  p.buffers.assign(buffers);
   return gradient;
 }
 
@@ -31,10 +31,10 @@ TEST(Weights, GradientsAgreeWithDifferences) {
     for (const Kind kind : test::kinds) {
       SampleProblem<double> p(kind, 3, 4, path, 0.3);
       const auto gradient = gradient_of(p.weigh(some));
-      const Mirrored<double> state(p.model->state_count());
+      const Mirrored<double> buffers(p.model->buffer_count());
       const auto loss = [&] {
-        state.assign(p.state);
-        p.model->forward(Exec(), p.parameters, state, p.batch());
+        buffers.assign(p.buffers);
+        p.model->forward(Exec(), p.parameters, buffers, p.batch());
         return p.model->loss(Exec()).mean();
       };
       // of images by steps so short that hardly a ReLU or a maximum changes sides
@@ -102,7 +102,7 @@ TEST(Weights, OfOneChangeNoBit) {
       EXPECT_EQ(a.sum, b.sum) << plain.name();
       EXPECT_EQ(a.correct, b.correct) << plain.name();
       EXPECT_TRUE(same_bits(plain.gradient, weighted.gradient)) << plain.name();
-      EXPECT_TRUE(same_bits(plain.state, weighted.state)) << plain.name();
+      EXPECT_TRUE(same_bits(plain.buffers, weighted.buffers)) << plain.name();
       EXPECT_EQ(plain.evaluate().sum, weighted.evaluate().sum) << plain.name();
     }
   }
@@ -118,7 +118,7 @@ TEST(Weights, OfZeroLeaveNoGradient) {
       EXPECT_EQ(loss.correct, unweighted.correct) << p.name();
       EXPECT_EQ(loss.count, unweighted.count) << p.name();
       for (const float g : p.gradient.now()) ASSERT_EQ(g, 0) << p.name();
-      EXPECT_TRUE(same_bits(p.state, plain.state)) << p.name();  // forward alone moves it
+      EXPECT_TRUE(same_bits(p.buffers, plain.buffers)) << p.name();  // forward alone moves it
     }
   }
 }
@@ -140,15 +140,15 @@ TEST(Weights, AreThoseOfTheLastBatchAlone) {
   for (const Kind kind : test::kinds) {
     SampleProblem<float> used(kind, 2, 5), fresh(kind, 2, 5);
     SampleProblem<float> big(kind, 5, 5);
-    used.model->train_step(Exec(), big.parameters, big.state, big.weigh({3, 4, 5, 6, 7}).batch(), big.gradient);
+    used.model->train_step(Exec(), big.parameters, big.buffers, big.weigh({3, 4, 5, 6, 7}).batch(), big.gradient);
     EXPECT_EQ(used.train().sum, fresh.train().sum) << used.name();
     EXPECT_TRUE(same_bits(used.gradient, fresh.gradient)) << used.name();
     used.weigh({2, 2});
-    used.model->forward(Exec(), used.parameters, used.state, used.batch());
+    used.model->forward(Exec(), used.parameters, used.buffers, used.batch());
     used.weights.fill(0);
     used.batch();  // hands the caller's array over once more: the model has a copy
     const Loss weighted = used.model->loss(Exec());
-    fresh.model->forward(Exec(), fresh.parameters, fresh.state, fresh.batch());
+    fresh.model->forward(Exec(), fresh.parameters, fresh.buffers, fresh.batch());
     EXPECT_EQ(weighted.sum, 2 * fresh.model->loss(Exec()).sum) << used.name();
   }
 }
@@ -158,7 +158,7 @@ TEST(Weights, AreOneForEachSampleOrNone) {
     for (const int count : {1, 2, 4, 15}) {
       SampleProblem<float> p(kind, 3, 4);
       p.weigh(std::vector<float>(static_cast<std::size_t>(count), 1)).restart = true;
-      const auto state = p.state.now();
+      const auto buffers = p.buffers.now();
       try {
         p.train();
         FAIL() << p.name();
@@ -166,7 +166,7 @@ TEST(Weights, AreOneForEachSampleOrNone) {
         EXPECT_EQ(error.what(), fmt::format("{}: {} weights for a batch of 3 samples where each has one, or none has",
                                             p.name(), count));
       }
-      EXPECT_EQ(p.state.now(), state) << p.name();  // nothing has begun
+      EXPECT_EQ(p.buffers.now(), buffers) << p.name();  // nothing has begun
     }
   }
 }

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/nn/optimisers/schedule.hpp"
+#include "gradcomp/nn/optimisers/learning_rate.hpp"
 #include "unit/nn/mirrored.hpp"
 
 namespace gradcomp::nn {
@@ -50,22 +50,22 @@ TEST(Sgd, RefusesBadOptions) {
   EXPECT_THROW(momentum_form("true"), Error);
 }
 
-TEST(Schedule, WarmsUpAndDecays) {
-  Schedule schedule{.decay = Decay::cosine, .rate = 2, .steps = 110, .warmup = 10};
-  EXPECT_DOUBLE_EQ(schedule.at(0), 0.2);
-  EXPECT_DOUBLE_EQ(schedule.at(9), 2);
-  EXPECT_DOUBLE_EQ(schedule.at(10), 2);
-  EXPECT_NEAR(schedule.at(60), 1, 1e-12);
-  EXPECT_NEAR(schedule.at(110), 0, 1e-12);
-  EXPECT_NEAR(schedule.at(500), 0, 1e-12);
-  schedule = {.decay = Decay::step, .rate = 1, .steps = 100, .factor = 0.5, .milestones = {0.5, 0.75}};
-  EXPECT_DOUBLE_EQ(schedule.at(49), 1);
-  EXPECT_DOUBLE_EQ(schedule.at(50), 0.5);
-  EXPECT_DOUBLE_EQ(schedule.at(75), 0.25);
-  EXPECT_DOUBLE_EQ((Schedule{.rate = 0.3}).at(1000), 0.3);
+TEST(LearningRate, WarmsUpAndDecays) {
+  LearningRate rate{.decay = Decay::cosine, .rate = 2, .steps = 110, .warmup = 10};
+  EXPECT_DOUBLE_EQ(rate.at(0), 0.2);
+  EXPECT_DOUBLE_EQ(rate.at(9), 2);
+  EXPECT_DOUBLE_EQ(rate.at(10), 2);
+  EXPECT_NEAR(rate.at(60), 1, 1e-12);
+  EXPECT_NEAR(rate.at(110), 0, 1e-12);
+  EXPECT_NEAR(rate.at(500), 0, 1e-12);
+  rate = {.decay = Decay::step, .rate = 1, .steps = 100, .factor = 0.5, .milestones = {0.5, 0.75}};
+  EXPECT_DOUBLE_EQ(rate.at(49), 1);
+  EXPECT_DOUBLE_EQ(rate.at(50), 0.5);
+  EXPECT_DOUBLE_EQ(rate.at(75), 0.25);
+  EXPECT_DOUBLE_EQ((LearningRate{.rate = 0.3}).at(1000), 0.3);
 }
 
-TEST(Schedule, NamesWhatIsAllowed) {
+TEST(LearningRate, NamesWhatIsAllowed) {
   EXPECT_EQ(decay_from_name("cosine"), Decay::cosine);
   try {
     decay_from_name("linear");

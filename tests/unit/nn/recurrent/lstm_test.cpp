@@ -62,7 +62,7 @@ TEST(LstmLanguageModel, PathsAgree) {
       EXPECT_NEAR(a.sum, b.sum, 1e-12 * b.sum);
       EXPECT_EQ(a.correct, b.correct);
       EXPECT_LT(test::relative_difference(other.gradient, portable.gradient, other.model->layout().count()), 1e-12);
-      EXPECT_LT(test::relative_difference(other.state, portable.state, other.model->state_count()), 1e-12);
+      EXPECT_LT(test::relative_difference(other.buffers, portable.buffers, other.model->buffer_count()), 1e-12);
     }
   }
 }
@@ -92,11 +92,11 @@ TEST(LstmLanguageModel, CarriesTheHiddenStateOn) {
   }
   EXPECT_NEAR(found.sum, expected.sum, 1e-12 * expected.sum);
   EXPECT_EQ(found.count, expected.count);
-  EXPECT_LT(test::relative_difference(part.state, whole.state, whole.model->state_count()), 1e-12);
+  EXPECT_LT(test::relative_difference(part.buffers, whole.buffers, whole.model->buffer_count()), 1e-12);
   const Loss on = part.evaluate();
   part.restart = true;
   const Loss anew = part.evaluate();
-  part.state.fill(0);
+  part.buffers.fill(0);
   part.restart = false;
   EXPECT_NE(on.sum, anew.sum);
   EXPECT_EQ(part.evaluate().sum, anew.sum);
@@ -152,8 +152,8 @@ TEST(LstmLanguageModel, RefusesWhatDoesNotFit) {
   EXPECT_THROW(problem<float>({"bad", 1, 8, 8, true, 1}, 1, 1), Error);
   EXPECT_THROW(problem<float>(small(1, false, 0), 3, 2).train(), Error);
   auto p = problem<float>(small(1, false, 0), 2, 2);
-  EXPECT_THROW(p.model->forward(Exec(), p.parameters, p.state, {{}, p.labels, {}}), Error);
-  EXPECT_THROW(p.model->forward(Exec(), p.parameters, p.state, {{}, subspan<std::int32_t>(p.labels, 0, 7), p.tokens}),
+  EXPECT_THROW(p.model->forward(Exec(), p.parameters, p.buffers, {{}, p.labels, {}}), Error);
+  EXPECT_THROW(p.model->forward(Exec(), p.parameters, p.buffers, {{}, subspan<std::int32_t>(p.labels, 0, 7), p.tokens}),
                Error);
 }
 

@@ -169,7 +169,7 @@ void return_cast(const Exec& exec, const Source& source, float ranks, const Vect
 template <class Format>
 class CastControl final : public CompressorOf<CastState> {
  public:
-  CastControl(Info info, Options options)
+  CastControl(Info info, ParameterValues options)
       : CompressorOf(std::move(info), std::move(options)),
         m_stochastic(this->options().text("rounding") == "stochastic") {}
 

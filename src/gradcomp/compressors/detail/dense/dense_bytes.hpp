@@ -48,10 +48,10 @@ class DenseBytesOf : public DenseBytes {
  public:
   using DenseBytes::DenseBytes;
 
-  void fit(const Exec& exec, State& state, index_t count) const final {
-    if (!can_fit()) return Compressor::fit(exec, state, count);
-    state.fit(count);
-    fit_plans(exec, static_cast<Own&>(state), count);
+  void resize(const Exec& exec, State& state, index_t count) const final {
+    if (!can_resize()) return Compressor::resize(exec, state, count);
+    state.resize(count);
+    resize_plans(exec, static_cast<Own&>(state), count);
   }
 
  protected:
@@ -59,8 +59,8 @@ class DenseBytesOf : public DenseBytes {
                       std::byte* sections) const = 0;
   virtual void decode(const Exec& exec, const std::byte* sections, float weight, Own& state, const Gate& gate,
                       const Span<float>& out) const = 0;
-  /// After State::fit(), where can_fit(): the plans that depend on the layout.
-  virtual void fit_plans(const Exec&, Own&, index_t /*count*/) const {}
+  /// After State::resize(), where can_resize(): the plans that depend on the layout.
+  virtual void resize_plans(const Exec&, Own&, index_t /*count*/) const {}
 
  private:
   void encode_state(const Exec& exec, const Source& source, DenseState& state, const Context& context,

@@ -9,7 +9,7 @@ void copy_accumulated(const Exec& exec, const Source& source, float* copy) {
   Kokkos::parallel_for(
       "gradcomp::compressors::copy_accumulated", IndexRange(exec, 0, source.count), KOKKOS_LAMBDA(const index_t i) {
         bool good = true;
-        const float a = source.first(i, good);
+        const float a = source.accumulate(i, good);
         copy[i] = good ? a : Kokkos::Experimental::quiet_NaN_v<float>;
       });
 }

@@ -63,7 +63,7 @@ void write_float8_scales(const Exec& exec, const Float8State& state, float* scal
   Kokkos::parallel_for(
       "gradcomp::compressors::float8_scales", IndexRange(exec, 0, state.tiles.segments()),
       KOKKOS_LAMBDA(const index_t s) {
-        scales[s] = float8_scale(Format::decode(Format::most_code), Kokkos::bit_cast<float>(moments(s).max_bits));
+        scales[s] = float8_scale(Format::decode(Format::max_code), Kokkos::bit_cast<float>(moments(s).max_bits));
         if (moments(s).non_finite > 0) Kokkos::atomic_add(&non_finite(0), moments(s).non_finite);
       });
 }
@@ -82,7 +82,7 @@ void encode_float8(const Exec& exec, const Source& source, const Float8State& st
         const Float8State::Place segment = place(here.segment);
         const float scale = scales[here.segment], inverse = 1 / scale;
         const Array4 key = stream_key(context.seed, segment.id, context.step, static_cast<std::uint32_t>(context.rank));
-        std::uint32_t most = Format::most_code;
+        std::uint32_t most = Format::max_code;
         while (!Source::is_finite(Format::decode(most) * inverse)) --most;
         for (index_t at = 0; at < here.count; at += kernels::uniform_elements) {
           const index_t i = here.first + at;
@@ -135,7 +135,7 @@ void decode_float8(const Exec& exec, const Float8State& state, const std::byte* 
 template <class Format>
 class Float8Cast final : public DenseBytesOf<Float8State> {
  public:
-  Float8Cast(Info info, const Options& options)
+  Float8Cast(Info info, const ParameterValues& options)
       : DenseBytesOf<Float8State>(declared(std::move(info), options), options) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
@@ -144,7 +144,7 @@ class Float8Cast final : public DenseBytesOf<Float8State> {
   index_t payload_bytes(const Layout& layout, index_t) const override {
     return layout.count() + 4 * static_cast<index_t>(layout.segments.size());
   }
-  bool can_fit() const override { return true; }
+  bool can_resize() const override { return true; }
 
  protected:
   void encode(const Exec& exec, const Source& source, Float8State& own, const Context& context,
@@ -157,10 +157,10 @@ class Float8Cast final : public DenseBytesOf<Float8State> {
               const Span<float>& out) const override {
     decode_float8<Format>(exec, own, sections, weight, gate, out);
   }
-  void fit_plans(const Exec& exec, Float8State& own, index_t count) const override { own.tiles.fit(exec, count); }
+  void resize_plans(const Exec& exec, Float8State& own, index_t count) const override { own.tiles.resize(exec, count); }
 
  private:
-  static Info declared(Info info, const Options& options) {
+  static Info declared(Info info, const ParameterValues& options) {
     if (options.text("rounding") == "stochastic") info.property = Info::Property::unbiased;
     return info;
   }

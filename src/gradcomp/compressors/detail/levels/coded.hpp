@@ -26,7 +26,7 @@ inline Parameter group_parameter(const std::string& value) {
       .formerly("bucket")
       .as_shared();
 }
-inline index_t group_length(const Options& options) {
+inline index_t group_length(const ParameterValues& options) {
   return options.text("group") == "tensor" ? 0 : options.integer("group");
 }
 inline Parameter scale_parameter() {
@@ -73,7 +73,7 @@ template <class Scheme>
 class Coded final : public DenseBytesOf<CodedState> {
  public:
   using Codec = typename Scheme::Codec;
-  Coded(Info info, Options options)
+  Coded(Info info, ParameterValues options)
       : DenseBytesOf(std::move(info), std::move(options)), m_scheme(Scheme::from(this->options())) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
@@ -82,7 +82,7 @@ class Coded final : public DenseBytesOf<CodedState> {
   index_t payload_bytes(const Layout& layout, index_t) const override {
     return kernels::coded_bytes(layout, m_scheme.length, m_scheme.bits, Codec::words);
   }
-  bool can_fit() const override { return true; }
+  bool can_resize() const override { return true; }
 
  protected:
   void encode(const Exec& exec, const Source& source, CodedState& own, const Context& context,
@@ -103,9 +103,9 @@ class Coded final : public DenseBytesOf<CodedState> {
               const Span<float>& out) const override {
     kernels::decode_codes(exec, own.plan, m_scheme.codec, sections, weight, gate, own.wrong, out);
   }
-  void fit_plans(const Exec& exec, CodedState& own, index_t count) const override {
-    own.plan.fit(exec, count);
-    if (Codec::words > 0) own.ranges.fit(exec, count);
+  void resize_plans(const Exec& exec, CodedState& own, index_t count) const override {
+    own.plan.resize(exec, count);
+    if (Codec::words > 0) own.ranges.resize(exec, count);
   }
 
  private:

@@ -39,7 +39,7 @@ inline std::vector<Parameter> dithering_parameters(const std::string& bits, cons
       coding_parameter("delta"),
   };
 }
-inline int levels_of(const Options& options) {
+inline int levels_of(const ParameterValues& options) {
   const index_t levels = options.integer("levels");
   return static_cast<int>(levels > 0 ? levels : (index_t{1} << (options.integer("bits") - 1)) - 1);
 }
@@ -61,7 +61,7 @@ struct DitheringScheme {
   bool shrinks = true;
   NormScale scales;
 
-  static DitheringScheme from(const Options& options) {
+  static DitheringScheme from(const ParameterValues& options) {
     DitheringScheme scheme;
     scheme.codec.levels = levels_of(options);
     scheme.bits = bits_of(scheme.codec.levels);
@@ -78,7 +78,7 @@ struct DitheringScheme {
 /// The method of such a scheme with either coding.
 template <class Scheme>
 Entry dithering_entry(const Info& info) {
-  return {info, [info](const Options& options) -> std::unique_ptr<Compressor> {
+  return {info, [info](const ParameterValues& options) -> std::unique_ptr<Compressor> {
             auto fixed = std::make_unique<Coded<Scheme>>(info, options);
             if (options.text("coding") == "fixed") return fixed;
             const Scheme scheme = Scheme::from(options);

@@ -20,7 +20,7 @@ void first_sums(const Exec& exec, const Source& source, const kernels::SignPiece
           below[l] = above[l] = 0;
           under[l] = bad[l] = 0;
         });
-        kernels::first_rows(warp, source, here.first, here.count, bad, [&](int l, float a, int) {
+        kernels::accumulate_rows(warp, source, here.first, here.count, bad, [&](int l, float a, int) {
           below[l] += static_cast<double>(a < 0 ? a : 0.0f);
           above[l] += static_cast<double>(a < 0 ? 0.0f : a);
           under[l] += a < 0 ? 1 : 0;
@@ -123,7 +123,7 @@ index_t ColumnLevels::bytes() const {
   return m_pieces.bytes() + static_cast<index_t>(m_sums.size() * sizeof(SideSums) + 4 * m_thresholds.size());
 }
 
-void ColumnLevels::first(const Exec& exec, const Source& source, const Tally& non_finite) const {
+void ColumnLevels::accumulate(const Exec& exec, const Source& source, const Tally& non_finite) const {
   first_sums(exec, source, m_pieces, non_finite, m_sums);
 }
 

@@ -26,10 +26,10 @@ class ColumnLevels {
   index_t bytes() const;
 
   /// Forms a of all columns, and counts its non-finite elements.
-  void first(const Exec& exec, const Source& source, const Tally& non_finite) const;
+  void accumulate(const Exec& exec, const Source& source, const Tally& non_finite) const;
 
-  /// After first(), of finite elements: values[2 c], values[2 c + 1] = lower and upper level of column c (1 more read
-  /// of a about the mean).
+  /// After accumulate(), of finite elements: values[2 c], values[2 c + 1] = lower and upper level of column c (1 more
+  /// read of a about the mean).
   void write(const Exec& exec, const Source& source, float* values) const;
 
   /// The levels in `values`: to encode after write(), and to decode.

@@ -47,12 +47,12 @@ void return_levels(const Exec& exec, const SummedState& state, const Source& sou
 /// A method is a Scheme:
 ///   index_t length; Scales scales            as in detail/levels/coded.hpp, one word
 ///   int sum_bits                             of a sum of levels: 4, 8 or 16
-///   static constexpr int most_levels         s of one rank; of W ranks: min(most_levels, (2^(sum_bits - 1) - 1) / W)
+///   static constexpr int max_levels         s of one rank; of W ranks: min(max_levels, (2^(sum_bits - 1) - 1) / W)
 ///   double excess(levels, n)                 w for n elements; remedy as in detail/levels/coded.hpp
 template <class Scheme>
 class SummedLevels final : public CompressorOf<SummedState> {
  public:
-  SummedLevels(Info info, Options options)
+  SummedLevels(Info info, ParameterValues options)
       : CompressorOf(std::move(info), std::move(options)), m_scheme(Scheme::from(this->options())) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
@@ -68,10 +68,10 @@ class SummedLevels final : public CompressorOf<SummedState> {
   void do_produce(const Exec& exec, int round, const Source& source, SummedState& own, const Context& context,
                   Message& message) const override {
     if (round == 0) {
-      const int most = kernels::most_summed(m_scheme.sum_bits);
+      const int most = kernels::max_summed(m_scheme.sum_bits);
       require(context.ranks <= most, "{}: sums of {} bits hold the levels of {} ranks at most, there are {}",
               info().name, m_scheme.sum_bits, most, context.ranks);
-      own.codec.levels = std::min(Scheme::most_levels, most / context.ranks);
+      own.codec.levels = std::min(Scheme::max_levels, most / context.ranks);
       own.factor = factor(source, own, context);
       own.non_finite.clear(exec);
       own.ranges.run(exec, source, own.non_finite);

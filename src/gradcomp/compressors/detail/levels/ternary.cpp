@@ -39,7 +39,7 @@ struct Base3State final : DenseState {
 
 class Base3Ternary final : public DenseBytesOf<Base3State> {
  public:
-  Base3Ternary(Info info, const Options& options) : DenseBytesOf(std::move(info), options) {
+  Base3Ternary(Info info, const ParameterValues& options) : DenseBytesOf(std::move(info), options) {
     m_scale.scales.clip = options.real("clip");
   }
 
@@ -79,7 +79,7 @@ class Base3Ternary final : public DenseBytesOf<Base3State> {
 
 }  // namespace
 
-std::unique_ptr<Compressor> make_base3_ternary(Info info, const Options& options) {
+std::unique_ptr<Compressor> make_base3_ternary(Info info, const ParameterValues& options) {
   return std::make_unique<Base3Ternary>(std::move(info), options);
 }
 

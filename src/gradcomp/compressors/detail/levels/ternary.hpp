@@ -23,6 +23,6 @@ struct TernaryScale {
 };
 
 /// TernGrad with code=base3; `info` has one bytes round.
-std::unique_ptr<Compressor> make_base3_ternary(Info info, const Options& options);
+std::unique_ptr<Compressor> make_base3_ternary(Info info, const ParameterValues& options);
 
 }  // namespace gradcomp::compressors

@@ -41,7 +41,7 @@ std::vector<kernels::CopiedRun> raw_runs(const Layout& layout, index_t rank) {
 
 }  // namespace
 
-index_t most_atomo_floats(const Layout& layout, index_t rank) {
+index_t max_atomo_floats(const Layout& layout, index_t rank) {
   index_t floats = 0;
   for (const auto& segment : layout.segments) {
     const MatrixShape m = spectral_shape(segment);
@@ -57,7 +57,7 @@ AtomoState::AtomoState(const Layout& bucket, index_t rank)
       plan(matrices_of(bucket, rank)),
       runs(kernels::upload("gradcomp::compressors::atomo::runs", raw_runs(bucket, rank))),
       payload("gradcomp::compressors::atomo::payload",
-              static_cast<std::size_t>(payload_header_bytes + 4 * most_atomo_floats(bucket, rank))),
+              static_cast<std::size_t>(payload_header_bytes + 4 * max_atomo_floats(bucket, rank))),
       grams("gradcomp::compressors::atomo::grams", static_cast<std::size_t>(plan.gram_count())),
       vectors("gradcomp::compressors::atomo::vectors", grams.size()),
       values("gradcomp::compressors::atomo::values", static_cast<std::size_t>(plan.value_count())),

@@ -12,7 +12,7 @@ namespace gradcomp::compressors {
 inline constexpr index_t longest_short_side = 512;
 
 /// Floats of a payload's sections with all terms of every matrix.
-index_t most_atomo_floats(const Layout& layout, index_t rank);
+index_t max_atomo_floats(const Layout& layout, index_t rank);
 
 /// Work space of one bucket: a payload of up to some 2 n floats, 16 bytes for each element of the Gram matrices.
 struct AtomoState final : State {

@@ -34,7 +34,7 @@ void count_non_finite(const Exec& exec, const float* reduced, index_t count, con
       });
 }
 
-LowRankRule::LowRankRule(const Options& options)
+LowRankRule::LowRankRule(const ParameterValues& options)
     : rank(static_cast<int>(options.integer("rank"))),
       min_rate(options.real("min_rate")),
       start_step(options.integer("start_step")),
@@ -53,7 +53,7 @@ index_t LowRankState::scratch_bytes() const {
   return plan.scratch_bytes() + whole.scratch_bytes() + 8 * static_cast<index_t>(own.size());
 }
 
-LowRankMethod::LowRankMethod(Info info, Options options)
+LowRankMethod::LowRankMethod(Info info, ParameterValues options)
     : CompressorOf(std::move(info), std::move(options)), m_rule(this->options()) {}
 
 FactorCounts LowRankMethod::counts(const Layout& layout) const {
@@ -71,7 +71,7 @@ FactorCounts LowRankMethod::counts(const Layout& layout) const {
 
 index_t LowRankMethod::payload_bytes(const Layout& layout, index_t) const {
   const FactorCounts sum = counts(layout);
-  return size_of(DType::f32) * (m_rule.start_step > 0 ? layout.count() : most_factors(sum) + sum.dense);
+  return size_of(DType::f32) * (m_rule.start_step > 0 ? layout.count() : max_factors(sum) + sum.dense);
 }
 
 void LowRankMethod::orthonormalise(const Exec& exec, const Vector<kernels::ColumnMatrix>& columns,
@@ -92,7 +92,7 @@ void LowRankMethod::do_produce(const Exec& exec, int round, const Source& source
   own.factors = 0;
   own.bad.clear(exec);
   if (own.is_dense) {
-    own.whole.touch_dense(exec, source, own.own, own.bad.count());
+    own.whole.accumulate_dense(exec, source, own.own, own.bad.count());
   } else {
     project(exec, source, own, context);
   }

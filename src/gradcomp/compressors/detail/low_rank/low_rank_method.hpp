@@ -14,7 +14,7 @@ namespace gradcomp::compressors {
 
 /// Options of all variants.
 struct LowRankRule {
-  explicit LowRankRule(const Options& options);
+  explicit LowRankRule(const ParameterValues& options);
 
   int rank;
   double min_rate;
@@ -53,7 +53,7 @@ struct LowRankState : State {
 
 class LowRankMethod : public CompressorOf<LowRankState> {
  public:
-  LowRankMethod(Info info, Options options);
+  LowRankMethod(Info info, ParameterValues options);
 
   index_t payload_capacity(const Layout&) const final { return 0; }
   index_t payload_bytes(const Layout& layout, index_t kept) const final;
@@ -74,7 +74,7 @@ class LowRankMethod : public CompressorOf<LowRankState> {
   void orthonormalise(const Exec& exec, const Vector<kernels::ColumnMatrix>& columns, const Span<float>& data) const;
 
   /// Most floats of factors that a step sends.
-  virtual index_t most_factors(const FactorCounts& counts) const = 0;
+  virtual index_t max_factors(const FactorCounts& counts) const = 0;
   /// First touch of the source; fills the first message and sets state.factors.
   virtual void project(const Exec& exec, const Source& source, LowRankState& state, const Context& context) const = 0;
   /// state.sum is complete, and not yet known to be finite.
@@ -91,8 +91,8 @@ class LowRankMethod : public CompressorOf<LowRankState> {
 };
 
 // The variants, which powersgd.cpp chooses from.
-std::unique_ptr<Compressor> make_two_sided(const Info& info, const Options& options);
-std::unique_ptr<Compressor> make_one_sided(Info info, const Options& options);
-std::unique_ptr<Compressor> make_unbiased_low_rank(Info info, const Options& options);
+std::unique_ptr<Compressor> make_two_sided(const Info& info, const ParameterValues& options);
+std::unique_ptr<Compressor> make_one_sided(Info info, const ParameterValues& options);
+std::unique_ptr<Compressor> make_unbiased_low_rank(Info info, const ParameterValues& options);
 
 }  // namespace gradcomp::compressors

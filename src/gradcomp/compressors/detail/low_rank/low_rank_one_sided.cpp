@@ -40,11 +40,11 @@ class OneSided final : public LowRankMethod {
 
   bool has_fixed_bytes() const override { return false; }
   std::unique_ptr<State> prepare(const Layout& layout) const override {
-    return std::make_unique<OneSidedState>(layout, rule(), most_factors(counts(layout)));
+    return std::make_unique<OneSidedState>(layout, rule(), max_factors(counts(layout)));
   }
 
  protected:
-  index_t most_factors(const FactorCounts& sum) const override { return std::max(sum.p, sum.q); }
+  index_t max_factors(const FactorCounts& sum) const override { return std::max(sum.p, sum.q); }
 
   void project(const Exec& exec, const Source& source, LowRankState& state, const Context& context) const override {
     auto& own = static_cast<OneSidedState&>(state);
@@ -56,7 +56,7 @@ class OneSided final : public LowRankMethod {
       own.plan.project(exec, source, own.q, own.sent(own.own), own.dense(own.own), own.bad.count());
       return;
     }
-    own.plan.touch(exec, source, own.dense(own.own), own.bad.count());
+    own.plan.accumulate(exec, source, own.dense(own.own), own.bad.count());
     own.plan.project_back(exec, source, own.p, own.sent(own.own));
   }
 
@@ -73,7 +73,7 @@ class OneSided final : public LowRankMethod {
 
 }  // namespace
 
-std::unique_ptr<Compressor> make_one_sided(Info info, const Options& options) {
+std::unique_ptr<Compressor> make_one_sided(Info info, const ParameterValues& options) {
   info.rounds = {MessageKind::summable};
   return std::make_unique<OneSided>(std::move(info), options);
 }

@@ -25,7 +25,7 @@ struct TwoSidedState final : LowRankState {
 
 class TwoSided final : public LowRankMethod {
  public:
-  TwoSided(const Info& info, const Options& options)
+  TwoSided(const Info& info, const ParameterValues& options)
       : LowRankMethod(info, options), m_cold(options.text("variant") == "cold") {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
@@ -33,7 +33,7 @@ class TwoSided final : public LowRankMethod {
   }
 
  protected:
-  index_t most_factors(const FactorCounts& sum) const override { return sum.p + sum.q; }
+  index_t max_factors(const FactorCounts& sum) const override { return sum.p + sum.q; }
 
   void project(const Exec& exec, const Source& source, LowRankState& state, const Context& context) const override {
     auto& own = static_cast<TwoSidedState&>(state);
@@ -70,7 +70,7 @@ class TwoSided final : public LowRankMethod {
 
 }  // namespace
 
-std::unique_ptr<Compressor> make_two_sided(const Info& info, const Options& options) {
+std::unique_ptr<Compressor> make_two_sided(const Info& info, const ParameterValues& options) {
   return std::make_unique<TwoSided>(info, options);
 }
 

@@ -30,18 +30,16 @@ struct UnbiasedState final : LowRankState {
 
 class Unbiased final : public LowRankMethod {
  public:
-  Unbiased(Info info, const Options& options)
+  Unbiased(Info info, const ParameterValues& options)
       : LowRankMethod(std::move(info), options), m_alternating(options.text("side") == "alternating") {}
 
   bool has_fixed_bytes() const override { return !m_alternating && LowRankMethod::has_fixed_bytes(); }
   std::unique_ptr<State> prepare(const Layout& layout) const override {
-    return std::make_unique<UnbiasedState>(layout, rule(), most_factors(counts(layout)), m_alternating);
+    return std::make_unique<UnbiasedState>(layout, rule(), max_factors(counts(layout)), m_alternating);
   }
 
  protected:
-  index_t most_factors(const FactorCounts& sum) const override {
-    return m_alternating ? std::max(sum.p, sum.q) : sum.p;
-  }
+  index_t max_factors(const FactorCounts& sum) const override { return m_alternating ? std::max(sum.p, sum.q) : sum.p; }
 
   void project(const Exec& exec, const Source& source, LowRankState& state, const Context& context) const override {
     auto& own = static_cast<UnbiasedState&>(state);
@@ -55,7 +53,7 @@ class Unbiased final : public LowRankMethod {
       own.plan.project(exec, source, u, own.sent(own.own), own.dense(own.own), own.bad.count());
       return;
     }
-    own.plan.touch(exec, source, own.dense(own.own), own.bad.count());
+    own.plan.accumulate(exec, source, own.dense(own.own), own.bad.count());
     own.plan.project_back(exec, source, u, own.sent(own.own));
   }
 
@@ -75,7 +73,7 @@ class Unbiased final : public LowRankMethod {
 
 }  // namespace
 
-std::unique_ptr<Compressor> make_unbiased_low_rank(Info info, const Options& options) {
+std::unique_ptr<Compressor> make_unbiased_low_rank(Info info, const ParameterValues& options) {
   info.property = Info::Property::unbiased;
   info.feedback = "none";
   info.feedbacks = {"none"};

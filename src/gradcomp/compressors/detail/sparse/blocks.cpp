@@ -76,7 +76,7 @@ void score_blocks(const Exec& exec, const BlockPlan& plan, const Source& source,
         });
         for (index_t row = 0; row < block.count; row += kernels::warp_lanes) {
           Lanes<float> a;
-          kernels::first_row(warp, source, block.first + row, static_cast<int>(block.count - row), a, wrong);
+          kernels::accumulate_row(warp, source, block.first + row, static_cast<int>(block.count - row), a, wrong);
           if (kind == BlockScore::l2) {
             warp.each([&](int l) { total[l] += static_cast<double>(a[l]) * static_cast<double>(a[l]); });
           } else if (kind == BlockScore::l1) {

@@ -33,9 +33,9 @@ struct BlockPlan {
   index_t values = 0;                  ///< their elements, short ones padded
 };
 
-/// Forms a = Source::first() and writes one score for each block, at most `limit`: sqrt(sum a^2), sum |a| (both summed
-/// in double, so that no square overflows or vanishes) or max |a|. Where a gradient element is not finite, scores[0] =
-/// NaN. `bad`: [1] work space.
+/// Forms a = Source::accumulate() and writes one score for each block, at most `limit`: sqrt(sum a^2), sum |a| (both
+/// summed in double, so that no square overflows or vanishes) or max |a|. Where a gradient element is not finite,
+/// scores[0] = NaN. `bad`: [1] work space.
 void score_blocks(const Exec& exec, const BlockPlan& plan, const Source& source, BlockScore kind, float limit,
                   const Vector<index_t>& bad, const Span<float>& scores);
 

@@ -42,10 +42,10 @@ class CountSearch {
     if (done()) return probes;
     const bool guessing = m_guess > m_low && m_guess < m_high;
     const std::int64_t low = guessing ? m_guess - m_reach : m_low, high = guessing ? m_guess + m_reach : m_high;
-    for (int p = 0; p < kernels::most_probes; ++p) {
+    for (int p = 0; p < kernels::max_probes; ++p) {
       // of a guess both ends are looked at, of an interval what lies between its ends
-      const std::int64_t at = guessing ? low + (high - low) * p / (kernels::most_probes - 1)
-                                       : low + (high - low) * (p + 1) / (kernels::most_probes + 1);
+      const std::int64_t at = guessing ? low + (high - low) * p / (kernels::max_probes - 1)
+                                       : low + (high - low) * (p + 1) / (kernels::max_probes + 1);
       probes[p] = static_cast<std::int32_t>(Kokkos::clamp<std::int64_t>(at, m_low, m_high));
     }
     return probes;
@@ -54,7 +54,7 @@ class CountSearch {
   /// Takes the counts above probes().
   KOKKOS_INLINE_FUNCTION void advance(const kernels::Counts& counts) {
     const kernels::Probes looked_at = probes();
-    for (int p = 0; p < kernels::most_probes; ++p) {
+    for (int p = 0; p < kernels::max_probes; ++p) {
       const std::int32_t at = looked_at[p];
       const index_t count = counts[p];
       if (count < m_goal.least) {

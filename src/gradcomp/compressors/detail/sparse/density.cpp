@@ -35,7 +35,7 @@ std::vector<Parameter> warmup_parameters(const std::string& default_kind, const 
       Parameter::integer("warmup.steps", default_steps, 1, 1000000000, "steps of the warm-up").as_shared()};
 }
 
-Density::Density(const Options& options)
+Density::Density(const ParameterValues& options)
     : m_has_target(true),
       m_ratio(options.real("ratio")),
       m_kind(options.text("warmup")),

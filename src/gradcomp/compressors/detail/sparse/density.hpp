@@ -33,7 +33,7 @@ class Density {
   /// Of a method without a target: 1 in every step, whatever is worth sending.
   Density() = default;
   /// Reads ratio, warmup and warmup.steps; an absent one means none.
-  explicit Density(const Options& options);
+  explicit Density(const ParameterValues& options);
 
   bool has_target() const { return m_has_target; }
   double ratio() const { return m_ratio; }

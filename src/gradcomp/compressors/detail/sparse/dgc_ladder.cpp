@@ -7,28 +7,28 @@ namespace {
 
 void start_ladders(const Exec& exec, const DgcState& state, bool host_looks) {
   const Searched all = state.searched();
-  const auto sampled = state.sampler.goals();
+  const auto sampled = state.sampler.searches();
   const auto ladders = state.ladders;
   kernels::for_few(
       "gradcomp::compressors::dgc_start", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
         const std::int32_t threshold = sampled(s).rank > 0 ? sampled(s).high : 0;
-        ladders(s) = {Kokkos::bit_cast<float>(threshold), least_candidates(all.requests[s].k), 0, threshold == 0};
+        ladders(s) = {Kokkos::bit_cast<float>(threshold), min_candidates(all.selections[s].k), 0, threshold == 0};
       });
 }
 
 void choose_candidates(const Exec& exec, const DgcState& state, bool paper, bool host_looks) {
   const Searched all = state.searched();
-  const auto sampled = state.sampler.goals();
+  const auto sampled = state.sampler.searches();
   const auto ladders = state.ladders;
   kernels::for_few(
       "gradcomp::compressors::dgc_choose", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
         if (sampled(s).rank == 0 || sampled(s).high == 0)
           return;  // T = 0: all are candidates, hence the exact k largest
-        kernels::Request& request = all.requests[s];
-        choose_above(request, ladders(s).bound());
-        request.capacity = most_candidates(request.k);
-        request.least = paper ? 0 : least_candidates(request.k);
-        request.cut = paper ? request.k : 0;
+        kernels::Selection& selection = all.selections[s];
+        choose_above(selection, ladders(s).bound());
+        selection.capacity = max_candidates(selection.k);
+        selection.least = paper ? 0 : min_candidates(selection.k);
+        selection.cut = paper ? selection.k : 0;
       });
 }
 
@@ -37,7 +37,7 @@ void choose_candidates(const Exec& exec, const DgcState& state, bool paper, bool
 void search_candidates(const Exec& exec, const Source& source, const DgcState& state, bool paper, bool host_looks) {
   start_ladders(exec, state, host_looks);
   search_thresholds(exec, state.above, state.tiles, source.accumulated(),
-                    state.selector.shortlist(state.tiles, state.first), state.ladders, DgcLadder::most_reads,
+                    state.selector.shortlist(state.tiles, state.first), state.ladders, DgcLadder::max_reads,
                     host_looks);
   choose_candidates(exec, state, paper, host_looks);
 }

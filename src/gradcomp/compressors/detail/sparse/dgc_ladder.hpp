@@ -9,10 +9,10 @@ namespace gradcomp::compressors {
 
 constexpr double dgc_upper_bound = 1.3, dgc_lower_bound = 0.8;
 
-KOKKOS_INLINE_FUNCTION index_t most_candidates(index_t k) {
+KOKKOS_INLINE_FUNCTION index_t max_candidates(index_t k) {
   return static_cast<index_t>(dgc_upper_bound * static_cast<double>(k));
 }
-KOKKOS_INLINE_FUNCTION index_t least_candidates(index_t k) {
+KOKKOS_INLINE_FUNCTION index_t min_candidates(index_t k) {
   return static_cast<index_t>(Kokkos::ceil(dgc_lower_bound * static_cast<double>(k)));
 }
 
@@ -24,8 +24,8 @@ struct DgcLadder {
   bool settled = true;
 
   static constexpr float repair_factor = 0.8f;
-  static constexpr int most_repairs = 10;
-  static constexpr int most_reads = (most_repairs + kernels::most_probes) / kernels::most_probes;
+  static constexpr int max_repairs = 10;
+  static constexpr int max_reads = (max_repairs + kernels::max_probes) / kernels::max_probes;
 
   KOKKOS_INLINE_FUNCTION bool done() const { return settled; }
   KOKKOS_INLINE_FUNCTION bool enough(index_t count) const { return count >= least; }
@@ -37,14 +37,14 @@ struct DgcLadder {
   KOKKOS_INLINE_FUNCTION kernels::Probes probes() const {
     kernels::Probes probes = kernels::no_probes();
     float t = threshold;
-    for (int p = 0; p < kernels::most_probes && repairs + p <= most_repairs && !settled; ++p, t *= repair_factor)
+    for (int p = 0; p < kernels::max_probes && repairs + p <= max_repairs && !settled; ++p, t *= repair_factor)
       probes[p] = below(t);
     return probes;
   }
 
   KOKKOS_INLINE_FUNCTION void advance(const kernels::Counts& counts) {
-    for (int p = 0; p < kernels::most_probes && !settled; ++p) {
-      settled = counts[p] >= least || repairs == most_repairs;
+    for (int p = 0; p < kernels::max_probes && !settled; ++p) {
+      settled = counts[p] >= least || repairs == max_repairs;
       if (settled) return;
       threshold *= repair_factor;
       ++repairs;
@@ -73,7 +73,7 @@ struct DgcState final : SampledState {
   bool keeps_momentum = false;  ///< in this step
 };
 
-/// Replaces the sampled thresholds by ones that enough lies above, and makes the requests of the open segments.
+/// Replaces the sampled thresholds by ones that enough lies above, and makes the selections of the open segments.
 void search_candidates(const Exec& exec, const Source& source, const DgcState& state, bool paper, bool host_looks);
 
 /// Keeps the momentum u of tensors that are sent whole, and puts it back behind the masking: the authors exchange such

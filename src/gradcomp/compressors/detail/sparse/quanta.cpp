@@ -10,7 +10,7 @@
 namespace gradcomp::compressors {
 namespace {
 
-constexpr std::uint32_t most_quanta = 65535;
+constexpr std::uint32_t max_quanta = 65535;
 
 /// Bytes of the counts of `kept` entries.
 constexpr index_t count_bytes(index_t kept) { return (2 * kept + 3) / 4 * 4; }
@@ -63,7 +63,7 @@ void encode(const Exec& exec, const QuantaState& state, const Source& source, in
         std::uint32_t quanta = 1;
         if (counts != nullptr) {
           const float many = Kokkos::abs(a) / tau;  // > 1, or infinite
-          quanta = many < static_cast<float>(most_quanta) ? static_cast<std::uint32_t>(many) : most_quanta;
+          quanta = many < static_cast<float>(max_quanta) ? static_cast<std::uint32_t>(many) : max_quanta;
           quanta = quanta < 1 ? 1 : quanta;
           counts[j] = static_cast<std::uint16_t>(quanta);
         }
@@ -107,7 +107,7 @@ QuantaState::QuantaState(const Layout& bucket, index_t taus, bool counts)
       tiles(layout),
       first(tiles),
       selector(tiles, 0.02),
-      requests(layout.segments.size()),
+      selections(layout.segments.size()),
       thresholds(layout.segments.size()),
       sent_taus(static_cast<std::size_t>(taus)),
       device_ends("gradcomp::compressors::quanta_ends", layout.segments.size()),
@@ -127,7 +127,7 @@ index_t QuantaState::scratch_bytes() const {
          static_cast<index_t>(values.size() * 4 + device_ends.size() * 8 + device_thresholds.size() * 4);
 }
 
-QuantaMethod::QuantaMethod(Info info, Options options, bool per_segment)
+QuantaMethod::QuantaMethod(Info info, ParameterValues options, bool per_segment)
     : CompressorOf(std::move(info), std::move(options)),
       m_per_segment(per_segment),
       m_counts(this->options().text("quanta") == "multi") {}
@@ -156,11 +156,11 @@ void QuantaMethod::do_produce(const Exec& exec, int, const Source& source, Quant
   PayloadHeader head = header(source.count, 0);
   if (own.first.non_finite() > 0) return send_flag(exec, own, head, own.payload, message);
   choose_thresholds(own);
-  for (std::size_t s = 0; s < own.requests.size(); ++s) {
+  for (std::size_t s = 0; s < own.selections.size(); ++s) {
     const index_t n = own.layout.segments[s].count;
-    own.requests[s] = {n, false, kernels::magnitude(own.thresholds[s]), n};
+    own.selections[s] = {n, false, kernels::magnitude(own.thresholds[s]), n};
   }
-  own.selector.choose(exec, own.tiles, source, own.first, own.requests);
+  own.selector.choose(exec, own.tiles, source, own.first, own.selections);
   for (std::size_t s = 0; s < own.kept.size(); ++s) own.kept[s] = own.selector.chosen()[s].kept;
   const index_t kept = own.selector.kept(), many = taus(own.layout);
   head.kept = static_cast<std::uint64_t>(kept);

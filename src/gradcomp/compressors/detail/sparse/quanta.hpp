@@ -26,7 +26,7 @@ struct QuantaState : State {
   kernels::Tiles tiles;
   kernels::FirstPass first;
   kernels::Selector selector;
-  std::vector<kernels::Request> requests;
+  std::vector<kernels::Selection> selections;
   std::vector<float> thresholds;    ///< [segments] tau of this step; may be 0 in a segment of zeros
   std::vector<float> sent_taus;     ///< [taus] as they are in a payload
   std::vector<index_t> ends;        ///< [segments] one behind each segment's last element
@@ -39,7 +39,7 @@ struct QuantaState : State {
 class QuantaMethod : public CompressorOf<QuantaState> {
  public:
   /// `per_segment`: whether every segment has a tau of its own.
-  QuantaMethod(Info info, Options options, bool per_segment);
+  QuantaMethod(Info info, ParameterValues options, bool per_segment);
 
   std::unique_ptr<State> prepare(const Layout& layout) const override;
   index_t payload_capacity(const Layout& layout) const override;

@@ -37,7 +37,7 @@ class RedsyncSearch {
       : m_kind(kind), m_scale(scale), m_k(k), m_eps(eps), m_done(kind == Kind::trimmed && !(scale.spread > 0)) {}
 
   /// The most that a search of either kind needs.
-  static int most_reads(double eps);
+  static int max_reads(double eps);
 
   KOKKOS_INLINE_FUNCTION bool done() const { return m_done; }
   /// trimmed: a magnitude that k entries lie above; -1: none was found.
@@ -49,7 +49,7 @@ class RedsyncSearch {
     kernels::Probes probes = kernels::no_probes();
     if (m_done) return probes;
     if (m_kind == Kind::trimmed) {
-      for (int p = 0; p < kernels::most_probes; ++p) probes[p] = m_scale.at(1 - (m_tried + p + 1) * m_eps);
+      for (int p = 0; p < kernels::max_probes; ++p) probes[p] = m_scale.at(1 - (m_tried + p + 1) * m_eps);
       return probes;
     }
     // a heap: probe p has its lower neighbour at 2 p + 1, its upper one at 2 p + 2
@@ -75,7 +75,7 @@ class RedsyncSearch {
   static constexpr int reachable = 7;
 
   KOKKOS_INLINE_FUNCTION void advance_trimmed(const kernels::Counts& counts, const kernels::Probes& looked_at) {
-    for (int p = 0; p < kernels::most_probes && !m_done; ++p) {
+    for (int p = 0; p < kernels::max_probes && !m_done; ++p) {
       ++m_tried;
       if (counts[p] >= m_k) m_found = looked_at[p];
       m_done = m_found >= 0 || looked_at[p] == 0 || m_tried * m_eps > 2;
@@ -103,10 +103,10 @@ class RedsyncSearch {
   std::int32_t m_found = -1;
 };
 
-inline int RedsyncSearch::most_reads(double eps) {
+inline int RedsyncSearch::max_reads(double eps) {
   const int trimmed = static_cast<int>(std::floor(2 / eps)) + 2;  // probes until tried * eps > 2, however it is rounded
   const int binary = static_cast<int>(std::ceil(std::log2(1 / eps))) + 1;
-  return std::max((trimmed + kernels::most_probes - 1) / kernels::most_probes, (binary + 2) / 3);
+  return std::max((trimmed + kernels::max_probes - 1) / kernels::max_probes, (binary + 2) / 3);
 }
 
 }  // namespace gradcomp::compressors

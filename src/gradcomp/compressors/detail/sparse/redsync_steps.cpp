@@ -15,7 +15,7 @@ void start_counted(const Exec& exec, const RedsyncState& state, bool host_looks)
       "gradcomp::compressors::redsync_start", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
         searches(s) = CountSearch();
         if (all.open[s] == 0) return;
-        const index_t k = all.requests[s].k;
+        const index_t k = all.selections[s].k;
         const CountGoal goal{k, k, k + k / 4, 2 * k, counted_reads};
         searches(s) = CountSearch(goal, all.moments[s], memory(s).threshold, 0.25);
       });
@@ -30,8 +30,8 @@ void choose_counted(const Exec& exec, const RedsyncState& state, bool host_looks
         const std::int32_t threshold = searches(s).threshold();
         next(s) = memory(s);
         if (threshold < 0) return;
-        next(s) = {all.requests[s].k, threshold, 0};
-        choose_above(all.requests[s], threshold);
+        next(s) = {all.selections[s].k, threshold, 0};
+        choose_above(all.selections[s], threshold);
       });
 }
 
@@ -44,9 +44,9 @@ void start_published(const Exec& exec, const RedsyncState& state, const RedsyncP
         using Kind = RedsyncSearch::Kind;
         const Kind kind = policy.of(all.elements[s]);
         searches(s) = RedsyncSearch();
-        if (kind == Kind::none) choose_above(all.requests[s], 0);
+        if (kind == Kind::none) choose_above(all.selections[s], 0);
         if (kind == Kind::none || all.open[s] == 0) return;
-        const index_t k = all.requests[s].k;
+        const index_t k = all.selections[s].k;
         const RedsyncMemory memory = past(s);
         const bool reuse = memory.threshold >= 0 && memory.target == k && memory.steps < policy.interval;
         if (kind == Kind::binary && reuse) return;
@@ -63,11 +63,11 @@ void choose_published(const Exec& exec, const RedsyncState& state, const Redsync
         RedsyncMemory memory = past(s);
         next(s) = memory;
         if (all.open[s] == 0) return;
-        kernels::Request& request = all.requests[s];
-        request.low = searches(s).bound();
+        kernels::Selection& selection = all.selections[s];
+        selection.low = searches(s).bound();
         if (policy.of(all.elements[s]) != RedsyncSearch::Kind::binary) return;
-        if (searches(s).threshold() >= 0) memory = {request.k, searches(s).threshold(), 0};
-        choose_above(request, memory.threshold);
+        if (searches(s).threshold() >= 0) memory = {selection.k, searches(s).threshold(), 0};
+        choose_above(selection, memory.threshold);
         ++memory.steps;
         next(s) = memory;
       });
@@ -87,7 +87,7 @@ void search_published(const Exec& exec, const Source& source, const RedsyncState
   start_published(exec, state, policy, host_looks);
   search_thresholds(exec, state.above, state.tiles, source.accumulated(),
                     state.selector.shortlist(state.tiles, state.first), state.published,
-                    RedsyncSearch::most_reads(policy.eps), host_looks);
+                    RedsyncSearch::max_reads(policy.eps), host_looks);
   choose_published(exec, state, policy, host_looks);
 }
 

@@ -54,7 +54,7 @@ struct RedsyncPolicy {
   }
 };
 
-/// variant=fixed: searches the thresholds of the open segments in a = source.accumulated() and makes their requests.
+/// variant=fixed: searches the thresholds of the open segments in a = source.accumulated() and makes their selections.
 void search_counted(const Exec& exec, const Source& source, const RedsyncState& state, bool host_looks);
 
 /// The same for variant=paper.

@@ -21,11 +21,11 @@ SamplePlan dropping_sample(index_t n, double density, index_t most, bool odd) {
   return plan;
 }
 
-SamplePlan dgc_sample(index_t n, double density, double share, index_t least_rank, bool fine) {
+SamplePlan dgc_sample(index_t n, double density, double share, index_t min_rank, bool fine) {
   SamplePlan plan;
   plan.count = n;
   const double size = static_cast<double>(n);
-  const index_t fewest = ceiling(static_cast<double>(least_rank) / density);
+  const index_t fewest = ceiling(static_cast<double>(min_rank) / density);
   if (n > fewest) {
     const index_t wanted = std::max(ceiling(share * size), fewest);
     plan.stride = ceiling(size / static_cast<double>(wanted) / 32) * 32 + 1;

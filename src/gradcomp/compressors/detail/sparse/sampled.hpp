@@ -17,10 +17,10 @@ struct SamplePlan {
 /// covers the segment to its end (the paper's leaves out up to a half of it) and no period of 2^j aliases with.
 SamplePlan dropping_sample(index_t n, double density, index_t most, bool odd);
 
-/// DGC: s = max(ceil(share n), ceil(least_rank / density)) elements wanted; the stride is the first with floor(n /
+/// DGC: s = max(ceil(share n), ceil(min_rank / density)) elements wanted; the stride is the first with floor(n /
 /// stride) >= s of ceil(n / s / 32) 32 + 1 and what follows in steps of -8; the ceil(count density)-th largest. With
-/// n <= least_rank / density all elements. `fine`: steps of -2, since 9 is followed by 1, the whole segment.
-SamplePlan dgc_sample(index_t n, double density, double share, index_t least_rank, bool fine);
+/// n <= min_rank / density all elements. `fine`: steps of -2, since 9 is followed by 1, the whole segment.
+SamplePlan dgc_sample(index_t n, double density, double share, index_t min_rank, bool fine);
 
 struct SampledState : SparseState {
   /// capacity: [segments] as kernels::SampledRank's.

@@ -20,7 +20,7 @@ index_t rank_of(double density, index_t members) {
 }
 
 /// Most entries that thresholds() looks at.
-index_t most_chosen(const Layout& layout, double density) {
+index_t max_chosen(const Layout& layout, double density) {
   index_t sum = 0;
   for (const auto& segment : layout.segments) sum += 2 * rank_of(density, segment.count);
   return sum;
@@ -58,11 +58,11 @@ SampledClasses::SampledClasses(const Layout& layout, double density)
       m_tiles(m_samples),
       m_first(m_tiles),
       m_selector(m_tiles, density),
-      m_requests(m_samples.segments.size()),
+      m_selections(m_samples.segments.size()),
       m_host_subsets(layout.segments.size()),
       m_subsets("gradcomp::compressors::class_draws", layout.segments.size()),
       m_values("gradcomp::compressors::class_samples", static_cast<std::size_t>(m_samples.count())),
-      m_chosen("gradcomp::compressors::class_chosen", static_cast<std::size_t>(most_chosen(layout, density))),
+      m_chosen("gradcomp::compressors::class_chosen", static_cast<std::size_t>(max_chosen(layout, density))),
       m_indices("gradcomp::compressors::class_places", m_chosen.size()),
       m_host_chosen(m_chosen.size()),
       m_thresholds(m_samples.segments.size()) {}
@@ -81,17 +81,17 @@ const std::vector<float>& SampledClasses::thresholds(const Exec& exec, const Spa
   source.count = m_samples.count();
   source.gradient = m_values.data();
   m_first.run(exec, m_tiles, source);
-  for (std::size_t c = 0; c < m_requests.size(); ++c) {
+  for (std::size_t c = 0; c < m_selections.size(); ++c) {
     const index_t rank = std::min(rank_of(density, moments[c].nonzeros), m_first.moments()[c].nonzeros);
-    m_requests[c] = {rank, true, 0, rank};
+    m_selections[c] = {rank, true, 0, rank};
   }
-  m_selector.choose(exec, m_tiles, source, m_first, m_requests);
+  m_selector.choose(exec, m_tiles, source, m_first, m_selections);
   m_selector.emit(exec, m_tiles, source, m_indices.data(), m_chosen.data());
   read_back(exec, Span<const float>(m_chosen), m_host_chosen.data(),
             "gradcomp::compressors::SampledClasses::thresholds");
   auto from = m_host_chosen.cbegin();
-  for (std::size_t c = 0; c < m_requests.size(); ++c) {
-    const auto to = from + m_requests[c].k;
+  for (std::size_t c = 0; c < m_selections.size(); ++c) {
+    const auto to = from + m_selections[c].k;
     m_thresholds[c] = from == to ? Kokkos::bit_cast<float>(moments[c].max_bits) : *std::min_element(from, to);
     from = to;
   }

@@ -31,7 +31,7 @@ class SampledClasses {
   kernels::Tiles m_tiles;
   kernels::FirstPass m_first;
   kernels::Selector m_selector;
-  std::vector<kernels::Request> m_requests;
+  std::vector<kernels::Selection> m_selections;
   std::vector<kernels::Subset> m_host_subsets;  ///< [segments] the draws of this step
   Vector<kernels::Subset> m_subsets;
   Vector<float> m_values, m_chosen;

@@ -26,7 +26,7 @@ class ThresholdSearch {
 
   KOKKOS_INLINE_FUNCTION kernels::Probes to_count(index_t s, const Search& search) const {
     kernels::Probes probes = search.probes();
-    for (int p = 0; p < kernels::most_probes; ++p)
+    for (int p = 0; p < kernels::max_probes; ++p)
       if (settled(s, search, probes[p])) probes[p] = -1;
     return probes;
   }
@@ -39,7 +39,7 @@ class ThresholdSearch {
     if (search.done()) return;
     kernels::Counts counts = m_counting.answer(warp, s, to_count(s, search));
     const kernels::Probes probes = search.probes();
-    for (int p = 0; p < kernels::most_probes; ++p)
+    for (int p = 0; p < kernels::max_probes; ++p)
       if (settled(s, search, probes[p])) counts[p] = m_list.count(s);
     warp.once([&] {
       search.advance(counts);

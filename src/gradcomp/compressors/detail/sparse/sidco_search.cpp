@@ -80,7 +80,7 @@ void choose_fitted(const Exec& exec, const SidcoState& state, bool host_looks) {
   kernels::for_few(
       "gradcomp::compressors::sidco_choose", exec, state.segments(), host_looks, KOKKOS_LAMBDA(const index_t s) {
         searched(s) = fits(s).searched() ? 1 : 0;
-        if (fits(s).searched()) choose_above(all.requests[s], kernels::magnitude(fits(s).threshold()));
+        if (fits(s).searched()) choose_above(all.selections[s], kernels::magnitude(fits(s).threshold()));
       });
 }
 

@@ -44,7 +44,7 @@ struct SidcoState final : SparseState {
   std::vector<kernels::Moments> host_moments;
 };
 
-/// Fits the thresholds of the open segments and makes their requests, in at most `reads` of a = source.accumulated().
+/// Fits the thresholds of the open segments and makes their selections, in at most `reads` of a = source.accumulated().
 void search_fits(const Exec& exec, const Source& source, SidcoState& state, const SidcoRule& rule, int reads,
                  bool host_looks);
 

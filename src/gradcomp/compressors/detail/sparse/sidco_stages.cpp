@@ -5,15 +5,15 @@
 
 namespace gradcomp::compressors {
 
-void SidcoHistory::count(double ratio, int interval, double tolerance, int most_stages, bool paper) {
+void SidcoHistory::count(double ratio, int interval, double tolerance, int max_stages, bool paper) {
   ratio_sum += ratio;
   wild_calls += ratio < 0.5 || ratio > 2 ? 1 : 0;
   if (++calls < interval) return;
   const double mean = ratio_sum / calls;
   if (paper) {
     const int change = mean > 1 + tolerance ? -1 : mean < 1 - tolerance ? 1 : 0;
-    stages = std::clamp(stages + change, 1, most_stages);
-  } else if (stages < most_stages && (std::fabs(mean - 1) > tolerance || wild_calls > 0)) {
+    stages = std::clamp(stages + change, 1, max_stages);
+  } else if (stages < max_stages && (std::fabs(mean - 1) > tolerance || wild_calls > 0)) {
     ++stages;
   }
   calls = wild_calls = 0;

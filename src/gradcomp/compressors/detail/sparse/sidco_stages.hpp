@@ -117,7 +117,7 @@ struct SidcoHistory {
   /// The paper (`paper`) goes one stage back when too many were kept. It needs that because each further stage raises
   /// what is kept; ours is corrected, every further one only makes that correction smaller, and going back to a stage
   /// that starves makes starving and bursting alternate (mean .65, deviation .6 of the target in a closed loop).
-  void count(double ratio, int interval, double tolerance, int most_stages, bool paper);
+  void count(double ratio, int interval, double tolerance, int max_stages, bool paper);
 
   /// Integrates ln(kept / k) with a gain of 0.1, for aim() to ask the fit for k e^-bias: what a distribution that does
   /// not quite fit misses is nearly the same from step to step. On the gradients of a ResNet-20 this takes the mean of

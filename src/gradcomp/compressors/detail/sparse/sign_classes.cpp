@@ -48,7 +48,7 @@ void split_signs(const Exec& exec, const kernels::Tiles& tiles, const Source& so
           Lanes<float> a, above, below;
           Lanes<std::int32_t> wrong;
           warp.each([&](int l) { wrong[l] = 0; });
-          kernels::first_row(warp, source, i, active, a, wrong);
+          kernels::accumulate_row(warp, source, i, active, a, wrong);
           warp.each([&](int l) {
             const float unknown = Kokkos::Experimental::quiet_NaN_v<float>;
             above[l] = wrong[l] != 0 ? unknown : a[l] > 0 ? a[l] : 0.0f;

@@ -11,7 +11,7 @@ namespace gradcomp::compressors {
 /// segment.
 Layout class_layout(const Layout& layout);
 
-/// magnitudes[i] = max(a, 0) and magnitudes[n + i] = max(-a, 0), with a = Source::first(); NaN in both where the
+/// magnitudes[i] = max(a, 0) and magnitudes[n + i] = max(-a, 0), with a = Source::accumulate(); NaN in both where the
 /// gradient is not finite. `tiles`: of the bucket.
 void split_signs(const Exec& exec, const kernels::Tiles& tiles, const Source& source, const Span<float>& magnitudes);
 

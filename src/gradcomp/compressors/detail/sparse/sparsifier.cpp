@@ -11,7 +11,7 @@ namespace gradcomp::compressors {
 namespace {
 
 /// What coded values change in what the method promises.
-Info with_coding(Info info, const Options& options) {
+Info with_coding(Info info, const ParameterValues& options) {
   const bool plain = coders::sparse_coding(options).values == coders::ValueCoding::f32;
   info.sends_values = info.sends_values && plain;
   info.scale_free = info.scale_free && plain;  // formats have a range, scales underflow
@@ -34,11 +34,11 @@ void begin_search(const Exec& exec, const Searched& all, const Shared<Wanted>& w
       KOKKOS_LAMBDA(const index_t s) {
         const Wanted want = wanted(s);
         const kernels::Moments& moments = all.moments[s];
-        kernels::Request request;
-        request.k = want.k;
-        request.exact = zeros || moments.nonzeros > want.k;  // else all above zero: the nonzeros
-        request.capacity = want.most;
-        all.requests[s] = request;
+        kernels::Selection selection;
+        selection.k = want.k;
+        selection.exact = zeros || moments.nonzeros > want.k;  // else all above zero: the nonzeros
+        selection.capacity = want.most;
+        all.selections[s] = selection;
         open(s) = is_open(want, moments) ? 1 : 0;
       });
 }
@@ -65,15 +65,16 @@ index_t SparseState::scratch_bytes() const {
          static_cast<index_t>(payload.size() + elements.size() * (sizeof(index_t) + sizeof(std::int32_t)));
 }
 
-Sparsifier::Sparsifier(Info info, const Options& options) : Sparsifier(std::move(info), options, Density(options)) {}
+Sparsifier::Sparsifier(Info info, const ParameterValues& options)
+    : Sparsifier(std::move(info), options, Density(options)) {}
 
-Sparsifier::Sparsifier(Info info, const Options& options, Density density)
+Sparsifier::Sparsifier(Info info, const ParameterValues& options, Density density)
     : CompressorOf(with_coding(std::move(info), options), options),
       m_density(std::move(density)),
       m_coding(coders::sparse_coding(options)) {}
 
 std::unique_ptr<SparseState> Sparsifier::make_state(const Layout& layout) const {
-  return std::make_unique<SparseState>(layout, m_density.ratio(), most_kept(layout), m_coding);
+  return std::make_unique<SparseState>(layout, m_density.ratio(), max_kept(layout), m_coding);
 }
 
 std::unique_ptr<State> Sparsifier::prepare(const Layout& layout) const {
@@ -83,14 +84,14 @@ std::unique_ptr<State> Sparsifier::prepare(const Layout& layout) const {
   return state;
 }
 
-index_t Sparsifier::most_kept(const Layout& layout) const {
+index_t Sparsifier::max_kept(const Layout& layout) const {
   index_t total = 0;
-  for (const auto& segment : layout.segments) total += most_entries(segment);
+  for (const auto& segment : layout.segments) total += max_entries(segment);
   return total;
 }
 
 index_t Sparsifier::payload_capacity(const Layout& layout) const {
-  return coders::SparseCoder::payload_capacity(m_coding, layout.count(), most_kept(layout));
+  return coders::SparseCoder::payload_capacity(m_coding, layout.count(), max_kept(layout));
 }
 
 index_t Sparsifier::payload_bytes(const Layout& layout, index_t kept) const {
@@ -103,14 +104,14 @@ bool Sparsifier::has_fixed_bytes() const {
   return !m_coding.index.automatic && coders::is_closed_form(m_coding.index.coding);
 }
 
-/// Targets of this step, and the requests that need no search.
+/// Targets of this step, and the selections that need no search.
 void Sparsifier::begin(const Exec& exec, SparseState& state, const Context& context) const {
   state.density = m_density.at(context.step);
   for (std::size_t s = 0; s < state.target.size(); ++s) {
     const Segment& segment = state.layout.segments[s];
     state.target[s] = target(state.density, segment);
     const bool small = static_cast<double>(segment.count) < std::max(1024.0, 2 / state.density);
-    state.wanted(s) = {state.target[s], most_entries(segment), small ? 1 : 0};
+    state.wanted(s) = {state.target[s], max_entries(segment), small ? 1 : 0};
   }
   begin_search(exec, state.searched(), state.wanted, state.open, sends_zeros(), context.host_looks);
 }
@@ -155,9 +156,7 @@ Parameter variant_parameter(const std::string& fixed) {
   return Parameter::choice("variant", "fixed", {"fixed", "paper"}, "paper: as the authors wrote it; fixed: " + fixed);
 }
 
-index_t most_sent(double density, index_t n, bool paper) {
-  return paper ? n : std::min(n, 2 * target_kept(density, n));
-}
+index_t max_sent(double density, index_t n, bool paper) { return paper ? n : std::min(n, 2 * target_kept(density, n)); }
 
 Info sparsifier_info(const std::string& name, const std::string& summary, const std::string& paper,
                      std::vector<Parameter> own) {

@@ -28,8 +28,8 @@ KOKKOS_INLINE_FUNCTION bool is_open(const Wanted& wanted, const kernels::Moments
 struct Searched {
   const kernels::Moments* moments = nullptr;
   const index_t* elements = nullptr;
-  const std::int32_t* open = nullptr;  ///< != 0: search() is to replace the request by its own
-  kernels::Request* requests = nullptr;
+  const std::int32_t* open = nullptr;  ///< != 0: search() is to replace the selection by its own
+  kernels::Selection* selections = nullptr;
 };
 
 /// Work space of one bucket: about 6 (3 ratio + 0.02) n bytes for candidates, 0.03 n for the sample, the payload.
@@ -45,7 +45,7 @@ struct SparseState : State {
   index_t scratch_bytes() const override;
 
   Searched searched() const {
-    return {first.on_device().data(), elements.data(), open.data(), selector.requests().data()};
+    return {first.on_device().data(), elements.data(), open.data(), selector.selections().data()};
   }
   index_t segments() const { return tiles.segments(); }
 
@@ -62,15 +62,15 @@ struct SparseState : State {
 
 class Sparsifier : public CompressorOf<SparseState> {
  public:
-  Sparsifier(Info info, const Options& options);
+  Sparsifier(Info info, const ParameterValues& options);
   /// Of a method that declares no `ratio`.
-  Sparsifier(Info info, const Options& options, Density density);
+  Sparsifier(Info info, const ParameterValues& options, Density density);
 
   std::unique_ptr<State> prepare(const Layout& layout) const override;
   index_t payload_capacity(const Layout& layout) const override;
   index_t payload_bytes(const Layout& layout, index_t kept) const override;
   bool has_fixed_bytes() const override;
-  index_t most_kept(const Layout& layout) const final;
+  index_t max_kept(const Layout& layout) const final;
   void do_produce(const Exec& exec, int round, const Source& source, SparseState& state, const Context& context,
                   Message& message) const override;
   void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, SparseState& state,
@@ -83,18 +83,18 @@ class Sparsifier : public CompressorOf<SparseState> {
   /// Entries wanted of a segment at this density. Default: max(1, floor(density n)).
   virtual index_t target(double density, const Segment& segment) const { return target_kept(density, segment.count); }
   /// Most entries that a segment can send. Default: the target of the densest step.
-  virtual index_t most_entries(const Segment& segment) const { return target(m_density.most(), segment); }
+  virtual index_t max_entries(const Segment& segment) const { return target(m_density.most(), segment); }
   /// A state with what the method remembers besides.
   virtual std::unique_ptr<SparseState> make_state(const Layout& layout) const;
   /// Whether a target above the nonzeros is filled up with zeros.
   virtual bool sends_zeros() const { return false; }
-  /// For the open segments of state.searched(): which entries to choose, in its requests. There a =
+  /// For the open segments of state.searched(): which entries to choose, in its selections. There a =
   /// source.accumulated() is formed and has more than k nonzeros, and the segment is not small; the others are settled
-  /// (exact top-k, or all nonzeros). The request is an exact top-k until it is replaced. Kernels do all of it: where
+  /// (exact top-k, or all nonzeros). The selection is an exact top-k until it is replaced. Kernels do all of it: where
   /// the host does not look (Context::host_looks), it knows neither moments nor open segments, and gradients may be
   /// not finite.
   virtual void search(const Exec& exec, const Source& source, SparseState& state, const Context& context) const = 0;
-  /// After the choice, unless the step is flagged: state.selector.chosen() says what became of the requests, and the
+  /// After the choice, unless the step is flagged: state.selector.chosen() says what became of the selections, and the
   /// host may read what kernels shared.
   virtual void record(SparseState& /*state*/) const {}
 
@@ -112,12 +112,12 @@ Parameter variant_parameter(const std::string& fixed);
 
 /// Most entries that a method with an estimated threshold may send of n elements: 2 k, k = target_kept(density, n),
 /// past which the exact top k is sent. The authors' algorithms (`paper`) have no bound.
-index_t most_sent(double density, index_t n, bool paper);
+index_t max_sent(double density, index_t n, bool paper);
 
-/// Makes the request one for all entries above `threshold` >= 0, a magnitude().
-KOKKOS_INLINE_FUNCTION void choose_above(kernels::Request& request, std::int32_t threshold) {
-  request.exact = false;
-  request.threshold = threshold;
+/// Makes the selection one for all entries above `threshold` >= 0, a magnitude().
+KOKKOS_INLINE_FUNCTION void choose_above(kernels::Selection& selection, std::int32_t threshold) {
+  selection.exact = false;
+  selection.threshold = threshold;
 }
 
 /// Info of a sparsifier with the parameters that all have in common, behind `own` ones.

@@ -1,4 +1,4 @@
-#include "figures.hpp"
+#include "deterministic.hpp"
 
 #include <atomic>
 #include <vector>
@@ -39,9 +39,10 @@ index_t count_allocations(const std::function<void()>& work) {
   return counted;
 }
 
-Figures figures(const Exec& exec, const MethodSpec& method, const Layout& layout, const Span<const float>& gradient,
-                std::uint64_t seed, const std::string& phase, const std::string& name) {
-  Figures found;
+Deterministic deterministic(const Exec& exec, const MethodSpec& method, const Layout& layout,
+                            const Span<const float>& gradient, std::uint64_t seed, const std::string& phase,
+                            const std::string& name) {
+  Deterministic found;
   OneRank loop(method, layout, seed);
   loop.on_message([&](const Message& message) {
     const bool summable = message.kind == MessageKind::summable;
@@ -61,12 +62,12 @@ Figures figures(const Exec& exec, const MethodSpec& method, const Layout& layout
 
   loop.forget(exec);
   if (phase == "decompress") loop.compress(exec, gradient);
-  exec.fence("gradcomp::bench::figures");
+  exec.fence("gradcomp::bench::deterministic");
   found.allocations = count_allocations([&] {
     begin_instructions();
     if (phase != "decompress") loop.compress(exec, gradient);
     if (phase != "compress") loop.decompress(exec);
-    exec.fence("gradcomp::bench::figures");
+    exec.fence("gradcomp::bench::deterministic");
     end_instructions(name.c_str());
   });
   return found;

@@ -1,4 +1,4 @@
-"""tools/figures: callgrind's files, what counts as a change, a whole run with a fake valgrind and fake builds."""
+"""tools/check_deterministic: callgrind's files, what counts as a change, a whole run with a fake valgrind and fake builds."""
 import copy
 import json
 import os
@@ -14,7 +14,7 @@ pytest.importorskip("numpy")
 from gradcomp.gate import counting, deterministic
 from gradcomp.gate.samples import GateError
 
-TOOL = ROOT / "tools" / "figures"
+TOOL = ROOT / "tools" / "check_deterministic"
 BASELINE = ROOT / "docs" / "baselines" / "deterministic" / "figures.json"
 CASE = "compress/top_k/1024"
 VALGRIND = """#!/bin/bash
@@ -48,7 +48,7 @@ def build(folder, document):
     return folder
 
 
-def figures(tmp_path, *arguments):
+def check(tmp_path, *arguments):
     programs = tmp_path / "programs"
     if not programs.exists():
         programs.mkdir()
@@ -103,31 +103,31 @@ def test_files_of_callgrind(tmp_path):
 def test_refresh_then_change(tmp_path):
     build(tmp_path / "native", made())
     build(tmp_path / "counted", made())
-    assert figures(tmp_path).returncode == 2, "no baseline yet"
-    done = figures(tmp_path, "--refresh")
+    assert check(tmp_path).returncode == 2, "no baseline yet"
+    done = check(tmp_path, "--refresh")
     assert done.returncode == 0, done.stderr
     assert deterministic.read(tmp_path / "base" / "f.json")["benchmarks"][0]["instructions"] == 5000
-    assert figures(tmp_path).returncode == 0
+    assert check(tmp_path).returncode == 0
     for name in ("native", "counted"):
         (tmp_path / name / "bin" / "made.json").write_text(json.dumps(made(decoded_checksum="0000beef")))
-    done = figures(tmp_path)
+    done = check(tmp_path)
     assert done.returncode == 1 and f"{CASE}: decoded_checksum 0000cafe -> 0000beef (REGRESSION)" in done.stdout
-    assert done.stderr.count("\n") == 1 and "tools/figures --refresh" in done.stderr
+    assert done.stderr.count("\n") == 1 and "tools/check_deterministic --refresh" in done.stderr
 
 
 def test_builds_must_agree(tmp_path):
     build(tmp_path / "native", made(payload_checksum="11111111"))
     build(tmp_path / "counted", made())
-    done = figures(tmp_path, "--refresh")
+    done = check(tmp_path, "--refresh")
     assert done.returncode == 1 and "native build" in done.stdout and not (tmp_path / "base").exists()
 
 
 def test_refused_in_one_line(tmp_path):
-    done = figures(tmp_path)
+    done = check(tmp_path)
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "no gradcomp-bench" in done.stderr
     build(tmp_path / "native", made())
     build(tmp_path / "counted", made()["benchmarks"])
-    done = figures(tmp_path)
+    done = check(tmp_path)
     assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
 
 

@@ -1,7 +1,7 @@
 """Counts what depends on no clock: payload bytes, checksums of payloads and decoded gradients, allocations in the steady
 state and instructions of every method's compress and decompress; compares them with docs/baselines/deterministic. Two
 builds must agree: the portable one beneath callgrind on one thread, and the native one on all threads. Exit status: 0 as
-the baseline says; 1 something changed; 2 it could not be counted. ./run exec -- tools/figures"""
+the baseline says; 1 something changed; 2 it could not be counted. ./run exec -- tools/check_deterministic"""
 import argparse
 import pathlib
 import sys
@@ -14,7 +14,7 @@ from .interleave import find_program
 from .output import change_line
 from .samples import GateError
 
-REFRESH = "./run exec -- tools/figures --refresh"
+REFRESH = "./run exec -- tools/check_deterministic --refresh"
 
 
 def measure(options):
@@ -41,7 +41,7 @@ def check(options, counted, native):
     """The exit status."""
     changed = report("native build against portable build", *deterministic.compare(counted, native))
     if changed:
-        print("figures: error: they depend on the build or on the number of threads", file=sys.stderr)
+        print("check_deterministic: error: they depend on the build or on the number of threads", file=sys.stderr)
         return 1
     if options.refresh:
         options.baseline.parent.mkdir(parents=True, exist_ok=True)
@@ -49,32 +49,32 @@ def check(options, counted, native):
         print(options.baseline)
         return 0
     if report("against the baseline", *deterministic.compare(deterministic.read(options.baseline), counted)):
-        print(f"figures: error: figures changed; where that is meant, refresh them: {REFRESH}", file=sys.stderr)
+        print(f"check_deterministic: error: figures changed; where that is meant, refresh them: {REFRESH}", file=sys.stderr)
         return 1
     print(f"{len(counted['benchmarks'])} cases: as {options.baseline} says")
     return 0
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="figures", description=__doc__)
+    parser = argparse.ArgumentParser(prog="check_deterministic", description=__doc__)
     add = parser.add_argument
     add("--refresh", action="store_true", help="write the baseline anew instead of comparing with it")
     add("--baseline", type=pathlib.Path, default=ROOT / "docs/baselines/deterministic/figures.json")
     add("--counted", default=ROOT / "build/serial-kk", metavar="BUILD", help="portable, one thread (default: %(default)s)")
     add("--native", default=ROOT / "build/openmp", metavar="BUILD", help="(default: %(default)s)")
     add("--methods", default="", help="method specs instead of every method with its defaults")
-    add("--folder", type=pathlib.Path, default=ROOT / "results/figures", help="of result files (default: %(default)s)")
+    add("--folder", type=pathlib.Path, default=ROOT / "results/deterministic", help="of result files (default: %(default)s)")
     options = parser.parse_args()
     try:
         return check(options, *measure(options))
     except GateError as error:
-        print(f"figures: error: {error}", file=sys.stderr)
+        print(f"check_deterministic: error: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"figures: error: cannot write '{error.filename}': {error.strerror}", file=sys.stderr)
+        print(f"check_deterministic: error: cannot write '{error.filename}': {error.strerror}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("figures: interrupted", file=sys.stderr)
+        print("check_deterministic: interrupted", file=sys.stderr)
         return 130
 
 

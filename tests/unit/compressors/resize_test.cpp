@@ -41,16 +41,16 @@ const std::vector<Case>& cases() {
 
 }  // namespace
 
-TEST(Fit, AStateForFewerElementsIsThatOfASmallerLayout) {
+TEST(Resize, AStateForFewerElementsIsThatOfASmallerLayout) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(std::string(c.name) + (c.given.empty() ? "" : " " + c.given.begin()->second));
     for (const index_t most : {16384, 10007}) {  // with and without a tail
       Rig large(c.name, c.given, Layout::flat(most));
-      ASSERT_TRUE(large.method->can_fit());
+      ASSERT_TRUE(large.method->can_resize());
       for (const index_t n : {5000, 0, 1, 31, 512, 4096, 4097, 8192, 10007, 3}) {
         Rig small(c.name, c.given, Layout::flat(n));
         const Floats x = normal_values(n, static_cast<unsigned>(n));
-        large.method->fit(Exec(), *large.states[0], n);
+        large.method->resize(Exec(), *large.states[0], n);
         large.layout = Layout::flat(n);
         EXPECT_EQ(large.states[0]->layout.count(), n);
         EXPECT_EQ(large.step(x, 3), small.step(x, 3)) << n;
@@ -61,10 +61,10 @@ TEST(Fit, AStateForFewerElementsIsThatOfASmallerLayout) {
   }
 }
 
-TEST(Fit, OtherMethodsRefuse) {
+TEST(Resize, OtherMethodsRefuse) {
   const Rig rig("one_bit", {}, Layout::flat(10));
-  EXPECT_FALSE(rig.method->can_fit());
-  EXPECT_THROW(rig.method->fit(Exec(), *rig.states[0], 3), Error);
+  EXPECT_FALSE(rig.method->can_resize());
+  EXPECT_THROW(rig.method->resize(Exec(), *rig.states[0], 3), Error);
 }
 
 }  // namespace gradcomp

@@ -17,7 +17,7 @@ enum class Decay {
 Decay decay_from_name(const std::string& name);
 
 /// A linear warm-up to `rate` (Goyal et al. 2017), then `decay`.
-struct Schedule {
+struct LearningRate {
   Decay decay = Decay::constant;
   double rate = 0.1;                    ///< largest rate
   index_t steps = 0;                    ///< of the whole run; cosine needs it

@@ -1,19 +1,19 @@
-#include "gradcomp/kernels/select/first_touch.hpp"
+#include "gradcomp/kernels/select/accumulate.hpp"
 
 #include "gradcomp/kernels/lanes/add_count.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 
 namespace gradcomp::kernels {
 
-void touch_source(const Exec& exec, const Tiles& tiles, const Source& source, const Tally& non_finite) {
+void accumulate(const Exec& exec, const Tiles& tiles, const Source& source, const Tally& non_finite) {
   const auto count = non_finite.count();
   const auto tile = tiles.tile;
   for_warps(
-      "gradcomp::kernels::touch_source", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+      "gradcomp::kernels::accumulate", exec, tiles.count(), KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Tile here = tile(t);
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
-        first_rows(warp, source, here.first, here.count, bad, [](int, float, int) {});
+        accumulate_rows(warp, source, here.first, here.count, bad, [](int, float, int) {});
         add_count(warp, bad, count);
       });
 }

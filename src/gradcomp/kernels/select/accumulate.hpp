@@ -6,7 +6,7 @@
 
 namespace gradcomp::kernels {
 
-/// Forms a = Source::first() of the whole source, and counts the elements that were not finite.
-void touch_source(const Exec& exec, const Tiles& tiles, const Source& source, const Tally& non_finite);
+/// Forms a = Source::accumulate() of the whole source, and counts the elements that were not finite.
+void accumulate(const Exec& exec, const Tiles& tiles, const Source& source, const Tally& non_finite);
 
 }  // namespace gradcomp::kernels

@@ -1,4 +1,4 @@
-#include "gradcomp/nn/optimisers/schedule.hpp"
+#include "gradcomp/nn/optimisers/learning_rate.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ Decay decay_from_name(const std::string& name) {
   throw Error(fmt::format("unknown learning-rate schedule '{}': allowed are constant, cosine, step", name));
 }
 
-double Schedule::at(index_t index) const {
+double LearningRate::at(index_t index) const {
   if (index < warmup) return rate * static_cast<double>(index + 1) / static_cast<double>(warmup);
   if (decay == Decay::cosine) {
     const double length = static_cast<double>(std::max<index_t>(steps - warmup, 1));

@@ -4,12 +4,12 @@
 
 namespace gradcomp::kernels {
 
-void LowRankPlan::touch(const Exec& exec, const Source& source, const Span<float>& dense,
-                        const Vector<index_t>& count) const {
+void LowRankPlan::accumulate(const Exec& exec, const Source& source, const Span<float>& dense,
+                             const Vector<index_t>& count) const {
   const auto matrices = m_matrices;
   const auto tiles = m_tiles;
   for_warps(
-      "gradcomp::kernels::low_rank_touch", exec, static_cast<index_t>(tiles.size()),
+      "gradcomp::kernels::low_rank_accumulate", exec, static_cast<index_t>(tiles.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t t) {
         const Rows tile = tiles(t);
         const Factored m = matrices(tile.matrix);
@@ -17,14 +17,14 @@ void LowRankPlan::touch(const Exec& exec, const Source& source, const Span<float
         const index_t elements = static_cast<index_t>(tile.rows) * m.columns;
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
-        first_rows(warp, source, first, elements, bad, [](int, float, int) {});
+        accumulate_rows(warp, source, first, elements, bad, [](int, float, int) {});
         add_count(warp, bad, count);
       });
-  touch_dense(exec, source, dense, count);
+  accumulate_dense(exec, source, dense, count);
 }
 
-void LowRankPlan::touch_dense(const Exec& exec, const Source& source, const Span<float>& dense,
-                              const Vector<index_t>& count) const {
+void LowRankPlan::accumulate_dense(const Exec& exec, const Source& source, const Span<float>& dense,
+                                   const Vector<index_t>& count) const {
   const auto dense_tiles = m_dense_tiles;
   for_warps(
       "gradcomp::kernels::low_rank_dense", exec, static_cast<index_t>(dense_tiles.size()),
@@ -33,7 +33,7 @@ void LowRankPlan::touch_dense(const Exec& exec, const Source& source, const Span
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
         float* const target = dense.data() + tile.position;
-        first_rows(warp, source, tile.first, tile.count, bad, [&](int l, float a, int row) {
+        accumulate_rows(warp, source, tile.first, tile.count, bad, [&](int l, float a, int row) {
           if (row * warp_lanes + l < tile.count) target[row * warp_lanes + l] = a;
         });
         add_count(warp, bad, count);

@@ -10,8 +10,8 @@ namespace gradcomp::evaluate {
 std::vector<float> copied(const float* device, std::size_t count);
 
 /// One method between steps, and what its last step cost.
-struct ProbeRun {
-  ProbeRun(const MethodSpec& spec, const Layout& layout, std::uint64_t seed) : rank(spec, layout, seed) {}
+struct OneRankRun {
+  OneRankRun(const MethodSpec& spec, const Layout& layout, std::uint64_t seed) : rank(spec, layout, seed) {}
 
   /// All rounds of one step on `gradient`; out() receives what was decoded (of ef21 a difference, not the estimate).
   /// With `bytes`, the messages are copied there. Throws Error when the method flags the step.

@@ -1,4 +1,4 @@
-#include "gradcomp/evaluate/probe_run.hpp"
+#include "gradcomp/evaluate/one_rank_run.hpp"
 
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
@@ -23,8 +23,8 @@ std::vector<float> copied(const float* device, std::size_t count) {
   return host;
 }
 
-void ProbeRun::step(const Exec& exec, const Span<const float>& gradient, std::int64_t number,
-                    std::vector<std::byte>* bytes) {
+void OneRankRun::step(const Exec& exec, const Span<const float>& gradient, std::int64_t number,
+                      std::vector<std::byte>* bytes) {
   if (bytes != nullptr) bytes->clear();
   double copying = 0;  // of the messages, inside compress()
   rank.on_message([&](const Message& message) {

@@ -1,5 +1,5 @@
 // Figures without a clock: checksums against bytes taken another way, allocations against known ones.
-#include "figures.hpp"
+#include "deterministic.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,11 +15,11 @@
 namespace gradcomp::bench {
 namespace {
 
-Figures of(const std::string& spec, index_t count, const std::string& phase = "pair", std::uint64_t seed = 1) {
+Deterministic of(const std::string& spec, index_t count, const std::string& phase = "pair", std::uint64_t seed = 1) {
   const Exec exec;
   const auto gradient = laplace_gradient(exec, count, 1);
-  return figures(exec, parse_method(spec), layer_like(count), Span<const float>(gradient.data(), gradient.size()), seed,
-                 phase, "test");
+  return deterministic(exec, parse_method(spec), layer_like(count), Span<const float>(gradient.data(), gradient.size()),
+                       seed, phase, "test");
 }
 
 /// Of the floats of a gradient of `count` elements.
@@ -29,15 +29,15 @@ std::uint32_t gradient_checksum(index_t count) {
   return data::crc32(reinterpret_cast<const std::uint8_t*>(host.data()), sizeof(float) * host.size());
 }
 
-TEST(Figures, ChecksumsAreThoseOfTheBytes) {
+TEST(Deterministic, ChecksumsAreThoseOfTheBytes) {
   for (const index_t count : {1, 1000, 4099}) {
-    const Figures found = of("fp32", count);  // sends the gradient itself
+    const Deterministic found = of("fp32", count);  // sends the gradient itself
     EXPECT_EQ(found.payload, gradient_checksum(count)) << count;
     EXPECT_EQ(found.decoded, gradient_checksum(count)) << count;
   }
 }
 
-TEST(Figures, PayloadIsThatOfALoop) {
+TEST(Deterministic, PayloadIsThatOfALoop) {
   const Exec exec;
   const auto gradient = laplace_gradient(exec, 4099, 1);
   OneRank loop(parse_method("powersgd"), layer_like(4099), 1);  // messages of several rounds
@@ -55,16 +55,16 @@ TEST(Figures, PayloadIsThatOfALoop) {
   EXPECT_EQ(of("powersgd", 4099).payload, expected);
 }
 
-TEST(Figures, FollowTheSeedAndNotThePhase) {
-  const Figures first = of("random_k", 4099), again = of("random_k", 4099, "compress");
+TEST(Deterministic, FollowTheSeedAndNotThePhase) {
+  const Deterministic first = of("random_k", 4099), again = of("random_k", 4099, "compress");
   EXPECT_EQ(first.payload, again.payload);
   EXPECT_EQ(first.decoded, again.decoded);
-  const Figures other = of("random_k", 4099, "pair", 2);
+  const Deterministic other = of("random_k", 4099, "pair", 2);
   EXPECT_NE(first.payload, other.payload);
   EXPECT_NE(first.decoded, other.decoded);
 }
 
-TEST(Figures, ErrorIsThatOfWhatWasDecoded) {
+TEST(Deterministic, ErrorIsThatOfWhatWasDecoded) {
   EXPECT_EQ(of("fp32", 4099).nmse, 0);
   const Exec exec;
   const auto gradient = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), laplace_gradient(exec, 1000, 1));
@@ -77,11 +77,11 @@ TEST(Figures, ErrorIsThatOfWhatWasDecoded) {
   EXPECT_NEAR(of("top_k:ratio=0.01", 1000).nmse, dropped / all, 1e-12) << "a memory is empty at first";
 }
 
-TEST(Figures, NoMethodAllocatesInTheSteadyState) {
+TEST(Deterministic, NoMethodAllocatesInTheSteadyState) {
   for (const auto& entry : all_entries()) EXPECT_EQ(of(entry.info.name, 1000).allocations, 0) << entry.info.name;
 }
 
-TEST(Figures, AllocationsAreCounted) {
+TEST(Deterministic, AllocationsAreCounted) {
   const auto two = [] { const Vector<float> first("first", 10), second("second", 10); };
   EXPECT_EQ(count_allocations(two), 2);
   EXPECT_EQ(count_allocations([] {}), 0);
