@@ -364,7 +364,7 @@ TEST(DedicatedServers, TrainerGivesTheSamplesToTheWorkersAlone) {
   const auto found = rig.run(method + ":strategy.dedicated=on," + method +
                              ":strategy.dedicated=on:strategy.mode=async:label=async,fp32");
   Rig alone;
-  alone.link = workers_of(*alone.link, workers);
+  alone.transport = workers_of(*alone.transport, workers);
   alone.control = workers_of(*alone.control, workers);
   const auto expected = alone.run(method);
   EXPECT_EQ(found[0].workers, workers);

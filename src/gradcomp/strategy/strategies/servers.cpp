@@ -39,7 +39,7 @@ void check_setup(const StrategySetup& setup) {
           servers, ranks, std::max<index_t>(1, ranks - 1));
 }
 
-ServerPlaces places_of(const Options& own, int ranks) {
+ServerPlaces places_of(const ParameterValues& own, int ranks) {
   const auto servers = static_cast<int>(own.integer("servers"));
   if (own.text("dedicated") == "on") return {ranks - servers, servers, ranks - servers};
   return {ranks, servers == 0 ? ranks : servers, 0};
