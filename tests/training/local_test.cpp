@@ -79,6 +79,38 @@ TEST(Local, GoesOnFromTheMemoriesOfAnAdaptivePeriod) {
   }
 }
 
+TEST(Local, OfOneStepIsTheOverlappedStrategy) {
+  const auto comm = world();
+  for (const char* method : {"fp32", "top_k:ratio=0.05", "qsgd:bits=4:feedback=residual", "powersgd:rank=2"}) {
+    StrategyRig plain({method, "overlapped"}, *comm), local({method, "local:period=1"}, *comm);
+    for (index_t step = 0; step < 4; ++step) {
+      plain.step(step);
+      local.step(step);
+    }
+    EXPECT_EQ(local.parameters(), plain.parameters()) << method;
+  }
+}
+
+/// These gradients do not depend on the parameters, and plain SGD is linear: the mean of replicas after any number of
+/// own steps is what the mean gradient of every step gives.
+TEST(Local, TakesTheMeanOfWhatEachRankDidAlone) {
+  const auto comm = world();
+  for (const char* strategy : {"local:period=2", "local:period=4"}) {
+    Setting every{"fp32", "synchronous"}, own{"fp32", strategy};
+    every.momentum = own.momentum = 0.5;  // linear as well
+    every.weight_decay = own.weight_decay = 0;
+    every.clip = own.clip = 0;
+    StrategyRig plain(every, *comm), local(own, *comm);
+    for (index_t step = 0; step < 4; ++step) {
+      plain.step(step);
+      local.step(step);
+    }
+    const auto expected = plain.parameters(), found = local.agreed();
+    EXPECT_TRUE(gradcomp::test::same_bits(*comm, found)) << strategy;
+    for (std::size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 2e-6) << strategy << " " << i;
+  }
+}
+
 // With an outer optimiser that only takes the change, nothing is left of it: the overlapped strategy.
 TEST(Local, WithTheMeanOfEveryStepIsOverlappedWithAnOuterStep) {
   const auto comm = world();
