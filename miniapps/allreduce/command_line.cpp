@@ -26,13 +26,15 @@ struct Range {
 };
 
 void add_sizes(CLI::App& app, CommandLine& line, Range& range) {
-  auto* sizes = app.add_option("--sizes", line.sizes, "numbers of gradient elements")
+  auto* sizes = app.add_option("--sizes", line.sizes, "sizes of the gradient in elements, separated by commas")
                     ->delimiter(',')
                     ->check(CLI::Range(index_t{0}, max_elements));
   auto* least =
-      app.add_option("--minbytes", range.least, "in place of --sizes: bytes of the smallest gradient, e.g. 8");
-  auto* most = app.add_option("--maxbytes", range.most, "bytes of the largest, e.g. 1G (units: K, M, G of 1024)");
-  auto* factor = app.add_option("--stepfactor", range.factor, "each size is so many times the one before");
+      app.add_option("--minbytes", range.least, "size of the smallest gradient in bytes, for example 8; replaces "
+                                                "--sizes");
+  auto* most = app.add_option("--maxbytes", range.most, "size of the largest gradient in bytes, for example 1G (K, M "
+                                                        "and G are powers of 1024)");
+  auto* factor = app.add_option("--stepfactor", range.factor, "factor from one size to the next");
   for (auto* bytes : {least, most}) bytes->transform(CLI::AsSizeValue(false))->excludes(sizes);
   least->needs(most);
   most->needs(least);
@@ -76,18 +78,18 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   Range range;
   int ranks_per_node = 0;
   CLI::App app{
-      "Reduces one gradient over all ranks with each method and size: time, bandwidth, bytes, and a check of the "
+      "Reduces a gradient over all ranks, with each method and size. Prints time, bandwidth and bytes, and checks the "
       "answer.",
       "gradcomp-allreduce"};
   app.set_version_flag("--version", "gradcomp-allreduce " GRADCOMP_VERSION);
   app.set_config("--config", "", "read options from a TOML file");
   app.option_defaults()->always_capture_default();
   add_sizes(app, line, range);
-  app.add_option("--methods", line.methods, "comma-separated method specs, see --list");
+  app.add_option("--methods", line.methods, "method specs, separated by commas; see --list");
   app.add_option("--reducers", line.reducers,
-                 "each method with each of these reducers that can carry it: comma-separated names, or all (but local, "
-                 "which carries nothing); default: the method's own");
-  app.add_option("--repetitions", line.reduction.repetitions, "timed repetitions of each case")
+                 "names of reducers, separated by commas, or all: each method runs with each of them that can carry "
+                 "it; all leaves out local, which sends nothing; default: the method's own reducer");
+  app.add_option("--repetitions", line.reduction.repetitions, "number of timed repetitions of each case")
       ->check(CLI::Range(index_t{1}, index_t{1000000}));
   app.add_option("--untimed", line.reduction.untimed, "repetitions before the timed ones")
       ->check(CLI::Range(index_t{0}, index_t{1000000}));
@@ -98,20 +100,21 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   renamed("--warmup", "--untimed");
   renamed("--time-limit", "--timeout");
   app.add_option("--density-tolerance", line.density_tolerance,
-                 "fail when a method's median of achieved / target density leaves 1 +- this; 0: off")
+                 "fail if a method's median of achieved / target density is further from 1 than this; 0: off")
       ->check(CLI::NonNegativeNumber);
-  app.add_flag("--raw", line.raw, "time MPI_Allreduce of as many floats beside ours; not over an emulated link");
-  app.add_option("--seed", line.reduction.seed, "of the gradients and random compressors");
-  app.add_option("--transport", line.transport, "what carries messages; see gradcomp-train --list=transports");
+  app.add_flag("--raw", line.raw, "also time MPI_Allreduce of as many floats; not possible over an emulated link");
+  app.add_option("--seed", line.reduction.seed, "seed of the gradients and of randomised compressors");
+  app.add_option("--transport", line.transport, "transport that carries the messages; see gradcomp-train "
+                                                "--list=transports");
   app.add_option("--ranks-per-node", ranks_per_node,
-                 "emulate nodes of so many ranks, which follow each other (reducer=hierarchical), as --transport "
-                 "mpi:ranks_per_node=N does; 0: as the machine has")
+                 "number of consecutive ranks that form an emulated node (for reducer=hierarchical); short for "
+                 "--transport mpi:ranks_per_node=N; 0: the nodes of the machine")
       ->check(CLI::Range(0, 1 << 20));
   app.add_option("--timeout", line.reduction.limit_seconds,
                  "seconds that a rank waits for the others before the job ends; 0: for ever. Calls are then made on a "
                  "thread of their own, which costs time; not of --raw")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--link", line.link, "emulate a link, e.g. 100Mbit/s,50us; default: the real one");
+  app.add_option("--link", line.link, "emulate a link, for example 100Mbit/s,50us; default: the real link");
   app.add_option("--output", line.output, "result file (JSON)");
   app.add_flag("--list", line.list, "list the methods");
   app.footer("Also takes Kokkos' own options (--kokkos-help).");

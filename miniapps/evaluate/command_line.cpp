@@ -12,43 +12,47 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
   auto& o = line.evaluate;
   auto& t = o.training;
   CLI::App app{
-      "Evaluates compressors on gradients from files, from distributions or from a training under way: what they "
-      "keep,\n"
-      "send and lose, how long they take beside one read of the gradient, and whether their answer is right.",
+      "Evaluates compressors on gradients from files, from distributions or from a running training: what they keep, "
+      "send\nand lose, how long they take compared with one read of the gradient, and whether their answer is right.",
       "gradcomp-evaluate"};
   app.set_version_flag("--version", "gradcomp-evaluate " GRADCOMP_VERSION);
   app.set_config("--config", "", "read options from a TOML file");
   app.option_defaults()->always_capture_default();
-  app.add_option("--methods", o.methods, "comma-separated method specs, see --list; all: every method, its defaults");
+  app.add_option("--methods", o.methods, "method specs, separated by commas; see --list; all: every method with its "
+                                         "defaults");
   app.add_option("--input", o.input,
-                 "gradients as .npy files of floats, any shape; folders with one such file for each tensor; .npz files "
-                 "of tensors");
-  app.add_option("--data", o.data, "synthetic gradients: laplace, gamma[:shape], pareto[:xi], gauss; +zeros:SHARE")
+                 "gradients: .npy files of floats with any shape, folders with one such file for each tensor, or .npz "
+                 "files of tensors");
+  app.add_option("--data", o.data, "synthetic gradients: laplace, gamma[:shape], pareto[:xi] or gauss; +zeros:SHARE "
+                                   "adds zeros")
       ->delimiter(',');
-  app.add_option("--size", o.size, "elements of a synthetic gradient");
+  app.add_option("--size", o.size, "number of elements in a synthetic gradient");
   app.add_option(
       "--layout", o.layout,
-      "tensors of --input and --data: a model, e.g. resnet18, lstm_3x650, or a file with a line NAME 64x3x3 for each");
-  app.add_option("--repeats", o.repeats, "fresh draws of a synthetic gradient, each evaluated on its own");
+      "tensors of --input and --data: a model, for example resnet18 or lstm_3x650, or a file with a line like NAME "
+      "64x3x3 for each tensor");
+  app.add_option("--repeats", o.repeats, "number of independent draws of a synthetic gradient; each is evaluated "
+                                         "separately");
   app.add_option("--residual-steps", o.residual_steps,
-                 "steps of a loop with each method's feedback on --input (files in turn) and --data (fresh draws); "
-                 "0: every gradient once, without feedback");
-  app.add_option("--train", t.model, "hand the gradient of every step of a training of this model to all methods");
+                 "number of steps of a loop with each method's feedback, over the files of --input in turn and over "
+                 "fresh draws of --data; 0: every gradient once, without feedback");
+  app.add_option("--train", t.model, "train this model, and evaluate all methods on the gradient of every step");
   app.add_option("--dataset", t.dataset,
-                 fmt::format("of --train: {}, {}, {}", gradcomp::data::image_specs, gradcomp::data::text_specs,
+                 fmt::format("data set of --train: {}, {}, {}", gradcomp::data::image_specs, gradcomp::data::text_specs,
                              gradcomp::data::frames_specs));
-  app.add_option("--steps", t.steps, "steps of --train");
+  app.add_option("--steps", t.steps, "number of steps of --train");
   app.add_option("--batch", t.batch, "samples per step of --train");
   app.add_option("--lr", t.learning_rate, "learning rate of --train, with cosine decay");
-  app.add_option("--at", o.at, "steps of --train, from 0, that the records show apart and --dump writes")
+  app.add_option("--at", o.at, "steps of --train, counted from 0, that result files show separately and --dump writes")
       ->delimiter(',');
-  app.add_option("--timings", o.timings, "timed repetitions of a gradient without feedback");
+  app.add_option("--timings", o.timings, "number of timed repetitions for each gradient without feedback");
   app.add_option("--trials", o.trials,
-                 "repeat every gradient without feedback this often with fresh random numbers: bias_z, contraction");
+                 "number of trials with fresh random numbers for each gradient without feedback; gives bias, bias_z "
+                 "and contraction");
   app.add_option("--seed", o.seed,
                  "seed of synthetic gradients, initial weights, data order and randomised compressors");
   app.add_option("--density-tolerance", o.density_tolerance,
-                 "fail when a method's median of achieved / target density leaves 1 +- this; 0: off");
+                 "fail if a method's median of achieved / target density is further from 1 than this; 0: off");
   app.add_option("--dump", o.dump_folder,
                  "folder for the payload (.bin) and the decoded gradient (_decoded.npy) of each method's last step");
   app.add_option("--output", o.output, "result file (JSON)");

@@ -31,86 +31,95 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   std::string bucket_kib = "auto";
   int ranks_per_node = 0;
   CLI::App app{
-      "Trains one model data-parallel with one or many gradient compressors in one job, beside uncompressed controls,\n"
-      "and reports time, bytes and quality. Start it with mpirun or srun, or alone as one rank.",
+      "Trains one model data-parallel with one or more gradient compressors in one job, beside uncompressed "
+      "controls,\nand reports time, bytes and quality. Start it with mpirun or srun; without them it runs as one rank.",
       "gradcomp-train"};
   app.set_version_flag("--version", "gradcomp-train " GRADCOMP_VERSION);
   app.set_config("--config", "", "read options from a TOML file");
   app.option_defaults()->always_capture_default();
   app.add_option("--data", o.data, data::dataset_specs());
-  app.add_option("--length", o.length, "steps of a sequence in one batch (texts, frames); 0: the default of the data");
+  app.add_option("--length", o.length, "number of steps of a sequence in one batch (texts, frames); 0: the default of "
+                                       "the data set");
   app.add_option("--model", o.model, fmt::format("{}", fmt::join(nn::model_names(), ", ")));
   app.add_option("--methods", o.methods,
-                 "comma-separated method specs, name:key=value:...[+CODER][+huffman]; see --list");
+                 "method specs, separated by commas: name:key=value:...[+CODER][+huffman]; see --list");
   app.add_flag("!--no-controls", o.controls, "do not add the controls fp32, fp16, bf16 and no_exchange");
-  app.add_option("--steps", o.steps, "training steps of each method");
-  app.add_option("--batch", o.batch, "samples per rank and step");
-  app.add_option("--lr", o.learning_rate, "learning rate; a method's own lr=... comes first");
+  app.add_option("--steps", o.steps, "number of training steps of each method");
+  app.add_option("--batch", o.batch, "number of samples per rank and step");
+  app.add_option("--lr", o.learning_rate, "learning rate; a method's own lr=... takes precedence");
   app.add_option("--optimiser", o.optimiser, "sgd or adamw")->check(CLI::IsMember({"sgd", "adamw"}));
-  app.add_option("--momentum", o.momentum, "of sgd");
+  app.add_option("--momentum", o.momentum, "momentum of sgd");
   app.add_flag("--nesterov{on}", o.nesterov,
-               "the step is g + momentum v in place of v = momentum v + g; --nesterov=powersgd: g + v, as PowerSGD's "
-               "authors have it")
+               "sgd makes the step g + momentum v, where v = momentum v + g, instead of the step v; "
+               "--nesterov=powersgd: the step g + v, as PowerSGD's authors use it")
       ->check(CLI::IsMember({"off", "on", "powersgd"}));
-  app.add_option("--beta1", o.beta1, "of adamw: share of the old mean of gradients");
-  app.add_option("--beta2", o.beta2, "of adamw: share of the old mean of their squares");
-  app.add_option("--epsilon", o.epsilon, "of adamw");
-  app.add_option("--weight-decay", o.weight_decay, "on matrices and filters");
+  app.add_option("--beta1", o.beta1, "adamw: weight of the old value in the running mean of gradients");
+  app.add_option("--beta2", o.beta2, "adamw: weight of the old value in the running mean of squared gradients");
+  app.add_option("--epsilon", o.epsilon, "adamw: constant added to the denominator");
+  app.add_option("--weight-decay", o.weight_decay, "weight decay of matrices and filters");
   app.add_option("--decay", o.decay, "learning-rate schedule")->check(CLI::IsMember({"cosine", "constant"}));
   app.add_option("--warmup", o.warmup, "steps of linear warm-up of the learning rate");
   app.add_option("--clip", o.clip,
-                 "largest L2 norm of the mean gradient, which is scaled down to it; 0 leaves it as it is");
-  app.add_flag("--augment", o.augment, "random crops and mirror images");
+                 "largest L2 norm of the mean gradient; a longer gradient is scaled down to this norm; 0: no clipping");
+  app.add_flag("--augment", o.augment, "train on random crops and mirror images");
   app.add_option("--skew", o.skew,
-                 "label skew: concentration of the Dirichlet distribution by which a class is dealt to ranks, less is "
-                 "more skewed; 0: dealt evenly");
+                 "label skew: concentration of the Dirichlet distribution that gives the share of each rank in a "
+                 "class; smaller is more skewed; 0: even shares");
   app.add_option("--seed", o.seed, "seed of initial weights, data order and randomised compressors");
-  app.add_option("--strategy", o.strategy, "when replicas exchange, name:key=value; see --list=strategies");
+  app.add_option("--strategy", o.strategy, "when replicas exchange: name:key=value; see --list=strategies");
   app.add_option("--sampler", o.sampler,
-                 "how batches are drawn, name:key=value: uniform, or by importance; see --list=samplers");
+                 "how batches are drawn, uniformly or by importance: name:key=value; see --list=samplers");
   app.add_option("--replay-slices", o.replay_slices,
-                 "result file of an earlier run: evaluate as many slices of importance in each step as it did");
+                 "result file of an earlier run; each step evaluates as many slices of importance as in that run");
   app.add_option("--bucket-kib", bucket_kib,
-                 "gradient KiB fused into one bucket; auto: sizes that follow from the model");
+                 "size of a bucket in KiB of gradient; auto: sizes that follow from the model");
   app.add_option("--evaluate-every", o.evaluate_every,
-                 "steps between evaluations on the validation set; 0: four in all");
-  app.add_option("--block", o.block, "steps of one method before the next one runs");
+                 "number of steps between evaluations on the validation set; 0: four evaluations in all");
+  app.add_option("--block", o.block, "number of steps that one method runs before the next one takes its turn");
   app.add_option(
       "--quality-tolerance", o.quality_tolerance,
-      "quality below fp32 that still counts as matched, up to 0.05: 0.02 is 2 points of accuracy, or 2 % perplexity");
+      "loss of quality against fp32 that still counts as matched, at most 0.05; 0.02 is 2 points of accuracy or 2 % of "
+      "perplexity");
   app.add_option("--target", o.target,
-                 "quality to be reached, accuracy=X or perplexity=X: time, steps and bytes until an evaluation saw it");
-  app.add_option("--seeds", o.seeds, "repetitions with seeds --seed, --seed + 1, ...: means with 95 % intervals");
+                 "target quality, accuracy=X or perplexity=X; reports time, steps and bytes until an evaluation "
+                 "reaches it");
+  app.add_option("--seeds", o.seeds, "number of repetitions, with the seeds --seed, --seed + 1, ...; gives means with "
+                                     "95 % intervals");
   app.add_option("--accumulate", o.accumulate,
-                 "adds the control fp32:accumulate=N, which sums up N batches and exchanges every N-th step; 1: no");
+                 "add the control fp32:accumulate=N, which sums the gradients of N batches and exchanges in every N-th "
+                 "step; 1: do not add it");
   app.add_flag(
       "--tune", o.tune,
-      "find each method's learning rate by short runs around --lr, or its own lr=, on the validation set, and the "
-      "controls' bucket sizes, and write --rates; goes on where an interrupted one stopped");
-  app.add_option("--tune-steps", o.tune_steps, "steps of a trial of --tune");
-  app.add_option("--tune-trials", o.tune_trials, "rates that --tune tries for every method");
-  app.add_option("--tune-seeds", o.tune_seeds, "seeds of every trial, which no result may have");
+      "find the learning rate of each method by short runs around --lr, or around its own lr=, judged on the "
+      "validation set; also find the bucket sizes of the controls, and write the file of --rates; an interrupted "
+      "tuning continues where it stopped");
+  app.add_option("--tune-steps", o.tune_steps, "number of steps in a trial of --tune");
+  app.add_option("--tune-trials", o.tune_trials, "number of rates that --tune tries for every method");
+  app.add_option("--tune-seeds", o.tune_seeds, "number of seeds of every trial; measured runs may not use these seeds");
   app.add_flag("--sweep-buckets", o.sweep_buckets,
-               "time the dense controls in buckets of five sizes first, and give each its fastest; --tune does it too");
+               "first time the dense controls with five bucket sizes, then use the fastest size of each; --tune does "
+               "this too");
   app.add_option("--rates", o.rates, "file of learning rates and bucket sizes, as --tune writes it");
   app.add_option("--checkpoint", o.checkpoint_folder, "folder for checkpoints");
   app.add_option("--checkpoint-every", o.checkpoint_every,
-                 "steps between checkpoints, at the ends of blocks; 0: one, after the last step");
-  app.add_option("--resume", o.resume_folder, "folder of the checkpoints to go on from");
+                 "number of steps between checkpoints, which are written at the ends of blocks; 0: only one, after the "
+                 "last step");
+  app.add_option("--resume", o.resume_folder, "folder of the checkpoints from which the run continues");
   app.add_option("--density-tolerance", o.density_tolerance,
-                 "fail when a method's median of achieved / target density leaves 1 +- this; 0: off");
+                 "fail if a method's median of achieved / target density is further from 1 than this; 0: off");
   app.add_option("--dump-gradients", o.dump_folder,
-                 "folder for rank 0's own gradient at the steps of --at: LABEL_stepSTEP_gradient.npy, and with "
-                 "feedback what the compressor sees, gradient and memory, as LABEL_stepSTEP_accumulated.npy");
+                 "folder for rank 0's own gradient at the steps of --at, as LABEL_stepSTEP_gradient.npy; with feedback "
+                 "also for the compressor's input, gradient plus memory, as LABEL_stepSTEP_accumulated.npy");
   app.add_option("--dump-importance", o.importance_folder,
-                 "folder for the loss of each training sample that rank 0 begins with, before the steps of --at: "
-                 "LABEL_stepSTEP_losses.npy, in the order of the samples' numbers");
-  app.add_option("--at", o.dump_steps, "steps, from 0, at which --dump-gradients and --dump-importance write")
+                 "folder for the loss of each training sample with which rank 0 begins, before the steps of --at, as "
+                 "LABEL_stepSTEP_losses.npy, ordered by the samples' numbers");
+  app.add_option("--at", o.dump_steps, "steps, counted from 0, at which --dump-gradients and --dump-importance write")
       ->delimiter(',');
-  app.add_option("--transport", o.transport, "what carries messages, name:key=value; see --list=transports");
+  app.add_option("--transport", o.transport, "transport that carries the messages: name:key=value; see "
+                                             "--list=transports");
   app.add_option("--ranks-per-node", ranks_per_node,
-                 "emulate nodes of so many ranks, which follow each other (reducer=hierarchical), as --transport "
-                 "mpi:ranks_per_node=N does; 0: as the machine has")
+                 "number of consecutive ranks that form an emulated node (for reducer=hierarchical); short for "
+                 "--transport mpi:ranks_per_node=N; 0: the nodes of the machine")
       ->check(CLI::Range(0, 1 << 20));
   app.add_option("--timeout", o.timeout,
                  "seconds that a rank waits for the others, in exchanges and between steps, before the job ends with an "
@@ -118,18 +127,17 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   const auto renamed = [](const std::string&) { throw CLI::ValidationError("--time-limit is now called --timeout"); };
   app.add_option_function<std::string>("--time-limit", renamed)->group("");  // hidden
   app.add_option("--link", o.link,
-                 "emulate a link, e.g. 100Mbit/s,50us; several rates, e.g. 100Mbit/s,1Gbit/s,50us, take turns, a block "
-                 "of steps each: "
-                 "from which rate down does a method pay? Default: the real link");
+                 "emulate a link, for example 100Mbit/s,50us; several rates, for example 100Mbit/s,1Gbit/s,50us, take "
+                 "turns, each for a block of steps, and show below which rate a method pays; default: the real link");
   app.add_option(
       "--straggler", o.straggler,
-      "slow ranks: rank=1,factor=2 lengthens rank 1's computation, jitter=0.3 every rank's by a random share "
-      "in every step; both may be given");
+      "make ranks slow: rank=1,factor=2 doubles the computation time of rank 1; jitter=0.3 lengthens that of every "
+      "rank by a random share in every step; both can be combined");
   app.add_option("--output", o.output, "result file (JSON)");
   app.add_flag("--describe", line.describe, "print tensors, buckets and payload bytes per step, without training");
   app.add_flag("--list{text}", line.list,
-               "list the methods; --list=markdown for the page of the docs, --list=strategies, --list=samplers, "
-               "--list=transports")
+               "list the methods; --list=markdown prints the page of the docs; --list=strategies, --list=samplers and "
+               "--list=transports list those")
       ->check(CLI::IsMember({"text", "markdown", "strategies", "samplers", "transports"}));
   app.footer("Also takes Kokkos' own options (--kokkos-help).");
 

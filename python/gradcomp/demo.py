@@ -1,6 +1,6 @@
-"""The demo: train a convolutional network on real digits and an LSTM on a real text over two ranks, on the real link and
-on an emulated slow one; time the reduction alone; write tables, curves and an HTML report. Runs inside the toolchain, with
-the programs on PATH. `./run demo` prepares all that and calls this."""
+"""The demo: trains a convolutional network on real digits and an LSTM on a real text with two ranks, over the real link and
+over a slow emulated link; times the reduction alone; writes tables, curves and an HTML report. It runs inside the toolchain,
+with the programs on PATH; `./run demo` prepares this and calls the demo."""
 import argparse
 import dataclasses
 import os
@@ -128,11 +128,11 @@ def run_all(parts, environ):
 
 def main():
     parser = argparse.ArgumentParser(prog="demo", description=__doc__)
-    parser.add_argument("--small", action="store_true", help="a quick check of every part, too short for conclusions")
-    parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "results" / "demo", help="where results go")
+    parser.add_argument("--small", action="store_true", help="a quick check of every part; too short to draw conclusions")
+    parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "results" / "demo", help="folder for the results")
     parser.add_argument("--data", type=pathlib.Path, help="digits file of tools/datasets (default: FOLDER/digits.bin)")
-    parser.add_argument("--text", type=pathlib.Path, help="text of tools/datasets kjv; without it: no text")
-    parser.add_argument("--only-reduction", action="store_true", help="leave the trainings out")
+    parser.add_argument("--text", type=pathlib.Path, help="text file of tools/datasets kjv (default: no text)")
+    parser.add_argument("--only-reduction", action="store_true", help="omit the trainings")
     options = parser.parse_args()
     folder = options.folder
     data, text = options.data or folder / "digits.bin", options.text

@@ -1,4 +1,4 @@
-"""Registers, stack and spills of every kernel, as nvcc's assembler gave them in a build of the preset cuda-compile."""
+"""Lists registers, stack and spills of every kernel, as nvcc's assembler reports them in a build of the preset cuda-compile."""
 import argparse
 import collections
 import pathlib
@@ -63,9 +63,9 @@ def page(architecture, total, table):
 
 def main():
     parser = argparse.ArgumentParser(prog="kernel_registers", description=__doc__)
-    parser.add_argument("folder", type=pathlib.Path, help="of the build, e.g. build/cuda-compile")
-    parser.add_argument("--output", type=pathlib.Path, help="write the table there instead of to the terminal")
-    parser.add_argument("--limit", type=int, metavar="BYTES", help="fail when a kernel spills more")
+    parser.add_argument("folder", type=pathlib.Path, help="folder of the build, for example build/cuda-compile")
+    parser.add_argument("--output", type=pathlib.Path, help="write the table to this file instead of the terminal")
+    parser.add_argument("--limit", type=int, metavar="BYTES", help="fail if a kernel spills more bytes")
     arguments = parser.parse_args()
     try:
         found = by_function(arguments.folder)

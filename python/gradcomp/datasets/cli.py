@@ -10,8 +10,8 @@ from .files import Failed
 def main():
     parser = argparse.ArgumentParser(
         prog="gradcomp-datasets",
-        description="Turns data that an installed package carries, or images of yours, into files that --data takes "
-        "(docs/datasets.md). Data are converted where they are used and never committed.")
+        description="Converts data of an installed package, or your own images and features, into files for --data "
+                    "(docs/datasets.md). Convert data where you use them, and never commit them.")
     verbs = parser.add_subparsers(dest="dataset", required=True, metavar="DATASET")
     for name, module, text in (("digits", digits, "1797 handwritten digits, from scikit-learn"),
                                ("kjv", kjv, "the King James Bible, from Debian's bible-kjv")):

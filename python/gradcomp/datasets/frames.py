@@ -40,8 +40,8 @@ def convert(options):
 
 def add_options(parser):
     parser.add_argument("folder", type=pathlib.Path,
-                        help="sub-folders train and test (or val) with a sub-folder of .npy files (float, (frames, "
-                        "features)) per class, or the latter alone")
+                        help="folder with sub-folders train and test (or val), which have a sub-folder of .npy files (float, "
+                             "(frames, features)) for each class; or a folder with the sub-folders of the classes only")
     parser.add_argument("output", type=pathlib.Path, help="the file to write")
     parser.add_argument("--test", type=share, default=0.1, metavar="SHARE",
-                        help="share of each class to test on, without a folder train (%(default)s)")
+                        help="share of each class used for testing, if there is no folder train (default: %(default)s)")

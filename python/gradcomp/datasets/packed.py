@@ -64,14 +64,15 @@ def convert(options):
 
 def add_options(parser):
     parser.add_argument("folder", type=pathlib.Path,
-                        help="sub-folders train and test (or val) with a sub-folder per class, or the latter alone")
+                        help="folder with sub-folders train and test (or val), which have a sub-folder for each class; or a "
+                             "folder with the sub-folders of the classes only")
     parser.add_argument("output", type=pathlib.Path, help="the folder to write")
     parser.add_argument("--size", type=int, default=64, choices=range(4, 1025), metavar="PIXELS",
-                        help="height and width of the packed images, 4 to 1024 (%(default)s)")
+                        help="height and width of the packed images, 4 to 1024 (default: %(default)s)")
     parser.add_argument("--test", type=share, default=0.1, metavar="SHARE",
-                        help="share of each class to test on, without a folder train (%(default)s)")
+                        help="share of each class used for testing, if there is no folder train (default: %(default)s)")
     parser.add_argument("--images-per-file", type=positive, default=2000, metavar="N",
-                        help="images of a GCDS file (%(default)s)")
+                        help="number of images in a GCDS file (default: %(default)s)")
 
 
 def positive(text):

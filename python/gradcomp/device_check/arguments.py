@@ -11,10 +11,10 @@ from gradcomp.places import ROOT
 STEPS = ("build", "tests", "golden", "bench", "alternatives", "training")
 DEVICES = ("cuda", "hip")
 MINUTES_ON_A_DEVICE = 25
-DESCRIPTION = """Builds, tests and measures on this machine's device, and writes one page and one result file. A step that
-fails is named at the end, the others go on."""
-EPILOG = """exit status: 0 every step passed; 1 some step failed; 2 bad input; 130 interrupted, without a result file.
-GRADCOMP_PRESET names the build; without it that of the machine's Kokkos is taken: cuda, hip or openmp."""
+DESCRIPTION = """Builds, tests and measures on this machine's device, and writes one page and one result file. If a step
+fails, the others still run, and the failed step is named at the end."""
+EPILOG = """exit status: 0: every step passed; 1: a step failed; 2: bad input; 130: interrupted, without a result file.
+GRADCOMP_PRESET names the build; without it, the preset follows from the machine's Kokkos: cuda, hip or openmp."""
 
 
 @dataclasses.dataclass
@@ -61,11 +61,11 @@ def _parser():
     add = parser.add_argument
     add("--output", type=pathlib.Path, default=ROOT / "results" / "device", metavar="FOLDER",
         help="where device.json, device.md and the parts go (default: %(default)s)")
-    add("--quick", action="store_true", help="small sizes, few steps: a check of the way, not a measurement")
+    add("--quick", action="store_true", help="small sizes and few steps: a check that everything runs, not a measurement")
     add("--skip", default="", metavar="STEP,...", help=f"steps to leave out, of {', '.join(STEPS)}")
     add("--build", type=pathlib.Path, metavar="FOLDER", help="a finished build instead of build/PRESET")
-    add("--ranks", type=int, metavar="N", help="of the trainings (default: 1 on a GPU, 2 on a host)")
-    add("--minutes", type=float, metavar="N", help="all of it ends within; what comes too late fails "
+    add("--ranks", type=int, metavar="N", help="number of ranks of the trainings (default: 1 on a GPU, 2 on a host)")
+    add("--minutes", type=float, metavar="N", help="time limit for all steps; steps that are too late fail "
         f"(default: {MINUTES_ON_A_DEVICE} on a GPU, no limit on a host)")
     add("--python", default="python3", metavar="PROGRAM", help="the Python that has torch (default: %(default)s)")
     return parser

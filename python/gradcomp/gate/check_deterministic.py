@@ -1,7 +1,8 @@
-"""Counts what depends on no clock: payload bytes, checksums of payloads and decoded gradients, allocations in the steady
-state and instructions of every method's compress and decompress; compares them with docs/baselines/deterministic. Two
-builds must agree: the portable one beneath callgrind on one thread, and the native one on all threads. Exit status: 0 as
-the baseline says; 1 something changed; 2 it could not be counted. ./run exec -- tools/check_deterministic"""
+"""Counts figures that do not depend on a clock: payload bytes, checksums of payloads and decoded gradients, allocations in
+the steady state, and instructions of every method's compress and decompress. Compares them with
+docs/baselines/deterministic. Two builds must agree: the portable one under callgrind on one thread, and the native one on
+all threads. Exit status: 0: equal to the baseline; 1: something changed; 2: the figures could not be counted. Run it with
+./run exec -- tools/check_deterministic"""
 import argparse
 import pathlib
 import sys
@@ -58,12 +59,13 @@ def check(options, counted, native):
 def main():
     parser = argparse.ArgumentParser(prog="check_deterministic", description=__doc__)
     add = parser.add_argument
-    add("--refresh", action="store_true", help="write the baseline anew instead of comparing with it")
+    add("--refresh", action="store_true", help="write a new baseline instead of comparing with the old one")
     add("--baseline", type=pathlib.Path, default=ROOT / "docs/baselines/deterministic/figures.json")
-    add("--counted", default=ROOT / "build/serial-kk", metavar="BUILD", help="portable, one thread (default: %(default)s)")
-    add("--native", default=ROOT / "build/openmp", metavar="BUILD", help="(default: %(default)s)")
+    add("--counted", default=ROOT / "build/serial-kk", metavar="BUILD", help="the portable build, which runs on one thread "
+        "(default: %(default)s)")
+    add("--native", default=ROOT / "build/openmp", metavar="BUILD", help="the native build (default: %(default)s)")
     add("--methods", default="", help="method specs instead of every method with its defaults")
-    add("--folder", type=pathlib.Path, default=ROOT / "results/deterministic", help="of result files (default: %(default)s)")
+    add("--folder", type=pathlib.Path, default=ROOT / "results/deterministic", help="folder for result files (default: %(default)s)")
     options = parser.parse_args()
     try:
         return check(options, *measure(options))

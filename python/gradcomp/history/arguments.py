@@ -8,10 +8,10 @@ from gradcomp.places import ROOT
 
 from . import measure, trials
 
-DESCRIPTION = """Watches throughput and instruction counts night after night: adds the records of a night to a history, judges
-them by the gate against the last good night, draws one page, and names the commit that made a case slower."""
-EPILOG = """exit status: 0 no regression, or done; 1 regression; 2 not comparable or bad input; 3 inconclusive: the machine is
-too noisy to tell, or a bisection could not name one commit; 130 interrupted. docs/history.md says how to set it up."""
+DESCRIPTION = """Watches throughput and instruction counts night after night. Adds the records of a night to a history, compares
+them with the last good night by the gate, draws one page, and names the commit that made a case slower."""
+EPILOG = """exit status: 0: no regression, or done; 1: regression; 2: not comparable, or bad input; 3: inconclusive, because the
+machine is too noisy, or because a bisection could not name one commit; 130: interrupted. docs/history.md explains the set-up."""
 
 
 def _bench(parser, name, default, text):
@@ -19,34 +19,34 @@ def _bench(parser, name, default, text):
 
 
 def _night(add):
-    one = add("night", "measure, add, check and page: all that a runner does in one night")
-    one.add_argument("--page", metavar="FILE", help="also draw the page")
-    one.add_argument("--build", action="append", metavar="COMMAND", help="before measuring; may be repeated; '' builds nothing "
-                     "(default: ./run build openmp gradcomp-bench, and the same of serial-kk)")
+    one = add("night", "measure, add, check and page: everything that a runner does in one night")
+    one.add_argument("--page", metavar="FILE", help="also draw the page, to this file")
+    one.add_argument("--build", action="append", metavar="COMMAND", help="command that builds before the measurement; may be "
+                     "repeated; '' builds nothing (default: ./run build openmp gradcomp-bench, and the same for serial-kk)")
     one.add_argument("--timed", default=ROOT / "build/openmp", metavar="BUILD",
-                     help="whose times are taken (default: %(default)s)")
-    one.add_argument("--counted", default=ROOT / "build/serial-kk", metavar="BUILD", help="whose instructions are counted "
+                     help="build whose times are measured (default: %(default)s)")
+    one.add_argument("--counted", default=ROOT / "build/serial-kk", metavar="BUILD", help="build whose instructions are counted "
                      "(default: %(default)s)")
-    one.add_argument("--no-counts", action="store_true", help="count no instructions")
-    one.add_argument("--processes", type=int, default=Rules.minimum, metavar="N", help="of the new build; of the last good "
-                     "one, which runs in turn with it, twice as many (default: %(default)s)")
-    _bench(one, "--bench-args", measure.TIMED, "for gradcomp-bench when times are taken (default: %(default)s)")
-    _bench(one, "--count-args", measure.COUNTED, "for gradcomp-bench beneath callgrind (default: %(default)s)")
+    one.add_argument("--no-counts", action="store_true", help="do not count instructions")
+    one.add_argument("--processes", type=int, default=Rules.minimum, metavar="N", help="number of processes of the new build; "
+                     "the last good build runs in turn with it, with twice as many (default: %(default)s)")
+    _bench(one, "--bench-args", measure.TIMED, "arguments for gradcomp-bench when times are measured (default: %(default)s)")
+    _bench(one, "--count-args", measure.COUNTED, "arguments for gradcomp-bench under callgrind (default: %(default)s)")
 
 
 def _bisect(add):
-    one = add("bisect", "build and measure commits between a good and a bad night; name the first that is slower")
-    one.add_argument("--case", required=True, help="as the page names it, such as compress/top_k/16384")
-    one.add_argument("--good", metavar="COMMIT", help="(default: as the open regression of the case says)")
-    one.add_argument("--bad", metavar="COMMIT", help="(default: likewise)")
-    one.add_argument("--by", choices=(trials.INSTRUCTIONS, trials.TIMES), help="count instructions, or run each commit in turn "
-                     "with the good one through the gate (default: what the night found, instructions first)")
-    one.add_argument("--build", metavar="COMMAND", help="builds gradcomp-bench in the work tree that it is "
-                     "started in (default: ./run build PRESET gradcomp-bench; serial-kk for instructions, openmp for times)")
+    one = add("bisect", "build and measure commits between a good and a bad night, and name the first one that is slower")
+    one.add_argument("--case", required=True, help="name of the case on the page, for example compress/top_k/16384")
+    one.add_argument("--good", metavar="COMMIT", help="last good commit (default: that of the open regression of the case)")
+    one.add_argument("--bad", metavar="COMMIT", help="first bad commit (default: that of the open regression of the case)")
+    one.add_argument("--by", choices=(trials.INSTRUCTIONS, trials.TIMES), help="count instructions, or compare the times of each "
+                     "commit with the good one by the gate (default: whichever found the regression, instructions first)")
+    one.add_argument("--build", metavar="COMMAND", help="command that builds gradcomp-bench in the current work tree (default: "
+                     "./run build PRESET gradcomp-bench, with serial-kk for instructions and openmp for times)")
     one.add_argument("--program", metavar="PATH", help="build folder or program in the work tree (default: build/PRESET)")
     one.add_argument("--processes", type=int, default=Rules.minimum, metavar="N",
-                     help="per commit, by times (default: %(default)s)")
-    _bench(one, "--bench-args", "", "for gradcomp-bench (default: the night's, this case alone)")
+                     help="number of processes per commit, for times (default: %(default)s)")
+    _bench(one, "--bench-args", "", "arguments for gradcomp-bench (default: those of the night, with only this case)")
 
 
 def _parser():
@@ -61,25 +61,25 @@ def _parser():
     one = add("add", "add the records of one night")
     one.add_argument("results", nargs="+", metavar="RESULTS", help="result files of gradcomp-bench, folders or "
                      f"patterns: at least {Rules.minimum} processes, one file with instruction counts, or both")
-    add("check", "judge nights that have no verdict; the exit status is that of the newest")
-    accept = add("accept", "make the night of a commit the new baseline, for a change that was meant")
-    accept.add_argument("commit", metavar="COMMIT", help="of a night in the history, 6 digits at least")
-    accept.add_argument("--reason", required=True, help="shown on the page")
+    add("check", "judge nights that have no verdict; the exit status is that of the newest night")
+    accept = add("accept", "make the night of a commit the new baseline, after an intended change")
+    accept.add_argument("commit", metavar="COMMIT", help="commit of a night in the history, at least 6 digits")
+    accept.add_argument("--reason", required=True, help="reason that the page shows")
     drawn = add("page", "draw one HTML file that needs no network", several=True)
     drawn.add_argument("--output", required=True, metavar="FILE")
     _bisect(add)
     _night(add)
     for name in ("check", "page", "bisect", "night"):
-        verbs.choices[name].add_argument("--repository", default=ROOT, metavar="FOLDER", help="git work tree that knows the "
+        verbs.choices[name].add_argument("--repository", default=ROOT, metavar="FOLDER", help="git work tree that has the "
                                          "commits (default: %(default)s)")
     for name in ("bisect", "night"):
-        verbs.choices[name].add_argument("--seed", type=int, default=Rules.seed, help="of the order of processes (default: "
+        verbs.choices[name].add_argument("--seed", type=int, default=Rules.seed, help="seed of the order of processes (default: "
                                          "%(default)s)")
     for name in ("add", "night"):
-        verbs.choices[name].add_argument("--allow-dirty", action="store_true", help="take records of uncommitted changes, too")
+        verbs.choices[name].add_argument("--allow-dirty", action="store_true", help="accept records of uncommitted changes too")
     for name in ("page", "night"):
         verbs.choices[name].add_argument("--nights", type=int, default=60, metavar="N",
-                                         help="drawn, the newest (default: %(default)s)")
+                                         help="draw the newest N nights (default: %(default)s)")
     return parser
 
 

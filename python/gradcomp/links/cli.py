@@ -18,10 +18,10 @@ from . import rate
 NAMESPACES = ["unshare", "--mount", "--uts", "--net", "--pid", "--fork", "--kill-child", "--propagation", "private"]
 NEEDED = ("unshare", "nsenter", "ip", "tc", "mpirun")
 MOST_NODES = 64
-EPILOG = """Nodes are network namespaces of this machine, each with one link to a switch; a token bucket at both of its ends limits
-what the node sends and what it receives. Everything dies with the command, whatever ends it. The exit status is that of the
-job; 2: bad input, or the links do not carry the rate; 130: interrupted. Needs root, iproute2 and Open MPI 5: run it inside
-the toolchain, ./run exec -- tools/shaped-links ..."""
+EPILOG = """Nodes are network namespaces of this machine. Each has one link to a switch; a token bucket at both ends of the link
+limits what the node sends and receives. All nodes and links disappear when the command ends, for any reason. The exit status is
+that of the job; 2: bad input, or the links do not carry the rate; 130: interrupted. The tool needs root, iproute2 and Open MPI
+5. Run it inside the toolchain: ./run exec -- tools/shaped-links ..."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -43,11 +43,13 @@ def parse(arguments):
     """The options. Throws ReportError."""
     parser = Parser(prog="shaped-links", usage="shaped-links --rate RATE [OPTIONS] -- COMMAND...", epilog=EPILOG,
                     description="Runs an MPI program on nodes of this machine that are joined by shaped links.")
-    parser.add_argument("--nodes", type=_count(2, MOST_NODES), default=2, metavar="N", help="(default: %(default)s)")
-    parser.add_argument("--rate", required=True, help="of each link, in each direction: 100mbit, 1gbit, ...")
-    parser.add_argument("--ranks-per-node", type=_count(1, 64), default=1, metavar="N", help="(default: %(default)s)")
-    parser.add_argument("--threads", type=_count(1, 1024), metavar="N", help="of each rank (default: cores / ranks, at least 1)")
-    parser.add_argument("--report", type=pathlib.Path, metavar="FILE", help="write what the links carried, as JSON")
+    parser.add_argument("--nodes", type=_count(2, MOST_NODES), default=2, metavar="N", help="number of nodes (default: %(default)s)")
+    parser.add_argument("--rate", required=True, help="rate of each link in each direction: 100mbit, 1gbit, ...")
+    parser.add_argument("--ranks-per-node", type=_count(1, 64), default=1, metavar="N", help="ranks per node (default: %(default)s)")
+    parser.add_argument("--threads", type=_count(1, 1024), metavar="N", help="threads of each rank (default: cores / ranks, at "
+                        "least 1)")
+    parser.add_argument("--report", type=pathlib.Path, metavar="FILE", help="write the bytes that each node has sent to this "
+                        "file, as JSON")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="a program with its options, without mpirun")
     options = parser.parse_args(arguments)
     options.command = options.command[1:] if options.command[:1] == ["--"] else options.command

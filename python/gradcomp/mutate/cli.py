@@ -10,10 +10,11 @@ from gradcomp.places import ROOT
 from . import folders, mutants, tree, trial
 from .record import Record
 
-DESCRIPTION = """Changes one line of a folder's sources at a time, builds it in a copy of the work tree (build/mutation) and runs
-the tests that cover the folder: what they do not notice has survived. Writes results/mutation/NAME.json and NAME.md, the score
-and the survivors; a run that was interrupted goes on where it was, with NAME.part.json until its end."""
-EPILOG = """exit status: 0 done, whatever survived; 2 bad input, or the tests fail without a mutant; 130 interrupted.
+DESCRIPTION = """Changes one line in the sources of a folder, builds the result in a copy of the work tree (build/mutation), and runs
+the tests that cover the folder; then does the same with another line. A change that the tests do not notice has survived. Writes
+the score and the survivors to results/mutation/NAME.json and NAME.md. After an interrupt, the same call continues from
+NAME.part.json."""
+EPILOG = """exit status: 0: done, even if changes survived; 2: bad input, or the tests fail without a change; 130: interrupted.
 docs/testing.md says what survived and why."""
 
 
@@ -25,16 +26,16 @@ def _count(text):
 
 def _parse():
     parser = argparse.ArgumentParser(prog="gradcomp-mutate", description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("folder", nargs="*", metavar="FOLDER", help="name or path; all of --list without one")
-    parser.add_argument("--list", action="store_true", help="says which folders there are, and how many mutants each has")
+    parser.add_argument("folder", nargs="*", metavar="FOLDER", help="name or path of a folder (default: all folders of --list)")
+    parser.add_argument("--list", action="store_true", help="list the folders, and how many mutants each has")
     parser.add_argument("--sample", type=_count, metavar="N", help="stop after N mutants that build and differ (default: all)")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="of the order of mutants (default: %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="run the first tests of a folder alone: a lower bound of its "
-                        "score; without it, the survivors are tried again by all")
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="seed of the order of mutants (default: %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="run only the first tests of a folder, which gives a lower bound of "
+                        "its score; a later call without --quick runs all tests on the survivors")
     parser.add_argument("--survivors", action="store_true",
-                        help="after tests were added: try the survivors of the last run again, keep its other outcomes")
+                        help="after you have added tests: try only the survivors of the last run again, keep its other outcomes")
     parser.add_argument("--time-factor", type=float, default=5, metavar="F",
-                        help="a mutant is killed when its tests take F times as long as without it, and a minute "
+                        help="a mutant is killed if its tests take F times as long as without it, plus a minute "
                         "(default: %(default)s)")
     parser.add_argument("--project", type=pathlib.Path, default=ROOT, metavar="FOLDER", help=argparse.SUPPRESS)
     parser.add_argument("--table", type=pathlib.Path, default=folders.TABLE, metavar="FILE", help=argparse.SUPPRESS)

@@ -9,7 +9,7 @@ SECTIONS = {"bars": exchange_bars, "stragglers": exchange_stragglers, "scaling":
 
 class Exchange(SectionedPage):
     name, tool, complete, sections = "exchange", "exchange_page", False, SECTIONS
-    about = "Trains over shaped links, beside a slow rank, with 1 to 4 ranks, and by local steps. Needs root; wants a quiet machine."
+    about = "Trains over shaped links, with a slow rank, with 1 to 4 ranks, and with local steps. Needs root and a quiet machine."
     programs = ("gradcomp-train", "mpirun")
 
     def text(self, records, options):

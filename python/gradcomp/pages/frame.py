@@ -25,12 +25,12 @@ class Parser(argparse.ArgumentParser):
 
 def parse(page, arguments=None):
     """The options of a page's tool, with the defaults of --quick filled in."""
-    parser = Parser(prog=page.tool, description=page.about + " Records of this commit and these settings are not measured "
-                    "again. Runs inside the toolchain: ./run exec -- tools/" + page.tool)
+    parser = Parser(prog=page.tool, description=page.about + " A measurement that has a record of this commit and of these "
+                    "settings is not repeated. Run this tool inside the toolchain: ./run exec -- tools/" + page.tool)
     add = parser.add_argument
-    add("--page", action="store_true", help="only make the page again, from the records: no program runs")
-    add("--quick", action="store_true", help="little of everything, also with changed sources: a check, not a measurement; "
-        "all goes to --folder")
+    add("--page", action="store_true", help="only write the page again from its records, without running a program")
+    add("--quick", action="store_true", help="a small part of everything, also with changed sources: a check, not a measurement; "
+        "all files go to --folder")
     add("--folder", type=pathlib.Path, help=f"where result files go (default: results/{page.name})")
     add("--records", type=pathlib.Path, help=f"where records are kept (default: docs/results/records/{page.name})")
     add("--output", type=pathlib.Path, help=f"the page (default: docs/results/{page.name}.md)")

@@ -60,21 +60,23 @@ def experiment(record):
 
 class Gate(Page):
     name, tool = "gate", "gate_experiments"
-    about = "Tests the gate itself on this machine; exit status 1 when it did not do what it promises. Wants a quiet machine."
+    about = "Tests the gate itself on this machine: exit status 1 if it does not do what it promises. Needs a quiet machine."
 
     def arguments(self, parser):
         add = parser.add_argument
         add("build", nargs="?", type=pathlib.Path, default=ROOT / "build/openmp", help="build folder (default: build/openmp)")
-        add("--repeats", type=positive, help="comparisons with itself, loaded and quiet each (default: 10; of --quick: 1)")
-        add("--injected", type=positive, help="comparisons per slower build (default: 5; of --quick: 1)")
+        add("--repeats", type=positive, help="number of comparisons of the build with itself, each on the loaded and on the "
+            "quiet machine (default: 10; with --quick: 1)")
+        add("--injected", type=positive, help="number of comparisons per slower build (default: 5; with --quick: 1)")
         add("--slowdowns", type=lambda words: [positive(word) for word in words.split(",")], metavar="PERCENT,...",
-            help="how much more work the kernel does in each slower build (default: 25,15,5; of --quick: 15)")
+            help="how much more work the kernel does in each slower build (default: 25,15,5; with --quick: 15)")
         add("--slower", type=lambda words: words.split(","), metavar="BUILD,...",
             help="the slower builds, one for each of --slowdowns (default: made from a copy of the sources of the build)")
-        add("--case", default="^kernel/count_above/", help="expression of slowed cases (default: %(default)s)")
-        add("--processes", type=positive, default=10, help="of the new arm (default: %(default)s)")
-        add("--trials", type=positive, help="simulated comparisons (default: 400; of --quick: 2)")
-        add("--bench-args", default=BENCH, metavar="'ARGUMENTS'", help="(default: %(default)s)")
+        add("--case", default="^kernel/count_above/", help="regular expression of the cases that are slower (default: "
+            "%(default)s)")
+        add("--processes", type=positive, default=10, help="number of processes of the new build (default: %(default)s)")
+        add("--trials", type=positive, help="number of simulated comparisons (default: 400; with --quick: 2)")
+        add("--bench-args", default=BENCH, metavar="'ARGUMENTS'", help="arguments for gradcomp-bench (default: %(default)s)")
 
     def check(self, options):
         options.repeats = options.repeats or (1 if options.quick else 10)

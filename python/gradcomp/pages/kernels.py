@@ -24,7 +24,7 @@ QUICK = Size(70_000, 1000, 2)
 
 class Kernels(Page):
     name, tool = "kernels", "kernels_page"
-    about = "Measures one method of each family on one thread beside its bar, and a card of the machine. Wants a quiet machine."
+    about = "Compares one method of each family on one thread with its target, and describes the machine. Needs a quiet machine."
     programs = ("gradcomp-bench", "gradcomp-allreduce", "gradcomp-train", "mpirun")
 
     def jobs(self, options):

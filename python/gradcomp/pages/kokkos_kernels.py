@@ -22,7 +22,7 @@ def table(records):
 
 class KokkosKernels(Page):
     name, tool, preset = "kokkos-kernels", "kokkos_kernels_page", "serial-kk"
-    about = "Times our kernels of low rank and of norms beside Kokkos Kernels. Wants a build with them and a quiet machine."
+    about = "Compares our kernels for low rank and norms with Kokkos Kernels. Needs a build with them and a quiet machine."
     programs = ("gradcomp-bench-kokkos-kernels",)
     asks = ("gradcomp-bench-kokkos-kernels", "--model", "resnet8", "--ranks", 1, "--samples", 1)
 

@@ -58,7 +58,7 @@ def table(imitated, real):
 
 class Links(Page):
     name, tool = "links", "links_page"
-    about = "Trains over links that the kernel shapes and over emulated ones. Needs root; wants a quiet machine."
+    about = "Trains over links that the kernel shapes and over emulated links. Needs root and a quiet machine."
     programs = ("gradcomp-train", "mpirun")
 
     @staticmethod

@@ -7,7 +7,7 @@ SECTIONS = {"losses": mercury_losses, "samplers": mercury_samplers, "links": mer
 
 class Mercury(SectionedPage):
     name, tool, complete, sections = "mercury", "mercury_page", False, SECTIONS
-    about = "Trains on batches drawn by importance, in memory and over shaped links. Needs root; wants a quiet machine."
+    about = "Trains on batches drawn by importance, in memory and over shaped links. Needs root and a quiet machine."
     programs = ("gradcomp-train", "mpirun")
 
     def text(self, records, options):

@@ -25,12 +25,13 @@ def cost(page):
 def main(arguments=None):
     """Returns the exit status: 0; 1 where a page could not be made, after the others; 2 for a wrong call; 130 when
     interrupted."""
-    parser = frame.Parser(prog="results", description="Makes the pages of docs/results, from scratch and with all their tuning, "
-                          "or from their records alone. What has a record of this commit is not measured again, so an "
-                          "interrupted call goes on when it is given again.")
+    parser = frame.Parser(prog="results", description="Makes the pages of docs/results: measures everything, including the "
+                          "tuning, or uses only the records. A measurement that has a record of this commit is not repeated, so "
+                          "after an interrupt the same call continues.")
     parser.add_argument("pages", nargs="*", metavar="PAGE", help=f"(default: all) {', '.join(PAGES)}")
-    parser.add_argument("--page", action="store_true", help="only make the pages again, from the records: no program runs")
-    parser.add_argument("--cost", action="store_true", help="only say what it takes")
+    parser.add_argument("--page", action="store_true", help="only write the pages again from their records, without running a "
+                        "program")
+    parser.add_argument("--cost", action="store_true", help="only print how many hours it takes")
     options = parser.parse_args(arguments)
     if not (ROOT / "docs/results").is_dir():
         parser.error("start it in a checkout of gradcomp, whose pages it makes")

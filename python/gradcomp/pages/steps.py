@@ -23,7 +23,7 @@ def table(records):
 
 class Steps(Page):
     name, tool = "steps", "steps_page"
-    about = "Measures the training step of every model, without an exchange. Wants a quiet machine."
+    about = "Measures the training step of every model, without an exchange. Needs a quiet machine."
     programs = ("gradcomp-bench", "gradcomp-train")
 
     def jobs(self, options):

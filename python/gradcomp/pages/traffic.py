@@ -79,7 +79,7 @@ def claims(trained):
 
 class Traffic(Page):
     name, tool = "traffic", "traffic_page"
-    about = "Trains large models for some steps over emulated links: throughput. Wants a quiet machine."
+    about = "Measures the throughput of large models over emulated links, with short trainings. Needs a quiet machine."
     programs = ("gradcomp-train", "gradcomp-evaluate", "mpirun")
 
     def jobs(self, options):

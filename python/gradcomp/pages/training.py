@@ -41,11 +41,11 @@ class Training(Page):
     def arguments(self, parser):
         names = [one.name for one in comparisons.COMPARISONS]
         parser.add_argument("--only", action="append", choices=names, metavar="NAME",
-                            help="train this comparison; may be given more than once (default: all but full)")
+                            help="train this comparison; may be given more than once (default: all that --list does not mark)")
         parser.add_argument("--all", action="store_true", help="train all comparisons")
         parser.add_argument("--list", nargs=0, action=List, help="list the comparisons and end")
         parser.add_argument("--rates", type=pathlib.Path, default=pathlib.Path("docs/rates"),
-                            help="where tuned rates are kept, a file for each task (default: %(default)s)")
+                            help="folder of the tuned rates, with a file for each task (default: %(default)s)")
 
     def names(self, options):
         tasks = dict.fromkeys(run.task.name for run in RUNS if self._rates(run, options))

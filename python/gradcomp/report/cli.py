@@ -18,14 +18,14 @@ LEAD = ("Which method trains to the same quality fastest on this machine and lin
 def main(arguments=None):
     """Returns the exit status: 0, or 2 with one line on stderr for bad input."""
     parser = argparse.ArgumentParser(
-        prog="gradcomp-report", description="Write one static HTML page with tables and plots on the result files "
-        "(*.json) of a folder, and the plots as files beside it.")
+        prog="gradcomp-report", description="Writes one static HTML page with tables and plots from the result files "
+        "(*.json) of a folder, and the plots as separate files.")
     parser.add_argument("folder", help="folder with result files; also where report.html and plots/ go")
     parser.add_argument("--output", metavar="FILE.html", help="the page (default: FOLDER/report.html)")
     parser.add_argument("--markdown", metavar="FILE.md", help="also write the report as Markdown")
     parser.add_argument("--gradients", metavar="FILE.npy", nargs="+", default=[],
-                        help="gradients whose distributions are drawn beside fitted ones, *_gradient.npy and "
-                        "*_accumulated.npy of a step side by side; the folder may then lack result files")
+                        help="draw the distributions of these gradients beside fitted ones; *_gradient.npy and *_accumulated.npy "
+                             "of a step appear side by side. The folder then does not need result files")
     parser.add_argument("--title", default=TITLE)
     options = parser.parse_args(arguments)
     folder = pathlib.Path(options.folder)

@@ -26,10 +26,10 @@ def _guarded(name, work):
 def submit_main(arguments=None):
     """Returns the exit status: 0; 1 when points are missing (without a scheduler only); 2 for bad input."""
     parser = argparse.ArgumentParser(
-        prog="submit", description="Runs a sweep: one job a point, and a last job that writes the report. Given again, it "
-        "goes on: finished points are skipped, queued ones are left alone, all others run.")
-    parser.add_argument("system", metavar="SYSTEM", help="a name in slurm/systems, or a path of an .env file")
-    parser.add_argument("experiment", metavar="EXPERIMENT", help="a name in slurm/experiments, or a path of a .toml file")
+        prog="submit", description="Runs a sweep: one job for each point, and a last job that writes the report. The same "
+        "command continues a sweep: it skips finished points, leaves queued points alone, and runs all others.")
+    parser.add_argument("system", metavar="SYSTEM", help="a name in slurm/systems, or the path of an .env file")
+    parser.add_argument("experiment", metavar="EXPERIMENT", help="a name in slurm/experiments, or the path of a .toml file")
     parser.add_argument("--dry-run", action="store_true", help="print the points, the scripts and the calls; write nothing")
     parser.add_argument("--output", type=pathlib.Path, metavar="DIR", help="folder of the sweep, on a file system that all "
                         "nodes see (default: results/slurm/SYSTEM-EXPERIMENT)")
@@ -55,9 +55,9 @@ def submit_main(arguments=None):
 
 def gather_main(arguments=None):
     """Returns the exit status: 0 when all points are there, 1 when some are missing, 2 when the report cannot be written."""
-    parser = argparse.ArgumentParser(prog="gather", description="Writes FOLDER/report from the records of a sweep. Exit "
-                                     "status 1 when points are missing: they are named, and the report holds the others.")
-    parser.add_argument("folder", type=pathlib.Path, metavar="FOLDER", help="what submit made")
+    parser = argparse.ArgumentParser(prog="gather", description="Writes FOLDER/report from the records of a sweep. If points are "
+                                     "missing, it names them, reports the others and ends with exit status 1.")
+    parser.add_argument("folder", type=pathlib.Path, metavar="FOLDER", help="folder that submit made")
     options = parser.parse_args(arguments)
     return _guarded("gather", lambda: gather.gather(read_folder(options.folder.resolve())))
 
@@ -66,6 +66,6 @@ def run_point_main(arguments=None):
     """Returns the exit status of the point."""
     parser = argparse.ArgumentParser(prog="run_point", description="Runs one point of a sweep inside its job.")
     parser.add_argument("folder", type=pathlib.Path, metavar="FOLDER")
-    parser.add_argument("index", type=int, metavar="INDEX", help="of the point in FOLDER/plan.json")
+    parser.add_argument("index", type=int, metavar="INDEX", help="number of the point in FOLDER/plan.json")
     options = parser.parse_args(arguments)
     return _guarded("run_point", lambda: attempt.run_point(read_folder(options.folder.resolve()), options.index))

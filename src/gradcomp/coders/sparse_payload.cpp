@@ -40,7 +40,7 @@ void read_codings(const PayloadHeader& header, IndexCoding& index, ValueCoding& 
 
 std::vector<Parameter> sparse_coding_parameters() {
   return {Parameter::choice("index", "u32", {"u32", "packed", "bitmap", "delta", "rice", "elias_fano", "auto"},
-                            "coding of the kept indices; auto: the shortest for the entries at hand")
+                            "coding of the kept indices; auto: the shortest coding for the entries of a message")
               .as_shared(),
           Parameter::choice("values", "f32", {"f32", "f16", "bf16", "int8"},
                             "coding of the kept values; int8: blocks of 256 with one scale")

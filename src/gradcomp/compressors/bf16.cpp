@@ -7,7 +7,7 @@ namespace gradcomp::compressors {
 Entry bf16() {
   Info info;
   info.name = "bf16";
-  info.summary = "dense allreduce in bfloat16, divided by the ranks before the cast";
+  info.summary = "dense allreduce in bfloat16; values are divided by the number of ranks before the cast";
   info.paper = "Kalamkar et al., A study of BFLOAT16 for deep learning training, arXiv:1905.12322, 2019";
   info.family = Info::Family::control;
   info.property = Info::Property::rounding;

@@ -204,7 +204,7 @@ class BlockTopK final : public CompressorOf<BlockState> {
 Entry block_top_k() {
   Info info;
   info.name = "block_top_k";
-  info.summary = "the blocks of highest score, whole; by default the same on all ranks and summed";
+  info.summary = "whole blocks with the highest scores; by default, all ranks send the same blocks, which are summed";
   info.paper = "Fei, Ho, Sahu, Canini & Sapio, OmniReduce, SIGCOMM 2021; Sun et al., arXiv 1902.06855";
   info.family = Info::Family::sparsifier;
   info.host_sizes = true;
@@ -215,10 +215,11 @@ Entry block_top_k() {
   info.feedbacks = {"none", "residual", "momentum_correction", "ef21"};
   info.parameters = {
       Parameter::real("ratio", "0.01", 0, 1, "target density: blocks sent / blocks of each segment", true),
-      Parameter::integer("block", "256", 1, 1048576, "elements of a block"),
-      Parameter::choice("score", "l2", {"l2", "l1", "max"}, "norm of a block by which it is chosen"),
+      Parameter::integer("block", "256", 1, 1048576, "number of elements in a block"),
+      Parameter::choice("score", "l2", {"l2", "l1", "max"}, "norm by which blocks are chosen"),
       Parameter::choice("mask", "shared", {"shared", "private"},
-                        "shared: by scores summed over ranks, values summed; private: each rank its own, gathered"),
+                        "shared: chosen by scores summed over ranks, values are summed; private: each rank chooses its "
+                        "own, values are gathered"),
   };
   info.bytes_formula =
       "4 B + 4 b k, B = blocks of b elements, k = sum over segments of max(1, floor(ratio B)) (mask=private: 4 (b + 1) "

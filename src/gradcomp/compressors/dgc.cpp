@@ -78,10 +78,11 @@ Entry dgc() {
                               {
                                   ratio_parameter("0.001"),
                                   Parameter::real("sample", "0.01", 0, 1, "share of a segment that is sampled", true),
-                                  variant_parameter("all of up to 1.3 k entries, at least 20 / ratio samples"),
+                                  variant_parameter("sends all of up to 1.3 k entries, takes at least 20 / ratio "
+                                                    "samples"),
                                   Parameter::choice("vectors", "whole", {"whole", "compressed"},
-                                                    "tensors of one dimension (biases, batch norm); whole: as the "
-                                                    "authors, with plain momentum"),
+                                                    "tensors with one dimension (biases, batch norm); whole: sent "
+                                                    "whole with plain momentum, as the authors do"),
                               });
   info.feedback = "momentum_correction";
   info.granularity = "tensor";

@@ -179,11 +179,11 @@ Entry ef_sign() {
   info.feedbacks = {"none", "residual", "ef21"};
   info.granularity = "tensor";
   info.parameters = {Parameter::choice("scale", "l1", {"l1", "l2"},
-                                       "magnitude of the decoded values: l1: mean of |a|; l2: root of the mean of a^2, "
-                                       "not always a contraction"),
+                                       "magnitude of the decoded values; l1: mean of |a|; l2: root of the mean of a^2, "
+                                       "which is not always a contraction"),
                      Parameter::choice("variant", "fixed", {"fixed", "paper"},
-                                       "paper: the learning rate inside the feedback (feedback.rate_aware=on), and no "
-                                       "momentum behind it")
+                                       "paper: the learning rate is inside the feedback (feedback.rate_aware=on), and "
+                                       "no momentum follows")
                          .as_added()};
   info.bytes_formula = "sum over tensors of 4 ceil(n / 32) + 4";
   info.passes = 5;

@@ -71,7 +71,7 @@ class Fp32 final : public CompressorOf<Fp32State> {
 Entry fp32() {
   Info info;
   info.name = "fp32";
-  info.summary = "dense allreduce of the gradient as it is: the reference of every comparison";
+  info.summary = "dense allreduce of the unchanged gradient; the reference of every comparison";
   info.paper = "Patarasuk & Yuan, Bandwidth optimal all-reduce algorithms, JPDC 2009";
   info.family = Info::Family::control;
   info.property = Info::Property::exact;

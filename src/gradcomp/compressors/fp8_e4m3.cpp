@@ -7,7 +7,8 @@ namespace gradcomp::compressors {
 Entry fp8_e4m3() {
   return make_entry<Float8Cast<kernels::E4M3>>(float8_info(
       "fp8_e4m3",
-      "8-bit floats with 3 bits of mantissa, scaled per tensor by a power of two: largest 448, relative error 2^-4"));
+      "8-bit floats with 3 bits of mantissa, scaled per tensor by a power of two; largest value 448, relative error "
+      "2^-4"));
 }
 
 }  // namespace gradcomp::compressors

@@ -7,7 +7,8 @@ namespace gradcomp::compressors {
 Entry fp8_e5m2() {
   return make_entry<Float8Cast<kernels::E5M2>>(float8_info(
       "fp8_e5m2",
-      "8-bit floats with 2 bits of mantissa, scaled per tensor by a power of two: largest 57344, relative error 2^-3"));
+      "8-bit floats with 2 bits of mantissa, scaled per tensor by a power of two; largest value 57344, relative error "
+      "2^-3"));
 }
 
 }  // namespace gradcomp::compressors

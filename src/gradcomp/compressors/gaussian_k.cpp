@@ -159,9 +159,9 @@ class GaussianK final : public Sparsifier {
 };
 
 Entry gaussian_k() {
-  Info info = sparsifier_info("gaussian_k", "top-k by the threshold of a normal distribution, corrected by counting",
+  Info info = sparsifier_info("gaussian_k", "top-k by a threshold from a normal distribution, corrected by counting",
                               "Shi, Chu, Cheung & See, Understanding top-k sparsification, 2019",
-                              {ratio_parameter(), variant_parameter("search on the bits of the threshold")});
+                              {ratio_parameter(), variant_parameter("searches on the bits of the threshold")});
   info.bytes_formula = "8 kept, kept <= 2 k (variant=paper: no bound), k = sum over segments of max(1, floor(ratio n))";
   info.passes = 3;
   return make_entry<GaussianK>(info);

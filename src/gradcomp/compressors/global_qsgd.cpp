@@ -40,9 +40,9 @@ Entry global_qsgd() {
   info.reducer = "allreduce";
   info.granule = 8192;  // a multiple of every group
   info.parameters = {
-      Parameter::choice("bits", "8", {"4", "8", "16"}, "of a sum of all ranks' levels; 4: for 7 ranks at most"),
+      Parameter::choice("bits", "8", {"4", "8", "16"}, "bits of the sum of all ranks' levels; 4: for at most 7 ranks"),
       group_parameter("512"),
-      Parameter::choice("norm", "max", {"max", "l2"}, "norm of a group, of which the largest rank's is used"),
+      Parameter::choice("norm", "max", {"max", "l2"}, "norm of a group; the largest over all ranks is used"),
       scale_parameter(),
   };
   info.bytes_formula =

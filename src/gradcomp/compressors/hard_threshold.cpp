@@ -48,12 +48,13 @@ class HardThreshold final : public Sparsifier {
 
 Entry hard_threshold() {
   Info info = sparsifier_info(
-      "hard_threshold", "all entries of magnitude lambda or more, one constant for all tensors",
+      "hard_threshold", "all entries of magnitude lambda or more; lambda is the same for all tensors",
       "Sahu, Dutta, Abdelmoniem, Banerjee, Canini & Kalnis, NeurIPS 2021",
       {
           Parameter::real("lambda", "0.01", 0, 1000, "smallest magnitude that is sent, in units of the gradient", true),
           Parameter::integer("k_ref", "0", 0, 1000000000,
-                             "above 0: lambda = 1 / (2 sqrt(k_ref)), k_ref the entries of a comparable top-k"),
+                             "if above 0, lambda = 1 / (2 sqrt(k_ref)); k_ref is the number of entries of a comparable "
+                             "top-k"),
       });
   std::erase_if(info.parameters, [](const Parameter& p) { return p.name.starts_with("warmup"); });  // no target
   info.scale_free = false;

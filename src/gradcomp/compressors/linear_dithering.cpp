@@ -13,7 +13,7 @@ struct LinearExcess {
 }  // namespace
 
 Entry linear_dithering() {
-  Info info = dithering_info("8", "s; 0: 2^(bits - 1) - 1");
+  Info info = dithering_info("8", "number s of levels; 0: 2^(bits - 1) - 1");
   info.name = "linear_dithering";
   info.summary = "unbiased stochastic rounding to equally spaced levels of a tensor's norm";
   info.paper = "Alistarh et al., QSGD, NeurIPS 2017; Jiang et al., BytePS, OSDI 2020";

@@ -18,7 +18,7 @@ struct PowerExcess {
 }  // namespace
 
 Entry natural_dithering() {
-  Info info = dithering_info("4", "k; 0: 2^(bits - 1) - 1");
+  Info info = dithering_info("4", "number k of levels; 0: 2^(bits - 1) - 1");
   info.name = "natural_dithering";
   info.summary = "unbiased stochastic rounding to powers of two of a tensor's norm";
   info.paper = "Horvath et al., Natural compression for distributed deep learning, MSML 2022";

@@ -181,7 +181,8 @@ class OneBit final : public DenseBytesOf<OneBitState> {
 Entry one_bit() {
   Info info;
   info.name = "one_bit";
-  info.summary = "one bit per element and the means of both signs per column of a matrix; vectors as they are";
+  info.summary = "one bit per element, and the means of both signs for each column of a matrix; vectors are sent "
+                 "unchanged";
   info.paper =
       "Seide et al., 1-bit stochastic gradient descent and its application to data-parallel distributed "
       "training of speech DNNs, Interspeech 2014";
@@ -193,7 +194,8 @@ Entry one_bit() {
   info.feedback = "residual";
   info.granularity = "tensor";
   info.parameters = {Parameter::choice("threshold", "zero", {"zero", "mean"},
-                                       "what separates the two classes of a column: 0, or the column's mean")};
+                                       "value that separates the two classes of a column; zero: 0; mean: the column's "
+                                       "mean")};
   info.bytes_formula =
       "sum over matrices {.., in, out} of (n / out) (4 ceil(out / 32) + 8); 4 n of vectors and where "
       "out <= 3";

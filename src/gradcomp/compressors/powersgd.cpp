@@ -27,7 +27,8 @@ Entry powersgd() {
   Info info;
   info.name = "powersgd";
   info.summary =
-      "warm-started low-rank factors of every matrix, vectors whole; at granularity=bucket all is one vector";
+      "warm-started low-rank factors of every matrix, whole vectors; with granularity=bucket, all tensors form one "
+      "vector";
   info.paper = "Vogels, Karimireddy, Jaggi, PowerSGD, NeurIPS 2019";
   info.family = Info::Family::low_rank;
   info.property = Info::Property::contraction;
@@ -38,19 +39,20 @@ Entry powersgd() {
   info.parameters = {
       Parameter::integer("rank", "4", 1, 32, "columns of the factors, at most the smaller extent"),
       Parameter::choice("variant", "two_sided", {"two_sided", "cold", "one_sided", "unbiased"},
-                        "cold: two_sided from a random factor in every step; one_sided: one factor a step, in turn "
-                        "(ACP-SGD); unbiased: a random factor, without feedback"),
+                        "cold: two_sided that starts from a random factor in every step; one_sided: one factor in each "
+                        "step, in turn (ACP-SGD); unbiased: one random factor, without feedback"),
       Parameter::choice("orthogonalise", "gram_schmidt", {"gram_schmidt", "householder"},
-                        "how columns become orthonormal; householder keeps dependent ones"),
+                        "how columns become orthonormal; householder keeps linearly dependent columns"),
       Parameter::real("min_rate", "1", 1, 1e6,
-                      "a matrix is factored where rank (rows + columns) min_rate < rows columns"),
-      Parameter::integer("start_step", "0", 0, 1e9, "steps before this one send everything whole"),
+                      "a matrix is factored if rank (rows + columns) min_rate < rows columns"),
+      Parameter::integer("start_step", "0", 0, 1e9, "first step that compresses; earlier steps send everything whole"),
       Parameter::choice("matrix", "last", {"last", "authors"},
-                        "last: all extents but the last x the last; authors: outputs x all others")
+                        "shape of a matrix; last: all extents except the last x the last; authors: outputs x all other "
+                        "extents")
           .as_added(),
       Parameter::choice(
           "side", "fixed", {"fixed", "alternating"},
-          "unbiased: the random factor: fixed: that of the columns; alternating: of the rows in odd steps")
+          "unbiased: which factor is random; fixed: that of the columns; alternating: in odd steps that of the rows")
           .as_added(),
   };
   info.bytes_formula =

@@ -109,11 +109,11 @@ Entry qsgd() {
   info.granule = 8192;  // a multiple of every group
   info.parameters = {
       Parameter::choice("bits", "4", {"2", "4", "8"}, "bits per element; s = 2^(bits - 1) - 1"),
-      Parameter::integer("levels", "0", 0, 127, "s; 0: what bits says"),
+      Parameter::integer("levels", "0", 0, 127, "number s of levels; 0: follows from bits"),
       Parameter::choice("group", "512", {"64", "128", "256", "512", "1024", "2048", "4096", "8192"},
                         "elements that share a norm")
           .formerly("bucket"),
-      Parameter::choice("norm", "l2", {"l2", "max"}, "v of a group"),
+      Parameter::choice("norm", "l2", {"l2", "max"}, "norm v of a group"),
       coding_parameter("omega"),
       scale_parameter(),
   };

@@ -227,7 +227,7 @@ class RandomK final : public CompressorOf<RandomKState> {
 Entry random_k() {
   Info info;
   info.name = "random_k";
-  info.summary = "k random entries: values only, indices follow from the seed";
+  info.summary = "k random entries; only values are sent, because indices follow from the seed";
   info.paper = "Stich, Cordonnier & Jaggi, Sparsified SGD with memory, NeurIPS 2018";
   info.family = Info::Family::sparsifier;
   info.property = Info::Property::contraction;
@@ -237,9 +237,10 @@ Entry random_k() {
   info.parameters = {
       ratio_parameter(),
       Parameter::choice("seed", "shared", {"shared", "private"},
-                        "shared: the same entries on all ranks, summed; private: each rank draws its own, gathered"),
+                        "shared: all ranks send the same entries, which are summed; private: each rank draws its own, "
+                        "which are gathered"),
       Parameter::choice("scale", "none", {"none", "unbiased"},
-                        "unbiased: values times n/k, for feedback=none only (with a residual it diverges)"),
+                        "unbiased: values are multiplied by n/k; only for feedback=none (with a residual it diverges)"),
   };
   info.feedbacks = {"none", "residual", "momentum_correction", "ef21"};
   info.bytes_formula = "4 k (seed=private: 4 k + 4), k = sum over segments of max(1, floor(ratio n))";

@@ -53,11 +53,13 @@ Entry redsync() {
       "Fang, Fu, Yang & Hsieh, RedSync, JPDC 2019",
       {
           ratio_parameter(),
-          variant_parameter("search on the bits of the threshold, k to 1.25 k entries"),
+          variant_parameter("searches on the bits of the threshold, sends k to 1.25 k entries"),
           Parameter::choice("search", "auto", {"auto", "trimmed", "binary"},
-                            "paper; auto: below 128 KiB uncompressed, up to 4 MiB trimmed, above binary"),
-          Parameter::real("eps", "0.2", 0.01, 0.5, "paper: step of trimmed, shortest interval of binary"),
-          Parameter::integer("interval", "5", 1, 1000000, "paper: steps that use a threshold of binary"),
+                            "variant=paper: the search; auto: no compression below 128 KiB, trimmed up to 4 MiB, "
+                            "binary above"),
+          Parameter::real("eps", "0.2", 0.01, 0.5, "variant=paper: step of trimmed, shortest interval of binary"),
+          Parameter::integer("interval", "5", 1, 1000000, "variant=paper: number of steps that use the same threshold "
+                                                          "of binary"),
       });
   info.bytes_formula = "8 kept, kept <= 2 k (variant=paper: no bound), k = sum over segments of max(1, floor(ratio n))";
   info.passes = 3;

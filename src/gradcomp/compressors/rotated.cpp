@@ -214,7 +214,7 @@ class Rotated final : public DenseBytesOf<RotatedState> {
 Entry rotated() {
   Info info;
   info.name = "rotated";
-  info.summary = "levels of a randomised Hadamard transform of each group: its signs (DRIVE), or 2 to 8 bits";
+  info.summary = "randomised Hadamard transform of each group, sent as signs (DRIVE) or as levels of 2 to 8 bits";
   info.paper = "Vargaftik et al., DRIVE, NeurIPS 2021; Li et al., THC, NSDI 2024";
   info.family = Info::Family::quantiser;
   info.property = Info::Property::unbiased;

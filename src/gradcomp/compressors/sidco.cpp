@@ -81,16 +81,19 @@ Entry sidco() {
           ratio_parameter(),
           Parameter::choice(
               "sid", "exponential", {"exponential", "gamma", "pareto"},
-              "distribution fitted first (gamma: by the host); later stages: exponential, otherwise pareto"),
+              "distribution of the first fit (gamma: on the host); later stages: exponential if sid=exponential, "
+              "otherwise pareto"),
           Parameter::choice("stages", "adaptive", {"adaptive", "1", "2", "3", "4", "5", "6", "7", "8"},
-                            "stages of the fit; adaptive: follows the kept density"),
-          variant_parameter("counted survivors, zeros left out, last stage corrected, exact gamma quantile"),
+                            "number of stages of the fit; adaptive: it follows the kept density"),
+          variant_parameter("counts survivors, ignores zeros, corrects the last stage, uses the exact gamma quantile"),
           Parameter::choice("integrator", "on", {"on", "off"},
-                            "fixed, adaptive: corrects k by a running mean of ln(kept / k); no part of the paper")
+                            "variant=fixed with stages=adaptive: corrects k by a running mean of ln(kept / k); not in "
+                            "the paper")
               .as_added(),
-          Parameter::real("delta1", "0.25", 0, 0.9, "share that the first of several stages keeps", true),
-          Parameter::integer("interval", "5", 1, 1000000, "calls between two looks at the number of stages"),
-          Parameter::real("tolerance", "0.2", 0, 1, "deviation of the mean of kept / k from 1 that changes the stages"),
+          Parameter::real("delta1", "0.25", 0, 0.9, "share of entries that the first of several stages keeps", true),
+          Parameter::integer("interval", "5", 1, 1000000, "calls from one check of the number of stages to the next"),
+          Parameter::real("tolerance", "0.2", 0, 1, "deviation of the mean of kept / k from 1 above which the number "
+                                                    "of stages changes"),
       });
   info.bytes_formula = "8 kept, kept <= 2 k (variant=paper: no bound), k = sum over segments of max(1, floor(ratio n))";
   return make_entry<Sidco>(info);

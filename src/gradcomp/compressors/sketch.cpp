@@ -213,7 +213,7 @@ class Sketch final : public CompressorOf<SketchState> {
 Entry sketch() {
   Info info;
   info.name = "sketch";
-  info.summary = "heavy hitters of summed count sketches, then their exact values: no indices travel";
+  info.summary = "heavy hitters from summed count sketches, then sums of their exact values; no indices are sent";
   info.paper = "Ivkin et al., Communication-efficient distributed SGD with sketching, NeurIPS 2019";
   info.family = Info::Family::sparsifier;
   info.host_sizes = true;
@@ -224,9 +224,11 @@ Entry sketch() {
   info.feedbacks = {"none", "residual", "momentum_correction", "ef21"};
   info.parameters = {
       ratio_parameter("0.001"),
-      Parameter::choice("rows", "5", {"1", "3", "5", "7", "9"}, "independent hashes, of which the median is taken"),
-      Parameter::integer("columns", "0", 0, 1 << 28, "sums per row, rounded up to 32, at most n; 0: 10 k, at least 64"),
-      Parameter::integer("candidates", "4", 1, 64, "entries whose exact values are summed, times k"),
+      Parameter::choice("rows", "5", {"1", "3", "5", "7", "9"}, "number of independent hashes; the estimate is their "
+                                                                "median"),
+      Parameter::integer("columns", "0", 0, 1 << 28, "sums per row, rounded up to a multiple of 32, at most n; 0: 10 "
+                                                     "k, at least 64"),
+      Parameter::integer("candidates", "4", 1, 64, "number of entries whose exact values are summed, in units of k"),
   };
   info.bytes_formula =
       "4 rows columns + 4 sum over segments of min(n, candidates k), k = max(1, floor(ratio n)); columns=0: 10 k of "

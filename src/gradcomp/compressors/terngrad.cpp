@@ -42,7 +42,8 @@ std::unique_ptr<Compressor> make_terngrad(Info info, const ParameterValues& opti
 Entry terngrad() {
   Info info;
   info.name = "terngrad";
-  info.summary = "-s, 0 or +s per element, of the gradient clipped at 2.5 standard deviations; the scaler s is shared";
+  info.summary = "-s, 0 or +s for each element, after clipping at 2.5 standard deviations; all ranks share the scaler "
+                 "s";
   info.paper = "Wen et al., TernGrad, NeurIPS 2017";
   info.family = Info::Family::quantiser;
   info.property = Info::Property::contraction;  // in the mean: E[decoded] = clip(a)
@@ -50,9 +51,11 @@ Entry terngrad() {
   info.reducer = "allreduce";
   info.feedbacks = {"none"};
   info.parameters = {
-      Parameter::real("clip", "2.5", 0, 100, "standard deviations beyond which elements are cut; 0: off, unbiased"),
+      Parameter::real("clip", "2.5", 0, 100, "standard deviations beyond which elements are clipped; 0: no clipping, "
+                                             "unbiased"),
       Parameter::choice("code", "sum", {"sum", "2bit", "base3"},
-                        "sum: shared scaler, integer sums; 2bit, base3: own scaler, gathered, 4 or 5 elements a byte"),
+                        "sum: shared scaler, integer sums; 2bit, base3: a scaler for each rank, gathered, 4 or 5 "
+                        "elements per byte"),
   };
   info.bytes_formula = "sum over tensors that are not empty of n + 4 (2bit: ceil(n / 4) + 4, base3: ceil(n / 5) + 4)";
   info.passes = 2.25;

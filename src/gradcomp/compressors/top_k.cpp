@@ -14,7 +14,7 @@ class TopK final : public Sparsifier {
 };
 
 Entry top_k() {
-  Info info = sparsifier_info("top_k", "the k entries of largest magnitude, exactly",
+  Info info = sparsifier_info("top_k", "exactly the k entries of largest magnitude",
                               "Aji & Heafield, EMNLP 2017; Stich et al., NeurIPS 2018; Alistarh et al., NeurIPS 2018",
                               {ratio_parameter()});
   info.bytes_formula = "8 k, k = sum over segments of max(1, floor(ratio n))";

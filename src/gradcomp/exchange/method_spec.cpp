@@ -10,9 +10,10 @@ namespace gradcomp {
 std::vector<Parameter> common_parameters(const Info& info) {
   auto list = feedback_parameters(info);
   for (auto& parameter : reducer_parameters(info)) list.push_back(std::move(parameter));
-  list.push_back(Parameter::word("strategy", "job", "when replicas exchange; job: as --strategy says"));
-  list.push_back(Parameter::word("sampler", "job", "how batches are drawn; job: as --sampler says").as_added());
-  list.push_back(Parameter::choice("granularity", info.granularity, {"tensor", "bucket"}, "what one segment is"));
+  list.push_back(Parameter::word("strategy", "job", "when replicas exchange; job: the value of --strategy"));
+  list.push_back(Parameter::word("sampler", "job", "how batches are drawn; job: the value of --sampler").as_added());
+  list.push_back(Parameter::choice("granularity", info.granularity, {"tensor", "bucket"}, "the unit that is compressed "
+                                                                                          "as one segment"));
   list.push_back(Parameter::real("lr", "0", 0, 1e6, "learning rate; 0: the job's rate times the method's scale"));
   return list;
 }

@@ -38,21 +38,21 @@ double norm_of(const Exec& exec, const Span<const float>& x) {
 
 std::vector<Parameter> feedback_parameters(const Info& info) {
   return {
-      Parameter::choice("feedback", info.feedback, info.feedbacks, "error feedback"),
+      Parameter::choice("feedback", info.feedback, info.feedbacks, "kind of error feedback"),
       Parameter::real("feedback.beta", "1", 0, 1, "residual: weight of the residual in a = beta r + gamma g"),
-      Parameter::real("feedback.gamma", "1", 0, 1e6, "weight of the gradient, of every kind but none"),
+      Parameter::real("feedback.gamma", "1", 0, 1e6, "weight of the gradient, for every feedback except none"),
       Parameter::real("feedback.momentum", "0.9", 0, 0.9999,
-                      "momentum_correction: m of u = m u + g, in place of the optimiser's"),
+                      "momentum_correction: momentum m in u = m u + g, in place of the optimiser's momentum"),
       Parameter::choice("feedback.nesterov", "off", {"off", "on"}, "momentum_correction: u = m (u + g), a = v + u + g"),
       Parameter::choice("feedback.masking", "on", {"on", "off"}, "momentum_correction: u = 0 where an entry was sent"),
       Parameter::real("feedback.clip", "0", 0, 1e30,
-                      "L2 norm to which each rank's bucket is clipped, times ranks^-1/2; 0: not clipped"),
+                      "largest L2 norm of each rank's bucket, multiplied by ranks^-1/2; 0: no clipping"),
       Parameter::real("feedback.eta", "1", 0, 1,
-                      "ef21: share of the new gradient in the running mean that is followed (EF21-SGDM); 1: no mean",
+                      "ef21: weight of the new gradient in the running mean (EF21-SGDM); 1: no running mean",
                       true),
       Parameter::choice("feedback.rate_aware", info.rate_inside ? "on" : "off", {"off", "on"},
-                        "residual, momentum_correction: on: when the learning rate changes, what was not sent is "
-                        "multiplied by old rate / new rate"),
+                        "residual, momentum_correction: on: when the learning rate changes, the part that was not sent "
+                        "is multiplied by old rate / new rate"),
   };
 }
 

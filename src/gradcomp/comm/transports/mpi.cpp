@@ -250,10 +250,10 @@ TransportEntry transports::mpi() {
   return {"mpi",
           "an MPI communicator",
           {Parameter::choice("gpu_aware", "auto", {"auto", "on", "off"},
-                             "hand device pointers to MPI; auto: where the library says that it can"),
-           Parameter::real("limit", "0", 0, 1e6, "seconds that a message is waited for; 0: for ever"),
+                             "whether MPI receives device pointers; auto: if the library says that it supports them"),
+           Parameter::real("limit", "0", 0, 1e6, "seconds to wait for a message; 0: no limit"),
            Parameter::integer("ranks_per_node", "0", 0, 1 << 20,
-                              "ranks of a node, which follow each other, to emulate nodes; 0: as the machine has")},
+                              "number of consecutive ranks that form an emulated node; 0: the nodes of the machine")},
           [](const std::any& owned, const ParameterValues& options) {
             const auto* comm = std::any_cast<MPI_Comm>(&owned);
             require(comm != nullptr, "transport mpi: it needs the caller's MPI_Comm");

@@ -25,7 +25,7 @@ class Allreduce final : public Reducer {
 ReducerEntry reducers::allreduce() {
   ReducerEntry entry;
   entry.name = "allreduce";
-  entry.summary = "adds messages over ranks; 16-bit values by the transport's rule";
+  entry.summary = "adds messages over all ranks; the transport decides how 16-bit values are added";
   entry.refusal = refuses_unsummable;
   entry.make = [](const ReducerSetup& setup) { return std::make_unique<Allreduce>(setup); };
   return entry;

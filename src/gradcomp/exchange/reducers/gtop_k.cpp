@@ -110,8 +110,8 @@ ReducerEntry reducers::gtop_k() {
   entry.name = "gtop_k";
   entry.summary = "merges lists two by two over a binomial tree; every merge keeps the k largest sums";
   entry.parameters = {Parameter::choice("reducer.variant", "fixed", {"fixed", "paper"},
-                                        "gtop_k: fixed: merges return what they drop to the memory; paper: the "
-                                        "authors' rule, which loses gradient that ranks have in common")};
+                                        "gtop_k: fixed: entries that a merge drops return to the memory; paper: the "
+                                        "authors' rule, which loses entries that several ranks have sent")};
   entry.refusal = refuses_dense;
   entry.in_any_order = true;
   entry.make = [](const ReducerSetup& setup) {

@@ -24,7 +24,8 @@ Width width(const ReducerSetup& setup, const std::string& level) {
 
 Parameter width_of(const std::string& level, const std::string& where) {
   return Parameter::choice("reducer." + level, "own", {"own", "bf16", "fp16", "int8"},
-                           "hierarchical: own: " + where + " messages travel as they are; or 32-bit values in 16 or 8 bits")
+                           "hierarchical: format of messages " + where +
+                               "; own: messages are unchanged; others: 32-bit values are sent in 16 or 8 bits")
       .as_added();
 }
 
@@ -70,10 +71,11 @@ HopPlan reducers::two_level(int rank, int ranks, int per_node, Width inside_as, 
 ReducerEntry reducers::hierarchical() {
   ReducerEntry entry;
   entry.name = "hierarchical";
-  entry.summary = "a ring inside each node, then one across nodes for each part: a node sends what one rank would";
+  entry.summary = "a ring inside each node, then a ring across nodes for each part; a node sends as much as a single "
+                  "rank would";
   entry.parameters = {
       Parameter::integer("reducer.ranks_per_node", "0", 0, 1 << 20,
-                         "hierarchical: ranks of a node, which follow each other; 0: as the machine has")
+                         "hierarchical: number of consecutive ranks that form a node; 0: the nodes of the machine")
           .as_added(),
       width_of("inside", "inside a node"), width_of("across", "across nodes")};
   entry.refusal = refuses_unsummable;

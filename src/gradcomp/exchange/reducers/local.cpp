@@ -33,7 +33,7 @@ class Local final : public Reducer {
 ReducerEntry reducers::local() {
   ReducerEntry entry;
   entry.name = "local";
-  entry.summary = "nothing travels: the bound that `no_exchange` measures";
+  entry.summary = "sends nothing; `no_exchange` measures a lower bound of the time with it";
   entry.refusal = [](const Info& info) -> std::string {
     return sends_sums(info) ? "" : fmt::format("method {} sends bytes", info.name);
   };

@@ -212,11 +212,13 @@ class OkTopk final : public SparseReducer {
 ReducerEntry reducers::ok_topk() {
   ReducerEntry entry;
   entry.name = "ok_topk";
-  entry.summary = "owners of index ranges sum what is sent to them; the k largest sums go to all";
+  entry.summary = "each rank owns a range of indices and adds the entries sent to it; the k largest sums go to all "
+                  "ranks";
   entry.parameters = {Parameter::integer("reducer.interval", "64", 1, 1000000,
-                                         "ok_topk: steps between two looks at the owners' boundaries"),
+                                         "ok_topk: steps from one check of the owners' boundaries to the next"),
                       Parameter::choice("reducer.select", "on", {"on", "off"},
-                                        "ok_topk: on: at most k sums travel on; off: all, an exact sparse allreduce")};
+                                        "ok_topk: on: at most k sums go to all ranks; off: all sums, an exact sparse "
+                                        "allreduce")};
   entry.refusal = refuses_dense;
   entry.make = [](const ReducerSetup& setup) {
     return std::make_unique<OkTopk>(setup, setup.common.integer("reducer.interval"),

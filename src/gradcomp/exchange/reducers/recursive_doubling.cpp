@@ -24,7 +24,7 @@ HopPlan reducers::doubling(int rank, int ranks) {
 ReducerEntry reducers::recursive_doubling() {
   return hop_entry(
       "recursive_doubling",
-      "pairs of ranks exchange whole messages and both add, at distances 1, 2, 4 ..: few hops, for small messages",
+      "pairs of ranks at distances 1, 2, 4, ... exchange whole messages and add them; few hops, for small messages",
       doubling);
 }
 

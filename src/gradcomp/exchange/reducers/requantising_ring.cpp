@@ -129,7 +129,7 @@ class RequantisingRing final : public Reducer {
 ReducerEntry reducers::requantising_ring() {
   ReducerEntry entry;
   entry.name = "requantising_ring";
-  entry.summary = "stripes travel round a ring; each rank decodes, adds its share and compresses the sum again";
+  entry.summary = "stripes go round a ring; each rank decodes a stripe, adds its share and compresses the sum again";
   entry.refusal = refuses_striped;
   entry.make = [](const ReducerSetup& setup) {
     const std::string& feedback = setup.common.text("feedback");

@@ -16,7 +16,7 @@ HopPlan reducers::round_the_ring(int rank, int ranks) {
 }
 
 ReducerEntry reducers::ring() {
-  return hop_entry("ring", "adds parts on their way round a ring; 16-bit sums are rounded in every hop",
+  return hop_entry("ring", "parts go round a ring and each rank adds its share; 16-bit sums are rounded in every hop",
                    round_the_ring);
 }
 

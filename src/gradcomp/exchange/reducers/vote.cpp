@@ -120,7 +120,7 @@ class Vote final : public Reducer {
 ReducerEntry reducers::vote() {
   ReducerEntry entry;
   entry.name = "vote";
-  entry.summary = "ranks own a part of the sign bits each, count them, and all receive the majority";
+  entry.summary = "each rank owns a part of the sign bits and counts the votes; all ranks receive the majority";
   entry.refusal = [](const Info& info) -> std::string {
     if (info.votes) return "";
     return fmt::format("it counts signs, and method {} sends other messages", info.name);

@@ -5,11 +5,11 @@
 namespace gradcomp {
 
 SamplerEntry samplers::importance() {
-  return {"importance", "drawn by loss from all samples of the rank, with weights that keep the gradient unbiased",
+  return {"importance", "draws samples by their loss from all samples of the rank; weights keep the gradient unbiased",
           sampling::with_resharding(
               {Parameter::integer("every", "10", 1, 1e9, "steps from one evaluation of all losses to the next"),
-               Parameter::integer("slice", "32", 1, 65536, "samples of one forward pass"),
-               Parameter::real("smoothing", "0.5", 0, 1e3, "added to each loss, times the mean loss")}),
+               Parameter::integer("slice", "32", 1, 65536, "samples in one forward pass of importance"),
+               Parameter::real("smoothing", "0.5", 0, 1e3, "constant added to each loss, in units of the mean loss")}),
           [](const SamplerSetup& setup) -> std::unique_ptr<BatchSampler> {
             sampling::GroupOptions options;
             options.every = setup.own.integer("every");

@@ -36,19 +36,25 @@ sampling::GroupOptions group_options(const SamplerSetup& setup) {
 
 SamplerEntry samplers::mercury() {
   return {"mercury",
-          "drawn by loss from one group of samples in every step, evaluated while gradients travel (Mercury)",
+          "draws samples by their loss from one group in every step; computes losses while gradients are exchanged "
+          "(Mercury)",
           sampling::with_resharding(
               {Parameter::integer("slices", "0", 0, 1e6,
-                                  "forward passes of a step; 0: as many as the exchange has time for"),
-               Parameter::integer("min_slices", "0", 0, 1e6, "of slices=0; 0: as many as fill a batch")
+                                  "forward passes of importance in a step; 0: as many as fit into the time of the "
+                                  "exchange"),
+               Parameter::integer("min_slices", "0", 0, 1e6,
+                                  "slices=0: smallest number of slices; 0: as many as fill a batch")
                    .formerly("least_slices"),
-               Parameter::integer("max_slices", "10", 1, 1e6, "of slices=0").formerly("most_slices"),
-               Parameter::integer("slice", "32", 1, 65536, "samples of one forward pass"),
-               Parameter::integer("every", "1", 1, 1e9, "steps for which a group is drawn from"),
-               Parameter::real("smoothing", "0.5", 0, 1e3, "added to each loss, times the running mean of losses"),
-               Parameter::real("decay", "0.9", 0, 0.9999, "of the running mean, per group"),
+               Parameter::integer("max_slices", "10", 1, 1e6, "slices=0: largest number of slices")
+                   .formerly("most_slices"),
+               Parameter::integer("slice", "32", 1, 65536, "samples in one forward pass of importance"),
+               Parameter::integer("every", "1", 1, 1e9, "number of steps that draw from the same group"),
+               Parameter::real("smoothing", "0.5", 0, 1e3, "constant added to each loss, in units of the running mean "
+                                                           "of losses"),
+               Parameter::real("decay", "0.9", 0, 0.9999, "weight of the old value in the running mean of each group"),
                Parameter::choice("variant", "default", {"default", "paper"},
-                                 "paper: as the released code, loss + mean of the group, without weights: biased")}),
+                                 "paper: as in the released code: importance is loss + mean of the group, without "
+                                 "weights, so it is biased")}),
           [](const SamplerSetup& setup) -> std::unique_ptr<BatchSampler> {
             return std::make_unique<sampling::GroupSampler>(setup, group_options(setup));
           }};

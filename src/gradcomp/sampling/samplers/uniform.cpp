@@ -4,7 +4,7 @@ namespace gradcomp {
 
 SamplerEntry samplers::uniform() {
   return {"uniform",
-          "every sample once in an epoch, in random order, from the data set's own batches",
+          "draws every sample once in an epoch, in random order, in the data set's own batches",
           {},
           [](const SamplerSetup&) -> std::unique_ptr<BatchSampler> { return nullptr; }};
 }

@@ -55,8 +55,8 @@ class Accumulate final : public Strategy {
 }  // namespace
 
 StrategyEntry strategies::accumulate() {
-  return {"accumulate", "the mean gradient of so many steps, exchanged once",
-          with_common({Parameter::integer("every", "4", 1, 1000000, "steps with one exchange"),
+  return {"accumulate", "sums the gradients of several steps and exchanges their mean once",
+          with_common({Parameter::integer("every", "4", 1, 1000000, "steps from one exchange to the next"),
                        Parameter::choice("overlap", "on", {"on", "off"}, "whether the exchange overlaps backward")}),
           [](const StrategySetup& setup) {
             return std::make_unique<Accumulate>(setup, setup.own.integer("every"), setup.own.text("overlap") == "on");

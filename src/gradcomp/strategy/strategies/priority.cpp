@@ -287,10 +287,12 @@ std::unique_ptr<Strategy> make(const StrategySetup& setup) {
 
 StrategyEntry strategies::priority() {
   return {"priority",
-          "every step's gradient, what the next forward pass needs first before the rest; updates just before use",
+          "exchanges the gradient of every step, first what the next forward pass needs first; updates layers just "
+          "before use",
           with_common({Parameter::choice("order", "forward", {"forward", "tic", "tac", "backward"},
-                                         "which complete bucket goes first"),
-                       Parameter::integer("credit", "2", 1, 1 << 20, "buckets under way at a time")}),
+                                         "which of the complete buckets is sent first"),
+                       Parameter::integer("credit", "2", 1, 1 << 20, "number of buckets that are exchanged at the same "
+                                                                     "time")}),
           make};
 }
 

@@ -5,7 +5,7 @@
 namespace gradcomp {
 
 StrategyEntry strategies::synchronous() {
-  return {"synchronous", "every step's gradient, exchanged after backward; nothing overlaps", with_common({}),
+  return {"synchronous", "exchanges the gradient of every step after backward, without overlap", with_common({}),
           [](const StrategySetup& setup) { return std::make_unique<EveryStep>(setup, false); }};
 }
 

@@ -213,7 +213,7 @@ class CastControl final : public CompressorOf<CastState> {
 /// The option of both formats. The sum over ranks is rounded to nearest whatever it says.
 inline Parameter rounding_parameter() {
   return Parameter::choice("rounding", "nearest", {"nearest", "stochastic"},
-                           "of what a rank sends: nearest: ties to even; stochastic: unbiased");
+                           "rounding of the values that a rank sends; nearest: ties to even; stochastic: unbiased");
 }
 
 }  // namespace gradcomp::compressors

@@ -22,7 +22,7 @@ namespace gradcomp::compressors {
 /// The `group` parameter: elements that share a scale.
 inline Parameter group_parameter(const std::string& value) {
   return Parameter::choice("group", value, {"tensor", "256", "512", "1024", "2048", "4096", "8192"},
-                           "elements that share a scale; tensor: all of it")
+                           "elements that share a scale; tensor: all elements of a tensor")
       .formerly("bucket")
       .as_shared();
 }
@@ -31,7 +31,7 @@ inline index_t group_length(const ParameterValues& options) {
 }
 inline Parameter scale_parameter() {
   return Parameter::choice("scale", "auto", {"auto", "none"},
-                           "auto: with a feedback decoded values are divided by 1 + w, w the bound of the variance; "
+                           "auto: with a feedback, decoded values are divided by 1 + w, where w bounds the variance; "
                            "none: they stay unbiased");
 }
 

@@ -19,8 +19,8 @@ inline constexpr std::uint32_t flag_elias = 1u << 2;
 /// The `coding` parameter.
 inline Parameter coding_parameter(const std::string& code) {
   return Parameter::choice("coding", "fixed", {"fixed", "elias"},
-                           "fixed: all codes in b bits; elias: gaps and levels of nonzeros in Elias " + code +
-                               " codes, at most as many bytes");
+                           "fixed: every code has b bits; elias: gaps and levels of nonzeros in Elias " + code +
+                               " codes, never more bytes");
 }
 
 struct EliasState final : State {

@@ -34,7 +34,7 @@ inline std::vector<Parameter> dithering_parameters(const std::string& bits, cons
       Parameter::choice("bits", bits, {"2", "3", "4", "8"}, "bits per element"),
       Parameter::integer("levels", "0", 0, 127, levels),
       group_parameter("tensor"),
-      Parameter::choice("norm", "max", {"max", "l2"}, "v of a group"),
+      Parameter::choice("norm", "max", {"max", "l2"}, "norm v of a group"),
       scale_parameter(),
       coding_parameter("delta"),
   };

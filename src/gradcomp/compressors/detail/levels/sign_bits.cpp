@@ -23,8 +23,8 @@ Info sign_info() {
   info.feedbacks = {"none"};
   info.scale_free = false;  // the scale is lost
   info.parameters = {Parameter::choice("ties", "alternating", {"alternating", "positive"},
-                                       "elements with as many + as -: half of them -, the other half in the next step; "
-                                       "positive: all +, as in BytePS")};
+                                       "sign of elements whose vote is tied; alternating: minus for one half of them, "
+                                       "in the next step for the other half; positive: always plus, as in BytePS")};
   info.learning_rate_scale = 1e-3;
   info.bytes_formula = "4 ceil(n / 32)";
   return info;

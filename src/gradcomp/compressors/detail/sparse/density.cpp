@@ -30,7 +30,7 @@ Parameter ratio_parameter(const std::string& default_ratio) {
 std::vector<Parameter> warmup_parameters(const std::string& default_kind, const std::string& default_steps) {
   return {
       Parameter::choice("warmup", default_kind, {"none", "quarters", "geometric", "dense"},
-                        "densities of the first steps; quarters: 4^-1 .. 4^-5, geometric: ratio^(1/6 .. 5/6), dense: 1")
+                        "densities of the first steps; quarters: 4^-1 .. 4^-5; geometric: ratio^(1/6 .. 5/6); dense: 1")
           .as_shared(),
       Parameter::integer("warmup.steps", default_steps, 1, 1000000000, "steps of the warm-up").as_shared()};
 }

@@ -221,7 +221,7 @@ void QuantaMethod::do_decode_add(const Exec& exec, const Span<const std::byte>& 
 
 Parameter quanta_parameter() {
   return Parameter::choice("quanta", "single", {"single", "multi"},
-                           "per entry and step; single: one; multi: floor(|a| / tau), for 2 bytes more");
+                           "quanta per entry and step; single: one; multi: floor(|a| / tau), which needs 2 more bytes");
 }
 
 Info quanta_info(const std::string& name, const std::string& summary, const std::string& paper,
