@@ -24,8 +24,8 @@ DType width(const ReducerSetup& setup, const std::string& level) {
 
 Parameter width_of(const std::string& level, const std::string& where) {
   return Parameter::choice("reducer." + level, "own", {"own", "bf16", "fp16"},
-                           "hierarchical: format of messages " + where + "; own: messages are unchanged; bf16, fp16: 32-bit values "
-                                                           "are sent in 16 bits")
+                           "hierarchical: format of messages " + where +
+                               "; own: messages are unchanged; bf16, fp16: 32-bit values are sent in 16 bits")
       .as_added();
 }
 
@@ -71,8 +71,8 @@ HopPlan reducers::two_level(int rank, int ranks, int per_node, DType inside_as, 
 ReducerEntry reducers::hierarchical() {
   ReducerEntry entry;
   entry.name = "hierarchical";
-  entry.summary = "a ring inside each node, then a ring across nodes for each part; a node sends as much as a single "
-                  "rank would";
+  entry.summary =
+      "a ring inside each node, then a ring across nodes for each part; a node sends as much as a single rank would";
   entry.parameters = {
       Parameter::integer("reducer.ranks_per_node", "0", 0, 1 << 20,
                          "hierarchical: number of consecutive ranks that form a node; 0: the nodes of the machine")

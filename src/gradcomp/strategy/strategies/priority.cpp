@@ -291,8 +291,8 @@ StrategyEntry strategies::priority() {
           "before use",
           with_common({Parameter::choice("order", "forward", {"forward", "tic", "tac", "backward"},
                                          "which of the complete buckets is sent first"),
-                       Parameter::integer("credit", "2", 1, 1 << 20, "number of buckets that are exchanged at the same "
-                                                                     "time")}),
+                       Parameter::integer("credit", "2", 1, 1 << 20,
+                                          "number of buckets that are exchanged at the same time")}),
           make};
 }
 
