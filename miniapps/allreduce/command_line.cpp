@@ -29,9 +29,8 @@ void add_sizes(CLI::App& app, CommandLine& line, Range& range) {
   auto* sizes = app.add_option("--sizes", line.sizes, "sizes of the gradient in elements, separated by commas")
                     ->delimiter(',')
                     ->check(CLI::Range(index_t{0}, most_elements));
-  auto* least =
-      app.add_option("--minbytes", range.least,
-                     "size of the smallest gradient in bytes, for example 8; replaces --sizes");
+  auto* least = app.add_option("--minbytes", range.least,
+                               "size of the smallest gradient in bytes, for example 8; replaces --sizes");
   auto* most = app.add_option("--maxbytes", range.most,
                               "size of the largest gradient in bytes, for example 1G (K, M and G are powers of 1024)");
   auto* factor = app.add_option("--stepfactor", range.factor, "factor from one size to the next");

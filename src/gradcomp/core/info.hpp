@@ -11,8 +11,8 @@ namespace gradcomp {
 struct Info {
   enum class Family { control, sparsifier, quantiser, low_rank };
   /// sign: the direction of every element alone, decoded as +-1. The estimate of the mean is the sign of the sum over
-  /// ranks (+ if the sum is zero), and there is nothing to remember. biased: none of the others; ||a - C(a)|| may
-  /// exceed ||a||.
+  /// ranks (+ if the sum is zero), and there is nothing to remember.
+  /// biased: none of the others; ||a - C(a)|| may exceed ||a||.
   enum class Property { exact, unbiased, contraction, rounding, sign, biased };
 
   std::string name;         ///< registry name, equal to the file's name
@@ -21,9 +21,8 @@ struct Info {
   std::string paper;        ///< authors, venue, year
   Family family = Family::control;
   Property property = Property::contraction;
-  bool sends_values =
-      true;                ///< sparsifiers: selected entries are sent exactly; false: as a mean or a quantum
-  bool scale_free = true;  ///< C(2^j a) = 2^j C(a); false: the method has a constant in the gradient's own units
+  bool sends_values = true;  ///< sparsifiers: selected entries are sent exactly; false: as a mean or a quantum
+  bool scale_free = true;    ///< C(2^j a) = 2^j C(a); false: the method has a constant in the gradient's own units
   std::vector<MessageKind> rounds;  ///< message kind of each round, one to three
   std::string reducer;              ///< default reducer; the other possible ones follow from this struct
   bool sparse = false;      ///< its bytes messages offer Message::sparse, so that entries can be merged on their way
