@@ -15,10 +15,10 @@ constexpr index_t largest_size = index_t{1} << 32;
 constexpr int quick_samples = 5;
 
 void define(CLI::App& app, BenchOptions& options) {
-  app.add_option("--methods", options.methods, "method specs, separated by commas (default: every method with its "
-                                               "defaults)");
-  app.add_option("--sizes,--size", options.sizes, "sizes of the gradient in elements, separated by commas (default: "
-                                                  "65536,1048576,16777216)")
+  app.add_option("--methods", options.methods,
+                 "method specs, separated by commas (default: every method with its defaults)");
+  app.add_option("--sizes,--size", options.sizes,
+                 "sizes of the gradient in elements, separated by commas (default: 65536,1048576,16777216)")
       ->delimiter(',')
       ->check(CLI::Range(index_t{1}, largest_size));
   app.add_option("--data", options.data,
@@ -28,8 +28,8 @@ void define(CLI::App& app, BenchOptions& options) {
       ->default_str("laplace");
   app.add_option(
          "--stream", options.stream,
-         "number of slowly changing gradients that the calls of a method use in turn (of files: those given with "
-         "+);\n1: always the same gradient, which is the best case for methods that remember a threshold")
+         "number of slowly changing gradients that calls of a method use in turn (of files: those given with +);\n"
+         "1: always the same gradient, the best case for methods that remember a threshold")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   app.add_option("--residual", options.residual, "error feedback: on, off, or each method's default")
@@ -40,14 +40,14 @@ void define(CLI::App& app, BenchOptions& options) {
       ->capture_default_str();
   app.add_option("--filter", options.filter, "run only cases whose name contains a match of this regular expression")
       ->capture_default_str();
-  app.add_option("--samples", options.samples, "number of timed calls per case (default: 10 to 200, depending on the "
-                                               "size)")
+  app.add_option("--samples", options.samples,
+                 "number of timed calls per case (default: 10 to 200, depending on the size)")
       ->check(CLI::Range(1, 1000000));
-  app.add_option("--threads", options.threads, "number of threads of Kokkos (default: --kokkos-num-threads or Kokkos' "
-                                               "choice)")
+  app.add_option("--threads", options.threads,
+                 "number of threads of Kokkos (default: --kokkos-num-threads or Kokkos' choice)")
       ->check(CLI::Range(1, 4096));
-  app.add_option("--memory", options.memory_gb, "GB of memory that a case may use (default: the free memory); larger "
-                                                "cases are left out")
+  app.add_option("--memory", options.memory_gb,
+                 "GB of memory that a case may use (default: the free memory); larger cases are left out")
       ->check(CLI::PositiveNumber);
   app.add_option("--seed", options.seed, "seed of the synthetic gradient and of the methods")->capture_default_str();
   app.add_option("--output", options.output, "write the results to this JSON file (docs/results-schema.md)");
@@ -57,8 +57,9 @@ void define(CLI::App& app, BenchOptions& options) {
   auto* quick = app.add_flag("--quick", options.quick,
                              "5 samples per case, sizes 65536,1048576; a check that takes less than 2 minutes, not a "
                              "measurement");
-  auto* full = app.add_flag("--full", options.full, "run the sizes 2^10, 2^12 .. 2^26, 2^27, 270000, 25500000 and "
-                                                    "those of the tensors of ResNet-18");
+  auto* full = app.add_flag("--full", options.full,
+                            "run the sizes 2^10, 2^12 .. 2^26, 2^27, 270000, 25500000 and those of the tensors of "
+                            "ResNet-18");
   app.add_flag("--machine", options.machine, "run only the limits of the machine: read, copy, triad, sgemm")
       ->excludes("--methods");
   app.add_flag("--list", options.list, "print the names of all cases and end");
@@ -97,9 +98,9 @@ std::vector<index_t> full_sizes() {
 
 std::optional<int> parse(int argc, char** argv, BenchOptions& options) {
   CLI::App app(
-      "Measures the time of every compressor, of the kernels that compressors consist of and of the machine's limits, "
-      "on\none rank and without communication. Every answer is verified. To compare machines, use the time divided by "
-      "the time\nto read the gradient once (read_limit_ratio). Also takes --kokkos-* options.",
+      "Measures the time of compressors, of their kernels and of the machine's limits, on one rank and without\n"
+      "communication. Every answer is verified. To compare machines, use the time divided by the time to read the\n"
+      "gradient once (read_limit_ratio). Also takes --kokkos-* options.",
       "gradcomp-bench");
   app.set_version_flag("--version", std::string("gradcomp-bench ") + GRADCOMP_VERSION);
   define(app, options);

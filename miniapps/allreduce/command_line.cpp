@@ -29,11 +29,10 @@ void add_sizes(CLI::App& app, CommandLine& line, Range& range) {
   auto* sizes = app.add_option("--sizes", line.sizes, "sizes of the gradient in elements, separated by commas")
                     ->delimiter(',')
                     ->check(CLI::Range(index_t{0}, max_elements));
-  auto* least =
-      app.add_option("--minbytes", range.least, "size of the smallest gradient in bytes, for example 8; replaces "
-                                                "--sizes");
-  auto* most = app.add_option("--maxbytes", range.most, "size of the largest gradient in bytes, for example 1G (K, M "
-                                                        "and G are powers of 1024)");
+  auto* least = app.add_option("--minbytes", range.least,
+                               "size of the smallest gradient in bytes, for example 8; replaces --sizes");
+  auto* most = app.add_option("--maxbytes", range.most,
+                              "size of the largest gradient in bytes, for example 1G (K, M and G are powers of 1024)");
   auto* factor = app.add_option("--stepfactor", range.factor, "factor from one size to the next");
   for (auto* bytes : {least, most}) bytes->transform(CLI::AsSizeValue(false))->excludes(sizes);
   least->needs(most);
@@ -104,8 +103,8 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
       ->check(CLI::NonNegativeNumber);
   app.add_flag("--raw", line.raw, "also time MPI_Allreduce of as many floats; not possible over an emulated link");
   app.add_option("--seed", line.reduction.seed, "seed of the gradients and of randomised compressors");
-  app.add_option("--transport", line.transport, "transport that carries the messages; see gradcomp-train "
-                                                "--list=transports");
+  app.add_option("--transport", line.transport,
+                 "transport that carries the messages; see gradcomp-train --list=transports");
   app.add_option("--ranks-per-node", ranks_per_node,
                  "number of consecutive ranks that form an emulated node (for reducer=hierarchical); short for "
                  "--transport mpi:ranks_per_node=N; 0: the nodes of the machine")

@@ -12,27 +12,27 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
   auto& o = line.evaluate;
   auto& t = o.training;
   CLI::App app{
-      "Evaluates compressors on gradients from files, from distributions or from a running training: what they keep, "
-      "send\nand lose, how long they take compared with one read of the gradient, and whether their answer is right.",
+      "Evaluates compressors on gradients from files, from distributions or from a running training: what they keep,\n"
+      "send and lose, how long they take compared with one read of the gradient, and whether their answer is right.",
       "gradcomp-evaluate"};
   app.set_version_flag("--version", "gradcomp-evaluate " GRADCOMP_VERSION);
   app.set_config("--config", "", "read options from a TOML file");
   app.option_defaults()->always_capture_default();
-  app.add_option("--methods", o.methods, "method specs, separated by commas; see --list; all: every method with its "
-                                         "defaults");
+  app.add_option("--methods", o.methods,
+                 "method specs, separated by commas; see --list; all: every method with its defaults");
   app.add_option("--input", o.input,
                  "gradients: .npy files of floats with any shape, folders with one such file for each tensor, or .npz "
                  "files of tensors");
-  app.add_option("--data", o.data, "synthetic gradients: laplace, gamma[:shape], pareto[:xi] or gauss; +zeros:SHARE "
-                                   "adds zeros")
+  app.add_option("--data", o.data,
+                 "synthetic gradients: laplace, gamma[:shape], pareto[:xi] or gauss; +zeros:SHARE adds zeros")
       ->delimiter(',');
   app.add_option("--size", o.size, "number of elements in a synthetic gradient");
   app.add_option(
       "--layout", o.layout,
       "tensors of --input and --data: a model, for example resnet18 or lstm_3x650, or a file with a line like NAME "
       "64x3x3 for each tensor");
-  app.add_option("--repeats", o.repeats, "number of independent draws of a synthetic gradient; each is evaluated "
-                                         "separately");
+  app.add_option("--repeats", o.repeats,
+                 "number of independent draws of a synthetic gradient; each is evaluated separately");
   app.add_option("--residual-steps", o.residual_steps,
                  "number of steps of a loop with each method's feedback, over the files of --input in turn and over "
                  "fresh draws of --data; 0: every gradient once, without feedback");

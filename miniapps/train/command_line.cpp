@@ -31,15 +31,15 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   std::string bucket_kib = "auto";
   int ranks_per_node = 0;
   CLI::App app{
-      "Trains one model data-parallel with one or more gradient compressors in one job, beside uncompressed "
-      "controls,\nand reports time, bytes and quality. Start it with mpirun or srun; without them it runs as one rank.",
+      "Trains one model data-parallel with one or more gradient compressors in one job, beside uncompressed controls,\n"
+      "and reports time, bytes and quality. Start it with mpirun or srun; without them it runs as one rank.",
       "gradcomp-train"};
   app.set_version_flag("--version", "gradcomp-train " GRADCOMP_VERSION);
   app.set_config("--config", "", "read options from a TOML file");
   app.option_defaults()->always_capture_default();
   app.add_option("--data", o.data, data::dataset_specs());
-  app.add_option("--length", o.length, "number of steps of a sequence in one batch (texts, frames); 0: the default of "
-                                       "the data set");
+  app.add_option("--length", o.length,
+                 "number of steps of a sequence in one batch (texts, frames); 0: the default of the data set");
   app.add_option("--model", o.model, fmt::format("{}", fmt::join(nn::model_names(), ", ")));
   app.add_option("--methods", o.methods,
                  "method specs, separated by commas: name:key=value:...[+CODER][+huffman]; see --list");
@@ -83,8 +83,8 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.add_option("--target", o.target,
                  "target quality, accuracy=X or perplexity=X; reports time, steps and bytes until an evaluation "
                  "reaches it");
-  app.add_option("--seeds", o.seeds, "number of repetitions, with the seeds --seed, --seed + 1, ...; gives means with "
-                                     "95 % intervals");
+  app.add_option("--seeds", o.seeds,
+                 "number of repetitions, with the seeds --seed, --seed + 1, ...; gives means with 95 % intervals");
   app.add_option("--accumulate", o.accumulate,
                  "add the control fp32:accumulate=N, which sums the gradients of N batches and exchanges in every N-th "
                  "step; 1: do not add it");
@@ -115,8 +115,8 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
                  "LABEL_stepSTEP_losses.npy, ordered by the samples' numbers");
   app.add_option("--at", o.dump_steps, "steps, counted from 0, at which --dump-gradients and --dump-importance write")
       ->delimiter(',');
-  app.add_option("--transport", o.transport, "transport that carries the messages: name:key=value; see "
-                                             "--list=transports");
+  app.add_option("--transport", o.transport,
+                 "transport that carries the messages: name:key=value; see --list=transports");
   app.add_option("--ranks-per-node", ranks_per_node,
                  "number of consecutive ranks that form an emulated node (for reducer=hierarchical); short for "
                  "--transport mpi:ranks_per_node=N; 0: the nodes of the machine")

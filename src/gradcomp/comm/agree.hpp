@@ -1,5 +1,5 @@
 #pragma once
-// Agreement between ranks: errors that all ranks throw together, so that none hangs waiting for one that has left.
+// Agreement between ranks: all ranks throw an error together, so that no rank waits for a rank that has left.
 #include <functional>
 #include <string>
 
@@ -8,11 +8,11 @@
 
 namespace gradcomp {
 
-/// Collective. Throws the same AgreedError on every rank unless `text` is equal on all: it names `what`, the first rank
-/// that differs from rank 0, and both texts.
+/// Collective. Throws the same AgreedError on every rank unless `text` is equal on all ranks. The error names `what`,
+/// the first rank that differs from rank 0, and both texts.
 void require_same_on_all_ranks(Transport& comm, const std::string& what, const std::string& text);
 
-/// Collective. Runs `f`, which must not communicate; when it throws on some rank, every rank throws an AgreedError with
+/// Collective. Runs `f`, which must not communicate. If it throws on any rank, every rank throws an AgreedError with
 /// the line of the lowest such rank.
 void run_collectively(Transport& comm, const std::function<void()>& f);
 

@@ -1,19 +1,19 @@
 #pragma once
 // A transport whose collective calls run, in the order in which they were started, on a communication thread of its
-// own: start() returns at once, and the computation of the main thread hides them. In our trials MPI_Iallreduce hid
-// nothing, a thread with blocking calls hid all (docs/concepts.md). Messages between two ranks go straight to the inner
-// transport, so that a receive that waits holds up no other call.
+// own: start() returns at once, and the computation of the main thread hides them. In our trials, MPI_Iallreduce hid
+// nothing, but a thread with blocking calls hid everything (docs/concepts.md). Messages between two ranks go directly
+// to the inner transport, so that a waiting receive does not delay other calls.
 #include <memory>
 
 #include "gradcomp/comm/transport.hpp"
 
 namespace gradcomp {
 
-/// `inner` should be a transport that nobody else uses: a split(). One that overlaps by itself is returned as it is;
-/// otherwise throws Error unless it may be called beside the main thread (MPI_THREAD_MULTIPLE). The failure of a call
-/// is thrown by wait() or test(). Destruction first finishes all calls made. `limit_seconds`: how long wait() waits for
-/// a call, or for messages, before it throws; 0: for ever. After that, and after abandon(), nothing is finished any
-/// more: the job must end.
+/// `inner` should be a transport that nobody else uses: a split(). A transport that overlaps by itself is returned
+/// unchanged. Otherwise throws Error unless the transport may be called from a second thread (MPI_THREAD_MULTIPLE).
+/// wait() and test() throw the failure of a call. The destructor first finishes all calls. `limit_seconds`: how long
+/// wait() waits for a call, or for messages, before it throws; 0: no limit. After such a throw, and after abandon(), no
+/// call is finished any more: the job must end.
 std::unique_ptr<Transport> make_queued(std::unique_ptr<Transport> inner, double limit_seconds = 0);
 
 /// `inner` with such a limit, which 0 is not.

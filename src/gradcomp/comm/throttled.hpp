@@ -1,16 +1,16 @@
 #pragma once
-// An emulated link: every call takes at least latency x steps + bytes / rate of the algorithm in volume.hpp that is the
-// quicker one at its size. Always
-// named "emulated": it is a model of a slow link between equal ranks, not a measurement of one.
+// An emulated link: every call takes at least latency x steps + bytes / rate, for the faster of the algorithms in
+// volume.hpp at its size. Always named "emulated": it is a model of a slow link between equal ranks, not a measurement
+// of one.
 //
-// All outstanding calls share one link: each direction of a rank is busy with one of them at a time. A collective
-// begins when its last rank has started it and the one before has ended, and lasts on every rank as long as the busiest
-// rank's share needs, so that all leave together. A message leaves when the sender's direction is free, and occupies
-// the receiver's when it arrives.
+// All outstanding calls share one link: each direction of a rank is busy with one of them at a time. A collective call
+// begins when the last rank has started it and the previous collective call has ended. On every rank it lasts as long
+// as the share of the busiest rank needs, so that all ranks leave together. A message leaves when the sender's
+// direction is free, and occupies the receiver's direction when it arrives.
 //
 // The model's network card needs no core: start() only notes the time, and collective calls are carried out, in the
 // order of their starts, by the thread that waits for one. A completion is a deadline, until which wait() yields its
-// core. Before that all cores are free for the computation that hides the exchange.
+// core. Until then, all cores are free for the computation that hides the exchange.
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,15 +37,15 @@ Link parse_link(const std::string& text);
 /// for a rate that is given twice.
 std::vector<Link> parse_links(const std::string& text);
 
-/// The same link beside a computation that takes `factor` times as long as on a machine of its own: as much slower.
+/// The same link, slower by `factor`: for a computation that takes `factor` times as long as on a machine of its own.
 Link slowed(const Link& link, double factor);
 
-/// name(): "emulated(100Mbit/s,50us)/<inner>". `inner` must not overlap by itself. A split shares the link.
-/// test() of a collective call that could have ended carries it out, and so waits for ranks that do not do so yet.
-/// Destruction first carries out all calls made.
+/// name(): "emulated(100Mbit/s,50us)/<inner>". `inner` must not overlap by itself. A split shares the link. test()
+/// carries out a collective call whose time has come, and so waits for ranks that have not reached it. The destructor
+/// first carries out all calls.
 std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, const Link& link);
 
-/// The same over a link that the caller changes, on all ranks alike, while nothing is under way.
+/// The same over a link that the caller may change, in the same way on all ranks, while no call is in progress.
 std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, std::shared_ptr<const Link> link);
 
 }  // namespace gradcomp

@@ -44,7 +44,7 @@ class Completion {
  public:
   Completion() = default;
   explicit Completion(std::shared_ptr<Operation> operation) : m_operation(std::move(operation)) {}
-  /// Whether start() has given it; of one that was only declared nothing else may be called.
+  /// Whether start() returned it; if it was only declared, nothing else may be called.
   bool valid() const { return m_operation != nullptr; }
   Completion(Completion&&) = default;
   Completion& operator=(Completion&&) = default;
@@ -76,11 +76,11 @@ class Transport {
   virtual ~Transport() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// Ranks of each node, where all nodes have as many and the ranks of a node follow each other; 0: not so, or not
-  /// known.
+  /// Ranks per node, if all nodes have the same number and the ranks of a node are consecutive; 0: otherwise, or
+  /// unknown.
   virtual int ranks_per_node() const { return 0; }
   virtual std::string name() const = 0;  ///< "mpi", "emulated(100Mbit/s,50us)/mpi"
-  /// Where it is the library's, name() says so too: results under the two rules are never taken for the same.
+  /// If it is the library's rule, name() says so, so that results under the two rules are never confused.
   virtual Sum sum() const { return Sum::rank_order; }
   /// True when start() returns before collective calls have ended, so that computing can hide them.
   virtual bool overlaps() const = 0;
@@ -92,7 +92,7 @@ class Transport {
   virtual Completion start(const Exec& exec, std::span<const Call> together) = 0;
   Completion start(const Exec& exec, const Call& call) { return start(exec, std::span<const Call>(&call, 1)); }
 
-  /// The job ends by an error, and what is under way may never end: nothing waits for it any more.
+  /// The job ends by an error, and calls in progress may never end: nothing waits for them any more.
   virtual void abandon() {}
 
   /// Ranks of equal color form a transport, ordered by key. split(0, rank()) is a duplicate. Collective.

@@ -25,8 +25,8 @@ namespace gradcomp::comm {
 
 struct Volume {
   index_t sent = 0, received = 0;  ///< of this rank
-  index_t busiest = 0;             ///< most bytes in one direction on any rank: what the time of an equal link follows
-  int steps = 0;                   ///< messages that follow each other: what the latency is multiplied by
+  index_t busiest = 0;             ///< most bytes in one direction on any rank: they determine the time of equal links
+  int steps = 0;                   ///< number of consecutive messages, which multiplies the latency
 };
 
 /// Of any call that has ended, on rank `rank` of `ranks`; `found` as the transport left it.

@@ -84,13 +84,13 @@ class AdaptiveThreshold final : public QuantaMethod {
 };
 
 Entry adaptive_threshold() {
-  Info info = quanta_info(
-      "adaptive_threshold", "threshold quanta; the threshold adapts to keep the density between two bounds",
-      "Deeplearning4j, AdaptiveThresholdAlgorithm; Strom, INTERSPEECH 2015",
-      {Parameter::real("ratio_min", "0.0001", 0, 1, "density below which the threshold falls", true),
-       Parameter::real("ratio_max", "0.01", 0, 1, "density above which the threshold rises", true),
-       Parameter::real("initial", "0", 0, 1000, "first threshold, in units of the gradient; 0: fitted to the first "
-                                                "gradient")});
+  Info info =
+      quanta_info("adaptive_threshold", "threshold quanta; the threshold adapts to keep the density between two bounds",
+                  "Deeplearning4j, AdaptiveThresholdAlgorithm; Strom, INTERSPEECH 2015",
+                  {Parameter::real("ratio_min", "0.0001", 0, 1, "density below which the threshold falls", true),
+                   Parameter::real("ratio_max", "0.01", 0, 1, "density above which the threshold rises", true),
+                   Parameter::real("initial", "0", 0, 1000,
+                                   "first threshold, in units of the gradient; 0: fitted to the first gradient")});
   info.bytes_formula = "4 segments + 4 kept (quanta=multi: + 2 kept, padded to 4), kept <= n";
   return make_entry<AdaptiveThreshold>(info);
 }

@@ -172,8 +172,8 @@ void Atomo::read_counts(const Exec& exec, const Span<const std::byte>& payload, 
 Entry atomo() {
   Info info;
   info.name = "atomo";
-  info.summary = "random singular triples of every tensor, unbiased; with granularity=bucket, all tensors form one "
-                 "vector";
+  info.summary =
+      "random singular triples of every tensor, unbiased; with granularity=bucket, all tensors form one vector";
   info.paper = "Wang et al., ATOMO, NeurIPS 2018";
   info.family = Info::Family::low_rank;
   info.host_sizes = true;

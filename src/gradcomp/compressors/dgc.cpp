@@ -78,8 +78,7 @@ Entry dgc() {
                               {
                                   ratio_parameter("0.001"),
                                   Parameter::real("sample", "0.01", 0, 1, "share of a segment that is sampled", true),
-                                  variant_parameter("sends all of up to 1.3 k entries, takes at least 20 / ratio "
-                                                    "samples"),
+                                  variant_parameter("sends up to 1.3 k entries, takes at least 20 / ratio samples"),
                                   Parameter::choice("vectors", "whole", {"whole", "compressed"},
                                                     "tensors with one dimension (biases, batch norm); whole: sent "
                                                     "whole with plain momentum, as the authors do"),

@@ -226,11 +226,10 @@ class Dryden final : public CompressorOf<DrydenState> {
 };
 
 Entry dryden() {
-  Info info = sparsifier_info("dryden", "the largest positive and the largest negative entries; each class is sent as "
-                                        "its mean",
-                              "Dryden, Moon, Jacobs & Van Essen, MLHPC 2016", {});
-  info.parameters = {ratio_parameter(), variant_parameter("sends exactly the share of each sign, ties go to the lowest "
-                                                          "index")};
+  Info info =
+      sparsifier_info("dryden", "the largest positive and the largest negative entries; each class is sent as its mean",
+                      "Dryden, Moon, Jacobs & Van Essen, MLHPC 2016", {});
+  info.parameters = {ratio_parameter(), variant_parameter("exact share of each sign; ties go to the lowest index")};
   for (auto& parameter : warmup_parameters()) info.parameters.push_back(std::move(parameter));
   info.sends_values = false;
   info.sparse = false;  // means of a class cannot be merged entry by entry

@@ -7,8 +7,9 @@ namespace gradcomp::compressors {
 Entry fp16() {
   Info info;
   info.name = "fp16";
-  info.summary = "dense allreduce in IEEE half precision; values are divided by the number of ranks before the cast "
-                 "and saturate at 65504";
+  info.summary =
+      "dense allreduce in IEEE half precision; values are divided by the number of ranks before the cast and saturate "
+      "at 65504";
   info.paper = "Micikevicius et al., Mixed precision training, ICLR 2018";
   info.family = Info::Family::control;
   info.property = Info::Property::rounding;

@@ -59,15 +59,13 @@ class GradientDropping final : public Sparsifier {
 };
 
 Entry gradient_dropping() {
-  Info info = sparsifier_info("gradient_dropping", "entries above a threshold taken from a sample",
-                              "Aji & Heafield, EMNLP 2017",
-                              {
-                                  ratio_parameter(),
-                                  Parameter::integer("sample", "100000", 1, 1e9, "largest number of elements in the "
-                                                                                 "sample of a segment"),
-                                  variant_parameter("samples with random start and odd stride, sends k / 2 to 2 k "
-                                                    "entries"),
-                              });
+  Info info = sparsifier_info(
+      "gradient_dropping", "entries above a threshold taken from a sample", "Aji & Heafield, EMNLP 2017",
+      {
+          ratio_parameter(),
+          Parameter::integer("sample", "100000", 1, 1e9, "largest number of elements in the sample of a segment"),
+          variant_parameter("random start and odd stride of the sample, k / 2 to 2 k entries"),
+      });
   info.bytes_formula = "8 kept, kept <= 2 k (variant=paper: no bound), k = sum over segments of max(1, floor(ratio n))";
   return make_entry<GradientDropping>(info);
 }

@@ -58,8 +58,8 @@ Entry max_min() {
   info.parameters = {
       Parameter::choice("bits", "4", {"1", "2", "3", "4", "8"}, "bits per element; 2^bits levels"),
       group_parameter("512"),
-      Parameter::choice("rounding", "stochastic", {"stochastic", "nearest"}, "nearest: biased, but half the largest "
-                                                                             "error"),
+      Parameter::choice("rounding", "stochastic", {"stochastic", "nearest"},
+                        "nearest: biased, but half the largest error"),
       scale_parameter(),
   };
   info.bytes_formula = "sum over tensors of 8 ceil(n / group) + ceil(n bits / 8)";

@@ -41,8 +41,8 @@ Entry natural() {
   info.rounds = {MessageKind::bytes};
   info.reducer = "allgather";
   info.stripes = true;
-  info.parameters = {Parameter::choice("bits", "8", {"8", "9"}, "8: magnitudes 2^-108 .. 2^18; 9: all exponents of a "
-                                                                "float")};
+  info.parameters = {
+      Parameter::choice("bits", "8", {"8", "9"}, "8: magnitudes 2^-108 .. 2^18; 9: all exponents of a float")};
   info.bytes_formula = "sum over tensors of ceil(n bits / 8)";
   info.passes = 1.25;
   return {info, [info](const ParameterValues& options) -> std::unique_ptr<Compressor> {

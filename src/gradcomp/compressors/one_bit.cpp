@@ -181,8 +181,8 @@ class OneBit final : public DenseBytesOf<OneBitState> {
 Entry one_bit() {
   Info info;
   info.name = "one_bit";
-  info.summary = "one bit per element, and the means of both signs for each column of a matrix; vectors are sent "
-                 "unchanged";
+  info.summary =
+      "one bit per element, and the means of both signs for each column of a matrix; vectors are sent unchanged";
   info.paper =
       "Seide et al., 1-bit stochastic gradient descent and its application to data-parallel distributed "
       "training of speech DNNs, Interspeech 2014";

@@ -43,8 +43,7 @@ Entry powersgd() {
                         "step, in turn (ACP-SGD); unbiased: one random factor, without feedback"),
       Parameter::choice("orthogonalise", "gram_schmidt", {"gram_schmidt", "householder"},
                         "how columns become orthonormal; householder keeps linearly dependent columns"),
-      Parameter::real("min_rate", "1", 1, 1e6,
-                      "a matrix is factored if rank (rows + columns) min_rate < rows columns"),
+      Parameter::real("min_rate", "1", 1, 1e6, "a matrix is factored if rank (rows + columns) min_rate < rows columns"),
       Parameter::integer("start_step", "0", 0, 1e9, "first step that compresses; earlier steps send everything whole"),
       Parameter::choice("matrix", "last", {"last", "authors"},
                         "shape of a matrix; last: all extents except the last x the last; authors: outputs x all other "

@@ -58,8 +58,8 @@ Entry redsync() {
                             "variant=paper: the search; auto: no compression below 128 KiB, trimmed up to 4 MiB, "
                             "binary above"),
           Parameter::real("eps", "0.2", 0.01, 0.5, "variant=paper: step of trimmed, shortest interval of binary"),
-          Parameter::integer("interval", "5", 1, 1000000, "variant=paper: number of steps that use the same threshold "
-                                                          "of binary"),
+          Parameter::integer("interval", "5", 1, 1000000,
+                             "variant=paper: number of steps that use the same threshold of binary"),
       });
   info.bytes_formula = "8 kept, kept <= 2 k (variant=paper: no bound), k = sum over segments of max(1, floor(ratio n))";
   info.passes = 3;

@@ -92,8 +92,8 @@ Entry sidco() {
               .as_added(),
           Parameter::real("delta1", "0.25", 0, 0.9, "share of entries that the first of several stages keeps", true),
           Parameter::integer("interval", "5", 1, 1000000, "calls from one check of the number of stages to the next"),
-          Parameter::real("tolerance", "0.2", 0, 1, "deviation of the mean of kept / k from 1 above which the number "
-                                                    "of stages changes"),
+          Parameter::real("tolerance", "0.2", 0, 1,
+                          "deviation of the mean of kept / k from 1 above which the number of stages changes"),
       });
   info.bytes_formula = "8 kept, kept <= 2 k (variant=paper: no bound), k = sum over segments of max(1, floor(ratio n))";
   return make_entry<Sidco>(info);

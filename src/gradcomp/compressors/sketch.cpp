@@ -224,10 +224,10 @@ Entry sketch() {
   info.feedbacks = {"none", "residual", "momentum_correction", "ef21"};
   info.parameters = {
       ratio_parameter("0.001"),
-      Parameter::choice("rows", "5", {"1", "3", "5", "7", "9"}, "number of independent hashes; the estimate is their "
-                                                                "median"),
-      Parameter::integer("columns", "0", 0, 1 << 28, "sums per row, rounded up to a multiple of 32, at most n; 0: 10 "
-                                                     "k, at least 64"),
+      Parameter::choice("rows", "5", {"1", "3", "5", "7", "9"},
+                        "number of independent hashes; the estimate is their median"),
+      Parameter::integer("columns", "0", 0, 1 << 28,
+                         "sums per row, rounded up to a multiple of 32, at most n; 0: 10 k, at least 64"),
       Parameter::integer("candidates", "4", 1, 64, "number of entries whose exact values are summed, in units of k"),
   };
   info.bytes_formula =

@@ -42,8 +42,8 @@ std::unique_ptr<Compressor> make_terngrad(Info info, const ParameterValues& opti
 Entry terngrad() {
   Info info;
   info.name = "terngrad";
-  info.summary = "-s, 0 or +s for each element, after clipping at 2.5 standard deviations; all ranks share the scaler "
-                 "s";
+  info.summary =
+      "-s, 0 or +s for each element, after clipping at 2.5 standard deviations; all ranks share the scaler s";
   info.paper = "Wen et al., TernGrad, NeurIPS 2017";
   info.family = Info::Family::quantiser;
   info.property = Info::Property::contraction;  // in the mean: E[decoded] = clip(a)
@@ -51,8 +51,8 @@ Entry terngrad() {
   info.reducer = "allreduce";
   info.feedbacks = {"none"};
   info.parameters = {
-      Parameter::real("clip", "2.5", 0, 100, "standard deviations beyond which elements are clipped; 0: no clipping, "
-                                             "unbiased"),
+      Parameter::real("clip", "2.5", 0, 100,
+                      "standard deviations beyond which elements are clipped; 0: no clipping, unbiased"),
       Parameter::choice("code", "sum", {"sum", "2bit", "base3"},
                         "sum: shared scaler, integer sums; 2bit, base3: a scaler for each rank, gathered, 4 or 5 "
                         "elements per byte"),

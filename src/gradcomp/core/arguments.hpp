@@ -1,5 +1,5 @@
 #pragma once
-// Command lines are shared with Kokkos: its options begin with --kokkos- and must not meet our parser, nor --help
+// Command lines are shared with Kokkos. This separates its options --kokkos-* from our arguments, and hides --help from
 // Kokkos.
 #include <string_view>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
-// A point in the work of an execution space instance: to wait for it without waiting for what comes after, and to tell
-// times on a device. On hosts, where launches have ended when they return, it is a time stamp.
+// A point in the work of an execution space instance. One can wait for it without waiting for later work, and measure
+// times on a device. On hosts, where launches end before they return, it is a time stamp.
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp {
@@ -14,11 +14,11 @@ class Event {
 
   /// Marks the end of what `exec` was given so far.
   void record(const Exec& exec);
-  /// Blocks this thread until that work has ended. Nothing when never recorded.
+  /// Blocks this thread until that work has ended. Does nothing if never recorded.
   void wait() const;
   /// True when it has ended. Never blocks.
   bool test() const;
-  /// Later work of `exec` comes after that work; the host does not wait. Nothing when never recorded.
+  /// Later work of `exec` starts after that work; the host does not wait. Does nothing if never recorded.
   void order(const Exec& exec) const;
   /// Seconds from `earlier` to this one; both must have ended.
   double seconds_since(const Event& earlier) const;

@@ -11,27 +11,26 @@ namespace gradcomp {
 struct Info {
   enum class Family { control, sparsifier, quantiser, low_rank };
   /// sign: the direction of every element alone, decoded as +-1. The estimate of the mean is the sign of the sum over
-  /// ranks, + where that is zero, and nothing is left to remember.
+  /// ranks (+ if the sum is zero), and there is nothing to remember.
   /// biased: none of the others; ||a - C(a)|| may exceed ||a||.
   enum class Property { exact, unbiased, contraction, rounding, sign, biased };
 
   std::string name;         ///< registry name, equal to the file's name
   std::string summary;      ///< one line
-  std::string former_name;  ///< that earlier versions knew it by: answered with `name`; empty: none
+  std::string former_name;  ///< name in earlier versions: an error names the new one; empty: none
   std::string paper;        ///< authors, venue, year
   Family family = Family::control;
   Property property = Property::contraction;
-  bool sends_values =
-      true;                ///< of sparsifiers: receivers get a chosen entry as it is; false: a mean or a quantum of it
-  bool scale_free = true;  ///< C(2^j a) = 2^j C(a); false: the method has a constant in the gradient's own units
+  bool sends_values = true;  ///< sparsifiers: selected entries are sent exactly; false: as a mean or a quantum
+  bool scale_free = true;    ///< C(2^j a) = 2^j C(a); false: the method has a constant in the gradient's own units
   std::vector<MessageKind> rounds;  ///< message kind of each round, one to three
-  std::string reducer;              ///< default reducer; the others that can carry it follow from what is said here
+  std::string reducer;              ///< default reducer; the other possible ones follow from this struct
   bool sparse = false;      ///< its bytes messages offer Message::sparse, so that entries can be merged on their way
   bool votes = false;       ///< its sections are words of signs, in the same order on all ranks, which can be counted
-  bool stripes = false;     ///< its messages of a bucket that is cut at granules say as much as one of the whole
+  bool stripes = false;     ///< messages of a bucket cut at granules hold as much as one of the whole bucket
   bool travels = true;      ///< false: its messages are empty, and every rank keeps its own gradient
   bool in_place = false;    ///< finish() may write to the array that the gradient is in
-  bool host_sizes = false;  ///< on a device it may wait in produce() and decode_add(): the host sizes its messages
+  bool host_sizes = false;  ///< may wait for a device in produce() and decode_add(): the host sizes messages
   std::string feedback = "none";                              ///< default feedback
   std::vector<std::string> feedbacks = {"none", "residual"};  ///< kinds that the method can work with
   bool takes(const std::string& feedback_kind) const;         ///< whether it is among them

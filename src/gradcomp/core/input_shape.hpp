@@ -1,5 +1,5 @@
 #pragma once
-// The samples of a data set as a model must take them: what data sets say of themselves and models are made for.
+// The shape of the samples of a data set, for which a model is made.
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp {

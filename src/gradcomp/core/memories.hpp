@@ -1,5 +1,6 @@
 #pragma once
-// Memories: what must survive a restart. They are found by their role, and get their names in checkpoints here alone.
+// Memories: what must survive a restart. They are found by their role; only this file gives them their names in
+// checkpoints.
 #include <string>
 #include <vector>
 

@@ -19,9 +19,9 @@ struct Parameter {
   bool open_low = false;             ///< `low` itself is refused, as for a ratio
   std::vector<std::string> choices;  ///< allowed words of a choice
   std::string help;
-  std::string former_name = {};  ///< that earlier versions knew it by: answered with `name`; empty: none
+  std::string former_name = {};  ///< name in earlier versions: an error names the new one; empty: none
   bool shared = false;           ///< the same in several methods: tests vary it on one of them
-  bool added = false;            ///< younger than records: left out of the canonical form where it has its default
+  bool added = false;            ///< newer than records: the canonical form omits it if it has its default
 
   Parameter formerly(std::string old_name) const {
     Parameter copy = *this;

@@ -31,7 +31,7 @@ std::uint32_t text_hash(const char* text);
 
 /// Writes `header` to the first bytes of `payload` (device), ordered on exec.
 void write_header(const Exec& exec, const PayloadHeader& header, const Span<std::byte>& payload);
-/// The same; where `flagged` counts anything, a header with the flag and without entries.
+/// The same; if `flagged` is not zero, a header with the flag and without entries.
 void write_header(const Exec& exec, const PayloadHeader& header, const Span<std::byte>& payload, const Tally& flagged);
 
 /// Copies the header to the host. Throws Error unless `payload` is long enough and magic and version fit.
@@ -43,9 +43,9 @@ PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload
 PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected,
                           std::uint32_t known = PayloadHeader::flag_skip);
 
-/// Looks at the header of a payload that has `size` bytes behind it; on hosts none where it is flagged. Clears
-/// `refused`, and counts in it when nothing may be decoded: a flagged payload, which raises the verdict's flag, or a
-/// broken one, for which hosts throw Error at once and devices later (Verdict::skipped()). Never waits for a device.
+/// Checks the header of a payload that has `size` bytes after it; on hosts no bytes if it is flagged. Clears `refused`,
+/// and counts in it if nothing may be decoded: either the payload is flagged, which raises the verdict's flag, or it is
+/// broken; then hosts throw Error at once and devices later (Verdict::skipped()). Never waits for a device.
 void admit_header(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected, index_t size,
                   const std::string& method, const Tally& refused, Verdict& verdict);
 

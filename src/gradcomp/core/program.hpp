@@ -8,7 +8,7 @@
 
 namespace gradcomp {
 
-/// The exit status of `body`; 1, and one line on standard error, where it throws.
+/// Returns the exit status of `body`; if it throws, prints one line on standard error and returns 1.
 inline int run_program(const char* program, const std::function<int()>& body) {
   try {
     return body();

@@ -1,7 +1,6 @@
 #pragma once
-// The one door through which the layers of a device wait for it (docs/concepts.md, "What the host may know"): to bring
-// a few values to the host, or because code that is no kernel comes next. In a step only methods pass it whose Info
-// says host_sizes.
+// The only place where layers wait for a device (docs/concepts.md, "What the host may know"): to bring a few values to
+// the host, or because the next code is not a kernel. Within a step, only methods with Info::host_sizes wait here.
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp {

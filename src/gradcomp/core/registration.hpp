@@ -1,6 +1,6 @@
 #pragma once
-// The door for methods, transports, reducers and strategies of another project, which no folder of this one holds
-// (docs/install.md). What comes in stands beside our own everywhere: in specs, lists and checks.
+// Registers methods, transports, reducers and strategies of another project (docs/install.md). They appear beside our
+// own everywhere: in specs, lists and checks.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -10,7 +10,7 @@
 
 namespace gradcomp {
 
-/// What came from outside, for one type of entry. Not for several threads at once.
+/// The entries from outside, for one type of entry. Not thread-safe.
 template <class E>
 class Registrations {
  public:

@@ -2,9 +2,9 @@
 // Source: what a compressor reads and what it leaves behind. A small value type, captured by kernels, so that error
 // feedback costs no sweep of its own.
 //
-// In every step a compressor makes ONE pass with accumulate(), which forms a (the gradient with its feedback) and
-// stores it where the kind keeps one; all later passes use load(). Whatever is sent is reported with sent(), with the
-// value that receivers decode, once per element; whatever is not reported stays.
+// In every step a compressor makes ONE pass with accumulate(), which forms a (the gradient with its feedback), and stores a
+// if the kind of feedback keeps it; all later passes use load(). Every element that is sent is reported once with
+// sent(), with the value that receivers decode; elements that are not reported stay in the memory.
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp {
@@ -80,8 +80,8 @@ struct Source {
     if (kind != Kind::none) memory[i] += kind == Kind::ef21 ? -decoded : decoded;
   }
 
-  /// a and the new velocity of an element with a memory; g is gamma times the gradient. Where one is not finite, a is
-  /// not.
+  /// a and the new velocity of an element with a memory; g is gamma times the gradient. If one of them is not finite, a
+  /// is not finite.
   struct Sum {
     float a, velocity;
   };

@@ -1,6 +1,6 @@
 #pragma once
-// An execution space instance of its own: on a device over a stream that waits for no other by itself, the legacy
-// stream included. On hosts, where launches have ended when they return, it is the default instance.
+// A separate execution space instance. On a device it uses a stream that waits for no other stream, including the
+// legacy stream. On hosts, where launches end before they return, it is the default instance.
 #include <memory>
 
 #include "gradcomp/core/types.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Counts that kernels keep of what they find wrong, and launches that depend on them. A host that shares the memory
+// Kernels count the errors that they find, and later launches depend on these counts. A host that shares the memory
 // decides at once; on a device the kernels decide, and the host does not wait.
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace gradcomp {
 
-/// A condition on a count. Kernels ask open(); the host asks may_open() whether a launch can have anything to do.
+/// A condition on a count. Kernels call open(); the host calls may_open() to learn whether a launch can have work.
 class Gate {
  public:
   Gate() = default;  ///< always open

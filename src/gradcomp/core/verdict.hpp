@@ -1,7 +1,7 @@
 #pragma once
-// What a step found out about itself, kept where the data is, so that no host need wait for a device to go on: whether
-// the step must be skipped, and whether a message was broken. Kernels and hosts raise its flags; nobody lowers them
-// before the next step.
+// Whether a step must be skipped, and whether one of its messages was broken. The flags are kept where the data is, so
+// that the host can continue without waiting for a device. Kernels and hosts raise them; they stay raised until the
+// next step.
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/event.hpp"
 #include "gradcomp/core/tally.hpp"
@@ -21,8 +21,8 @@ class Verdict {
   /// skip() where the gate is open.
   void skip_if(const Exec& exec, const Gate& gate) { raise(exec, gate, 0); }
 
-  /// A message was broken where the gate is open. On hosts throws Error with the text at once; on a device skipped()
-  /// throws later, and can only say that there was one.
+  /// A message was broken if the gate is open. On hosts throws Error with the text at once; on a device skipped()
+  /// throws later, and can only say that a message was broken.
   template <class... Arguments>
   void refuse_if(const Exec& exec, const Gate& gate, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
     if constexpr (device_is_host) {
@@ -32,13 +32,13 @@ class Verdict {
     }
   }
 
-  /// Raises what another verdict holds of broken messages. Nothing on hosts, which have thrown.
+  /// Takes over the flag of broken messages of another verdict. Does nothing on hosts, which have thrown already.
   void take_faults(const Exec& exec, const Verdict& other);
 
   /// [2], for kernels: flags[0] != 0: skip; flags[1] != 0: a message was broken.
   Span<std::uint32_t> flags() const { return m_flags; }
 
-  /// Begins to bring the flags to the host, behind exec's earlier work.
+  /// Begins to copy the flags to the host, after exec's earlier work.
   void fetch(const Exec& exec);
   /// Whether the step must be skipped, as of the last fetch(). On hosts it never waits. Throws Error when a message was
   /// broken.

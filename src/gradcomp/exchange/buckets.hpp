@@ -1,6 +1,6 @@
 #pragma once
-// How a model's gradient is cut into the buckets that travel together: at segment boundaries, from the back of the
-// layout, where backward finishes first. An element belongs to one bucket; without elements there is no bucket.
+// How a model's gradient is cut into buckets, each of which is exchanged as one: at segment boundaries, from the back
+// of the layout, where backward finishes first. Every element belongs to one bucket; there are no empty buckets.
 #include <string>
 #include <vector>
 
@@ -14,16 +14,17 @@ struct BucketRange {
   index_t offset = 0, count = 0;
 };
 
-/// With a size of one's own, the first bucket to be ready is at most this, so that the exchange starts early.
+/// If the user gives a bucket size, the bucket that is ready first is at most this large, so that the exchange starts
+/// early.
 inline constexpr index_t first_bucket_bytes = 1024 * 1024;
 
-/// Bucket 0 takes at most min(bucket_bytes, first_bucket_bytes) of gradient, the others at most bucket_bytes; a segment
-/// that is larger than that makes a bucket alone.
+/// Bucket 0 takes at most min(bucket_bytes, first_bucket_bytes) of gradient, the others at most bucket_bytes; a larger
+/// segment is a bucket of its own.
 std::vector<BucketRange> cut_buckets(const Layout& layout, index_t bucket_bytes);
 
-/// Sizes that follow from the model: max(4, bytes / auto_bucket_bytes) buckets where the segments allow it, none below
-/// min_bucket_bytes. The first to be ready is as small as that allows, so that the exchange starts early, and so is
-/// the last, which no computation can hide; those between are about equal.
+/// Sizes that follow from the model: max(4, bytes / auto_bucket_bytes) buckets if the segments allow it, none below
+/// min_bucket_bytes. The first bucket to be ready is as small as possible, so that the exchange starts early. The
+/// last one is as small as possible too, because no computation can hide it. The others are about equal.
 std::vector<BucketRange> cut_buckets(const Layout& layout);
 inline constexpr index_t auto_bucket_bytes = 25 * 1024 * 1024, min_bucket_bytes = 64 * 1024;
 

@@ -3,9 +3,10 @@
 // their rounds travel. Strategies own one and decide when there is something to exchange.
 //
 // Overlapped, a bucket is compressed and its exchange started as soon as it is complete, while others are still being
-// computed. Rounds travel in a static order (round 0 of bucket 0, 1, .., then round 1 of bucket 0, 1, ..), the same on
-// all ranks whatever the order of readiness. Otherwise all buckets travel at the end, one after the other, each round
-// waiting for its exchange: the plain reference, and the easiest to profile.
+// computed. Rounds are exchanged in a fixed order (round 0 of bucket 0, 1, .., then round 1 of bucket 0, 1, ..), which
+// is the same on all ranks and does not depend on the order of readiness. Otherwise all buckets are exchanged at the
+// end, one after the other, and each round waits for its exchange: this is the plain reference, and the easiest to
+// profile.
 #include <functional>
 #include <memory>
 #include <vector>
@@ -31,17 +32,17 @@ struct StepReport {
 /// Adds a sender's achieved densities of its last step, one per segment with a target.
 void append_density(const Sender& sender, std::vector<double>& ratios);
 
-/// Adds what the last step of a bucket moved and kept, but for wire bytes, which only the transport knows.
+/// Adds what the last step of a bucket moved and kept, except for wire bytes, which only the transport knows.
 void add(StepReport& report, const Reduction& bucket);
 
-/// One slice of other work while an exchange is waited for; false: there is none. May be empty.
+/// Does one slice of other work while an exchange is in progress; returns false if there is none. May be empty.
 using Idle = std::function<bool()>;
 
 struct ExchangeOptions {
   bool overlapped = true;
   index_t bucket_bytes = 0;  ///< 0: sizes that follow from the model (cut_buckets)
   std::uint64_t seed = 1;
-  double limit_seconds = 0;  ///< how long a call is waited for; 0: for ever
+  double limit_seconds = 0;  ///< how long to wait for a call; 0: no limit
 };
 
 class Exchange {
@@ -63,8 +64,8 @@ class Exchange {
   const Verdict& finish(const Exec& exec, const Idle& idle = {});
   /// After finish(): settles the memories. A step that is skipped is taken back by resolve().
   StepReport close(const Exec& exec);
-  /// Takes the last step back if it is skipped. Hosts do so in close(); on devices, where close() does not wait to
-  /// know, begin() does, and who needs the memories before.
+  /// Takes the last step back if it is skipped. Hosts call this in close(). On devices close() does not wait for the
+  /// verdict; there begin() calls this, and so must whoever needs the memories earlier.
   void resolve(const Exec& exec);
 
   /// finish and close.
@@ -105,15 +106,15 @@ class Exchange {
   bool m_skipped = false;      ///< the last step that was resolved
 };
 
-/// The exchange of one method. Collective; it communicates on a duplicate of `transport` from then on, on a
-/// communication thread when it is overlapped or has a time limit and the transport does not overlap by itself. Checks
-/// that all ranks have the same method, layout and options; throws the same AgreedError on every rank when they have
-/// not, or when one cannot make its exchange.
+/// Makes the exchange of one method. Collective. The exchange communicates on a duplicate of `transport`. It uses a
+/// communication thread if it is overlapped or has a time limit, and the transport does not overlap by itself. Throws
+/// the same AgreedError on every rank if ranks have different methods, layouts or options, or if a rank cannot make its
+/// exchange.
 std::unique_ptr<Exchange> make_exchange(const MethodSpec& method, const Layout& layout, Transport& transport,
                                         const ExchangeOptions& options);
 
 /// Collective. Throws the same AgreedError on every rank unless all have this method, layout, buckets and seed, and the
-/// same `how`: what else makes an exchange.
+/// same `how`, a description of the other settings.
 void require_same_exchange(const MethodSpec& method, const Layout& layout, Transport& transport,
                            const ExchangeOptions& options, const std::string& how);
 

@@ -12,8 +12,8 @@ std::vector<Parameter> common_parameters(const Info& info) {
   for (auto& parameter : reducer_parameters(info)) list.push_back(std::move(parameter));
   list.push_back(Parameter::word("strategy", "job", "when replicas exchange; job: the value of --strategy"));
   list.push_back(Parameter::word("sampler", "job", "how batches are drawn; job: the value of --sampler").as_added());
-  list.push_back(Parameter::choice("granularity", info.granularity, {"tensor", "bucket"}, "the unit that is compressed "
-                                                                                          "as one segment"));
+  list.push_back(Parameter::choice("granularity", info.granularity, {"tensor", "bucket"},
+                                   "the unit that is compressed as one segment"));
   list.push_back(Parameter::real("lr", "0", 0, 1e6, "learning rate; 0: the job's rate times the method's scale"));
   return list;
 }

@@ -1,5 +1,6 @@
 #pragma once
-// A method as it is chosen: what the parser of specs makes (method/spec.hpp), and all that the layers below read of it.
+// A chosen method: the result of the parser of specs (method/spec.hpp), and everything that the layers below read of
+// it.
 #include <map>
 #include <memory>
 #include <string>
@@ -26,7 +27,7 @@ struct MethodSpec {
   double learning_rate(double job_rate) const;
 };
 
-/// What a method chooses of a kind that higher layers know, or the job where the method leaves it to it.
+/// The choice of a strategy or sampler: that of the method, or that of the job if the method leaves it to the job.
 struct ChosenPart {
   std::string owner;  ///< whose choice it is: for error messages
   SpecPart part;

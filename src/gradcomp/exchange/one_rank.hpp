@@ -1,6 +1,6 @@
 #pragma once
-// One rank that exchanges with itself: what a compressor costs and loses, without any communication. The driver of the
-// bench and of evaluations, in two halves: up to the last message, and from there to the estimate of the mean.
+// One rank that exchanges with itself, to measure what a compressor costs and loses without communication. The bench
+// and evaluations use it, in two halves: up to the last message, and from there to the estimate of the mean.
 #include <functional>
 #include <memory>
 
@@ -21,14 +21,15 @@ class OneRank {
   /// rank).
   void compress(const Exec& exec, const Span<const float>& gradient, std::int64_t step = 0);
 
-  /// From the last message to the estimate in out(): of bytes messages out() += decoded, of ef21 a difference. Throws
-  /// Error when the step was flagged: the gradient, or its sum with the memory, is not finite.
+  /// From the last message to the estimate in out(); bytes messages are added: out() += decoded, which is a difference
+  /// for ef21. Throws Error if the step was flagged because the gradient, or its sum with the memory, is not finite.
   void decompress(const Exec& exec);
 
-  /// `seen` is called with every message as produce() left it; null: nothing is.
+  /// `seen` is called with every message as produce() left it; null: no call.
   void on_message(std::function<void(const Message&)> seen) { m_seen = std::move(seen); }
 
-  /// Seconds since the last call that went into copying sums, which an exchange would do: no part of the method.
+  /// Seconds since the last call that were spent on copying sums. An exchange would do this; it is not part of the
+  /// method.
   double take_exchange_seconds();
 
   const Vector<float>& out() const { return m_out; }

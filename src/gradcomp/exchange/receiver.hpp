@@ -16,8 +16,7 @@ class Receiver {
   /// With the State of a sender's stripe, which outlives it.
   Receiver(const Compressor& compressor, State& state) : m_compressor(&compressor), m_state(&state) {}
 
-  /// Compressor::decode_add(): out += weight * what `payload` decodes to; of a flagged message the verdict's flag
-  /// alone.
+  /// Compressor::decode_add(): out += weight * decoded `payload`; a flagged message only raises the verdict's flag.
   void add(const Exec& exec, const Span<const std::byte>& payload, float weight, const Span<float>& out,
            Verdict& verdict) const {
     m_compressor->decode_add(exec, payload, weight, *m_state, out, verdict);

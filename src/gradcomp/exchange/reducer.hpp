@@ -3,9 +3,9 @@
 // the mean gradient, with the same bits on every rank. Adding one is adding a file pair to exchange/reducers/
 // (docs/adding-a-reducer.md).
 //
-// A reduction drives it:  launch(0) complete(0) .. launch(R-1) complete(R-1), then finish. Between launch and complete
+// A reduction drives it: launch(0) complete(0) .. launch(R-1) complete(R-1), then finish. Between launch and complete
 // the calls that launch() named are carried, while other buckets launch theirs. All ranks make the calls in the same
-// order. A reducer keeps no round: every hook gets it.
+// order. A reducer does not remember the round: every hook receives it.
 #include <functional>
 #include <memory>
 #include <span>
@@ -39,7 +39,7 @@ class Reducer {
   /// The context under which this rank's messages are made.
   virtual Context adapted(const Context& context) const { return context; }
 
-  /// Compresses, or merges what came, and appends what is to travel in `round`; nothing where this rank only waits.
+  /// Compresses, or merges what arrived, and appends the calls of `round`; appends none if this rank only waits.
   /// Buffers must live until complete().
   virtual void launch(const Exec& exec, int round, std::vector<Call>& calls) = 0;
   /// The calls of `round` have ended; `found` holds what each found, until the next launch().

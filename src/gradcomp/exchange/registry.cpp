@@ -23,8 +23,7 @@ std::vector<std::string> reducers_of(const Info& info) {
 
 std::vector<Parameter> reducer_parameters(const Info& info) {
   const auto names = reducers_of(info);
-  std::vector<Parameter> list = {Parameter::choice("reducer", info.reducer, names, "how messages are exchanged and "
-                                                                                   "added up")};
+  std::vector<Parameter> list = {Parameter::choice("reducer", info.reducer, names, "how messages are exchanged")};
   for (const ReducerEntry& entry : all_reducers()) {
     if (std::find(names.begin(), names.end(), entry.name) == names.end()) continue;
     list.insert(list.end(), entry.parameters.begin(), entry.parameters.end());

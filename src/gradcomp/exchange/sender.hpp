@@ -1,5 +1,5 @@
 #pragma once
-// A sender: what turns one bucket's gradient into messages and remembers what they missed. It owns the compressor's
+// A sender turns one bucket's gradient into messages and remembers what they do not contain. It owns the compressor's
 // State and the memories of the feedback. It knows no other rank: reducers, servers and benches carry its messages.
 #include <memory>
 #include <vector>
@@ -30,7 +30,7 @@ class Sender {
   /// the mean will be written; the two may be one array where info().in_place.
   void begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean, const Context& context);
 
-  /// Messages from now on are made of this gradient in place of that of begin(); as many elements.
+  /// From now on, messages are made from this gradient instead of that of begin(); it has as many elements.
   void read_from(const Span<const float>& gradient) { m_source.gradient = gradient.data(); }
   /// Makes the message of `round`, of one stripe.
   const Message& produce(const Exec& exec, int round, std::size_t stripe = 0);
@@ -39,8 +39,8 @@ class Sender {
   /// Summable methods, after all rounds: the estimate of the mean; raises the verdict's flag when some rank did.
   void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict);
 
-  /// Unless the verdict's flag is raised, the step counts: feedback that follows the mean takes it, and replaces it by
-  /// its estimate.
+  /// If the verdict's flag is not raised, the step counts: a feedback that follows the mean reads it, and replaces it
+  /// by its own estimate.
   void settle(const Exec& exec, const Span<float>& mean, const Verdict& verdict) {
     m_feedback.settle(exec, mean, verdict.flags());
   }

@@ -48,8 +48,7 @@ std::vector<Parameter> feedback_parameters(const Info& info) {
       Parameter::real("feedback.clip", "0", 0, 1e30,
                       "largest L2 norm of each rank's bucket, multiplied by ranks^-1/2; 0: no clipping"),
       Parameter::real("feedback.eta", "1", 0, 1,
-                      "ef21: weight of the new gradient in the running mean (EF21-SGDM); 1: no running mean",
-                      true),
+                      "ef21: weight of the new gradient in the running mean (EF21-SGDM); 1: no running mean", true),
       Parameter::choice("feedback.rate_aware", info.rate_inside ? "on" : "off", {"off", "on"},
                         "residual, momentum_correction: on: when the learning rate changes, the part that was not sent "
                         "is multiplied by old rate / new rate"),

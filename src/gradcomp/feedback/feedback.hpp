@@ -26,16 +26,17 @@ class Feedback {
 
   bool has_memory() const { return m_memory.size() > 0; }
 
-  /// Ahead of a step whose mean will be applied with `rate`: with feedback.rate_aware the memory becomes one of
-  /// gradients at that rate.
+  /// Call it before a step whose mean will be applied with `rate`: with feedback.rate_aware, the memory is scaled to
+  /// this rate.
   void follow_rate(const Exec& exec, double rate) const { m_rate.follow(exec, rate, m_memory); }
 
   /// The source of one step. `gradient` has `count` elements, is complete, and outlives the step. With feedback.clip,
   /// its norm is computed (1 read, waits for exec) and the gradient scaled to at most clip / sqrt(ranks).
   Source source(const Exec& exec, const Span<const float>& gradient, int ranks) const;
 
-  /// After a step; nothing where flags(0) != 0 (core/verdict.hpp): it is skipped. `out`: the mean of what the ranks'
-  /// messages decode to; of kind ef21 it becomes the estimate of the mean gradient, the sum of all such means.
+  /// Call it after a step; does nothing if flags(0) != 0 (core/verdict.hpp), because the step is then skipped. `out` is
+  /// the mean of the ranks' decoded messages; for ef21 it becomes the estimate of the mean gradient, the sum of all
+  /// these means.
   void settle(const Exec& exec, const Span<float>& out, const Span<const std::uint32_t>& flags) const;
 
   /// Named memories, for checkpoints and the report of state bytes. The first one is Source::memory.

@@ -1,8 +1,8 @@
 #pragma once
-// The learning rate that a memory of unsent gradients belongs to. What such a memory owes to the parameters is
-// rate x memory. Where the rate is outside of the feedback, as here, an old residual would be paid at the new rate;
-// scaled by old rate / new rate it is worth what it was (as BytePS has it; Karimireddy et al., ICML 2019, keep the rate
-// inside).
+// The learning rate that a memory of unsent gradients belongs to. Such a memory represents an update of rate x memory
+// that is still due. Here the rate is outside the feedback, so an old residual would be applied with the new rate. If
+// the memory is multiplied by old rate / new rate, the update stays the same (as in BytePS; Karimireddy et al., ICML
+// 2019, keep the rate inside).
 #include "gradcomp/core/memories.hpp"
 
 namespace gradcomp {
@@ -15,9 +15,9 @@ class MemoryRate {
   bool is_aware() const { return m_rate.size() > 0; }
 
   /// The next step is applied with `rate`: memory *= rate of the step before / rate, 1 read and 1 write where they
-  /// differ. A product that no float can hold leaves its element as it was.
-  /// Gradients at rate 0 (a warm-up from 0) are owed nothing and are forgotten by the next positive rate. A step at
-  /// rate 0 after others scales nothing, and keeps the rate of the step before for the next.
+  /// differ. If a product does not fit a float, its element stays unchanged. At rate 0 (a warm-up from 0) no update is
+  /// due, so such gradients are dropped at the next positive rate. A step at rate 0 after steps at other rates scales
+  /// nothing and keeps the previous rate for the next step.
   void follow(const Exec& exec, double rate, const Span<float>& memory) const;
 
   /// For checkpoints: the rate of the last step, 0 at first.

@@ -1,5 +1,5 @@
 #pragma once
-// What a compressor is about to see, for records: gradients in files, checks of answers.
+// The input that a compressor is about to read, for files of gradients and checks of answers.
 #include <vector>
 
 #include "gradcomp/core/source.hpp"

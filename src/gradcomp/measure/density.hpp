@@ -1,6 +1,5 @@
 #pragma once
-// The quality monitor of methods with a target density: what they kept of what they were asked for, over all segments
-// and steps.
+// The quality monitor of methods with a target density: achieved / target density over all segments and steps.
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,11 +24,11 @@ struct DensityMedian {
   index_t samples;         ///< of this rank
 };
 
-/// The median of `ratios`, which are none on all ranks or on no rank. Collective.
+/// The median of `ratios`, which must be empty on every rank or on none. Collective.
 DensityMedian density_median(Transport& comm, const std::vector<double>& ratios);
 
-/// Empty where `median` lies in [1 - tolerance, 1 + tolerance], where tolerance is 0 (off), or without samples;
-/// otherwise one line that names the method, the statistic and what is allowed.
+/// Empty if `median` is in [1 - tolerance, 1 + tolerance], if tolerance is 0 (off), or without samples. Otherwise one
+/// line that names the method, the statistic and what is allowed.
 std::optional<std::string> density_failure(const std::string& method, const DensityMedian& median, double tolerance);
 
 /// The same for the ratios of the only rank.

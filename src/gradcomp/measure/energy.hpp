@@ -9,8 +9,8 @@
 
 namespace gradcomp {
 
-/// A counter, or the reason why there is none. A counter that cannot be read any more ends: the meter has no figure
-/// from then on.
+/// A counter, or the reason why there is none. If a counter can no longer be read, the meter has no figure from then
+/// on.
 class EnergyMeter {
  public:
   using Open = std::function<std::unique_ptr<EnergyCounter>()>;

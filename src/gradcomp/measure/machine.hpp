@@ -1,6 +1,6 @@
 #pragma once
-// What shaped a measurement on the machine's side, for the context of result files. No host name unless asked for:
-// records are made to be shared.
+// The properties of the machine that influence a measurement, for the context of result files. No host name unless
+// asked for: records are made to be shared.
 #include <string>
 
 namespace gradcomp {

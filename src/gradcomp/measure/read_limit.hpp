@@ -1,7 +1,7 @@
 #pragma once
-// What the memory allows: one read of an array, a copy, a triad, as fast as this build can do them. Every kernel's time
-// stands beside the time to read the same bytes once; take that in turn with the kernel (ReadProbe), since bandwidth
-// changes between runs.
+// What the memory allows: one read of an array, a copy, a triad, as fast as this build can do them. The time of every
+// kernel is compared with the time to read the same bytes once. Measure this time in turn with the kernel (ReadProbe),
+// because the bandwidth changes between runs.
 #include "gradcomp/core/types.hpp"
 #include "gradcomp/measure/samples.hpp"
 

@@ -35,9 +35,9 @@ class Samples {
   std::vector<double> m_values;
 };
 
-/// Sample by sample the maximum over the ranks of `comm`, the same on all of them: what is reported. Collective; values
-/// are seconds and travel as whole nanoseconds (communicators carry no double). Throws Error on all ranks when counts
-/// differ. Call it outside the timed region.
+/// For each sample, the maximum over the ranks of `comm`, the same on all of them: this is what results report.
+/// Collective; values are seconds and are sent as whole nanoseconds (communicators carry no double). Throws Error on
+/// all ranks if counts differ. Call it outside the timed region.
 Samples max_over_ranks(const Exec& exec, Transport& comm, const Samples& seconds);
 
 }  // namespace gradcomp

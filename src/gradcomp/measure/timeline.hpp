@@ -1,7 +1,7 @@
 #pragma once
 // Where the time of a step goes: intervals per stage, taken without barriers or extra fences, so that overlap is
-// measured and not destroyed. On hosts, where kernels are synchronous, they are time stamps; on a device, events around
-// what was launched, turned into times when the step ends.
+// measured and not destroyed. On hosts, where kernels are synchronous, intervals are time stamps; on a device, they are
+// events around launches, which become times when the step ends.
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 #include <array>
 #include <map>
@@ -33,8 +33,8 @@ double covered(std::vector<Interval> intervals);
 
 class Timeline {
  public:
-  /// Steps run on the main thread; add() and add_wait() may be called from any thread, but all before end_step().
-  /// `exec`: that of the stages.
+  /// Steps run on the main thread. add() and add_wait() may be called from any thread, but only before end_step().
+  /// `exec`: the instance on which stages run.
   void begin_step(const Exec& exec = Exec());
   void begin_step(double time);
 

@@ -81,16 +81,15 @@ std::string quoted(const std::string& names) {
 std::string compositions() {
   return fmt::format(
       "\n## Compositions\n\n"
-      "`SPARSIFIER+CODER` sends the chosen values as the value coder codes one tensor of them, `METHOD+huffman` the "
-      "bytes\n"
-      "in Huffman codes, `SPARSIFIER+CODER+huffman` both. Options of every method stand in the first part. An "
-      "allgather\n"
-      "carries all compositions; `two_phase` and `requantising_ring` those with `+huffman` alone behind a method that "
-      "they "
-      "carry.\n\n"
+      "In `SPARSIFIER+CODER`, the value coder codes the kept values as one tensor. In `METHOD+huffman`, the bytes of "
+      "the\n"
+      "message are sent in Huffman codes. `SPARSIFIER+CODER+huffman` does both. Options of every method belong to the "
+      "first\n"
+      "part. The reducer `allgather` carries all compositions; `two_phase` and `requantising_ring` carry only\n"
+      "`METHOD+huffman`, if they carry the method.\n\n"
       "- Sparsifiers before a value coder (with `values=f32`): {}\n"
       "- Value coders: {}, `terngrad:code=2bit`\n"
-      "- Before `huffman`: every method and hybrid of one bytes round\n",
+      "- Before `huffman`: every method and hybrid with a single round of bytes\n",
       quoted(compressors::hybrid_sparsifier_names()), quoted(compressors::value_coder_names()));
 }
 
@@ -104,10 +103,10 @@ std::string default_spec(const Info& info) {
 std::string methods_markdown() {
   std::string page =
       "# Methods\n\n"
-      "Made by `gradcomp-train --list=markdown` from what every method says of itself; do not edit. In the formulas, n "
-      "is\n"
-      "the number of elements and k the number kept. How to read a method spec: "
-      "[concepts](concepts.md#method-spec).\n\n"
+      "`gradcomp-train --list=markdown` generates this page from the descriptions in the sources; do not edit it. In "
+      "the\n"
+      "formulas, n is the number of elements and k the number of kept elements. [Concepts](concepts.md#method-spec)\n"
+      "explains method specs.\n\n"
       "| method | family | rounds | payload bytes | feedback | summary |\n|---|---|---|---|---|---|\n";
   for (const auto& [info, make] : all_entries()) {
     page += fmt::format("| [`{}`](#{}) | {} | {} | `{}` | {} | {} |\n", default_spec(info), info.name,
@@ -115,7 +114,7 @@ std::string methods_markdown() {
                         cell(info.summary));
   }
   for (const auto& entry : all_entries()) page += section(entry.info);
-  page += "\n## Options of every method\n\nDefaults that a method declares itself are in its section above.\n\n";
+  page += "\n## Options of every method\n\nIf a method declares a default of its own, its section above shows it.\n\n";
   return page + common_table() + compositions();
 }
 

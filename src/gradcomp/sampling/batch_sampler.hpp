@@ -1,7 +1,8 @@
 #pragma once
-// The contract of a batch sampler: which of its samples a rank trains on next, and with which weights. Uniform batches
-// are the data set's own (data/task.hpp); a sampler of this layer draws by importance, the loss of each sample. It owns
-// the losses, averages and indices, which a checkpoint holds. Adding one is adding a file pair to sampling/samplers/.
+// The contract of a batch sampler: it chooses the samples on which a rank trains next, and their weights. Uniform
+// batches come from the data set itself (data/task.hpp); a sampler of this layer draws by importance, the loss of each
+// sample. It owns the losses, averages and indices, which a checkpoint holds. Adding one is adding a file pair to
+// sampling/samplers/.
 //
 // One step:  draw; begin; [while gradients travel: evaluate_slice ..]; finish.  Now and then: reshard.
 #include <cstdint>
@@ -27,7 +28,7 @@ struct WeightedBatch {
 /// Writes the loss of each of `samples` by a forward pass alone, under the parameters that the step began with.
 using EvaluateLosses = std::function<void(std::span<const index_t> samples, std::span<float> losses)>;
 
-/// What moving samples between ranks came to.
+/// The result of moving samples between ranks.
 struct Resharded {
   index_t swaps = 0;       ///< of this rank: samples that left it, and that it got
   index_t wire_bytes = 0;  ///< that this rank sent
@@ -44,14 +45,15 @@ class BatchSampler {
 
   /// Begins the step's evaluations.
   virtual void begin(index_t step) = 0;
-  /// Evaluates the losses of the next slice; false when the step has had its most, and nothing was done.
+  /// Evaluates the losses of the next slice; returns false, and does nothing, if the step has reached its maximum.
   virtual bool evaluate_slice(const EvaluateLosses& evaluate) = 0;
-  /// Evaluates what the step still owes; the next draw() is from what it evaluated. Returns the number of its slices.
+  /// Evaluates the remaining slices of the step, from which the next draw() is made. Returns the step's number of
+  /// slices.
   virtual index_t finish(const EvaluateLosses& evaluate) = 0;
 
   /// Samples of a slice, at most.
   virtual index_t slice_size() const = 0;
-  /// Evaluates as many slices in each step from the next one on as `slices` says, by step, as an earlier run did.
+  /// From the next step on, each step evaluates the number of slices that `slices` gives for it, as in an earlier run.
   virtual void replay(std::vector<index_t> slices) = 0;
 
   /// Steps from one move of samples between ranks to the next; 0: they stay.

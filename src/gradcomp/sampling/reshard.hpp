@@ -10,7 +10,8 @@ namespace gradcomp::sampling {
 
 class Resharder {
  public:
-  /// Collective. `most`: swaps of all ranks in one call, at most; `tolerance`: of a sum, as a part of the mean.
+  /// Collective. `most`: largest number of swaps of all ranks in one call; `tolerance`: allowed deviation of a sum,
+  /// relative to the mean.
   Resharder(Transport& transport, double tolerance, index_t most);
 
   /// Swaps samples in place, with their losses. A sample travels as its number and its loss, 16 bytes: every rank can

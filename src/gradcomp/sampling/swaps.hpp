@@ -29,10 +29,11 @@ struct Offers {
 };
 Offers offers_of(std::span<const index_t> samples, std::span<const float> losses, index_t most, int rank);
 
-/// Swaps between the rank with the largest sum and the one with the smallest, again and again, each of the largest loss
-/// that brings the farther of the two nearer to the mean: until all are within tolerance x mean of the mean, or after
-/// `most` swaps, or where none helps. So no sum ever ends farther from the mean than the farthest began. The same on
-/// all ranks for the same arguments; `sums` and `offers` by rank.
+/// Swaps again and again between the rank with the largest sum and the rank with the smallest. Each swap takes the
+/// largest loss that brings the rank that is farther from the mean nearer to it. Ends when all sums are within
+/// tolerance x mean of the mean, after `most` swaps, or when no swap helps. So no sum is farther from the mean at the
+/// end than the farthest was at the beginning. The same on all ranks for the same arguments; `sums` and `offers` by
+/// rank.
 std::vector<Swap> plan_swaps(std::vector<double> sums, const std::vector<Offers>& offers, double tolerance,
                              index_t most);
 

@@ -33,10 +33,10 @@ class Strategy {
   virtual int dedicated_ranks() const { return 0; }
   /// Steps from one exchange to the next: a trainer times and evaluates in multiples of it.
   virtual index_t period() const { return 1; }
-  /// Whether end() returns only when all ranks are in the same step, so that a trainer may bring them together in front
-  /// of each. Otherwise a rank that others wait for must not wait outside the strategy, but for drain().
+  /// Whether all ranks are in the same step when end() returns, so that a trainer may synchronise them before each
+  /// step. Otherwise a rank must not wait outside the strategy, except in drain(), because others may wait for it.
   virtual bool in_step() const { return true; }
-  /// Whether a step may be reported, and so be known to be skipped, by end() of the next one or by drain().
+  /// Whether end() of the next step, or drain(), may be the first to report a step and whether it was skipped.
   virtual bool reports_late() const { return !device_is_host; }
 
   virtual void begin(const Exec& exec, const StepContext& context) = 0;
@@ -48,10 +48,11 @@ class Strategy {
   virtual StepReport end(const Exec& exec, const Idle& idle) = 0;
   /// After end(): the mean loss of this rank's batch in the step.
   virtual void observe(double /*loss*/) {}
-  /// Afterwards nothing is under way and memories are whole: before evaluations, checkpoints and hashes. Returns what
-  /// end() has not reported of the steps before.
+  /// Finishes everything that is in progress, so that memories are complete: called before evaluations, checkpoints and
+  /// hashes. Returns what end() has not yet reported of earlier steps.
   virtual StepReport drain(const Exec& /*exec*/) { return {}; }
-  /// A server's or engine's share of work, called between layers and while others wait; false: there was none.
+  /// Does a share of a server's or engine's work; called between layers and while others wait. Returns false if there
+  /// was none.
   virtual bool progress(const Exec& /*exec*/) { return false; }
 
   /// The parameters on which all ranks agree: what is evaluated and hashed. `parameters`: the trainer's.
@@ -100,15 +101,15 @@ struct StrategyChoice {
 /// Throws Error that says what is allowed for an unknown name or option.
 StrategyChoice choose_strategy(const MethodSpec& method, const std::string& job);
 
-/// Collective: checks that all ranks want the same and throws the same AgreedError on every rank when they do not, or
-/// when one cannot make its strategy.
+/// Collective. Throws the same AgreedError on every rank if ranks want different strategies, or if a rank cannot make
+/// its strategy.
 std::unique_ptr<Strategy> make_strategy(const MethodSpec& method, const Layout& layout, index_t buffers,
                                         Transport& transport, const StrategyOptions& options);
 
-/// The update options of a method under a job's: momentum is applied once, by the feedback where it holds it, otherwise
-/// by the optimiser. Votes are steps of one size (signum has its momentum in front of the signs): summed up by a
-/// momentum of 0.9 they would be ten times as long. Info::rate_inside: as the authors. Throws Error for an optimiser
-/// that cannot leave its momentum out.
+/// The update options of a method in a job. Momentum is applied once: by the feedback if it has momentum, otherwise by
+/// the optimiser. Votes get no momentum: their steps all have one size, and a momentum of 0.9 would make them ten times
+/// as long (signum applies its momentum before it takes the signs). Methods with Info::rate_inside get none either, as
+/// in the authors' work. Throws Error for an optimiser that cannot run without momentum.
 UpdateOptions update_options(const UpdateOptions& job, const MethodSpec& method);
 
 }  // namespace gradcomp

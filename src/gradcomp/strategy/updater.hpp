@@ -1,5 +1,5 @@
 #pragma once
-// The updater: what applies a mean gradient to parameters. It knows norms, clipping and the optimiser, and no exchange;
+// The updater applies a mean gradient to parameters. It knows norms, clipping and the optimiser, but no exchange;
 // strategies drive it.
 #include <memory>
 #include <vector>
@@ -17,10 +17,10 @@ struct UpdateOptions {
 
 class Updater {
  public:
-  /// For a model of this layout, whose mean arrives in parts of so many elements, in order and without gaps.
+  /// For a model of this layout. The mean arrives in parts with these numbers of elements, in order and without gaps.
   Updater(const Layout& layout, const std::vector<index_t>& parts, const UpdateOptions& options);
 
-  /// The mean of the part that begins at element `offset` is written: its norm is taken in.
+  /// The part of the mean that begins at element `offset` is complete: adds it to the norm.
   void observe(const Exec& exec, index_t offset, const Span<const float>& mean);
 
   /// One update of all parameters, after all parts were observed, unless the verdict's flag is raised. `mean` is

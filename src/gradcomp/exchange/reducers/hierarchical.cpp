@@ -71,8 +71,8 @@ HopPlan reducers::two_level(int rank, int ranks, int per_node, Width inside_as, 
 ReducerEntry reducers::hierarchical() {
   ReducerEntry entry;
   entry.name = "hierarchical";
-  entry.summary = "a ring inside each node, then a ring across nodes for each part; a node sends as much as a single "
-                  "rank would";
+  entry.summary =
+      "a ring inside each node, then a ring across nodes for each part; a node sends as much as a single rank would";
   entry.parameters = {
       Parameter::integer("reducer.ranks_per_node", "0", 0, 1 << 20,
                          "hierarchical: number of consecutive ranks that form a node; 0: the nodes of the machine")

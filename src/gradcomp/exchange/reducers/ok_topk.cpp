@@ -212,8 +212,8 @@ class OkTopk final : public SparseReducer {
 ReducerEntry reducers::ok_topk() {
   ReducerEntry entry;
   entry.name = "ok_topk";
-  entry.summary = "each rank owns a range of indices and adds the entries sent to it; the k largest sums go to all "
-                  "ranks";
+  entry.summary =
+      "each rank owns a range of indices and adds the entries sent to it; the k largest sums go to all ranks";
   entry.parameters = {Parameter::integer("reducer.interval", "64", 1, 1000000,
                                          "ok_topk: steps from one check of the owners' boundaries to the next"),
                       Parameter::choice("reducer.select", "on", {"on", "off"},

@@ -108,8 +108,8 @@ void TwoPhase::finish(const Exec& exec, const Span<float>& mean, Verdict& verdic
 ReducerEntry reducers::two_phase() {
   ReducerEntry entry;
   entry.name = "two_phase";
-  entry.summary = "each rank owns a stripe, averages what it receives for it, compresses the mean again and sends it "
-                  "to all ranks";
+  entry.summary =
+      "each rank owns a stripe, averages what it receives for it, compresses the mean again and sends it to all ranks";
   entry.parameters = {
       Parameter::choice("reducer.owner_feedback", "auto", {"auto", "none"},
                         "two_phase: auto: owners keep a residual if the method runs with a feedback; none: they keep "

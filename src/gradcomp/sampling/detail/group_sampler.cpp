@@ -134,10 +134,10 @@ Memories GroupSampler::memories() {
 }
 
 std::vector<Parameter> with_resharding(std::vector<Parameter> own) {
-  own.push_back(Parameter::integer("reshard", "0", 0, 1e9, "steps from one exchange of samples between ranks to the "
-                                                           "next; 0: no exchange"));
-  own.push_back(Parameter::integer("reshard_samples", "64", 1, 1e6, "largest number of samples that move to another "
-                                                                    "rank in one exchange"));
+  own.push_back(Parameter::integer("reshard", "0", 0, 1e9,
+                                   "steps from one exchange of samples between ranks to the next; 0: no exchange"));
+  own.push_back(Parameter::integer("reshard_samples", "64", 1, 1e6,
+                                   "largest number of samples that move to another rank in one exchange"));
   own.push_back(Parameter::real("reshard_tolerance", "0.05", 0, 1,
                                 "allowed deviation of a rank's sum of losses from the mean over ranks, relative to "
                                 "this mean"));

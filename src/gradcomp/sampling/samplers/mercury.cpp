@@ -49,8 +49,8 @@ SamplerEntry samplers::mercury() {
                    .formerly("most_slices"),
                Parameter::integer("slice", "32", 1, 65536, "samples in one forward pass of importance"),
                Parameter::integer("every", "1", 1, 1e9, "number of steps that draw from the same group"),
-               Parameter::real("smoothing", "0.5", 0, 1e3, "constant added to each loss, in units of the running mean "
-                                                           "of losses"),
+               Parameter::real("smoothing", "0.5", 0, 1e3,
+                               "constant added to each loss, in units of the running mean of losses"),
                Parameter::real("decay", "0.9", 0, 0.9999, "weight of the old value in the running mean of each group"),
                Parameter::choice("variant", "default", {"default", "paper"},
                                  "paper: as in the released code: importance is loss + mean of the group, without "

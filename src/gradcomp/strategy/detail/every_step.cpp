@@ -5,8 +5,8 @@
 namespace gradcomp {
 
 std::vector<Parameter> with_common(std::vector<Parameter> own) {
-  own.push_back(Parameter::integer("bucket_kib", "0", 0, 1 << 24, "KiB of gradient in a bucket; 0: the value of "
-                                                                  "--bucket-kib"));
+  own.push_back(
+      Parameter::integer("bucket_kib", "0", 0, 1 << 24, "KiB of gradient in a bucket; 0: the value of --bucket-kib"));
   return own;
 }
 

@@ -147,21 +147,20 @@ Memories Local::memories() {
 }  // namespace
 
 StrategyEntry strategies::local() {
-  return {"local", "every rank makes its own updates for several steps, then ranks exchange the changes (local SGD, "
-                   "DiLoCo)",
-          with_common({Parameter::integer("period", "8", 1, 1000000, "steps from one exchange to the next"),
-                       Parameter::real("outer_rate", "1", 0, 100, "learning rate of the outer optimiser, SGD", true),
-                       Parameter::real("outer_momentum", "0", 0, 0.9999, "momentum of the outer optimiser"),
-                       Parameter::choice("outer_nesterov", "off", {"off", "on"}, "Nesterov momentum in the outer "
-                                                                                 "optimiser"),
-                       Parameter::choice("adaptive", "off", {"off", "loss", "loss_and_rate"},
-                                         "AdaComm; loss: the period falls with the loss; loss_and_rate: it also "
-                                         "depends on the learning rate"),
-                       Parameter::integer("adapt_every", "64", 1, 1000000, "steps from one change of the period to the "
-                                                                           "next"),
-                       Parameter::choice("inner", "own", {"own", "mean"},
-                                         "gradients of the updates between exchanges; own: of the rank; mean: of all "
-                                         "ranks, in every step")}),
+  return {"local",
+          "every rank makes its own updates for several steps, then ranks exchange the changes (local SGD, DiLoCo)",
+          with_common(
+              {Parameter::integer("period", "8", 1, 1000000, "steps from one exchange to the next"),
+               Parameter::real("outer_rate", "1", 0, 100, "learning rate of the outer optimiser, SGD", true),
+               Parameter::real("outer_momentum", "0", 0, 0.9999, "momentum of the outer optimiser"),
+               Parameter::choice("outer_nesterov", "off", {"off", "on"}, "Nesterov momentum in the outer optimiser"),
+               Parameter::choice("adaptive", "off", {"off", "loss", "loss_and_rate"},
+                                 "AdaComm; loss: the period falls with the loss; loss_and_rate: it also "
+                                 "depends on the learning rate"),
+               Parameter::integer("adapt_every", "64", 1, 1000000, "steps from one change of the period to the next"),
+               Parameter::choice("inner", "own", {"own", "mean"},
+                                 "gradients of the updates between exchanges; own: of the rank; mean: of all "
+                                 "ranks, in every step")}),
           [](const StrategySetup& setup) -> std::unique_ptr<Strategy> {
             const ParameterValues& own = setup.own;
             const bool plain = own.real("outer_rate") == 1 && own.real("outer_momentum") == 0;

@@ -5,9 +5,8 @@
 namespace gradcomp {
 
 StrategyEntry strategies::overlapped() {
-  return {"overlapped", "exchanges the gradient of every step, each bucket as soon as backward has "
-                        "completed it", with_common({}),
-          [](const StrategySetup& setup) { return std::make_unique<EveryStep>(setup, true); }};
+  return {"overlapped", "exchanges the gradient of every step, each bucket as soon as backward has completed it",
+          with_common({}), [](const StrategySetup& setup) { return std::make_unique<EveryStep>(setup, true); }};
 }
 
 }  // namespace gradcomp

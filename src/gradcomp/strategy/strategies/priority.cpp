@@ -289,10 +289,10 @@ StrategyEntry strategies::priority() {
   return {"priority",
           "exchanges the gradient of every step, first what the next forward pass needs first; updates layers just "
           "before use",
-          with_common({Parameter::choice("order", "forward", {"forward", "tic", "tac", "backward"},
-                                         "which of the complete buckets is sent first"),
-                       Parameter::integer("credit", "2", 1, 1 << 20, "number of buckets that are exchanged at the same "
-                                                                     "time")}),
+          with_common(
+              {Parameter::choice("order", "forward", {"forward", "tic", "tac", "backward"},
+                                 "which of the complete buckets is sent first"),
+               Parameter::integer("credit", "2", 1, 1 << 20, "number of buckets that are exchanged at the same time")}),
           make};
 }
 

@@ -18,9 +18,9 @@ inline constexpr std::uint32_t flag_elias = 1u << 2;
 
 /// The `coding` parameter.
 inline Parameter coding_parameter(const std::string& code) {
-  return Parameter::choice("coding", "fixed", {"fixed", "elias"},
-                           "fixed: every code has b bits; elias: gaps and levels of nonzeros in Elias " + code +
-                               " codes, never more bytes");
+  return Parameter::choice(
+      "coding", "fixed", {"fixed", "elias"},
+      "fixed: every code has b bits; elias: gaps and levels of nonzeros in Elias " + code + " codes, never more bytes");
 }
 
 struct EliasState final : State {
