@@ -19,7 +19,7 @@ std::string read_text(const std::string& path) {
 }
 
 Parameter vocabulary_parameter(const char* value) {
-  return Parameter::integer("vocabulary", value, 0, 1e9, "most words that have a number, <unk> and <eos> too; 0: all");
+  return Parameter::integer("vocabulary", value, 0, 1e9, "largest vocabulary, with <unk> and <eos>; 0: all words");
 }
 
 /// A text and the file that it is from.
@@ -76,10 +76,10 @@ std::size_t cut(std::string_view text, double share) {
 TextData read_text_file(const Spec& spec, const char* vocabulary) {
   const ParameterValues given(
       spec.kind,
-      {Parameter::choice("level", "word", {"word", "char"}, "what a token is"), vocabulary_parameter(vocabulary),
-       Parameter::choice("case", "lower", {"lower", "keep"}, "A to Z become a to z, or stay"),
+      {Parameter::choice("level", "word", {"word", "char"}, "unit of a token"), vocabulary_parameter(vocabulary),
+       Parameter::choice("case", "lower", {"lower", "keep"}, "lower: change A to Z into a to z"),
        Parameter::real("test", "0.05", 0, 0.45,
-                       "share of the text to test on; as much in front of it is to choose settings on", true)},
+                       "share of the text for testing; an equal share before it is for validation", true)},
       split_pairs(spec.kind, spec.options));
   std::string text = read_text(spec.path);
   if (given.text("case") == "lower") to_lower_case(text);

@@ -11,12 +11,12 @@ std::vector<Parameter> HmmOptions::parameters() {
   return {
       integer_dial("states", d.states, 1, 256, "hidden states"),
       integer_dial("successors", d.successors, 1, 16, "states that may follow a state"),
-      integer_dial("smallest", d.smallest, 1, 1000, "fewest words of a state"),
-      integer_dial("largest", d.largest, 1, 1000, "most words of a state"),
+      integer_dial("smallest", d.smallest, 1, 1000, "smallest number of words of a state"),
+      integer_dial("largest", d.largest, 1, 1000, "largest number of words of a state"),
       integer_dial("vocabulary", d.vocabulary, 2, 20'000, "words"),
       real_dial("common", d.common, 0, 1, "probability of a word that belongs to no state"),
       integer_dial("tokens", d.tokens, 2, 1e9, "words of the training text"),
-      integer_dial("validation", d.validation, 0, 1e9, "words of the text to choose settings on; 0: as many as test"),
+      integer_dial("validation", d.validation, 0, 1e9, "words of the validation text; 0: as many as test"),
       integer_dial("test", d.test, 2, 1e9, "words of the test text"),
       integer_dial("seed", d.seed, 0, 1e15, "seed of model and texts"),
   };

@@ -103,15 +103,15 @@ std::vector<Parameter> KeywordOptions::parameters() {
   return {
       integer_dial("classes", d.classes, 2, 1000, "keywords"),
       integer_dial("train", d.train, 2, 1e7, "training recordings"),
-      integer_dial("validation", d.validation, 0, 1e7, "recordings to choose settings on; 0: as many as test"),
+      integer_dial("validation", d.validation, 0, 1e7, "validation recordings; 0: as many as test"),
       integer_dial("test", d.test, 2, 1e7, "test recordings"),
       integer_dial("features", d.features, 1, 1024, "floats of a frame"),
       integer_dial("phonemes", d.phonemes, 2, 1000, "phonemes of the language"),
       integer_dial("spoken", d.spoken, 2, 32, "phonemes of a keyword"),
-      integer_dial("warp", d.warp, 0, 3, "most frames by which a phoneme is longer or shorter than 4"),
-      integer_dial("pause", d.pause, 0, 64, "most frames of silence in front"),
-      real_dial("speaker", d.speaker, 0, 8, "deviation of what a speaker adds to all frames"),
-      real_dial("noise", d.noise, 0, 8, "deviation of the noise"),
+      integer_dial("warp", d.warp, 0, 3, "largest deviation of a phoneme's length from 4, in frames"),
+      integer_dial("pause", d.pause, 0, 64, "largest number of silent frames before the word"),
+      real_dial("speaker", d.speaker, 0, 8, "standard deviation of the offset that a speaker adds to frames"),
+      real_dial("noise", d.noise, 0, 8, "standard deviation of the noise"),
       integer_dial("seed", d.seed, 0, 1e15, "seed of language and recordings"),
   };
 }

@@ -30,7 +30,7 @@ std::vector<Parameter> ShapeTexOptions::parameters() {
   const ShapeTexOptions d;
   return {
       integer_dial("train", d.train, 10, 1e8, "training images"),
-      integer_dial("validation", d.validation, 0, 1e8, "images to choose settings on; 0: as many as test"),
+      integer_dial("validation", d.validation, 0, 1e8, "validation images; 0: as many as test"),
       integer_dial("test", d.test, 10, 1e8, "test images"),
       integer_dial("seed", d.seed, 0, 1e15, "seed of the images"),
       real_dial("noise", d.noise, 0, 1, "standard deviation of the pixel noise"),
@@ -40,7 +40,7 @@ std::vector<Parameter> ShapeTexOptions::parameters() {
       real_dial("large", d.large, 2, 16, "largest half-width of a shape, pixels"),
       real_dial("contrast", d.contrast, 0.02, 0.5, "mean difference of shape and background"),
       real_dial("clutter", d.clutter, 0, 4, "strength of gradient, gratings and lines"),
-      integer_dial("lines", d.lines, 0, 16, "most distracting lines"),
+      integer_dial("lines", d.lines, 0, 16, "largest number of distracting lines"),
       real_dial("hue", d.hue, 0, 1, "probability of the class's hue"),
       real_dial("texture", d.texture, 0, 1, "probability of the class's texture"),
       real_dial("easy", d.easy, 0, 1,
