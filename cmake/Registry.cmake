@@ -1,10 +1,12 @@
-# Kinds of which adding one is adding a file pair: compressors, transports, reducers, strategies, samplers, models,
-# data sets. For each kind this writes
+# Kinds of which adding one is adding a file pair: compressors, coders of indices and of values, transports, reducers,
+# strategies, samplers, models, data sets. For each kind this writes
 # a source that lists them, one call per <folder>/<name>.cpp, which defines `gradcomp::<Entry> gradcomp::<kind>::<name>()`.
 # No self-registering statics: a linker drops them from an archive. The list is in the order of the names.
 
 # What a kind needs to be listed: its header, the type of an entry, the function that lists them.
 set(gradcomp_registry_compressors gradcomp/core/registry.hpp Entry all_entries)
+set(gradcomp_registry_index_coders gradcomp/coders/index_coding.hpp coders::IndexCoderEntry all_index_coders)
+set(gradcomp_registry_value_coders gradcomp/coders/value_coder.hpp coders::ValueCoderEntry all_value_coders)
 set(gradcomp_registry_transports gradcomp/comm/registry.hpp TransportEntry all_transports)
 set(gradcomp_registry_reducers gradcomp/exchange/registry.hpp ReducerEntry all_reducers)
 set(gradcomp_registry_strategies gradcomp/strategy/strategy.hpp StrategyEntry all_strategies)

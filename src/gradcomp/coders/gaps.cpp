@@ -1,5 +1,6 @@
 #include "gradcomp/coders/gaps.hpp"
 
+#include "gradcomp/coders/index_coders/rice.hpp"
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/pack/bit_vector.hpp"
 
@@ -9,12 +10,13 @@ using kernels::BitFields;
 using kernels::entries_per_chunk;
 using kernels::entry_chunks;
 
-GapSizes gap_sizes(const Exec& exec, const std::uint32_t* indices, index_t elements, index_t kept) {
-  const int width = rice_width(elements, kept);
-  const Gaps gap{indices};
+const GapSums& gap_sums(const Exec& exec, const IndexList& list) {
+  if (list.gaps) return *list.gaps;
+  const int width = index_coders::rice_width(list.elements, list.kept);
+  const Gaps gap{list.indices};
   index_t bytes = 0, quotients = 0;
   Kokkos::parallel_reduce(
-      "gradcomp::coders::gap_sizes", IndexRange(exec, 0, kept),
+      "gradcomp::coders::gap_sizes", IndexRange(exec, 0, list.kept),
       KOKKOS_LAMBDA(index_t i, index_t & bytes_sum, index_t & quotient_sum) {
         const std::uint32_t g = gap(i);
         bytes_sum += varint_bytes(g);
@@ -22,11 +24,12 @@ GapSizes gap_sizes(const Exec& exec, const std::uint32_t* indices, index_t eleme
       },
       bytes, quotients);
   wait(exec, "gradcomp::coders::gap_sizes");
-  return {(bytes + 3) / 4 * 4, 4 * (kernels::field_words(kept, width) + kernels::field_words(kept + quotients, 1))};
+  list.gaps = GapSums{bytes, quotients};
+  return *list.gaps;
 }
 
-void sum_gaps(const Exec& exec, const BitFields& gaps, const std::uint32_t* quotients, index_t kept,
-              const Vector<std::uint64_t>& starts, std::uint32_t* indices) {
+void sum_gaps(const Exec& exec, const BitFields& gaps, const std::uint32_t* quotients, index_t kept, const Work& starts,
+              std::uint32_t* indices) {
   const index_t chunks = entry_chunks(kept);
   Kokkos::parallel_for(
       "gradcomp::coders::sum_gaps_of_chunks", IndexRange(exec, 0, chunks), KOKKOS_LAMBDA(index_t c) {

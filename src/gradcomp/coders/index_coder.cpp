@@ -2,22 +2,14 @@
 
 #include <algorithm>
 
-#include "gradcomp/coders/gaps.hpp"
-#include "gradcomp/coders/positions.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/read_back.hpp"
-#include "gradcomp/kernels/pack/bit_vector.hpp"
 
 namespace gradcomp::coders {
 
 using kernels::BitString;
 
 namespace {
-
-void copy_indices(const Exec& exec, const std::uint32_t* from, index_t kept, std::uint32_t* to) {
-  const auto count = static_cast<std::size_t>(kept);
-  if (from != to) Kokkos::deep_copy(exec, Span<std::uint32_t>(to, count), Span<const std::uint32_t>(from, count));
-}
 
 /// Indices not below `elements` or not above the one before, and stray bits behind either bit string.
 index_t count_bad(const Exec& exec, const std::uint32_t* indices, index_t kept, index_t elements,
@@ -35,24 +27,26 @@ index_t count_bad(const Exec& exec, const std::uint32_t* indices, index_t kept, 
   return bad;
 }
 
-/// The coding of fewest bytes, of equal ones the first.
-Encoded shortest(const Exec& exec, const std::uint32_t* indices, index_t elements, index_t kept) {
-  const GapSizes sizes = gap_sizes(exec, indices, elements, kept);
-  Encoded best{IndexCoding::u32, index_bytes(IndexCoding::u32, elements, kept)};
-  for (int c = 1; c < index_codings; ++c) {
-    const auto coding = static_cast<IndexCoding>(c);
-    const index_t bytes = coding == IndexCoding::delta  ? sizes.delta
-                          : coding == IndexCoding::rice ? sizes.rice
-                                                        : index_bytes(coding, elements, kept);
-    if (bytes < best.bytes) best = {coding, bytes};
+/// The coder of fewest bytes, of equal ones that of the lowest id.
+const IndexCoderEntry* shortest(const Exec& exec, const IndexList& list) {
+  const IndexCoderEntry* best = nullptr;
+  index_t least = 0;
+  for (const IndexCoderEntry* const coder : index_coder_list()) {
+    const index_t bytes =
+        coder->has_fixed_size() ? coder->most_bytes(list.elements, list.kept) : coder->bytes(exec, list);
+    if (best != nullptr && bytes >= least) continue;
+    best = coder;
+    least = bytes;
   }
   return best;
 }
 
-/// The chunks that a coding's sections can have: of words (of all of them, for simplicity) and of entries.
-index_t chunks_of(const IndexChoice& choice, index_t capacity, index_t capacity_bytes) {
-  if (!choice.automatic && (choice.coding == IndexCoding::u32 || choice.coding == IndexCoding::packed)) return 0;
-  return std::max(kernels::word_chunks(capacity_bytes / 4), kernels::entry_chunks(capacity));
+/// Words of work space, for whichever coder is taken.
+index_t work_words(const IndexChoice& choice, index_t capacity, index_t capacity_bytes) {
+  index_t most = 0;
+  for (const IndexCoderEntry* const coder : index_coder_list())
+    if (choice.admits(*coder) && coder->work != nullptr) most = std::max(most, coder->work(capacity, capacity_bytes));
+  return most;
 }
 
 index_t checked(index_t elements, index_t capacity) {
@@ -68,80 +62,38 @@ IndexCoder::IndexCoder(const IndexChoice& choice, index_t elements, index_t capa
       m_elements(elements),
       m_capacity(checked(elements, capacity)),
       m_capacity_bytes(index_capacity_bytes(choice, elements, capacity)) {
-  const index_t chunks = chunks_of(choice, capacity, m_capacity_bytes);
-  if (chunks > 0) m_starts = Vector<std::uint64_t>("gradcomp::coders::chunk_starts", static_cast<std::size_t>(chunks));
+  const index_t words = work_words(choice, capacity, m_capacity_bytes);
+  if (words > 0) m_work = Work("gradcomp::coders::chunk_starts", static_cast<std::size_t>(words));
 }
 
 Encoded IndexCoder::encode(const Exec& exec, const std::uint32_t* indices, index_t kept, std::byte* out) const {
   require(kept <= m_capacity, "index coder: {} entries, prepared for at most {}", kept, m_capacity);
-  if (kept == 0) return {m_choice.coding, 0};
-  Encoded encoded = m_choice.automatic ? shortest(exec, indices, m_elements, kept)
-                                       : Encoded{m_choice.coding, index_bytes(m_choice.coding, m_elements, kept)};
-  auto* const words = reinterpret_cast<std::uint32_t*>(out);
-  switch (encoded.coding) {
-    case IndexCoding::u32:
-      copy_indices(exec, indices, kept, words);
-      break;
-    case IndexCoding::packed:
-      encode_packed(exec, indices, m_elements, kept, words);
-      break;
-    case IndexCoding::bitmap:
-      encode_bitmap(exec, indices, m_elements, kept, words);
-      break;
-    case IndexCoding::delta:
-      encoded.bytes = encode_delta(exec, indices, kept, m_starts, reinterpret_cast<std::uint8_t*>(out));
-      break;
-    case IndexCoding::rice:
-      encoded.bytes = encode_rice(exec, indices, m_elements, kept, m_starts, words);
-      break;
-    case IndexCoding::elias_fano:
-      encode_elias_fano(exec, indices, m_elements, kept, words);
-      break;
-  }
-  return encoded;
+  if (kept == 0) return {m_choice.coder, 0};
+  const IndexList list{indices, m_elements, kept};
+  const IndexCoderEntry* const coder = m_choice.automatic ? shortest(exec, list) : m_choice.coder;
+  return {coder, coder->encode(exec, list, m_work, out)};
 }
 
-const std::uint32_t* IndexCoder::decode(const Exec& exec, IndexCoding coding, const Span<const std::byte>& section,
-                                        index_t kept, std::uint32_t* indices) const {
-  const std::string name = to_string(coding);
+const std::uint32_t* IndexCoder::decode(const Exec& exec, const IndexCoderEntry& coder,
+                                        const Span<const std::byte>& section, index_t kept,
+                                        std::uint32_t* indices) const {
   const auto size = static_cast<index_t>(section.size());
-  require(m_choice.admits(coding) || kept == 0, "index section: coded as {}, expected {}", name,
-          to_string(m_choice.coding));
+  require(m_choice.admits(coder) || kept == 0, "index section: coded as {}, expected {}", coder.name,
+          m_choice.coder->name);
   require(0 <= kept && kept <= m_capacity, "index section: {} entries, at most {} are possible", kept, m_capacity);
-  const index_t most = index_bytes(coding, m_elements, kept);
-  require(size % 4 == 0 && (is_closed_form(coding) ? size == most : size <= most),
-          "index section: {} bytes, expected {}{} for {} entries in {}", size, is_closed_form(coding) ? "" : "up to ",
-          most, kept, name);
-  require(size <= capacity_bytes(), "index section: {} bytes in {}, at most {} are possible", size, name,
+  const index_t most = index_bytes(coder, m_elements, kept);
+  require(size % 4 == 0 && (coder.has_fixed_size() ? size == most : size <= most),
+          "index section: {} bytes, expected {}{} for {} entries in {}", size, coder.has_fixed_size() ? "" : "up to ",
+          most, kept, coder.name);
+  require(size <= capacity_bytes(), "index section: {} bytes in {}, at most {} are possible", size, coder.name,
           capacity_bytes());
   if (kept == 0) return indices;
 
-  const auto* const words = reinterpret_cast<const std::uint32_t*>(section.data());
-  Positions found;
-  switch (coding) {
-    case IndexCoding::u32:
-      break;
-    case IndexCoding::packed:
-      found = decode_packed(exec, words, m_elements, kept, indices);
-      break;
-    case IndexCoding::bitmap:
-      found = decode_bitmap(exec, words, m_elements, kept, m_starts, indices);
-      break;
-    case IndexCoding::delta:
-      found.good = decode_delta(exec, section, kept, m_starts, indices);
-      break;
-    case IndexCoding::rice:
-      found.good = decode_rice(exec, section, m_elements, kept, m_starts, indices);
-      break;
-    case IndexCoding::elias_fano:
-      found = decode_elias_fano(exec, words, m_elements, kept, m_starts, indices);
-      break;
-  }
-  require(found.good, "index section: {} bytes are no {} entries in {}", size, kept, name);
-  const std::uint32_t* const decoded = coding == IndexCoding::u32 ? words : indices;
-  const index_t bad = count_bad(exec, decoded, kept, m_elements, found.first, found.second);
-  require(bad == 0, "index section: {} of {} entries in {} are out of range or order", bad, kept, name);
-  return decoded;
+  const FoundIndices found = coder.decode(exec, section, m_elements, kept, m_work, indices);
+  require(found.indices != nullptr, "index section: {} bytes are no {} entries in {}", size, kept, coder.name);
+  const index_t bad = count_bad(exec, found.indices, kept, m_elements, found.first, found.second);
+  require(bad == 0, "index section: {} of {} entries in {} are out of range or order", bad, kept, coder.name);
+  return found.indices;
 }
 
 }  // namespace gradcomp::coders

@@ -6,11 +6,12 @@
 namespace gradcomp::coders {
 
 struct Encoded {
-  IndexCoding coding = IndexCoding::u32;
+  const IndexCoderEntry* coder = nullptr;
   index_t bytes = 0;  ///< a multiple of 4
 };
 
-/// Owns the work space of one bucket: 8 bytes per chunk of 1024 entries or 64 words; nothing for u32 and packed.
+/// Owns the work space of one bucket, as its coder asks for it: 8 bytes per chunk of 1024 entries or 64 words for most,
+/// nothing for u32 and packed.
 class IndexCoder {
  public:
   /// Up to `capacity` indices below `elements`. Throws Error unless capacity <= elements <= 2^32 - 1.
@@ -22,24 +23,24 @@ class IndexCoder {
   /// Most bytes that encode() writes.
   index_t capacity_bytes() const { return m_capacity_bytes; }
 
-  /// Writes `kept` strictly ascending indices to `out`, aligned to 4 bytes, which must not overlap them (for u32 it may
-  /// be the same array). The automatic choice takes the shortest, of equal ones the first of IndexCoding. Waits for
-  /// exec only where the size depends on the indices.
+  /// Writes `kept` strictly ascending indices to `out`, aligned to 4 bytes, which must not overlap them (for a
+  /// coder in place it may be the same array). The automatic choice takes the shortest, of equal ones that of the
+  /// lowest id. Waits for exec only where the size depends on the indices.
   Encoded encode(const Exec& exec, const std::uint32_t* indices, index_t kept, std::byte* out) const;
 
-  /// Reads `kept` indices into `indices` and returns it; u32 only looks, and returns where they are in the section.
-  /// Throws Error, with `indices` unspecified, unless `section` (aligned to 4 bytes) is exactly what encode() writes
-  /// for some indices, in a coding that the choice admits. Waits for exec.
-  const std::uint32_t* decode(const Exec& exec, IndexCoding coding, const Span<const std::byte>& section, index_t kept,
-                              std::uint32_t* indices) const;
+  /// Reads `kept` indices into `indices` and returns it; a coder in place only looks, and returns where they are in
+  /// the section. Throws Error, with `indices` unspecified, unless `section` (aligned to 4 bytes) is exactly what
+  /// encode() writes for some indices, by a coder that the choice admits. Waits for exec.
+  const std::uint32_t* decode(const Exec& exec, const IndexCoderEntry& coder, const Span<const std::byte>& section,
+                              index_t kept, std::uint32_t* indices) const;
 
   /// Bytes of work space.
-  index_t bytes() const { return static_cast<index_t>(m_starts.size() * sizeof(std::uint64_t)); }
+  index_t bytes() const { return static_cast<index_t>(m_work.size() * sizeof(std::uint64_t)); }
 
  private:
   IndexChoice m_choice;
   index_t m_elements, m_capacity, m_capacity_bytes;
-  Vector<std::uint64_t> m_starts;  ///< [chunks of words or of entries]
+  Work m_work;  ///< [work() of the coder, or the most of all]
 };
 
 }  // namespace gradcomp::coders

@@ -1,63 +1,103 @@
 #pragma once
-// Ways to write `kept` strictly ascending indices below `elements` (at most 2^32 - 1), and how many bytes each takes.
-// Every section is a multiple of 4 bytes, and empty when nothing is kept. Entropy bound: log2 C(elements, kept) bits.
-//
-//   u32         4 bytes each
-//   packed      ceil(log2 elements) bits each, one bit string (kernels/pack/bit_fields.hpp)
-//   bitmap      bit i set where index i is kept; ceil(elements / 32) words
-//   delta       gap - 1 as a LEB128 varint of 1 to 5 bytes, shortest form; zero bytes to a multiple of 4. The first gap
-//               is counted from -1
-//   rice        gap - 1 = quotient 2^b + remainder (Rice 1979): the remainders as fields of b bits, then the quotients
-//               in unary (zeros, then a one), each part in whole words. b follows from elements and kept
-//   elias_fano  the low l bits as fields, then one bit vector in which entry i of index x sets bit (x >> l) + i (Elias,
-//               J. ACM 1974; Fano 1971); l is the one that takes the fewest words
+// An index coder writes `kept` strictly ascending indices below `elements` (at most 2^32 - 1). Each is a file pair of
+// coders/index_coders/, found by CMake, whose header describes its bytes: adding one is adding its file pair
+// (docs/adding-a-coder.md). Every section is a multiple of 4 bytes, and empty when nothing is kept. Entropy bound:
+// log2 C(elements, kept) bits.
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "gradcomp/coders/coder_list.hpp"
 #include "gradcomp/core/types.hpp"
+#include "gradcomp/kernels/pack/bit_fields.hpp"
 
-namespace gradcomp::coders {
+namespace gradcomp {
+namespace coders {
 
-/// On the wire: bits 8 to 11 of PayloadHeader::flags.
-enum class IndexCoding : std::uint8_t { u32, packed, bitmap, delta, rice, elias_fano };
-inline constexpr int index_codings = 6;
-
-/// What a sender is told to use: one coding, or whichever takes the fewest bytes for the entries at hand.
-struct IndexChoice {
-  IndexCoding coding = IndexCoding::u32;
-  bool automatic = false;
-
-  bool admits(IndexCoding other) const { return automatic || other == coding; }
+/// What coders of gaps need to know of all gaps: one pass, which serves all of them (gaps.hpp).
+struct GapSums {
+  index_t varint_bytes = 0;  ///< of the gaps as LEB128 varints
+  index_t quotients = 0;     ///< of the gaps by 2^b, b as rice_width() says
 };
 
-std::string to_string(IndexCoding coding);
-/// A name of to_string() or "auto"; throws Error for any other.
+/// The indices of one message: `kept` >= 1.
+struct IndexList {
+  const std::uint32_t* indices = nullptr;
+  index_t elements = 0, kept = 0;
+  mutable std::optional<GapSums> gaps = {};  ///< once gap_sums() was asked
+};
+
+/// Work space of a coder, of as many words as its work() says.
+using Work = Vector<std::uint64_t>;
+
+/// What a coder read.
+struct FoundIndices {
+  const std::uint32_t* indices = nullptr;  ///< nullptr: the section is not what encode() writes
+  /// Parts of the section that may end inside a word. The caller checks that the bits behind them are zero.
+  kernels::BitString first = {}, second = {};
+};
+
+/// What index_coders/<name>.cpp defines: `coders::IndexCoderEntry gradcomp::index_coders::<name>()`. Its functions are
+/// called once a message, with kept >= 1.
+struct IndexCoderEntry {
+  std::string name;
+  std::uint32_t id = 0;   ///< on the wire, in bits 8 to 11 of PayloadHeader::flags: 0 to 15, never to be changed
+  std::string summary;    ///< one line
+  std::string size;       ///< bytes of a section, as a formula; k kept of n elements
+  bool in_place = false;  ///< a section is the array of indices itself: nothing is copied
+
+  /// Bytes of a section; where the size depends on the indices, the most for any `kept` indices.
+  index_t (*most_bytes)(index_t elements, index_t kept) = nullptr;
+  /// Most bytes of a section of up to `capacity` indices; nullptr where most_bytes() grows with kept.
+  index_t (*capacity_bytes)(index_t elements, index_t capacity) = nullptr;
+  /// Bytes of the section of these indices; may wait for exec. nullptr where most_bytes() is exact.
+  index_t (*bytes)(const Exec& exec, const IndexList& list) = nullptr;
+  /// Words of work space, for up to `capacity` indices in sections of up to `most` bytes; nullptr: none.
+  index_t (*work)(index_t capacity, index_t most) = nullptr;
+  /// Writes the section to `out`, aligned to 4, and returns its bytes. Waits for exec only where the size depends on
+  /// the indices.
+  index_t (*encode)(const Exec& exec, const IndexList& list, const Work& work, std::byte* out) = nullptr;
+  /// Reads a section, aligned to 4, of most_bytes(), or of fewer where bytes() is given. Writes `kept` indices, and
+  /// nothing else, whatever the section holds. They may be out of range or order: the caller checks that.
+  FoundIndices (*decode)(const Exec& exec, const Span<const std::byte>& section, index_t elements, index_t kept,
+                         const Work& work, std::uint32_t* indices) = nullptr;
+
+  bool has_fixed_size() const { return bytes == nullptr; }
+  bool is_complete() const { return most_bytes != nullptr && encode != nullptr && decode != nullptr; }
+};
+
+/// All index coders by id. Throws Error when two have one id.
+const CoderList<IndexCoderEntry>& index_coder_list();
+/// Throws Error that says the nearest name, and lists all, when there is none.
+const IndexCoderEntry& find_index_coder(const std::string& name);
+
+/// What a sender is told to use: one coder, or whichever takes the fewest bytes for the entries at hand.
+struct IndexChoice {
+  const IndexCoderEntry* coder = nullptr;  ///< of automatic choices the one that an empty message names
+  bool automatic = false;
+
+  bool admits(const IndexCoderEntry& other) const { return automatic || &other == coder; }
+  /// Known before the indices are.
+  bool has_fixed_size() const { return !automatic && coder->has_fixed_size(); }
+};
+
+/// Names that index_choice() understands: those of the coders, by id, and "auto".
+std::vector<std::string> index_choice_names();
+/// Throws Error for any other name, as find_index_coder() does.
 IndexChoice index_choice(const std::string& name);
 
-/// True where the size follows from elements and kept alone: all but delta and rice.
-constexpr bool is_closed_form(IndexCoding coding) {
-  return coding != IndexCoding::delta && coding != IndexCoding::rice;
-}
-
-/// Bytes of the section. For delta and rice, whose sizes depend on the gaps: the most for any `kept` indices.
-index_t index_bytes(IndexCoding coding, index_t elements, index_t kept);
+/// most_bytes() of the coder; 0 when nothing is kept.
+index_t index_bytes(const IndexCoderEntry& coder, index_t elements, index_t kept);
 
 /// Most bytes of a section with up to `capacity` entries.
 index_t index_capacity_bytes(const IndexChoice& choice, index_t elements, index_t capacity);
 
-/// Width of a packed field: ceil(log2 elements), 0 for a single element.
-int packed_width(index_t elements);
-
-/// Width b of a Rice remainder: the best for geometric gaps of mean elements / kept (Kiely, IPN Progress Report 42-159,
-/// 2004), in integers, so that all machines agree.
-int rice_width(index_t elements, index_t kept);
-
-/// Width l of the low bits of Elias-Fano, and bits of its unary part.
-int elias_fano_width(index_t elements, index_t kept);
-constexpr index_t elias_fano_upper_bits(index_t elements, index_t kept, int width) {
-  return kept + ((elements - 1) >> width);
-}
-
 /// log2 C(elements, kept) / kept: what no coding of random positions can beat, in bits per kept entry.
 double entropy_bits(index_t elements, index_t kept);
 
-}  // namespace gradcomp::coders
+}  // namespace coders
+
+/// All entries, sorted by name. Defined in the generated source of the coders layer.
+const std::vector<coders::IndexCoderEntry>& all_index_coders();
+
+}  // namespace gradcomp

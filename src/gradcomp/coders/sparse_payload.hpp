@@ -1,6 +1,7 @@
 #pragma once
 // Sparse payloads: header, then the section of the indices (relative to the bucket, strictly ascending), then that of
-// the values. The header's flags say how both are coded: IndexCoding in bits 8 to 11, ValueCoding in bits 12 to 15.
+// the values. The header's flags name the coders of both by their ids: of indices in bits 8 to 11, of values in 12
+// to 15.
 #include <vector>
 
 #include "gradcomp/coders/index_coder.hpp"
@@ -13,7 +14,7 @@ namespace gradcomp::coders {
 
 struct SparseCoding {
   IndexChoice index;
-  ValueCoding values = ValueCoding::f32;
+  const ValueCoderEntry* values = nullptr;
 };
 
 /// The parameters `index` and `values` of methods that send sparse payloads, and what their texts ask for.
@@ -32,7 +33,8 @@ struct DecodedEntries : SparseView {
 };
 
 /// Writes and reads the sparse payloads of one bucket. Owns 4 bytes an entry for coded indices and 4 for coded values;
-/// with u32 and f32 nothing at all, and nothing is copied: entries are written to, and read in, the payload.
+/// with coders in place (u32 and f32) nothing at all, and nothing is copied: entries are written to, and read in, the
+/// payload.
 class SparseCoder {
  public:
   /// Up to `capacity` entries of a bucket of `elements`. Throws Error unless capacity <= elements <= 2^32 - 1.
@@ -67,7 +69,7 @@ class SparseCoder {
  private:
   SparseCoding m_coding;
   IndexCoder m_index;
-  Vector<std::uint32_t> m_indices;  ///< [capacity], unless all indices are u32
+  Vector<std::uint32_t> m_indices;  ///< [capacity], unless the coder works in place
   Vector<float> m_values;           ///< [capacity], unless values can always lie in the payload
 };
 

@@ -1,43 +1,53 @@
 #pragma once
-// Ways to write the values of a sparse payload; every section is a multiple of 4 bytes.
-//
-//   f32        4 bytes each, exact
-//   f16, bf16  2 bytes each (kernels/quantise/casts.hpp), zero bytes to a multiple of 4; clamped to the format's
-//   largest number int8       blocks of 256 values: all blocks' scales s as floats, then one signed byte q each
-//   (decoded q s), zero
-//              bytes to a multiple of 4. s = max|v| / 127, q = v / s to nearest, ties to even: |v - q s| <= s / 2 but
-//              for rounding. A block whose s underflows to zero (max|v| < 2^-143) decodes to zeros
+// A value coder writes the values of a sparse payload. Each is a file pair of coders/value_coders/, found by CMake,
+// whose header describes its bytes: adding one is adding its file pair (docs/adding-a-coder.md). Every section is a
+// multiple of 4 bytes.
 #include <string>
+#include <vector>
 
+#include "gradcomp/coders/coder_list.hpp"
 #include "gradcomp/core/types.hpp"
 
-namespace gradcomp::coders {
+namespace gradcomp {
+namespace coders {
 
-/// On the wire: bits 12 to 15 of PayloadHeader::flags.
-enum class ValueCoding : std::uint8_t { f32, f16, bf16, int8 };
-inline constexpr int value_codings = 4;
-inline constexpr index_t value_block = 256;
+/// What value_coders/<name>.cpp defines: `coders::ValueCoderEntry gradcomp::value_coders::<name>()`. Its functions are
+/// called once a message.
+struct ValueCoderEntry {
+  std::string name;
+  std::uint32_t id = 0;   ///< on the wire, in bits 12 to 15 of PayloadHeader::flags: 0 to 15, never to be changed
+  std::string summary;    ///< one line
+  std::string size;       ///< bytes of a section of k values, as a formula
+  bool exact = false;     ///< receivers decode the values themselves
+  bool in_place = false;  ///< a section is the array of values itself: nothing is copied. Needs `exact`
 
-std::string to_string(ValueCoding coding);
-/// A name of to_string(); throws Error for any other.
-ValueCoding value_coding(const std::string& name);
+  /// Bytes of a section: a multiple of 4 that follows from `kept` alone and grows with it, 0 for none.
+  index_t (*bytes)(index_t kept) = nullptr;
+  /// Writes `kept` finite values to `out` (aligned to 4), and what receivers decode for them to `decoded`, which may be
+  /// `values`. A coder in place must also take `out` at `values`.
+  void (*encode)(const Exec& exec, const float* values, index_t kept, std::byte* out, float* decoded) = nullptr;
+  /// Reads a section (aligned to 4) of bytes(kept) into `values`, and writes nothing else, whatever the section holds.
+  /// Returns how much is wrong: values that are not finite, and what encode() does not write. Waits for exec. A coder
+  /// in place only looks.
+  index_t (*decode)(const Exec& exec, const std::byte* section, index_t kept, float* values) = nullptr;
 
-/// Bytes of the section.
-constexpr index_t value_bytes(ValueCoding coding, index_t kept) {
-  if (coding == ValueCoding::f32) return 4 * kept;
-  if (coding == ValueCoding::int8) return 4 * ((kept + value_block - 1) / value_block) + (kept + 3) / 4 * 4;
-  return (kept + 1) / 2 * 4;
-}
+  bool is_complete() const { return bytes != nullptr && encode != nullptr && decode != nullptr; }
+};
 
-/// Writes `kept` finite values to `out` (aligned to 4 bytes) and what receivers decode for them to `decoded`, which may
-/// be `values`. For f32 `out` may be `values` as well.
-void encode_values(const Exec& exec, ValueCoding coding, const float* values, index_t kept, std::byte* out,
-                   float* decoded);
+/// All value coders by id. Throws Error when two have one id.
+const CoderList<ValueCoderEntry>& value_coder_list();
+/// Throws Error that says the nearest name, and lists all, when there is none.
+const ValueCoderEntry& find_value_coder(const std::string& name);
 
-/// Reads `kept` values into `values` and returns it; f32 only looks, and returns where they are in the section. Throws
-/// Error, with `values` unspecified, unless `section` (aligned to 4 bytes) has exactly their length, all scales and
-/// decoded values are finite, no scale is negative and padding is zero. Waits for exec.
-const float* decode_values(const Exec& exec, ValueCoding coding, const Span<const std::byte>& section, index_t kept,
-                           float* values);
+/// Reads `kept` values with the coder into `values` and returns it; of a coder in place it returns where they are in
+/// the section. Throws Error, with `values` unspecified, unless `section` (aligned to 4 bytes) has exactly their length
+/// and is what encode() writes for some finite values. Waits for exec.
+const float* decode_values(const Exec& exec, const ValueCoderEntry& coder, const Span<const std::byte>& section,
+                           index_t kept, float* values);
 
-}  // namespace gradcomp::coders
+}  // namespace coders
+
+/// All entries, sorted by name. Defined in the generated source of the coders layer.
+const std::vector<coders::ValueCoderEntry>& all_value_coders();
+
+}  // namespace gradcomp

@@ -9,6 +9,7 @@
 #include "gradcomp/core/registry.hpp"
 #include "gradcomp/exchange/reducer.hpp"
 #include "gradcomp/exchange/registry.hpp"
+#include "gradcomp/method/coders_page.hpp"
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp {
@@ -115,7 +116,7 @@ std::string methods_markdown() {
   }
   for (const auto& entry : all_entries()) page += section(entry.info);
   page += "\n## Options of every method\n\nIf a method declares a default of its own, its section above shows it.\n\n";
-  return page + common_table() + compositions();
+  return page + common_table() + coders_markdown() + compositions();
 }
 
 std::string methods_text() {
@@ -131,6 +132,7 @@ std::string methods_text() {
     page += fmt::format("    {:<20} {} ({})\n", p.name, p.help, allowed);
   }
   page += fmt::format("    {:<20} {}\n", "label", "name in tables instead of the spec");
+  page += coders_text();
   page += "Compositions: SPARSIFIER+CODER, METHOD+huffman, SPARSIFIER+CODER+huffman\n";
   return page + fmt::format("    {:<20} {}\n    {:<20} {}\n", "SPARSIFIER", compressors::hybrid_sparsifier_names(),
                             "CODER", compressors::value_coder_names());

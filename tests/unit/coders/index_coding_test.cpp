@@ -8,28 +8,32 @@
 namespace gradcomp::coders {
 namespace {
 
+index_t bytes_of(const char* coder, index_t elements, index_t kept) {
+  return index_bytes(find_index_coder(coder), elements, kept);
+}
+
 TEST(IndexCoding, ClosedForms) {
-  EXPECT_EQ(index_bytes(IndexCoding::u32, 1000, 10), 40);
-  EXPECT_EQ(index_bytes(IndexCoding::packed, 1000, 10), 16);  // 100 bits
-  EXPECT_EQ(index_bytes(IndexCoding::packed, 1024, 32), 40);
-  EXPECT_EQ(index_bytes(IndexCoding::packed, 1025, 32), 44);
-  EXPECT_EQ(index_bytes(IndexCoding::packed, 1, 1), 0);  // there is but one
-  EXPECT_EQ(index_bytes(IndexCoding::packed, 2, 2), 4);
-  EXPECT_EQ(index_bytes(IndexCoding::bitmap, 1000, 10), 128);
-  EXPECT_EQ(index_bytes(IndexCoding::bitmap, 33, 1), 8);
+  EXPECT_EQ(bytes_of("u32", 1000, 10), 40);
+  EXPECT_EQ(bytes_of("packed", 1000, 10), 16);  // 100 bits
+  EXPECT_EQ(bytes_of("packed", 1024, 32), 40);
+  EXPECT_EQ(bytes_of("packed", 1025, 32), 44);
+  EXPECT_EQ(bytes_of("packed", 1, 1), 0);  // there is but one
+  EXPECT_EQ(bytes_of("packed", 2, 2), 4);
+  EXPECT_EQ(bytes_of("bitmap", 1000, 10), 128);
+  EXPECT_EQ(bytes_of("bitmap", 33, 1), 8);
   // 10 entries of 1000: l = 6 gives 60 and 10 + 15 bits in 2 and 1 words
-  EXPECT_EQ(index_bytes(IndexCoding::elias_fano, 1000, 10), 12);
-  EXPECT_EQ(index_bytes(IndexCoding::elias_fano, 4, 4), 4);
-  for (int c = 0; c < index_codings; ++c) EXPECT_EQ(index_bytes(static_cast<IndexCoding>(c), 1000, 0), 0);
+  EXPECT_EQ(bytes_of("elias_fano", 1000, 10), 12);
+  EXPECT_EQ(bytes_of("elias_fano", 4, 4), 4);
+  for (const IndexCoderEntry* const coder : index_coder_list()) EXPECT_EQ(index_bytes(*coder, 1000, 0), 0);
 }
 
 // A ResNet-18 with 11,173,962 parameters at 1 %: published figures of the formats, rounded up to whole words.
 TEST(IndexCoding, BytesOfResnet18) {
   const index_t n = 11173962;
-  EXPECT_EQ(index_bytes(IndexCoding::packed, n, 111739), (335217 + 3) / 4 * 4);
-  EXPECT_EQ(index_bytes(IndexCoding::bitmap, n, 111739), (1396746 + 3) / 4 * 4);
-  EXPECT_NEAR(static_cast<double>(index_bytes(IndexCoding::elias_fano, n, 111739)), 119597, 8);
-  EXPECT_NEAR(static_cast<double>(index_bytes(IndexCoding::elias_fano, n, 11174)), 16696, 8);
+  EXPECT_EQ(bytes_of("packed", n, 111739), (335217 + 3) / 4 * 4);
+  EXPECT_EQ(bytes_of("bitmap", n, 111739), (1396746 + 3) / 4 * 4);
+  EXPECT_NEAR(static_cast<double>(bytes_of("elias_fano", n, 111739)), 119597, 8);
+  EXPECT_NEAR(static_cast<double>(bytes_of("elias_fano", n, 11174)), 16696, 8);
 }
 
 TEST(IndexCoding, EliasFanoTakesTheBestWidth) {
@@ -37,7 +41,7 @@ TEST(IndexCoding, EliasFanoTakesTheBestWidth) {
     for (index_t k = 1; k <= n; k = k * 3 / 2 + 1) {
       index_t best = 1 << 30;
       for (int l = 0; l < 32; ++l) best = std::min(best, 4 * ((k * l + 31) / 32 + (k + ((n - 1) >> l) + 31) / 32));
-      EXPECT_EQ(index_bytes(IndexCoding::elias_fano, n, k), best) << n << " " << k;
+      EXPECT_EQ(bytes_of("elias_fano", n, k), best) << n << " " << k;
     }
 }
 
@@ -48,8 +52,8 @@ TEST(IndexCoding, RiceWidthIsTheOptimum) {
   for (index_t k = 1; k < n; k = k * 21 / 20 + 1, ++looked) {
     const double p = static_cast<double>(k) / static_cast<double>(n);
     const double best = 1 + std::floor(std::log2(std::log((std::sqrt(5.0) - 1) / 2) / std::log1p(-p)));
-    apart += rice_width(n, k) != std::max(0.0, best) ? 1 : 0;
-    EXPECT_LE(std::abs(rice_width(n, k) - std::max(0.0, best)), 1) << k;
+    apart += index_coders::rice_width(n, k) != std::max(0.0, best) ? 1 : 0;
+    EXPECT_LE(std::abs(index_coders::rice_width(n, k) - std::max(0.0, best)), 1) << k;
   }
   EXPECT_GT(looked, 200);
   EXPECT_LE(apart, 3);
@@ -64,11 +68,11 @@ TEST(IndexCoding, EntropyIsTheLogarithmOfTheBinomial) {
 
 TEST(IndexCoding, CapacityHoldsForFewerEntries) {
   for (const index_t n : {1, 33, 1000, 5003})
-    for (const char* name : {"u32", "packed", "bitmap", "delta", "rice", "elias_fano"}) {
+    for (const std::string& name : index_coder_list().names()) {
       const IndexChoice choice = index_choice(name);
       index_t most = 0;
       for (index_t k = 0; k <= n; ++k) {
-        most = std::max(most, index_bytes(choice.coding, n, k));
+        most = std::max(most, index_bytes(*choice.coder, n, k));
         if (k % 7 != 0 && k != n) continue;
         ASSERT_EQ(index_capacity_bytes(choice, n, k), most) << name << " " << n << " " << k;
       }
@@ -84,16 +88,15 @@ TEST(IndexCoding, BoundsAreNotExceededByTheWorstGaps) {
         if (far > 0 && (indices.empty() || indices.back() < far)) indices.push_back(static_cast<std::uint32_t>(far));
         if (indices.empty()) continue;
         const auto kept = static_cast<index_t>(indices.size());
-        EXPECT_LE(static_cast<index_t>(coders_test::reference_delta(indices).size()),
-                  index_bytes(IndexCoding::delta, n, kept));
-        EXPECT_LE(static_cast<index_t>(coders_test::reference_rice(indices, rice_width(n, kept)).size()),
-                  index_bytes(IndexCoding::rice, n, kept));
+        EXPECT_LE(static_cast<index_t>(coders_test::reference_delta(indices).size()), bytes_of("delta", n, kept));
+        EXPECT_LE(static_cast<index_t>(coders_test::reference_rice(indices, index_coders::rice_width(n, kept)).size()),
+                  bytes_of("rice", n, kept));
       }
 }
 
 TEST(IndexCoding, NamesAreThoseOfTheOptions) {
-  for (const char* name : {"u32", "packed", "bitmap", "delta", "rice", "elias_fano"}) {
-    EXPECT_EQ(to_string(index_choice(name).coding), name);
+  for (const std::string& name : index_coder_list().names()) {
+    EXPECT_EQ(index_choice(name).coder->name, name);
     EXPECT_FALSE(index_choice(name).automatic);
   }
   EXPECT_TRUE(index_choice("auto").automatic);

@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "gradcomp/coders/index_coding.hpp"
+#include "gradcomp/coders/index_coders/elias_fano.hpp"
+#include "gradcomp/coders/index_coders/rice.hpp"
 #include "gradcomp/core/types.hpp"
 
 namespace coders_test {
@@ -17,7 +18,7 @@ namespace coders_test {
 using gradcomp::Exec;
 using gradcomp::index_t;
 using gradcomp::Span;
-using gradcomp::coders::IndexCoding;
+using gradcomp::coders::IndexCoderEntry;
 using Indices = std::vector<std::uint32_t>;
 using Bytes = std::vector<std::byte>;
 
@@ -188,29 +189,29 @@ inline Bytes reference_elias_fano(const Indices& indices, index_t elements, int 
   return bytes;
 }
 
-inline Bytes reference(IndexCoding coding, const Indices& indices, index_t elements) {
+inline bool has_reference(const IndexCoderEntry& coder) {
+  const std::set<std::string> known = {"u32", "packed", "bitmap", "delta", "rice", "elias_fano"};
+  return known.count(coder.name) == 1;
+}
+
+/// Of a coder that has_reference().
+inline Bytes reference(const IndexCoderEntry& coder, const Indices& indices, index_t elements) {
   const auto kept = static_cast<index_t>(indices.size());
   BitString bits;
   Bytes bytes;
   if (kept == 0) return bytes;
-  int width = 32;
-  if (coding == IndexCoding::packed)
-    for (width = 0; (index_t{1} << width) < elements;) ++width;
-  switch (coding) {
-    case IndexCoding::u32:
-    case IndexCoding::packed:
-      for (const auto index : indices) bits.field(index, width);
-      break;
-    case IndexCoding::bitmap:
-      for (const auto index : indices) bits.set(index);
-      bits.resize(static_cast<std::size_t>(elements));
-      break;
-    case IndexCoding::delta:
-      return reference_delta(indices);
-    case IndexCoding::rice:
-      return reference_rice(indices, gradcomp::coders::rice_width(elements, kept));
-    case IndexCoding::elias_fano:
-      return reference_elias_fano(indices, elements, gradcomp::coders::elias_fano_width(elements, kept));
+  if (coder.name == "delta") return reference_delta(indices);
+  if (coder.name == "rice") return reference_rice(indices, gradcomp::index_coders::rice_width(elements, kept));
+  if (coder.name == "elias_fano")
+    return reference_elias_fano(indices, elements, gradcomp::index_coders::elias_fano_width(elements, kept));
+  if (coder.name == "bitmap") {
+    for (const auto index : indices) bits.set(index);
+    bits.resize(static_cast<std::size_t>(elements));
+  } else {
+    int width = 32;
+    if (coder.name == "packed")
+      for (width = 0; (index_t{1} << width) < elements;) ++width;
+    for (const auto index : indices) bits.field(index, width);
   }
   bits.append_to(bytes);
   return bytes;

@@ -67,7 +67,7 @@ TEST(Hybrid, BytesAreThoseOfTheIndicesAScaleAndTheCoder) {
       Rig rig(hybrid(make("top_k", {{"ratio", "0.03"}, {"index", index}}), coder), three_tensors(), true);
       rig.step(normal_values(rig.layout.count(), 3));
       const index_t n = rig.layout.count(), k = 60 + 1 + 122;
-      const auto coding = coders::index_choice(index).coding;
+      const coders::IndexCoderEntry& coding = coders::find_index_coder(index);
       EXPECT_EQ(rig.message.size, payload_header_bytes + coders::index_bytes(coding, n, k) + 4 +
                                       coder->payload_bytes(Layout::flat(k), k));
       EXPECT_EQ(rig.message.size, payload_header_bytes + rig.method->payload_bytes(rig.layout, k));

@@ -95,14 +95,12 @@ index_t Sparsifier::payload_capacity(const Layout& layout) const {
 }
 
 index_t Sparsifier::payload_bytes(const Layout& layout, index_t kept) const {
-  const index_t indices = has_fixed_bytes() ? coders::index_bytes(m_coding.index.coding, layout.count(), kept)
+  const index_t indices = has_fixed_bytes() ? coders::index_bytes(*m_coding.index.coder, layout.count(), kept)
                                             : coders::index_capacity_bytes(m_coding.index, layout.count(), kept);
-  return indices + coders::value_bytes(m_coding.values, kept);
+  return indices + m_coding.values->bytes(kept);
 }
 
-bool Sparsifier::has_fixed_bytes() const {
-  return !m_coding.index.automatic && coders::is_closed_form(m_coding.index.coding);
-}
+bool Sparsifier::has_fixed_bytes() const { return m_coding.index.has_fixed_size(); }
 
 /// Targets of this step, and the selections that need no search.
 void Sparsifier::begin(const Exec& exec, SparseState& state, const Context& context) const {
@@ -133,7 +131,7 @@ void Sparsifier::do_produce(const Exec& exec, int, const Source& source, SparseS
 /// Writes the payload of what the selector chose; what receivers decode for it is reported as sent.
 void Sparsifier::emit(const Exec& exec, const Source& source, SparseState& state, Message& message) const {
   const index_t kept = state.selector.kept();
-  const bool exact = m_coding.values == coders::ValueCoding::f32;
+  const bool exact = m_coding.values->exact;
   Source silent = source;
   silent.kind = Source::Kind::none;  // remembers nothing; the selector reads its own candidates
   message.kind = MessageKind::bytes;
@@ -180,7 +178,7 @@ Info sparsifier_info(const std::string& name, const std::string& summary, const 
                                       [&](const Parameter& p) { return p.name == parameter.name; });
     if (!declared) info.parameters.push_back(std::move(parameter));
   }
-  info.bytes_formula = "8 kept; other codings: coders/index_coding.hpp, coders/value_coder.hpp";
+  info.bytes_formula = "8 kept; other coders: coders/index_coders, coders/value_coders";
   info.passes = 3;
   return info;
 }

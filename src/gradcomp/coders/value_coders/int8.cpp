@@ -1,11 +1,11 @@
-#include "gradcomp/coders/int8_blocks.hpp"
+#include "gradcomp/coders/value_coders/int8.hpp"
 
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
 
-namespace gradcomp::coders {
+namespace gradcomp::value_coders {
 
 using kernels::Lanes;
 using kernels::Warp;
@@ -13,6 +13,7 @@ using kernels::warp_lanes;
 
 namespace {
 
+constexpr index_t value_block = 256;
 constexpr float levels = 127;
 /// Largest scale: 127 of it are just below the largest float, so that every decoded value is finite.
 constexpr float largest_scale = 0x1.0204p121f;
@@ -20,11 +21,14 @@ constexpr float largest_scale = 0x1.0204p121f;
 /// x to the nearest integer, ties to even, for |x| < 2^22: the sum has no fractional bits left.
 KOKKOS_FORCEINLINE_FUNCTION float nearest_integer(float x) { return (x + 0x1.8p23f) - 0x1.8p23f; }
 
-}  // namespace
+index_t block_count(index_t kept) { return (kept + value_block - 1) / value_block; }
 
-void encode_int8(const Exec& exec, const float* values, index_t kept, float* scales, std::int8_t* codes,
-                 float* decoded) {
+index_t int8_bytes(index_t kept) { return 4 * block_count(kept) + (kept + 3) / 4 * 4; }
+
+void encode_int8(const Exec& exec, const float* values, index_t kept, std::byte* out, float* decoded) {
   const index_t blocks = block_count(kept), padded = (kept + 3) / 4 * 4;
+  auto* const scales = reinterpret_cast<float*>(out);
+  auto* const codes = reinterpret_cast<std::int8_t*>(out + 4 * blocks);
   kernels::for_warps(
       "gradcomp::coders::encode_int8", exec, blocks, KOKKOS_LAMBDA(const Warp& warp, index_t b) {
         const index_t first = b * value_block, end = Kokkos::min(kept, first + value_block);
@@ -61,7 +65,9 @@ void encode_int8(const Exec& exec, const float* values, index_t kept, float* sca
       });
 }
 
-index_t decode_int8(const Exec& exec, const float* scales, const std::int8_t* codes, index_t kept, float* values) {
+index_t decode_int8(const Exec& exec, const std::byte* section, index_t kept, float* values) {
+  const auto* const scales = reinterpret_cast<const float*>(section);
+  const auto* const codes = reinterpret_cast<const std::int8_t*>(section + 4 * block_count(kept));
   const index_t padded = (kept + 3) / 4 * 4;
   index_t bad = 0;
   Kokkos::parallel_reduce(
@@ -83,4 +89,18 @@ index_t decode_int8(const Exec& exec, const float* scales, const std::int8_t* co
   return bad;
 }
 
-}  // namespace gradcomp::coders
+}  // namespace
+
+coders::ValueCoderEntry int8() {
+  coders::ValueCoderEntry entry;
+  entry.name = "int8";
+  entry.id = 3;
+  entry.summary = "blocks of 256 with one scale";
+  entry.size = "k + 4 ceil(k / 256)";
+  entry.bytes = int8_bytes;
+  entry.encode = encode_int8;
+  entry.decode = decode_int8;
+  return entry;
+}
+
+}  // namespace gradcomp::value_coders

@@ -1,10 +1,14 @@
-// Gaps as LEB128 varints.
+#include "gradcomp/coders/index_coders/delta.hpp"
+
+#include <algorithm>
+
+#include "gradcomp/coders/chunk_work.hpp"
 #include "gradcomp/coders/gaps.hpp"
 #include "gradcomp/core/read_back.hpp"
-#include "gradcomp/kernels/pack/bit_vector.hpp"
 
-namespace gradcomp::coders {
+namespace gradcomp::index_coders {
 
+using coders::Gaps;
 using kernels::entries_per_chunk;
 using kernels::entry_chunks;
 
@@ -70,17 +74,16 @@ index_t read_varints(const Exec& exec, const std::uint8_t* bytes, index_t size, 
   return bad;
 }
 
-}  // namespace
-
-index_t encode_delta(const Exec& exec, const std::uint32_t* indices, index_t kept, const Vector<std::uint64_t>& starts,
-                     std::uint8_t* out) {
-  const index_t chunks = entry_chunks(kept);
-  const Gaps gap{indices};
+index_t encode_delta(const Exec& exec, const coders::IndexList& list, const coders::Work& starts, std::byte* section) {
+  const index_t kept = list.kept, chunks = entry_chunks(kept);
+  const Gaps gap{list.indices};
+  auto* const out = reinterpret_cast<std::uint8_t*>(section);
   Kokkos::parallel_for(
       "gradcomp::coders::measure_varints", IndexRange(exec, 0, chunks), KOKKOS_LAMBDA(index_t c) {
         const index_t end = Kokkos::min(kept, (c + 1) * entries_per_chunk);
         std::uint64_t sum = 0;
-        for (index_t i = c * entries_per_chunk; i < end; ++i) sum += static_cast<std::uint64_t>(varint_bytes(gap(i)));
+        for (index_t i = c * entries_per_chunk; i < end; ++i)
+          sum += static_cast<std::uint64_t>(coders::varint_bytes(gap(i)));
         starts(c) = sum;
       });
   const index_t size = kernels::exclusive_scan(exec, starts, chunks), padded = (size + 3) / 4 * 4;
@@ -99,15 +102,43 @@ index_t encode_delta(const Exec& exec, const std::uint32_t* indices, index_t kep
   return padded;
 }
 
-bool decode_delta(const Exec& exec, const Span<const std::byte>& section, index_t kept,
-                  const Vector<std::uint64_t>& starts, std::uint32_t* indices) {
+coders::FoundIndices decode_delta(const Exec& exec, const Span<const std::byte>& section, index_t /*elements*/,
+                                  index_t kept, const coders::Work& starts, std::uint32_t* indices) {
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(section.data());
   const auto size = static_cast<index_t>(section.size());
   const index_t found = count_varints(exec, bytes, size, starts);
-  if (found < kept || found > kept + 3) return false;  // zero bytes of padding are varints too
-  if (read_varints(exec, bytes, size, kept, starts, indices) > 0) return false;
-  sum_gaps(exec, {indices, 32}, nullptr, kept, starts, indices);
-  return true;
+  if (found < kept || found > kept + 3) return {};  // zero bytes of padding are varints too
+  if (read_varints(exec, bytes, size, kept, starts, indices) > 0) return {};
+  coders::sum_gaps(exec, {indices, 32}, nullptr, kept, starts, indices);
+  return {indices};
 }
 
-}  // namespace gradcomp::coders
+/// One byte each, and one more for every gap that reaches 2^7, 2^14, 2^21, 2^28, of which the sum of the gaps allows
+/// few.
+index_t most_delta_bytes(index_t elements, index_t kept) {
+  index_t bytes = kept;
+  for (const int bits : {7, 14, 21, 28}) bytes += std::min(kept, elements >> bits);
+  return (bytes + 3) / 4 * 4;
+}
+
+index_t delta_bytes(const Exec& exec, const coders::IndexList& list) {
+  return (coders::gap_sums(exec, list).varint_bytes + 3) / 4 * 4;
+}
+
+}  // namespace
+
+coders::IndexCoderEntry delta() {
+  coders::IndexCoderEntry entry;
+  entry.name = "delta";
+  entry.id = 3;
+  entry.summary = "gaps in 1 to 5 bytes each";
+  entry.size = "k to 5 k";
+  entry.most_bytes = most_delta_bytes;
+  entry.bytes = delta_bytes;
+  entry.work = coders::chunk_work;
+  entry.encode = encode_delta;
+  entry.decode = decode_delta;
+  return entry;
+}
+
+}  // namespace gradcomp::index_coders

@@ -1,0 +1,10 @@
+#pragma once
+// bf16: 2 bytes each (kernels/quantise/casts.hpp), zero bytes to a multiple of 4; clamped to the largest number of
+// bfloat16.
+#include "gradcomp/coders/value_coder.hpp"
+
+namespace gradcomp::value_coders {
+
+coders::ValueCoderEntry bf16();
+
+}  // namespace gradcomp::value_coders
