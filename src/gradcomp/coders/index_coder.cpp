@@ -33,7 +33,7 @@ const IndexCoderEntry* shortest(const Exec& exec, const IndexList& list) {
   index_t least = 0;
   for (const IndexCoderEntry* const coder : index_coder_list()) {
     const index_t bytes =
-        coder->has_fixed_size() ? coder->most_bytes(list.elements, list.kept) : coder->bytes(exec, list);
+        coder->has_fixed_size() ? coder->max_bytes(list.elements, list.kept) : coder->bytes(exec, list);
     if (best != nullptr && bytes >= least) continue;
     best = coder;
     least = bytes;

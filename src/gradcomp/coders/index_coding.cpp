@@ -30,13 +30,13 @@ IndexChoice index_choice(const std::string& name) {
 }
 
 index_t index_bytes(const IndexCoderEntry& coder, index_t elements, index_t kept) {
-  return kept == 0 ? 0 : coder.most_bytes(elements, kept);
+  return kept == 0 ? 0 : coder.max_bytes(elements, kept);
 }
 
 index_t index_capacity_bytes(const IndexChoice& choice, index_t elements, index_t capacity) {
   const auto most = [&](const IndexCoderEntry& coder) {
     if (capacity == 0) return index_t{0};
-    return coder.capacity_bytes == nullptr ? coder.most_bytes(elements, capacity)
+    return coder.capacity_bytes == nullptr ? coder.max_bytes(elements, capacity)
                                            : coder.capacity_bytes(elements, capacity);
   };
   index_t least = most(*choice.coder);

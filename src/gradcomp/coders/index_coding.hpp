@@ -47,23 +47,23 @@ struct IndexCoderEntry {
   bool in_place = false;  ///< a section is the array of indices itself: nothing is copied
 
   /// Bytes of a section; where the size depends on the indices, the most for any `kept` indices.
-  index_t (*most_bytes)(index_t elements, index_t kept) = nullptr;
-  /// Most bytes of a section of up to `capacity` indices; nullptr where most_bytes() grows with kept.
+  index_t (*max_bytes)(index_t elements, index_t kept) = nullptr;
+  /// Most bytes of a section of up to `capacity` indices; nullptr where max_bytes() grows with kept.
   index_t (*capacity_bytes)(index_t elements, index_t capacity) = nullptr;
-  /// Bytes of the section of these indices; may wait for exec. nullptr where most_bytes() is exact.
+  /// Bytes of the section of these indices; may wait for exec. nullptr where max_bytes() is exact.
   index_t (*bytes)(const Exec& exec, const IndexList& list) = nullptr;
   /// Words of work space, for up to `capacity` indices in sections of up to `most` bytes; nullptr: none.
   index_t (*work)(index_t capacity, index_t most) = nullptr;
   /// Writes the section to `out`, aligned to 4, and returns its bytes. Waits for exec only where the size depends on
   /// the indices.
   index_t (*encode)(const Exec& exec, const IndexList& list, const Work& work, std::byte* out) = nullptr;
-  /// Reads a section, aligned to 4, of most_bytes(), or of fewer where bytes() is given. Writes `kept` indices, and
+  /// Reads a section, aligned to 4, of max_bytes(), or of fewer where bytes() is given. Writes `kept` indices, and
   /// nothing else, whatever the section holds. They may be out of range or order: the caller checks that.
   FoundIndices (*decode)(const Exec& exec, const Span<const std::byte>& section, index_t elements, index_t kept,
                          const Work& work, std::uint32_t* indices) = nullptr;
 
   bool has_fixed_size() const { return bytes == nullptr; }
-  bool is_complete() const { return most_bytes != nullptr && encode != nullptr && decode != nullptr; }
+  bool is_complete() const { return max_bytes != nullptr && encode != nullptr && decode != nullptr; }
 };
 
 /// All index coders by id. Throws Error when two have one id.
@@ -86,7 +86,7 @@ std::vector<std::string> index_choice_names();
 /// Throws Error for any other name, as find_index_coder() does.
 IndexChoice index_choice(const std::string& name);
 
-/// most_bytes() of the coder; 0 when nothing is kept.
+/// max_bytes() of the coder; 0 when nothing is kept.
 index_t index_bytes(const IndexCoderEntry& coder, index_t elements, index_t kept);
 
 /// Most bytes of a section with up to `capacity` entries.

@@ -30,7 +30,7 @@ coders::IndexCoderEntry bitmap() {
   entry.id = 2;
   entry.summary = "one bit for every element of the bucket";
   entry.size = "n / 8";
-  entry.most_bytes = bitmap_bytes;
+  entry.max_bytes = bitmap_bytes;
   entry.work = coders::chunk_work;
   entry.encode = encode_bitmap;
   entry.decode = decode_bitmap;

@@ -115,7 +115,7 @@ coders::FoundIndices decode_delta(const Exec& exec, const Span<const std::byte>&
 
 /// One byte each, and one more for every gap that reaches 2^7, 2^14, 2^21, 2^28, of which the sum of the gaps allows
 /// few.
-index_t most_delta_bytes(index_t elements, index_t kept) {
+index_t max_delta_bytes(index_t elements, index_t kept) {
   index_t bytes = kept;
   for (const int bits : {7, 14, 21, 28}) bytes += std::min(kept, elements >> bits);
   return (bytes + 3) / 4 * 4;
@@ -133,7 +133,7 @@ coders::IndexCoderEntry delta() {
   entry.id = 3;
   entry.summary = "gaps in 1 to 5 bytes each";
   entry.size = "k to 5 k";
-  entry.most_bytes = most_delta_bytes;
+  entry.max_bytes = max_delta_bytes;
   entry.bytes = delta_bytes;
   entry.work = coders::chunk_work;
   entry.encode = encode_delta;

@@ -68,7 +68,7 @@ coders::IndexCoderEntry elias_fano() {
   entry.id = 5;
   entry.summary = "low bits in fields, upper bits in a bit vector";
   entry.size = "about k (2 + log2(n / k)) / 8";
-  entry.most_bytes = elias_fano_bytes;
+  entry.max_bytes = elias_fano_bytes;
   entry.work = coders::chunk_work;
   entry.encode = encode_elias_fano;
   entry.decode = decode_elias_fano;

@@ -38,7 +38,7 @@ coders::IndexCoderEntry packed() {
   entry.id = 1;
   entry.summary = "every index in as few bits as the largest possible one needs";
   entry.size = "k ceil(log2 n) / 8";
-  entry.most_bytes = packed_bytes;
+  entry.max_bytes = packed_bytes;
   entry.encode = encode_packed;
   entry.decode = decode_packed;
   return entry;

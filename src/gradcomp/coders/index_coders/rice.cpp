@@ -80,7 +80,7 @@ coders::FoundIndices decode_rice(const Exec& exec, const Span<const std::byte>& 
 }
 
 /// The quotients sum to at most (elements - kept) / 2^width, as all gaps - 1 sum to at most elements - kept.
-index_t most_rice_bytes(index_t elements, index_t kept) {
+index_t max_rice_bytes(index_t elements, index_t kept) {
   const int width = rice_width(elements, kept);
   return 4 * (field_words(kept, width) + field_words(kept + ((elements - kept) >> width), 1));
 }
@@ -109,7 +109,7 @@ index_t rice_capacity_bytes(index_t elements, index_t capacity) {
   index_t most = 0;
   for (int width = 0; width < 32; ++width) {
     const index_t kept = last_with_rice_width(elements, capacity, width);
-    if (kept > 0) most = std::max(most, most_rice_bytes(elements, kept));
+    if (kept > 0) most = std::max(most, max_rice_bytes(elements, kept));
   }
   return most;
 }
@@ -122,7 +122,7 @@ coders::IndexCoderEntry rice() {
   entry.id = 4;
   entry.summary = "gaps in a fixed number of bits and a unary rest";
   entry.size = "about k (1.5 + log2(n / k)) / 8";
-  entry.most_bytes = most_rice_bytes;
+  entry.max_bytes = max_rice_bytes;
   entry.capacity_bytes = rice_capacity_bytes;
   entry.bytes = rice_bytes;
   entry.work = coders::chunk_work;

@@ -27,7 +27,7 @@ coders::IndexCoderEntry u32() {
   entry.summary = "every index as it is";
   entry.size = "4 k";
   entry.in_place = true;
-  entry.most_bytes = u32_bytes;
+  entry.max_bytes = u32_bytes;
   entry.encode = encode_u32;
   entry.decode = decode_u32;
   return entry;
