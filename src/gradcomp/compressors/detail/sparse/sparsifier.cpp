@@ -12,9 +12,9 @@ namespace {
 
 /// What coded values change in what the method promises.
 Info with_coding(Info info, const ParameterValues& options) {
-  const bool plain = coders::sparse_coding(options).values == coders::ValueCoding::f32;
-  info.sends_values = info.sends_values && plain;
-  info.scale_free = info.scale_free && plain;  // formats have a range, scales underflow
+  const bool exact = coders::sparse_coding(options).values->exact;
+  info.sends_values = info.sends_values && exact;
+  info.scale_free = info.scale_free && exact;  // formats have a range, scales underflow
   return info;
 }
 
