@@ -5,9 +5,10 @@
 #include <string>
 
 #include "gradcomp/core/arguments.hpp"
+#include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/program.hpp"
-#include "gradcomp/report/result_file.hpp"
+#include "gradcomp/report/json.hpp"
 
 namespace gradcomp::bench {
 
@@ -23,10 +24,10 @@ inline int run_alternative(CLI::App& app, int argc, char** argv, const std::stri
       if (error.get_exit_code() == 0) return app.exit(error);
       throw Error(error.what());
     }
-    report::check_writable(output);
+    check_writable(output);
     const Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
     const report::Json document = measure();
-    if (!output.empty()) report::write_atomically(output, document.dump(1) + "\n");
+    if (!output.empty()) write_atomically(output, document.dump(1) + "\n");
     return 0;
   });
 }

@@ -7,6 +7,7 @@
 
 #include "affinity.hpp"
 #include "case.hpp"
+#include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/program.hpp"
 #include "gradcomp/report/context.hpp"
@@ -70,7 +71,7 @@ int run(int argc, char** argv) {
   benchmark::Initialize(&only_name, argv);
   Session session;
   session.options = options;
-  if (!options.list) report::check_writable(options.output);
+  if (!options.list) check_writable(options.output);
 
   const auto names = add_all_cases(session);
   for (const auto& line : session.left_out) fmt::print(options.list ? stderr : stdout, "left out: {}\n", line);

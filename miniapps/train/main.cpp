@@ -8,6 +8,7 @@
 #include "gradcomp/comm/queued.hpp"
 #include "gradcomp/comm/transports/mpi.hpp"
 #include "gradcomp/core/arguments.hpp"
+#include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/data/open_task.hpp"
 #include "gradcomp/measure/density.hpp"
 #include "gradcomp/measure/machine.hpp"
@@ -67,7 +68,7 @@ Prepared prepare(const CommandLine& line, const MpiSession& session, Transport& 
   }
   const double slowed_by = o.link.empty() ? 1 : train::ranks_per_core(control);
   run_collectively(control, [&] {
-    if (session.rank() == 0) report::check_writable(o.output);
+    if (session.rank() == 0) check_writable(o.output);
     p.methods = parse_methods(o.method_list());
     train::check_dumps(o, p.methods, session.rank());
     report::LinkInfo link = report::real_link();

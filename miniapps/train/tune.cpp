@@ -1,7 +1,7 @@
 #include "tune.hpp"
 
 #include "gradcomp/comm/agree.hpp"
-#include "gradcomp/report/result_file.hpp"
+#include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/report/table.hpp"
 
 using namespace gradcomp;
@@ -36,13 +36,13 @@ void tune(const Exec& exec, const train::Job& job, const std::vector<train::Cont
   std::unique_ptr<train::Rates> rates;
   run_collectively(job.control, [&] {
     rates = std::make_unique<train::Rates>(train::read_rates(job.options, job.task, job.control.size()));
-    if (job.control.rank() == 0) report::check_writable(path);
+    if (job.control.rank() == 0) check_writable(path);
   });
   require_same_on_all_ranks(job.control, "--rates " + path, rates->text());
   bar.phase("tune", train::trial_count(job.options, contenders) + (job.options.controls ? 3 : 0));
   const auto added = [&] {
     run_collectively(job.control, [&] {
-      if (job.control.rank() == 0) report::write_atomically(path, rates->text());
+      if (job.control.rank() == 0) write_atomically(path, rates->text());
     });
     bar.advance();
   };

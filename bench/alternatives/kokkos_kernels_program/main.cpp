@@ -7,6 +7,7 @@
 #include "gradcomp/measure/stopwatch.hpp"
 #include "gradcomp/nn/networks/shapes.hpp"
 #include "gradcomp/report/context.hpp"
+#include "gradcomp/report/result_file.hpp"
 #include "gradcomp/report/table.hpp"
 #include "kokkos_kernels/contender.hpp"
 

@@ -7,6 +7,7 @@
 #include "cub_selection.hpp"
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
+#include "gradcomp/report/row.hpp"
 #include "gradient.hpp"
 
 namespace gradcomp::bench {

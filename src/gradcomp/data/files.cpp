@@ -47,28 +47,6 @@ std::vector<std::uint8_t> read_file(const std::string& path) {
   return bytes;
 }
 
-void replace_file(const std::string& path, std::string_view head, std::span<const std::byte> body) {
-  namespace fs = std::filesystem;
-  const fs::path target(path);
-  const fs::path temporary =
-      target.parent_path() / fmt::format(".{}.{}.tmp", target.filename().string(), static_cast<long>(::getpid()));
-  std::error_code error;
-  require(!fs::is_directory(target, error), "cannot write '{}': it is a directory", path);
-  errno = 0;
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  require(file.is_open(), "cannot write '{}': {}", path, std::strerror(errno));
-  file.write(head.data(), static_cast<std::streamsize>(head.size()));
-  file.write(reinterpret_cast<const char*>(body.data()), static_cast<std::streamsize>(body.size()));
-  file.close();  // sets failbit when the last bytes do not arrive
-  const bool written = file.good();
-  const int reason = errno;
-  if (written) fs::rename(temporary, target, error);
-  if (written && !error) return;
-  std::error_code ignored;
-  fs::remove(temporary, ignored);
-  throw Error(fmt::format("cannot write '{}': {}", path, written ? error.message() : std::strerror(reason)));
-}
-
 void require_writable_folder(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;

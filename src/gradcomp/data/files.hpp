@@ -1,21 +1,14 @@
 #pragma once
-// What the binary readers and writers share: whole files in memory, files that appear whole or not at all, and the
-// checksum of zlib, PNG and gzip.
+// What the binary readers and writers share: whole files in memory, and the checksum of zlib, PNG and gzip.
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace gradcomp::data {
 
 /// All bytes of the regular file `path`; throws Error naming the file and the reason.
 std::vector<std::uint8_t> read_file(const std::string& path);
-
-/// Writes `head` and then `body` to the file `path`, replacing what was there: temporary file in the same folder, then
-/// rename. Throws Error naming the path and the reason, and leaves no temporary file, when any step fails.
-void replace_file(const std::string& path, std::string_view head, std::span<const std::byte> body);
 
 /// Makes the folder `path`, parents too, where it is missing. Throws Error naming it and the reason unless files can be
 /// written there.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/data/files.hpp"
 #include "gradcomp/data/formats/npy.hpp"
 #include "gradcomp/evaluate/gradient_file.hpp"
@@ -17,7 +18,7 @@ namespace {
 void dump(const Options& options, const Job& job, const Probe& probe, index_t step) {
   const std::string name = data::file_name_part(job.stream->name() + "_" + probe.spec().label);
   const std::string stem = options.dump_folder + "/" + name + (job.steps > 1 ? fmt::format("_step{}", step) : "");
-  data::replace_file(stem + ".bin", "", probe.message());
+  write_atomically(stem + ".bin", {}, probe.message());
   data::write_npy(stem + "_decoded.npy", probe.decoded());
 }
 

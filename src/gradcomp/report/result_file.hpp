@@ -7,14 +7,6 @@
 
 namespace gradcomp::report {
 
-/// Throws Error, one line naming the path and the reason, unless a file at `path` could be written now. Call it before
-/// the run: nobody wants to learn after an hour that the folder is missing. An empty path is fine (no output wanted).
-void check_writable(const std::string& path);
-
-/// Replaces the file at `path` by `text`: temporary file in the same folder, fsync, rename. Throws Error, and leaves
-/// what was there before, when any step fails.
-void write_atomically(const std::string& path, const std::string& text);
-
 class ResultFile {
  public:
   /// `context` comes from make_context(). With an empty path write() does nothing. Checks the path (check_writable).

@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "gradcomp/comm/agree.hpp"
+#include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/data/files.hpp"
-#include "gradcomp/report/result_file.hpp"
 #include "gradcomp/train/snapshot.hpp"
 
 namespace gradcomp::train {
@@ -99,12 +99,12 @@ void Checkpoints::save(const Exec& exec, Transport& control, const std::vector<s
     data::require_writable_folder(m_folder);
     Snapshot snapshot;
     for (const auto& trainer : trainers) trainer->save(exec, snapshot);
-    data::replace_file(path, {}, snapshot.encode());
+    write_atomically(path, {}, snapshot.encode());
   });
   run_collectively(control, [&] {  // all files are there
     if (control.rank() != 0) return;
     const report::Json manifest{{"format", checkpoint_format}, {"step", end}, {"settings", m_settings}};
-    report::write_atomically(manifest_of(m_folder), manifest.dump(1) + "\n");
+    write_atomically(manifest_of(m_folder), manifest.dump(1) + "\n");
   });
   remove_others(m_folder, control.rank(), path);
 }

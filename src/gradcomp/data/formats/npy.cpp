@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/data/detail/npy_header.hpp"
@@ -141,7 +142,7 @@ void write_npy(const std::string& path, std::span<const float> values, const std
   require(text.size() <= 0xFFFF, "cannot write '{}': an array of {} dimensions", path, shape.size());
   std::string head(magic);
   head += {'\1', '\0', static_cast<char>(text.size() & 0xFF), static_cast<char>(text.size() >> 8)};
-  replace_file(path, head + text, {reinterpret_cast<const std::byte*>(values.data()), values.size_bytes()});
+  write_atomically(path, head + text, {reinterpret_cast<const std::byte*>(values.data()), values.size_bytes()});
 }
 
 void write_npy(const std::string& path, std::span<const float> values) {
