@@ -4,9 +4,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/version_config.hpp"
-#include "gradcomp/data/dataset.hpp"
-#include "gradcomp/data/frames.hpp"
-#include "gradcomp/data/text.hpp"
+#include "gradcomp/data/registry.hpp"
 
 std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) {
   auto& o = line.evaluate;
@@ -38,8 +36,7 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
                  "fresh draws of --data; 0: every gradient once, without feedback");
   app.add_option("--train", t.model, "train this model, and evaluate all methods on the gradient of every step");
   app.add_option("--dataset", t.dataset,
-                 fmt::format("data set of --train: {}, {}, {}", gradcomp::data::image_specs, gradcomp::data::text_specs,
-                             gradcomp::data::frames_specs));
+                 "data set of --train: " + gradcomp::data::dataset_specs());
   app.add_option("--steps", t.steps, "number of steps of --train");
   app.add_option("--batch", t.batch, "samples per step of --train");
   app.add_option("--lr", t.learning_rate, "learning rate of --train, with cosine decay");

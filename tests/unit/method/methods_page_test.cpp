@@ -27,6 +27,14 @@ TEST(MethodsPage, ListsEveryMethodAndParameter) {
   }
 }
 
+TEST(MethodsPage, ListsTheCodersOfSparsePayloads) {
+  const std::string markdown = methods_markdown(), text = methods_text();
+  EXPECT_THAT(markdown, testing::HasSubstr("| `rice` | 4 |"));
+  EXPECT_THAT(markdown, testing::HasSubstr("| `int8` | 3 | `k + 4 ceil(k / 256)` |"));
+  EXPECT_THAT(text, testing::HasSubstr("    index=bitmap "));
+  EXPECT_THAT(text, testing::HasSubstr("    values=bf16 "));
+}
+
 TEST(MethodsPage, ListsWhatCanBeComposed) {
   const std::string markdown = methods_markdown(), text = methods_text();
   EXPECT_THAT(markdown, testing::HasSubstr("`max_min`, `natural`"));

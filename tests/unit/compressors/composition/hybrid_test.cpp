@@ -67,8 +67,8 @@ TEST(Hybrid, BytesAreThoseOfTheIndicesAScaleAndTheCoder) {
       Rig rig(hybrid(make("top_k", {{"ratio", "0.03"}, {"index", index}}), coder), three_tensors(), true);
       rig.step(normal_values(rig.layout.count(), 3));
       const index_t n = rig.layout.count(), k = 60 + 1 + 122;
-      const coders::IndexCoderEntry& coding = coders::find_index_coder(index);
-      EXPECT_EQ(rig.message.size, payload_header_bytes + coders::index_bytes(coding, n, k) + 4 +
+      const coders::IndexCoderEntry* const coding = coders::index_choice(index).coder;
+      EXPECT_EQ(rig.message.size, payload_header_bytes + coders::index_bytes(*coding, n, k) + 4 +
                                       coder->payload_bytes(Layout::flat(k), k));
       EXPECT_EQ(rig.message.size, payload_header_bytes + rig.method->payload_bytes(rig.layout, k));
       EXPECT_EQ(rig.message.size, rig.method->payload_capacity(rig.layout)) << "top_k always keeps k";
