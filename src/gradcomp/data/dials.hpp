@@ -1,16 +1,78 @@
 #pragma once
-// Options of generators: their defaults are those of the option struct's own members.
+// Options of generators as tables of dials: one line says the name, the member, what is allowed and what it means.
+#include <map>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/options.hpp"
 
 namespace gradcomp::data {
 
-inline Parameter integer_dial(const char* name, index_t value, double low, double high, const char* help) {
-  return Parameter::integer(name, fmt::format("{}", value), low, high, help);
-}
+/// One member of the options O; its default is the member's own.
+template <class O>
+struct Dial {
+  const char* name;
+  std::variant<index_t O::*, double O::*> member;
+  double low, high;
+  const char* help;
+  bool added = false;  ///< younger than records: left out of the canonical form where it has its default
+};
 
-inline Parameter real_dial(const char* name, double value, double low, double high, const char* help) {
-  return Parameter::real(name, fmt::format("{}", value), low, high, help);
-}
+/// All dials of the options O, which have the members validation and test, in the order of the canonical form.
+template <class O>
+class Dials {
+ public:
+  /// `owner`: the generator's name, for errors and the canonical form.
+  Dials(std::string owner, std::vector<Dial<O>> dials) : m_owner(std::move(owner)), m_dials(std::move(dials)) {}
+
+  /// Names, defaults, ranges and meaning.
+  std::vector<Parameter> parameters() const {
+    std::vector<Parameter> list;
+    for (const Dial<O>& d : m_dials) {
+      const auto make = std::holds_alternative<double O::*>(d.member) ? real : Parameter::integer;
+      list.push_back(make(d.name, text(d, O()), d.low, d.high, d.help));
+    }
+    return list;
+  }
+
+  /// `given` over the defaults; validation=0 becomes as many as test. Throws Error listing what is allowed.
+  O from(const std::map<std::string, std::string>& given) const {
+    const ParameterValues values(m_owner, parameters(), given);
+    O options;
+    for (const Dial<O>& d : m_dials) {
+      if (const auto* member = std::get_if<double O::*>(&d.member)) {
+        options.** member = values.real(d.name);
+      } else {
+        options.*std::get<index_t O::*>(d.member) = values.integer(d.name);
+      }
+    }
+    if (options.validation == 0) options.validation = options.test;
+    return options;
+  }
+
+  /// "owner:name=value:...": as results record them.
+  std::string canonical(const O& options) const {
+    std::string all = m_owner;
+    for (const Dial<O>& d : m_dials) {
+      const std::string value = text(d, options);
+      if (!d.added || value != text(d, O())) all += fmt::format(":{}={}", d.name, value);
+    }
+    return all;
+  }
+
+ private:
+  static Parameter real(std::string name, std::string value, double low, double high, std::string help) {
+    return Parameter::real(std::move(name), std::move(value), low, high, std::move(help));
+  }
+  static std::string text(const Dial<O>& dial, const O& options) {
+    return std::visit([&](const auto member) { return fmt::format("{}", options.*member); }, dial.member);
+  }
+
+  std::string m_owner;
+  std::vector<Dial<O>> m_dials;
+};
 
 }  // namespace gradcomp::data

@@ -78,6 +78,26 @@ FrameSet generate(const KeywordOptions& o, Split split, index_t count) {
   return set;
 }
 
+const Dials<KeywordOptions>& dials() {
+  static const Dials<KeywordOptions> all(
+      "keywords",
+      {
+          {"classes", &KeywordOptions::classes, 2, 1000, "keywords"},
+          {"train", &KeywordOptions::train, 2, 1e7, "training recordings"},
+          {"validation", &KeywordOptions::validation, 0, 1e7, "validation recordings; 0: as many as test"},
+          {"test", &KeywordOptions::test, 2, 1e7, "test recordings"},
+          {"features", &KeywordOptions::features, 1, 1024, "floats of a frame"},
+          {"phonemes", &KeywordOptions::phonemes, 2, 1000, "phonemes of the language"},
+          {"spoken", &KeywordOptions::spoken, 2, 32, "phonemes of a keyword"},
+          {"warp", &KeywordOptions::warp, 0, 3, "most frames by which a phoneme is longer or shorter than 4"},
+          {"pause", &KeywordOptions::pause, 0, 64, "most frames of silence in front"},
+          {"speaker", &KeywordOptions::speaker, 0, 8, "deviation of what a speaker adds to all frames"},
+          {"noise", &KeywordOptions::noise, 0, 8, "deviation of the noise"},
+          {"seed", &KeywordOptions::seed, 0, 1e15, "seed of language and recordings"},
+      });
+  return all;
+}
+
 }  // namespace
 
 std::vector<std::vector<index_t>> keyword_phonemes(const KeywordOptions& o) {
@@ -98,50 +118,15 @@ std::vector<std::vector<index_t>> keyword_phonemes(const KeywordOptions& o) {
   return keywords;
 }
 
-std::vector<Parameter> KeywordOptions::parameters() {
-  const KeywordOptions d;
-  return {
-      integer_dial("classes", d.classes, 2, 1000, "keywords"),
-      integer_dial("train", d.train, 2, 1e7, "training recordings"),
-      integer_dial("validation", d.validation, 0, 1e7, "validation recordings; 0: as many as test"),
-      integer_dial("test", d.test, 2, 1e7, "test recordings"),
-      integer_dial("features", d.features, 1, 1024, "floats of a frame"),
-      integer_dial("phonemes", d.phonemes, 2, 1000, "phonemes of the language"),
-      integer_dial("spoken", d.spoken, 2, 32, "phonemes of a keyword"),
-      integer_dial("warp", d.warp, 0, 3, "largest deviation of a phoneme's length from 4, in frames"),
-      integer_dial("pause", d.pause, 0, 64, "largest number of silent frames before the word"),
-      real_dial("speaker", d.speaker, 0, 8, "standard deviation of the offset that a speaker adds to frames"),
-      real_dial("noise", d.noise, 0, 8, "standard deviation of the noise"),
-      integer_dial("seed", d.seed, 0, 1e15, "seed of language and recordings"),
-  };
-}
+std::vector<Parameter> KeywordOptions::parameters() { return dials().parameters(); }
 
 KeywordOptions KeywordOptions::from(const std::map<std::string, std::string>& pairs) {
-  const ParameterValues given("keywords", parameters(), pairs);
-  KeywordOptions o;
-  o.classes = given.integer("classes");
-  o.train = given.integer("train");
-  o.test = given.integer("test");
-  o.validation = given.integer("validation") > 0 ? given.integer("validation") : o.test;
-  o.features = given.integer("features");
-  o.phonemes = given.integer("phonemes");
-  o.spoken = given.integer("spoken");
-  o.warp = given.integer("warp");
-  o.pause = given.integer("pause");
-  o.speaker = given.real("speaker");
-  o.noise = given.real("noise");
-  o.seed = given.integer("seed");
+  const KeywordOptions o = dials().from(pairs);
   require(o.spoken <= o.phonemes, "keywords: spoken={} is above phonemes={}", o.spoken, o.phonemes);
   return o;
 }
 
-std::string KeywordOptions::canonical() const {
-  return fmt::format(
-      "keywords:classes={}:train={}:validation={}:test={}:features={}:phonemes={}:spoken={}:warp={}:pause={}:speaker={}"
-      ":noise={}:"
-      "seed={}",
-      classes, train, validation, test, features, phonemes, spoken, warp, pause, speaker, noise, seed);
-}
+std::string KeywordOptions::canonical() const { return dials().canonical(*this); }
 
 FrameData make_keywords(const KeywordOptions& options) {
   FrameData data;
