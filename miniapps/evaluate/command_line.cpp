@@ -35,8 +35,7 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
                  "number of steps of a loop with each method's feedback, over the files of --input in turn and over "
                  "fresh draws of --data; 0: every gradient once, without feedback");
   app.add_option("--train", t.model, "train this model, and evaluate all methods on the gradient of every step");
-  app.add_option("--dataset", t.dataset,
-                 "data set of --train: " + gradcomp::data::dataset_specs());
+  app.add_option("--dataset", t.dataset, "data set of --train: " + gradcomp::data::dataset_specs());
   app.add_option("--steps", t.steps, "number of steps of --train");
   app.add_option("--batch", t.batch, "samples per step of --train");
   app.add_option("--lr", t.learning_rate, "learning rate of --train, with cosine decay");

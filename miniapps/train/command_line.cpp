@@ -121,9 +121,10 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
                  "number of consecutive ranks that form an emulated node (for reducer=hierarchical); short for "
                  "--transport mpi:ranks_per_node=N; 0: the nodes of the machine")
       ->check(CLI::Range(0, 1 << 20));
-  app.add_option("--timeout", o.timeout,
-                 "seconds that a rank waits for the others, in exchanges and between steps, before the job ends with an "
-                 "error; 0: for ever");
+  app.add_option(
+      "--timeout", o.timeout,
+      "seconds that a rank waits for the others, in exchanges and between steps, before the job ends with an "
+      "error; 0: for ever");
   const auto renamed = [](const std::string&) { throw CLI::ValidationError("--time-limit is now called --timeout"); };
   app.add_option_function<std::string>("--time-limit", renamed)->group("");  // hidden
   app.add_option("--link", o.link,

@@ -87,8 +87,8 @@ TEST(Hops, OfTwoLevelsRoundWhatTravelsAcrossAndNoMore) {
   EXPECT_GT(rounds, std::ssize(mean) / 2);
 }
 
-/// Eight bits: each of so many roundings is by half a step of the block at most, and a step is a 64th of its largest value
-/// or less.
+/// Eight bits: each of so many roundings is by half a step of the block at most, and a step is a 64th of its largest
+/// value or less.
 TEST(Hops, OfTwoLevelsInEightBitsStayNearTheMean) {
   const auto comm = world();
   const int ranks = comm->size();

@@ -1,7 +1,9 @@
-// A job whose last rank (with a dedicated server: first) is in trouble; check_late.cmake looks at how the others end it.
+// A job whose last rank (with a dedicated server: first) is in trouble; check_late.cmake looks at how the others end
+// it.
 //   late STRATEGY [TROUBLE] [METHODS]
 // sleeps: it never comes back from its second backward; stops: neither do its threads; killed: it dies there;
-// link: as stops, over an emulated link; evaluation: it never comes back from an evaluation, while the others wait for no exchange.
+// link: as stops, over an emulated link; evaluation: it never comes back from an evaluation, while the others wait for
+// no exchange.
 #include <csignal>
 #include <thread>
 
@@ -20,9 +22,11 @@ int main(int argc, char** argv) {
     rig.options.evaluate_every = 2;
     rig.control = make_limited(std::move(rig.control), rig.options.timeout);  // as gradcomp-train does
     if (trouble == "link") {
-      rig.transport = make_throttled(make_limited(std::move(rig.transport), rig.options.timeout), parse_link("1Gbit/s,10us"));
+      rig.transport =
+          make_throttled(make_limited(std::move(rig.transport), rig.options.timeout), parse_link("1Gbit/s,10us"));
     }
-    const bool serves = rig.options.strategy.find("dedicated=on") != std::string::npos;  // the last rank computes nothing
+    const bool serves =
+        rig.options.strategy.find("dedicated=on") != std::string::npos;  // the last rank computes nothing
     const bool in_trouble = session.rank() == (serves ? 0 : session.size() - 1);
     const auto sleep = [] { std::this_thread::sleep_for(std::chrono::minutes(5)); };
     int steps = 0;

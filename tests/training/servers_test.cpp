@@ -280,12 +280,12 @@ TEST(DedicatedServers, TrainAsTheWorkersAloneDo) {
   if (comm->size() == 1) return;
   const int workers = comm->size() - 1;
   const auto alone = workers_of(*comm, workers);
-  for (const auto& [method, options] : std::vector<std::pair<std::string, std::string>>{
-           {"fp32", "servers=1"},
-           {"bf16", "servers=1"},
-           {"top_k:ratio=0.05", "servers=1"},
-           {"qsgd:bits=4:feedback=residual", "servers=1"},
-           {"qsgd:bits=4:feedback=residual", "servers=1:answers=coded"}}) {
+  for (const auto& [method, options] :
+       std::vector<std::pair<std::string, std::string>>{{"fp32", "servers=1"},
+                                                        {"bf16", "servers=1"},
+                                                        {"top_k:ratio=0.05", "servers=1"},
+                                                        {"qsgd:bits=4:feedback=residual", "servers=1"},
+                                                        {"qsgd:bits=4:feedback=residual", "servers=1:answers=coded"}}) {
     const auto expected = train(*alone, with_servers(method, options));
     StrategyRig rig(with_servers(method, options + ":dedicated=on"), *comm);
     for (index_t step = 0; step < 4; ++step) EXPECT_FALSE(rig.step(step).skipped) << method;

@@ -2,9 +2,9 @@
 // Source: what a compressor reads and what it leaves behind. A small value type, captured by kernels, so that error
 // feedback costs no sweep of its own.
 //
-// In every step a compressor makes ONE pass with accumulate(), which forms a (the gradient with its feedback), and stores a
-// if the kind of feedback keeps it; all later passes use load(). Every element that is sent is reported once with
-// sent(), with the value that receivers decode; elements that are not reported stay in the memory.
+// In every step a compressor makes ONE pass with accumulate(), which forms a (the gradient with its feedback), and
+// stores a if the kind of feedback keeps it; all later passes use load(). Every element that is sent is reported once
+// with sent(), with the value that receivers decode; elements that are not reported stay in the memory.
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp {

@@ -18,7 +18,7 @@ struct Job {
   JobEnergy* energy = nullptr;     ///< none where it is not asked for
   EmulatedLinks* links = nullptr;  ///< none where the link is real
 
-  int dedicated_ranks = 0;         ///< Strategy::dedicated_ranks() of the trainer's strategy
+  int dedicated_ranks = 0;  ///< Strategy::dedicated_ranks() of the trainer's strategy
 
   /// Ranks that train on batches, and evaluate.
   int workers() const { return control.size() - dedicated_ranks; }

@@ -65,8 +65,8 @@ struct MethodResult {
 /// Whether fp32, fp16 and bf16 are among them and run at the bucket sizes that were timed as their best.
 bool buckets_swept(const std::vector<MethodResult>& results);
 
-/// As verdict.hpp takes it, with the step time over one of the job's links. Where some ranks only serve, that is the time
-/// of as many samples as all ranks would take.
+/// As verdict.hpp takes it, with the step time over one of the job's links. Where some ranks only serve, that is the
+/// time of as many samples as all ranks would take.
 Outcome outcome_of(const MethodResult& result, index_t link = 0);
 
 /// The row "train/<model>/<label>" of the result file; `data` names the data set.

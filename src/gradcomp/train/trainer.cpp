@@ -100,9 +100,12 @@ void Trainer::check_period() const {
 }
 
 StepReport Trainer::train(const Exec& exec, Timeline* timeline) {
-  const StepContext context{m_now.step,   m_rate.at(m_now.step),
-                            m_gradient,   m_parameters,
-                            m_job.model.has_statistics() ? Span<float>(m_buffers) : Span<float>(), timeline};
+  const StepContext context{m_now.step,
+                            m_rate.at(m_now.step),
+                            m_gradient,
+                            m_parameters,
+                            m_job.model.has_statistics() ? Span<float>(m_buffers) : Span<float>(),
+                            timeline};
   if (!m_job.trains()) {
     m_strategy->begin(exec, context);
     return m_strategy->end(exec, [] { return false; });

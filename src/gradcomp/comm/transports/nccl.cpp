@@ -152,22 +152,21 @@ std::unique_ptr<Transport> make_nccl(MPI_Comm comm, const NcclOptions& options) 
 }
 
 TransportEntry transports::nccl() {
-  return {
-      "nccl",
-      "NCCL or RCCL, one rank per device; messages between two ranks over MPI",
-      {Parameter::choice("sum", "library", {"library", "rank_order"},
-                         "how 16-bit floats are added; library: by its own rule; rank_order: in f32 in rank order, "
-                         "rounded once"),
-       Parameter::choice("allgatherv", "auto", {"auto", "padded", "broadcast", "send_recv"},
-                         "how blocks of unequal sizes are exchanged; auto: the fastest way, measured at first use"),
-       Parameter::choice("gpu_aware", "auto", {"auto", "on", "off"},
-                         "whether MPI receives device pointers; auto: if the library says that it supports them"),
-       Parameter::real("limit", "0", 0, 1e6, "seconds that a call may take; 0: no limit")},
-      [](const std::any& owned, const ParameterValues& options) {
-        const auto* comm = std::any_cast<MPI_Comm>(&owned);
-        require(comm != nullptr, "transport nccl: it needs the caller's MPI_Comm");
-        return make_nccl(*comm, comm::options_of(options));
-      }};
+  return {"nccl",
+          "NCCL or RCCL, one rank per device; messages between two ranks over MPI",
+          {Parameter::choice("sum", "library", {"library", "rank_order"},
+                             "how 16-bit floats are added; library: by its own rule; rank_order: in f32 in rank order, "
+                             "rounded once"),
+           Parameter::choice("allgatherv", "auto", {"auto", "padded", "broadcast", "send_recv"},
+                             "how blocks of unequal sizes are exchanged; auto: the fastest way, measured at first use"),
+           Parameter::choice("gpu_aware", "auto", {"auto", "on", "off"},
+                             "whether MPI receives device pointers; auto: if the library says that it supports them"),
+           Parameter::real("limit", "0", 0, 1e6, "seconds that a call may take; 0: no limit")},
+          [](const std::any& owned, const ParameterValues& options) {
+            const auto* comm = std::any_cast<MPI_Comm>(&owned);
+            require(comm != nullptr, "transport nccl: it needs the caller's MPI_Comm");
+            return make_nccl(*comm, comm::options_of(options));
+          }};
 }
 
 }  // namespace gradcomp

@@ -7,9 +7,11 @@ namespace gradcomp::datasets {
 
 data::DatasetEntry cifar100() {
   const auto read = [](const data::Spec& spec) {
-    const ParameterValues given(spec.kind, {Parameter::choice("labels", "fine", {"fine", "coarse"}, "fine: 100 labels; coarse: "
-                                                                                            "20 labels")},
-                        data::split_pairs(spec.kind, spec.options));
+    const ParameterValues given(spec.kind,
+                                {Parameter::choice("labels", "fine", {"fine", "coarse"},
+                                                   "fine: 100 labels; coarse: "
+                                                   "20 labels")},
+                                data::split_pairs(spec.kind, spec.options));
     return data::with_validation(data::read_cifar100(spec.path, given.text("labels") == "coarse"));
   };
   return {.name = "cifar100",

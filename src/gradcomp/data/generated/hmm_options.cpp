@@ -17,8 +17,7 @@ const Dials<HmmOptions>& dials() {
                  {"vocabulary", &HmmOptions::vocabulary, 2, 20'000, "words"},
                  {"common", &HmmOptions::common, 0, 1, "probability of a word that belongs to no state"},
                  {"tokens", &HmmOptions::tokens, 2, 1e9, "words of the training text"},
-                 {"validation", &HmmOptions::validation, 0, 1e9,
-                  "words of the validation text; 0: as many as test"},
+                 {"validation", &HmmOptions::validation, 0, 1e9, "words of the validation text; 0: as many as test"},
                  {"test", &HmmOptions::test, 2, 1e9, "words of the test text"},
                  {"seed", &HmmOptions::seed, 0, 1e15, "seed of model and texts"},
              });

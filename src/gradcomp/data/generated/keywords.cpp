@@ -89,10 +89,10 @@ const Dials<KeywordOptions>& dials() {
           {"features", &KeywordOptions::features, 1, 1024, "floats of a frame"},
           {"phonemes", &KeywordOptions::phonemes, 2, 1000, "phonemes of the language"},
           {"spoken", &KeywordOptions::spoken, 2, 32, "phonemes of a keyword"},
-          {"warp", &KeywordOptions::warp, 0, 3, "most frames by which a phoneme is longer or shorter than 4"},
-          {"pause", &KeywordOptions::pause, 0, 64, "most frames of silence in front"},
-          {"speaker", &KeywordOptions::speaker, 0, 8, "deviation of what a speaker adds to all frames"},
-          {"noise", &KeywordOptions::noise, 0, 8, "deviation of the noise"},
+          {"warp", &KeywordOptions::warp, 0, 3, "largest deviation of a phoneme's length from 4, in frames"},
+          {"pause", &KeywordOptions::pause, 0, 64, "largest number of silent frames before the word"},
+          {"speaker", &KeywordOptions::speaker, 0, 8, "standard deviation of the offset that a speaker adds to frames"},
+          {"noise", &KeywordOptions::noise, 0, 8, "standard deviation of the noise"},
           {"seed", &KeywordOptions::seed, 0, 1e15, "seed of language and recordings"},
       });
   return all;

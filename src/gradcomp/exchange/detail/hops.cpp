@@ -91,8 +91,8 @@ void HopReducer::launch(const Exec& exec, int round, std::vector<Call>& calls) {
     return narrowed ? narrow_bytes(now.as, all / 4) : all;
   };
   const auto fits = [&](index_t needed, const Vector<std::byte>& room) {
-    require(needed <= static_cast<index_t>(room.size()), "{}: a message of {} bytes exceeds its capacity", m_sender.compressor().info().name,
-            m_sender.message().bytes());
+    require(needed <= static_cast<index_t>(room.size()), "{}: a message of {} bytes exceeds its capacity",
+            m_sender.compressor().info().name, m_sender.message().bytes());
   };
   if (now.to != nobody && sent.size() > 0) {
     const void* data = sent.data();

@@ -1,13 +1,13 @@
 #pragma once
 // 32-bit values in fewer bits, for one hop of a reducer.
+#include "gradcomp/comm/call.hpp"
 #include "gradcomp/core/memories.hpp"
 #include "gradcomp/core/types.hpp"
-#include "gradcomp/comm/call.hpp"
 
 namespace gradcomp {
 
-/// How the values of a message travel in one hop. own: as they are. int8: blocks of 256 values, each with a power of two
-/// as its scale, so that what was narrowed once is narrowed again to the same bytes.
+/// How the values of a message travel in one hop. own: as they are. int8: blocks of 256 values, each with a power of
+/// two as its scale, so that what was narrowed once is narrowed again to the same bytes.
 enum class Width : std::uint8_t { own, fp16, bf16, int8 };
 
 /// Bytes of so many values; of Width::own 4 each.

@@ -35,29 +35,29 @@ sampling::GroupOptions group_options(const SamplerSetup& setup) {
 }  // namespace
 
 SamplerEntry samplers::mercury() {
-  return {"mercury",
-          "draws samples by their loss from one group in every step; computes losses while gradients are exchanged "
-          "(Mercury)",
-          sampling::with_resharding(
-              {Parameter::integer("slices", "0", 0, 1e6,
-                                  "forward passes of importance in a step; 0: as many as fit into the time of the "
-                                  "exchange"),
-               Parameter::integer("min_slices", "0", 0, 1e6,
-                                  "slices=0: smallest number of slices; 0: as many as fill a batch")
-                   .formerly("least_slices"),
-               Parameter::integer("max_slices", "10", 1, 1e6, "slices=0: largest number of slices")
-                   .formerly("most_slices"),
-               Parameter::integer("slice", "32", 1, 65536, "samples in one forward pass of importance"),
-               Parameter::integer("every", "1", 1, 1e9, "number of steps that draw from the same group"),
-               Parameter::real("smoothing", "0.5", 0, 1e3,
-                               "constant added to each loss, in units of the running mean of losses"),
-               Parameter::real("decay", "0.9", 0, 0.9999, "weight of the old value in the running mean of each group"),
-               Parameter::choice("variant", "default", {"default", "paper"},
-                                 "paper: as in the released code: importance is loss + mean of the group, without "
-                                 "weights, so it is biased")}),
-          [](const SamplerSetup& setup) -> std::unique_ptr<BatchSampler> {
-            return std::make_unique<sampling::GroupSampler>(setup, group_options(setup));
-          }};
+  return {
+      "mercury",
+      "draws samples by their loss from one group in every step; computes losses while gradients are exchanged "
+      "(Mercury)",
+      sampling::with_resharding(
+          {Parameter::integer("slices", "0", 0, 1e6,
+                              "forward passes of importance in a step; 0: as many as fit into the time of the "
+                              "exchange"),
+           Parameter::integer("min_slices", "0", 0, 1e6,
+                              "slices=0: smallest number of slices; 0: as many as fill a batch")
+               .formerly("least_slices"),
+           Parameter::integer("max_slices", "10", 1, 1e6, "slices=0: largest number of slices").formerly("most_slices"),
+           Parameter::integer("slice", "32", 1, 65536, "samples in one forward pass of importance"),
+           Parameter::integer("every", "1", 1, 1e9, "number of steps that draw from the same group"),
+           Parameter::real("smoothing", "0.5", 0, 1e3,
+                           "constant added to each loss, in units of the running mean of losses"),
+           Parameter::real("decay", "0.9", 0, 0.9999, "weight of the old value in the running mean of each group"),
+           Parameter::choice("variant", "default", {"default", "paper"},
+                             "paper: as in the released code: importance is loss + mean of the group, without "
+                             "weights, so it is biased")}),
+      [](const SamplerSetup& setup) -> std::unique_ptr<BatchSampler> {
+        return std::make_unique<sampling::GroupSampler>(setup, group_options(setup));
+      }};
 }
 
 }  // namespace gradcomp

@@ -8,8 +8,8 @@ using Kind = PushHeader::Kind;
 }
 
 ParameterServer::ParameterServer(const MethodSpec& method, const Stripe& keys, const Layout& tensors,
-                                 const UpdateOptions& update, Transport& transport,
-                                 const ServerPlaces& places, const ServerRule& rule, std::uint64_t seed)
+                                 const UpdateOptions& update, Transport& transport, const ServerPlaces& places,
+                                 const ServerRule& rule, std::uint64_t seed)
     : m_keys(keys),
       m_rule(rule),
       m_own(static_cast<std::size_t>(transport.rank())),

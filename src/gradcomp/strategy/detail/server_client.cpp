@@ -60,7 +60,8 @@ void ServerClient::push(const Exec& exec, const StepContext& step, const Span<fl
   for (std::size_t s = 0; s < keys().size(); ++s) {
     if (!is_own(s)) send_to(s);
   }
-  if (m_own != nullptr) send_to(static_cast<std::size_t>(m_places.server_on(m_transport.rank())));  // its update holds up no other server
+  if (m_own != nullptr)
+    send_to(static_cast<std::size_t>(m_places.server_on(m_transport.rank())));  // its update holds up no other server
 }
 
 void ServerClient::say_farewell(const Exec& exec) {

@@ -107,8 +107,8 @@ class Servers final : public Strategy {
   Vector<float> m_agreed;  ///< the servers' parameters at the last drain(); work space in between
   ServerPlaces m_places;
   std::vector<Stripe> m_keys;
-  std::unique_ptr<ParameterServer> m_server;  ///< of this rank; null where it has none
-  std::unique_ptr<ServerClient> m_client;     ///< null on a rank that only serves
+  std::unique_ptr<ParameterServer> m_server;       ///< of this rank; null where it has none
+  std::unique_ptr<ServerClient> m_client;          ///< null on a rank that only serves
   std::unique_ptr<CountingTransport> m_transport;  ///< it ends before the buffers that it uses: declared behind them
   StepContext m_now;
   Counters m_counters;
@@ -140,8 +140,8 @@ void Servers::train(const Exec& exec, const Idle& idle) {
 
 /// On a rank that only serves a step is a push of every worker. Waiting for it is no time that an exchange costs.
 void Servers::serve_a_round(const Exec& exec) {
-  const bool came = progress_until(
-      nullptr, m_limit_seconds, [&] { return m_server->take_round(); }, [&] { return progress(exec); });
+  const bool came =
+      progress_until(nullptr, m_limit_seconds, [&] { return m_server->take_round(); }, [&] { return progress(exec); });
   if (!came) give_up("a push");
 }
 
@@ -216,26 +216,27 @@ std::unique_ptr<Strategy> without_exchange(const StrategySetup& setup) {
 }  // namespace
 
 StrategyEntry strategies::servers() {
-  return {"servers",
-          "parameter servers on some or all ranks: synchronous, asynchronous, or with bounded staleness",
-          {Parameter::choice("mode", "sync", {"sync", "async", "bounded"}, "when servers update and answer"),
-           Parameter::integer("servers", "0", 0, 1 << 20, "ranks with a part of the parameters; 0: all"),
-           Parameter::choice("dedicated", "off", {"off", "on"}, "the servers are the last ranks, and train on no batches"),
-           Parameter::integer("bound", "1", 0, 1000000, "mode=bounded: steps ahead of the slowest worker"),
-           Parameter::choice("damped", "off", {"off", "on"}, "rate / max(1, staleness); mode=async and bounded"),
-           Parameter::choice("answers", "dense", {"dense", "coded"}, "parameters, or their compressed changes")},
-          [](const StrategySetup& setup) -> std::unique_ptr<Strategy> {
-            if (!setup.method.compressor->info().travels) return without_exchange(setup);
-            run_collectively(setup.transport, [&] { check_setup(setup); });
-            require_same_exchange(setup.method, setup.layout, setup.transport, setup.job.exchange, "servers");
-            auto own = setup.transport.split(0, setup.transport.rank());
-            std::unique_ptr<Strategy> servers;
-            run_collectively(setup.transport, [&] {
-              own = make_limited(std::move(own), setup.job.exchange.limit_seconds);
-              servers = std::make_unique<Servers>(setup, make_counting(std::move(own)));
-            });
-            return servers;
-          }};
+  return {
+      "servers",
+      "parameter servers on some or all ranks: synchronous, asynchronous, or with bounded staleness",
+      {Parameter::choice("mode", "sync", {"sync", "async", "bounded"}, "when servers update and answer"),
+       Parameter::integer("servers", "0", 0, 1 << 20, "ranks with a part of the parameters; 0: all"),
+       Parameter::choice("dedicated", "off", {"off", "on"}, "the servers are the last ranks, and train on no batches"),
+       Parameter::integer("bound", "1", 0, 1000000, "mode=bounded: steps ahead of the slowest worker"),
+       Parameter::choice("damped", "off", {"off", "on"}, "rate / max(1, staleness); mode=async and bounded"),
+       Parameter::choice("answers", "dense", {"dense", "coded"}, "parameters, or their compressed changes")},
+      [](const StrategySetup& setup) -> std::unique_ptr<Strategy> {
+        if (!setup.method.compressor->info().travels) return without_exchange(setup);
+        run_collectively(setup.transport, [&] { check_setup(setup); });
+        require_same_exchange(setup.method, setup.layout, setup.transport, setup.job.exchange, "servers");
+        auto own = setup.transport.split(0, setup.transport.rank());
+        std::unique_ptr<Strategy> servers;
+        run_collectively(setup.transport, [&] {
+          own = make_limited(std::move(own), setup.job.exchange.limit_seconds);
+          servers = std::make_unique<Servers>(setup, make_counting(std::move(own)));
+        });
+        return servers;
+      }};
 }
 
 }  // namespace gradcomp
