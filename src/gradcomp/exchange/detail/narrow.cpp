@@ -13,12 +13,13 @@ constexpr std::int32_t no_number = 255;  ///< exponent of a block with a value t
 
 index_t blocks_of(index_t values) { return (values + block_values - 1) / block_values; }
 
-/// Biased exponent of the least power of two of which 127 reach the largest magnitude of a block.
+/// Biased exponent of the least power of two of which 127 reach the largest magnitude of a block; of the largest floats
+/// a smaller one, since 64 of theirs would be infinite.
 KOKKOS_FORCEINLINE_FUNCTION std::int32_t block_exponent(std::int32_t largest) {
-  constexpr std::int32_t infinity = 0x7f800000, above_127_of_128 = 0x7e0000;
+  constexpr std::int32_t infinity = 0x7f800000, above_127_of_128 = 0x7e0000, low = 1, high = 248;
   if (largest >= infinity) return no_number;
   const std::int32_t exponent = (largest >> 23) - 6 + ((largest & 0x7fffff) > above_127_of_128 ? 1 : 0);
-  return exponent > 1 ? exponent : 1;
+  return exponent < low ? low : exponent > high ? high : exponent;
 }
 
 KOKKOS_FORCEINLINE_FUNCTION float power_of_two(std::int32_t biased) {
@@ -33,8 +34,8 @@ KOKKOS_FORCEINLINE_FUNCTION float widened(std::int32_t exponent, std::int8_t cod
 /// To the nearest whole number, ties to even, for |x| < 2^22: the sum has no fractional bits left.
 KOKKOS_FORCEINLINE_FUNCTION std::int8_t to_code(std::int32_t exponent, float x) {
   if (exponent == no_number) return 1;
-  const float scaled = x * power_of_two(254 - exponent);
-  return static_cast<std::int8_t>((scaled + 0x1.8p23f) - 0x1.8p23f);
+  const float code = (x * power_of_two(254 - exponent) + 0x1.8p23f) - 0x1.8p23f;
+  return static_cast<std::int8_t>(code > 127 ? 127 : code < -127 ? -127 : code);
 }
 
 }  // namespace
