@@ -72,7 +72,7 @@ int run(const CommandLine& line, const MpiSession& session) {
     if (!line.link.empty()) {
       const Link emulated = parse_link(line.link);
       link = {"emulated", emulated.text(), emulated.bits_per_second / 1e6, emulated.latency_seconds * 1e6};
-      carrier = make_throttled(make_limited(std::move(carrier), line.reduction.limit_seconds), emulated);
+      carrier = make_throttled(std::move(carrier), emulated, line.reduction.limit_seconds);
     }
     const report::RunInfo info{"gradcomp-allreduce", session.size(), carrier->name(), link, options,
                                {line.reduction.seed}};

@@ -76,7 +76,7 @@ Prepared prepare(const CommandLine& line, const MpiSession& session, Transport& 
       p.links = std::make_unique<train::EmulatedLinks>(o.link, slowed_by);
       train::check_links(o, *p.links);
       link = train::link_info(*p.links);
-      p.carrier = p.links->wrap(make_limited(std::move(p.carrier), o.timeout));
+      p.carrier = p.links->wrap(std::move(p.carrier), o.timeout);
     }
     report::Json options = train::to_json(o);
     p.contenders = train::contenders(o, p.methods);

@@ -22,8 +22,7 @@ int main(int argc, char** argv) {
     rig.options.evaluate_every = 2;
     rig.control = make_limited(std::move(rig.control), rig.options.timeout);  // as gradcomp-train does
     if (trouble == "link") {
-      rig.transport =
-          make_throttled(make_limited(std::move(rig.transport), rig.options.timeout), parse_link("1Gbit/s,10us"));
+      rig.transport = make_throttled(std::move(rig.transport), parse_link("1Gbit/s,10us"), rig.options.timeout);
     }
     const bool serves =
         rig.options.strategy.find("dedicated=on") != std::string::npos;  // the last rank computes nothing

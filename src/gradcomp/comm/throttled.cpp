@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gradcomp/comm/detail/timer.hpp"
+#include "gradcomp/comm/queued.hpp"
 #include "gradcomp/comm/volume.hpp"
 #include "gradcomp/core/event.hpp"
 
@@ -244,15 +245,16 @@ bool EmulatedMessages::land(std::size_t index, bool block) {
 }  // namespace
 }  // namespace comm
 
-std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, const Link& link) {
-  return make_throttled(std::move(inner), std::make_shared<const Link>(link));
+std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, const Link& link, double limit_seconds) {
+  return make_throttled(std::move(inner), std::make_shared<const Link>(link), limit_seconds);
 }
 
-std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, std::shared_ptr<const Link> link) {
+std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, std::shared_ptr<const Link> link,
+                                          double limit_seconds) {
   require(!inner->overlaps(), "{}: an emulated link takes a transport without a thread of its own", inner->name());
   auto shared = std::make_shared<comm::SharedLink>();
   shared->given = std::move(link);
-  return std::make_unique<comm::Throttled>(std::move(inner), std::move(shared));
+  return std::make_unique<comm::Throttled>(make_limited(std::move(inner), limit_seconds), std::move(shared));
 }
 
 }  // namespace gradcomp

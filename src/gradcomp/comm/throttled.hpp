@@ -42,10 +42,11 @@ Link slowed(const Link& link, double factor);
 
 /// name(): "emulated(100Mbit/s,50us)/<inner>". `inner` must not overlap by itself. A split shares the link. test()
 /// carries out a collective call whose time has come, and so waits for ranks that have not reached it. The destructor
-/// first carries out all calls.
-std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, const Link& link);
+/// first carries out all calls. `limit_seconds`: as of make_limited(), for the calls of `inner`.
+std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, const Link& link, double limit_seconds = 0);
 
 /// The same over a link that the caller may change, in the same way on all ranks, while no call is in progress.
-std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, std::shared_ptr<const Link> link);
+std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, std::shared_ptr<const Link> link,
+                                          double limit_seconds = 0);
 
 }  // namespace gradcomp

@@ -13,8 +13,8 @@ EmulatedLinks::EmulatedLinks(const std::string& text, double slowed_by)
   choose(0);
 }
 
-std::unique_ptr<Transport> EmulatedLinks::wrap(std::unique_ptr<Transport> inner) const {
-  return make_throttled(std::move(inner), std::shared_ptr<const Link>(m_current));
+std::unique_ptr<Transport> EmulatedLinks::wrap(std::unique_ptr<Transport> inner, double limit_seconds) const {
+  return make_throttled(std::move(inner), std::shared_ptr<const Link>(m_current), limit_seconds);
 }
 
 index_t EmulatedLinks::choose(index_t block) {

@@ -22,7 +22,7 @@ class EmulatedLinks {
   double slowed_by() const { return m_slowed_by; }
 
   /// Wraps `inner`; later calls to choose() hold for it.
-  std::unique_ptr<Transport> wrap(std::unique_ptr<Transport> inner) const;
+  std::unique_ptr<Transport> wrap(std::unique_ptr<Transport> inner, double limit_seconds = 0) const;
 
   /// The link of block number `block`, which begins now. Nothing may be under way. Returns its number.
   index_t choose(index_t block);

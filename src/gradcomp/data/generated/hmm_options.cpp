@@ -7,7 +7,7 @@
 namespace gradcomp::data {
 namespace {
 
-const Dials<HmmOptions>& dials() {
+const Dials<HmmOptions>& hmm_dials() {
   static const Dials<HmmOptions> all(
       "hmm", {
                  {"states", &HmmOptions::states, 1, 256, "hidden states"},
@@ -26,10 +26,10 @@ const Dials<HmmOptions>& dials() {
 
 }  // namespace
 
-std::vector<Parameter> HmmOptions::parameters() { return dials().parameters(); }
+std::vector<Parameter> HmmOptions::parameters() { return hmm_dials().parameters(); }
 
 HmmOptions HmmOptions::from(const std::map<std::string, std::string>& pairs) {
-  const HmmOptions o = dials().from(pairs);
+  const HmmOptions o = hmm_dials().from(pairs);
   require(o.successors <= o.states, "hmm: successors={} is above states={}", o.successors, o.states);
   require(o.smallest <= o.largest, "hmm: smallest={} is above largest={}", o.smallest, o.largest);
   const index_t own = o.vocabulary - std::max<index_t>(1, o.vocabulary / 20);
@@ -38,6 +38,6 @@ HmmOptions HmmOptions::from(const std::map<std::string, std::string>& pairs) {
   return o;
 }
 
-std::string HmmOptions::canonical() const { return dials().canonical(*this); }
+std::string HmmOptions::canonical() const { return hmm_dials().canonical(*this); }
 
 }  // namespace gradcomp::data

@@ -78,7 +78,7 @@ FrameSet generate(const KeywordOptions& o, Split split, index_t count) {
   return set;
 }
 
-const Dials<KeywordOptions>& dials() {
+const Dials<KeywordOptions>& keyword_dials() {
   static const Dials<KeywordOptions> all(
       "keywords",
       {
@@ -118,15 +118,15 @@ std::vector<std::vector<index_t>> keyword_phonemes(const KeywordOptions& o) {
   return keywords;
 }
 
-std::vector<Parameter> KeywordOptions::parameters() { return dials().parameters(); }
+std::vector<Parameter> KeywordOptions::parameters() { return keyword_dials().parameters(); }
 
 KeywordOptions KeywordOptions::from(const std::map<std::string, std::string>& pairs) {
-  const KeywordOptions o = dials().from(pairs);
+  const KeywordOptions o = keyword_dials().from(pairs);
   require(o.spoken <= o.phonemes, "keywords: spoken={} is above phonemes={}", o.spoken, o.phonemes);
   return o;
 }
 
-std::string KeywordOptions::canonical() const { return dials().canonical(*this); }
+std::string KeywordOptions::canonical() const { return keyword_dials().canonical(*this); }
 
 FrameData make_keywords(const KeywordOptions& options) {
   FrameData data;

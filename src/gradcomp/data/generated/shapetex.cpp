@@ -24,7 +24,7 @@ ImageSet generate(const ShapeTexOptions& options, Split split, index_t count) {
   return set;
 }
 
-const Dials<ShapeTexOptions>& dials() {
+const Dials<ShapeTexOptions>& shapetex_dials() {
   static const Dials<ShapeTexOptions> all(
       owner,
       {
@@ -50,15 +50,15 @@ const Dials<ShapeTexOptions>& dials() {
 
 }  // namespace
 
-std::vector<Parameter> ShapeTexOptions::parameters() { return dials().parameters(); }
+std::vector<Parameter> ShapeTexOptions::parameters() { return shapetex_dials().parameters(); }
 
 ShapeTexOptions ShapeTexOptions::parse(const std::string& text) {
-  const ShapeTexOptions o = dials().from(split_pairs(owner, text));
+  const ShapeTexOptions o = shapetex_dials().from(split_pairs(owner, text));
   require(o.small <= o.large, "{}: small={} is above large={}", owner, o.small, o.large);
   return o;
 }
 
-std::string ShapeTexOptions::canonical() const { return dials().canonical(*this); }
+std::string ShapeTexOptions::canonical() const { return shapetex_dials().canonical(*this); }
 
 ImageData make_shapetex(const ShapeTexOptions& options) {
   ImageData data;
