@@ -1,6 +1,7 @@
 #pragma once
 // The frame of the programs that time what one would write instead of our kernels.
 #include <CLI/CLI.hpp>
+#include <Kokkos_Core.hpp>
 #include <functional>
 #include <string>
 
