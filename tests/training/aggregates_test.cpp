@@ -43,6 +43,11 @@ TEST(DensityMedian, IsTheLowestAndTheHighestOfTheRanksMedians) {
   EXPECT_DOUBLE_EQ(median.highest, comm->size());
   EXPECT_EQ(median.samples, 4);
   EXPECT_EQ(density_median(*comm, {}).samples, 0);
+  const bool first = comm->rank() == 0;  // the others have none, as dedicated servers
+  const DensityMedian alone = density_median(*comm, first ? std::vector{0.5, 0.5, 2.0} : std::vector<double>());
+  EXPECT_EQ(alone.lowest, 0.5);
+  EXPECT_EQ(alone.highest, 0.5);
+  EXPECT_EQ(alone.samples, 3);
 }
 
 TEST(EvaluateHeldOut, HasTheSameLossHoweverTheSetIsShared) {

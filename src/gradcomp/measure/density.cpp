@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "gradcomp/comm/over_ranks.hpp"
 #include "gradcomp/measure/samples.hpp"
@@ -27,9 +28,13 @@ DensityStatistics::DensityStatistics(const std::vector<double>& ratios) {
 }
 
 DensityMedian density_median(Transport& comm, const std::vector<double>& ratios) {
-  if (ratios.empty()) return {0, 0, 0};
-  const std::vector<double> own = {Samples(ratios).median()};
-  return {min_over_ranks(comm, own)[0], max_over_ranks(comm, own)[0], static_cast<index_t>(ratios.size())};
+  constexpr double none = std::numeric_limits<double>::max();
+  const bool has = !ratios.empty();
+  const double own = has ? Samples(ratios).median() : none;
+  const double lowest = min_over_ranks(comm, {own})[0];
+  const auto most = max_over_ranks(comm, {has ? own : -none, static_cast<double>(ratios.size())});
+  if (most[1] == 0) return {0, 0, 0};
+  return {lowest, most[0], static_cast<index_t>(most[1])};
 }
 
 std::optional<std::string> density_failure(const std::string& method, const DensityMedian& median, double tolerance) {

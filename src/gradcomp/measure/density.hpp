@@ -21,10 +21,10 @@ struct DensityStatistics {
 /// Median and sample count over all ranks, or of the only one.
 struct DensityMedian {
   double lowest, highest;  ///< over ranks
-  index_t samples;         ///< of this rank
+  index_t samples;         ///< of the rank with the most
 };
 
-/// The median of `ratios`, which must be empty on every rank or on none. Collective.
+/// The median of `ratios`; a rank may have none (a dedicated server). Collective.
 DensityMedian density_median(Transport& comm, const std::vector<double>& ratios);
 
 /// Empty if `median` is in [1 - tolerance, 1 + tolerance], if tolerance is 0 (off), or without samples. Otherwise one
