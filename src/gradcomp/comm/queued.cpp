@@ -155,12 +155,13 @@ void carry(Queue& queue, QueuedCalls& calls) {
   calls.inner = Completion();
 }
 
-/// The communication thread. It holds the queue itself: the owner may be gone.
+/// The communication thread. It holds the queue itself: the owner may be gone. Once that has given up, no call is begun
+/// any more: Kokkos may have been finalized.
 void serve(const std::shared_ptr<Queue>& queue) {
   std::unique_lock lock(queue->mutex);
   while (true) {
-    queue->wake.wait(lock, [&] { return queue->stop || !queue->calls.empty(); });
-    if (queue->calls.empty()) return;
+    queue->wake.wait(lock, [&] { return queue->stop || queue->dead || !queue->calls.empty(); });
+    if (queue->dead || queue->calls.empty()) return;
     auto calls = std::move(queue->calls.front());
     queue->calls.pop_front();
     lock.unlock();
