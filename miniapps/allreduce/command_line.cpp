@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "../renamed_option.hpp"
 #include "gradcomp/core/spec_part.hpp"
 #include "gradcomp/core/version_config.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
@@ -92,12 +93,8 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
       ->check(CLI::Range(index_t{1}, index_t{1000000}));
   app.add_option("--untimed", line.reduction.untimed, "repetitions before the timed ones")
       ->check(CLI::Range(index_t{0}, index_t{1000000}));
-  const auto renamed = [&app](const std::string& former, const std::string& name) {
-    const auto answer = [=](const std::string&) { throw CLI::ValidationError(former + " is now called " + name); };
-    app.add_option_function<std::string>(former, answer)->group("");  // hidden
-  };
-  renamed("--warmup", "--untimed");
-  renamed("--time-limit", "--timeout");
+  renamed_option(app, "--warmup", "--untimed");
+  renamed_option(app, "--time-limit", "--timeout");
   app.add_option("--density-tolerance", line.density_tolerance,
                  "fail if a method's median of achieved / target density is further from 1 than this; 0: off")
       ->check(CLI::NonNegativeNumber);

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 
+#include "../renamed_option.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/version_config.hpp"
 #include "gradcomp/data/registry.hpp"
@@ -125,8 +126,7 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
       "--timeout", o.timeout,
       "seconds that a rank waits for the others, in exchanges and between steps, before the job ends with an "
       "error; 0: for ever");
-  const auto renamed = [](const std::string&) { throw CLI::ValidationError("--time-limit is now called --timeout"); };
-  app.add_option_function<std::string>("--time-limit", renamed)->group("");  // hidden
+  renamed_option(app, "--time-limit", "--timeout");
   app.add_option("--link", o.link,
                  "emulate a link, for example 100Mbit/s,50us; several rates, for example 100Mbit/s,1Gbit/s,50us, take "
                  "turns, each for a block of steps, and show below which rate a method pays; default: the real link");

@@ -13,6 +13,7 @@
 #include "gradcomp/kernels/lanes/arrays.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
+#include "gradcomp/kernels/quantise/nearest_code.hpp"
 #include "gradcomp/kernels/random/uniform_rows.hpp"
 
 namespace gradcomp::compressors {
@@ -72,11 +73,6 @@ KOKKOS_FORCEINLINE_FUNCTION float block_scale(const Warp& warp, const Source& so
 }
 
 /// q of x = a / s, as a float. Bounded also where a scale among the denormals was rounded coarsely.
-KOKKOS_FORCEINLINE_FUNCTION float nearest_code(float x) {
-  const float q = (x + 0x1.8p23f) - 0x1.8p23f;  // ties to even; the sum has no fractional bits left
-  const float low = q > -127.0f ? q : -127.0f;  // also what is no number
-  return low < 127.0f ? low : 127.0f;
-}
 KOKKOS_FORCEINLINE_FUNCTION float stochastic_code(float x, float u) {
   const float low = x > -127.0f ? x : -127.0f, bounded = low < 127.0f ? low : 127.0f;
   const auto whole = static_cast<float>(static_cast<std::int32_t>(bounded));
@@ -110,7 +106,7 @@ void encode_blocks(const Exec& exec, const Source& source, const Int8State& stat
           Lanes<std::int8_t> code[kernels::uniform_rows];
           kernels::send_rows<kernels::uniform_rows>(warp, source, i, size, [&](int l, float a, int row) {
             const float x = a / divisor;
-            const float q = stochastic ? stochastic_code(x, u[row][l]) : nearest_code(x);
+            const float q = stochastic ? stochastic_code(x, u[row][l]) : kernels::nearest_code(x);
             const auto whole = static_cast<std::int32_t>(q);
             code[row][l] = static_cast<std::int8_t>(whole);
             return static_cast<float>(whole) * scale;

@@ -6,10 +6,9 @@
 
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "error_of.hpp"
+#include "temporary_folder.hpp"
 
 namespace gradcomp {
 namespace {
@@ -17,24 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::error_of;
 
-class AtomicFileTest : public testing::Test {
- protected:
-  AtomicFileTest() { fs::create_directories(m_folder); }
-  ~AtomicFileTest() override { fs::remove_all(m_folder); }
-
-  std::string path(const std::string& name) const { return (m_folder / name).string(); }
-  static std::string content(const std::string& file) {
-    std::ostringstream text;
-    text << std::ifstream(file).rdbuf();
-    return text.str();
-  }
-  std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(m_folder), fs::directory_iterator{}));
-  }
-
-  fs::path m_folder = fs::temp_directory_path() / ("gradcomp_atomic_" + std::to_string(::getpid()) + "_" +
-                                                   testing::UnitTest::GetInstance()->current_test_info()->name());
-};
+using AtomicFileTest = test::TemporaryFolder;
 
 TEST_F(AtomicFileTest, WritesTheBodyBehindTheHead) {
   const std::array<std::byte, 3> body = {std::byte{'x'}, std::byte{0}, std::byte{'y'}};

@@ -6,10 +6,9 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "error_of.hpp"
+#include "temporary_folder.hpp"
 
 namespace gradcomp::report {
 namespace {
@@ -17,24 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::error_of;
 
-class ResultFileTest : public testing::Test {
- protected:
-  ResultFileTest() { fs::create_directories(m_folder); }
-  ~ResultFileTest() override { fs::remove_all(m_folder); }
-
-  std::string path(const std::string& name) const { return (m_folder / name).string(); }
-  static std::string content(const std::string& file) {
-    std::ostringstream text;
-    text << std::ifstream(file).rdbuf();
-    return text.str();
-  }
-  std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(m_folder), fs::directory_iterator{}));
-  }
-
-  fs::path m_folder = fs::temp_directory_path() / ("gradcomp_report_" + std::to_string(::getpid()) + "_" +
-                                                   testing::UnitTest::GetInstance()->current_test_info()->name());
-};
+using ResultFileTest = test::TemporaryFolder;
 
 TEST_F(ResultFileTest, WritesWhatWasAdded) {
   ResultFile file(path("a.json"), Json{{"date", "today"}});

@@ -4,6 +4,7 @@
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
+#include "gradcomp/kernels/quantise/nearest_code.hpp"
 
 namespace gradcomp::value_coders {
 
@@ -17,9 +18,6 @@ constexpr index_t value_block = 256;
 constexpr float levels = 127;
 /// Largest scale: 127 of it are just below the largest float, so that every decoded value is finite.
 constexpr float largest_scale = 0x1.0204p121f;
-
-/// x to the nearest integer, ties to even, for |x| < 2^22: the sum has no fractional bits left.
-KOKKOS_FORCEINLINE_FUNCTION float nearest_integer(float x) { return (x + 0x1.8p23f) - 0x1.8p23f; }
 
 index_t block_count(index_t kept) { return (kept + value_block - 1) / value_block; }
 
@@ -43,8 +41,8 @@ void encode_int8(const Exec& exec, const float* values, index_t kept, std::byte*
           });
         }
         const float largest = Kokkos::bit_cast<float>(static_cast<std::uint32_t>(warp.max(most)));
-        const float limit = levels, scale_limit = largest_scale;  // min() needs addresses, which devices have not
-        const float scale = Kokkos::min(largest / limit, scale_limit);
+        const float scale_limit = largest_scale;  // min() needs an address, which devices have not
+        const float scale = Kokkos::min(largest / levels, scale_limit);
         const float divisor = scale > 0 ? scale : 1;  // v / 1 of values this small is zero
         warp.once([&] { scales[b] = scale; });
         for (index_t row = first; row < end; row += warp_lanes) {
@@ -55,7 +53,7 @@ void encode_int8(const Exec& exec, const float* values, index_t kept, std::byte*
           kernels::load_row(warp, values + row, active, x);
           warp.each([&](int l) {
             // a scale among the denormals is rounded coarsely: the quotient may exceed 127
-            const float q = Kokkos::min(Kokkos::max(nearest_integer(x[l] / divisor), -limit), limit);
+            const float q = kernels::nearest_code(x[l] / divisor);
             code[l] = static_cast<std::int8_t>(static_cast<std::int32_t>(q));
             back[l] = static_cast<float>(static_cast<std::int32_t>(q)) * scale;
           });

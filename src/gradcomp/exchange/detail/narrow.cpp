@@ -4,6 +4,7 @@
 #include "gradcomp/kernels/lanes/lanes.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
 #include "gradcomp/kernels/quantise/casts.hpp"
+#include "gradcomp/kernels/quantise/nearest_code.hpp"
 
 namespace gradcomp {
 namespace {
@@ -31,11 +32,9 @@ KOKKOS_FORCEINLINE_FUNCTION float widened(std::int32_t exponent, std::int8_t cod
   return static_cast<float>(code) * power_of_two(exponent);
 }
 
-/// To the nearest whole number, ties to even, for |x| < 2^22: the sum has no fractional bits left.
 KOKKOS_FORCEINLINE_FUNCTION std::int8_t to_code(std::int32_t exponent, float x) {
   if (exponent == no_number) return 1;
-  const float code = (x * power_of_two(254 - exponent) + 0x1.8p23f) - 0x1.8p23f;
-  return static_cast<std::int8_t>(code > 127 ? 127 : code < -127 ? -127 : code);
+  return static_cast<std::int8_t>(kernels::nearest_code(x * power_of_two(254 - exponent)));
 }
 
 }  // namespace
