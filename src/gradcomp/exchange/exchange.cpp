@@ -53,7 +53,7 @@ void Exchange::begin(const Exec& exec, const Span<const float>& gradient, const 
   m_timeline = timeline;
   m_launched = 0;
   m_sent_before = m_transport->ledger().total().sent;
-  m_verdict.clear(exec);
+  m_verdict.clear(after(exec));
 }
 
 void Exchange::launch(const Exec& exec, std::size_t bucket, int round) {
@@ -74,33 +74,41 @@ void Exchange::complete(const Exec& exec, std::size_t bucket, int round, const I
 }
 
 void Exchange::ready(const Exec& exec, std::size_t first_segment) {
-  if (!m_overlapped) return;
-  while (m_launched < m_ranges.size() && m_ranges[m_launched].first >= first_segment) launch(exec, m_launched++, 0);
+  const auto next_is_ready = [&] {
+    return m_launched < m_ranges.size() && m_ranges[m_launched].first >= first_segment;
+  };
+  if (!m_overlapped || !next_is_ready()) return;
+  const Exec& side = after(exec);
+  while (next_is_ready()) launch(side, m_launched++, 0);
 }
 
 const Verdict& Exchange::finish(const Exec& exec, const Idle& idle) {
+  ready(exec, 0);
+  const Exec& side = after(exec);
   if (m_overlapped) {
-    ready(exec, 0);
     for (int round = 0; round < m_rounds; ++round) {
       for (std::size_t bucket = 0; bucket < m_ranges.size(); ++bucket) {
-        complete(exec, bucket, round, idle);
-        if (round + 1 < m_rounds) launch(exec, bucket, round + 1);
+        complete(side, bucket, round, idle);
+        if (round + 1 < m_rounds) launch(side, bucket, round + 1);
       }
     }
   } else {
     for (std::size_t bucket = 0; bucket < m_ranges.size(); ++bucket) {
       for (int round = 0; round < m_rounds; ++round) {
-        launch(exec, bucket, round);
-        complete(exec, bucket, round, idle);
+        launch(side, bucket, round);
+        complete(side, bucket, round, idle);
       }
     }
   }
-  m_verdict.fetch(exec);
+  m_verdict.fetch(side);
+  join(exec);
   return m_verdict;
 }
 
 StepReport Exchange::close(const Exec& exec) {
-  for (auto& reduction : m_reductions) reduction->settle(exec, m_verdict);
+  const Exec& side = after(exec);
+  for (auto& reduction : m_reductions) reduction->settle(side, m_verdict);
+  join(exec);
   m_open = true;
   if (device_is_host) resolve(exec);
   StepReport report;
@@ -131,7 +139,9 @@ void Exchange::resolve(const Exec& exec) {
   if (!std::exchange(m_open, false)) return;
   m_skipped = m_verdict.skipped();
   if (!m_skipped) return;
-  for (auto& reduction : m_reductions) reduction->take_back(exec);
+  const Exec& side = after(exec);
+  for (auto& reduction : m_reductions) reduction->take_back(side);
+  join(exec);
 }
 
 Memories Exchange::memories() {

@@ -3,15 +3,16 @@
 // their rounds travel. Strategies own one and decide when there is something to exchange.
 //
 // Overlapped, a bucket is compressed and its exchange started as soon as it is complete, while others are still being
-// computed. Rounds are exchanged in a fixed order (round 0 of bucket 0, 1, .., then round 1 of bucket 0, 1, ..), which
-// is the same on all ranks and does not depend on the order of readiness. Otherwise all buckets are exchanged at the
-// end, one after the other, and each round waits for its exchange: this is the plain reference, and the easiest to
-// profile.
+// computed. On a device this work has a stream of its own, beside that of the caller. Rounds are exchanged in a fixed
+// order (round 0 of bucket 0, 1, .., then round 1 of bucket 0, 1, ..), which is the same on all ranks and does not
+// depend on the order of readiness. Otherwise all buckets are exchanged at the end, one after the other, and each round
+// waits for its exchange: this is the plain reference, and the easiest to profile.
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include "gradcomp/comm/counting.hpp"
+#include "gradcomp/core/side_stream.hpp"
 #include "gradcomp/exchange/buckets.hpp"
 #include "gradcomp/exchange/reduction.hpp"
 
@@ -82,6 +83,11 @@ class Exchange {
   Transport& transport() { return *m_transport; }
 
  private:
+  /// Where the work of this exchange runs: overlapped beside the caller's, otherwise on `exec`.
+  const Exec& after(const Exec& exec) { return m_overlapped ? m_side.after(exec) : exec; }
+  void join(const Exec& exec) {
+    if (m_overlapped) m_side.join(exec);
+  }
   void launch(const Exec& exec, std::size_t bucket, int round);
   void complete(const Exec& exec, std::size_t bucket, int round, const Idle& idle);
 
@@ -104,6 +110,8 @@ class Exchange {
   index_t m_sent_before = 0;   ///< wire bytes before this step
   bool m_open = false;         ///< closed, and not resolved yet
   bool m_skipped = false;      ///< the last step that was resolved
+
+  SideStream m_side;  ///< declared last: its work ends before the buffers above do
 };
 
 /// Makes the exchange of one method. Collective. The exchange communicates on a duplicate of `transport`. It uses a

@@ -1,9 +1,11 @@
 #include "gradcomp/strategy/strategies/priority.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/comm/queued.hpp"
+#include "gradcomp/core/side_stream.hpp"
 #include "gradcomp/strategy/detail/announcements.hpp"
 #include "gradcomp/strategy/detail/bucket_places.hpp"
 #include "gradcomp/strategy/detail/bucket_update.hpp"
@@ -68,6 +70,7 @@ class Priority final : public Strategy {
   std::size_t m_ready = 0, m_left = 0;  ///< buckets of m_sent that are complete, and that are not up to date
   StepReport m_report;
   index_t m_sent_before = 0;  ///< wire bytes that have been reported
+  SideStream m_side;          ///< of compression and exchange; its work ends before the buffers above do
 };
 
 Priority::Priority(const StrategySetup& setup, std::unique_ptr<CountingTransport> transport)
@@ -134,6 +137,7 @@ void Priority::ready(const Exec& exec, std::size_t first_segment) {
   for (; m_ready < m_ranges.size() && m_ranges[m_ready].first >= first_segment; ++m_ready) {
     m_buckets[m_ready]->set_ready();
     if (m_announced.leads()) m_window.add(m_ready);
+    m_side.after(exec);
   }
   progress(exec);
 }
@@ -184,7 +188,8 @@ void Priority::start(const Exec& exec, std::size_t bucket) {
                m_now.timeline);
 }
 
-/// Does what can be done with a bucket that has been started; false: nothing.
+/// Does what can be done with a bucket that has been started; false: nothing. `exec`: the side stream's, as of all
+/// functions above that start something.
 bool Priority::advance(const Exec& exec, std::size_t bucket) {
   BucketUpdate& update = *m_buckets[bucket];
   if (!update.advance(exec)) return false;
@@ -201,20 +206,23 @@ bool Priority::advance(const Exec& exec, std::size_t bucket) {
 bool Priority::progress(const Exec& exec) {
   if (m_left == 0) return false;
   bool moved = false;
-  for (std::size_t b = 0; b < m_buckets.size(); ++b) moved = advance(exec, b) || moved;
-  while (start_next(exec)) moved = true;
+  const Exec& side = m_side.beside(exec);
+  for (std::size_t b = 0; b < m_buckets.size(); ++b) moved = advance(side, b) || moved;
+  while (start_next(side)) moved = true;
   return (!m_backward && update_arrived(exec)) || moved;
 }
 
 bool Priority::update_arrived(const Exec& exec) {
-  const std::size_t before = m_left;
+  const auto has_arrived = [](const auto& bucket) { return bucket->state() == State::arrived; };
+  if (std::none_of(m_buckets.begin(), m_buckets.end(), has_arrived)) return false;
+  m_side.join(exec);
   for (auto& bucket : m_buckets) {
-    if (bucket->state() != State::arrived) continue;
+    if (!has_arrived(bucket)) continue;
     bucket->apply(exec, m_sent.parameters);
     --m_left;
   }
   if (m_left == 0) report_step();
-  return m_left < before;
+  return true;
 }
 
 void Priority::report_step() {
