@@ -26,22 +26,9 @@ struct BenchOptions {
   report::Json json() const;
 };
 
-/// Parses the arguments that are not Kokkos' (Arguments::own). Returns an exit status when the program is done
+/// Parses the arguments that are not Kokkos' (program/arguments.hpp). Returns an exit status when the program is done
 /// (--help, --version); throws Error for what is not allowed.
 std::optional<int> parse(int argc, char** argv, BenchOptions& options);
-
-/// The command line in two parts, each behind the program's name: --kokkos-* is for Kokkos.
-struct Arguments {
-  Arguments(int argc, char** argv);
-
-  /// Hands --threads on to Kokkos. Throws Error when --kokkos-num-threads asks for another number.
-  void set_threads(int threads);
-
-  std::vector<char*> own, kokkos;
-
- private:
-  std::string m_threads;
-};
 
 /// Sizes of --full: powers of four from 2^10 on, 2^27, two that are none, and the tensors of ResNet-18.
 std::vector<index_t> full_sizes();

@@ -5,10 +5,10 @@
 #include <functional>
 #include <string>
 
-#include "gradcomp/core/arguments.hpp"
 #include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/core/program.hpp"
+#include "gradcomp/program/arguments.hpp"
+#include "gradcomp/program/program.hpp"
 #include "gradcomp/report/json.hpp"
 
 namespace gradcomp::bench {
@@ -19,12 +19,7 @@ inline int run_alternative(CLI::App& app, int argc, char** argv, const std::stri
                            const std::function<report::Json()>& measure) {
   return run_program(app.get_name().c_str(), [&] {
     Arguments arguments(argc, argv);
-    try {
-      app.parse(arguments.own_argc, arguments.own_argv());
-    } catch (const CLI::ParseError& error) {
-      if (error.get_exit_code() == 0) return app.exit(error);
-      throw Error(error.what());
-    }
+    if (const auto status = gradcomp::parse(app, arguments.own_argc, arguments.own_argv())) return *status;
     check_writable(output);
     const Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
     const report::Json document = measure();

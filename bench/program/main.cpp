@@ -9,7 +9,8 @@
 #include "case.hpp"
 #include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/core/program.hpp"
+#include "gradcomp/program/arguments.hpp"
+#include "gradcomp/program/program.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/result_file.hpp"
 #include "memory.hpp"
@@ -62,12 +63,11 @@ report::Json context_of(const Session& session, const report::Json& places) {
 int run(int argc, char** argv) {
   BenchOptions options;
   Arguments arguments(argc, argv);
-  if (const auto status = parse(static_cast<int>(arguments.own.size()), arguments.own.data(), options)) return *status;
+  if (const auto status = parse(arguments.own_argc, arguments.own_argv(), options)) return *status;
   arguments.set_threads(options.threads);
   const auto places = affinity();
-  int kokkos_count = static_cast<int>(arguments.kokkos.size()), only_name = 1;
-  arguments.kokkos.push_back(nullptr);
-  Kokkos::ScopeGuard kokkos(kokkos_count, arguments.kokkos.data());
+  int only_name = 1;
+  Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
   benchmark::Initialize(&only_name, argv);
   Session session;
   session.options = options;

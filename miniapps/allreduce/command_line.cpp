@@ -13,6 +13,7 @@
 #include "gradcomp/exchange/reducer.hpp"
 #include "gradcomp/exchange/registry.hpp"
 #include "gradcomp/method/spec.hpp"
+#include "gradcomp/program/program.hpp"
 
 using namespace gradcomp;
 
@@ -73,8 +74,7 @@ std::vector<MethodSpec> methods_with(const std::string& methods, const std::stri
   return parse_methods(fmt::format("{}", fmt::join(texts, ",")));
 }
 
-CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status) {
-  CommandLine line;
+std::optional<int> parse_command_line(int argc, char** argv, bool prints, CommandLine& line) {
   Range range;
   int ranks_per_node = 0;
   CLI::App app{
@@ -114,18 +114,10 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
   app.add_option("--output", line.output, "result file (JSON)");
   app.add_flag("--list", line.list, "list the methods");
   app.footer("Also takes Kokkos' own options (--kokkos-help).");
-  exit_status = -1;
-  try {
-    app.parse(argc, argv);
-    if (range.least) line.sizes = sizes_between(*range.least, *range.most, range.factor);
-    if (ranks_per_node > 0) line.transport += fmt::format(":ranks_per_node={}", ranks_per_node);
-    require(!line.raw || (line.link.empty() && split_words(line.transport, ':').front() == "mpi"),
-            "--raw is of the real link over MPI: not allowed with --link or --transport {}", line.transport);
-  } catch (const CLI::Success& success) {
-    exit_status = rank == 0 ? app.exit(success) : 0;
-  } catch (const std::exception& error) {  // of CLI11 or our own
-    if (rank == 0) fmt::print(stderr, "gradcomp-allreduce: error: {}\n", error.what());
-    exit_status = 2;
-  }
-  return line;
+  if (const auto status = parse(app, argc, argv, prints)) return status;
+  if (range.least) line.sizes = sizes_between(*range.least, *range.most, range.factor);
+  if (ranks_per_node > 0) line.transport += fmt::format(":ranks_per_node={}", ranks_per_node);
+  require(!line.raw || (line.link.empty() && split_words(line.transport, ':').front() == "mpi"),
+          "--raw is of the real link over MPI: not allowed with --link or --transport {}", line.transport);
+  return std::nullopt;
 }

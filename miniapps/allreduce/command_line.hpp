@@ -1,5 +1,6 @@
 #pragma once
 // The command line of gradcomp-allreduce.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,8 @@ struct CommandLine {
   bool list = false;
 };
 
-/// Parses; `exit_status` is negative unless the program ends here. `rank` 0 prints.
-CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status);
+/// Parses and checks, as gradcomp::parse() does (program/program.hpp).
+std::optional<int> parse_command_line(int argc, char** argv, bool prints, CommandLine& line);
 
 /// Sizes in elements from `least` to `most` bytes of gradient, each `factor` times the one before. Throws Error for a
 /// factor below 2, fewer than 4 bytes, or an empty range.

@@ -7,7 +7,6 @@
 #include "gradcomp/comm/mpi_session.hpp"
 #include "gradcomp/comm/queued.hpp"
 #include "gradcomp/comm/transports/mpi.hpp"
-#include "gradcomp/core/arguments.hpp"
 #include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/data/open_task.hpp"
 #include "gradcomp/measure/density.hpp"
@@ -16,6 +15,7 @@
 #include "gradcomp/method/spec.hpp"
 #include "gradcomp/nn/make_model.hpp"
 #include "gradcomp/nn/networks/shapes.hpp"
+#include "gradcomp/program/program.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/progress.hpp"
 #include "gradcomp/report/result_file.hpp"
@@ -190,12 +190,9 @@ std::string list(const std::string& what) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_mpi_program("gradcomp-train", argc, argv, [&](const MpiSession& session) {
-    Arguments arguments(argc, argv);
-    const Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
-    int exit_status = -1;
-    const CommandLine line = parse_command_line(arguments.own_argc, arguments.own_argv(), session.rank(), exit_status);
-    if (exit_status >= 0) return exit_status;
+  CommandLine line;
+  const auto parse = [&](int count, char** own, bool prints) { return parse_command_line(count, own, prints, line); };
+  return run_program_on_ranks("gradcomp-train", argc, argv, parse, [&](const MpiSession& session) {
     if (!line.list.empty()) {
       if (session.rank() == 0) fmt::print("{}", list(line.list));
       return 0;
