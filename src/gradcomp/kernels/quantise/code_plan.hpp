@@ -1,53 +1,31 @@
 #pragma once
 // Elementwise codes of a layout in the sections of a payload, by a codec (codecs.hpp), and back.
 //
-// Sections: the scales (Codec::words f32 for each bucket), whole blocks of codes (vertical u32 words, bit_pack.hpp),
-// then for each segment the bit string of the codes behind its last whole block. Bytes: 1 read of a (and 1 write with a
-// residual), bits / 32 writes.
-#include <vector>
-
+// Sections: the scales (Codec::words f32 for each bucket), then the codes as code_pieces.hpp has them. Bytes: 1 read of
+// a (and 1 write with a residual), bits / 32 writes.
 #include "gradcomp/kernels/lanes/add_count.hpp"
 #include "gradcomp/kernels/quantise/bucket_ranges.hpp"
+#include "gradcomp/kernels/quantise/code_pieces.hpp"
 #include "gradcomp/kernels/quantise/codecs.hpp"
 
 namespace gradcomp::kernels {
 
-/// How a layout is cut and where its parts lie in the sections; made once, in prepare().
-struct CodePlan {
-  /// Elements [first, first + count) of the layout; `element` is the index of the first inside its segment.
-  struct Piece {
-    index_t first, element, segment_id, bucket, word, tail_code, tail_byte;  ///< positions in their arrays
-    std::int32_t count, whole;  ///< the first `whole` codes lie in whole blocks, the others in the tail
-  };
-  /// The codes of one segment behind its last whole block.
-  struct Tail {
-    index_t code, count, byte;
-  };
-
+/// The cut of a layout, and what else codes of up to 9 bits with some f32 for each bucket need; made once, in
+/// prepare().
+struct CodePlan : CodePieces {
   /// `length` of buckets as in BucketRanges; `code_bits` 1 .. 9.
   CodePlan(const Layout& layout, index_t length, int code_bits, int scale_words);
-  /// Makes the plan of one segment that of its first `elements` elements.
-  void resize(const Exec& exec, index_t elements);
 
   index_t scale_count() const { return words_per_bucket * buckets; }
   index_t bytes() const { return 4 * (scale_count() + words) + tail_bytes; }
   index_t scratch_bytes() const;
 
-  index_t length;  ///< of buckets, 0: segments
-  int bits, words_per_bucket;
-  index_t buckets = 0, words = 0, tail_bytes = 0;
-  Vector<Piece> pieces;
-  Vector<Tail> tails;
+  int words_per_bucket;
   Vector<std::uint16_t> tail_codes;  ///< before they are packed
-  Vector<Piece> piece_room;          ///< what `pieces` and `tails` are the beginnings of
-  Vector<Tail> tail_room;
 };
 
 /// CodePlan::bytes() without one: sum over segments of 4 words ceil(n / length) + ceil(n bits / 8).
 index_t coded_bytes(const Layout& layout, index_t length, int bits, int scale_words);
-
-/// Packs the codes behind whole blocks; `bytes` is their section.
-void pack_tails(const Exec& exec, const CodePlan& plan, std::uint8_t* bytes);
 
 /// Writes the codes of a behind the scales that lie at `out` already (what receivers decode with), leaves a - decoded
 /// in the memory. `own`: the scales that a is measured in, plan.scale_count() words. `form`: this is the first touch of
@@ -95,7 +73,7 @@ void encode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, co
         if (!form) return;
         add_count(warp, bad, non_finite);
       });
-  pack_tails(exec, plan, reinterpret_cast<std::uint8_t*>(words + plan.words));
+  pack_tails(exec, plan, tail_codes, reinterpret_cast<std::uint8_t*>(words + plan.words));
 }
 
 /// out += weight * decoded where `gate` is open, from plan.bytes() bytes at `in` (aligned to 4). Counts in `found`,

@@ -5,11 +5,9 @@
 //
 // Bytes: 2 reads of a, the second from cache (and 1 write with a residual). About 2.5 integer operations per element go
 // to random numbers: one Threefry draw serves 8 elements with 16 bits each.
-#include <vector>
-
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
-#include "gradcomp/kernels/pack/bit_pack.hpp"
+#include "gradcomp/kernels/quantise/code_pieces.hpp"
 #include "gradcomp/kernels/random/threefry.hpp"
 
 namespace gradcomp::kernels {
@@ -36,21 +34,21 @@ struct QuantiseStream {
   std::uint32_t rank = 0;
 };
 
-/// How a layout is cut and where its parts lie in the sections; made once, in prepare().
+/// How a layout is coded; made once, in prepare().
 class QuantisePlan {
  public:
   QuantisePlan(const Layout& layout, const QuantiseSpec& spec);
   /// Makes the plan of one segment that of its first `count` elements.
-  void resize(const Exec& exec, index_t count);
+  void resize(const Exec& exec, index_t count) { m_cut.resize(exec, count); }
 
-  index_t norm_count() const { return m_norms; }
+  index_t norm_count() const { return m_cut.buckets; }
   /// 4 per norm + ceil(n bits / 8), summed over segments.
-  index_t bytes() const { return 4 * m_norms + 4 * m_words + m_tail_bytes; }
+  index_t bytes() const { return 4 * m_cut.buckets + 4 * m_cut.words + m_cut.tail_bytes; }
   index_t scratch_bytes() const;
 
   /// The first pass of a step: forms a, writes bytes() bytes to `out` (aligned to 4), leaves a - decoded in the memory.
-  /// Decoded values are `shrink` times unbiased ones. Sections: norms (f32), whole blocks of codes (u32 words), bit
-  /// strings of the codes behind them. Counts non-finite gradient elements.
+  /// Decoded values are `shrink` times unbiased ones. Sections: norms (f32), then the codes as
+  /// code_pieces.hpp has them. Counts non-finite gradient elements.
   void encode(const Exec& exec, const Source& source, const QuantiseStream& stream, float shrink, const Tally& found,
               std::byte* out) const;
 
@@ -59,24 +57,10 @@ class QuantisePlan {
   void decode_add(const Exec& exec, const std::byte* in, float weight, const Gate& gate, const Tally& found,
                   const Span<float>& out) const;
 
-  /// Elements [first, first + count) of the layout; `element` is the index of the first inside its segment.
-  struct Piece {
-    index_t first, element, segment_id, norm, word, tail_code, tail_byte;  ///< positions in their arrays
-    std::int32_t count, whole;  ///< the first `whole` codes lie in whole blocks, the others in the tail
-  };
-  /// The codes of one segment behind its last whole block.
-  struct Tail {
-    index_t code, count, byte;
-  };
-
  private:
   QuantiseSpec m_spec;
-  index_t m_norms = 0, m_words = 0, m_tail_bytes = 0;
-  Vector<Piece> m_pieces;
-  Vector<Tail> m_tails;
+  CodePieces m_cut;
   Vector<std::uint8_t> m_tail_codes;  ///< one byte per code, before they are packed
-  Vector<Piece> m_piece_room;         ///< what m_pieces and m_tails are the beginnings of
-  Vector<Tail> m_tail_room;
 };
 
 }  // namespace gradcomp::kernels
