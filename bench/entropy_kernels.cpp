@@ -25,7 +25,7 @@ struct Coded {
       std::memcpy(&bits, &value, sizeof bits);
       host.push_back(static_cast<std::byte>(bits >> 24));
     }
-    symbols = to_device(input.exec, "gradcomp::bench::symbols", host);
+    symbols = upload("gradcomp::bench::symbols", host);
     encode();
     require(size > 0, "the bytes of sign and exponent have no code shorter than themselves");
   }

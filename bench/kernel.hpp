@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/layout.hpp"
 #include "gradcomp/core/source.hpp"
@@ -61,22 +62,6 @@ std::vector<NamedKernel> all_kernels();
 
 /// Runs a kernel once and checks its answer.
 void run_checked(const NamedKernel& kernel, const KernelInput& input);
-
-/// Array on the device, on the host.
-template <class T>
-std::vector<T> to_host(const Exec& exec, const Vector<T>& device) {
-  std::vector<T> host(device.size());
-  Kokkos::deep_copy(exec, HostSpan<T>(host.data(), host.size()), device);
-  exec.fence("gradcomp::bench::to_host");
-  return host;
-}
-template <class T>
-Vector<T> to_device(const Exec& exec, const char* label, const std::vector<T>& host) {
-  const Vector<T> device(label, host.size());
-  Kokkos::deep_copy(exec, device, HostSpan<const T>(host.data(), host.size()));
-  exec.fence("gradcomp::bench::to_device");
-  return device;
-}
 
 /// Throws Error unless |got - expected| <= tolerance; NaN is refused.
 void require_close(const char* what, index_t element, double got, double expected, double tolerance);

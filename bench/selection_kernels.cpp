@@ -73,7 +73,7 @@ Kernel scatter(const KernelInput& input) {
   const index_t k = entries(input.count()), stride = input.count() / k;
   std::vector<std::uint32_t> at(static_cast<std::size_t>(k));
   for (std::size_t i = 0; i < at.size(); ++i) at[i] = static_cast<std::uint32_t>(static_cast<index_t>(i) * stride);
-  const auto indices = to_device(input.exec, "gradcomp::bench::indices", at);
+  const auto indices = upload("gradcomp::bench::indices", at);
   const Vector<float> out("gradcomp::bench::out", input.gradient.size());
   const auto before = [=] { Kokkos::deep_copy(input.exec, out, 0.0f); };
   const auto work = [=] {  // the first k elements are the values

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/kernels/lanes/arrays.hpp"
 #include "gradcomp/nn/networks/shapes.hpp"
 #include "gradient.hpp"
@@ -48,7 +49,7 @@ Bucket::Bucket(const Exec& space, const std::string& model, int rank)
       p(laplace_gradient(space, plan.p_count(), seed + 1)),
       q(laplace_gradient(space, plan.q_count(), seed + 2)),
       matrices(matrices_of(layout, rank)),
-      matrices_on_device(kernels::upload("gradcomp::bench::matrices", matrices)) {}
+      matrices_on_device(upload("gradcomp::bench::matrices", matrices)) {}
 
 Vector<float> Bucket::room_for_p() const { return kernels::zeroed<float>("gradcomp::bench::p", plan.p_count()); }
 Vector<float> Bucket::room_for_q() const { return kernels::zeroed<float>("gradcomp::bench::q", plan.q_count()); }

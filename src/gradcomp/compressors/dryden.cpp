@@ -8,6 +8,7 @@
 #include "gradcomp/compressors/detail/sparse/sampled_classes.hpp"
 #include "gradcomp/compressors/detail/sparse/sign_classes.hpp"
 #include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/core/read_back.hpp"
 
 namespace gradcomp::compressors {
@@ -35,12 +36,11 @@ struct DrydenState final : State {
         magnitudes("gradcomp::compressors::dryden::magnitudes", static_cast<std::size_t>(classes.count())),
         values("gradcomp::compressors::dryden::values", static_cast<std::size_t>(most)),
         payload("gradcomp::compressors::dryden::payload", static_cast<std::size_t>(capacity)),
-        starts("gradcomp::compressors::dryden::starts", host_starts.size()),
-        ends("gradcomp::compressors::dryden::ends", layout.segments.size()) {
+        starts("gradcomp::compressors::dryden::starts", host_starts.size()) {
     if (sampled) sample.emplace(layout, densest);
     std::vector<index_t> host;
     for (const auto& segment : layout.segments) host.push_back(segment.offset + segment.count);
-    Kokkos::deep_copy(ends, HostSpan<index_t>(host.data(), host.size()));
+    ends = upload("gradcomp::compressors::dryden::ends", host);
     kept.assign(layout.segments.size(), 0);
     for (const auto& segment : layout.segments) target.push_back(target_kept(usual, segment.count));  // until a step
   }

@@ -22,7 +22,7 @@
 #include <utility>
 
 #include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
-#include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/kernels/pack/signs.hpp"
 #include "gradcomp/kernels/select/moments.hpp"
 
@@ -49,7 +49,7 @@ struct EfSignState final : DenseState {
         pieces(tensor_runs(bucket)),
         parts("gradcomp::compressors::ef_sign::parts", pieces.piece.size()),
         sums("gradcomp::compressors::ef_sign::sums", bucket.segments.size()),
-        counts(kernels::upload("gradcomp::compressors::ef_sign::counts", counts_of(bucket))) {}
+        counts(upload("gradcomp::compressors::ef_sign::counts", counts_of(bucket))) {}
   index_t scratch_bytes() const override {
     return tiles.bytes() + first.bytes() + pieces.bytes() + static_cast<index_t>(payload.size());
   }

@@ -19,6 +19,7 @@
 
 #include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
 #include "gradcomp/compressors/detail/levels/one_bit_levels.hpp"
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/kernels/lanes/add_count.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
 #include "gradcomp/kernels/pack/signs.hpp"
@@ -64,8 +65,7 @@ struct OneBitState final : DenseState {
       : DenseState(bucket, payload_bytes), columns(columns_of(bucket), about_mean) {
     const auto list = raw_of(bucket);
     for (const auto& piece : list) raw_count += piece.count;
-    raw = Vector<RawPiece>("gradcomp::compressors::one_bit::raw", list.size());
-    Kokkos::deep_copy(raw, HostSpan<const RawPiece>(list.data(), list.size()));
+    raw = upload("gradcomp::compressors::one_bit::raw", list);
   }
   index_t scratch_bytes() const override {
     return columns.bytes() + static_cast<index_t>(payload.size() + raw.size() * sizeof(RawPiece));

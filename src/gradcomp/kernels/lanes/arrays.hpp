@@ -1,19 +1,10 @@
 #pragma once
 // Arrays that plans make in prepare().
 #include <string>
-#include <vector>
 
-#include "gradcomp/core/types.hpp"
+#include "gradcomp/core/copies.hpp"
 
 namespace gradcomp::kernels {
-
-/// Device copy of a host list.
-template <class T>
-Vector<T> upload(const std::string& label, const std::vector<T>& list) {
-  const Vector<T> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), list.size());
-  Kokkos::deep_copy(device, Kokkos::View<const T*, Kokkos::HostSpace>(list.data(), list.size()));
-  return device;
-}
 
 /// An array of zeros.
 template <class T>

@@ -1,5 +1,6 @@
 #include "gradcomp/kernels/select/sampled_rank.hpp"
 
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 #include "gradcomp/kernels/random/random_subset.hpp"
@@ -70,13 +71,12 @@ SampledRank::SampledRank(const Layout& layout, const std::vector<index_t>& capac
       m_tiles(m_sample_layout),
       m_radix(m_tiles),
       m_samples("gradcomp::kernels::samples", capacity.size()),
-      m_places("gradcomp::kernels::sample_places", capacity.size()),
       m_searches("gradcomp::kernels::sample_searches", capacity.size()),
       m_values(Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::kernels::sample_values"),
                static_cast<std::size_t>(m_sample_layout.count())) {
   std::vector<index_t> places;
   for (const auto& segment : m_sample_layout.segments) places.push_back(segment.offset);
-  Kokkos::deep_copy(m_places, HostSpan<index_t>(places.data(), places.size()));
+  m_places = upload("gradcomp::kernels::sample_places", places);
 }
 
 void SampledRank::run(const Exec& exec, const float* a, const std::vector<Sample>& samples, const std::int32_t* open,

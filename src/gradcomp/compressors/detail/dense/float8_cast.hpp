@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/kernels/lanes/add_count.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 #include "gradcomp/kernels/quantise/float8.hpp"
@@ -20,13 +21,10 @@ namespace gradcomp::compressors {
 
 struct Float8State final : DenseState {
   Float8State(const Layout& bucket, index_t payload_bytes)
-      : DenseState(bucket, payload_bytes),
-        tiles(bucket),
-        first(tiles),
-        place("gradcomp::compressors::float8::place", bucket.segments.size()) {
+      : DenseState(bucket, payload_bytes), tiles(bucket), first(tiles) {
     std::vector<Place> list;
     for (const auto& segment : bucket.segments) list.push_back({segment.id, segment.offset});
-    Kokkos::deep_copy(place, HostSpan<const Place>(list.data(), list.size()));
+    place = upload("gradcomp::compressors::float8::place", list);
   }
   index_t scratch_bytes() const override {
     return tiles.bytes() + first.bytes() + static_cast<index_t>(payload.size() + place.size() * sizeof(Place));

@@ -2,7 +2,7 @@
 // What dgc launches in a step: the repairs of the sampled thresholds of all segments, side by side, and the momentum of
 // tensors that are sent whole.
 #include "gradcomp/compressors/detail/sparse/sampled.hpp"
-#include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/kernels/select/count_above.hpp"
 
 namespace gradcomp::compressors {
@@ -58,7 +58,7 @@ struct DgcState final : SampledState {
       : SampledState(bucket, usual, most, coding, capacity),
         above(tiles),
         ladders("gradcomp::compressors::dgc_ladders", layout.segments.size()),
-        whole(kernels::upload("gradcomp::compressors::dgc_whole", sent_whole)),
+        whole(upload("gradcomp::compressors::dgc_whole", sent_whole)),
         momentum("gradcomp::compressors::dgc_momentum", sent_whole.size()) {}
 
   index_t scratch_bytes() const override {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/core/read_back.hpp"
 
 namespace gradcomp::compressors {
@@ -110,14 +111,13 @@ QuantaState::QuantaState(const Layout& bucket, index_t taus, bool counts)
       selections(layout.segments.size()),
       thresholds(layout.segments.size()),
       sent_taus(static_cast<std::size_t>(taus)),
-      device_ends("gradcomp::compressors::quanta_ends", layout.segments.size()),
       device_thresholds("gradcomp::compressors::quanta_thresholds", layout.segments.size()),
       values("gradcomp::compressors::quanta_values", static_cast<std::size_t>(layout.count())),
       payload("gradcomp::compressors::quanta_payload",
               static_cast<std::size_t>(payload_header_bytes + 4 * taus + 4 * layout.count() +
                                        (counts ? count_bytes(layout.count()) : 0))) {
   for (const auto& segment : layout.segments) ends.push_back(segment.offset + segment.count);
-  Kokkos::deep_copy(device_ends, HostSpan<index_t>(ends.data(), ends.size()));
+  device_ends = upload("gradcomp::compressors::quanta_ends", ends);
   kept.assign(layout.segments.size(), 0);
   target.assign(layout.segments.size(), 0);  // a threshold has no target
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/kernels/lanes/lanes.hpp"
 
 namespace gradcomp::compressors {
@@ -52,7 +52,7 @@ SparseState::SparseState(const Layout& bucket, double usual, index_t most, const
       first(tiles, logs),
       selector(tiles, usual, spare),
       wanted("gradcomp::compressors::wanted", layout.segments.size()),
-      elements(kernels::upload("gradcomp::compressors::elements", tiles.elements)),
+      elements(upload("gradcomp::compressors::elements", tiles.elements)),
       open("gradcomp::compressors::open", layout.segments.size()),
       coder(coding, layout.count(), most),
       payload("gradcomp::compressors::payload", static_cast<std::size_t>(coder.payload_capacity())) {
