@@ -142,18 +142,6 @@ void decode_blocks(const Exec& exec, const Int8State& state, const std::byte* se
       });
 }
 
-/// Makes the blocks of one segment those of its first `count` elements.
-void resize_blocks(const Exec& exec, Int8State& state, index_t count, index_t size) {
-  state.blocks = kernels::first_of(state.room, (count + size - 1) / size);
-  const auto blocks = state.blocks;
-  Kokkos::parallel_for(
-      "gradcomp::compressors::fit_int8_blocks", IndexRange(exec, 0, static_cast<index_t>(blocks.size())),
-      KOKKOS_LAMBDA(const index_t b) {
-        const index_t left = count - b * size;
-        blocks(b).count = static_cast<std::int32_t>(left < size ? left : size);
-      });
-}
-
 class Int8Block final : public DenseBytesOf<Int8State> {
  public:
   Int8Block(Info info, const ParameterValues& options)
@@ -178,7 +166,7 @@ class Int8Block final : public DenseBytesOf<Int8State> {
     decode_blocks(exec, own, sections, weight, gate, out);
   }
   void resize_plans(const Exec& exec, Int8State& own, index_t count) const override {
-    resize_blocks(exec, own, count, m_block);
+    own.blocks = kernels::shortened("gradcomp::compressors::fit_int8_blocks", exec, own.room, {}, m_block, count);
   }
 
  private:
