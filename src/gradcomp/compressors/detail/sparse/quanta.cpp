@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t max_quanta = 65535;
 
 /// Bytes of the counts of `kept` entries.
-constexpr index_t count_bytes(index_t kept) { return (2 * kept + 3) / 4 * 4; }
+constexpr index_t count_bytes(index_t kept) { return padded_bytes(2 * kept); }
 
 /// The words of a payload behind its values of tau.
 template <class Byte>
