@@ -39,10 +39,7 @@ index_t block_count(const Layout& layout, index_t size) {
 }
 
 struct Int8State final : DenseState {
-  Int8State(const Layout& bucket, index_t payload_bytes, index_t size)
-      : DenseState(bucket, payload_bytes),
-        room("gradcomp::compressors::int8_block::blocks", static_cast<std::size_t>(block_count(bucket, size))),
-        blocks(room) {
+  Int8State(const Layout& bucket, index_t payload_bytes, index_t size) : DenseState(bucket, payload_bytes) {
     std::vector<BlockRange> list;
     for (const auto& segment : bucket.segments) {
       for (index_t e = 0; e < segment.count; e += size) {
@@ -50,7 +47,7 @@ struct Int8State final : DenseState {
             {segment.offset + e, e, segment.id, static_cast<std::int32_t>(std::min(size, segment.count - e))});
       }
     }
-    Kokkos::deep_copy(blocks, HostSpan<const BlockRange>(list.data(), list.size()));
+    blocks = room = upload("gradcomp::compressors::int8_block::blocks", list);
   }
   index_t scratch_bytes() const override {
     return static_cast<index_t>(payload.size() + room.size() * sizeof(BlockRange));
