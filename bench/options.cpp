@@ -70,7 +70,7 @@ void fill_defaults(const CLI::App& app, BenchOptions& options) {
   if (options.data.empty()) options.data = {"laplace"};
   const bool synthetic = std::count(options.data.begin(), options.data.end(), "laplace") > 0;
   require(synthetic || (app.count("--sizes") == 0 && !options.full),
-          "--sizes and --full are of the synthetic gradient; --data has files only, add laplace");
+          "--sizes and --full apply only to the synthetic gradient; --data has only files; add laplace");
   if (options.quick && options.samples == 0) options.samples = quick_samples;
   if (!synthetic) return;
   if (options.full) options.sizes = full_sizes();

@@ -1,5 +1,5 @@
 #pragma once
-// The frame of the programs that time what one would write instead of our kernels.
+// The frame of the programs that time alternatives to our kernels.
 #include <CLI/CLI.hpp>
 #include <Kokkos_Core.hpp>
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace gradcomp::bench {
 
-/// Parses the command line by `app`, starts Kokkos, and writes what `measure` returns to the file `output`, unless that
-/// is empty. Returns the exit status; an error is one line with the name of `app`.
+/// Parses the command line with `app`, starts Kokkos, and writes the result of `measure` to the file `output`, unless
+/// that name is empty. Returns the exit status. An error is printed as one line with the name of `app`.
 inline int run_alternative(CLI::App& app, int argc, char** argv, const std::string& output,
                            const std::function<report::Json()>& measure) {
   return run_program(app.get_name().c_str(), [&] {

@@ -1,4 +1,4 @@
-// gradcomp-allreduce: the reduction alone, over sizes and methods, in the manner of nccl-tests.
+// gradcomp-allreduce: times the reduction alone, for several sizes and methods, as nccl-tests does.
 #include "command_line.hpp"
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/comm/mpi_session.hpp"
@@ -18,8 +18,8 @@ using namespace gradcomp;
 
 namespace {
 
-/// One case: its row in the file and its line in the table. `raw_ms`: of the library's own allreduce; 0: not
-/// comparable.
+/// Adds the row of one case to the file and its line to the table. `raw_ms`: time of the MPI library's own allreduce;
+/// 0: not comparable.
 void record(const MethodSpec& spec, index_t elements, int ranks, const ReductionResult& r, double raw_ms,
             report::ResultFile& file, report::Table& table) {
   const double median = report::quantile(r.times_ms, 0.5), p99 = report::quantile(r.times_ms, 0.99);

@@ -1,5 +1,4 @@
-// gradcomp-evaluate: every compressor on gradients from files, distributions or a training, on one rank.
-
+// gradcomp-evaluate: evaluates compressors on gradients from files, distributions or a training, on one rank.
 #include "command_line.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/evaluate/evaluation.hpp"
@@ -35,7 +34,7 @@ report::Json to_json(const evaluate::Options& o) {
 
 int run(const evaluate::Options& o) {
   const Exec exec;
-  parse_methods(o.method_list());  // refused before files and data sets are read
+  parse_methods(o.method_list());  // refuses a wrong spec before files and data sets are read
   report::RunInfo info;
   info.program = "gradcomp-evaluate";
   info.options = to_json(o);

@@ -16,12 +16,11 @@ using namespace gradcomp;
 
 namespace {
 
-/// The number of --bucket-kib.
 index_t parse_kib(const std::string& text) {
   index_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   require(error == std::errc() && end == text.data() + text.size() && value >= 1,
-          "--bucket-kib {} is not allowed; auto, or at least 1", text);
+          "--bucket-kib {} is not allowed; it must be auto or at least 1", text);
   return value;
 }
 

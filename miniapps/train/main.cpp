@@ -1,4 +1,4 @@
-// gradcomp-train: data-parallel training of one model with one or many methods, controls included.
+// gradcomp-train: trains one model data-parallel with one or many methods, including controls.
 #include <algorithm>
 
 #include "command_line.hpp"
@@ -29,17 +29,17 @@ using namespace gradcomp;
 
 namespace {
 
-/// Everything that can be wrong with the input, opened or parsed on every rank before any rank starts to train.
+/// The input, opened and parsed on every rank before any rank starts to train, so that errors appear at once.
 struct Prepared {
   std::vector<MethodSpec> methods;
   std::vector<train::Contender> contenders;
   std::vector<std::uint64_t> seeds;
-  std::unique_ptr<data::Task> task;         ///< none where the job only describes the model
-  std::unique_ptr<nn::Model<float>> model;  ///< neither then
-  Layout shapes;                            ///< and these only then
+  std::unique_ptr<data::Task> task;         ///< null if the job only describes the model
+  std::unique_ptr<nn::Model<float>> model;  ///< null if the job only describes the model
+  Layout shapes;                            ///< only if the job only describes the model
   std::unique_ptr<Transport> carrier;
-  std::unique_ptr<train::EmulatedLinks> links;  ///< none where the link is real
-  std::unique_ptr<train::JobEnergy> energy;     ///< none where the job only describes or tunes
+  std::unique_ptr<train::EmulatedLinks> links;  ///< null if the link is real
+  std::unique_ptr<train::JobEnergy> energy;     ///< null if the job only describes or tunes
   std::unique_ptr<report::ResultFile> file;
 };
 
@@ -50,7 +50,7 @@ report::Json energy_context(const train::JobEnergy* energy) {
   return json;
 }
 
-/// The tensors of the job's model: published ones, or those that it has for the job's data.
+/// The tensors of the job's model: those of a published model, or those that the model has for the job's data.
 Layout shapes_of(const train::Options& o) {
   const auto names = nn::shape_names(), trained = nn::model_names();
   const auto has = [&](const auto& list) { return std::find(list.begin(), list.end(), o.model) != list.end(); };
@@ -87,7 +87,7 @@ Prepared prepare(const CommandLine& line, const MpiSession& session, Transport& 
       p.task = data::open_task(o.data, o.length);
       train::target_value(o.target, train::Metric(p.task->shape().kind));
       train::check_checkpoints(o, session.rank());
-      p.task->steps_per_epoch(o.shard(session.rank(), session.size()));  // refuses a set that is too small
+      p.task->steps_per_epoch(o.shard(session.rank(), session.size()));  // throws if the set is too small
       options["data"] = p.task->name();                                  // without the user's path
       options["data_crc"] = p.task->crc();
       p.model = nn::make_model<float>(o.model, p.task->shape(), static_cast<int>(o.batch));
@@ -117,7 +117,7 @@ int run(const CommandLine& line, const MpiSession& session) {
     return 0;
   }
 
-  control = make_limited(std::move(control), o.timeout);  // of evaluations too, and of the meetings between steps
+  control = make_limited(std::move(control), o.timeout);  // also for evaluations and for the meetings between steps
   report::ProgressBar bar(first);
   if (o.tune) {
     tune(exec, {o, *p.task, *p.model, *p.carrier, *control, nullptr, p.links.get()}, p.contenders, bar);
@@ -178,7 +178,6 @@ std::string entries_text(const std::vector<Entry>& entries) {
   return page;
 }
 
-/// What there is to choose from.
 std::string list(const std::string& what) {
   if (what == "markdown") return methods_markdown();
   if (what == "text") return methods_text();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t seed = 1;
 
-/// Sum of x[i x_step] y[i y_step], and of the magnitudes.
+/// Sum of x[i x_step] y[i y_step], and sum of the magnitudes of these products.
 struct Dot {
   double value = 0, size = 0;
   Dot(const float* x, index_t x_step, const float* y, index_t y_step, index_t count) {
@@ -103,7 +103,7 @@ void Bucket::check_orthonormal(const Vector<float>& got) const {
 void Bucket::check_norm(double got) const {
   const auto a = to_host(exec, gradient);
   const double expected = std::sqrt(Dot(a.data(), 1, a.data(), 1, static_cast<index_t>(a.size())).value);
-  require_close("norm", 0, got, expected, 1e-3 * expected);  // libraries sum in float: 3e-5 off at 11 million elements
+  require_close("norm", 0, got, expected, 1e-3 * expected);  // libraries sum in float: 3e-5 off for 11 million elements
 }
 
 }  // namespace gradcomp::bench

@@ -6,16 +6,16 @@
 
 namespace gradcomp {
 
-/// The arguments of Kokkos::ScopeGuard and those of the program's own parser, each with argv[0] first and a null
-/// pointer behind the last one.
+/// Two argument lists, one for Kokkos::ScopeGuard and one for the program's own parser. Each begins with argv[0] and
+/// ends with a null pointer.
 class Arguments {
  public:
   Arguments(int argc, char** argv);
   Arguments(const Arguments&) = delete;
   Arguments& operator=(const Arguments&) = delete;
 
-  /// Hands a number of threads on to Kokkos; 0: leaves it the choice. Throws Error when --kokkos-num-threads asks for
-  /// another number.
+  /// Passes a number of threads on to Kokkos; 0: Kokkos chooses. Throws Error if --kokkos-num-threads gives another
+  /// number.
   void set_threads(int threads);
 
   int kokkos_argc = 0, own_argc = 0;

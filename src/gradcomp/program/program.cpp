@@ -11,7 +11,6 @@
 namespace gradcomp {
 namespace {
 
-/// Kokkos, the command line, and then the body.
 int run_with_kokkos(int argc, char** argv, const std::function<std::optional<int>(int, char**)>& parse,
                     const std::function<int()>& body) {
   Arguments arguments(argc, argv);
