@@ -1,5 +1,5 @@
 #pragma once
-// Whole arrays from the host to the device and back: what is prepared before steps, or looked at behind them.
+// Copies of whole arrays between host and device, for preparations before steps and for checks after them.
 #include <string>
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace gradcomp {
 
-/// Device copy of a host list. Waits for the device.
+/// Returns a device copy of a host list. Waits for the device.
 template <class T>
 Vector<T> upload(const std::string& label, const std::vector<T>& list) {
   const Vector<T> device(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), list.size());
@@ -15,7 +15,7 @@ Vector<T> upload(const std::string& label, const std::vector<T>& list) {
   return device;
 }
 
-/// Host copy of an array. Waits for exec, as read_back() does.
+/// Returns a host copy of an array. Waits for exec, as read_back() does.
 template <class Array, class T = typename Array::non_const_value_type>
 std::vector<T> to_host(const Exec& exec, const Array& device, const char* reason = "gradcomp::core::to_host") {
   std::vector<T> host(device.size());

@@ -12,15 +12,15 @@
 namespace gradcomp::sampling {
 namespace {
 
-static_assert(sizeof(Offer) == 16, "what travels");
+static_assert(sizeof(Offer) == 16, "ranks exchange offers byte by byte");
 
-/// What a rank tells all others of itself.
+/// What a rank tells all other ranks.
 struct Head {
   double sum = 0;
   index_t high = 0, low = 0;  ///< offers that follow
 };
 
-/// Sum of the losses, those that are not known or not finite taken as the mean of the others.
+/// Sum of the losses. A loss that is unknown or not finite counts as the mean of the others.
 double sum_of(const std::vector<float>& losses) {
   const double mean = mean_of_finite(losses);
   return std::isnan(mean) ? 0 : mean * static_cast<double>(losses.size());
@@ -32,7 +32,7 @@ void append(std::vector<std::byte>& bytes, const T* data, std::size_t count) {
   bytes.insert(bytes.end(), from, from + count * sizeof(T));
 }
 
-/// The sums and offers of all ranks, by rank.
+/// Exchanges sums and offers between all ranks; returns them in the order of the ranks.
 std::pair<std::vector<double>, std::vector<Offers>> tell(Transport& transport, const Exec& exec, double sum,
                                                          const Offers& own, index_t most) {
   std::vector<std::byte> text;
@@ -102,12 +102,12 @@ Resharded Resharder::swap(const Exec& exec, std::vector<index_t>& samples, std::
     for (index_t at = 0; at < came.size[r]; at += static_cast<index_t>(sizeof(Offer))) {
       Offer offer;
       std::memcpy(&offer, host.data() + came.offset[r] + at, sizeof offer);
-      require(next < freed.size(), "resharding: rank {} got more samples than it gave", rank);
+      require(next < freed.size(), "resharding: rank {} received more samples than it sent", rank);
       samples[freed[next]] = offer.sample;
       losses[freed[next++]] = offer.loss;
     }
   }
-  require(next == freed.size(), "resharding: rank {} gave {} samples and got {}", rank, freed.size(), next);
+  require(next == freed.size(), "resharding: rank {} sent {} samples and received {}", rank, freed.size(), next);
   return {std::ssize(freed), m_transport->ledger().total().sent - sent_before};
 }
 

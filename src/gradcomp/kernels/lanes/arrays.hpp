@@ -1,5 +1,5 @@
 #pragma once
-// Arrays that plans make in prepare().
+// Arrays that plans allocate in prepare().
 #include <string>
 
 #include "gradcomp/core/copies.hpp"

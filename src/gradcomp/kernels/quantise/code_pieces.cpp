@@ -8,7 +8,7 @@
 namespace gradcomp::kernels {
 namespace {
 
-/// All three are powers of two: a piece is whole in buckets, blocks and draws, and only the last one holds a tail.
+/// All three are powers of two, so that a piece has whole buckets, blocks and draws, and only the last one has a tail.
 index_t piece_size(index_t length, const CodeBlock& block) {
   return std::max<index_t>({length, block.codes(), tile_size});
 }

@@ -1,8 +1,8 @@
 #pragma once
-// How a layout is cut for fixed-width codes with a scale for each bucket, and where its parts lie in the sections.
+// Cuts a layout for fixed-width codes with a scale for each bucket, and tells where its parts lie in the sections.
 //
-// Sections: what is sent of the scales, whole blocks of codes (vertical u32 words, bit_pack.hpp), then for each segment
-// the bit string of the codes behind its last whole block.
+// Sections: the scales, whole blocks of codes (vertical u32 words, bit_pack.hpp), then for each segment the bit string
+// of the codes behind its last whole block.
 #include "gradcomp/core/layout.hpp"
 #include "gradcomp/kernels/lanes/lanes.hpp"
 #include "gradcomp/kernels/pack/bit_pack.hpp"
@@ -21,23 +21,23 @@ struct CodePieces {
     index_t code, count, byte;
   };
 
-  /// `bucket_length`: a power of two, 64 at least, or 0, where segments are buckets; `code_bits` 1 .. 9.
+  /// `bucket_length`: a power of two of at least 64; 0: every segment is a bucket. `code_bits`: 1 .. 9.
   CodePieces(const Layout& layout, index_t bucket_length, int code_bits);
-  /// Makes the pieces of one segment those of its first `elements` elements.
+  /// Turns the pieces of one segment into those of its first `elements` elements.
   void resize(const Exec& exec, index_t elements);
 
-  index_t piece_bytes() const;  ///< of scratch
+  index_t piece_bytes() const;  ///< scratch memory
 
-  index_t length;  ///< of buckets, 0: segments
+  index_t length;  ///< of a bucket; 0: every segment is a bucket
   int bits;
   index_t buckets = 0, words = 0, tail_bytes = 0;
-  index_t tail_room = 0;  ///< codes that tails can have in sum, fitted or not
+  index_t tail_room = 0;  ///< upper bound of the codes in all tails, also after resize()
   Vector<Piece> pieces;
   Vector<Tail> tails;
 
  private:
-  Vector<Piece> m_pieces;  ///< what `pieces` and `tails` are the beginnings of
-  Vector<Tail> m_tails;
+  Vector<Piece> m_pieces;  ///< `pieces` is its beginning
+  Vector<Tail> m_tails;    ///< `tails` is its beginning
 };
 
 /// Packs the codes behind whole blocks; `bytes` is their section.

@@ -27,7 +27,7 @@ void order_frames(const Exec& exec, const SequenceShape& shape, index_t features
       });
 }
 
-/// mean[sequence] = mean of its rows of x, in order.
+/// mean[sequence] = mean of its rows of x, summed in order.
 template <class T>
 void mean_over_steps(const Exec& exec, const SequenceShape& shape, const Matrix<const T>& x, const Matrix<T>& mean) {
   kernels::for_warps(
@@ -43,7 +43,7 @@ void mean_over_steps(const Exec& exec, const SequenceShape& shape, const Matrix<
       });
 }
 
-/// Its way back: every row of a sequence gets the same gradient.
+/// Backward pass of mean_over_steps(): every row of a sequence gets the same gradient.
 template <class T>
 void spread_over_steps(const Exec& exec, const SequenceShape& shape, const Matrix<const T>& mean_gradient,
                        const Matrix<T>& dx) {
@@ -61,9 +61,8 @@ SequenceSetup checked(const FrameNetwork& network, int features, int length, int
           network.layers, network.units);
   require_dropout(network.name, network.dropout);
   require(features > 0 && length > 0 && max_batch > 0 && classes > 1,
-          "{}: needs at least 2 classes and a batch of at least 1 sequence of 1 frame of 1 feature, not {}, {}, {} "
-          "and {}",
-          network.name, classes, max_batch, length, features);
+          "{}: needs at least 2 classes, 1 sequence, 1 frame and 1 feature, not {}, {}, {} and {}", network.name,
+          classes, max_batch, length, features);
   return {network.name, {length, max_batch}, network.units, classes, false, max_batch, network.dropout, path};
 }
 
@@ -95,7 +94,7 @@ template <class T>
 double LstmClassifier<T>::step_flops() const {
   index_t products = 0;
   for (const auto& layer : m_layers) {
-    const int parts = &layer == &m_layers.front() ? 2 : 3;  // nobody wants the gradient of the frames
+    const int parts = &layer == &m_layers.front() ? 2 : 3;  // the gradient of the frames is not needed
     products += m_largest.steps * 4 * layer.units() * (parts * layer.in() + 3 * layer.units());
   }
   return 2 * static_cast<double>(products + 3 * m_network.units * this->classes());
@@ -130,11 +129,11 @@ template <class T>
 void LstmClassifier<T>::run(const Exec& exec, const Span<const T>& parameters, const Span<T>&, const Batch<T>& batch,
                             bool training) {
   const index_t size = batch.size(), units = m_network.units;
-  require(size >= 1 && size <= m_largest.sequences, "{}: a batch of {} sequences where 1 to {} are allowed",
-          this->name(), size, m_largest.sequences);
+  require(size >= 1 && size <= m_largest.sequences, "{}: a batch of {} sequences; 1 to {} are allowed", this->name(),
+          size, m_largest.sequences);
   require(index_t(batch.features.extent(0)) == size * image_size(),
-          "{}: {} elements of frames for {} labels where each sequence has {}", this->name(), batch.features.extent(0),
-          size, image_size());
+          "{}: a batch with {} elements of frames and {} labels; each sequence has {} elements and one label",
+          this->name(), batch.features.extent(0), size, image_size());
   require_weights(this->name(), batch, size);
   begin({m_largest.steps, size}, batch, training);
   order_frames<T>(exec, m_shape, m_features, batch.features, m_frames);

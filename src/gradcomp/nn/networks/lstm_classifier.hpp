@@ -9,7 +9,7 @@
 
 namespace gradcomp::nn {
 
-/// What a classifier is made of; features, length and classes come from the data.
+/// Properties of a classifier; the data determine features, length and classes.
 struct FrameNetwork {
   const char* name;
   int layers;
@@ -21,7 +21,7 @@ inline constexpr FrameNetwork frame_networks[] = {{"frames_lstm_1x64", 1, 64, 0}
 
 /// Batch::features holds the frames, [sequences][length][features], with one label per sequence. Its tensors: those of
 /// each layer (nn/recurrent/lstm_layer.hpp), linear.weight {units, classes}, linear.bias {classes}. Every sequence
-/// starts from a hidden state of zeros; nothing goes from one batch to the next.
+/// starts with a hidden state of zeros; batches are independent of each other.
 template <class T>
 class LstmClassifier final : public SequenceModel<T> {
  public:
@@ -52,9 +52,9 @@ class LstmClassifier final : public SequenceModel<T> {
   LstmWorkspace<T> m_workspace;
   Vector<T> m_frames;                ///< [length][sequences][features]
   Vector<T> m_h, m_c;                ///< the hidden state of one layer
-  std::vector<Vector<T>> m_dropped;  ///< what leaves each layer, with dropout
+  std::vector<Vector<T>> m_dropped;  ///< output of each layer behind its dropout; empty without dropout
   Vector<T> m_mean, m_mean_gradient;
-  Vector<T> m_gradients[2];  ///< of the layers' outputs, by turns
+  Vector<T> m_gradients[2];  ///< of the layers' outputs, used in turn
 };
 
 }  // namespace gradcomp::nn

@@ -13,10 +13,10 @@ namespace {
 
 SequenceSetup checked(const LstmNetwork& network, int vocabulary, int length, int max_batch, Path path) {
   require(network.layers > 0 && network.units > 0 && network.embedding > 0,
-          "{}: needs at least one layer, unit and element of the embedding, not {}, {} and {}", network.name,
+          "{}: needs at least one layer, one unit and an embedding of one element; not {}, {} and {}", network.name,
           network.layers, network.units, network.embedding);
   require(!network.tied || network.units == network.embedding,
-          "{}: a decoder tied to the embedding needs as many units as the embedding has elements, not {} and {}",
+          "{}: a decoder tied to the embedding needs as many units as the embedding has elements; they are {} and {}",
           network.name, network.units, network.embedding);
   require_dropout(network.name, network.dropout);
   require_texts(network.name, vocabulary, length, max_batch);
@@ -77,7 +77,7 @@ Matrix<T> LstmLanguageModel<T>::rows(const Vector<T>& of, index_t columns) const
   return Matrix<T>::dense(of.data(), m_shape.rows(), columns);
 }
 
-/// What enters layer `layer`, or the decoder behind the last one.
+/// The input of layer `layer`, or of the decoder behind the last layer.
 template <class T>
 Matrix<const T> LstmLanguageModel<T>::input_of(std::size_t layer) const {
   if (layer == 0) return rows(m_inputs[0], m_network.embedding);

@@ -8,7 +8,7 @@
 
 namespace gradcomp::nn {
 
-/// What a language model is made of; the vocabulary comes from the data.
+/// Properties of a language model; the data determine the vocabulary.
 struct LstmNetwork {
   const char* name;
   int layers;
@@ -17,8 +17,8 @@ struct LstmNetwork {
   double dropout;  ///< rate in training
 };
 
-/// Known by name. 2x200 and 2x650: the small and the medium network of Zaremba et al. 3x650: PowerSGD's (Vogels et al.
-/// 2019), whose code drops 0.4. The others are for tasks of minutes.
+/// Networks that users can name. 2x200 and 2x650: the small and the medium network of Zaremba et al. 3x650: the network
+/// of PowerSGD (Vogels et al. 2019), whose code has a dropout rate of 0.4. The others are for tasks that take minutes.
 inline constexpr LstmNetwork lstm_networks[] = {{"lstm_1x96", 1, 96, 96, false, 0},
                                                 {"lstm_1x128", 1, 128, 128, false, 0},
                                                 {"lstm_2x200", 2, 200, 200, false, 0},
@@ -28,9 +28,9 @@ inline constexpr LstmNetwork lstm_networks[] = {{"lstm_1x96", 1, 96, 96, false, 
 /// Its tensors: embedding.weight {vocabulary, embedding}, those of each layer (nn/recurrent/lstm_layer.hpp),
 /// decoder.weight {units, vocabulary} unless tied, decoder.bias {vocabulary}.
 ///
-/// The buffers that a batch hands to the next one are [layer][h, c][max_batch][units]: those of the batch's sequence s
-/// are row s, so each row of the batches must go on where it ended, or `restart` be set. A batch of fewer than
-/// max_batch sequences uses and moves the first rows only.
+/// The buffers hold the hidden state that a batch passes to the next one, [layer][h, c][max_batch][units]. Row s
+/// belongs to sequence s of the batch. So sequence s of the next batch must continue this sequence, or `restart` must
+/// be set. A batch of fewer than max_batch sequences uses and changes only the first rows.
 template <class T>
 class LstmLanguageModel final : public SequenceModel<T> {
  public:
@@ -61,8 +61,8 @@ class LstmLanguageModel final : public SequenceModel<T> {
   std::vector<LstmLayer<T>> m_layers;
   LstmWorkspace<T> m_workspace;
   Vector<std::int32_t> m_tokens;    ///< [steps][sequences]
-  std::vector<Vector<T>> m_inputs;  ///< of each layer and of the decoder; all but the first only with dropout
-  Vector<T> m_gradients[2];         ///< of the inputs, by turns
+  std::vector<Vector<T>> m_inputs;  ///< of each layer and of the decoder; without dropout only the first
+  Vector<T> m_gradients[2];         ///< of the inputs, used in turn
 };
 
 }  // namespace gradcomp::nn

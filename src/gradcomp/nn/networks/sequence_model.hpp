@@ -1,6 +1,6 @@
 #pragma once
-// What models of sequences have in common: names and sizes, one pass for training and inference, dropout by the key of
-// the batch, and a decoder with its losses at the end.
+// The common base of models of sequences: names and sizes, one forward pass for training and inference, dropout with
+// the key of the batch, and a decoder with its losses at the end.
 #include <string>
 
 #include "gradcomp/nn/layers/dropout.hpp"
@@ -10,14 +10,14 @@
 
 namespace gradcomp::nn {
 
-/// What a model of sequences is made of, checked.
+/// Properties of a model of sequences. Derived classes check them first.
 struct SequenceSetup {
   const char* name;
   SequenceShape largest;
-  index_t units;  ///< of what enters the decoder
+  index_t units;  ///< of the decoder's input
   int classes;
   bool tied;            ///< the decoder's matrix is the first tensor, the embedding
-  index_t most_labels;  ///< of a batch
+  index_t most_labels;  ///< largest number of labels in a batch
   double dropout;       ///< rate in training
   Path path;
 };
@@ -44,18 +44,18 @@ class SequenceModel : public Model<T> {
  protected:
   explicit SequenceModel(const SequenceSetup& setup);
 
-  /// The forward pass, with dropout where `training`.
+  /// The forward pass, with dropout if `training` is true. It calls begin() first and decode() last.
   virtual void run(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers, const Batch<T>& batch,
                    bool training) = 0;
 
-  /// Of run(): the batch has this shape.
+  /// Notes the shape of the batch, its key and the rate of dropout.
   void begin(const SequenceShape& shape, const Batch<T>& batch, bool training);
   bool drops() const { return m_rate > 0; }  ///< in the last run()
   Dropout dropout(std::size_t layer) const;
 
-  /// The last tensors of the layout: `prefix`weight {units, classes} unless tied, `prefix`bias {classes}.
+  /// Adds the last tensors of the layout: prefix + "weight" {units, classes} unless tied, prefix + "bias" {classes}.
   void add_decoder(const char* prefix);
-  /// The end of run(), and the beginning of its way back, which leaves the gradient of x in dx.
+  /// The last layer, and the first step of the backward pass, which writes the gradient of x to dx.
   void decode(const Exec& exec, const Matrix<const T>& x, const Span<const T>& parameters, const Batch<T>& batch,
               bool training, const GemmWorkspace<T>& workspace);
   void decode_backward(const Exec& exec, const Matrix<const T>& x, const Span<const T>& parameters,

@@ -12,7 +12,7 @@ namespace {
 
 SequenceSetup checked(const TransformerNetwork& network, int vocabulary, int length, int max_batch, Path path) {
   require(network.blocks > 0 && network.heads > 0 && network.units > 0 && network.units % network.heads == 0,
-          "{}: needs at least one block, and units that its heads share evenly, not {}, {} and {}", network.name,
+          "{}: needs at least one block, and units that are a multiple of its heads; not {}, {} and {}", network.name,
           network.blocks, network.units, network.heads);
   require_dropout(network.name, network.dropout);
   require_texts(network.name, vocabulary, length, max_batch);
@@ -59,7 +59,7 @@ void TransformerLanguageModel<T>::initialise(std::uint64_t seed, const HostSpan<
   for (const Segment& segment : m_layout.segments) {
     const bool ends_part = segment.name.ends_with(".output.weight");
     const double deviation = 0.02 / (ends_part ? std::sqrt(2.0 * m_network.blocks) : 1.0);
-    const T constant = segment.name.ends_with(".weight") ? T(1) : T(0);  // a vector called weight scales
+    const T constant = segment.name.ends_with(".weight") ? T(1) : T(0);  // a vector called weight holds scales
     for (index_t i = 0; i < segment.count; ++i) {
       parameters(segment.offset + i) =
           segment.is_matrix() ? static_cast<T>(deviation * normal(seed, segment.id, i)) : constant;

@@ -9,7 +9,7 @@
 
 namespace gradcomp::nn {
 
-/// What a Transformer is made of; the vocabulary comes from the data.
+/// Properties of a Transformer; the data determine the vocabulary.
 struct TransformerNetwork {
   const char* name;
   int blocks;
@@ -18,7 +18,7 @@ struct TransformerNetwork {
   double dropout;  ///< rate in training: of the embedding and of what each part of a block adds
 };
 
-/// Known by name; small ones, for tasks of minutes.
+/// Networks that users can name; they are small, for tasks that take minutes.
 inline constexpr TransformerNetwork transformer_networks[] = {{"transformer_2x128", 2, 128, 4, true, 0},
                                                               {"transformer_4x256", 4, 256, 4, true, 0.1}};
 
@@ -26,7 +26,7 @@ inline constexpr TransformerNetwork transformer_networks[] = {{"transformer_2x12
 /// input {units, 3 units}, attention.output {units, units}, norm2, mlp.input {units, 4 units}, mlp.output {4 units,
 /// units}, each weight and bias; norm; decoder.weight {units, vocabulary} unless tied; decoder.bias {vocabulary}.
 ///
-/// A batch's sequences stand alone: no state goes from one batch to the next, so `restart` changes nothing.
+/// The sequences of a batch are independent of other batches, so `restart` changes nothing.
 template <class T>
 class TransformerLanguageModel final : public SequenceModel<T> {
  public:
@@ -37,8 +37,8 @@ class TransformerLanguageModel final : public SequenceModel<T> {
   index_t image_size() const override { return 0; }
   double step_flops() const override;  ///< per token, without the attention's own products
 
-  /// As GPT-2: matrices normal with deviation 0.02, those that end a part of a block over sqrt(2 blocks); biases 0,
-  /// scales 1.
+  /// As GPT-2: matrices are normal with deviation 0.02, which is divided by sqrt(2 blocks) for the last matrix of each
+  /// part of a block; biases are 0 and scales 1.
   void initialise(std::uint64_t seed, const HostSpan<T>& parameters, const HostSpan<T>& buffers) const override;
   void backward(const Exec& exec, const Span<const T>& parameters, const Span<T>& gradient,
                 const Ready& ready) override;
@@ -56,10 +56,10 @@ class TransformerLanguageModel final : public SequenceModel<T> {
   TransformerNetwork m_network;
   std::vector<TransformerBlock<T>> m_blocks;
   std::size_t m_norm_segment = 0;
-  std::vector<NormUnit<T>> m_norm;  ///< one; made behind the blocks, in the order of the layout
+  std::vector<NormUnit<T>> m_norm;  ///< one; constructed behind the blocks, in the order of the layout
   TransformerWorkspace<T> m_workspace;
   Vector<std::int32_t> m_tokens;         ///< [steps][sequences]
-  std::vector<Vector<T>> m_activations;  ///< what enters each block, and leaves the last one
+  std::vector<Vector<T>> m_activations;  ///< the input of each block, and the output of the last one
   Vector<T> m_gradient;
 };
 
