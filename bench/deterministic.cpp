@@ -5,6 +5,7 @@
 
 #include "callgrind.hpp"
 #include "gradcomp/allreduce/allreduce_benchmark.hpp"
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/data/files.hpp"
 
 namespace gradcomp::bench {
@@ -14,11 +15,9 @@ std::atomic<index_t> counted{0};
 
 /// `crc` continued with `bytes` bytes of the device.
 std::uint32_t checksum(const Exec& exec, const void* data, index_t bytes, std::uint32_t crc) {
-  std::vector<std::uint8_t> host(static_cast<std::size_t>(bytes));
   if (bytes == 0) return crc;
-  Kokkos::deep_copy(exec, HostSpan<std::uint8_t>(host.data(), host.size()),
-                    Span<const std::uint8_t>(static_cast<const std::uint8_t*>(data), host.size()));
-  exec.fence("gradcomp::bench::checksum");
+  const Span<const std::uint8_t> device(static_cast<const std::uint8_t*>(data), static_cast<std::size_t>(bytes));
+  const auto host = to_host(exec, device, "gradcomp::bench::checksum");
   return data::crc32(host.data(), host.size(), crc);
 }
 

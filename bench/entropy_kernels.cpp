@@ -1,4 +1,5 @@
-// Huffman codes of the bytes that hold sign and exponent: what of a float gradient can be compressed without loss.
+// Huffman codes of the bytes that hold sign and exponent, the part of a float gradient that can be compressed without
+// loss.
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -10,7 +11,7 @@
 namespace gradcomp::bench {
 namespace {
 
-constexpr index_t min_symbols = 1024;  ///< of fewer the section's head may be longer than the symbols
+constexpr index_t min_symbols = 1024;  ///< for fewer symbols the section's head may be longer than they are
 
 struct Coded {
   explicit Coded(const KernelInput& given)
@@ -25,9 +26,9 @@ struct Coded {
       std::memcpy(&bits, &value, sizeof bits);
       host.push_back(static_cast<std::byte>(bits >> 24));
     }
-    symbols = to_device(input.exec, "gradcomp::bench::symbols", host);
+    symbols = upload("gradcomp::bench::symbols", host);
     encode();
-    require(size > 0, "the bytes of sign and exponent have no code shorter than themselves");
+    require(size > 0, "no code makes the bytes of sign and exponent shorter");
   }
   void encode() { size = coder.encode(input.exec, symbols.data(), input.count(), section.data()); }
 
@@ -38,7 +39,7 @@ struct Coded {
   index_t size = 0;
 };
 
-/// Symbols of a section, bit by bit: a code is its length and the next number of that length, shortest first.
+/// Decodes a section bit by bit. Codes are canonical: they are numbered in order of length, shortest first.
 std::vector<std::byte> plain_decode(const std::vector<std::byte>& section, index_t count) {
   const auto byte = [&](index_t i) { return std::to_integer<unsigned>(section.at(static_cast<std::size_t>(i))); };
   std::array<std::vector<std::byte>, coders::longest_code + 1> of_length;  // symbols ascend
@@ -77,7 +78,7 @@ void require_symbols(const std::vector<std::byte>& got, const std::vector<std::b
             std::to_integer<int>(expected[i]));
 }
 
-/// Two reads of a byte per element (counts, codes) and the words.
+/// Reads one byte per element twice (for counts and codes) and writes the words.
 Kernel huffman_encode(const KernelInput& input) {
   const auto own = std::make_shared<Coded>(input);
   const auto check = [=] {

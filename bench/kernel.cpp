@@ -31,12 +31,7 @@ Source KernelInput::source() const {
   return plain;
 }
 
-std::vector<float> KernelInput::host() const {
-  std::vector<float> values(gradient.size());
-  Kokkos::deep_copy(exec, HostSpan<float>(values.data(), values.size()), gradient);
-  exec.fence("gradcomp::bench::KernelInput::host");
-  return values;
-}
+std::vector<float> KernelInput::host() const { return to_host(exec, gradient); }
 
 std::vector<NamedKernel> all_kernels() {
   std::vector<NamedKernel> all;

@@ -1,16 +1,17 @@
 #pragma once
-// The building blocks of methods as cases: kernel/<name>/<input>, each verified against a plain loop on the host.
+// Cases of the building blocks of methods: kernel/<name>/<input>. Each answer is verified by a plain loop on the host.
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/layout.hpp"
 #include "gradcomp/core/source.hpp"
 
 namespace gradcomp::bench {
 
-/// What a kernel is given: a gradient that outlives it.
+/// Input of a kernel; the gradient outlives the kernel.
 struct KernelInput {
   Exec exec;
   Span<const float> gradient;
@@ -18,7 +19,7 @@ struct KernelInput {
   std::uint64_t seed;
 
   index_t count() const { return static_cast<index_t>(gradient.size()); }
-  /// Without feedback: kernels that form a read the gradient once.
+  /// A source without feedback: kernels that form a = g read the gradient once.
   Source source() const;
   /// The values on the host.
   std::vector<float> host() const;
@@ -28,15 +29,15 @@ struct KernelInput {
 struct Kernel {
   double passes = 0;             ///< reads and writes of the gradient's bytes in one call of `work`
   std::function<void()> work;    ///< timed
-  std::function<void()> check;   ///< throws Error unless the answer of the last call is right
-  std::function<void()> before;  ///< untimed, ahead of every call; may be empty
+  std::function<void()> check;   ///< throws Error if the answer of the last call is wrong
+  std::function<void()> before;  ///< runs untimed before every call; may be empty
 };
 
 struct NamedKernel {
   std::string name;
-  double bytes_per_element;  ///< of all arrays, those of the check included; a bound
+  double bytes_per_element;  ///< upper bound for all arrays, including those of the check
   std::function<Kernel(const KernelInput&)> make;
-  index_t least = 1;  ///< elements; smaller inputs are left out
+  index_t least = 1;  ///< elements that the kernel needs; smaller inputs are left out
 };
 
 /// First pass, counts above thresholds.
@@ -56,29 +57,12 @@ std::vector<NamedKernel> low_rank_kernels();
 /// Huffman codes of bytes.
 std::vector<NamedKernel> entropy_kernels();
 
-/// All of them.
 std::vector<NamedKernel> all_kernels();
 
 /// Runs a kernel once and checks its answer.
 void run_checked(const NamedKernel& kernel, const KernelInput& input);
 
-/// Array on the device, on the host.
-template <class T>
-std::vector<T> to_host(const Exec& exec, const Vector<T>& device) {
-  std::vector<T> host(device.size());
-  Kokkos::deep_copy(exec, HostSpan<T>(host.data(), host.size()), device);
-  exec.fence("gradcomp::bench::to_host");
-  return host;
-}
-template <class T>
-Vector<T> to_device(const Exec& exec, const char* label, const std::vector<T>& host) {
-  const Vector<T> device(label, host.size());
-  Kokkos::deep_copy(exec, device, HostSpan<const T>(host.data(), host.size()));
-  exec.fence("gradcomp::bench::to_device");
-  return device;
-}
-
-/// Throws Error unless |got - expected| <= tolerance; NaN is refused.
+/// Throws Error unless |got - expected| <= tolerance, so also for NaN.
 void require_close(const char* what, index_t element, double got, double expected, double tolerance);
 
 }  // namespace gradcomp::bench

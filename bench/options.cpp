@@ -2,11 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <string_view>
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/version_config.hpp"
 #include "gradcomp/nn/networks/shapes.hpp"
+#include "gradcomp/program/program.hpp"
 
 namespace gradcomp::bench {
 namespace {
@@ -70,7 +70,7 @@ void fill_defaults(const CLI::App& app, BenchOptions& options) {
   if (options.data.empty()) options.data = {"laplace"};
   const bool synthetic = std::count(options.data.begin(), options.data.end(), "laplace") > 0;
   require(synthetic || (app.count("--sizes") == 0 && !options.full),
-          "--sizes and --full are of the synthetic gradient; --data has files only, add laplace");
+          "--sizes and --full apply only to the synthetic gradient; --data has only files; add laplace");
   if (options.quick && options.samples == 0) options.samples = quick_samples;
   if (!synthetic) return;
   if (options.full) options.sizes = full_sizes();
@@ -104,31 +104,9 @@ std::optional<int> parse(int argc, char** argv, BenchOptions& options) {
       "gradcomp-bench");
   app.set_version_flag("--version", std::string("gradcomp-bench ") + GRADCOMP_VERSION);
   define(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    throw Error(error.what());
-  }
+  if (const auto status = gradcomp::parse(app, argc, argv)) return status;
   fill_defaults(app, options);
   return std::nullopt;
-}
-
-Arguments::Arguments(int argc, char** argv) {
-  for (int i = 0; i < argc; ++i) {
-    const bool is_kokkos = std::string_view(argv[i]).starts_with("--kokkos-");
-    if (i == 0 || !is_kokkos) own.push_back(argv[i]);
-    if (i == 0 || is_kokkos) kokkos.push_back(argv[i]);
-  }
-}
-
-void Arguments::set_threads(int threads) {
-  if (threads == 0) return;
-  m_threads = fmt::format("--kokkos-num-threads={}", threads);
-  for (const char* argument : kokkos)
-    require(!std::string_view(argument).starts_with("--kokkos-num-threads") || argument == m_threads,
-            "--threads {} contradicts {}; give one of them", threads, argument);
-  kokkos.push_back(m_threads.data());
 }
 
 }  // namespace gradcomp::bench

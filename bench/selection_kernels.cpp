@@ -1,4 +1,4 @@
-// What sparsifiers are made of: the exact k largest, and entries onto a dense array.
+// Building blocks of sparsifiers: the exact selection of the k largest entries, and adding entries to a dense array.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -16,7 +16,7 @@ index_t entries(index_t count) {
   return std::max<index_t>(1, static_cast<index_t>(density * static_cast<double>(count)));
 }
 
-/// Indices of the k largest magnitudes, ties by the lower index, ascending.
+/// Indices of the k largest magnitudes in ascending order; of equal magnitudes the lower index counts as larger.
 std::vector<std::uint32_t> largest(const std::vector<float>& a, index_t k) {
   std::vector<std::uint32_t> order(a.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -29,7 +29,7 @@ std::vector<std::uint32_t> largest(const std::vector<float>& a, index_t k) {
   return order;
 }
 
-/// The selection behind its first pass: that one runs untimed.
+/// The selection without its first pass, which runs untimed.
 Kernel top_k(const KernelInput& input) {
   struct Arrays {
     kernels::Tiles tiles;
@@ -68,12 +68,12 @@ Kernel top_k(const KernelInput& input) {
   return {1, work, check, before};
 }
 
-/// One element in a hundred, evenly spaced: index and value are read, the element is read and written.
+/// Adds every hundredth element: reads index and value, and reads and writes the element.
 Kernel scatter(const KernelInput& input) {
   const index_t k = entries(input.count()), stride = input.count() / k;
   std::vector<std::uint32_t> at(static_cast<std::size_t>(k));
   for (std::size_t i = 0; i < at.size(); ++i) at[i] = static_cast<std::uint32_t>(static_cast<index_t>(i) * stride);
-  const auto indices = to_device(input.exec, "gradcomp::bench::indices", at);
+  const auto indices = upload("gradcomp::bench::indices", at);
   const Vector<float> out("gradcomp::bench::out", input.gradient.size());
   const auto before = [=] { Kokkos::deep_copy(input.exec, out, 0.0f); };
   const auto work = [=] {  // the first k elements are the values

@@ -1,30 +1,25 @@
 #pragma once
-// The frame of the programs that time what one would write instead of our kernels.
+// The frame of the programs that time alternatives to our kernels.
 #include <CLI/CLI.hpp>
 #include <Kokkos_Core.hpp>
 #include <functional>
 #include <string>
 
-#include "gradcomp/core/arguments.hpp"
 #include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/core/program.hpp"
+#include "gradcomp/program/arguments.hpp"
+#include "gradcomp/program/program.hpp"
 #include "gradcomp/report/json.hpp"
 
 namespace gradcomp::bench {
 
-/// Parses the command line by `app`, starts Kokkos, and writes what `measure` returns to the file `output`, unless that
-/// is empty. Returns the exit status; an error is one line with the name of `app`.
+/// Parses the command line with `app`, starts Kokkos, and writes the result of `measure` to the file `output`, unless
+/// that name is empty. Returns the exit status. An error is printed as one line with the name of `app`.
 inline int run_alternative(CLI::App& app, int argc, char** argv, const std::string& output,
                            const std::function<report::Json()>& measure) {
   return run_program(app.get_name().c_str(), [&] {
     Arguments arguments(argc, argv);
-    try {
-      app.parse(arguments.own_argc, arguments.own_argv());
-    } catch (const CLI::ParseError& error) {
-      if (error.get_exit_code() == 0) return app.exit(error);
-      throw Error(error.what());
-    }
+    if (const auto status = gradcomp::parse(app, arguments.own_argc, arguments.own_argv())) return *status;
     check_writable(output);
     const Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
     const report::Json document = measure();

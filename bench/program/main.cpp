@@ -9,7 +9,8 @@
 #include "case.hpp"
 #include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/core/program.hpp"
+#include "gradcomp/program/arguments.hpp"
+#include "gradcomp/program/program.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/result_file.hpp"
 #include "memory.hpp"
@@ -18,18 +19,18 @@
 namespace gradcomp::bench {
 namespace {
 
-/// The names that the filter keeps. Throws Error for a bad expression and when none is left: a run of nothing must not
-/// look like a success.
+/// The names that match the filter. Throws Error if the expression is wrong or if no name matches, because a run
+/// without cases must not look like a success.
 std::vector<std::string> matching(const std::vector<std::string>& names, const std::string& filter) {
   try {
     const std::regex expression(filter, std::regex::extended);
     std::vector<std::string> kept;
     std::copy_if(names.begin(), names.end(), std::back_inserter(kept),
                  [&](const auto& name) { return std::regex_search(name, expression); });
-    require(!kept.empty(), "no case matches --filter '{}'; --list shows all", filter);
+    require(!kept.empty(), "no case matches --filter '{}'; --list shows all cases", filter);
     return kept;
   } catch (const std::regex_error&) {
-    throw Error(fmt::format("--filter '{}' is no regular expression", filter));
+    throw Error(fmt::format("--filter '{}' is not a regular expression", filter));
   }
 }
 
@@ -48,7 +49,7 @@ std::vector<std::string> add_all_cases(Session& session) {
   return matching(names, session.options.filter);
 }
 
-/// The context; `places` were taken before Kokkos may have bound this thread.
+/// The context; `places` must be determined before Kokkos starts, because Kokkos may bind this thread.
 report::Json context_of(const Session& session, const report::Json& places) {
   report::RunInfo info;
   info.program = "gradcomp-bench";
@@ -62,12 +63,11 @@ report::Json context_of(const Session& session, const report::Json& places) {
 int run(int argc, char** argv) {
   BenchOptions options;
   Arguments arguments(argc, argv);
-  if (const auto status = parse(static_cast<int>(arguments.own.size()), arguments.own.data(), options)) return *status;
+  if (const auto status = parse(arguments.own_argc, arguments.own_argv(), options)) return *status;
   arguments.set_threads(options.threads);
   const auto places = affinity();
-  int kokkos_count = static_cast<int>(arguments.kokkos.size()), only_name = 1;
-  arguments.kokkos.push_back(nullptr);
-  Kokkos::ScopeGuard kokkos(kokkos_count, arguments.kokkos.data());
+  int only_name = 1;
+  Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
   benchmark::Initialize(&only_name, argv);
   Session session;
   session.options = options;
@@ -86,7 +86,7 @@ int run(int argc, char** argv) {
   for (const auto& name : names) width = std::max(width, name.size());
   Reporter reporter(session, register_cases(session, names), width);
   benchmark::RunSpecifiedBenchmarks(&reporter, ".");
-  if (session.failed) throw Error("some answers were wrong, see above; no results written");
+  if (session.failed) throw Error("some answers were wrong (see above); no results are written");
   for (const auto& row : session.rows) file.add(row);
   file.write();
   return 0;

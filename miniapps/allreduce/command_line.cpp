@@ -13,6 +13,7 @@
 #include "gradcomp/exchange/reducer.hpp"
 #include "gradcomp/exchange/registry.hpp"
 #include "gradcomp/method/spec.hpp"
+#include "gradcomp/program/program.hpp"
 
 using namespace gradcomp;
 
@@ -20,7 +21,7 @@ namespace {
 
 constexpr index_t max_elements = index_t{1} << 31;
 
-/// As nccl-tests has it.
+/// A range of sizes, as nccl-tests defines it.
 struct Range {
   std::optional<std::uint64_t> least, most;
   std::uint64_t factor = 4;
@@ -46,8 +47,9 @@ void add_sizes(CLI::App& app, CommandLine& line, Range& range) {
 std::vector<index_t> sizes_between(std::uint64_t least, std::uint64_t most, std::uint64_t factor) {
   constexpr std::uint64_t limit = 4 * static_cast<std::uint64_t>(max_elements);
   require(least >= 4 && least <= most && most <= limit,
-          "--minbytes {} and --maxbytes {} are not allowed; from 4 to {}, the smaller first", least, most, limit);
-  require(factor >= 2, "--stepfactor {} is not allowed; at least 2", factor);
+          "--minbytes {} and --maxbytes {} are not allowed; both must be from 4 to {}, and --minbytes the smaller one",
+          least, most, limit);
+  require(factor >= 2, "--stepfactor {} is not allowed; it must be at least 2", factor);
   std::vector<index_t> sizes;
   for (std::uint64_t bytes = least; bytes <= most; bytes *= factor) sizes.push_back(static_cast<index_t>(bytes / 4));
   return sizes;
@@ -73,8 +75,7 @@ std::vector<MethodSpec> methods_with(const std::string& methods, const std::stri
   return parse_methods(fmt::format("{}", fmt::join(texts, ",")));
 }
 
-CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status) {
-  CommandLine line;
+std::optional<int> parse_command_line(int argc, char** argv, bool prints, CommandLine& line) {
   Range range;
   int ranks_per_node = 0;
   CLI::App app{
@@ -107,25 +108,17 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
                  "--transport mpi:ranks_per_node=N; 0: the nodes of the machine")
       ->check(CLI::Range(0, 1 << 20));
   app.add_option("--timeout", line.reduction.limit_seconds,
-                 "seconds that a rank waits for the others before the job ends; 0: for ever. Calls are then made on a "
-                 "thread of their own, which costs time; not of --raw")
+                 "seconds that a rank waits for the others before the job ends; 0: for ever; a limit moves calls to a "
+                 "thread of their own, which costs time; --raw has no limit")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--link", line.link, "emulate a link, for example 100Mbit/s,50us; default: the real link");
   app.add_option("--output", line.output, "result file (JSON)");
   app.add_flag("--list", line.list, "list the methods");
   app.footer("Also takes Kokkos' own options (--kokkos-help).");
-  exit_status = -1;
-  try {
-    app.parse(argc, argv);
-    if (range.least) line.sizes = sizes_between(*range.least, *range.most, range.factor);
-    if (ranks_per_node > 0) line.transport += fmt::format(":ranks_per_node={}", ranks_per_node);
-    require(!line.raw || (line.link.empty() && split_words(line.transport, ':').front() == "mpi"),
-            "--raw is of the real link over MPI: not allowed with --link or --transport {}", line.transport);
-  } catch (const CLI::Success& success) {
-    exit_status = rank == 0 ? app.exit(success) : 0;
-  } catch (const std::exception& error) {  // of CLI11 or our own
-    if (rank == 0) fmt::print(stderr, "gradcomp-allreduce: error: {}\n", error.what());
-    exit_status = 2;
-  }
-  return line;
+  if (const auto status = parse(app, argc, argv, prints)) return status;
+  if (range.least) line.sizes = sizes_between(*range.least, *range.most, range.factor);
+  if (ranks_per_node > 0) line.transport += fmt::format(":ranks_per_node={}", ranks_per_node);
+  require(!line.raw || (line.link.empty() && split_words(line.transport, ':').front() == "mpi"),
+          "--raw measures MPI over the real link; not allowed with --link or --transport {}", line.transport);
+  return std::nullopt;
 }

@@ -1,5 +1,6 @@
 #pragma once
 // The command line of gradcomp-allreduce.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,22 +10,23 @@
 struct CommandLine {
   std::string methods =
       "fp32,fp16,bf16,top_k:ratio=0.01,random_k:ratio=0.01,sidco:ratio=0.01,qsgd:bits=4,powersgd:rank=4";
-  std::string reducers;  ///< "": of each method as it is; or all, or names
+  std::string reducers;  ///< "": the reducer of each method; or all, or names
   std::vector<gradcomp::index_t> sizes = {1 << 10, 1 << 14, 1 << 18, 1 << 22};  ///< elements
   gradcomp::ReductionOptions reduction;
   double density_tolerance = 0;
   std::string transport = "mpi", link, output;
-  bool raw = false;  ///< the library's own allreduce too
+  bool raw = false;  ///< also times the MPI library's own allreduce
   bool list = false;
 };
 
-/// Parses; `exit_status` is negative unless the program ends here. `rank` 0 prints.
-CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status);
+/// Parses and checks, as gradcomp::parse() does (program/program.hpp).
+std::optional<int> parse_command_line(int argc, char** argv, bool prints, CommandLine& line);
 
-/// Sizes in elements from `least` to `most` bytes of gradient, each `factor` times the one before. Throws Error for a
-/// factor below 2, fewer than 4 bytes, or an empty range.
+/// Sizes in elements of gradients of `least` to `most` bytes; each is `factor` times the one before. Throws Error for a
+/// factor below 2, for fewer than 4 bytes and for an empty range.
 std::vector<gradcomp::index_t> sizes_between(std::uint64_t least, std::uint64_t most, std::uint64_t factor);
 
-/// Each of `methods` with each of `reducers` (all, or a comma-separated list) that can carry it, the default first.
-/// Empty `reducers`: the methods. Throws Error for a name that is no reducer, and for a method that none can carry.
+/// Combines each of `methods` with each of `reducers` (all, or a comma-separated list) that can carry it, the default
+/// first. If `reducers` is empty, returns the methods. Throws Error for an unknown reducer, and for a method that none
+/// of the reducers can carry.
 std::vector<gradcomp::MethodSpec> methods_with(const std::string& methods, const std::string& reducers);

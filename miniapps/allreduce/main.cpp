@@ -1,13 +1,13 @@
-// gradcomp-allreduce: the reduction alone, over sizes and methods, in the manner of nccl-tests.
+// gradcomp-allreduce: times the reduction alone, for several sizes and methods, as nccl-tests does.
 #include "command_line.hpp"
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/comm/mpi_session.hpp"
 #include "gradcomp/comm/queued.hpp"
 #include "gradcomp/comm/throttled.hpp"
 #include "gradcomp/comm/transports/mpi.hpp"
-#include "gradcomp/core/arguments.hpp"
 #include "gradcomp/measure/density.hpp"
 #include "gradcomp/method/methods_page.hpp"
+#include "gradcomp/program/program.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/progress.hpp"
 #include "gradcomp/report/result_file.hpp"
@@ -18,8 +18,8 @@ using namespace gradcomp;
 
 namespace {
 
-/// One case: its row in the file and its line in the table. `raw_ms`: of the library's own allreduce; 0: not
-/// comparable.
+/// Adds the row of one case to the file and its line to the table. `raw_ms`: time of the MPI library's own allreduce;
+/// 0: not comparable.
 void record(const MethodSpec& spec, index_t elements, int ranks, const ReductionResult& r, double raw_ms,
             report::ResultFile& file, report::Table& table) {
   const double median = report::quantile(r.times_ms, 0.5), p99 = report::quantile(r.times_ms, 0.99);
@@ -117,12 +117,9 @@ int run(const CommandLine& line, const MpiSession& session) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_mpi_program("gradcomp-allreduce", argc, argv, [&](const MpiSession& session) {
-    Arguments arguments(argc, argv);
-    const Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
-    int exit_status = -1;
-    const CommandLine line = parse_command_line(arguments.own_argc, arguments.own_argv(), session.rank(), exit_status);
-    if (exit_status >= 0) return exit_status;
+  CommandLine line;
+  const auto parse = [&](int count, char** own, bool prints) { return parse_command_line(count, own, prints, line); };
+  return run_program_on_ranks("gradcomp-allreduce", argc, argv, parse, [&](const MpiSession& session) {
     if (line.list) {
       if (session.rank() == 0) fmt::print("{}", methods_text());
       return 0;

@@ -2,11 +2,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include "gradcomp/core/error.hpp"
 #include "gradcomp/core/version_config.hpp"
 #include "gradcomp/data/registry.hpp"
+#include "gradcomp/program/program.hpp"
 
-std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) {
+std::optional<int> parse_command_line(int argc, char** argv, bool prints, CommandLine& line) {
   auto& o = line.evaluate;
   auto& t = o.training;
   CLI::App app{
@@ -55,13 +55,7 @@ std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line) 
   app.add_flag("--list{text}", line.list, "list the methods; --list=json for programs")
       ->check(CLI::IsMember({"text", "json"}));
   app.footer("Also takes Kokkos' own options (--kokkos-help).");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    throw gradcomp::Error(error.what());
-  }
+  if (const auto status = gradcomp::parse(app, argc, argv, prints)) return status;
   t.seed = o.seed;
   return std::nullopt;
 }

@@ -10,5 +10,5 @@ struct CommandLine {
   std::string list;  ///< "", "text" or "json"
 };
 
-/// Parses; returns the exit status when the program ends here (--help, --version). Throws gradcomp::Error.
-std::optional<int> parse_command_line(int argc, char** argv, CommandLine& line);
+/// Parses and checks, as gradcomp::parse() does (program/program.hpp).
+std::optional<int> parse_command_line(int argc, char** argv, bool prints, CommandLine& line);

@@ -1,13 +1,11 @@
-// gradcomp-evaluate: every compressor on gradients from files, distributions or a training, on one rank.
-
+// gradcomp-evaluate: evaluates compressors on gradients from files, distributions or a training, on one rank.
 #include "command_line.hpp"
-#include "gradcomp/core/arguments.hpp"
 #include "gradcomp/core/error.hpp"
-#include "gradcomp/core/program.hpp"
 #include "gradcomp/evaluate/evaluation.hpp"
 #include "gradcomp/evaluate/record.hpp"
 #include "gradcomp/method/methods_page.hpp"
 #include "gradcomp/method/spec.hpp"
+#include "gradcomp/program/program.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/progress.hpp"
 
@@ -36,7 +34,7 @@ report::Json to_json(const evaluate::Options& o) {
 
 int run(const evaluate::Options& o) {
   const Exec exec;
-  parse_methods(o.method_list());  // refused before files and data sets are read
+  parse_methods(o.method_list());  // refuses a wrong spec before files and data sets are read
   report::RunInfo info;
   info.program = "gradcomp-evaluate";
   info.options = to_json(o);
@@ -62,11 +60,9 @@ int run(const evaluate::Options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_program("gradcomp-evaluate", [&] {
-    Arguments arguments(argc, argv);
-    const Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
-    CommandLine line;
-    if (const auto status = parse_command_line(arguments.own_argc, arguments.own_argv(), line)) return *status;
+  CommandLine line;
+  const auto parse = [&](int count, char** own, bool prints) { return parse_command_line(count, own, prints, line); };
+  return run_program("gradcomp-evaluate", argc, argv, parse, [&] {
     if (!line.list.empty()) {
       fmt::print("{}", line.list == "json" ? evaluate::methods_json().dump(1) + "\n" : methods_text());
       return 0;

@@ -10,24 +10,23 @@
 #include "gradcomp/core/version_config.hpp"
 #include "gradcomp/data/registry.hpp"
 #include "gradcomp/nn/make_model.hpp"
+#include "gradcomp/program/program.hpp"
 
 using namespace gradcomp;
 
 namespace {
 
-/// The number of --bucket-kib.
 index_t parse_kib(const std::string& text) {
   index_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   require(error == std::errc() && end == text.data() + text.size() && value >= 1,
-          "--bucket-kib {} is not allowed; auto, or at least 1", text);
+          "--bucket-kib {} is not allowed; it must be auto or at least 1", text);
   return value;
 }
 
 }  // namespace
 
-CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status) {
-  CommandLine line;
+std::optional<int> parse_command_line(int argc, char** argv, bool prints, CommandLine& line) {
   auto& o = line.train;
   std::string bucket_kib = "auto";
   int ranks_per_node = 0;
@@ -142,20 +141,9 @@ CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status
       ->check(CLI::IsMember({"text", "markdown", "strategies", "samplers", "transports"}));
   app.footer("Also takes Kokkos' own options (--kokkos-help).");
 
-  exit_status = -1;
-  try {
-    app.parse(argc, argv);
-    if (ranks_per_node > 0) o.transport += fmt::format(":ranks_per_node={}", ranks_per_node);
-    o.bucket_kib = bucket_kib == "auto" ? 0 : parse_kib(bucket_kib);
-    o.check();
-  } catch (const CLI::Success& success) {  // --help, --version
-    exit_status = rank == 0 ? app.exit(success) : 0;
-  } catch (const CLI::ParseError& error) {
-    if (rank == 0) fmt::print(stderr, "gradcomp-train: error: {}\n", error.what());
-    exit_status = 2;
-  } catch (const gradcomp::Error& error) {
-    if (rank == 0) fmt::print(stderr, "gradcomp-train: error: {}\n", error.what());
-    exit_status = 2;
-  }
-  return line;
+  if (const auto status = parse(app, argc, argv, prints)) return status;
+  if (ranks_per_node > 0) o.transport += fmt::format(":ranks_per_node={}", ranks_per_node);
+  o.bucket_kib = bucket_kib == "auto" ? 0 : parse_kib(bucket_kib);
+  o.check();
+  return std::nullopt;
 }

@@ -1,5 +1,6 @@
 #pragma once
 // The command line of gradcomp-train.
+#include <optional>
 #include <string>
 
 #include "gradcomp/train/options.hpp"
@@ -10,6 +11,5 @@ struct CommandLine {
   std::string list;  ///< "", "text", "markdown", "strategies" or "transports"
 };
 
-/// Parses and checks. Sets `exit_status` to -1 to go on, or to the status to end with (--help, --version: 0; an error:
-/// 2). Prints on rank 0 only; all ranks see the same arguments and come to the same end.
-CommandLine parse_command_line(int argc, char** argv, int rank, int& exit_status);
+/// Parses and checks, as gradcomp::parse() does (program/program.hpp).
+std::optional<int> parse_command_line(int argc, char** argv, bool prints, CommandLine& line);

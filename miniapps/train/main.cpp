@@ -1,4 +1,4 @@
-// gradcomp-train: data-parallel training of one model with one or many methods, controls included.
+// gradcomp-train: trains one model data-parallel with one or many methods, including controls.
 #include <algorithm>
 
 #include "command_line.hpp"
@@ -7,7 +7,6 @@
 #include "gradcomp/comm/mpi_session.hpp"
 #include "gradcomp/comm/queued.hpp"
 #include "gradcomp/comm/transports/mpi.hpp"
-#include "gradcomp/core/arguments.hpp"
 #include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/data/open_task.hpp"
 #include "gradcomp/measure/density.hpp"
@@ -16,6 +15,7 @@
 #include "gradcomp/method/spec.hpp"
 #include "gradcomp/nn/make_model.hpp"
 #include "gradcomp/nn/networks/shapes.hpp"
+#include "gradcomp/program/program.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/report/progress.hpp"
 #include "gradcomp/report/result_file.hpp"
@@ -29,17 +29,17 @@ using namespace gradcomp;
 
 namespace {
 
-/// Everything that can be wrong with the input, opened or parsed on every rank before any rank starts to train.
+/// The input, opened and parsed on every rank before any rank starts to train, so that errors appear at once.
 struct Prepared {
   std::vector<MethodSpec> methods;
   std::vector<train::Contender> contenders;
   std::vector<std::uint64_t> seeds;
-  std::unique_ptr<data::Task> task;         ///< none where the job only describes the model
-  std::unique_ptr<nn::Model<float>> model;  ///< neither then
-  Layout shapes;                            ///< and these only then
+  std::unique_ptr<data::Task> task;         ///< null if the job only describes the model
+  std::unique_ptr<nn::Model<float>> model;  ///< null if the job only describes the model
+  Layout shapes;                            ///< only if the job only describes the model
   std::unique_ptr<Transport> carrier;
-  std::unique_ptr<train::EmulatedLinks> links;  ///< none where the link is real
-  std::unique_ptr<train::JobEnergy> energy;     ///< none where the job only describes or tunes
+  std::unique_ptr<train::EmulatedLinks> links;  ///< null if the link is real
+  std::unique_ptr<train::JobEnergy> energy;     ///< null if the job only describes or tunes
   std::unique_ptr<report::ResultFile> file;
 };
 
@@ -50,7 +50,7 @@ report::Json energy_context(const train::JobEnergy* energy) {
   return json;
 }
 
-/// The tensors of the job's model: published ones, or those that it has for the job's data.
+/// The tensors of the job's model: those of a published model, or those that the model has for the job's data.
 Layout shapes_of(const train::Options& o) {
   const auto names = nn::shape_names(), trained = nn::model_names();
   const auto has = [&](const auto& list) { return std::find(list.begin(), list.end(), o.model) != list.end(); };
@@ -87,7 +87,7 @@ Prepared prepare(const CommandLine& line, const MpiSession& session, Transport& 
       p.task = data::open_task(o.data, o.length);
       train::target_value(o.target, train::Metric(p.task->shape().kind));
       train::check_checkpoints(o, session.rank());
-      p.task->steps_per_epoch(o.shard(session.rank(), session.size()));  // refuses a set that is too small
+      p.task->steps_per_epoch(o.shard(session.rank(), session.size()));  // throws if the set is too small
       options["data"] = p.task->name();                                  // without the user's path
       options["data_crc"] = p.task->crc();
       p.model = nn::make_model<float>(o.model, p.task->shape(), static_cast<int>(o.batch));
@@ -117,7 +117,7 @@ int run(const CommandLine& line, const MpiSession& session) {
     return 0;
   }
 
-  control = make_limited(std::move(control), o.timeout);  // of evaluations too, and of the meetings between steps
+  control = make_limited(std::move(control), o.timeout);  // also for evaluations and for the meetings between steps
   report::ProgressBar bar(first);
   if (o.tune) {
     tune(exec, {o, *p.task, *p.model, *p.carrier, *control, nullptr, p.links.get()}, p.contenders, bar);
@@ -178,7 +178,6 @@ std::string entries_text(const std::vector<Entry>& entries) {
   return page;
 }
 
-/// What there is to choose from.
 std::string list(const std::string& what) {
   if (what == "markdown") return methods_markdown();
   if (what == "text") return methods_text();
@@ -190,12 +189,9 @@ std::string list(const std::string& what) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_mpi_program("gradcomp-train", argc, argv, [&](const MpiSession& session) {
-    Arguments arguments(argc, argv);
-    const Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
-    int exit_status = -1;
-    const CommandLine line = parse_command_line(arguments.own_argc, arguments.own_argv(), session.rank(), exit_status);
-    if (exit_status >= 0) return exit_status;
+  CommandLine line;
+  const auto parse = [&](int count, char** own, bool prints) { return parse_command_line(count, own, prints, line); };
+  return run_program_on_ranks("gradcomp-train", argc, argv, parse, [&](const MpiSession& session) {
     if (!line.list.empty()) {
       if (session.rank() == 0) fmt::print("{}", list(line.list));
       return 0;

@@ -20,10 +20,7 @@ std::vector<std::byte> produce(Worker& worker, std::int64_t step, bool host_look
   context.host_looks = host_looks;
   worker.compressor->produce(exec, 0, worker.source(), *worker.state, context, worker.message);
   exec.fence("gradcomp::conformance::produced");
-  std::vector<std::byte> bytes(static_cast<std::size_t>(worker.message.size));
-  Kokkos::deep_copy(HostSpan<std::byte>(bytes.data(), bytes.size()),
-                    subspan(worker.message.payload, 0, worker.message.size));
-  return bytes;
+  return to_host(worker.message.payload.data(), worker.message.size);
 }
 
 bool is_sparsifier(const MethodSpec& method) {

@@ -1,22 +1,14 @@
 #pragma once
-// Arrays between two guard zones, and copies to and from the host.
+// Arrays between two guard zones.
 #include <vector>
 
+#include "copies.hpp"
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp::conformance {
 
-template <class T>
-std::vector<T> to_host(const T* device, index_t count) {
-  std::vector<T> host(static_cast<std::size_t>(count));
-  Kokkos::deep_copy(HostSpan<T>(host.data(), host.size()), Span<const T>(device, host.size()));
-  return host;
-}
-
-template <class T>
-void to_device(const std::vector<T>& host, T* device) {
-  Kokkos::deep_copy(Span<T>(device, host.size()), HostSpan<const T>(host.data(), host.size()));
-}
+using test::to_device;
+using test::to_host;
 
 /// `count` elements that must not be written outside.
 template <class T>

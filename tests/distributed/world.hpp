@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "copies.hpp"
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/comm/mpi_session.hpp"
 #include "gradcomp/comm/over_ranks.hpp"
@@ -39,21 +40,6 @@ inline std::string test_name(const testing::TestParamInfo<std::string>& row) {
   std::string name = row.param;
   for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
   return name;
-}
-
-/// A device copy of host values.
-template <class T>
-Vector<T> to_device(const std::vector<T>& values) {
-  const Vector<T> device("test", values.size());
-  Kokkos::deep_copy(device, HostSpan<const T>(values.data(), values.size()));
-  return device;
-}
-
-template <class T>
-std::vector<T> to_host(const Vector<T>& device) {
-  std::vector<T> values(device.size());
-  Kokkos::deep_copy(HostSpan<T>(values.data(), values.size()), device);
-  return values;
 }
 
 /// True on all ranks when the values are equal bit for bit on all ranks.

@@ -48,7 +48,7 @@ def test_columns_agree_with_the_samples(tmp_path):
     (["--minbytes", "8", "--maxbytes", "64", "--sizes", "4"], "--sizes"),
     (["--minbytes", "64", "--maxbytes", "8"], "the smaller first"), (["--minbytes", "2", "--maxbytes", "8"], "from 4"),
     (["--minbytes", "8", "--maxbytes", "64", "--stepfactor", "1"], "at least 2"),
-    (["--raw", "--link", "1Gbit/s"], "--raw is of the real link"),
+    (["--raw", "--link", "1Gbit/s"], "--raw measures MPI over the real link"),
     (["--reducers", "rings"], "unknown reducer 'rings'"), (["--methods", "qsgd", "--reducers", "ring"], "none of --reducers ring")])
 def test_wrong_calls_are_one_line(arguments, said, tmp_path):
     done = run("gradcomp-allreduce", *arguments, "--output", tmp_path / "a.json")

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/kernels/lanes/arrays.hpp"
 #include "gradcomp/nn/networks/shapes.hpp"
 #include "gradient.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t seed = 1;
 
-/// Sum of x[i x_step] y[i y_step], and of the magnitudes.
+/// Sum of x[i x_step] y[i y_step], and sum of the magnitudes of these products.
 struct Dot {
   double value = 0, size = 0;
   Dot(const float* x, index_t x_step, const float* y, index_t y_step, index_t count) {
@@ -48,7 +49,7 @@ Bucket::Bucket(const Exec& space, const std::string& model, int rank)
       p(laplace_gradient(space, plan.p_count(), seed + 1)),
       q(laplace_gradient(space, plan.q_count(), seed + 2)),
       matrices(matrices_of(layout, rank)),
-      matrices_on_device(kernels::upload("gradcomp::bench::matrices", matrices)) {}
+      matrices_on_device(upload("gradcomp::bench::matrices", matrices)) {}
 
 Vector<float> Bucket::room_for_p() const { return kernels::zeroed<float>("gradcomp::bench::p", plan.p_count()); }
 Vector<float> Bucket::room_for_q() const { return kernels::zeroed<float>("gradcomp::bench::q", plan.q_count()); }
@@ -102,7 +103,7 @@ void Bucket::check_orthonormal(const Vector<float>& got) const {
 void Bucket::check_norm(double got) const {
   const auto a = to_host(exec, gradient);
   const double expected = std::sqrt(Dot(a.data(), 1, a.data(), 1, static_cast<index_t>(a.size())).value);
-  require_close("norm", 0, got, expected, 1e-3 * expected);  // libraries sum in float: 3e-5 off at 11 million elements
+  require_close("norm", 0, got, expected, 1e-3 * expected);  // libraries sum in float: 3e-5 off for 11 million elements
 }
 
 }  // namespace gradcomp::bench

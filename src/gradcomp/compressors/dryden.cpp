@@ -8,15 +8,16 @@
 #include "gradcomp/compressors/detail/sparse/sampled_classes.hpp"
 #include "gradcomp/compressors/detail/sparse/sign_classes.hpp"
 #include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/core/read_back.hpp"
 
 namespace gradcomp::compressors {
 namespace {
 
-/// Throws Error unless places in two classes of the whole bucket fit in 32 bits.
+/// Throws Error unless the places in both classes of the whole bucket fit in 32 bits.
 const Layout& twice_indexable(const Layout& layout) {
   constexpr index_t most = 0x7fffffff;
-  require(layout.count() <= most, "a bucket of {} elements: dryden indexes at most {}", layout.count(), most);
+  require(layout.count() <= most, "a bucket of {} elements; dryden takes at most {}", layout.count(), most);
   return layout;
 }
 
@@ -35,14 +36,14 @@ struct DrydenState final : State {
         magnitudes("gradcomp::compressors::dryden::magnitudes", static_cast<std::size_t>(classes.count())),
         values("gradcomp::compressors::dryden::values", static_cast<std::size_t>(most)),
         payload("gradcomp::compressors::dryden::payload", static_cast<std::size_t>(capacity)),
-        starts("gradcomp::compressors::dryden::starts", host_starts.size()),
-        ends("gradcomp::compressors::dryden::ends", layout.segments.size()) {
+        starts("gradcomp::compressors::dryden::starts", host_starts.size()) {
     if (sampled) sample.emplace(layout, densest);
     std::vector<index_t> host;
     for (const auto& segment : layout.segments) host.push_back(segment.offset + segment.count);
-    Kokkos::deep_copy(ends, HostSpan<index_t>(host.data(), host.size()));
+    ends = upload("gradcomp::compressors::dryden::ends", host);
     kept.assign(layout.segments.size(), 0);
-    for (const auto& segment : layout.segments) target.push_back(target_kept(usual, segment.count));  // until a step
+    // the first step replaces these targets
+    for (const auto& segment : layout.segments) target.push_back(target_kept(usual, segment.count));
   }
 
   index_t scratch_bytes() const override {
@@ -72,7 +73,7 @@ struct DrydenState final : State {
   ClassMeans means;
   std::optional<SampledClasses> sample;
   std::vector<kernels::Selection> selections;  ///< [classes] of this step
-  std::vector<index_t> host_starts;            ///< [classes + 1] entries before each class; of a decoded payload fewer
+  std::vector<index_t> host_starts;            ///< [classes + 1] entries before each class
   std::vector<std::uint32_t> host_table;
   Vector<float> magnitudes;  ///< [2 n]
   Vector<float> values;      ///< of kept entries
@@ -129,25 +130,25 @@ class Dryden final : public CompressorOf<DrydenState> {
   void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, DrydenState& own,
                      const Span<float>& out, Verdict& verdict) const override {
     const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
-    require(head.kept <= static_cast<std::uint64_t>(most(own.layout)), "payload: {} entries, at most {} are possible",
+    require(head.kept <= static_cast<std::uint64_t>(most(own.layout)), "payload: {} entries; at most {} are possible",
             head.kept, most(own.layout));
     const auto kept = static_cast<index_t>(head.kept);
-    require(!head.skip() || kept == 0, "payload: flagged to be skipped, yet with {} entries", kept);
+    require(!head.skip() || kept == 0, "payload: it is flagged to be skipped but has {} entries", kept);
     const index_t bytes = payload_header_bytes + (head.skip() ? 0 : payload_bytes(own.layout, kept));
-    require(static_cast<index_t>(payload.size()) == bytes, "payload: {} bytes, expected {} for {} entries",
+    require(static_cast<index_t>(payload.size()) == bytes, "payload: {} bytes; {} are expected for {} entries",
             payload.size(), bytes, kept);
     require(reinterpret_cast<std::uintptr_t>(payload.data()) % alignof(float) == 0,
-            "payload: starts at an address that is no multiple of {}", alignof(float));
+            "payload: its address is not a multiple of {}", alignof(float));
     if (head.skip()) return verdict.skip(exec);
     const auto sections = sections_of<const std::uint32_t>(payload.data(), own.layout.segments.size());
     const index_t positives = read_table(exec, own, sections, kept);
     const index_t bad = count_bad_classes(exec, own.segments(), positives, kept, sections);
-    require(bad == 0, "payload: {} of {} indices out of range or order, or of another segment", bad, kept);
+    require(bad == 0, "payload: {} of {} indices are out of range, out of order or in another segment", bad, kept);
     decode_classes(exec, own.segments(), positives, kept, sections, weight, out);
   }
 
  private:
-  /// Most entries of a message: of both classes of a segment together, at least one each.
+  /// Largest number of entries of a message. Each class of a segment has at least one.
   index_t most(const Layout& layout) const {
     index_t sum = 0;
     for (const auto& segment : layout.segments) {
@@ -169,7 +170,7 @@ class Dryden final : public CompressorOf<DrydenState> {
     own.selector.choose(exec, own.class_tiles, own.class_source(), own.first, own.selections);
   }
 
-  /// The authors' thresholds and their repairs.
+  /// Selects by the authors' thresholds and repairs.
   static void choose_sampled(const Exec& exec, DrydenState& own, const Context& context, double density) {
     constexpr int repairs = 20;
     auto thresholds = own.sample->thresholds(exec, own.magnitudes, own.first.moments(), density, context);
@@ -195,7 +196,7 @@ class Dryden final : public CompressorOf<DrydenState> {
     }
   }
 
-  /// Takes over what the selector chose.
+  /// Notes how many entries the selector chose.
   static void count(DrydenState& own) {
     const auto& chosen = own.selector.chosen();
     for (std::size_t c = 0; c < chosen.size(); ++c) own.host_starts[c + 1] = own.host_starts[c] + chosen[c].kept;
@@ -212,11 +213,12 @@ class Dryden final : public CompressorOf<DrydenState> {
     const std::size_t segments = own.layout.segments.size();
     for (std::size_t s = 0; s < segments; ++s) {
       const auto positive = Kokkos::bit_cast<float>(table[3 * s]), negative = Kokkos::bit_cast<float>(table[3 * s + 1]);
-      require(is_size(positive) && is_size(-negative), "payload: means {} and {} of segment {}", positive, negative, s);
+      require(is_size(positive) && is_size(-negative),
+              "payload: means {} and {} of segment {} are not finite or have a wrong sign", positive, negative, s);
       own.host_starts[s + 1] = own.host_starts[s] + table[3 * s + 2];
     }
     const index_t positives = own.host_starts[segments];
-    require(positives <= kept, "payload: {} positive entries of {}", positives, kept);
+    require(positives <= kept, "payload: {} positive entries, but only {} entries in all", positives, kept);
     Kokkos::deep_copy(exec, own.starts, HostSpan<index_t>(own.host_starts.data(), own.host_starts.size()));
     return positives;
   }

@@ -3,26 +3,26 @@
 //
 // Per tensor (granularity=bucket: of the whole bucket) s = ||a||_1 / n; decoded -s where a < 0, else +s. A contraction:
 // ||a - C(a)||^2 = (1 - delta) ||a||^2, delta = ||a||_1^2 / (n ||a||_2^2) >= 1 / n. The authors' code has sign(0) = 0,
-// which one bit cannot say; the residual follows what is decoded.
-// Where the sum of magnitudes overflows (means above 1e36), s = max|a| / n, which contracts too.
+// which one bit cannot represent; the residual follows the decoded value.
+// If the sum of magnitudes overflows (means above 1e36), s = max|a| / n, which is a contraction too.
 //
-// variant=paper has the learning rate g inside as algorithm 2 has it: p = g gradient + e, the parameters take C(p) as
-// it is, e = p - C(p). Since C(c p) = c C(p) for c > 0, that is this method with e / g as its residual, which follows
-// the rate: feedback.rate_aware=on. The optimiser adds no momentum behind it; its weight decay acts behind the
-// exchange, where the authors' code has both in front of it.
+// variant=paper applies the learning rate g before compression, as algorithm 2 does: p = g gradient + e, the parameters
+// change by C(p), and e = p - C(p). Since C(c p) = c C(p) for c > 0, this is the present method with the residual
+// e / g, which follows the rate: feedback.rate_aware=on. The optimiser then adds no momentum. Its weight decay acts
+// after the exchange; in the authors' code both act before it.
 //
-// scale=l2: s = ||a||_2 / sqrt(n), as DeepSpeed's 1-bit methods have it (Tang et al., 1-bit Adam, ICML 2021), there for
-// each buffer and phase: granularity=bucket:reducer=two_phase. Not always a contraction: the relative error
-// ||a - C(a)||^2 / ||a||^2 = 2 (1 - ||a||_1 / (sqrt(n) ||a||_2)) is almost 2 where one element is nonzero, 0.4 for
-// normal values. Where squares are out of a float's range (max|a| beyond 1e17 or below 1e-15), s is the mean magnitude,
-// which is at most that.
+// scale=l2: s = ||a||_2 / sqrt(n), as in DeepSpeed's 1-bit methods (Tang et al., 1-bit Adam, ICML 2021), which use it
+// for each buffer and phase: granularity=bucket:reducer=two_phase. It is not always a contraction: the relative error
+// ||a - C(a)||^2 / ||a||^2 = 2 (1 - ||a||_1 / (sqrt(n) ||a||_2)) is almost 2 if only one element is nonzero, and 0.4
+// for normal values. If squares are out of a float's range (max|a| above 1e17 or below 1e-15), s is the mean magnitude,
+// which is never larger.
 // Sections: f32 s, one per tensor; sign words of every tensor (kernels/pack/signs.hpp).
 #include "gradcomp/compressors/ef_sign.hpp"
 
 #include <utility>
 
 #include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
-#include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/kernels/pack/signs.hpp"
 #include "gradcomp/kernels/select/moments.hpp"
 
@@ -49,7 +49,7 @@ struct EfSignState final : DenseState {
         pieces(tensor_runs(bucket)),
         parts("gradcomp::compressors::ef_sign::parts", pieces.piece.size()),
         sums("gradcomp::compressors::ef_sign::sums", bucket.segments.size()),
-        counts(kernels::upload("gradcomp::compressors::ef_sign::counts", counts_of(bucket))) {}
+        counts(upload("gradcomp::compressors::ef_sign::counts", counts_of(bucket))) {}
   index_t scratch_bytes() const override {
     return tiles.bytes() + first.bytes() + pieces.bytes() + static_cast<index_t>(payload.size());
   }
@@ -57,10 +57,10 @@ struct EfSignState final : DenseState {
   kernels::Tiles tiles;
   kernels::FirstPass first;
   kernels::SignPieces pieces;
-  Vector<float> parts;     ///< sums of |a|: of pieces
-  Vector<double> sums;     ///< of segments
-  Vector<index_t> counts;  ///< elements of segments
-  Tally overflows;         ///< sums of |a| whose mean is no float
+  Vector<float> parts;     ///< sum of |a| of each piece
+  Vector<double> sums;     ///< sum of |a| of each segment
+  Vector<index_t> counts;  ///< elements of each segment
+  Tally overflows;         ///< sums of |a| whose mean no float can hold
 };
 
 KOKKOS_INLINE_FUNCTION float mean_magnitude(const kernels::Moments& moments, index_t n) {
@@ -75,7 +75,7 @@ KOKKOS_INLINE_FUNCTION float root_mean_square(const kernels::Moments& moments, i
   return static_cast<float>(Kokkos::sqrt(moments.sum_squares / static_cast<double>(n)));
 }
 
-/// scales[s] of the first pass, whose non-finite elements are counted.
+/// Computes scales[s] from the first pass, and counts its non-finite elements.
 void write_scales(const Exec& exec, const EfSignState& state, bool l2, const Gate& gate, float* scales) {
   const auto moments = state.first.on_device();
   const auto counts = state.counts;
@@ -89,7 +89,7 @@ void write_scales(const Exec& exec, const EfSignState& state, bool l2, const Gat
       });
 }
 
-/// scales[s] of the sums of the only pass; counts those that no float holds.
+/// Computes scales[s] from the sums of the only pass; counts the scales that no float can hold.
 void write_mean_scales(const Exec& exec, const EfSignState& state, float* scales) {
   const auto sums = state.sums;
   const auto counts = state.counts;
@@ -125,7 +125,7 @@ class EfSign final : public DenseBytesOf<EfSignState> {
     if (at_once) encode_at_once(exec, source, own, sections);
     const Gate rest = at_once ? own.overflows.unless_zero() : Gate();
     if (!rest.may_open()) return;
-    own.first.launch(exec, own.tiles, source, {}, rest);  // where elements are not finite, a itself stays in the memory
+    own.first.launch(exec, own.tiles, source, {}, rest);  // if elements are not finite, a itself stays in the memory
     write_scales(exec, own, m_l2, rest, scales);
     kernels::write_signs(exec, own.pieces, kernels::SentRows{source}, {scales, 1},
                          at_once ? rest : own.non_finite.if_zero(), own.non_finite, words(sections, own));
@@ -142,7 +142,7 @@ class EfSign final : public DenseBytesOf<EfSignState> {
   }
 
  private:
-  /// Nothing is to be remembered, so the bits need not wait for the scale: one read.
+  /// Nothing needs to be remembered, so the bits do not depend on the scale, and one read is enough.
   static void encode_at_once(const Exec& exec, const Source& source, EfSignState& own, std::byte* sections) {
     own.overflows.clear(exec);
     kernels::first_signs(exec, own.pieces, source, own.non_finite, words(sections, own), own.parts, own.sums);

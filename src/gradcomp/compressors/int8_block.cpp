@@ -39,10 +39,7 @@ index_t block_count(const Layout& layout, index_t size) {
 }
 
 struct Int8State final : DenseState {
-  Int8State(const Layout& bucket, index_t payload_bytes, index_t size)
-      : DenseState(bucket, payload_bytes),
-        room("gradcomp::compressors::int8_block::blocks", static_cast<std::size_t>(block_count(bucket, size))),
-        blocks(room) {
+  Int8State(const Layout& bucket, index_t payload_bytes, index_t size) : DenseState(bucket, payload_bytes) {
     std::vector<BlockRange> list;
     for (const auto& segment : bucket.segments) {
       for (index_t e = 0; e < segment.count; e += size) {
@@ -50,7 +47,7 @@ struct Int8State final : DenseState {
             {segment.offset + e, e, segment.id, static_cast<std::int32_t>(std::min(size, segment.count - e))});
       }
     }
-    Kokkos::deep_copy(blocks, HostSpan<const BlockRange>(list.data(), list.size()));
+    blocks = room = upload("gradcomp::compressors::int8_block::blocks", list);
   }
   index_t scratch_bytes() const override {
     return static_cast<index_t>(payload.size() + room.size() * sizeof(BlockRange));
@@ -142,18 +139,6 @@ void decode_blocks(const Exec& exec, const Int8State& state, const std::byte* se
       });
 }
 
-/// Makes the blocks of one segment those of its first `count` elements.
-void resize_blocks(const Exec& exec, Int8State& state, index_t count, index_t size) {
-  state.blocks = kernels::first_of(state.room, (count + size - 1) / size);
-  const auto blocks = state.blocks;
-  Kokkos::parallel_for(
-      "gradcomp::compressors::fit_int8_blocks", IndexRange(exec, 0, static_cast<index_t>(blocks.size())),
-      KOKKOS_LAMBDA(const index_t b) {
-        const index_t left = count - b * size;
-        blocks(b).count = static_cast<std::int32_t>(left < size ? left : size);
-      });
-}
-
 class Int8Block final : public DenseBytesOf<Int8State> {
  public:
   Int8Block(Info info, const ParameterValues& options)
@@ -178,7 +163,7 @@ class Int8Block final : public DenseBytesOf<Int8State> {
     decode_blocks(exec, own, sections, weight, gate, out);
   }
   void resize_plans(const Exec& exec, Int8State& own, index_t count) const override {
-    resize_blocks(exec, own, count, m_block);
+    own.blocks = kernels::shortened("gradcomp::compressors::fit_int8_blocks", exec, own.room, {}, m_block, count);
   }
 
  private:

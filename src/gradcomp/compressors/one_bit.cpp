@@ -1,17 +1,20 @@
 // 1-bit SGD (Seide, Fu, Droppo, Li, Yu, Interspeech 2014, section 3.2), with the threshold 0 of its section 3.3.
 //
-// Per column: lower = mean of the a < t, upper = mean of the a >= t, decoded as what the bit says: the best two levels
-// for this cut, so the residuals of a column add up to zero, and ||a - C(a)||^2 = ||a||^2 - n0 lower^2 - n1 upper^2, n0
-// and n1 the elements of both classes. threshold=zero: t = 0, a contraction at least as strong as one common magnitude.
-// threshold=mean: t = the column's mean (one more read of a), for columns whose elements have one sign or a large mean:
+// Per column: lower = mean of all a < t, upper = mean of all a >= t; an element decodes to the level that its bit
+// names. These are the best two levels for this cut, so the residuals of a column add up to zero, and
+// ||a - C(a)||^2 = ||a||^2 - n0 lower^2 - n1 upper^2, where n0 and n1 are the numbers of elements in the two classes.
+// threshold=zero: t = 0, a contraction at least as strong as with one common magnitude. threshold=mean: t = the
+// column's mean (one more read of a), for columns whose elements have one sign or a large mean:
 // n0 (t - lower) = n1 (upper - t). Empty classes: detail/levels/one_bit_levels.hpp.
-// A column holds what one input contributes to all outputs: a column of the paper's (and CNTK's) out x in matrices.
-// Tensors here are {.., in, out}, last extent fastest, so that column is one contiguous row of Segment::columns()
+//
+// A column holds the contribution of one input to all outputs: a column of the paper's (and CNTK's) out x in matrices.
+// Tensors here are {.., in, out}, last extent fastest, so such a column is one contiguous row of Segment::columns()
 // elements, and there are Segment::rows() of them, one per input (and place in a kernel).
-// Sent as they are, exactly: tensors of one dimension, and columns of up to 3 elements, which would not get smaller.
-// So granularity=bucket, which shows one vector, compresses nothing.
-// Sections: f32 lower and upper of every column; f32 values sent as they are; sign words of every column
-// (kernels/pack/signs.hpp; the bit is set where a < t); t does not travel.
+//
+// Tensors of one dimension, and columns of up to 3 elements, which would not get smaller, are sent exactly. So
+// granularity=bucket, where the method sees one vector, compresses nothing.
+// Sections: f32 lower and upper of every column; f32 values that are sent exactly; sign words of every column
+// (kernels/pack/signs.hpp; the bit is set if a < t); t is not sent.
 #include "gradcomp/compressors/one_bit.hpp"
 
 #include <algorithm>
@@ -19,6 +22,7 @@
 
 #include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
 #include "gradcomp/compressors/detail/levels/one_bit_levels.hpp"
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/kernels/lanes/add_count.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
 #include "gradcomp/kernels/pack/signs.hpp"
@@ -42,7 +46,7 @@ std::vector<kernels::SignRun> columns_of(const Layout& layout) {
   return runs;
 }
 
-/// Elements sent as they are: [first, first + count) of the bucket, from `at` on in their section.
+/// Elements that are sent exactly: [first, first + count) of the bucket, from `at` on in their section.
 struct RawPiece {
   index_t first, at, count;
 };
@@ -64,8 +68,7 @@ struct OneBitState final : DenseState {
       : DenseState(bucket, payload_bytes), columns(columns_of(bucket), about_mean) {
     const auto list = raw_of(bucket);
     for (const auto& piece : list) raw_count += piece.count;
-    raw = Vector<RawPiece>("gradcomp::compressors::one_bit::raw", list.size());
-    Kokkos::deep_copy(raw, HostSpan<const RawPiece>(list.data(), list.size()));
+    raw = upload("gradcomp::compressors::one_bit::raw", list);
   }
   index_t scratch_bytes() const override {
     return columns.bytes() + static_cast<index_t>(payload.size() + raw.size() * sizeof(RawPiece));
@@ -107,7 +110,7 @@ void write_raw(const Exec& exec, const Source& source, const OneBitState& state,
       });
 }
 
-/// out += weight * values where `gate` is open; counts those that are not finite.
+/// out += weight * values if `gate` is open; counts values that are not finite.
 void add_raw(const Exec& exec, const OneBitState& state, const float* values, float weight, const Gate& gate,
              const Span<float>& out) {
   const auto raw = state.raw;
@@ -149,7 +152,7 @@ class OneBit final : public DenseBytesOf<OneBitState> {
  protected:
   void encode(const Exec& exec, const Source& source, OneBitState& own, const Context&,
               std::byte* sections) const override {
-    accumulate(exec, source, own);  // what it leaves in the memory is a itself
+    accumulate(exec, source, own);  // it leaves a itself in the memory
     auto* const levels = reinterpret_cast<float*>(sections);
     float* const values = levels + 2 * own.columns.columns();
     own.columns.write(exec, source, levels);

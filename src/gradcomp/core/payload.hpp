@@ -26,6 +26,9 @@ struct PayloadHeader {
 static_assert(sizeof(PayloadHeader) == 32 && std::is_trivially_copyable_v<PayloadHeader>);
 inline constexpr index_t payload_header_bytes = sizeof(PayloadHeader);
 
+/// Bytes of a section that is padded to whole words of 4 bytes.
+constexpr index_t padded_bytes(index_t bytes) { return (bytes + 3) / 4 * 4; }
+
 /// FNV-1a of `text`, folded to 32 bits: identifies methods and specs in headers and start-up handshakes.
 std::uint32_t text_hash(const char* text);
 

@@ -5,21 +5,22 @@
 #include <cstring>
 #include <map>
 
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/sampling/draw.hpp"
 #include "gradcomp/sampling/swaps.hpp"
 
 namespace gradcomp::sampling {
 namespace {
 
-static_assert(sizeof(Offer) == 16, "what travels");
+static_assert(sizeof(Offer) == 16, "ranks exchange offers byte by byte");
 
-/// What a rank tells all others of itself.
+/// What a rank tells all other ranks.
 struct Head {
   double sum = 0;
   index_t high = 0, low = 0;  ///< offers that follow
 };
 
-/// Sum of the losses, those that are not known or not finite taken as the mean of the others.
+/// Sum of the losses. A loss that is unknown or not finite counts as the mean of the others.
 double sum_of(const std::vector<float>& losses) {
   const double mean = mean_of_finite(losses);
   return std::isnan(mean) ? 0 : mean * static_cast<double>(losses.size());
@@ -31,19 +32,7 @@ void append(std::vector<std::byte>& bytes, const T* data, std::size_t count) {
   bytes.insert(bytes.end(), from, from + count * sizeof(T));
 }
 
-Vector<std::byte> to_device(const std::vector<std::byte>& bytes) {
-  Vector<std::byte> device("gradcomp::sampling::send", bytes.size());
-  Kokkos::deep_copy(device, HostSpan<const std::byte>(bytes.data(), bytes.size()));
-  return device;
-}
-
-std::vector<std::byte> to_host(const Vector<std::byte>& device) {
-  std::vector<std::byte> bytes(device.size());
-  Kokkos::deep_copy(HostSpan<std::byte>(bytes.data(), bytes.size()), device);
-  return bytes;
-}
-
-/// The sums and offers of all ranks, by rank.
+/// Exchanges sums and offers between all ranks; returns them in the order of the ranks.
 std::pair<std::vector<double>, std::vector<Offers>> tell(Transport& transport, const Exec& exec, double sum,
                                                          const Offers& own, index_t most) {
   std::vector<std::byte> text;
@@ -53,9 +42,10 @@ std::pair<std::vector<double>, std::vector<Offers>> tell(Transport& transport, c
   append(text, own.low.data(), own.low.size());
   const auto largest = static_cast<index_t>(sizeof(Head)) + 2 * most * static_cast<index_t>(sizeof(Offer));
   const index_t capacity = aligned(largest) * transport.size();
-  const Vector<std::byte> send = to_device(text), all("gradcomp::sampling::offers", static_cast<std::size_t>(capacity));
+  const Vector<std::byte> send = upload("gradcomp::sampling::send", text),
+                          all("gradcomp::sampling::offers", static_cast<std::size_t>(capacity));
   const Blocks blocks = run(transport, exec, AllGatherV{send.data(), std::ssize(text), all.data(), capacity}).blocks;
-  const std::vector<std::byte> host = to_host(all);
+  const std::vector<std::byte> host = to_host(exec, all);
   std::pair<std::vector<double>, std::vector<Offers>> told;
   for (const index_t offset : blocks.offset) {
     const std::byte* from = host.data() + offset;
@@ -102,22 +92,22 @@ Resharded Resharder::swap(const Exec& exec, std::vector<index_t>& samples, std::
     bytes.resize(static_cast<std::size_t>(aligned(std::ssize(bytes))));
   }
   const index_t capacity = (aligned(m_max * static_cast<index_t>(sizeof(Offer))) + block_alignment) * ranks;
-  const Vector<std::byte> send = to_device(bytes),
+  const Vector<std::byte> send = upload("gradcomp::sampling::send", bytes),
                           receive("gradcomp::sampling::receive", static_cast<std::size_t>(capacity));
   const Blocks came = run(*m_transport, exec, AllToAllV{send.data(), &parts, receive.data(), capacity}).blocks;
-  const std::vector<std::byte> host = to_host(receive);
+  const std::vector<std::byte> host = to_host(exec, receive);
   std::sort(freed.begin(), freed.end());
   std::size_t next = 0;
   for (std::size_t r = 0; r < came.size.size(); ++r) {
     for (index_t at = 0; at < came.size[r]; at += static_cast<index_t>(sizeof(Offer))) {
       Offer offer;
       std::memcpy(&offer, host.data() + came.offset[r] + at, sizeof offer);
-      require(next < freed.size(), "resharding: rank {} got more samples than it gave", rank);
+      require(next < freed.size(), "resharding: rank {} received more samples than it sent", rank);
       samples[freed[next]] = offer.sample;
       losses[freed[next++]] = offer.loss;
     }
   }
-  require(next == freed.size(), "resharding: rank {} gave {} samples and got {}", rank, freed.size(), next);
+  require(next == freed.size(), "resharding: rank {} sent {} samples and received {}", rank, freed.size(), next);
   return {std::ssize(freed), m_transport->ledger().total().sent - sent_before};
 }
 

@@ -67,20 +67,6 @@ TEST(Options, WhatDoesNotGoTogetherIsRefusedWithOneLine) {
   expect_refused({"--memory", "-1"}, "-1");
 }
 
-TEST(Arguments, KokkosGetsItsOwnAndTheThreads) {
-  std::vector<std::string> words = {"bench", "--quick", "--kokkos-num-threads=2", "--threads", "2"};
-  std::vector<char*> argv;
-  for (auto& word : words) argv.push_back(word.data());
-  Arguments arguments(static_cast<int>(argv.size()), argv.data());
-  EXPECT_EQ(arguments.own.size(), 4u);
-  EXPECT_EQ(arguments.kokkos.size(), 2u);
-  EXPECT_NO_THROW(arguments.set_threads(0));
-  EXPECT_EQ(arguments.kokkos.size(), 2u);
-  EXPECT_NO_THROW(arguments.set_threads(2));
-  EXPECT_STREQ(arguments.kokkos.back(), "--kokkos-num-threads=2");
-  EXPECT_THROW(Arguments(static_cast<int>(argv.size()), argv.data()).set_threads(3), Error);
-}
-
 float last_of(const Span<const float>& gradient) {
   float last = 0;
   Kokkos::deep_copy(last, Kokkos::subview(gradient, gradient.size() - 1));

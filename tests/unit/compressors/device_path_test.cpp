@@ -12,11 +12,7 @@ namespace {
 using namespace sparse_test;
 using Values = std::map<std::string, std::string>;
 
-std::vector<std::byte> payload(const Rig& rig) {
-  std::vector<std::byte> bytes(static_cast<std::size_t>(rig.message.size));
-  Kokkos::deep_copy(HostSpan<std::byte>(bytes.data(), bytes.size()), subspan(rig.message.payload, 0, rig.message.size));
-  return bytes;
-}
+std::vector<std::byte> payload(const Rig& rig) { return to_host(rig.message.payload.data(), rig.message.size); }
 
 /// make_input() of two seeds, made once.
 const std::vector<float>& input_of(const std::string& name, index_t n, std::int64_t step) {

@@ -6,9 +6,7 @@
 namespace sparse_test {
 
 inline std::vector<std::byte> payload_of(const Rig& rig) {
-  std::vector<std::byte> bytes(static_cast<std::size_t>(rig.message.size));
-  Kokkos::deep_copy(HostSpan<std::byte>(bytes.data(), bytes.size()), subspan(rig.message.payload, 0, rig.message.size));
-  return bytes;
+  return to_host(rig.message.payload.data(), rig.message.size);
 }
 
 struct Quanta {
@@ -44,8 +42,7 @@ inline Quanta quanta_of(const Rig& rig, std::size_t taus, bool multi) {
 
 /// decode_add() of changed bytes must throw and leave `out` alone.
 inline void expect_payload_refused(Rig& rig, const std::vector<std::byte>& bytes, const char* what) {
-  const Vector<std::byte> device("payload", bytes.size());
-  Kokkos::deep_copy(device, Kokkos::View<const std::byte*, Kokkos::HostSpace>(bytes.data(), bytes.size()));
+  const Vector<std::byte> device = to_device(bytes);
   const Vector<float> out("out", static_cast<std::size_t>(rig.layout.count()));
   EXPECT_THROW(test::decode_add(*rig.method, Exec(), device, 1, *rig.state, out), Error) << what;
   for (const float v : to_host(out.data(), out.size())) ASSERT_EQ(v, 0) << what;

@@ -5,25 +5,23 @@
 #include <map>
 #include <memory>
 
+#include "copies.hpp"
 #include "gradcomp/compressors/sidco.hpp"
 #include "gradcomp/compressors/top_k.hpp"
 #include "gradcomp/core/registry.hpp"
 #include "judged.hpp"
 #include "unit/sparse_inputs.hpp"
 
+namespace gradcomp::compressors {  // where the tests are: one in gradcomp would hide those of sparse_test
+using test::to_device;
+using test::to_host;
+}  // namespace gradcomp::compressors
+
 namespace sparse_test {
 
 using namespace gradcomp;
-
-inline std::vector<float> to_host(const float* data, std::size_t n) {
-  std::vector<float> host(n);
-  Kokkos::deep_copy(HostSpan<float>(host.data(), n), Span<const float>(data, n));
-  return host;
-}
-
-inline void to_device(const std::vector<float>& host, const Vector<float>& device) {
-  Kokkos::deep_copy(device, Kokkos::View<const float*, Kokkos::HostSpace>(host.data(), host.size()));
-}
+using test::to_device;
+using test::to_host;
 
 /// A payload on the host.
 struct Decoded {
@@ -56,8 +54,7 @@ struct Rig {
 
   Decoded decoded() const {
     Decoded d;
-    std::vector<std::byte> bytes(static_cast<std::size_t>(message.size));
-    Kokkos::deep_copy(HostSpan<std::byte>(bytes.data(), bytes.size()), subspan(message.payload, 0, message.size));
+    const auto bytes = to_host(message.payload.data(), message.size);
     std::memcpy(&d.header, bytes.data(), sizeof d.header);
     const auto kept = static_cast<std::size_t>(d.header.kept);
     EXPECT_EQ(bytes.size(), 32 + 8 * kept);

@@ -161,8 +161,7 @@ TEST(TopKMethod, DecodeAddsTheWeightedEntries) {
 
 /// decode_add() of changed bytes must throw and leave `out` alone.
 void expect_refused(Rig& rig, const std::vector<std::byte>& bytes, const char* what) {
-  const Vector<std::byte> device("payload", bytes.size());
-  Kokkos::deep_copy(device, Kokkos::View<const std::byte*, Kokkos::HostSpace>(bytes.data(), bytes.size()));
+  const Vector<std::byte> device = to_device(bytes);
   const Vector<float> out("out", static_cast<std::size_t>(rig.layout.count()));
   EXPECT_THROW(test::decode_add(*rig.method, Exec(), device, 1, *rig.state, out), Error) << what;
   for (const float v : to_host(out.data(), out.size())) ASSERT_EQ(v, 0) << what;
@@ -171,8 +170,7 @@ void expect_refused(Rig& rig, const std::vector<std::byte>& bytes, const char* w
 TEST(TopKMethod, CorruptPayloadsAreRefused) {
   Rig rig = rig_of(Layout::flat(1000), "0.01");
   rig.produce(make_input("gauss", 1000));
-  std::vector<std::byte> good(static_cast<std::size_t>(rig.message.size));
-  Kokkos::deep_copy(HostSpan<std::byte>(good.data(), good.size()), subspan(rig.message.payload, 0, rig.message.size));
+  const auto good = to_host(rig.message.payload.data(), rig.message.size);
   const auto with = [&](std::size_t at, auto value) {
     auto bytes = good;
     std::memcpy(bytes.data() + at, &value, sizeof value);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "copies.hpp"
 #include "gradcomp/core/registry.hpp"
 #include "gradcomp/data/generated/synthetic.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
@@ -13,20 +14,16 @@
 namespace gradcomp::evaluate {
 namespace {
 
+using test::to_device;
+using test::to_host;
+
 constexpr index_t n = 20011;
 
 /// A draw of the Laplace distribution on the device.
 Vector<float> gradient(std::uint64_t number = 0) {
   std::vector<float> host(n);
   data::fill(data::Distribution::parse("laplace"), 3, number, host);
-  Vector<float> device("gradient", n);
-  Kokkos::deep_copy(device, HostSpan<const float>(host.data(), host.size()));
-  return device;
-}
-
-std::vector<float> host(const Vector<float>& x) {
-  const auto mirror = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
-  return {mirror.data(), mirror.data() + mirror.size()};
+  return to_device(host);
 }
 
 ProbeOptions loop(bool closed, bool keep_bytes = false) {
@@ -50,7 +47,7 @@ TEST(Probe, TopKOpenLoopAgainstAPlainSort) {
   ReadProbe read(n);
   probe.step(exec, g, read);
   const index_t k = 200;  // floor(0.01 x 20011)
-  auto rest = host(g);
+  auto rest = to_host(g);
   std::sort(rest.begin(), rest.end(), [](float a, float b) { return std::fabs(a) > std::fabs(b); });
   rest.erase(rest.begin(), rest.begin() + k);
   const Measurements& m = probe.measurements();
@@ -59,7 +56,7 @@ TEST(Probe, TopKOpenLoopAgainstAPlainSort) {
   EXPECT_EQ(m.payload_bytes[0], 8.0 * k);
   EXPECT_EQ(m.header_bytes[0], 32.0);
   EXPECT_EQ(probe.message().size(), 32u + 8 * k);
-  const double error = norm(rest) / norm(host(g));
+  const double error = norm(rest) / norm(to_host(g));
   EXPECT_NEAR(m.l2_error[0], error, 1e-9);
   EXPECT_NEAR(m.cosine[0], std::sqrt(1 - error * error), 1e-9) << "a selection is orthogonal to its rest";
   EXPECT_EQ(m.verified, true);
@@ -75,7 +72,7 @@ TEST(Probe, ClosedLoopCarriesTheErrorOpenLoopDoesNot) {
   const auto g = gradient();
   ReadProbe read(n);
   Probe closed("top_k:ratio=0.01", Layout::flat(n), loop(true)), open("top_k:ratio=0.01", Layout::flat(n), loop(false));
-  std::vector<float> sum(n, 0.0f), residual = host(g);
+  std::vector<float> sum(n, 0.0f), residual = to_host(g);
   for (int step = 0; step < 3; ++step) {
     closed.step(exec, g, read);
     open.step(exec, g, read);
@@ -95,7 +92,7 @@ TEST(Probe, ClosedLoopCarriesTheErrorOpenLoopDoesNot) {
   EXPECT_EQ(open.measurements().compress_ms.size(), 3u);
   // what was sent plus what is left is three times the gradient: the last step's rest is known from its error
   std::vector<float> left(n);
-  const auto gradients = host(g);
+  const auto gradients = to_host(g);
   for (std::size_t i = 0; i < left.size(); ++i) left[i] = 3 * gradients[i] - sum[i];
   std::vector<float> seen(n);
   const auto decoded = closed.decoded();
@@ -157,10 +154,9 @@ TEST(Probe, TensorsHaveRatiosOfTheirOwn) {
 
 TEST(Probe, NonFiniteGradientsAreAnError) {
   const Exec exec;
-  auto values = host(gradient());
+  auto values = to_host(gradient());
   values[7] = NAN;
-  Vector<float> g("gradient", n);
-  Kokkos::deep_copy(g, HostSpan<const float>(values.data(), values.size()));
+  const Vector<float> g = to_device(values);
   ReadProbe read(n);
   for (const char* name : {"top_k", "fp32"}) {
     Probe probe(name, Layout::flat(n), loop(false));

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "copies.hpp"
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::evaluate {
@@ -17,9 +18,7 @@ constexpr index_t n = 16;
 Vector<float> gradient(index_t large, float rest) {
   std::vector<float> host(n, rest);
   for (index_t i = 0; i < large; ++i) host[static_cast<std::size_t>(3 * i)] = i % 2 == 0 ? 2.0f : -2.0f;
-  Vector<float> device("gradient", n);
-  Kokkos::deep_copy(device, HostSpan<const float>(host.data(), host.size()));
-  return device;
+  return test::to_device(host);
 }
 
 double number(const report::Json& row, const char* column) { return row.at(column).get<double>(); }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "copies.hpp"
 #include "error_of.hpp"
 #include "gradcomp/data/formats/npy.hpp"
 #include "gradcomp/evaluate/gradient_file.hpp"
@@ -16,13 +17,8 @@ namespace gradcomp::evaluate {
 namespace {
 
 using test::error_of;
+using test::to_host;
 using ::testing::HasSubstr;
-
-std::vector<float> host(const Span<const float>& x) {
-  std::vector<float> values(x.size());
-  Kokkos::deep_copy(HostSpan<float>(values.data(), values.size()), x);
-  return values;
-}
 
 TEST(FileStream, CyclesAndKeepsTheShape) {
   const gradcomp::testing::TempDir dir;
@@ -34,8 +30,8 @@ TEST(FileStream, CyclesAndKeepsTheShape) {
   EXPECT_EQ(stream->layout().segments[0].shape, (std::vector<index_t>{2, 3}));
   const Exec exec;
   for (int turn = 0; turn < 2; ++turn) {
-    EXPECT_EQ(host(stream->next(exec)), (std::vector<float>{1, 2, 3, 4, 5, 6}));
-    EXPECT_EQ(host(stream->next(exec)), (std::vector<float>{7, 8, 9, 10, 11, 12}));
+    EXPECT_EQ(to_host(stream->next(exec)), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(to_host(stream->next(exec)), (std::vector<float>{7, 8, 9, 10, 11, 12}));
   }
 }
 
@@ -64,7 +60,7 @@ TEST(FileStream, TakesTheTensorsOfALayout) {
   EXPECT_EQ(segments[0].shape, (std::vector<index_t>{2, 3}));
   EXPECT_EQ(segments[1].name, "b");
   EXPECT_EQ(segments[2].shape, std::vector<index_t>{});
-  EXPECT_EQ(host(stream->next(Exec())), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(to_host(stream->next(Exec())), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
   for (const auto& [text, said] : {std::pair{"w 2x3\n", "holds 9 elements, but the tensors of --layout have 6"},
                                    {"w 2x\n", "line 1: '2x' is not a shape"},
                                    {"a 1\nw 2,3\n", "line 2: '2,3' is not a shape"},
@@ -89,7 +85,7 @@ TEST(FileStream, AFolderIsAGradientOfNamedTensors) {
   ASSERT_EQ(stream->layout().segments.size(), 2U);
   EXPECT_EQ(stream->layout().segments[0].name, "a");
   EXPECT_EQ(stream->layout().segments[0].shape, (std::vector<index_t>{2, 3}));
-  EXPECT_EQ(host(stream->next(Exec())), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(to_host(stream->next(Exec())), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
   EXPECT_THAT(error_of([&] { make_file_stream({folder}, read_layout("resnet20")); }),
               HasSubstr("holds several tensors"));
   std::filesystem::create_directory(dir.path() + "/empty");
@@ -99,10 +95,10 @@ TEST(FileStream, AFolderIsAGradientOfNamedTensors) {
 TEST(SyntheticStream, DrawsAreFreshAndReproducible) {
   const Exec exec;
   const auto first = make_synthetic_stream("gamma", 1000, "", 5), second = make_synthetic_stream("gamma", 1000, "", 5);
-  const auto a = host(first->next(exec)), b = host(first->next(exec));
+  const auto a = to_host(first->next(exec)), b = to_host(first->next(exec));
   EXPECT_NE(a, b);
-  EXPECT_EQ(host(second->next(exec)), a);
-  EXPECT_EQ(host(second->next(exec)), b);
+  EXPECT_EQ(to_host(second->next(exec)), a);
+  EXPECT_EQ(to_host(second->next(exec)), b);
   EXPECT_THAT(error_of([&] { make_synthetic_stream("gamma", 0, "", 5); }), HasSubstr("--size 0"));
 }
 
@@ -111,7 +107,7 @@ TEST(SyntheticStream, TakesTheTensorsOfAModel) {
   const auto stream = make_synthetic_stream("laplace", 1, "resnet20", 5);
   EXPECT_EQ(stream->name(), "laplace_resnet20");
   EXPECT_EQ(stream->layout().count(), 269722);
-  EXPECT_EQ(host(stream->next(exec)).size(), 269722u);
+  EXPECT_EQ(to_host(stream->next(exec)).size(), 269722u);
   EXPECT_THAT(error_of([] { make_synthetic_stream("laplace", 1, "vgg99", 5); }), HasSubstr("vgg99"));
 }
 
@@ -125,10 +121,10 @@ TEST(TrainingStream, GradientsFollowTheParameters) {
   const auto stream = make_training_stream(options), again = make_training_stream(options);
   EXPECT_EQ(stream->name(), "resnet20");
   EXPECT_GT(stream->layout().segments.size(), 20u);
-  const auto a = host(stream->next(exec)), b = host(stream->next(exec));
+  const auto a = to_host(stream->next(exec)), b = to_host(stream->next(exec));
   EXPECT_NE(a, b);
-  EXPECT_EQ(host(again->next(exec)), a);
-  EXPECT_EQ(host(again->next(exec)), b);
+  EXPECT_EQ(to_host(again->next(exec)), a);
+  EXPECT_EQ(to_host(again->next(exec)), b);
   options.model = "no_such_model";
   EXPECT_THAT(error_of([&] { make_training_stream(options); }), HasSubstr("no_such_model"));
 }

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "copies.hpp"
 #include "gradcomp/data/generated/synthetic.hpp"
 #include "gradcomp/method/spec.hpp"
 
@@ -16,8 +17,7 @@ constexpr index_t n = 5003;
 Trials trials_of(const std::string& spec, const std::string& fed_back = "", index_t count = 60) {
   std::vector<float> host(n);
   data::fill(data::Distribution::parse("laplace"), 3, 0, host);
-  Vector<float> gradient("gradient", n);
-  Kokkos::deep_copy(gradient, HostSpan<const float>(host.data(), host.size()));
+  const Vector<float> gradient = test::to_device(host);
   const MethodSpec method = parse_method(spec);
   const MethodSpec remembering = parse_method(fed_back.empty() ? spec : fed_back);
   Trials trials;

@@ -7,6 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "copies.hpp"
+
 namespace gradcomp {
 namespace {
 
@@ -21,18 +23,12 @@ Narrowed through(std::vector<float> values, Width width, ReduceOp op = ReduceOp:
                  const std::vector<float>& onto = {}) {
   const Exec exec;
   const auto n = static_cast<index_t>(values.size());
-  Vector<float> from("from", values.size()), into("into", values.size());
-  Vector<std::byte> bytes("bytes", static_cast<std::size_t>(narrow_bytes(width, n)));
-  Kokkos::deep_copy(from, HostSpan<const float>(values.data(), values.size()));
-  if (!onto.empty()) Kokkos::deep_copy(into, HostSpan<const float>(onto.data(), onto.size()));
+  const Vector<float> from = test::to_device(values), into("into", values.size());
+  const Vector<std::byte> bytes("bytes", static_cast<std::size_t>(narrow_bytes(width, n)));
+  if (!onto.empty()) test::to_device(onto, into);
   narrow(exec, from, width, true, bytes.data());
   widen(exec, bytes.data(), width, !onto.empty(), op, into);
-  exec.fence();
-  Narrowed all{values, values, std::vector<std::byte>(bytes.size())};
-  Kokkos::deep_copy(HostSpan<float>(all.kept.data(), values.size()), from);
-  Kokkos::deep_copy(HostSpan<float>(all.widened.data(), values.size()), into);
-  Kokkos::deep_copy(HostSpan<std::byte>(all.bytes.data(), bytes.size()), bytes);
-  return all;
+  return {test::to_host(from), test::to_host(into), test::to_host(bytes)};
 }
 
 /// Magnitudes over many powers of two, so that scales differ from block to block.

@@ -5,12 +5,15 @@
 
 #include <array>
 
+#include "copies.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 
 namespace gradcomp {
 namespace {
 
+using test::to_device;
+using test::to_host;
 using Values = std::vector<float>;
 
 ParameterValues options(const std::map<std::string, std::string>& given, const std::string& default_kind = "none") {
@@ -20,18 +23,10 @@ ParameterValues options(const std::map<std::string, std::string>& given, const s
   return ParameterValues("test", feedback_parameters(info), given);
 }
 
-Values to_host(const float* data, index_t count) {
-  Values values(static_cast<std::size_t>(count));
-  Kokkos::deep_copy(HostSpan<float>(values.data(), values.size()), Span<const float>(data, values.size()));
-  return values;
-}
-
 /// One step that sends `sent[i]` for the elements where it is not NaN; returns a. `rows`: through the row functions.
 Values step(const Feedback& feedback, const Values& gradient, const Values& sent, bool rows) {
   const auto n = static_cast<index_t>(gradient.size());
-  const Vector<float> g("gradient", gradient.size()), decoded("decoded", gradient.size()), seen("a", gradient.size());
-  Kokkos::deep_copy(g, HostSpan<const float>(gradient.data(), gradient.size()));
-  Kokkos::deep_copy(decoded, HostSpan<const float>(sent.data(), sent.size()));
+  const Vector<float> g = to_device(gradient), decoded = to_device(sent), seen("a", gradient.size());
   const Source source = feedback.source(Exec(), g, 1);
   if (rows) {
     kernels::for_warps(

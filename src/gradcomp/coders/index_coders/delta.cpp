@@ -4,6 +4,7 @@
 
 #include "gradcomp/coders/chunk_work.hpp"
 #include "gradcomp/coders/gaps.hpp"
+#include "gradcomp/core/payload.hpp"
 #include "gradcomp/core/read_back.hpp"
 
 namespace gradcomp::index_coders {
@@ -86,7 +87,7 @@ index_t encode_delta(const Exec& exec, const coders::IndexList& list, const code
           sum += static_cast<std::uint64_t>(coders::varint_bytes(gap(i)));
         starts(c) = sum;
       });
-  const index_t size = kernels::exclusive_scan(exec, starts, chunks), padded = (size + 3) / 4 * 4;
+  const index_t size = kernels::exclusive_scan(exec, starts, chunks), padded = padded_bytes(size);
   Kokkos::parallel_for(
       "gradcomp::coders::write_varints", IndexRange(exec, 0, chunks), KOKKOS_LAMBDA(index_t c) {
         const index_t end = Kokkos::min(kept, (c + 1) * entries_per_chunk);
@@ -118,11 +119,11 @@ coders::FoundIndices decode_delta(const Exec& exec, const Span<const std::byte>&
 index_t max_delta_bytes(index_t elements, index_t kept) {
   index_t bytes = kept;
   for (const int bits : {7, 14, 21, 28}) bytes += std::min(kept, elements >> bits);
-  return (bytes + 3) / 4 * 4;
+  return padded_bytes(bytes);
 }
 
 index_t delta_bytes(const Exec& exec, const coders::IndexList& list) {
-  return (coders::gap_sums(exec, list).varint_bytes + 3) / 4 * 4;
+  return padded_bytes(coders::gap_sums(exec, list).varint_bytes);
 }
 
 }  // namespace

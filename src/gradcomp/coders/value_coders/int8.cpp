@@ -1,5 +1,6 @@
 #include "gradcomp/coders/value_coders/int8.hpp"
 
+#include "gradcomp/core/payload.hpp"
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
@@ -21,10 +22,10 @@ constexpr float largest_scale = 0x1.0204p121f;
 
 index_t block_count(index_t kept) { return (kept + value_block - 1) / value_block; }
 
-index_t int8_bytes(index_t kept) { return 4 * block_count(kept) + (kept + 3) / 4 * 4; }
+index_t int8_bytes(index_t kept) { return 4 * block_count(kept) + padded_bytes(kept); }
 
 void encode_int8(const Exec& exec, const float* values, index_t kept, std::byte* out, float* decoded) {
-  const index_t blocks = block_count(kept), padded = (kept + 3) / 4 * 4;
+  const index_t blocks = block_count(kept), padded = padded_bytes(kept);
   auto* const scales = reinterpret_cast<float*>(out);
   auto* const codes = reinterpret_cast<std::int8_t*>(out + 4 * blocks);
   kernels::for_warps(
@@ -66,7 +67,7 @@ void encode_int8(const Exec& exec, const float* values, index_t kept, std::byte*
 index_t decode_int8(const Exec& exec, const std::byte* section, index_t kept, float* values) {
   const auto* const scales = reinterpret_cast<const float*>(section);
   const auto* const codes = reinterpret_cast<const std::int8_t*>(section + 4 * block_count(kept));
-  const index_t padded = (kept + 3) / 4 * 4;
+  const index_t padded = padded_bytes(kept);
   index_t bad = 0;
   Kokkos::parallel_reduce(
       "gradcomp::coders::decode_int8", IndexRange(exec, 0, padded),

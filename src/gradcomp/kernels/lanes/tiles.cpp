@@ -23,20 +23,8 @@ Tiles::Tiles(const Layout& layout) {
 }
 
 void Tiles::resize(const Exec& exec, index_t count) {
-  const index_t tiles = (count + tile_size - 1) / tile_size;
-  tile = first_of(room, tiles);
+  tile = shortened("gradcomp::kernels::fit_tiles", exec, room, begin, tile_size, count);
   elements[0] = count;
-  const auto target = tile;
-  const auto begins = begin;
-  Kokkos::parallel_for(
-      "gradcomp::kernels::fit_tiles", IndexRange(exec, 0, tiles + 1), KOKKOS_LAMBDA(const index_t t) {
-        const index_t left = count - t * tile_size;
-        if (t == tiles) {
-          begins(1) = tiles;
-        } else {
-          target(t).count = static_cast<std::int32_t>(left < tile_size ? left : tile_size);
-        }
-      });
 }
 
 index_t Tiles::bytes() const {

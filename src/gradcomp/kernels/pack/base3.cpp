@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/kernels/lanes/add_count.hpp"
 #include "gradcomp/kernels/quantise/codecs.hpp"
 
@@ -18,8 +19,7 @@ Base3::Base3(const Layout& layout) {
     m_bytes += (segment.count + 4) / 5;
     scale += segment.count > 0 ? 1 : 0;
   }
-  m_runs = Vector<Run>("gradcomp::kernels::base3_runs", runs.size());
-  Kokkos::deep_copy(m_runs, Kokkos::View<const Run*, Kokkos::HostSpace>(runs.data(), runs.size()));
+  m_runs = upload("gradcomp::kernels::base3_runs", runs);
 }
 
 void Base3::pack(const Exec& exec, const Span<const std::int8_t>& codes, std::uint8_t* bytes) const {

@@ -24,20 +24,8 @@ SignPieces::SignPieces(const std::vector<SignRun>& runs) {
 }
 
 void SignPieces::resize(const Exec& exec, index_t elements) {
-  const index_t pieces = (elements + tile_size - 1) / tile_size;
   m_words = sign_words(elements);
-  piece = first_of(room, pieces);
-  const auto target = piece;
-  const auto begins = begin;
-  Kokkos::parallel_for(
-      "gradcomp::kernels::fit_signs", IndexRange(exec, 0, pieces + 1), KOKKOS_LAMBDA(const index_t p) {
-        const index_t left = elements - p * tile_size;
-        if (p == pieces) {
-          begins(1) = pieces;
-        } else {
-          target(p).count = static_cast<std::int32_t>(left < tile_size ? left : tile_size);
-        }
-      });
+  piece = shortened("gradcomp::kernels::fit_signs", exec, room, begin, tile_size, elements);
 }
 
 index_t SignPieces::bytes() const {

@@ -112,18 +112,9 @@ BucketRanges::BucketRanges(const Layout& layout, index_t length) : m_step(length
 }
 
 void BucketRanges::resize(const Exec& exec, index_t count) {
-  const index_t step = m_step, size = (count + step - 1) / step;
+  m_chunks = shortened("gradcomp::kernels::fit_ranges", exec, m_chunk_room, m_begin, m_step, count);
   const bool whole = m_begin.size() > 0;
-  m_chunks = first_of(m_chunk_room, size);
-  m_ranges = first_of(m_range_room, !whole ? size : count > 0 ? 1 : 0);
-  const auto chunks = m_chunks;
-  const auto begin = m_begin;
-  Kokkos::parallel_for(
-      "gradcomp::kernels::fit_ranges", IndexRange(exec, 0, size), KOKKOS_LAMBDA(const index_t c) {
-        const index_t left = count - c * step;
-        chunks(c).count = left < step ? left : step;
-        if (whole && c == 0) begin(1) = size;
-      });
+  m_ranges = first_of(m_range_room, !whole ? static_cast<index_t>(m_chunks.size()) : count > 0 ? 1 : 0);
 }
 
 void BucketRanges::run(const Exec& exec, const Source& source, const Tally& found) {

@@ -1,57 +1,35 @@
 #pragma once
-// Elementwise codes of a layout in the sections of a payload, by a codec (codecs.hpp), and back.
+// Encodes a layout element by element with a codec (codecs.hpp) into the sections of a payload, and decodes them.
 //
-// Sections: the scales (Codec::words f32 for each bucket), whole blocks of codes (vertical u32 words, bit_pack.hpp),
-// then for each segment the bit string of the codes behind its last whole block. Bytes: 1 read of a (and 1 write with a
-// residual), bits / 32 writes.
-#include <vector>
-
+// Sections: the scales (Codec::words f32 for each bucket), then the codes as in code_pieces.hpp. Bytes: 1 read of a
+// (and 1 write with a residual), bits / 32 writes.
 #include "gradcomp/kernels/lanes/add_count.hpp"
 #include "gradcomp/kernels/quantise/bucket_ranges.hpp"
+#include "gradcomp/kernels/quantise/code_pieces.hpp"
 #include "gradcomp/kernels/quantise/codecs.hpp"
 
 namespace gradcomp::kernels {
 
-/// How a layout is cut and where its parts lie in the sections; made once, in prepare().
-struct CodePlan {
-  /// Elements [first, first + count) of the layout; `element` is the index of the first inside its segment.
-  struct Piece {
-    index_t first, element, segment_id, bucket, word, tail_code, tail_byte;  ///< positions in their arrays
-    std::int32_t count, whole;  ///< the first `whole` codes lie in whole blocks, the others in the tail
-  };
-  /// The codes of one segment behind its last whole block.
-  struct Tail {
-    index_t code, count, byte;
-  };
-
+/// The pieces of a layout for codes of up to 9 bits with `words_per_bucket` f32 for each bucket. Made once, in
+/// prepare().
+struct CodePlan : CodePieces {
   /// `length` of buckets as in BucketRanges; `code_bits` 1 .. 9.
   CodePlan(const Layout& layout, index_t length, int code_bits, int scale_words);
-  /// Makes the plan of one segment that of its first `elements` elements.
-  void resize(const Exec& exec, index_t elements);
 
   index_t scale_count() const { return words_per_bucket * buckets; }
   index_t bytes() const { return 4 * (scale_count() + words) + tail_bytes; }
   index_t scratch_bytes() const;
 
-  index_t length;  ///< of buckets, 0: segments
-  int bits, words_per_bucket;
-  index_t buckets = 0, words = 0, tail_bytes = 0;
-  Vector<Piece> pieces;
-  Vector<Tail> tails;
-  Vector<std::uint16_t> tail_codes;  ///< before they are packed
-  Vector<Piece> piece_room;          ///< what `pieces` and `tails` are the beginnings of
-  Vector<Tail> tail_room;
+  int words_per_bucket;
+  Vector<std::uint16_t> tail_codes;  ///< codes behind whole blocks, before they are packed
 };
 
-/// CodePlan::bytes() without one: sum over segments of 4 words ceil(n / length) + ceil(n bits / 8).
+/// CodePlan::bytes() without a plan: sum over segments of 4 words ceil(n / length) + ceil(n bits / 8).
 index_t coded_bytes(const Layout& layout, index_t length, int bits, int scale_words);
 
-/// Packs the codes behind whole blocks; `bytes` is their section.
-void pack_tails(const Exec& exec, const CodePlan& plan, std::uint8_t* bytes);
-
-/// Writes the codes of a behind the scales that lie at `out` already (what receivers decode with), leaves a - decoded
-/// in the memory. `own`: the scales that a is measured in, plan.scale_count() words. `form`: this is the first touch of
-/// the source, whose non-finite elements are counted. Where `gate` is closed, nothing is done.
+/// Writes the codes of a behind the scales that already lie at `out`, with which receivers decode, and leaves
+/// a - decoded in the memory. `own`: the scales in which a is measured, plan.scale_count() words. If `form` is true,
+/// this is the first touch of the source, and its non-finite elements are counted. Does nothing while `gate` is closed.
 template <class Codec>
 void encode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, const Source& source,
                   const QuantiseStream& stream, const float* own, bool form, const Gate& gate, const Tally& found,
@@ -95,11 +73,11 @@ void encode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, co
         if (!form) return;
         add_count(warp, bad, non_finite);
       });
-  pack_tails(exec, plan, reinterpret_cast<std::uint8_t*>(words + plan.words));
+  pack_tails(exec, plan, tail_codes, reinterpret_cast<std::uint8_t*>(words + plan.words));
 }
 
-/// out += weight * decoded where `gate` is open, from plan.bytes() bytes at `in` (aligned to 4). Counts in `found`,
-/// with `out` unspecified, the codes and scales that no encoder writes.
+/// out += weight * decoded if `gate` is open, from plan.bytes() bytes at `in` (aligned to 4). Counts in `found` the
+/// codes and scales that no encoder writes; `out` is unspecified if there are any.
 template <class Codec>
 void decode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, const std::byte* in, float weight,
                   const Gate& gate, const Tally& found, const Span<float>& out) {

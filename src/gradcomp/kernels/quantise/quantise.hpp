@@ -1,15 +1,13 @@
 #pragma once
-// Stochastic rounding of a gradient to few levels per element, packed (QSGD: Alistarh et al., NeurIPS 2017,
-// section 3.1), and back. Per bucket of a segment: norm v, step v / s, code of round(|a| / step) in 0..s and of the
-// sign. Unbiased.
+// Rounds a gradient stochastically to few levels per element and packs them (QSGD: Alistarh et al., NeurIPS 2017,
+// section 3.1), and decodes them. Per bucket of a segment: norm v, step v / s, code of round(|a| / step) in 0..s and of
+// the sign. Unbiased.
 //
-// Bytes: 2 reads of a, the second from cache (and 1 write with a residual). About 2.5 integer operations per element go
-// to random numbers: one Threefry draw serves 8 elements with 16 bits each.
-#include <vector>
-
+// Bytes: 2 reads of a, the second from cache (and 1 write with a residual). Random numbers take about 2.5 integer
+// operations per element: one Threefry draw serves 8 elements with 16 bits each.
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
-#include "gradcomp/kernels/pack/bit_pack.hpp"
+#include "gradcomp/kernels/quantise/code_pieces.hpp"
 #include "gradcomp/kernels/random/threefry.hpp"
 
 namespace gradcomp::kernels {
@@ -23,60 +21,46 @@ struct QuantiseSpec {
   int bits() const;
 };
 
-/// Norms are never smaller than this (unless all of a bucket is zero), so that steps are normal numbers and their
-/// inverses finite; any norm above max|a| keeps the rounding unbiased, it only adds variance.
+/// Smallest norm of a bucket that is not all zeros: steps are then normal numbers and have finite inverses. A norm
+/// above max|a| keeps the rounding unbiased; it only adds variance.
 inline constexpr float smallest_norm = 0x1p-90f;
-/// And never larger: levels x step must not overflow. Costs a bias of 1e-6 above 3.4e38.
+/// Largest norm, so that levels x step does not overflow. It costs a bias of 1e-6 for norms above 3.4e38.
 inline constexpr float largest_norm = 0x1.fffffp+127f;
 
-/// Where the random numbers of a step come from; they differ between segments and ranks.
+/// Identifies the random numbers of a step, which differ between segments and ranks.
 struct QuantiseStream {
   std::uint64_t seed = 0;
   std::int64_t step = 0;
   std::uint32_t rank = 0;
 };
 
-/// How a layout is cut and where its parts lie in the sections; made once, in prepare().
+/// Made once, in prepare().
 class QuantisePlan {
  public:
   QuantisePlan(const Layout& layout, const QuantiseSpec& spec);
-  /// Makes the plan of one segment that of its first `count` elements.
-  void resize(const Exec& exec, index_t count);
+  /// Turns the plan of one segment into that of its first `count` elements.
+  void resize(const Exec& exec, index_t count) { m_cut.resize(exec, count); }
 
-  index_t norm_count() const { return m_norms; }
+  index_t norm_count() const { return m_cut.buckets; }
   /// 4 per norm + ceil(n bits / 8), summed over segments.
-  index_t bytes() const { return 4 * m_norms + 4 * m_words + m_tail_bytes; }
+  index_t bytes() const { return 4 * m_cut.buckets + 4 * m_cut.words + m_cut.tail_bytes; }
   index_t scratch_bytes() const;
 
-  /// The first pass of a step: forms a, writes bytes() bytes to `out` (aligned to 4), leaves a - decoded in the memory.
-  /// Decoded values are `shrink` times unbiased ones. Sections: norms (f32), whole blocks of codes (u32 words), bit
-  /// strings of the codes behind them. Counts non-finite gradient elements.
+  /// The first pass of a step: forms a, writes bytes() bytes to `out` (aligned to 4) and leaves a - decoded in the
+  /// memory. Decoded values are `shrink` times unbiased ones. Sections: norms (f32), then the codes as in
+  /// code_pieces.hpp. Counts non-finite gradient elements.
   void encode(const Exec& exec, const Source& source, const QuantiseStream& stream, float shrink, const Tally& found,
               std::byte* out) const;
 
-  /// out += weight * decoded where `gate` is open, from bytes() bytes at `in` (aligned to 4). Counts in `found`, with
-  /// `out` unspecified, codes above 2s and norms that no encoder writes.
+  /// out += weight * decoded if `gate` is open, from bytes() bytes at `in` (aligned to 4). Counts in `found` codes
+  /// above 2s and norms that no encoder writes; `out` is unspecified if there are any.
   void decode_add(const Exec& exec, const std::byte* in, float weight, const Gate& gate, const Tally& found,
                   const Span<float>& out) const;
 
-  /// Elements [first, first + count) of the layout; `element` is the index of the first inside its segment.
-  struct Piece {
-    index_t first, element, segment_id, norm, word, tail_code, tail_byte;  ///< positions in their arrays
-    std::int32_t count, whole;  ///< the first `whole` codes lie in whole blocks, the others in the tail
-  };
-  /// The codes of one segment behind its last whole block.
-  struct Tail {
-    index_t code, count, byte;
-  };
-
  private:
   QuantiseSpec m_spec;
-  index_t m_norms = 0, m_words = 0, m_tail_bytes = 0;
-  Vector<Piece> m_pieces;
-  Vector<Tail> m_tails;
+  CodePieces m_cut;
   Vector<std::uint8_t> m_tail_codes;  ///< one byte per code, before they are packed
-  Vector<Piece> m_piece_room;         ///< what m_pieces and m_tails are the beginnings of
-  Vector<Tail> m_tail_room;
 };
 
 }  // namespace gradcomp::kernels

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/kernels/select/candidate_rows.hpp"
 
 namespace gradcomp::kernels {
@@ -132,11 +133,8 @@ std::vector<TileGroup> make_groups(const Tiles& tiles) {
 }  // namespace
 
 Radix::Radix(const Tiles& tiles)
-    : m_histogram("gradcomp::kernels::radix_histogram", static_cast<std::size_t>(tiles.segments() * bins)) {
-  const auto groups = make_groups(tiles);
-  m_groups = Vector<TileGroup>("gradcomp::kernels::radix_groups", groups.size());
-  Kokkos::deep_copy(m_groups, Kokkos::View<const TileGroup*, Kokkos::HostSpace>(groups.data(), groups.size()));
-}
+    : m_groups(upload("gradcomp::kernels::radix_groups", make_groups(tiles))),
+      m_histogram("gradcomp::kernels::radix_histogram", static_cast<std::size_t>(tiles.segments() * bins)) {}
 
 void Radix::narrow(const Exec& exec, const Runs& runs, const Vector<SegmentSearch>& searches, Target target,
                    int passes) {

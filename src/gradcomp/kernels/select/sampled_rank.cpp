@@ -1,5 +1,6 @@
 #include "gradcomp/kernels/select/sampled_rank.hpp"
 
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 #include "gradcomp/kernels/random/random_subset.hpp"
@@ -29,7 +30,7 @@ void set_searches(const Exec& exec, const Shared<Sample>& samples, const std::in
       });
 }
 
-/// Where the host may look.
+/// Only if the host may look.
 bool any_search(const Vector<SegmentSearch>& searches) {
   const auto seen = seen_by_host(searches);
   for (std::size_t s = 0; s < seen.size(); ++s)
@@ -37,7 +38,7 @@ bool any_search(const Vector<SegmentSearch>& searches) {
   return false;
 }
 
-/// Zeros behind a segment's samples: below every rank that is looked for.
+/// Fills the places behind a segment's samples with zeros, which rank below every value that is looked for.
 void gather(const Exec& exec, const Tiles& tiles, const float* a, const Shared<Sample>& samples,
             const Vector<SegmentSearch>& searches, const Vector<index_t>& places, const Vector<float>& values) {
   const auto tile = tiles.tile;
@@ -70,13 +71,12 @@ SampledRank::SampledRank(const Layout& layout, const std::vector<index_t>& capac
       m_tiles(m_sample_layout),
       m_radix(m_tiles),
       m_samples("gradcomp::kernels::samples", capacity.size()),
-      m_places("gradcomp::kernels::sample_places", capacity.size()),
       m_searches("gradcomp::kernels::sample_searches", capacity.size()),
       m_values(Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::kernels::sample_values"),
                static_cast<std::size_t>(m_sample_layout.count())) {
   std::vector<index_t> places;
   for (const auto& segment : m_sample_layout.segments) places.push_back(segment.offset);
-  Kokkos::deep_copy(m_places, HostSpan<index_t>(places.data(), places.size()));
+  m_places = upload("gradcomp::kernels::sample_places", places);
 }
 
 void SampledRank::run(const Exec& exec, const float* a, const std::vector<Sample>& samples, const std::int32_t* open,
@@ -87,7 +87,7 @@ void SampledRank::run(const Exec& exec, const float* a, const std::vector<Sample
     require(
         sample.count == 0 || (sample.count <= capacity && sample.start >= 0 && sample.stride > 0 && sample.rank > 0 &&
                               sample.rank <= sample.count && sample.start + (sample.count - 1) * sample.stride < n),
-        "sample of segment {}: {} elements from {} on in steps of {}, rank {}; there are {}, room for {}", s,
+        "sample of segment {}: {} elements from {} on in steps of {}, rank {}; the segment has {}, with room for {}", s,
         sample.count, sample.start, sample.stride, sample.rank, n, capacity);
     sample.start += m_layout.segments[s].offset;
     m_samples(s) = sample;

@@ -27,7 +27,7 @@ void order_frames(const Exec& exec, const SequenceShape& shape, index_t features
       });
 }
 
-/// mean[sequence] = mean of its rows of x, in order.
+/// mean[sequence] = mean of its rows of x, summed in order.
 template <class T>
 void mean_over_steps(const Exec& exec, const SequenceShape& shape, const Matrix<const T>& x, const Matrix<T>& mean) {
   kernels::for_warps(
@@ -43,7 +43,7 @@ void mean_over_steps(const Exec& exec, const SequenceShape& shape, const Matrix<
       });
 }
 
-/// Its way back: every row of a sequence gets the same gradient.
+/// Backward pass of mean_over_steps(): every row of a sequence gets the same gradient.
 template <class T>
 void spread_over_steps(const Exec& exec, const SequenceShape& shape, const Matrix<const T>& mean_gradient,
                        const Matrix<T>& dx) {
@@ -56,14 +56,14 @@ void spread_over_steps(const Exec& exec, const SequenceShape& shape, const Matri
       });
 }
 
-void check(const FrameNetwork& network, int features, int length, int max_batch, int classes) {
+SequenceSetup checked(const FrameNetwork& network, int features, int length, int max_batch, int classes, Path path) {
   require(network.layers > 0 && network.units > 0, "{}: needs at least one layer and unit, not {} and {}", network.name,
           network.layers, network.units);
   require_dropout(network.name, network.dropout);
   require(features > 0 && length > 0 && max_batch > 0 && classes > 1,
-          "{}: needs at least 2 classes and a batch of at least 1 sequence of 1 frame of 1 feature, not {}, {}, {} "
-          "and {}",
-          network.name, classes, max_batch, length, features);
+          "{}: needs at least 2 classes, 1 sequence, 1 frame and 1 feature, not {}, {}, {} and {}", network.name,
+          classes, max_batch, length, features);
+  return {network.name, {length, max_batch}, network.units, classes, false, max_batch, network.dropout, path};
 }
 
 }  // namespace
@@ -71,13 +71,9 @@ void check(const FrameNetwork& network, int features, int length, int max_batch,
 template <class T>
 LstmClassifier<T>::LstmClassifier(const FrameNetwork& network, int features, int length, int max_batch, int classes,
                                   Path path)
-    : m_network((check(network, features, length, max_batch, classes), network)),
-      m_name(network.name),
+    : Base(checked(network, features, length, max_batch, classes, path)),
+      m_network(network),
       m_features(features),
-      m_classes(classes),
-      m_largest{length, max_batch},
-      m_path(path),
-      m_classifier(network.units, classes, false, max_batch),
       m_workspace(m_largest, network.units),
       m_frames("gradcomp::nn::frames", m_largest.rows() * features),
       m_h("gradcomp::nn::hidden", max_batch * network.units),
@@ -90,8 +86,7 @@ LstmClassifier<T>::LstmClassifier(const FrameNetwork& network, int features, int
     m_layers.emplace_back(m_layout, fmt::format("lstm.layer{}.", layer + 1), in, network.units, m_largest);
     if (network.dropout > 0) m_dropped.emplace_back("gradcomp::nn::dropped", count);
   }
-  m_linear = m_layout.segments.size();
-  m_layout.add("linear.weight", {network.units, classes}).add("linear.bias", {classes});
+  add_decoder("linear.");
   for (Vector<T>& gradient : m_gradients) gradient = Vector<T>("gradcomp::nn::output_gradient", count);
 }
 
@@ -99,17 +94,17 @@ template <class T>
 double LstmClassifier<T>::step_flops() const {
   index_t products = 0;
   for (const auto& layer : m_layers) {
-    const int parts = &layer == &m_layers.front() ? 2 : 3;  // nobody wants the gradient of the frames
+    const int parts = &layer == &m_layers.front() ? 2 : 3;  // the gradient of the frames is not needed
     products += m_largest.steps * 4 * layer.units() * (parts * layer.in() + 3 * layer.units());
   }
-  return 2 * static_cast<double>(products + 3 * m_network.units * m_classes);
+  return 2 * static_cast<double>(products + 3 * m_network.units * this->classes());
 }
 
 template <class T>
 void LstmClassifier<T>::initialise(std::uint64_t seed, const HostSpan<T>& parameters,
                                    const HostSpan<T>& buffers) const {
   require(index_t(parameters.extent(0)) == m_layout.count() && buffers.extent(0) == 0,
-          "{}: has {} parameters and no buffers, not {} and {}", m_name, m_layout.count(), parameters.extent(0),
+          "{}: has {} parameters and no buffers, not {} and {}", this->name(), m_layout.count(), parameters.extent(0),
           buffers.extent(0));
   const double range = 1 / std::sqrt(static_cast<double>(m_network.units));
   for (const Segment& segment : m_layout.segments) {
@@ -125,33 +120,22 @@ Matrix<T> LstmClassifier<T>::matrix(const Vector<T>& of, index_t rows, index_t c
 }
 
 template <class T>
-Span<const T> LstmClassifier<T>::tensor(const Span<const T>& of, std::size_t segment) const {
-  return subspan(of, m_layout.segments[segment].offset, m_layout.segments[segment].count);
-}
-
-template <class T>
-Dropout LstmClassifier<T>::dropout(std::size_t layer) const {
-  return {m_network.dropout, m_key, static_cast<index_t>(layer), m_shape.sequences, m_shape.steps};
-}
-
-template <class T>
 Matrix<const T> LstmClassifier<T>::output_of(std::size_t layer) const {
-  if (m_dropping) return matrix(m_dropped[layer], m_shape.rows(), m_network.units);
+  if (drops()) return matrix(m_dropped[layer], m_shape.rows(), m_network.units);
   return m_layers[layer].output(m_shape);
 }
 
 template <class T>
-void LstmClassifier<T>::run(const Exec& exec, const Span<const T>& parameters, const Batch<T>& batch, bool training) {
+void LstmClassifier<T>::run(const Exec& exec, const Span<const T>& parameters, const Span<T>&, const Batch<T>& batch,
+                            bool training) {
   const index_t size = batch.size(), units = m_network.units;
-  require(size >= 1 && size <= m_largest.sequences, "{}: a batch of {} sequences where 1 to {} are allowed", m_name,
+  require(size >= 1 && size <= m_largest.sequences, "{}: a batch of {} sequences; 1 to {} are allowed", this->name(),
           size, m_largest.sequences);
   require(index_t(batch.features.extent(0)) == size * image_size(),
-          "{}: {} elements of frames for {} labels where each sequence has {}", m_name, batch.features.extent(0), size,
-          image_size());
-  require_weights(m_name, batch, size);
-  m_shape = {m_largest.steps, size};
-  m_dropping = training && m_network.dropout > 0;
-  m_key = batch.key;
+          "{}: a batch with {} elements of frames and {} labels; each sequence has {} elements and one label",
+          this->name(), batch.features.extent(0), size, image_size());
+  require_weights(this->name(), batch, size);
+  begin({m_largest.steps, size}, batch, training);
   order_frames<T>(exec, m_shape, m_features, batch.features, m_frames);
   Matrix<const T> x = matrix(m_frames, m_shape.rows(), m_features);
   for (std::size_t l = 0; l < m_layers.size(); ++l) {
@@ -159,44 +143,28 @@ void LstmClassifier<T>::run(const Exec& exec, const Span<const T>& parameters, c
     Kokkos::deep_copy(exec, m_c, T(0));
     this->need(m_layers[l].segment());
     m_layers[l].forward(exec, m_shape, x, parameters, m_h, m_c, m_workspace, m_path);
-    if (m_dropping) {
+    if (drops()) {
       apply_dropout<T>(exec, dropout(l), m_layers[l].output(m_shape), matrix(m_dropped[l], m_shape.rows(), units));
     }
     x = output_of(l);
   }
   const Matrix<T> mean = matrix(m_mean, size, units);
   mean_over_steps<T>(exec, m_shape, x, mean);
-  this->need(m_linear);
-  m_classifier.forward(exec, mean, tensor(parameters, m_linear), tensor(parameters, m_linear + 1), batch, size,
-                       training, m_workspace.gemm, m_path);
-}
-
-template <class T>
-void LstmClassifier<T>::forward(const Exec& exec, const Span<const T>& parameters, const Span<T>&,
-                                const Batch<T>& batch) {
-  run(exec, parameters, batch, true);
-}
-
-template <class T>
-void LstmClassifier<T>::infer(const Exec& exec, const Span<const T>& parameters, const Span<T>&,
-                              const Batch<T>& batch) {
-  run(exec, parameters, batch, false);
+  decode(exec, mean, parameters, batch, training, m_workspace.gemm);
 }
 
 template <class T>
 void LstmClassifier<T>::backward(const Exec& exec, const Span<const T>& parameters, const Span<T>& gradient,
                                  const Ready& ready) {
   const index_t units = m_network.units, rows = m_shape.rows();
-  const Segment &weight = m_layout.segments[m_linear], &bias = m_layout.segments[m_linear + 1];
   const Matrix<T> mean_gradient = matrix(m_mean_gradient, m_shape.sequences, units);
-  m_classifier.backward(exec, matrix(m_mean, m_shape.sequences, units), tensor(parameters, m_linear),
-                        subspan(gradient, weight.offset, weight.count), subspan(gradient, bias.offset, bias.count),
-                        ready, m_linear, mean_gradient, m_workspace.gemm, m_path);
+  decode_backward(exec, matrix(m_mean, m_shape.sequences, units), parameters, gradient, ready, mean_gradient,
+                  m_workspace.gemm);
   std::size_t turn = 0;
   spread_over_steps<T>(exec, m_shape, mean_gradient, matrix(m_gradients[turn], rows, units));
   for (std::size_t l = m_layers.size(); l-- > 0; turn = 1 - turn) {
     const Matrix<T> dy = matrix(m_gradients[turn], rows, units);
-    if (m_dropping) apply_dropout<T>(exec, dropout(l), dy, dy);
+    if (drops()) apply_dropout<T>(exec, dropout(l), dy, dy);
     const Matrix<const T> x = l == 0 ? Matrix<const T>(matrix(m_frames, rows, m_features)) : output_of(l - 1);
     const Matrix<T> dx = l == 0 ? Matrix<T>() : matrix(m_gradients[1 - turn], rows, units);
     m_layers[l].backward(exec, m_shape, x, dy, parameters, gradient, dx, m_workspace, m_path);

@@ -5,12 +5,11 @@
 #include <vector>
 
 #include "gradcomp/nn/attention/transformer_block.hpp"
-#include "gradcomp/nn/model.hpp"
-#include "gradcomp/nn/networks/decoder.hpp"
+#include "gradcomp/nn/networks/sequence_model.hpp"
 
 namespace gradcomp::nn {
 
-/// What a Transformer is made of; the vocabulary comes from the data.
+/// Properties of a Transformer; the data determine the vocabulary.
 struct TransformerNetwork {
   const char* name;
   int blocks;
@@ -19,7 +18,7 @@ struct TransformerNetwork {
   double dropout;  ///< rate in training: of the embedding and of what each part of a block adds
 };
 
-/// Known by name; small ones, for tasks of minutes.
+/// Networks that users can name; they are small, for tasks that take minutes.
 inline constexpr TransformerNetwork transformer_networks[] = {{"transformer_2x128", 2, 128, 4, true, 0},
                                                               {"transformer_4x256", 4, 256, 4, true, 0.1}};
 
@@ -27,54 +26,40 @@ inline constexpr TransformerNetwork transformer_networks[] = {{"transformer_2x12
 /// input {units, 3 units}, attention.output {units, units}, norm2, mlp.input {units, 4 units}, mlp.output {4 units,
 /// units}, each weight and bias; norm; decoder.weight {units, vocabulary} unless tied; decoder.bias {vocabulary}.
 ///
-/// A batch's sequences stand alone: no state goes from one batch to the next, so `restart` changes nothing.
+/// The sequences of a batch are independent of other batches, so `restart` changes nothing.
 template <class T>
-class TransformerLanguageModel final : public Model<T> {
+class TransformerLanguageModel final : public SequenceModel<T> {
  public:
   /// Batches of 1 to `max_batch` sequences with `length` tokens each. Throws Error for sizes that make no network.
   TransformerLanguageModel(const TransformerNetwork& network, int vocabulary, int length, int max_batch, Path path);
 
-  const std::string& name() const override { return m_name; }
-  const Layout& layout() const override { return m_layout; }
   index_t buffer_count() const override { return 0; }
-  int max_batch() const override { return static_cast<int>(m_largest.batch.sequences); }
-  int classes() const override { return m_vocabulary; }
   index_t image_size() const override { return 0; }
   double step_flops() const override;  ///< per token, without the attention's own products
 
-  /// As GPT-2: matrices normal with deviation 0.02, those that end a part of a block over sqrt(2 blocks); biases 0,
-  /// scales 1.
+  /// As GPT-2: matrices are normal with deviation 0.02, which is divided by sqrt(2 blocks) for the last matrix of each
+  /// part of a block; biases are 0 and scales 1.
   void initialise(std::uint64_t seed, const HostSpan<T>& parameters, const HostSpan<T>& buffers) const override;
-  void forward(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers,
-               const Batch<T>& batch) override;
   void backward(const Exec& exec, const Span<const T>& parameters, const Span<T>& gradient,
                 const Ready& ready) override;
-  void infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers, const Batch<T>& batch) override;
-  Loss loss(const Exec& exec) override { return m_decoder.loss(exec, m_name); }
-  void sample_losses(const Exec& exec, const Span<float>& losses) const override {
-    m_decoder.losses().sample_losses(exec, m_name, losses);
-  }
 
  private:
-  void run(const Exec& exec, const Span<const T>& parameters, const Batch<T>& batch, bool training);
+  using Base = SequenceModel<T>;
+  using Base::add_decoder, Base::begin, Base::decode, Base::decode_backward, Base::drops, Base::dropout;
+  using Base::m_largest, Base::m_shape, Base::m_path, Base::m_layout;
+
+  void run(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers, const Batch<T>& batch,
+           bool training) override;
   Matrix<T> rows(const Vector<T>& of) const;
-  Dropout dropout(std::size_t layer) const;
+  AttentionShape attention(const SequenceShape& batch) const;
 
   TransformerNetwork m_network;
-  std::string m_name;
-  int m_vocabulary;
-  AttentionShape m_largest, m_shape;  ///< m_shape: of the last forward
-  Path m_path;
-  Layout m_layout;
   std::vector<TransformerBlock<T>> m_blocks;
-  std::size_t m_norm_segment = 0, m_decoder_segment = 0;
-  std::vector<NormUnit<T>> m_norm;  ///< one; made behind the blocks, in the order of the layout
-  Decoder<T> m_decoder;
+  std::size_t m_norm_segment = 0;
+  std::vector<NormUnit<T>> m_norm;  ///< one; constructed behind the blocks, in the order of the layout
   TransformerWorkspace<T> m_workspace;
-  double m_rate = 0;                     ///< of dropout in the last forward
-  std::uint64_t m_key = 0;               ///< of its batch
   Vector<std::int32_t> m_tokens;         ///< [steps][sequences]
-  std::vector<Vector<T>> m_activations;  ///< what enters each block, and leaves the last one
+  std::vector<Vector<T>> m_activations;  ///< the input of each block, and the output of the last one
   Vector<T> m_gradient;
 };
 

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <utility>
 
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/core/read_back.hpp"
 
 namespace gradcomp {
@@ -11,13 +12,10 @@ constexpr index_t message_bytes = sizeof(std::int64_t);
 }
 
 Announcements::Announcements(Transport& transport, int tag, std::size_t buckets)
-    : m_transport(transport),
-      m_tag(tag),
-      m_numbers("gradcomp::strategy::announcements::numbers", buckets),
-      m_heard("gradcomp::strategy::announcements::heard", 1) {
+    : m_transport(transport), m_tag(tag), m_heard("gradcomp::strategy::announcements::heard", 1) {
   std::vector<std::int64_t> numbers(buckets);
   std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
-  Kokkos::deep_copy(m_numbers, HostSpan<const std::int64_t>(numbers.data(), buckets));
+  m_numbers = upload("gradcomp::strategy::announcements::numbers", numbers);
 }
 
 void Announcements::say(const Exec& exec, std::size_t bucket) {

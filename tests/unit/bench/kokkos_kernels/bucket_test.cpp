@@ -17,9 +17,9 @@ Bucket bucket() { return Bucket(Exec(), "resnet8", 3); }
 template <class Check>
 void expect_noticed(std::vector<float> answer, std::size_t at, const Check& check) {
   const Exec exec;
-  EXPECT_NO_THROW(check(to_device(exec, "right", answer)));
+  EXPECT_NO_THROW(check(upload("right", answer)));
   answer.at(at) += 0.01f * std::abs(answer.at(at)) + 1e-3f;
-  EXPECT_THROW(check(to_device(exec, "wrong", answer)), Error);
+  EXPECT_THROW(check(upload("wrong", answer)), Error);
 }
 
 TEST(KokkosKernelsBucket, NoticesAWrongProduct) {

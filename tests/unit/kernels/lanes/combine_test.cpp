@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "copies.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/kernels/quantise/casts.hpp"
 
@@ -14,15 +15,9 @@ namespace {
 
 template <class T>
 std::vector<T> combined(DType type, ReduceOp op, const std::vector<T>& first, const std::vector<T>& second) {
-  const Vector<T> a("a", first.size()), b("b", first.size());
-  Kokkos::deep_copy(a, HostSpan<const T>(first.data(), first.size()));
-  Kokkos::deep_copy(b, HostSpan<const T>(second.data(), second.size()));
-  const Exec exec;
-  combine(exec, type, op, a.data(), b.data(), static_cast<index_t>(first.size()), b.data());
-  exec.fence();
-  std::vector<T> result(first.size());
-  Kokkos::deep_copy(HostSpan<T>(result.data(), result.size()), b);
-  return result;
+  const Vector<T> a = test::to_device(first), b = test::to_device(second);
+  combine(Exec(), type, op, a.data(), b.data(), static_cast<index_t>(first.size()), b.data());
+  return test::to_host(b);
 }
 
 std::vector<std::uint16_t> halves(const std::vector<float>& values) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "copies.hpp"
 #include "gradcomp/kernels/select/top_k.hpp"
 #include "unit/sparse_inputs.hpp"
 
@@ -9,18 +10,16 @@ namespace gradcomp::kernels {
 namespace {
 
 using namespace sparse_test;
+using test::to_device;
+using test::to_host;
 
 std::vector<Counts> count(const CountAbove& above, const Tiles& tiles, const float* a,
                           const std::vector<Probes>& probes, const Shortlist& list = {}) {
   const Exec exec;
-  const Vector<Probes> asked("asked", probes.size());
+  const Vector<Probes> asked = to_device(probes);
   const Vector<Counts> found("found", probes.size());
-  Kokkos::deep_copy(asked, HostSpan<const Probes>(probes.data(), probes.size()));
   count_once(exec, above, tiles, a, list, asked, found);
-  std::vector<Counts> counts(probes.size());
-  exec.fence();
-  Kokkos::deep_copy(HostSpan<Counts>(counts.data(), counts.size()), found);
-  return counts;
+  return to_host(found);
 }
 
 TEST(CountAbove, MatchesCountingSerially) {
@@ -31,8 +30,7 @@ TEST(CountAbove, MatchesCountingSerially) {
     for (const auto& name : input_names()) {
       SCOPED_TRACE(name + " n=" + std::to_string(n));
       const auto x = make_input(name, layout.count());
-      const Vector<float> a("a", x.size());
-      Kokkos::deep_copy(a, Kokkos::View<const float*, Kokkos::HostSpace>(x.data(), x.size()));
+      const Vector<float> a = to_device(x);
       // 0, the smallest denormal, ties of "levels" and "ties", unasked ones in between, NaN's pattern
       std::vector<Probes> probes(layout.segments.size(),
                                  Probes{bits_of(1.0f), -1, 0, 1, bits_of(2.5f), bits_of(3e-42f), -7, 0x7f800001});
@@ -57,8 +55,7 @@ TEST(CountAbove, CountsInAShortlistWhatAllOfItWouldGive) {
   const Layout layout = mixed_layout(50000);
   const Tiles tiles(layout);
   const auto x = make_input("laplace", layout.count(), 3);
-  const Vector<float> gradient("gradient", x.size());
-  Kokkos::deep_copy(gradient, Kokkos::View<const float*, Kokkos::HostSpace>(x.data(), x.size()));
+  const Vector<float> gradient = to_device(x);
   const Source source{Source::Kind::none, layout.count(), gradient.data()};
   FirstPass first(tiles);
   Selector selector(tiles, 0.02);
@@ -69,9 +66,7 @@ TEST(CountAbove, CountsInAShortlistWhatAllOfItWouldGive) {
     if (step == 0) selector.choose(exec, tiles, source, first, selections);
   }
   const Shortlist list = selector.shortlist(tiles, first);
-  std::vector<std::int32_t> lows(layout.segments.size());
-  Kokkos::deep_copy(HostSpan<std::int32_t>(lows.data(), lows.size()),
-                    Span<const std::int32_t>(list.bound, lows.size()));
+  const auto lows = to_host(list.bound, static_cast<index_t>(layout.segments.size()));
   const std::int32_t low = lows[2];
   ASSERT_NE(low, no_bound);
   const Vector<float> zeros("zeros", x.size());  // in place of what is not to be read

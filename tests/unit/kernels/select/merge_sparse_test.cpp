@@ -8,10 +8,13 @@
 #include <map>
 #include <random>
 
+#include "copies.hpp"
 #include "gradcomp/core/error.hpp"
 
 namespace gradcomp::kernels {
 namespace {
+
+using test::to_host;
 
 struct Entry {
   std::uint32_t index;
@@ -37,13 +40,6 @@ struct Device {
   Vector<std::uint32_t> indices;
   Vector<float> values;
 };
-
-template <class T>
-std::vector<T> to_host(const T* data, index_t count) {
-  std::vector<T> host(static_cast<std::size_t>(count));
-  if (count > 0) Kokkos::deep_copy(HostSpan<T>(host.data(), host.size()), Span<const T>(data, host.size()));
-  return host;
-}
 
 List to_list(const std::uint32_t* indices, const float* values, index_t count) {
   const auto i = to_host(indices, count);

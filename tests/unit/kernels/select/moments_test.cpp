@@ -2,18 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "copies.hpp"
 #include "unit/sparse_inputs.hpp"
 
 namespace gradcomp::kernels {
 namespace {
 
 using namespace sparse_test;
-
-Vector<float> on_device(const std::vector<float>& x) {
-  const Vector<float> v("v", x.size());
-  Kokkos::deep_copy(v, Kokkos::View<const float*, Kokkos::HostSpace>(x.data(), x.size()));
-  return v;
-}
+using test::to_device;
 
 /// The documented order, serially: 32 float lanes down the rows of a tile, halving sum of lanes, tiles 32 apart in
 /// double, halving sum.
@@ -44,7 +40,7 @@ TEST(Moments, MatchSerialReferenceBitForBitWithAndWithoutResidual) {
       auto g = make_input(name, count, 1);
       auto r = make_input("gauss", count, 2);
       for (const bool residual : {false, true}) {
-        const auto device_g = on_device(g), device_r = on_device(r);
+        const auto device_g = to_device(g), device_r = to_device(r);
         Source source;
         source.count = count;
         source.gradient = device_g.data();
@@ -94,7 +90,7 @@ TEST(Moments, NonFiniteGradientLeavesItsMemoryAndIsCounted) {
   const float inf = std::numeric_limits<float>::infinity();
   g[0] = inf, g[4099] = -inf, g[8999] = std::numeric_limits<float>::quiet_NaN();
   const Tiles tiles(Layout::flat(n));
-  const auto device_g = on_device(g), device_r = on_device(r);
+  const auto device_g = to_device(g), device_r = to_device(r);
   Source source;
   source.count = n;
   source.kind = Source::Kind::residual;
@@ -110,7 +106,7 @@ TEST(Moments, NonFiniteGradientLeavesItsMemoryAndIsCounted) {
 }
 
 TEST(Moments, SumWhichOverflowsTheMemoryCountsAsNonFinite) {
-  const auto g = on_device({3e38f, 1.0f}), r = on_device({3e38f, 1.0f});
+  const auto g = to_device<float>({3e38f, 1.0f}), r = to_device<float>({3e38f, 1.0f});
   const Tiles tiles(Layout::flat(2));
   Source source{Source::Kind::residual, 2, g.data(), r.data(), 1, 1};
   FirstPass pass(tiles);
@@ -125,7 +121,7 @@ TEST(Moments, SampleHoldsElementsOfEachTile) {
   const index_t n = 3 * tile_size + 7;
   std::vector<float> g;
   for (index_t i = 0; i < n; ++i) g.push_back(static_cast<float>(i));
-  const auto device = on_device(g);
+  const auto device = to_device(g);
   const Tiles tiles(Layout::flat(n));
   FirstPass pass(tiles);
   pass.run(Exec(), tiles, Source{Source::Kind::none, n, device.data(), nullptr, 1, 1});

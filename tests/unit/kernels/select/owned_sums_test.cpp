@@ -9,24 +9,14 @@
 #include <numeric>
 #include <random>
 
+#include "copies.hpp"
+
 namespace gradcomp::kernels {
 namespace {
 
+using test::to_device;
+using test::to_host;
 using testing::ElementsAre;
-
-template <class T>
-Vector<T> to_device(const std::vector<T>& values) {
-  const Vector<T> device("test", values.size());
-  Kokkos::deep_copy(device, HostSpan<const T>(values.data(), values.size()));
-  return device;
-}
-
-template <class T>
-std::vector<T> to_host(const Vector<T>& device) {
-  std::vector<T> values(device.size());
-  Kokkos::deep_copy(HostSpan<T>(values.data(), values.size()), device);
-  return values;
-}
 
 TEST(OwnedSums, EqualPartsOfAList) {
   const auto indices = to_device<std::uint32_t>({1, 2, 3, 50, 60, 4000000000u});

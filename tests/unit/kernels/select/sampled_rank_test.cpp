@@ -5,6 +5,7 @@
 #include <functional>
 #include <set>
 
+#include "copies.hpp"
 #include "gradcomp/core/error.hpp"
 #include "unit/sparse_inputs.hpp"
 
@@ -25,11 +26,9 @@ std::int32_t serial(const std::vector<float>& x, index_t offset, const Sample& s
 std::vector<std::int32_t> ranks_of(SampledRank& sampled, const float* a, const std::vector<Sample>& samples) {
   const Exec exec;
   sampled.run(exec, a, samples, nullptr, device_is_host);
-  exec.fence();
-  std::vector<SegmentSearch> searches(samples.size());
-  Kokkos::deep_copy(HostSpan<SegmentSearch>(searches.data(), searches.size()), sampled.searches());
   std::vector<std::int32_t> ranks;
-  for (const SegmentSearch& search : searches) ranks.push_back(search.rank > 0 ? search.high : -1);
+  for (const SegmentSearch& search : test::to_host(sampled.searches()))
+    ranks.push_back(search.rank > 0 ? search.high : -1);
   return ranks;
 }
 
@@ -41,8 +40,7 @@ TEST(SampledRank, MatchesSortingTheSampleOfEverySegment) {
     SampledRank sampled(layout, capacity);
     for (const auto& name : input_names()) {
       const auto x = make_input(name, layout.count());
-      const Vector<float> a("a", x.size());
-      Kokkos::deep_copy(a, Kokkos::View<const float*, Kokkos::HostSpace>(x.data(), x.size()));
+      const Vector<float> a = test::to_device(x);
       for (const index_t stride : {2, 3, 7, 97}) {
         for (const double share : {0.001, 0.1, 1.0}) {
           SCOPED_TRACE(name + " n=" + std::to_string(n) + " stride=" + std::to_string(stride));

@@ -5,31 +5,26 @@
 #include <limits>
 #include <vector>
 
+#include "copies.hpp"
+
 namespace gradcomp::kernels {
 namespace {
 
-template <class T>
-Vector<T> device(const std::vector<T>& x) {
-  const Vector<T> v("v", x.size());
-  Kokkos::deep_copy(v, Kokkos::View<const T*, Kokkos::HostSpace>(x.data(), x.size()));
-  return v;
-}
+using test::to_device;
 
 TEST(Scatter, AddsWeightedValues) {
-  const auto indices = device<std::uint32_t>({0, 3, 4});
-  const auto values = device<float>({1, -2, 0.5f});
-  const auto out = device<float>({10, 10, 10, 10, 10});
+  const auto indices = to_device<std::uint32_t>({0, 3, 4});
+  const auto values = to_device<float>({1, -2, 0.5f});
+  const auto out = to_device<float>({10, 10, 10, 10, 10});
   const Exec exec;
   scatter_add(exec, indices.data(), values.data(), 3, 2.0f, out);
-  exec.fence();
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, out);
-  EXPECT_EQ(std::vector<float>(host.data(), host.data() + 5), (std::vector<float>{12, 10, 10, 6, 11}));
+  EXPECT_EQ(test::to_host(out), (std::vector<float>{12, 10, 10, 6, 11}));
 }
 
 TEST(Scatter, BadEntriesAreCounted) {
   const auto bad = [](const std::vector<std::uint32_t>& indices, const std::vector<float>& values) {
-    const auto i = device(indices);
-    const auto v = device(values);
+    const auto i = to_device(indices);
+    const auto v = to_device(values);
     return count_bad_entries(Exec(), i.data(), v.data(), static_cast<index_t>(indices.size()), 10);
   };
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();

@@ -2,22 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include "copies.hpp"
 #include "unit/sparse_inputs.hpp"
 
 namespace gradcomp::kernels {
 namespace {
 
 using namespace sparse_test;
+using test::to_device;
 
 std::vector<Tail> tails(const Layout& layout, const std::vector<float>& x, const std::vector<float>& thresholds) {
   const Tiles tiles(layout);
-  const Vector<float> a("a", x.size());
-  Kokkos::deep_copy(a, Kokkos::View<const float*, Kokkos::HostSpace>(x.data(), x.size()));
+  const Vector<float> a = to_device(x);
   const Exec exec;
   const TailSums sums(tiles);
   const Tails all = sums.tails();
-  Kokkos::deep_copy(Span<float>(all.thresholds, thresholds.size()),
-                    HostSpan<const float>(thresholds.data(), thresholds.size()));
+  to_device(thresholds, all.thresholds);
   sums.run(exec, tiles, a.data());
   const Vector<Tail> found("found", thresholds.size());
   for_warps(
@@ -25,10 +25,7 @@ std::vector<Tail> tails(const Layout& layout, const std::vector<float>& x, const
         const Tail tail = all.asked(s) ? all.sum(warp, s) : Tail{};
         warp.once([&] { found(s) = tail; });
       });
-  exec.fence();
-  std::vector<Tail> result(thresholds.size());
-  Kokkos::deep_copy(HostSpan<Tail>(result.data(), result.size()), found);
-  return result;
+  return test::to_host(found);
 }
 
 TEST(TailSums, SegmentsUpToAMillionAreReadInFull) {

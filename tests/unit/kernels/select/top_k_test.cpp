@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include "copies.hpp"
 #include "unit/sparse_inputs.hpp"
 
 namespace gradcomp::kernels {
 namespace {
 
 using namespace sparse_test;
+using test::to_device;
+using test::to_host;
 
 struct Entries {
   std::vector<std::uint32_t> indices;
@@ -21,8 +24,7 @@ Entries select(const Layout& layout, const std::vector<float>& x, const std::vec
                double density) {
   const Exec exec;
   const Tiles tiles(layout);
-  const Vector<float> gradient("gradient", x.size()), memory("memory", x.size());
-  Kokkos::deep_copy(memory, Kokkos::View<const float*, Kokkos::HostSpace>(x.data(), x.size()));
+  const Vector<float> gradient("gradient", x.size()), memory = to_device(x);
   const Source source{Source::Kind::residual, layout.count(), gradient.data(), memory.data(), 1, 1};
   FirstPass first(tiles);
   first.run(exec, tiles, source);
@@ -33,12 +35,8 @@ Entries select(const Layout& layout, const std::vector<float>& x, const std::vec
   const Vector<float> values("values", kept);
   selector.emit(exec, tiles, source, indices.data(), values.data());
   exec.fence();
-  Entries result{std::vector<std::uint32_t>(kept), std::vector<float>(kept), std::vector<float>(x.size()),
-                 std::vector<Chosen>(selections.size())};
+  Entries result{to_host(indices), to_host(values), to_host(memory), std::vector<Chosen>(selections.size())};
   for (std::size_t s = 0; s < selections.size(); ++s) result.chosen[s] = selector.chosen()(s);
-  Kokkos::deep_copy(HostSpan<std::uint32_t>(result.indices.data(), kept), indices);
-  Kokkos::deep_copy(HostSpan<float>(result.values.data(), kept), values);
-  Kokkos::deep_copy(HostSpan<float>(result.memory.data(), x.size()), memory);
   return result;
 }
 
@@ -125,7 +123,7 @@ TEST(TopK, LaterStepsCollectWhileTheyReadAndChooseTheSame) {
       SCOPED_TRACE("ratio " + std::to_string(ratio) + " step " + std::to_string(step));
       auto x = make_input("laplace", layout.count(), 7);
       for (float& v : x) v *= scale;
-      Kokkos::deep_copy(gradient, Kokkos::View<const float*, Kokkos::HostSpace>(x.data(), x.size()));
+      to_device(x, gradient);
       first.run(exec, tiles, source, selector.expect(source));
       const std::size_t large = 2;
       const index_t collected = first.moments()[large].candidates;
@@ -146,9 +144,7 @@ TEST(TopK, LaterStepsCollectWhileTheyReadAndChooseTheSame) {
       const Vector<std::uint32_t> indices("indices", expected.size());
       const Vector<float> values("values", expected.size());
       selector.emit(exec, tiles, source, indices.data(), values.data());
-      std::vector<std::uint32_t> found(expected.size());
-      Kokkos::deep_copy(HostSpan<std::uint32_t>(found.data(), found.size()), indices);
-      ASSERT_EQ(found, expected);
+      ASSERT_EQ(to_host(indices), expected);
       ++step;
     }
   }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "copies.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/kernels/random/random_subset.hpp"
 #include "unit/sparse_inputs.hpp"
@@ -12,17 +13,8 @@ namespace gradcomp::kernels {
 namespace {
 
 using Floats = std::vector<float>;
-
-Floats to_host(const Vector<float>& device) {
-  Floats host(device.size());
-  Kokkos::deep_copy(HostSpan<float>(host.data(), host.size()), device);
-  return host;
-}
-Vector<float> to_device(const Floats& host) {
-  const Vector<float> device("device", host.size());
-  Kokkos::deep_copy(device, HostSpan<const float>(host.data(), host.size()));
-  return device;
-}
+using test::to_device;
+using test::to_host;
 
 struct Sketched {
   Floats table, estimates;

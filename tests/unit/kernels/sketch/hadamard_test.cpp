@@ -6,6 +6,7 @@
 
 #include <bit>
 
+#include "copies.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/kernels/random/threefry.hpp"
 #include "unit/sparse_inputs.hpp"
@@ -15,18 +16,8 @@ namespace {
 
 using Floats = std::vector<float>;
 using sparse_test::make_input;
-
-template <class T>
-std::vector<T> to_host(const Vector<T>& device) {
-  std::vector<T> host(device.size());
-  Kokkos::deep_copy(HostSpan<T>(host.data(), host.size()), device);
-  return host;
-}
-Vector<float> to_device(const Floats& host) {
-  const Vector<float> device("device", host.size());
-  Kokkos::deep_copy(device, HostSpan<const float>(host.data(), host.size()));
-  return device;
-}
+using test::to_device;
+using test::to_host;
 
 Source plain(const Vector<float>& gradient) {
   Source source;

@@ -1,15 +1,16 @@
 #pragma once
 // fp8_e4m3 and fp8_e5m2: one byte per element and one power of two per segment.
 //
-// Per segment: scale = the largest power of two <= largest / max|a|, 2^127 at most (1 where all are zero), so that
-// scaling is exact; code = a scale rounded to the format, decoded = value of the code / scale. Below the smallest
-// subnormal, 2^-18 (E4M3) or 2^-32 (E5M2) of the largest element, values round to zero and stay in the memory.
-// A code that would decode to infinity, beyond the largest float, is lowered until it does not.
+// Per segment: scale = the largest power of two <= largest / max|a|, at most 2^127 (1 if all elements are zero), so
+// that scaling is exact; code = a scale rounded to the format, decoded = value of the code / scale. Values below the
+// smallest subnormal, 2^-18 (E4M3) or 2^-32 (E5M2) of the largest element, round to zero and stay in the memory. A code
+// that would decode to a value beyond the largest float is lowered until the value is finite.
 // Sections: f32 scales, one per segment; one byte per element.
 #include <memory>
 #include <utility>
 
 #include "gradcomp/compressors/detail/dense/dense_bytes.hpp"
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/kernels/lanes/add_count.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 #include "gradcomp/kernels/quantise/float8.hpp"
@@ -20,19 +21,16 @@ namespace gradcomp::compressors {
 
 struct Float8State final : DenseState {
   Float8State(const Layout& bucket, index_t payload_bytes)
-      : DenseState(bucket, payload_bytes),
-        tiles(bucket),
-        first(tiles),
-        place("gradcomp::compressors::float8::place", bucket.segments.size()) {
+      : DenseState(bucket, payload_bytes), tiles(bucket), first(tiles) {
     std::vector<Place> list;
     for (const auto& segment : bucket.segments) list.push_back({segment.id, segment.offset});
-    Kokkos::deep_copy(place, HostSpan<const Place>(list.data(), list.size()));
+    place = upload("gradcomp::compressors::float8::place", list);
   }
   index_t scratch_bytes() const override {
     return tiles.bytes() + first.bytes() + static_cast<index_t>(payload.size() + place.size() * sizeof(Place));
   }
 
-  /// Where a segment's random numbers start.
+  /// Determines where a segment's random numbers start.
   struct Place {
     index_t id, offset;
   };
@@ -41,7 +39,7 @@ struct Float8State final : DenseState {
   Vector<Place> place;
 };
 
-/// The largest power of two <= most / amax, at most 2^127, as a normal float; 1 where amax is 0. `most` is normal.
+/// The largest power of two <= most / amax, at most 2^127, as a normal float; 1 if amax is 0. `most` is normal.
 KOKKOS_INLINE_FUNCTION float float8_scale(float most, float amax) {
   if (amax == 0) return 1;
   const std::uint64_t bits = Kokkos::bit_cast<std::uint64_t>(static_cast<double>(most) / static_cast<double>(amax));
@@ -55,7 +53,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_float8_scale(float scale) {
   return (bits & 0x807fffffu) == 0 && bits != 0 && Source::is_finite(scale);
 }
 
-/// scales[s] of the first pass, whose non-finite elements are counted.
+/// Computes scales[s] from the first pass, and counts its non-finite elements.
 template <class Format>
 void write_float8_scales(const Exec& exec, const Float8State& state, float* scales) {
   const auto moments = state.first.on_device();
@@ -104,7 +102,7 @@ void encode_float8(const Exec& exec, const Source& source, const Float8State& st
       });
 }
 
-/// out += weight * decoded where `gate` is open. Counts scales and codes that are none.
+/// out += weight * decoded if `gate` is open. Counts scales and codes that no encoder writes.
 template <class Format>
 void decode_float8(const Exec& exec, const Float8State& state, const std::byte* sections, float weight,
                    const Gate& gate, const Span<float>& out) {
@@ -149,7 +147,7 @@ class Float8Cast final : public DenseBytesOf<Float8State> {
  protected:
   void encode(const Exec& exec, const Source& source, Float8State& own, const Context& context,
               std::byte* sections) const override {
-    own.first.launch(exec, own.tiles, source);  // where elements are not finite, it leaves a itself in the memory
+    own.first.launch(exec, own.tiles, source);  // if elements are not finite, it leaves a itself in the memory
     write_float8_scales<Format>(exec, own, reinterpret_cast<float*>(sections));
     encode_float8<Format>(exec, source, own, context, info().property == Info::Property::unbiased, sections);
   }
@@ -166,7 +164,7 @@ class Float8Cast final : public DenseBytesOf<Float8State> {
   }
 };
 
-/// info() of both formats, but for name and summary.
+/// info() of both formats, except for name and summary.
 inline Info float8_info(const std::string& name, const std::string& summary) {
   Info info;
   info.name = name;

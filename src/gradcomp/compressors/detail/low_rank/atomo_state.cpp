@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "gradcomp/compressors/detail/low_rank/spectrum.hpp"
-#include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/core/copies.hpp"
 
 namespace gradcomp::compressors {
 namespace {
@@ -55,7 +55,7 @@ AtomoState::AtomoState(const Layout& bucket, index_t rank)
       tiles(bucket),
       first(tiles),
       plan(matrices_of(bucket, rank)),
-      runs(kernels::upload("gradcomp::compressors::atomo::runs", raw_runs(bucket, rank))),
+      runs(upload("gradcomp::compressors::atomo::runs", raw_runs(bucket, rank))),
       payload("gradcomp::compressors::atomo::payload",
               static_cast<std::size_t>(payload_header_bytes + 4 * max_atomo_floats(bucket, rank))),
       grams("gradcomp::compressors::atomo::grams", static_cast<std::size_t>(plan.gram_count())),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gradcomp/compressors/detail/sparse/density.hpp"
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 
@@ -40,8 +41,7 @@ KOKKOS_INLINE_FUNCTION index_t place_of(const SegmentBlocks& s, index_t j) {
 
 }  // namespace
 
-BlockPlan::BlockPlan(const Layout& layout, index_t block_length, double ratio)
-    : segments("gradcomp::compressors::blocks", layout.segments.size()) {
+BlockPlan::BlockPlan(const Layout& layout, index_t block_length, double ratio) {
   for (const auto& segment : layout.segments) {
     SegmentBlocks s;
     s.first = segment.offset;
@@ -57,7 +57,7 @@ BlockPlan::BlockPlan(const Layout& layout, index_t block_length, double ratio)
     scores.add(segment.name, {blocks});
     on_host.push_back(s);
   }
-  Kokkos::deep_copy(segments, HostSpan<SegmentBlocks>(on_host.data(), on_host.size()));
+  segments = upload("gradcomp::compressors::blocks", on_host);
 }
 
 void score_blocks(const Exec& exec, const BlockPlan& plan, const Source& source, BlockScore kind, float limit,

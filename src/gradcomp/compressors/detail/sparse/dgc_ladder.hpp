@@ -1,8 +1,8 @@
 #pragma once
-// What dgc launches in a step: the repairs of the sampled thresholds of all segments, side by side, and the momentum of
-// tensors that are sent whole.
+// The kernels that dgc launches in a step: they repair the sampled thresholds of all segments at once, and keep the
+// momentum of tensors that are sent whole.
 #include "gradcomp/compressors/detail/sparse/sampled.hpp"
-#include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/kernels/select/count_above.hpp"
 
 namespace gradcomp::compressors {
@@ -16,10 +16,10 @@ KOKKOS_INLINE_FUNCTION index_t min_candidates(index_t k) {
   return static_cast<index_t>(Kokkos::ceil(dgc_lower_bound * static_cast<double>(k)));
 }
 
-/// The repairs of one segment: T, .8 T, .64 T, ... until enough lies at or above it.
+/// The repairs of one segment: the threshold T is lowered to .8 T, .64 T, ... until enough entries lie at or above it.
 struct DgcLadder {
   float threshold = 0;
-  index_t least = 0;  ///< candidates that are enough
+  index_t least = 0;  ///< number of candidates that is enough
   int repairs = 0;
   bool settled = true;
 
@@ -30,7 +30,7 @@ struct DgcLadder {
   KOKKOS_INLINE_FUNCTION bool done() const { return settled; }
   KOKKOS_INLINE_FUNCTION bool enough(index_t count) const { return count >= least; }
 
-  /// The bound that entries >= t are above.
+  /// The bound above which entries >= t lie.
   KOKKOS_INLINE_FUNCTION static std::int32_t below(float t) { return Kokkos::max(kernels::magnitude(t) - 1, 0); }
   KOKKOS_INLINE_FUNCTION std::int32_t bound() const { return below(threshold); }
 
@@ -58,7 +58,7 @@ struct DgcState final : SampledState {
       : SampledState(bucket, usual, most, coding, capacity),
         above(tiles),
         ladders("gradcomp::compressors::dgc_ladders", layout.segments.size()),
-        whole(kernels::upload("gradcomp::compressors::dgc_whole", sent_whole)),
+        whole(upload("gradcomp::compressors::dgc_whole", sent_whole)),
         momentum("gradcomp::compressors::dgc_momentum", sent_whole.size()) {}
 
   index_t scratch_bytes() const override {
@@ -69,15 +69,16 @@ struct DgcState final : SampledState {
   kernels::CountAbove above;
   Vector<DgcLadder> ladders;    ///< [segments]
   Vector<std::uint32_t> whole;  ///< elements of tensors that are sent whole
-  Vector<float> momentum;       ///< theirs
+  Vector<float> momentum;       ///< of these elements
   bool keeps_momentum = false;  ///< in this step
 };
 
-/// Replaces the sampled thresholds by ones that enough lies above, and makes the selections of the open segments.
+/// Replaces the sampled thresholds by thresholds with enough entries above them, and makes the selections of the open
+/// segments.
 void search_candidates(const Exec& exec, const Source& source, const DgcState& state, bool paper, bool host_looks);
 
-/// Keeps the momentum u of tensors that are sent whole, and puts it back behind the masking: the authors exchange such
-/// tensors without compression, with the momentum of any other training.
+/// keep_momentum() copies the momentum u of tensors that are sent whole; restore_momentum() writes it back after
+/// masking. The authors exchange such tensors without compression, with the momentum of ordinary training.
 void keep_momentum(const Exec& exec, const Source& source, const DgcState& state);
 void restore_momentum(const Exec& exec, const Source& source, const DgcState& state);
 

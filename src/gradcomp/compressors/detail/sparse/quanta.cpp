@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/core/read_back.hpp"
 
 namespace gradcomp::compressors {
@@ -13,7 +14,7 @@ namespace {
 constexpr std::uint32_t max_quanta = 65535;
 
 /// Bytes of the counts of `kept` entries.
-constexpr index_t count_bytes(index_t kept) { return (2 * kept + 3) / 4 * 4; }
+constexpr index_t count_bytes(index_t kept) { return padded_bytes(2 * kept); }
 
 /// The words of a payload behind its values of tau.
 template <class Byte>
@@ -28,10 +29,11 @@ auto counts_of(Byte* payload, index_t taus, index_t kept) {
   return reinterpret_cast<Count*>(payload + payload_header_bytes + 4 * taus + 4 * kept);
 }
 
-/// Throws Error unless the bucket's indices fit in 31 bits.
+/// Throws Error unless the bucket's indices fit in 31 bits, which leaves one bit for the sign.
 const Layout& with_room_for_a_sign(const Layout& layout) {
   constexpr index_t most = 0x7fffffff;
-  require(layout.count() <= most, "a bucket of {} elements: threshold quanta index at most {}", layout.count(), most);
+  require(layout.count() <= most, "a bucket of {} elements; methods with threshold quanta take at most {}",
+          layout.count(), most);
   return layout;
 }
 
@@ -49,7 +51,7 @@ KOKKOS_INLINE_FUNCTION index_t segment_of(const index_t* ends, index_t segments,
   return low;
 }
 
-/// Turns the indices in `words` into words, counts quanta where `counts` is given, and reports what left.
+/// Turns the indices in `words` into words, counts quanta if `counts` is given, and reports what was sent.
 void encode(const Exec& exec, const QuantaState& state, const Source& source, index_t kept, std::uint32_t* words,
             std::uint16_t* counts) {
   const auto values = state.values;
@@ -76,7 +78,7 @@ void encode(const Exec& exec, const QuantaState& state, const Source& source, in
   }
 }
 
-/// Entries that must not be used: see decode_add(). Waits for exec.
+/// Number of entries that decode_add() must refuse. Waits for exec.
 index_t count_bad(const Exec& exec, const QuantaState& state, const std::uint32_t* words, const std::uint16_t* counts,
                   index_t kept, index_t elements) {
   const auto taus = state.device_thresholds;
@@ -110,14 +112,13 @@ QuantaState::QuantaState(const Layout& bucket, index_t taus, bool counts)
       selections(layout.segments.size()),
       thresholds(layout.segments.size()),
       sent_taus(static_cast<std::size_t>(taus)),
-      device_ends("gradcomp::compressors::quanta_ends", layout.segments.size()),
       device_thresholds("gradcomp::compressors::quanta_thresholds", layout.segments.size()),
       values("gradcomp::compressors::quanta_values", static_cast<std::size_t>(layout.count())),
       payload("gradcomp::compressors::quanta_payload",
               static_cast<std::size_t>(payload_header_bytes + 4 * taus + 4 * layout.count() +
                                        (counts ? count_bytes(layout.count()) : 0))) {
   for (const auto& segment : layout.segments) ends.push_back(segment.offset + segment.count);
-  Kokkos::deep_copy(device_ends, HostSpan<index_t>(ends.data(), ends.size()));
+  device_ends = upload("gradcomp::compressors::quanta_ends", ends);
   kept.assign(layout.segments.size(), 0);
   target.assign(layout.segments.size(), 0);  // a threshold has no target
 }
@@ -169,7 +170,7 @@ void QuantaMethod::do_produce(const Exec& exec, int, const Source& source, Quant
   message.size = payload_header_bytes + payload_bytes(own.layout, kept);
   message.sparse = {};
   std::uint32_t* const words = words_of(own.payload.data(), many);
-  own.selector.emit(exec, own.tiles, Source{}, words, own.values.data());  // a source without memory: nothing is left
+  own.selector.emit(exec, own.tiles, Source{}, words, own.values.data());  // without memory, so nothing is left there
   Kokkos::deep_copy(exec, own.device_thresholds, HostSpan<float>(own.thresholds.data(), own.thresholds.size()));
   encode(exec, own, source, kept, words, m_counts ? counts_of(own.payload.data(), many, kept) : nullptr);
   std::copy_n(own.thresholds.begin(), std::min(own.thresholds.size(), own.sent_taus.size()), own.sent_taus.begin());
@@ -183,15 +184,15 @@ void QuantaMethod::do_produce(const Exec& exec, int, const Source& source, Quant
 void QuantaMethod::do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, QuantaState& own,
                                  const Span<float>& out, Verdict& verdict) const {
   const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
-  require(head.kept <= static_cast<std::uint64_t>(own.layout.count()), "payload: {} entries, at most {} are possible",
+  require(head.kept <= static_cast<std::uint64_t>(own.layout.count()), "payload: {} entries; at most {} are possible",
           head.kept, own.layout.count());
   const auto kept = static_cast<index_t>(head.kept);
-  require(!head.skip() || kept == 0, "payload: flagged to be skipped, yet with {} entries", kept);
+  require(!head.skip() || kept == 0, "payload: it is flagged to be skipped but has {} entries", kept);
   const index_t expected = payload_header_bytes + (head.skip() ? 0 : payload_bytes(own.layout, kept));
-  require(static_cast<index_t>(payload.size()) == expected, "payload: {} bytes, expected {} for {} entries",
+  require(static_cast<index_t>(payload.size()) == expected, "payload: {} bytes; {} are expected for {} entries",
           payload.size(), expected, kept);
   require(reinterpret_cast<std::uintptr_t>(payload.data()) % alignof(float) == 0,
-          "payload: starts at an address that is no multiple of {}", alignof(float));
+          "payload: its address is not a multiple of {}", alignof(float));
   if (head.skip()) return verdict.skip(exec);
   const index_t many = taus(own.layout);
   const Span<const float> sent(reinterpret_cast<const float*>(payload.data() + payload_header_bytes),
@@ -227,7 +228,7 @@ Parameter quanta_parameter() {
 Info quanta_info(const std::string& name, const std::string& summary, const std::string& paper,
                  std::vector<Parameter> own) {
   Info info = sparsifier_info(name, summary, paper, {});
-  info.passes = 4;  // its selector expects nothing of the step before
+  info.passes = 4;  // its selector uses nothing of the step before
   info.parameters = std::move(own);
   info.parameters.push_back(quanta_parameter());
   info.sends_values = false;

@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <utility>
 
-#include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/kernels/lanes/lanes.hpp"
 
 namespace gradcomp::compressors {
 
 namespace {
 
-/// What coded values change in what the method promises.
+/// Adapts the method's promises to a coding that may change values.
 Info with_coding(Info info, const ParameterValues& options) {
   const bool exact = coders::sparse_coding(options).values->exact;
   info.sends_values = info.sends_values && exact;
-  info.scale_free = info.scale_free && exact;  // formats have a range, scales underflow
+  info.scale_free = info.scale_free && exact;  // formats have a limited range, and scales underflow
   return info;
 }
 
@@ -36,7 +36,7 @@ void begin_search(const Exec& exec, const Searched& all, const Shared<Wanted>& w
         const kernels::Moments& moments = all.moments[s];
         kernels::Selection selection;
         selection.k = want.k;
-        selection.exact = zeros || moments.nonzeros > want.k;  // else all above zero: the nonzeros
+        selection.exact = zeros || moments.nonzeros > want.k;  // otherwise all nonzero elements are selected
         selection.capacity = want.most;
         all.selections[s] = selection;
         open(s) = is_open(want, moments) ? 1 : 0;
@@ -52,7 +52,7 @@ SparseState::SparseState(const Layout& bucket, double usual, index_t most, const
       first(tiles, logs),
       selector(tiles, usual, spare),
       wanted("gradcomp::compressors::wanted", layout.segments.size()),
-      elements(kernels::upload("gradcomp::compressors::elements", tiles.elements)),
+      elements(upload("gradcomp::compressors::elements", tiles.elements)),
       open("gradcomp::compressors::open", layout.segments.size()),
       coder(coding, layout.count(), most),
       payload("gradcomp::compressors::payload", static_cast<std::size_t>(coder.payload_capacity())) {
@@ -80,7 +80,7 @@ std::unique_ptr<SparseState> Sparsifier::make_state(const Layout& layout) const 
 std::unique_ptr<State> Sparsifier::prepare(const Layout& layout) const {
   auto state = make_state(layout);
   for (std::size_t s = 0; s < state->target.size() && m_density.has_target(); ++s)
-    state->target[s] = target(m_density.ratio(), layout.segments[s]);  // what formulas of a step's bytes ask for
+    state->target[s] = target(m_density.ratio(), layout.segments[s]);  // formulas for a step's bytes use it
   return state;
 }
 
@@ -102,7 +102,7 @@ index_t Sparsifier::payload_bytes(const Layout& layout, index_t kept) const {
 
 bool Sparsifier::has_fixed_bytes() const { return m_coding.index.has_fixed_size(); }
 
-/// Targets of this step, and the selections that need no search.
+/// Sets the targets of this step, and makes the selections that need no search.
 void Sparsifier::begin(const Exec& exec, SparseState& state, const Context& context) const {
   state.density = m_density.at(context.step);
   for (std::size_t s = 0; s < state.target.size(); ++s) {
@@ -128,12 +128,12 @@ void Sparsifier::do_produce(const Exec& exec, int, const Source& source, SparseS
   record(own);
 }
 
-/// Writes the payload of what the selector chose; what receivers decode for it is reported as sent.
+/// Writes the payload of the chosen entries, and reports as sent what receivers decode.
 void Sparsifier::emit(const Exec& exec, const Source& source, SparseState& state, Message& message) const {
   const index_t kept = state.selector.kept();
   const bool exact = m_coding.values->exact;
   Source silent = source;
-  silent.kind = Source::Kind::none;  // remembers nothing; the selector reads its own candidates
+  silent.kind = Source::Kind::none;  // it remembers nothing; the selector reads its own candidates
   message.kind = MessageKind::bytes;
   message.payload = state.payload;
   const coders::SparseTarget target = state.coder.target(message.payload, kept);

@@ -1,0 +1,71 @@
+#include "gradcomp/kernels/quantise/code_pieces.hpp"
+
+#include <algorithm>
+
+#include "gradcomp/kernels/lanes/arrays.hpp"
+#include "gradcomp/kernels/lanes/tiles.hpp"
+
+namespace gradcomp::kernels {
+namespace {
+
+/// All three are powers of two, so that a piece has whole buckets, blocks and draws, and only the last one has a tail.
+index_t piece_size(index_t length, const CodeBlock& block) {
+  return std::max<index_t>({length, block.codes(), tile_size});
+}
+
+}  // namespace
+
+CodePieces::CodePieces(const Layout& layout, index_t bucket_length, int code_bits)
+    : length(bucket_length), bits(code_bits) {
+  const CodeBlock block(bits);
+  const index_t most = piece_size(length, block);
+  std::vector<Piece> list;
+  std::vector<Tail> ends;
+  index_t codes = 0;
+  for (const auto& segment : layout.segments) {
+    const index_t whole = block.whole(segment.count);
+    for (index_t e = 0; e < segment.count; e += most) {
+      const index_t size = std::min(most, segment.count - e);
+      list.push_back({segment.offset + e, e, segment.id, buckets + (length > 0 ? e / length : 0),
+                      words + block.word_count(e), codes, tail_bytes, static_cast<std::int32_t>(size),
+                      static_cast<std::int32_t>(std::clamp<index_t>(whole - e, 0, size))});
+    }
+    if (segment.count > whole) ends.push_back({codes, segment.count - whole, tail_bytes});
+    buckets += length > 0 ? (segment.count + length - 1) / length : segment.count > 0 ? 1 : 0;
+    words += block.word_count(segment.count);
+    tail_bytes += block.tail_bytes(segment.count);
+    codes += segment.count - whole;
+  }
+  pieces = m_pieces = upload("gradcomp::kernels::code_pieces", list);
+  const auto tail_count = static_cast<index_t>(ends.size());
+  if (ends.empty()) ends.push_back({0, 0, 0});  // resize() may need one
+  m_tails = upload("gradcomp::kernels::code_tails", ends);
+  tails = first_of(m_tails, tail_count);
+  tail_room = std::max(codes, block.codes());
+}
+
+void CodePieces::resize(const Exec& exec, index_t elements) {
+  const CodeBlock block(bits);
+  const index_t most = piece_size(length, block), whole = block.whole(elements);
+  buckets = length > 0 ? (elements + length - 1) / length : elements > 0 ? 1 : 0;
+  words = block.word_count(elements);
+  tail_bytes = block.tail_bytes(elements);
+  pieces = first_of(m_pieces, (elements + most - 1) / most);
+  tails = first_of(m_tails, elements > whole ? 1 : 0);
+  const auto list = pieces;
+  const auto ends = tails;
+  Kokkos::parallel_for(
+      "gradcomp::kernels::fit_codes", IndexRange(exec, 0, static_cast<index_t>(list.size())),
+      KOKKOS_LAMBDA(const index_t p) {
+        const index_t left = elements - p * most, size = left < most ? left : most, inside = whole - p * most;
+        list(p).count = static_cast<std::int32_t>(size);
+        list(p).whole = static_cast<std::int32_t>(inside < size ? inside > 0 ? inside : 0 : size);
+        if (p == 0 && ends.size() > 0) ends(0) = {0, elements - whole, 0};
+      });
+}
+
+index_t CodePieces::piece_bytes() const {
+  return static_cast<index_t>(m_pieces.size() * sizeof(Piece) + m_tails.size() * sizeof(Tail));
+}
+
+}  // namespace gradcomp::kernels

@@ -1,0 +1,59 @@
+#pragma once
+// Cuts a layout for fixed-width codes with a scale for each bucket, and tells where its parts lie in the sections.
+//
+// Sections: the scales, whole blocks of codes (vertical u32 words, bit_pack.hpp), then for each segment the bit string
+// of the codes behind its last whole block.
+#include "gradcomp/core/layout.hpp"
+#include "gradcomp/kernels/lanes/lanes.hpp"
+#include "gradcomp/kernels/pack/bit_pack.hpp"
+
+namespace gradcomp::kernels {
+
+/// Made once, in prepare().
+struct CodePieces {
+  /// Elements [first, first + count) of the layout; `element` is the index of the first inside its segment.
+  struct Piece {
+    index_t first, element, segment_id, bucket, word, tail_code, tail_byte;  ///< positions in their arrays
+    std::int32_t count, whole;  ///< the first `whole` codes lie in whole blocks, the others in the tail
+  };
+  /// The codes of one segment behind its last whole block.
+  struct Tail {
+    index_t code, count, byte;
+  };
+
+  /// `bucket_length`: a power of two of at least 64; 0: every segment is a bucket. `code_bits`: 1 .. 9.
+  CodePieces(const Layout& layout, index_t bucket_length, int code_bits);
+  /// Turns the pieces of one segment into those of its first `elements` elements.
+  void resize(const Exec& exec, index_t elements);
+
+  index_t piece_bytes() const;  ///< scratch memory
+
+  index_t length;  ///< of a bucket; 0: every segment is a bucket
+  int bits;
+  index_t buckets = 0, words = 0, tail_bytes = 0;
+  index_t tail_room = 0;  ///< upper bound of the codes in all tails, also after resize()
+  Vector<Piece> pieces;
+  Vector<Tail> tails;
+
+ private:
+  Vector<Piece> m_pieces;  ///< `pieces` is its beginning
+  Vector<Tail> m_tails;    ///< `tails` is its beginning
+};
+
+/// Packs the codes behind whole blocks; `bytes` is their section.
+template <class Code>
+void pack_tails(const Exec& exec, const CodePieces& cut, const Vector<Code>& codes, std::uint8_t* bytes) {
+  const auto tails = cut.tails;
+  const int bits = cut.bits;
+  for_warps(
+      "gradcomp::kernels::pack_tails", exec, static_cast<index_t>(tails.size()),
+      KOKKOS_LAMBDA(const Warp& warp, index_t t) {
+        const CodePieces::Tail tail = tails(t);
+        warp.each([&](int l) {
+          for (index_t j = l; j < (tail.count * bits + 7) / 8; j += warp_lanes)
+            bytes[tail.byte + j] = tail_byte(codes.data() + tail.code, tail.count, bits, j);
+        });
+      });
+}
+
+}  // namespace gradcomp::kernels

@@ -1,0 +1,66 @@
+#include "gradcomp/program/program.hpp"
+
+#include <CLI/CLI.hpp>
+#include <Kokkos_Core.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/program/arguments.hpp"
+
+namespace gradcomp {
+namespace {
+
+int run_with_kokkos(int argc, char** argv, const std::function<std::optional<int>(int, char**)>& parse,
+                    const std::function<int()>& body) {
+  Arguments arguments(argc, argv);
+  const Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
+  if (const auto status = parse(arguments.own_argc, arguments.own_argv())) return *status;
+  return body();
+}
+
+}  // namespace
+
+std::optional<int> parse(CLI::App& app, int argc, char** argv, bool prints) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return prints ? app.exit(success) : 0;
+  } catch (const CLI::ParseError& error) {
+    throw Error(error.what());
+  }
+  return std::nullopt;
+}
+
+int run_program(const char* program, const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: error: {}\n", program, error.what());
+    return 1;
+  }
+}
+
+int run_program(const char* program, int argc, char** argv, const ParseArguments& parse,
+                const std::function<int()>& body) {
+  const auto parse_and_print = [&](int count, char** own) { return parse(count, own, true); };
+  return run_program(program, [&] { return run_with_kokkos(argc, argv, parse_and_print, body); });
+}
+
+int run_program_on_ranks(const char* program, int argc, char** argv, const ParseArguments& parse,
+                         const std::function<int(const MpiSession&)>& body) {
+  return run_mpi_program(program, argc, argv, [&](const MpiSession& session) {
+    const bool first = session.rank() == 0;
+    const auto parse_or_refuse = [&](int count, char** own) -> std::optional<int> {
+      try {
+        return parse(count, own, first);
+      } catch (const std::exception& error) {
+        if (first) fmt::print(stderr, "{}: error: {}\n", program, error.what());
+        return 2;
+      }
+    };
+    return run_with_kokkos(argc, argv, parse_or_refuse, [&] { return body(session); });
+  });
+}
+
+}  // namespace gradcomp
