@@ -88,7 +88,7 @@ class Atomo final : public CompressorOf<AtomoState> {
     const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
     const auto size = static_cast<index_t>(payload.size());
     require(!head.skip() || (head.kept == 0 && size == payload_header_bytes),
-            "atomo: payload with the flag skip has {} entries in {} bytes; expected 0 and a header", head.kept, size);
+            "atomo: payload of a flagged step with {} entries in {} bytes, expected a header alone", head.kept, size);
     if (head.skip()) return verdict.skip(exec);
     require(reinterpret_cast<std::uintptr_t>(payload.data()) % alignof(float) == 0,
             "atomo: payload is not aligned to {} bytes", alignof(float));
