@@ -11,7 +11,7 @@ class Local final : public Reducer {
 
   Context adapted(const Context& context) const override {
     Context alone = context;
-    alone.ranks = 1;  // what finish() divides by
+    alone.ranks = 1;  // finish() divides by it
     return alone;
   }
   void launch(const Exec& exec, int round, std::vector<Call>&) override {
