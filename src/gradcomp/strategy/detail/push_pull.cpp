@@ -12,11 +12,12 @@ std::string refuses_push(const MethodSpec& method) {
     return fmt::format("servers take the mean of what each worker sends, and method {} sends votes", info.name);
   }
   if (info.family == Info::Family::control) {
-    return feedback == "none" ? "" : fmt::format("method {} works here with feedback=none alone", info.name);
+    return feedback == "none" ? "" : fmt::format("servers take method {} only with feedback=none", info.name);
   }
   if (!sends_bytes(info)) {
-    return fmt::format("servers take one message of bytes from each worker, and those of method {} only work added up",
-                       info.name);
+    return fmt::format(
+        "servers take one message of bytes from each worker, and those of method {} only make sense when added",
+        info.name);
   }
   if (feedback == "ef21") return "feedback=ef21 needs the mean over all workers in every step; allowed: none, residual";
   return "";
