@@ -11,16 +11,20 @@
 // sent lies between that of random_k and that of top_k; with block=1 the method is top_k.
 //
 // mask=shared: round 0 adds the scores of all ranks (4 bytes per block), and every rank chooses the same blocks. Round
-// 1 adds their values. No index travels, and the density stays at ratio for any number of ranks. mask=private: each
-// rank chooses its own blocks. Its payload, which is gathered, holds the u32 block numbers in ascending order and then
-// the f32 values of the blocks. In both, the values of a short block are padded with zeros to the block's length.
-// State::kept includes this padding, up to n. OmniReduce sets what it does not send to zero in the gradient. Here the
-// memory of the source keeps it, and what is sent and what stays add up to a, bit for bit.
+// 1 adds their values. No index travels, and the density stays at ratio for any number of ranks.
+//
+// mask=private: each rank chooses its own blocks. Its payload, which is gathered, holds the u32 block numbers in
+// ascending order and then the f32 values of the blocks.
+//
+// In both, the values of a short block are padded with zeros to the block's length. State::kept includes this padding,
+// up to n. OmniReduce sets what it does not send to zero in the gradient. Here the memory of the source keeps it, and
+// what is sent and what stays add up to a, bit for bit.
 //
 // Skipped steps: a rank whose gradient is not finite puts NaN into element 0 of round 0. A sum of values that overflows
-// skips the step too. Bytes: mask=shared 4 B + 4 (sum of the lengths of the chosen blocks); mask=private has no 4 B,
-// but 4 bytes more for each chosen block. Passes: 2 reads and 1 write with the residual; chosen blocks are read and
-// written once more.
+// skips the step too.
+//
+// Bytes: mask=shared 4 B + 4 (sum of the lengths of the chosen blocks); mask=private has no 4 B, but 4 bytes more for
+// each chosen block. Passes: 2 reads and 1 write with the residual; chosen blocks are read and written once more.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

@@ -16,8 +16,10 @@
 //
 // Payload: for each segment f32 mean of the positive entries, f32 mean of the negative entries, u32 number of positive
 // entries; then the u32 indices of all positive entries of the bucket in ascending order, then those of all negative
-// entries: 12 segments + 4 kept bytes. Passes: 2 reads and 3 writes to form a and its two classes, 2 reads for their
-// statistics, 2 to choose (variant=paper: 2 more for each repair). Work space: 8 n bytes for the classes.
+// entries: 12 segments + 4 kept bytes.
+//
+// Passes: 2 reads and 3 writes to form a and its two classes, 2 reads for their statistics, 2 to choose (variant=paper:
+// 2 more for each repair). Work space: 8 n bytes for the classes.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

@@ -8,10 +8,10 @@
 // variant=paper samples every floor(n / m)-th element from the first on, as the authors do. Nothing bounds the number
 // of sent entries.
 //
-// variant=fixed (default) has an odd stride that reaches the segment's end, and a random start in each step. Otherwise
-// data with the period of the stride would fool the sample in every step, and a stride of 1 would never see the end of
-// a segment below 2 m. If fewer than k / 2 or more than 2 k entries lie above T, exactly the k largest are sent. This
-// happens with ties; the paper's rule never sends a constant gradient.
+// variant=fixed (default) has an odd stride that reaches the segment's end, and a random start in each step. Without
+// them, data with the period of the stride would fool the sample in every step, and a stride of 1 would never see the
+// end of a segment below 2 m. If fewer than k / 2 or more than 2 k entries lie above T, exactly the k largest are sent.
+// Ties cause this: by the paper's rule, a constant gradient is never sent.
 //
 // Guards: if there are at most k nonzeros, they are sent as they are. Segments with fewer than max(1024, 2 / ratio)
 // elements send exactly k.

@@ -8,6 +8,7 @@
 //
 // scale=none with the residual is the default. Without feedback use scale=unbiased: values are multiplied by n / k, so
 // that E C(a) = a and E ||C(a) - a||^2 = (n/k - 1) ||a||^2. Scaling together with a memory diverges and is refused.
+//
 // Message: k f32 (4 k bytes); seed=private: u32 rank, k f32. Passes: 2 reads and 1 write with the residual, k gathers.
 #include "gradcomp/core/registry.hpp"
 

@@ -17,9 +17,10 @@
 //
 // Guards: if there are at most k nonzeros, they are sent as they are. Segments with fewer than max(1024, 2 / ratio)
 // elements, and selections of more than 2 k entries, send the exact top k (variant=paper has no bound of 2 k). Segments
-// from 2^20 elements on fit later stages to a sample (kernels/select/tail_sums.hpp). Payload: that of top_k. Passes: 2
-// reads and 1 write with the residual; as in top_k, a read to choose; for each stage beyond the first up to 1 read,
-// 1/20 in large segments.
+// from 2^20 elements on fit later stages to a sample (kernels/select/tail_sums.hpp).
+//
+// Payload: that of top_k. Passes: 2 reads and 1 write with the residual; as in top_k, a read to choose; for each stage
+// beyond the first up to 1 read, 1/20 in large segments.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

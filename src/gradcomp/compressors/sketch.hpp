@@ -17,9 +17,10 @@
 // small ratios.
 //
 // NaN and infinity: a rank whose gradient is not finite sends NaN. Every rank sees the same sums, and a sum that is not
-// finite, by a flag or an overflow, skips the step. Passes with momentum (R: read, W: write): 3R + 2W to form a, `rows`
-// reads to sketch, 1 write of the estimates and 2 reads to choose. Work space: 4 n bytes of estimates, 0.5 rows n of
-// hashes.
+// finite, by a flag or an overflow, skips the step.
+//
+// Passes with momentum (R: read, W: write): 3R + 2W to form a, `rows` reads to sketch, 1 write of the estimates and 2
+// reads to choose. Work space: 4 n bytes of estimates, 0.5 rows n of hashes.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

@@ -7,8 +7,10 @@
 // the dense size). With the authors' single quantum, |r| grows without bound while |g| > tau. quanta=multi sends
 // floor(|a| / tau) quanta, which leaves |r| < tau (apart from rounding, and with at most 65535 quanta a step). decoded
 // + r = a within 1 ulp (unit in the last place) of a. The residual is needed: without feedback everything below tau is
-// lost. Payload and passes: detail/sparse/quanta.hpp, with one tau: 4 + 4 kept bytes (quanta=multi: 2 kept more, padded
-// to 4).
+// lost.
+//
+// Payload and passes: detail/sparse/quanta.hpp, with one tau: 4 + 4 kept bytes (quanta=multi: 2 kept more, padded to
+// 4).
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

@@ -77,10 +77,11 @@ class Exchange {
     return close(exec);
   }
 
+  /// The memories of all buckets; MemoryView::bucket is the number of the bucket.
   Memories memories();
   /// Work space of compressors and reducers, for the report of memory.
   index_t work_bytes() const;
-  /// In the order in which backward completes them.
+  /// The buckets, in the order in which backward completes them.
   const std::vector<BucketRange>& buckets() const { return m_ranges; }
   Transport& transport() { return *m_transport; }
 

@@ -64,6 +64,7 @@ class Sender {
   const State& state(std::size_t stripe = 0) const { return *m_states[stripe]; }
   /// The message that produce() made last.
   const Message& message(std::size_t stripe = 0) const { return m_messages[stripe]; }
+  /// The payload of message(stripe), which is a message of bytes.
   Span<const std::byte> payload(std::size_t stripe = 0) const;
   const Source& source() const { return m_source; }
   const Context& context() const { return m_context; }

@@ -32,7 +32,7 @@ class Feedback {
   void follow_rate(const Exec& exec, double rate) const { m_rate.follow(exec, rate, m_memory); }
 
   /// The source of one step. `gradient` has `count` elements, is complete, and outlives the step. With feedback.clip,
-  /// its norm is computed (1 read, waits for exec) and the gradient scaled to at most clip / sqrt(ranks).
+  /// its norm is computed (1 read, waits for exec) and the gradient is scaled to at most clip / sqrt(ranks).
   Source source(const Exec& exec, const Span<const float>& gradient, int ranks) const;
 
   /// Call it after a step. It does nothing if flags(0) != 0 (core/verdict.hpp), because the step is then skipped. `out`

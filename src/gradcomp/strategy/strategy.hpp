@@ -39,6 +39,7 @@ class Strategy {
   /// Whether a step, and whether it was skipped, may be reported as late as in end() of the next step or in drain().
   virtual bool reports_late() const { return !device_is_host; }
 
+  /// Begins a step, before forward.
   virtual void begin(const Exec& exec, const StepContext& context) = 0;
   /// In forward, before the layer that begins with this segment: makes its parameters current.
   virtual void before_layer(const Exec& /*exec*/, std::size_t /*segment*/) {}

@@ -10,7 +10,7 @@
 
 namespace gradcomp::compressors {
 
-/// In PayloadHeader::flags; no method uses the bit.
+/// A bit of PayloadHeader::flags that no method uses.
 inline constexpr std::uint32_t flag_huffman = 1u << 1;
 
 struct EntropyState final : State {

@@ -7,9 +7,10 @@
 // <q, q>, limited to [0, 1]. This c has the smallest error |v - c q|, and the memory keeps v - c q at the chosen
 // indices. An unbiased coder of variance w |v|^2 is no contraction by itself, but with this c the hybrid always is: |v
 // - c q|^2 <= |v|^2, and on average at most w / (1 + w) |v|^2, which c = 1 / (1 + w) would reach. Behind top_k, this
-// gives |a - C(a)|^2 <= (1 - (k / n) / (1 + w)) |a|^2. Payload: the sparsifier's section of indices and its flags; f32
-// c; the coder's sections for `kept` elements. The coded entries of several ranks cannot be merged, so the reducer is
-// an allgather.
+// gives |a - C(a)|^2 <= (1 - (k / n) / (1 + w)) |a|^2.
+//
+// Payload: the sparsifier's section of indices and its flags; f32 c; the coder's sections for `kept` elements. The
+// coded entries of several ranks cannot be merged, so the reducer is an allgather.
 #include "gradcomp/compressors/composition/composition.hpp"
 
 namespace gradcomp::compressors {

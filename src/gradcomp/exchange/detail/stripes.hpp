@@ -16,9 +16,9 @@ struct Stripe {
 };
 
 /// Cuts `layout` into `parts` stripes, in order and without gaps; a stripe may be empty. A bucket may be cut between
-/// segments, between the rows of a matrix (so that columns() elements, and what belongs to one row, stay together), and
-/// elsewhere at multiples of `granule`. The p-th boundary is the allowed place nearest to the p-th of equal parts, the
-/// lower one of two.
+/// segments, in a matrix between rows (so that rows stay whole and columns() stays the same), and elsewhere at
+/// multiples of `granule`. The p-th boundary is the allowed place that is nearest to the end of the p-th of equal
+/// parts; the lower one of two.
 ///
 /// Pieces of segments are matrices or vectors too. The first piece keeps the segment's id, and the k-th of the others
 /// has k 2^32 added (ids of models are smaller). This is needed because counters of random numbers start anew in every

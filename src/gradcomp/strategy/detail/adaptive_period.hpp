@@ -31,6 +31,7 @@ class AdaptivePeriod {
     m_now.loss += loss;
     ++m_now.counted;
   }
+  /// Whether the interval is over, so that renew() must be called.
   bool is_due() const { return m_every > 0 && m_now.steps >= m_every; }
   /// Sum of the losses of this rank in this interval.
   double loss() const { return m_now.loss; }

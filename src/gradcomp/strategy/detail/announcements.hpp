@@ -21,6 +21,7 @@ class Announcements {
   void expect(index_t more) { m_left += more; }
   /// On the others: the bucket that starts next, the same until take(). Empty if its announcement has not arrived.
   std::optional<std::size_t> next(const Exec& exec);
+  /// Accepts what next() returned, so that next() goes on to the following bucket.
   void take() { m_next.reset(); }
   /// Waits until all announcements have left, so that their bytes are counted.
   void settle();

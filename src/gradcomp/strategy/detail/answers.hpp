@@ -23,6 +23,7 @@ class Answers {
 
   const Vector<std::byte>& room(std::size_t worker) const { return channel(worker).room; }
   bool shared() const { return m_shared; }
+  /// Bytes of the answers since the last call.
   MessageBytes take_bytes() { return std::exchange(m_bytes, {}); }
 
   Memories memories();

@@ -37,6 +37,7 @@ class BucketUpdate {
              Timeline* timeline);
   /// If the round that travels has ended, processes what was received and returns true; otherwise returns false.
   bool advance(const Exec& exec);
+  /// Starts the next round of a bucket in the state between.
   void launch_next(const Exec& exec);
   /// Updates the bucket's part of `parameters`, unless some rank flagged the bucket.
   void apply(const Exec& exec, const Span<float>& parameters);
@@ -44,6 +45,7 @@ class BucketUpdate {
   /// wait for the verdict: begin() calls it, and whoever needs the memories earlier must call it too.
   void resolve(const Exec& exec);
 
+  /// From now on records times in this timeline; null: records none.
   void note_in(Timeline* timeline);
   /// Whether the last exchange that was resolved was flagged.
   bool skipped() const { return m_skipped; }

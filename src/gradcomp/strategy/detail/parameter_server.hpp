@@ -45,6 +45,7 @@ class ParameterServer {
   void note_in(Timeline* timeline) { m_timeline = timeline; }
   /// Processes the pushes that have arrived and answers. Returns false if none had. Throws Error for a broken push.
   bool serve(const Exec& exec);
+  /// Whether every worker has said farewell.
   bool all_gone() const;
   /// Whether as many pushes as there are workers have arrived since this last returned true.
   bool take_round();

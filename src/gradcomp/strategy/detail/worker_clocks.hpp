@@ -24,7 +24,7 @@ class WorkerClocks {
   /// Number of steps between the fastest worker and the slowest.
   index_t gap() const { return *std::max_element(m_clocks.begin(), m_clocks.end()) - slowest(); }
 
-  /// For checkpoints.
+  /// The clocks, for checkpoints.
   std::vector<index_t>& values() { return m_clocks; }
 
  private:

@@ -14,7 +14,7 @@
 
 namespace gradcomp::compressors {
 
-/// In PayloadHeader::flags; no other method uses the bit.
+/// A bit of PayloadHeader::flags that no other method uses.
 inline constexpr std::uint32_t flag_elias = 1u << 2;
 
 /// The `coding` parameter.

@@ -2,9 +2,9 @@
 // The columns of 1-bit SGD and the two levels of each column: the mean of the elements below a threshold, and the mean
 // of the others.
 //
-// The threshold is 0, or the column's mean, rounded up to a float. With the rounded mean, the two values of a column
-// that has only two lie on different sides, and equal elements do not lie below it. If a side is empty, its level is 0
-// with threshold 0, and the level of the other side with the mean. So lower <= upper always holds.
+// The threshold is 0, or the column's mean, rounded up to a float. If a column has only two values, they lie on
+// different sides of its rounded mean; equal elements do not lie below it. If a side is empty, its level is 0 with
+// threshold 0, and the level of the other side with the mean. So lower <= upper always holds.
 #include <vector>
 
 #include "gradcomp/kernels/pack/signs.hpp"

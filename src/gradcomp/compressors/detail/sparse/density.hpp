@@ -39,6 +39,7 @@ class Density {
 
   bool has_target() const { return m_has_target; }
   double ratio() const { return m_ratio; }
+  /// The target density of a step.
   double at(std::int64_t step) const;
   /// The largest value of at(), for capacities.
   double most() const { return at(0); }

@@ -3,11 +3,13 @@
 // add +-tau (Strom, INTERSPEECH 2015). strom and adaptive_threshold share everything except the choice of tau.
 //
 // An entry is sent if |a| > tau. quanta=single sends one quantum, so an element that grows by more than tau per step is
-// never caught up. quanta=multi sends floor(|a| / tau) quanta, at most 65535. The memory keeps a - decoded. Payload:
-// f32 tau (one for the bucket, or one for each segment), then `kept` u32 words in ascending order:
+// never caught up. quanta=multi sends floor(|a| / tau) quanta, at most 65535. The memory keeps a - decoded.
+//
+// Payload: f32 tau (one for the bucket, or one for each segment), then `kept` u32 words in ascending order:
 //   index << 1 | sign (1: negative); the index counts from the start of the bucket and is below 2^31
-// With quanta=multi, a u16 number of quanta for each word follows, padded with zeros to a multiple of 4 bytes. Passes:
-// 2 reads and 1 write with the residual, 1 read to choose; kept entries are touched twice more.
+// With quanta=multi, a u16 number of quanta for each word follows, padded with zeros to a multiple of 4 bytes.
+//
+// Passes: 2 reads and 1 write with the residual, 1 read to choose; kept entries are touched twice more.
 #include <memory>
 #include <vector>
 
