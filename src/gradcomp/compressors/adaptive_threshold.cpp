@@ -49,7 +49,8 @@ class AdaptiveThreshold final : public QuantaMethod {
         m_low(options.real("ratio_min")),
         m_high(options.real("ratio_max")),
         m_initial(options.real("initial")) {
-    require(m_low <= m_high, "adaptive_threshold: ratio_min={} above ratio_max={}", m_low, m_high);
+    require(m_low <= m_high, "adaptive_threshold: ratio_min={} is above ratio_max={}; allowed: ratio_min <= ratio_max",
+            m_low, m_high);
   }
 
  private:

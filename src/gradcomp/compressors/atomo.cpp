@@ -158,7 +158,8 @@ void Atomo::read_counts(const Exec& exec, const Span<const std::byte>& payload, 
   for (std::size_t m = 0; m < own.counts.size(); ++m) {
     const kernels::StoredMatrix& matrix = own.plan.matrices()[m];
     const auto count = static_cast<index_t>(own.counts[m]);
-    require(count <= matrix.short_side(), "atomo: payload with {} terms of a matrix of {} x {}", count, matrix.rows,
+    require(count <= matrix.short_side(),
+            "atomo: payload with {} terms of a matrix of {} x {}, more than its shorter side", count, matrix.rows,
             matrix.columns);
     own.host_received[m] = {floats, count};
     floats += count * matrix.term();

@@ -69,7 +69,7 @@ Feedback::Feedback(const ParameterValues& common, index_t count)
   m_rule.kind = kind_of(common).kind;
   m_rule.count = count;
   require(m_rule.kind != Source::Kind::none || m_clip == 0,
-          "feedback.clip={} with feedback=none: clipping is a part of the feedback; allowed: 0", m_clip);
+          "feedback.clip={} with feedback=none: clipping is a part of the feedback; allowed: feedback.clip=0", m_clip);
   m_rule.beta = static_cast<float>(common.real("feedback.beta"));
   m_rule.gamma = static_cast<float>(common.real("feedback.gamma"));
   const auto make = [&](Vector<float>& array) {

@@ -35,7 +35,9 @@ ReducerEntry reducers::local() {
   entry.name = "local";
   entry.summary = "sends nothing; `no_exchange` measures a lower bound of the time with it";
   entry.refusal = [](const Info& info) -> std::string {
-    return sends_sums(info) ? "" : fmt::format("method {} sends bytes", info.name);
+    return sends_sums(info)
+               ? ""
+               : fmt::format("it carries messages that can be summed, and method {} sends bytes", info.name);
   };
   entry.in_any_order = true;
   entry.make = [](const ReducerSetup& setup) { return std::make_unique<Local>(setup); };

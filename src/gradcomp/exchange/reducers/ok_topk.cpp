@@ -47,7 +47,7 @@ class OkTopk final : public SparseReducer {
         m_host_starts(m_bounds.size()),
         m_host_own_bins(m_own_bins.size()),
         m_host_all_bins(m_own_bins.size()) {
-    require(m_max_sums < (index_t{1} << 31), "reducer ok_topk: {} sums in one bucket cannot be counted in 31 bits",
+    require(m_max_sums < (index_t{1} << 31), "reducer ok_topk: up to {} sums in one bucket; allowed: fewer than 2^31",
             m_max_sums);
     m_parts.size.resize(static_cast<std::size_t>(m_ranks));
     m_parts.offset.resize(static_cast<std::size_t>(m_ranks));

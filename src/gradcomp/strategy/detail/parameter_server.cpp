@@ -79,7 +79,7 @@ void ParameterServer::flush() {
 void ParameterServer::arrived(const Exec& exec, std::size_t worker) {
   const auto push = m_pushes[worker] = get_header<PushHeader>(exec, m_inbox[worker]);
   require(push.bytes >= 0 && push.bytes + block_alignment <= static_cast<index_t>(m_inbox[worker].size()),
-          "servers: a push of {} bytes from rank {} does not fit its room", push.bytes, worker);
+          "strategy servers: a push of {} bytes from rank {} does not fit its room", push.bytes, worker);
   if (push.kind == Kind::farewell) {
     m_gone[worker] = 1;
     return;

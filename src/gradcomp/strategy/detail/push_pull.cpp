@@ -34,7 +34,7 @@ void add_dense(const Exec& exec, DType type, const Span<const std::byte>& values
   const auto n = static_cast<index_t>(out.size());
   const bool known = type == DType::f32 || (type == DType::f16 || type == DType::bf16);
   require(known && static_cast<index_t>(values.size()) == n * size_of(type),
-          "servers: a push of {} bytes is not {} dense values", values.size(), n);
+          "strategy servers: a push of {} bytes does not hold {} dense values", values.size(), n);
   const auto* f32 = reinterpret_cast<const float*>(values.data());
   const auto* u16 = reinterpret_cast<const std::uint16_t*>(values.data());
   Kokkos::parallel_for(

@@ -77,7 +77,7 @@ void ServerClient::send(const Exec& exec, std::size_t server, PushHeader header)
     header.bytes = message.bytes();
     const auto* data = m_dense ? static_cast<const std::byte*>(message.data) : message.payload.data();
     require(header.bytes + block_alignment <= static_cast<index_t>(room.size()),
-            "servers: a push of {} bytes does not fit its room of {}", header.bytes, room.size());
+            "strategy servers: a push of {} bytes does not fit its room of {}", header.bytes, room.size());
     Kokkos::deep_copy(exec, body_of(room, header.bytes),
                       Span<const std::byte>(data, static_cast<std::size_t>(header.bytes)));
   }
@@ -112,7 +112,7 @@ bool ServerClient::take_answers(const Exec& exec, const StepContext& step) {
 void ServerClient::take_answer(const Exec& exec, std::size_t server, const Span<float>& parameters) {
   const auto header = get_header<AnswerHeader>(exec, m_answer[server]);
   require(header.bytes >= 0 && header.bytes + block_alignment <= static_cast<index_t>(m_answer[server].size()),
-          "servers: an answer of {} bytes from rank {} does not fit its room", header.bytes, server);
+          "strategy servers: an answer of {} bytes from rank {} does not fit its room", header.bytes, server);
   m_answered[server] = 1;
   m_versions[server] = header.version;
   if (header.skipped != 0) m_skipped = true;
@@ -122,8 +122,8 @@ void ServerClient::take_answer(const Exec& exec, std::size_t server, const Span<
     m_receivers[server].add(exec, body, 1.0f, parameters, m_verdict);
     return;
   }
-  require(body.size() == 4 * parameters.size(), "servers: an answer of {} bytes to a worker with {} parameters",
-          body.size(), parameters.size());
+  require(body.size() == 4 * parameters.size(),
+          "strategy servers: an answer of {} bytes to a worker with {} parameters", body.size(), parameters.size());
   Kokkos::deep_copy(exec, parameters,
                     Span<const float>(reinterpret_cast<const float*>(body.data()), parameters.size()));
 }

@@ -125,7 +125,7 @@ struct SidcoHistory {
   /// Integrates ln(kept / k) with a gain of 0.1, so that aim() asks the fit for k e^-bias. This works because a
   /// distribution that does not quite fit misses by nearly the same factor in each step. On the gradients of a
   /// ResNet-20 it moves the mean of kept / k from 0.96 .. 1.10 to 1.00 .. 1.01, with and without feedback, for all
-  /// three distributions (tests/unit/train/closed_loop_test.cpp).
+  /// three distributions (tests/unit/evaluate/closed_loop_test.cpp).
   void integrate(double ratio);
 
   /// The count to ask of a fit if k entries are wanted. The caller clamps it to [1, nonzeros).
