@@ -4,8 +4,8 @@
 // pass.
 //
 // As in ByteScheduler (Peng et al., SOSP 2019), a transfer that has started is not interrupted. So only `credit`
-// buckets travel at a time, and buckets should be small (bucket_kib). The order is that of the layers (forward), or one
-// of TicTac's (detail/transfer_order.hpp); `backward` is the control. It is found in the first forward pass. Rank 0
+// buckets travel at a time, and buckets should be small (bucket_kib). The order is found in the first forward pass:
+// that of the layers (forward), or one of TicTac's (detail/transfer_order.hpp); `backward` is the control. Rank 0
 // chooses and announces what starts next, and all ranks follow.
 //
 // The updates are bit for bit those of `overlapped` with equal buckets, with two differences. A value that is not
