@@ -12,7 +12,7 @@
 #include "gradcomp/method/spec.hpp"
 
 namespace gradcomp {
-/// Laplace(1) samples, equal on any device: element i of rank r is a function of (seed, r, i).
+/// Laplace(1) samples, equal on any device: element i of rank r depends on (seed, r, i) alone.
 void fill_laplace(const Exec& exec, const Span<float>& x, std::uint64_t seed, int rank) {
   const Array4 key = stream_key(seed, 0, 0, static_cast<std::uint32_t>(rank));
   Kokkos::parallel_for(
@@ -47,7 +47,7 @@ std::pair<double, double> distance(const Exec& exec, const Span<const float>& x,
 
 namespace {
 
-/// One case: the gradient of this rank and what comes back.
+/// One case: the gradient of this rank, and the mean that it receives.
 struct Case {
   Case(const Exec& on, index_t elements, Transport& checks)
       : exec(on),
@@ -73,7 +73,7 @@ struct Case {
   Vector<float> gradient, out;
 };
 
-/// ||out - mean gradient|| / ||mean gradient|| of what was reduced last.
+/// ||out - mean gradient|| / ||mean gradient|| of the last reduction.
 double relative_error(Case& c) {
   const Vector<float> mean("gradcomp::exchange::mean", c.gradient.size());
   share_of(c.exec, c.gradient, c.control.size(), mean);
@@ -84,7 +84,7 @@ double relative_error(Case& c) {
 
 double median(const std::vector<double>& times) { return Samples(times).median(); }
 
-/// `check` is told of the last repetition.
+/// Times all repetitions. `check` covers the last one.
 void time_it(Case& c, Exchange& exchange, const ReductionOptions& options, ReductionCheck& check,
              ReductionResult& result) {
   const index_t all = options.untimed + options.repetitions;
@@ -96,7 +96,7 @@ void time_it(Case& c, Exchange& exchange, const ReductionOptions& options, Reduc
     watch.start();
     result.report = c.reduce(exchange, i);
     const double seconds = watch.stop();
-    require(!result.report.skipped, "a repetition was skipped although all gradients are finite");
+    require(!result.report.skipped, "allreduce benchmark: a repetition was skipped although all gradients are finite");
     if (i == 0) result.relative_error = relative_error(c);
     if (i < options.untimed) continue;
     result.times_ms.push_back(1e3 * seconds);

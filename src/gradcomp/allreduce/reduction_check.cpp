@@ -8,8 +8,8 @@
 
 namespace gradcomp {
 
-/// Elements of `mean` that are not `expected`, within rounding: `size` is that of what was added up, `of_size` the part
-/// of it that roundings of partial sums may be.
+/// Counts the elements of `mean` that differ from `expected` by more than rounding. `size` is the magnitude of what was
+/// added; the roundings of partial sums may reach the share `of_size` of it.
 index_t count_wrong(const Exec& exec, const Span<const float>& expected, const Span<const float>& size,
                     const Span<const float>& mean, float relative, float of_size = 1e-6f) {
   index_t wrong = 0;
@@ -17,13 +17,13 @@ index_t count_wrong(const Exec& exec, const Span<const float>& expected, const S
       "gradcomp::exchange::count_wrong", IndexRange(exec, 0, static_cast<index_t>(mean.size())),
       KOKKOS_LAMBDA(const index_t i, index_t& count) {
         const float tolerance = 1e-5f + relative * Kokkos::abs(expected(i)) + of_size * size(i);
-        count += Kokkos::abs(mean(i) - expected(i)) <= tolerance ? 0 : 1;  // NaN counts
+        count += Kokkos::abs(mean(i) - expected(i)) <= tolerance ? 0 : 1;  // counts NaN too
       },
       wrong);
   return wrong;
 }
 
-/// Elements of `mean` that are not -1 or +1.
+/// Counts the elements of `mean` that are neither -1 nor +1.
 index_t count_no_signs(const Exec& exec, const Span<const float>& mean) {
   index_t wrong = 0;
   Kokkos::parallel_reduce(
@@ -32,8 +32,8 @@ index_t count_no_signs(const Exec& exec, const Span<const float>& mean) {
   return wrong;
 }
 
-/// x = (a - left) / ranks, what this rank's messages are worth, where `before` still has the memories from before the
-/// step; of ef21 x = h / ranks, which all messages so far add up to. size = |a| / ranks.
+/// x = (a - left) / ranks, which is what this rank's messages add to the mean; `before` still has the memories from
+/// before the step. For ef21 x = h / ranks, to which all messages so far add up. size = |a| / ranks.
 void sent_share(const Exec& exec, const Source& before, const float* left, int ranks, const Span<float>& x,
                 const Span<float>& size) {
   const float share = 1.0f / static_cast<float>(ranks);
@@ -47,7 +47,7 @@ void sent_share(const Exec& exec, const Source& before, const float* left, int r
       });
 }
 
-/// x += then - now; `then` may be null
+/// x += then - now; a null `then` counts as zeros.
 void add_change(const Exec& exec, const Span<float>& x, const float* then, const float* now) {
   Kokkos::parallel_for(
       "gradcomp::exchange::add_change", IndexRange(exec, 0, static_cast<index_t>(x.size())),
@@ -106,7 +106,7 @@ index_t ReductionCheck::wrong(std::int64_t step, const Span<const float>& mean) 
   const Vector<float> out("gradcomp::exchange::out", mean.size());
   try {
     reduce(*exchange, 0, out);
-  } catch (const Error& error) {  // on all ranks, ahead of any message: a variant that scales values up refuses it
+  } catch (const Error& error) {  // all ranks throw before any message: values are scaled up
     if (std::string(error.what()).find("feedback=none") == std::string::npos) throw;
     return wrong;
   }
@@ -119,7 +119,7 @@ void ReductionCheck::reduce(Exchange& exchange, std::int64_t step, const Span<fl
   exchange.end(m_exec);
 }
 
-/// The identity of error feedback, whatever the method drops or rounds.
+/// Counts the elements for which the identity of error feedback does not hold.
 index_t ReductionCheck::unbalanced(const Span<const float>& mean) const {
   const Vector<float> expected("gradcomp::exchange::expected", mean.size());
   const Vector<float> size("gradcomp::exchange::size", mean.size());
@@ -138,13 +138,13 @@ index_t ReductionCheck::unbalanced(const Span<const float>& mean) const {
         cut_stripes(seen_by(m_method, m_layout.slice(first, last)), m_method.compressor->info().granule, ranks);
     const auto part = part_of(own, stripes[static_cast<std::size_t>(m_control.rank())]);
     const auto* const now = static_cast<const float*>(find(all, Role::owner_residual, static_cast<int>(b))->data);
-    const bool differences = source.kind == Source::Kind::ef21;  // all steps so far, from an empty residual
+    const bool differences = source.kind == Source::Kind::ef21;  // of all steps, from an empty residual on
     add_change(m_exec, part, differences ? nullptr : m_owned[b].data(), now);
   }
   add_over_ranks(m_control, m_exec, expected);
   add_over_ranks(m_control, m_exec, size);
-  // 16-bit sums are rounded once more, behind the residual: half a unit of bf16's last place; by a library's rule, or
-  // hop by hop, perhaps after each term
+  // The residual does not contain the rounding of 16-bit sums: half a unit in the last place of bf16, once, or after
+  // each term by a library's rule and in hops.
   const std::string& reducer = m_method.common.text("reducer");
   const bool levels = reducer == "hierarchical" && (m_method.common.text("reducer.inside") != "own" ||
                                                     m_method.common.text("reducer.across") != "own");
@@ -155,7 +155,7 @@ index_t ReductionCheck::unbalanced(const Span<const float>& mean) const {
   return over_ranks(count_wrong(m_exec, expected, size, mean, rounding, each_term ? rounding : 1e-6f));
 }
 
-/// Without a memory only the same steps tell what should have come out.
+/// Without a memory, only the same steps tell what the mean must be.
 index_t ReductionCheck::other_than_again(std::int64_t step, const Span<const float>& mean) const {
   const auto exchange = make_exchange(m_method, m_layout, m_control, m_options);
   const Vector<float> out("gradcomp::exchange::out", mean.size());

@@ -1,28 +1,28 @@
 #pragma once
-// Whether one step of an exchange was right, by what it did: nothing is run again where a memory says what was not
-// sent.
+// Checks whether one step of an exchange was right, from what the step did. If a memory tells what was not sent,
+// nothing is run again.
 #include <vector>
 
 #include "gradcomp/exchange/exchange.hpp"
 
 namespace gradcomp {
 
-/// Out of what a step of the exchange of `method` started from, left behind and returned:
-///  - with a feedback: mean + what stayed in the memories (and with the owners of two_phase) is the gradient with what
-///    was there before, whatever the method drops or rounds;
-///  - without one: the mean is that of another exchange, which makes the same steps over `control`, element by element;
-///    and the same method with a residual, where it takes one, loses nothing in a first step;
-///  - of signs: the mean has signs alone; of `local`, which reduces nothing: nothing is checked.
+/// The check compares what a step of the exchange of `method` started from with what it left behind and returned:
+///  - With a feedback: the mean and what stayed in the memories (and with the owners of two_phase) add up to the
+///    gradient and the memories before, whatever the method drops or rounds.
+///  - Without one: the mean equals, element by element, that of another exchange, which makes the same steps over
+///    `control`. If the method takes a residual, a first step with one loses nothing.
+///  - Of methods that send signs, the mean holds only signs. For `local`, which reduces nothing, nothing is checked.
 class ReductionCheck {
  public:
-  /// Collective, as all functions are. `gradient` and `exchange` outlive the check.
+  /// Collective, as are all functions. `gradient` and `exchange` outlive the check.
   ReductionCheck(const Exec& exec, const MethodSpec& method, const Layout& layout, const Span<const float>& gradient,
                  Exchange& exchange, Transport& control, const ExchangeOptions& options);
 
-  /// Ahead of the step that will be checked: keeps what it starts from.
+  /// Call it before the step that will be checked: keeps what the step starts from.
   void before();
-  /// After it, which was `step`, all from 0 on having been made on the same gradient. Elements, over all ranks, where
-  /// `mean` is wrong.
+  /// Call it after that step, which was `step`; all steps from 0 on were made on the same gradient. Returns the number
+  /// of elements, over all ranks, for which `mean` is wrong.
   index_t wrong(std::int64_t step, const Span<const float>& mean) const;
 
  private:
@@ -38,8 +38,8 @@ class ReductionCheck {
   Exchange& m_exchange;
   Transport& m_control;
   ExchangeOptions m_options;
-  std::vector<Feedback> m_before;      ///< of each bucket, with the memories of before(); empty without a feedback
-  std::vector<Vector<float>> m_owned;  ///< likewise, what this rank keeps as an owner
+  std::vector<Feedback> m_before;      ///< [buckets] with the memories at before(); empty without a feedback
+  std::vector<Vector<float>> m_owned;  ///< [buckets] what this rank kept as an owner at before()
 };
 
 }  // namespace gradcomp

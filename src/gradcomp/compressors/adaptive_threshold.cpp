@@ -21,17 +21,17 @@ struct AdaptiveState final : QuantaState {
     return {{"thresholds", taus.data(), static_cast<index_t>(taus.size() * sizeof(float)), true}};
   }
 
-  std::vector<float> taus;  ///< [segments] of the next step; 0: none yet
+  std::vector<float> taus;  ///< [segments] thresholds of the next step; 0: not set yet
 };
 
 float positive(double tau) { return static_cast<float>(std::clamp<double>(tau, Limits::denorm_min(), Limits::max())); }
 
-/// Where about k of the nonzeros lie above, of a double exponential distribution.
+/// The threshold above which about k of the nonzeros lie if they have a double exponential distribution.
 float fitted(const kernels::Moments& moments, double k) {
   const auto nonzeros = static_cast<double>(moments.nonzeros);
   const auto most = static_cast<double>(Kokkos::bit_cast<float>(moments.max_bits));
   const double mean = std::isfinite(moments.sum_abs) ? moments.sum_abs / nonzeros : most;
-  return positive(mean * std::max(0.5, std::log(nonzeros / k)));  // half the mean where all may be sent
+  return positive(mean * std::max(0.5, std::log(nonzeros / k)));  // if all may be sent: half the mean
 }
 
 /// A first threshold in the gradient's own units makes C depend on the gradient's scale.
@@ -49,7 +49,8 @@ class AdaptiveThreshold final : public QuantaMethod {
         m_low(options.real("ratio_min")),
         m_high(options.real("ratio_max")),
         m_initial(options.real("initial")) {
-    require(m_low <= m_high, "adaptive_threshold: ratio_min={} above ratio_max={}", m_low, m_high);
+    require(m_low <= m_high, "adaptive_threshold: ratio_min={} is above ratio_max={}; allowed: ratio_min <= ratio_max",
+            m_low, m_high);
   }
 
  private:

@@ -1,15 +1,19 @@
 #pragma once
-// adaptive_threshold: strom's quanta with a threshold that follows the gradient, as Deeplearning4j has it
-// (AdaptiveThresholdAlgorithm; Strom, INTERSPEECH 2015, for the coding).
+// adaptive_threshold: the quanta of strom with a threshold that follows the gradient, as in Deeplearning4j
+// (AdaptiveThresholdAlgorithm); the coding is that of Strom, INTERSPEECH 2015.
 //
-// Every segment has a tau of its own, which is remembered. Where a step kept more than ratio_max of the n entries, tau
-// is divided by 2^(-1/20) = 0.965936 for the next; where it kept less than ratio_min, multiplied; in between it stays.
-// So the density comes back from any change of scale, by a factor of 2 in 20 steps. One entry is never too many, and
-// segments of zeros change nothing. `initial`: the first tau, as Deeplearning4j's 1e-4, in the gradient's own units; 0:
-// from the first gradient that is not zero, mean |a| ln(nonzeros / k) with k = n sqrt(ratio_min ratio_max), the tail of
-// a double exponential distribution, so that the search does not start with hundreds of dense steps and C(2^j a) =
-// 2^j C(a). Each rank adapts alone: every payload carries the tau of its sender.
-// Payload and passes: detail/sparse/quanta.hpp, one tau per segment: 4 segments + 4 kept bytes (multi: 2 kept more).
+// Every segment has its own threshold tau, which is a memory. After a step that sent more than ratio_max of the n
+// elements, tau is divided by 2^(-1/20) = 0.965936. After a step that sent less than ratio_min, tau is multiplied by
+// this factor. Otherwise tau stays as it is. So tau can follow a change of the gradient's scale by a factor of 2 within
+// 20 steps. A single entry never counts as too many, and a segment of zeros does not change tau.
+//
+// `initial` is the first tau, in units of the gradient; Deeplearning4j takes 1e-4. With initial=0, the first gradient
+// that is not zero sets tau = mean |a| ln(nonzeros / k), k = n sqrt(ratio_min ratio_max). A double exponential
+// distribution has about k values above this tau. So the search does not start with hundreds of dense steps, and C(2^j
+// a) = 2^j C(a). Each rank adapts its tau alone, and every payload carries the tau of its sender.
+//
+// Payload and passes: detail/sparse/quanta.hpp, with one tau per segment: 4 segments + 4 kept bytes (quanta=multi: 2
+// kept more).
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

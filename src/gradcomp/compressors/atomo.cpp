@@ -1,19 +1,20 @@
-// Spectral ATOMO (Wang, Sievert, Liu, Charles, Papailiopoulos, Wright, ATOMO, NeurIPS 2018).
+// Spectral ATOMO (Wang, Sievert, Liu, Charles, Papailiopoulos, Wright, ATOMO, NeurIPS 2018, algorithm 1).
 //
-// Every tensor is seen as a matrix (detail/low_rank/spectrum.hpp) M = sum of l_i u_i v_i^T. Term i is drawn with
-// probability p_i, independently of the others, and travels as l_i / p_i, u_i, v_i; the p_i come from water filling
-// with a budget of `rank` terms, which therefore is their mean number. The authors' code draws again when nothing was
-// drawn, PowerSGD's until exactly `rank` terms were: both are biased, and not done here. Nor is their rule for l_1 <
-// 1e-6, a constant in the gradient's own units.
+// Every tensor is seen as a matrix (detail/low_rank/spectrum.hpp), M = sum of l_i u_i v_i^T. Term i is drawn with
+// probability p_i, independently of the other terms, and travels as l_i / p_i, u_i, v_i. Water filling chooses the p_i
+// so that their sum, the mean number of drawn terms, is at most `rank`. Two rules of other codes are biased and are not
+// used here: the authors' code draws again when nothing was drawn, and PowerSGD's code draws until exactly `rank` terms
+// were drawn. The authors' rule for l_1 < 1e-6 is not used either, because 1e-6 is in units of the gradient.
 //
-// Tensors that `rank` terms would not shrink, and matrices whose short side exceeds 512, travel raw.
+// Two kinds of tensors travel raw: those that `rank` terms would not shrink, and matrices whose short side exceeds 512.
 //
-// The u_i are eigenvectors of the Gram matrix of the short side, in double, which dominates the time: long side x short
-// side^2 and some 30 short side^3. Singular values below some 1e-8 of the largest are rounding noise there and count as
-// 0. Terms are u_i (u_i^T M) / p_i, which add up to M whatever the u_i, as long as they are orthonormal.
+// The u_i are eigenvectors of the Gram matrix of the short side, in double. They dominate the time: long side x short
+// side^2 operations for the matrix, and about 30 short side^3 for its eigenvectors. Singular values below about 1e-8 of
+// the largest one are rounding noise in a Gram matrix and count as 0. Terms are u_i (u_i^T M) / p_i. They add up to
+// M on average for all orthonormal u_i, exact eigenvectors or not.
 //
-// Sections: u32 k of every matrix; f32 elements of raw tensors; k terms of every matrix: f32 l / p, column vector (rows
-// of the matrix), row vector (columns). A value beyond the range of a float flags the step.
+// Sections: u32 k of every matrix; f32 elements of raw tensors; k terms of every matrix, each as f32 l / p, its column
+// vector (rows of the matrix) and its row vector (columns). A value beyond the range of a float flags the step.
 #include "gradcomp/compressors/atomo.hpp"
 
 #include <algorithm>
@@ -29,16 +30,16 @@
 namespace gradcomp::compressors {
 namespace {
 
-/// 53 bits of a draw as a number in [0, 1).
+/// A draw in [0, 1) from 53 bits of the four words.
 double uniform53(const Array4& draw) {
   return static_cast<double>(((std::uint64_t{draw.x0} << 32) | draw.x1) >> 11) * 0x1p-53;
 }
 
-/// Terms of one step.
+/// The terms that a step draws.
 struct Drawn {
   index_t count = 0;
-  index_t floats = 0;  ///< of the sections
-  bool finite = true;  ///< every l / p is one
+  index_t floats = 0;  ///< length of all sections
+  bool finite = true;  ///< whether every l / p is finite
 };
 
 class Atomo final : public CompressorOf<AtomoState> {
@@ -87,7 +88,7 @@ class Atomo final : public CompressorOf<AtomoState> {
     const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
     const auto size = static_cast<index_t>(payload.size());
     require(!head.skip() || (head.kept == 0 && size == payload_header_bytes),
-            "atomo: payload flagged to be skipped, yet with {} entries in {} bytes", head.kept, size);
+            "atomo: payload of a flagged step with {} entries in {} bytes, expected a header alone", head.kept, size);
     if (head.skip()) return verdict.skip(exec);
     require(reinterpret_cast<std::uintptr_t>(payload.data()) % alignof(float) == 0,
             "atomo: payload is not aligned to {} bytes", alignof(float));
@@ -110,7 +111,7 @@ class Atomo final : public CompressorOf<AtomoState> {
   index_t m_rank;
 };
 
-/// Fills own.counts and own.host_terms from the eigenvalues. Waits for exec.
+/// Draws the terms of every matrix: fills own.counts and own.host_terms from the eigenvalues. Waits for exec.
 void Atomo::draw(const Exec& exec, AtomoState& own, const Context& context, Drawn& drawn) const {
   read_back(exec, Span<const double>(own.values), own.host_values.data(), "gradcomp::compressors::atomo::draw");
   drawn.floats = own.before_terms();
@@ -143,11 +144,12 @@ void Atomo::draw(const Exec& exec, AtomoState& own, const Context& context, Draw
   }
 }
 
-/// Fills own.counts and own.host_received; throws Error unless they fit the header and the size. Waits for exec.
+/// Fills own.counts and own.host_received. Throws Error if the counts contradict the header or the size of the payload.
+/// Waits for exec.
 void Atomo::read_counts(const Exec& exec, const Span<const std::byte>& payload, AtomoState& own,
                         const PayloadHeader& head) {
   const auto size = static_cast<index_t>(payload.size());
-  require(size >= payload_header_bytes + 4 * own.before_terms(), "atomo: payload of {} bytes, expected {} at least",
+  require(size >= payload_header_bytes + 4 * own.before_terms(), "atomo: payload of {} bytes, expected at least {}",
           size, payload_header_bytes + 4 * own.before_terms());
   const auto bytes = static_cast<index_t>(4 * own.counts.size());
   read_back(exec, subspan(payload, payload_header_bytes, bytes), reinterpret_cast<std::byte*>(own.counts.data()),
@@ -156,7 +158,8 @@ void Atomo::read_counts(const Exec& exec, const Span<const std::byte>& payload, 
   for (std::size_t m = 0; m < own.counts.size(); ++m) {
     const kernels::StoredMatrix& matrix = own.plan.matrices()[m];
     const auto count = static_cast<index_t>(own.counts[m]);
-    require(count <= matrix.short_side(), "atomo: payload with {} terms of a matrix of {} x {}", count, matrix.rows,
+    require(count <= matrix.short_side(),
+            "atomo: payload with {} terms of a matrix of {} x {}, more than its shorter side", count, matrix.rows,
             matrix.columns);
     own.host_received[m] = {floats, count};
     floats += count * matrix.term();

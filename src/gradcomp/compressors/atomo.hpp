@@ -3,7 +3,7 @@
 
 namespace gradcomp::compressors {
 
-/// Spectral ATOMO: random singular triples, unbiased (Wang et al., NeurIPS 2018).
+/// Spectral ATOMO: random singular triples, unbiased (Wang et al., NeurIPS 2018, algorithm 1).
 Entry atomo();
 
 }  // namespace gradcomp::compressors

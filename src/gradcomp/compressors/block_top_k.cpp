@@ -11,7 +11,7 @@
 namespace gradcomp::compressors {
 namespace {
 
-/// Work space of one bucket: 8 (ratio n + blocks) bytes beside the tables. Nothing persists.
+/// Work space of one bucket: 8 (ratio n + blocks) bytes besides the tables. Nothing persists between steps.
 struct BlockState final : State {
   BlockState(const Layout& bucket, index_t block, double ratio)
       : State(indexable(bucket)),
@@ -43,9 +43,9 @@ struct BlockState final : State {
            static_cast<index_t>(plan.segments.size() * sizeof(SegmentBlocks));
   }
 
-  /// The blocks of the highest scores. False: some rank flagged the step.
+  /// Chooses the blocks with the highest scores in `from`. Returns false if some rank has flagged the step.
   bool choose(const Exec& exec, const Vector<float>& from) {
-    Source source;  // of scores, not of a gradient
+    Source source;  // its elements are scores
     source.count = plan.blocks();
     source.gradient = from.data();
     first.run(exec, tiles, source);
@@ -60,17 +60,17 @@ struct BlockState final : State {
   kernels::FirstPass first;
   kernels::Selector selector;
   std::vector<kernels::Selection> selections;
-  Vector<std::byte> payload;   ///< header, chosen, values; the message of mask=private
+  Vector<std::byte> payload;   ///< header, chosen, values; with mask=private it is the message
   Span<std::uint32_t> chosen;  ///< [plan.chosen] in the payload
   Span<float> values;          ///< [plan.values] in the payload
   Vector<float> value_sum;
   Vector<float> scores, score_sum, chosen_scores;
   Vector<index_t> bad;
-  bool flagged = false;  ///< some rank's last gradient was not finite
-  bool taken = false;    ///< the values left the memory of the source
+  bool flagged = false;  ///< in the last step, some rank's gradient was not finite
+  bool taken = false;    ///< the values have left the memory of the source
 };
 
-/// With the rank's own mask the message is bytes, since sums need common places.
+/// With mask=private the ranks choose different blocks, so their values cannot be summed: the message is bytes.
 Info with_mask(Info info, const ParameterValues& options) {
   if (options.text("mask") == "private") {
     info.rounds = {MessageKind::bytes};
@@ -125,7 +125,7 @@ class BlockTopK final : public CompressorOf<BlockState> {
     own.taken = false;
     own.kept = own.target;
     const float limit =
-        0.5f * std::numeric_limits<float>::max() / static_cast<float>(context.ranks);  // sums are finite
+        0.5f * std::numeric_limits<float>::max() / static_cast<float>(context.ranks);  // keeps sums finite
     score_blocks(exec, own.plan, source, m_score, limit, own.bad, own.scores);
     if (!m_private) return set_summable(message, own.scores, own.score_sum);
     const PayloadHeader head = header(source.count, kept_of(own));
@@ -159,13 +159,14 @@ class BlockTopK final : public CompressorOf<BlockState> {
             "block_top_k: payload of {} entries and {} bytes, expected {} and {}", head.kept, payload.size(), kept,
             bytes);
     require(reinterpret_cast<std::uintptr_t>(payload.data()) % alignof(float) == 0,
-            "payload: starts at an address that is no multiple of {}", alignof(float));
+            "block_top_k: payload is not aligned to {} bytes", alignof(float));
     if (head.skip()) return verdict.skip(exec);
     const auto* const start = payload.data() + payload_header_bytes;
     const Span<const std::uint32_t> chosen(reinterpret_cast<const std::uint32_t*>(start), own.chosen.size());
     const Span<const float> values(reinterpret_cast<const float*>(start + 4 * own.plan.chosen), own.values.size());
     const index_t bad = count_bad_blocks(exec, own.plan, chosen) + kernels::count_non_finite(exec, values);
-    require(bad == 0, "block_top_k: {} blocks out of range or order, or values that are not finite", bad);
+    require(bad == 0, "block_top_k: payload with {} block numbers out of range or order, or values that are not finite",
+            bad);
     scatter_blocks(exec, own.plan, chosen, values, weight, out);
   }
 
@@ -184,7 +185,7 @@ class BlockTopK final : public CompressorOf<BlockState> {
     return kept;
   }
 
-  /// The second round of mask=shared. After a flag all ranks send, and none reads, NaN.
+  /// The second round of mask=shared. After a flag all ranks send NaN, which no rank reads.
   static void send_values(const Exec& exec, BlockState& own, const Source& source, Message& message) {
     if (own.flagged) {
       Kokkos::deep_copy(exec, own.values, std::numeric_limits<float>::quiet_NaN());

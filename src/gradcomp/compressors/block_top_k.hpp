@@ -1,23 +1,30 @@
 #pragma once
-// block_top_k: whole blocks of consecutive elements, those of the highest scores (mask=shared: Sun et al., Optimizing
-// network performance for distributed DNN training on GPU clusters, arXiv 1902.06855, whose chunks have allreduced L1
-// norms; blocks as OmniReduce's, Fei et al., SIGCOMM 2021, which sends those that are not zero).
+// block_top_k: sends whole blocks of consecutive elements, those with the highest scores. mask=shared follows Sun et
+// al., Optimizing network performance for distributed DNN training on GPU clusters, arXiv 1902.06855, who add the L1
+// norms of chunks over the ranks. The blocks are those of OmniReduce (Fei et al., SIGCOMM 2021), which sends all blocks
+// that are not zero.
 //
-// Every segment is cut into blocks of `block` elements, the last one short (a shorter segment is one block); of B
-// blocks max(1, floor(ratio B)) are sent, by score, ties to the lowest number. score: l2 (the norm, not its square, so
-// that 32 bits hold it), l1 or max, each at most half the largest float / ranks, so that only a flag makes a sum
-// non-finite. Retained energy lies between random_k's and top_k's; block=1 is top_k.
+// Every segment is cut into blocks of `block` elements. The last block may be short, and a segment shorter than `block`
+// is one block. Of B blocks, the max(1, floor(ratio B)) with the highest scores are sent; ties go to the lowest block
+// number. `score` is l2 (the norm and not its square, so that it fits in 32 bits), l1 or max. A score is at most half
+// of the largest float / ranks, so that a sum of scores is not finite only if a rank flags the step. The energy that is
+// sent lies between that of random_k and that of top_k; with block=1 the method is top_k.
 //
-// mask=shared: round 0 sums the scores of all ranks (4 bytes per block), every rank chooses the same blocks, round 1
-// sums their values: no index travels, and the density stays at ratio whatever the number of ranks. mask=private: each
-// rank chooses its own; one payload, gathered: u32 block numbers, ascending, then f32 values of whole blocks. Values of
-// a short block are padded with zeros to the block's length in both; State::kept counts the padding, up to n.
-// OmniReduce zeroes what it does not send in the gradient itself; here it stays in the memory of the source, and what
-// is sent and what stays add up to a bit for bit.
+// mask=shared: round 0 adds the scores of all ranks (4 bytes per block), and every rank chooses the same blocks. Round
+// 1 adds their values. No index travels, and the density stays at ratio for any number of ranks.
 //
-// Skipping: non-finite gradients put NaN into element 0 of round 0; a sum of values that overflows skips the step too.
-// Bytes: shared 4 B + 4 (sum over chosen blocks of the block's length); private 4 more per chosen block, without 4 B.
-// Passes: 2 reads and 1 write with the residual; chosen blocks are read and written once more.
+// mask=private: each rank chooses its own blocks. Its payload, which is gathered, holds the u32 block numbers in
+// ascending order and then the f32 values of the blocks.
+//
+// In both, the values of a short block are padded with zeros to the block's length. State::kept includes this padding,
+// up to n. OmniReduce sets what it does not send to zero in the gradient. Here the memory of the source keeps it, and
+// what is sent and what stays add up to a, bit for bit.
+//
+// Skipped steps: a rank whose gradient is not finite puts NaN into element 0 of round 0. A sum of values that overflows
+// skips the step too.
+//
+// Bytes: mask=shared 4 B + 4 (sum of the lengths of the chosen blocks); mask=private has no 4 B, but 4 bytes more for
+// each chosen block. Passes: 2 reads and 1 write with the residual; chosen blocks are read and written once more.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

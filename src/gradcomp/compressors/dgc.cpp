@@ -18,7 +18,7 @@ class Dgc final : public Sparsifier {
   void do_produce(const Exec& exec, int round, const Source& source, SparseState& state, const Context& context,
                   Message& message) const override {
     auto& own = static_cast<DgcState&>(state);
-    own.keeps_momentum = false;  // search() is not reached by every flagged step
+    own.keeps_momentum = false;  // search() does not run in every flagged step
     Sparsifier::do_produce(exec, round, source, state, context, message);
     if (own.keeps_momentum) restore_momentum(exec, source, own);
   }
@@ -36,13 +36,14 @@ class Dgc final : public Sparsifier {
     return m_paper ? k : std::min(segment.count, max_candidates(k));
   }
 
-  /// 2: of the authors' code. 20: a deviation of 1 / sqrt(20) in what lies above the threshold.
+  /// Smallest rank of the threshold in the sample: 2 as in the authors' code; 20 for a deviation of 1 / sqrt(20) in the
+  /// number of entries above the threshold.
   SamplePlan plan(index_t n, double density) const {
     return dgc_sample(n, density, m_sample, m_paper ? 2 : 20, !m_paper);
   }
 
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {
-    std::vector<index_t> capacity;  // warm-up is denser and needs no more samples
+    std::vector<index_t> capacity;  // a warm-up is denser and needs no more samples
     std::vector<std::uint32_t> whole;
     for (const auto& segment : layout.segments) {
       capacity.push_back(plan(segment.count, density().ratio()).count);

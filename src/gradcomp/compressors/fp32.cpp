@@ -7,7 +7,7 @@
 
 namespace gradcomp::compressors {
 
-/// The sum is formed where the mean will be; a memory needs n floats more. Nothing persists between steps.
+/// The sum is formed in the array of the mean. A memory needs n floats more. Nothing persists between steps.
 struct Fp32State final : State {
   using State::State;
   index_t scratch_bytes() const override { return 4 * static_cast<index_t>(sent.size()); }
@@ -15,12 +15,12 @@ struct Fp32State final : State {
     sent = Vector<float>("gradcomp::compressors::fp32::sent", static_cast<std::size_t>(layout.count()));
   }
 
-  Vector<float> sent;     ///< with a memory: what this rank had sent
-  bool finished = false;  ///< finish() was called
-  Tally bad;              ///< elements of the sum that are not finite: then it did not empty the memory
+  Vector<float> sent;     ///< with a memory: what this rank has sent
+  bool finished = false;  ///< finish() was called in this step
+  Tally bad;              ///< non-finite elements of the sum; if there are any, finish() has not emptied the memory
 };
 
-/// Moves a from the memory to `sent` (it may be asked back), leaving a residual of zero, where `gate` is open.
+/// Moves a from the memory to `sent`, where give_back() finds it, and leaves a residual of zero, if `gate` is open.
 void empty_memory(const Exec& exec, const Source& source, const Gate& gate, const Vector<float>& sent) {
   if (!gate.may_open()) return;
   Kokkos::parallel_for(
@@ -62,7 +62,7 @@ class Fp32 final : public CompressorOf<Fp32State> {
 
   void do_give_back(const Exec& exec, const Source& source, Fp32State& own, const Message&,
                     const Span<const float>&) const override {
-    const bool finished = std::exchange(own.finished, false);  // before, the memory holds a
+    const bool finished = std::exchange(own.finished, false);  // before finish(), the memory holds a
     if (!finished || !source.has_memory()) return;
     kernels::assign(exec, Span<float>(source.memory, own.sent.size()), own.sent, own.bad.if_zero());
   }

@@ -9,14 +9,15 @@
 namespace gradcomp::compressors {
 namespace {
 
-/// At most three looks, halving or growing eta: of seven thresholds that can be reached one is chosen, after one read.
+/// Three looks, after which eta is halved, grows or stays. One read answers all three, because only seven thresholds
+/// can be reached.
 class ThreeLooks {
  public:
   static constexpr int reads = 1;
 
   ThreeLooks() = default;
   KOKKOS_INLINE_FUNCTION ThreeLooks(double eta, index_t k) : m_k(k), m_done(false) {
-    // a heap: look p is followed by 2 p + 1 (halved) or 2 p + 2 (grown)
+    // A heap: look p is followed by 2 p + 1 (halved) or 2 p + 2 (grown).
     double at[7] = {eta};
     for (int p = 0; p < 3; ++p) at[2 * p + 1] = 0.5 * at[p], at[2 * p + 2] = 1.5 * at[p];
     for (int p = 0; p < 7; ++p) m_reachable[p] = kernels::magnitude(static_cast<float>(at[p]));
@@ -33,13 +34,13 @@ class ThreeLooks {
         p = 2 * p + 1;
       } else if (3 * counts[p] > 4 * m_k) {
         p = 2 * p + 2;
-      }  // else it stays: later looks see the same
+      }  // otherwise it stays, and the later looks see the same count
     }
     m_threshold = m_reachable[p];
     m_done = true;
   }
 
-  /// Of the last look; -1: none was made.
+  /// The threshold of the last look; -1: none was made.
   KOKKOS_INLINE_FUNCTION std::int32_t threshold() const { return m_threshold; }
 
  private:
@@ -62,12 +63,12 @@ struct GaussianState final : SparseState {
   }
 
   kernels::CountAbove above;
-  Vector<CountSearch> counted;  ///< [segments] of variant=fixed
-  Vector<ThreeLooks> looks;     ///< [segments] of variant=paper
+  Vector<CountSearch> counted;  ///< [segments], variant=fixed
+  Vector<ThreeLooks> looks;     ///< [segments], variant=paper
 };
 
-/// mean + z std of the signed values, not below 0; of the mean's magnitude unless it is to be as published. Negative:
-/// it overflowed, or z is none.
+/// mean + z std of the signed values, at least 0. Unless `paper`, the magnitude of the mean is used. Returns -1 if the
+/// variance overflowed or z is not finite.
 KOKKOS_INLINE_FUNCTION double gaussian_estimate(const kernels::Moments& moments, index_t elements, double z,
                                                 bool paper) {
   const double n = static_cast<double>(elements), mean = (paper ? moments.sum : Kokkos::fabs(moments.sum)) / n;
@@ -76,7 +77,7 @@ KOKKOS_INLINE_FUNCTION double gaussian_estimate(const kernels::Moments& moments,
   return Kokkos::max(0.0, mean + z * Kokkos::sqrt(variance));
 }
 
-constexpr int gaussian_reads = 2;  ///< of variant=fixed
+constexpr int gaussian_reads = 2;  ///< largest number of reads of variant=fixed
 
 void start_gaussian(const Exec& exec, const GaussianState& state, const Vector<CountSearch>& searches, double z,
                     bool host_looks) {
@@ -149,7 +150,7 @@ class GaussianK final : public Sparsifier {
     }
   }
 
-  /// What a share `ratio` of the magnitudes of a standard normal distribution exceeds; NaN from 1 on.
+  /// The magnitude that a share `ratio` of a standard normal distribution exceeds; NaN if ratio >= 1.
   static double quantile(double ratio) {
     if (!(ratio < 1)) return std::numeric_limits<double>::quiet_NaN();
     return boost::math::quantile(boost::math::complement(boost::math::normal(), ratio / 2));

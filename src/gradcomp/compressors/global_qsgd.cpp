@@ -23,7 +23,7 @@ struct GlobalScheme {
     scheme.scales.max_norm = options.text("norm") == "max";
     return scheme;
   }
-  KOKKOS_INLINE_FUNCTION double excess(index_t) const { return 0; }  // of write_scales(), which does not scale here
+  KOKKOS_INLINE_FUNCTION double excess(index_t) const { return 0; }  // for write_scales(), which does not shrink here
   double excess(int levels, double n) const { return linear_excess(static_cast<double>(levels), n); }
 };
 

@@ -1,24 +1,26 @@
 #pragma once
-// gradient_dropping: what lies above a threshold taken from a sample (Aji & Heafield, Sparse communication for
-// distributed gradient descent, EMNLP 2017).
+// gradient_dropping: sends what lies above a threshold that is taken from a sample (Aji & Heafield, Sparse
+// communication for distributed gradient descent, EMNLP 2017).
 //
-// m = min(sample, n) magnitudes are sorted; T = sample[max(0, floor(m (1 - ratio)) - 1)]; all |a| > T are sent, the
+// m = min(sample, n) magnitudes are sorted; T = sample[max(0, floor(m (1 - ratio)) - 1)]. All |a| > T are sent, and the
 // rest stays. kept / k has a deviation of 1 / sqrt(m ratio).
 //
-// variant=paper: every floor(n / m)-th element from the first on, as written; nothing bounds what is sent.
+// variant=paper samples every floor(n / m)-th element from the first on, as the authors do. Nothing bounds the number
+// of sent entries.
 //
-// variant=fixed (default): an odd stride that reaches the segment's end, and a random start in each step, since data
-// with the period of the stride fools a fixed sample for ever, and strides of 1 never see the end of segments below 2
-// m; with less than k / 2 or more than 2 k above T (a constant gradient is never sent by the paper's rule, ties)
-// exactly the k largest are sent.
+// variant=fixed (default) has an odd stride that reaches the segment's end, and a random start in each step. Without
+// them, data with the period of the stride would fool the sample in every step, and a stride of 1 would never see the
+// end of a segment below 2 m. If fewer than k / 2 or more than 2 k entries lie above T, exactly the k largest are sent.
+// Ties cause this: by the paper's rule, a constant gradient is never sent.
 //
-// Guards: at most k nonzeros are sent as they are; segments below max(1024, 2 / ratio) give exactly k.
+// Guards: if there are at most k nonzeros, they are sent as they are. Segments with fewer than max(1024, 2 / ratio)
+// elements send exactly k.
 //
-// The authors' drop rate of .99 is ratio=0.01; the 100 dense steps at the start that Marian makes are warmup=dense, off
-// by default, as all methods here start alike.
+// The authors' drop rate of .99 is ratio=0.01. Marian makes 100 dense steps at the start: warmup=dense. It is off by
+// default, because all methods here start in the same way.
 //
-// Payload: as top_k's, 8 bytes an entry. Passes: 2 reads and 1 write with the residual, the sample; as
-// top_k's a read to choose.
+// Payload: that of top_k, 8 bytes per entry. Passes: 2 reads and 1 write with the residual, and the sample; as in
+// top_k, a read to choose.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

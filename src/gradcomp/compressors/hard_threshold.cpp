@@ -11,7 +11,7 @@
 namespace gradcomp::compressors {
 namespace {
 
-/// The smallest magnitude that is sent, above zero.
+/// The smallest magnitude that is sent; above zero.
 float lambda_of(const ParameterValues& options) {
   const auto k = static_cast<double>(options.integer("k_ref"));
   const double lambda = k > 0 ? 0.5 / std::sqrt(k) : options.real("lambda");
@@ -34,12 +34,12 @@ class HardThreshold final : public Sparsifier {
 
  private:
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {
-    constexpr double usual = 0.05;  // for the room of candidates alone: denser tiles are read again
+    constexpr double usual = 0.05;  // sets only the room for candidates: denser tiles are read again
     return std::make_unique<SparseState>(layout, usual, max_kept(layout), coding());
   }
 
   void search(const Exec& exec, const Source&, SparseState& state, const Context& context) const override {
-    choose_all_above(exec, state, kernels::magnitude(m_lambda) - 1, context.host_looks);  // lambda itself is sent too
+    choose_all_above(exec, state, kernels::magnitude(m_lambda) - 1, context.host_looks);  // sends lambda itself too
     std::fill(state.target.begin(), state.target.end(), 0);
   }
 
@@ -56,7 +56,8 @@ Entry hard_threshold() {
                              "if above 0, lambda = 1 / (2 sqrt(k_ref)); k_ref is the number of entries of a comparable "
                              "top-k"),
       });
-  std::erase_if(info.parameters, [](const Parameter& p) { return p.name.starts_with("warmup"); });  // no target
+  // no target, no warm-up
+  std::erase_if(info.parameters, [](const Parameter& p) { return p.name.starts_with("warmup"); });
   info.scale_free = false;
   info.bytes_formula = "8 kept, kept <= n";
   return make_entry<HardThreshold>(info);

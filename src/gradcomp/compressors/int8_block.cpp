@@ -1,9 +1,10 @@
-// Linear 8-bit quantisation by blocks, as of Dettmers, "8-bit approximations for parallelism in deep learning",
-// ICLR 2016, with absolute-maximum blocks (Dettmers et al., "8-bit optimizers via block-wise quantization", ICLR 2022).
+// Linear 8-bit quantisation by blocks (Dettmers, "8-bit approximations for parallelism in deep learning", ICLR 2016),
+// with the maximum of every block as its scale (Dettmers et al., "8-bit optimizers via block-wise quantization", ICLR
+// 2022).
 //
-// Per block of a tensor: s = max|a| / 127, code q = a / s rounded, decoded = q s, so that |a - decoded| <= s / 2
-// (nearest) or < s (stochastic, unbiased) but for rounding. A block whose s underflows to zero (max|a| < 2^-143)
-// decodes to zeros. Sections: f32 s, one per block; one byte q in -127..127 per element.
+// For each block of a tensor: s = max|a| / 127, the code q is a / s, rounded, and decoded = q s. So |a - decoded| <= s
+// / 2 (nearest) or < s (stochastic, unbiased), apart from the rounding of floats. A block whose s underflows to zero
+// (max|a| < 2^-143) decodes to zeros. Sections: f32 s of every block; one byte q in -127..127 for every element.
 #include "gradcomp/compressors/int8_block.hpp"
 
 #include <algorithm>
@@ -23,10 +24,10 @@ using kernels::Lanes;
 using kernels::Warp;
 using kernels::warp_lanes;
 
-/// Largest s: 127 of it are just below the largest float, so that every decoded value is finite.
+/// Largest s. 127 times this is just below the largest float, so that every decoded value is finite.
 constexpr float largest_scale = 0x1.0204p121f;
 
-/// Elements [first, first + count) of the bucket; `element` is the first one's index inside its segment.
+/// Elements [first, first + count) of the bucket; `element` is the index of the first one in its segment.
 struct BlockRange {
   index_t first, element, segment;
   std::int32_t count;
@@ -56,7 +57,7 @@ struct Int8State final : DenseState {
   Vector<BlockRange> room, blocks;  ///< `blocks` is the beginning of `room`
 };
 
-/// First touch of a block: its s.
+/// Touches a block for the first time and returns its s.
 KOKKOS_FORCEINLINE_FUNCTION float block_scale(const Warp& warp, const Source& source, const BlockRange& block,
                                               Lanes<std::int32_t>& bad) {
   Lanes<std::int32_t> most;
@@ -69,7 +70,7 @@ KOKKOS_FORCEINLINE_FUNCTION float block_scale(const Warp& warp, const Source& so
   return scale < largest_scale ? scale : +largest_scale;
 }
 
-/// q of x = a / s, as a float. Bounded also where a scale among the denormals was rounded coarsely.
+/// The code q of x = a / s, as a float. It is limited to -127 .. 127 even if s is a denormal and was rounded coarsely.
 KOKKOS_FORCEINLINE_FUNCTION float stochastic_code(float x, float u) {
   const float low = x > -127.0f ? x : -127.0f, bounded = low < 127.0f ? low : 127.0f;
   const auto whole = static_cast<float>(static_cast<std::int32_t>(bounded));
@@ -93,7 +94,7 @@ void encode_blocks(const Exec& exec, const Source& source, const Int8State& stat
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
         const float scale = block_scale(warp, source, block, bad);
-        const float divisor = scale > 0 ? scale : 1.0f;  // a / 1 of values this small is zero
+        const float divisor = scale > 0 ? scale : 1.0f;  // values this small divided by 1 give code 0
         warp.once([&] { scales[b] = scale; });
         for (index_t at = 0; at < block.count; at += kernels::uniform_elements) {
           Lanes<float> u[kernels::uniform_rows];
@@ -114,7 +115,7 @@ void encode_blocks(const Exec& exec, const Source& source, const Int8State& stat
       });
 }
 
-/// out += weight * decoded where `gate` is open. Counts scales and codes that encode_blocks() does not write.
+/// out += weight * decoded if `gate` is open. Counts scales and codes that encode_blocks() does not write.
 void decode_blocks(const Exec& exec, const Int8State& state, const std::byte* sections, float weight, const Gate& gate,
                    const Span<float>& out) {
   const auto blocks = state.blocks;

@@ -22,7 +22,7 @@ struct NaturalScheme {
   double excess(index_t) const { return 0.125; }
 };
 
-/// The range of bits=8 is a constant in the gradient's own units.
+/// The range of bits=8 is a constant in units of the gradient.
 Info with_bits(Info info, const ParameterValues& options) {
   info.scale_free = options.text("bits") == "9";
   return info;

@@ -9,8 +9,8 @@ namespace gradcomp::compressors {
 
 struct NoExchangeState final : State {
   using State::State;
-  bool finished = false;  ///< finish() was called
-  Tally bad;              ///< elements that are not finite: then it did not empty the memory
+  bool finished = false;  ///< finish() was called in this step
+  Tally bad;              ///< non-finite elements; if there are any, finish() has not emptied the memory
 };
 
 class NoExchange final : public CompressorOf<NoExchangeState> {
@@ -40,7 +40,7 @@ class NoExchange final : public CompressorOf<NoExchangeState> {
 
   void do_give_back(const Exec& exec, const Source& source, NoExchangeState& own, const Message&,
                     const Span<const float>& out) const override {
-    const bool finished = std::exchange(own.finished, false);  // before, the memory holds a
+    const bool finished = std::exchange(own.finished, false);  // before finish(), the memory holds a
     if (!finished || !source.has_memory()) return;
     kernels::assign(exec, Span<float>(source.memory, out.size()), out, own.bad.if_zero());
   }

@@ -1,9 +1,9 @@
 #pragma once
-// no_exchange: no communication. Every rank updates with its own gradient: the bound that no exchange can beat in time,
-// and no training method (the replicas drift apart).
+// no_exchange: no communication. Every rank updates with its own gradient. No exchange can be faster than this bound.
+// It is no training method, because the replicas drift apart.
 //
-// One summable round of zero elements; finish() copies a to out. A gradient that is not finite skips the step on its
-// own rank alone, since nothing travels. Bytes: 0.
+// One summable round of zero elements; finish() copies a to out. Since nothing travels, a gradient that is not finite
+// skips the step on its own rank alone. Bytes: 0.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

@@ -1,20 +1,22 @@
-// PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019, algorithm 1) and its variants, one file each in detail/.
+// PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019, algorithm 1) and its variants, one file each in detail/low_rank/.
 //
-// Every tensor of two or more dimensions is a matrix M, rows = all extents but the last, columns = the last. The
-// authors have a row for each output; matrix=authors does so too: what has its outputs last (filters, linear and LSTM
-// weights) is seen transposed, embeddings as they are. Bytes differ by that only where one factor travels in a step.
-// Tensors that a factorisation would not shrink (min_rate times), vectors above all, ride in round 0 whole, without
-// error feedback. A column of a kept factor that died (a gradient of zeros, or of lower rank) starts again.
+// Every tensor of two or more dimensions is a matrix M: the rows are all extents but the last, the columns the last.
+// The authors' matrices have a row for each output. With matrix=authors ours have too: tensors whose outputs come last
+// (filters, linear and LSTM weights) are seen transposed, embeddings as they are. The bytes differ only if one factor
+// travels in a step. Tensors that a factorisation would not shrink (by the factor min_rate), above all vectors, travel
+// whole in round 0, without error feedback. A column of a kept factor that became zero (by a gradient of zeros or of
+// lower rank) is drawn again.
 //
-// The memory keeps a - out with the global out, as the authors' code does; a - P Q_w^T of the rank's own Q_w gives the
-// same sequence of means, since only the mean memory enters. Weight decay and momentum come after decompression
-// (algorithm 2, lines 11 to 13): the optimiser's own do that, since it sees `out` alone. The authors step by
-// `out` + momentum ("nesterov" in their code): gradcomp-train --nesterov=powersgd.
+// The memory keeps a - out with the global out, as in the authors' code. a - P Q_w^T with the rank's own Q_w would give
+// the same sequence of means, since only the mean of the memories enters. Weight decay and momentum come after
+// decompression (algorithm 2, lines 11 to 13): the optimiser applies its own, because it sees only `out`. The authors
+// step by `out` + momentum ("nesterov" in their code); gradcomp-train --nesterov=powersgd does so.
 //
-// Defaults are the authors': every matrix from the first step on. PyTorch's hook has min_rate=2 and start_step=1000.
+// The defaults are the authors': every matrix is compressed, from the first step on. PyTorch's hook has min_rate=2 and
+// start_step=1000.
 //
-// Skipping: non-finite gradients put NaN into element 0 of round 0, every rank sees it in the sum, and the factors stay
-// as they were.
+// Skipped steps: a rank whose gradient is not finite puts NaN into element 0 of round 0. Every rank sees it in the sum,
+// and the factors stay as they were.
 #include "gradcomp/compressors/powersgd.hpp"
 
 #include <string>

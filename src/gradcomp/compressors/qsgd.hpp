@@ -3,7 +3,8 @@
 
 namespace gradcomp::compressors {
 
-/// QSGD: unbiased stochastic quantisation to 2s + 1 levels per bucket norm, packed (Alistarh et al., NeurIPS 2017).
+/// QSGD: unbiased stochastic rounding to 2s + 1 levels of a group's norm, packed (Alistarh et al., NeurIPS 2017,
+/// section 3.1).
 Entry qsgd();
 
 }  // namespace gradcomp::compressors

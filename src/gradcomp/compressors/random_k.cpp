@@ -12,7 +12,7 @@
 namespace gradcomp::compressors {
 namespace {
 
-/// The segments of the message: k elements each, under the ids of the bucket's.
+/// The segments of the message: k elements for each segment of the bucket, with the same ids.
 Layout entries_of(const Layout& layout, double ratio) {
   Layout entries;
   for (const auto& segment : layout.segments) {
@@ -22,10 +22,11 @@ Layout entries_of(const Layout& layout, double ratio) {
   return entries;
 }
 
-/// Header, u32 rank and the values; without the rank's own seed only the values travel.
+/// Bytes before the values: a header and the u32 rank. With seed=shared only the values travel.
 constexpr index_t before_values = payload_header_bytes + 4;
 
-/// Work space of one bucket: 8 k bytes of values beside the tables. Nothing persists: the choice follows from the step.
+/// Work space of one bucket: 8 k bytes of values besides the tables. Nothing persists: the choice follows from the
+/// step.
 struct RandomKState final : State {
   RandomKState(const Layout& bucket, double ratio)
       : State(indexable(bucket)),
@@ -50,7 +51,7 @@ struct RandomKState final : State {
            static_cast<index_t>(subsets.size() * (sizeof(kernels::Subset) + sizeof(float)));
   }
 
-  /// Draws the entries of this step, every rank's or one's.
+  /// Draws the entries of this step, for `rank` or for every_rank.
   void draw(const Exec& exec, const Context& context, std::uint32_t rank) {
     for (std::size_t s = 0; s < host_subsets.size(); ++s) {
       const auto& there = message_layout.segments[s];
@@ -60,7 +61,7 @@ struct RandomKState final : State {
     Kokkos::deep_copy(exec, subsets, HostSpan<kernels::Subset>(host_subsets.data(), host_subsets.size()));
   }
 
-  /// Weights of the segments: `weight`, times n / k where `unbiased`.
+  /// Sets the weight of every segment to `weight`, times n / k if `unbiased`.
   void weigh(const Exec& exec, float weight, bool unbiased) {
     for (std::size_t s = 0; s < host_weights.size(); ++s) {
       const auto& subset = host_subsets[s];
@@ -71,7 +72,7 @@ struct RandomKState final : State {
     Kokkos::deep_copy(exec, weights, HostSpan<float>(host_weights.data(), host_weights.size()));
   }
 
-  /// out += weight (times n / k) * values at this step's entries, where `gate` is open.
+  /// out += weight (times n / k if `unbiased`) * values at this step's entries, if `gate` is open.
   void scatter(const Exec& exec, const Span<const float>& values, float weight, bool unbiased, const Gate& gate,
                const Span<float>& out) {
     if (!gate.may_open()) return;
@@ -88,14 +89,14 @@ struct RandomKState final : State {
   Vector<float> weights;
   std::vector<kernels::Subset> host_subsets;
   std::vector<float> host_weights;
-  Context step;      ///< of the last produce()
-  Tally non_finite;  ///< elements of this rank's last gradient: then nothing left the memory
-  Tally flagged;     ///< elements of the sum that are not finite: a rank's flag, or an overflow
+  Context step;      ///< context of the last produce()
+  Tally non_finite;  ///< number of such elements in this rank's gradient; if there are any, nothing has left the memory
+  Tally flagged;     ///< number of non-finite elements of the sum: a rank's flag, or an overflow
 };
 
 }  // namespace
 
-/// Counts in `found` the values that are not finite.
+/// Counts the values that are not finite in `found`.
 void tally_non_finite(const Exec& exec, const Span<const float>& values, const Tally& found) {
   const auto count = found.count();
   found.clear(exec);
@@ -106,12 +107,12 @@ void tally_non_finite(const Exec& exec, const Span<const float>& values, const T
       });
 }
 
-/// With the rank's own seed the message is bytes, since sums need common places.
+/// With seed=private the ranks choose different entries, so their values cannot be summed: the message is bytes.
 Info with_seed(Info info, const ParameterValues& options) {
   if (options.text("seed") == "private") {
     info.rounds = {MessageKind::bytes};
     info.reducer = "allgather";
-    info.host_sizes = true;  // receivers draw the entries of the rank that the message names
+    info.host_sizes = true;  // a payload names its rank, whose entries receivers draw
   }
   return info;
 }
@@ -174,8 +175,8 @@ class RandomK final : public CompressorOf<RandomKState> {
     std::uint32_t rank = 0;
     read_back(exec, subspan(payload, payload_header_bytes, 4), reinterpret_cast<std::byte*>(&rank),
               "gradcomp::compressors::random_k::decode_add");
-    require(rank < static_cast<std::uint32_t>(own.step.ranks), "random_k: payload of rank {}, there are {}", rank,
-            own.step.ranks);
+    require(rank < static_cast<std::uint32_t>(own.step.ranks), "random_k: payload of rank {}, but there are {} ranks",
+            rank, own.step.ranks);
     const Span<const float> values(reinterpret_cast<const float*>(payload.data() + before_values),
                                    static_cast<std::size_t>(k));
     const index_t bad = kernels::count_non_finite(exec, values);
@@ -191,7 +192,7 @@ class RandomK final : public CompressorOf<RandomKState> {
   }
 
  private:
-  /// First touch and the values of the entries; all stays in the memory where the gradient turns out to be not finite.
+  /// First touch of the source; takes the values of the entries. If the gradient is not finite, the memory keeps all.
   void take(const Exec& exec, const Source& source, RandomKState& own) const {
     own.non_finite.clear(exec);
     if (source.kind == Source::Kind::none || source.kind == Source::Kind::residual) {

@@ -29,8 +29,8 @@ struct RotatedState final : DenseState {
   }
 
   kernels::Rotation rotation;
-  Vector<float> limits;  ///< [buckets] t in units of the work array
-  Context step;          ///< of the last produce(): other ranks' payloads are of the same one
+  Vector<float> limits;  ///< [groups] t in units of the work array
+  Context step;          ///< context of the last produce(); other ranks' payloads belong to the same step
 };
 
 struct Quantiser {
@@ -41,7 +41,7 @@ struct Quantiser {
   KOKKOS_INLINE_FUNCTION int levels() const { return (1 << bits) - 1; }
 };
 
-/// limits[b] = t, scales[b] = what +-1 in a work array of decoded values means, before it is rotated back.
+/// limits[b] = t of group b. scales[b] = what 1 means in a work array of decoded values, before it is rotated back.
 void write_scales(const Exec& exec, const Quantiser& quantiser, bool shrink, const RotatedState& state, float* scales) {
   const auto buckets = state.rotation.buckets();
   const auto all = state.rotation.stats();
@@ -82,7 +82,7 @@ void write_scales(const Exec& exec, const Quantiser& quantiser, bool shrink, con
       });
 }
 
-/// Words of the codes of the work array, which then holds what they decode to, in units of the scale.
+/// Writes the codes of the work array. Afterwards the work array holds what they decode to, in units of the scale.
 void write_codes(const Exec& exec, const Quantiser& quantiser, const RotatedState& state, const Context& context,
                  std::uint32_t* words) {
   const auto buckets = state.rotation.buckets();
@@ -121,7 +121,7 @@ void write_codes(const Exec& exec, const Quantiser& quantiser, const RotatedStat
       });
 }
 
-/// The work array of a payload's codes, where `gate` is open. Counts scales that are none.
+/// Fills the work array from the codes of a payload, if `gate` is open. Counts scales that are not valid.
 void read_codes(const Exec& exec, const Quantiser& quantiser, const RotatedState& state, const float* scales,
                 const std::uint32_t* words, const Gate& gate) {
   const auto buckets = state.rotation.buckets();

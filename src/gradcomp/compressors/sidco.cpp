@@ -16,8 +16,8 @@ SidcoRule rule_of(const ParameterValues& options) {
   return rule;
 }
 
-/// Stages that an adaptive segment starts with: what the gradients of a ResNet-20 were found to need at this density,
-/// so that its first steps do not starve. As in the paper: one.
+/// Number of stages with which an adaptive segment starts: the number that the gradients of a ResNet-20 needed at this
+/// density, so that the first steps do not starve. The paper starts with one.
 int first_stages(const SidcoRule& rule, double ratio) { return rule.paper ? 1 : ratio < 0.005 ? 3 : 2; }
 
 }  // namespace
@@ -70,7 +70,7 @@ class Sidco final : public Sparsifier {
   int m_interval;
   bool m_adaptive, m_integrates;
   int m_stages;
-  int m_max_stages;  ///< ceil(log2(1 / ratio)): every stage halves the survivors at least
+  int m_max_stages;  ///< ceil(log2(1 / ratio)): every stage at least halves the survivors
 };
 
 Entry sidco() {

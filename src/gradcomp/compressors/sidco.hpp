@@ -1,23 +1,26 @@
 #pragma once
 // sidco: top-k by a threshold from the statistics of the gradient (Abdelmoniem, Elzanaty, Alouini & Canini, An
-// efficient statistical-based gradient compression technique, MLSys 2021).
+// efficient statistical-based gradient compression technique, MLSys 2021, algorithm 1; the fits are those of its
+// section 2.3).
 //
-// A sparsity-inducing distribution is fitted to |a| and its (1 - ratio) quantile taken as threshold, refined in stages
-// on the survivors (detail/sparse/sidco_stages.hpp): sid=exponential is the paper's SIDCo-E, gamma its SIDCo-GP (later
-// stages: generalised Pareto), pareto its SIDCo-P. stages=adaptive (the authors' code defaults to one fixed stage,
-// which starves under error feedback) looks every `interval` calls whether the mean of kept / k left 1 +- tolerance and
-// then changes the number of stages, which is remembered per segment.
+// A sparsity-inducing distribution is fitted to |a|. Its (1 - ratio) quantile is the threshold, which further stages
+// refine on the survivors (detail/sparse/sidco_stages.hpp). sid=exponential is the paper's SIDCo-E, sid=gamma its
+// SIDCo-GP (later stages fit a generalised Pareto distribution), sid=pareto its SIDCo-P. stages=adaptive checks every
+// `interval` calls whether the mean of kept / k has left 1 +- tolerance. If so, it changes the number of stages, which
+// is a memory of each segment. (The authors' code has one fixed stage by default, which starves with error feedback.)
 //
-// variant=fixed (default) adds three things to the paper, which explain a good part of how near it comes to the target:
-// survivors are counted and the last stage corrected by them; with integrator=on (default; needs stages=adaptive) the k
-// that is asked of the fit is corrected by a running mean of ln(kept / k) of the steps before; and the first step
-// starts with the 2 stages (3 below a ratio of 0.005) that the gradients of a ResNet-20 were found to need.
-// integrator=off takes the second one away, variant=paper all.
+// variant=fixed (default) adds three things to the paper, which explain a good part of how near it comes to the target.
+// First, survivors are counted, and their counts correct the last stage. Second, with integrator=on (default; needs
+// stages=adaptive) a running mean of ln(kept / k) of the steps before corrects the k that is asked of the fit. Third,
+// the first step starts with the 2 stages (3 below a ratio of 0.005) that the gradients of a ResNet-20 needed.
+// integrator=off drops the second one, variant=paper all three.
 //
-// Guards: at most k nonzeros are sent as they are; segments below max(1024, 2 / ratio), and selections past 2 k, are
-// cut to the exact top k (variant=paper: not past 2 k, it has no bound). Segments from 2^20 elements on fit later
-// stages on a sample (kernels/select/tail_sums.hpp). Payload: as top_k's. Passes: 2 reads and 1 write with the
-// residual; as top_k's a read to choose; for each stage beyond the first up to 1 read, 1/20 in large segments.
+// Guards: if there are at most k nonzeros, they are sent as they are. Segments with fewer than max(1024, 2 / ratio)
+// elements, and selections of more than 2 k entries, send the exact top k (variant=paper has no bound of 2 k). Segments
+// from 2^20 elements on fit later stages to a sample (kernels/select/tail_sums.hpp).
+//
+// Payload: that of top_k. Passes: 2 reads and 1 write with the residual; as in top_k, a read to choose; for each stage
+// beyond the first up to 1 read, 1/20 in large segments.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::compressors {

@@ -1,10 +1,10 @@
 // signSGD with majority vote (Bernstein, Wang, Azizzadenesheli, Anandkumar, ICML 2018; Bernstein, Zhao,
 // Azizzadenesheli, Anandkumar, ICLR 2019, algorithm 1 with beta = 0).
 //
-// The bit of an element is a < 0: zeros of both signs count as +. Estimate: -1 where more than half of the ranks have
-// the bit, else +1; ties (of an even number of ranks) by the option, exchange/ties.hpp. Sizes are lost, so the learning
-// rate is that of the authors' experiments, about 1e-3 of SGD's, and there is no error feedback: nothing says what was
-// not sent. A contraction needs a size, as ef_sign sends one.
+// The bit of an element is a < 0: zeros of both signs count as +. The estimate is -1 if more than half of the ranks
+// have the bit set, and +1 if fewer do. The option `ties` decides ties, which occur if the number of ranks is even
+// (exchange/detail/ties.hpp). Magnitudes are lost, so the learning rate is that of the authors' experiments, about 1e-3
+// of SGD's. There is no error feedback, because without a magnitude it is unknown how much was sent; ef_sign sends one.
 #include "gradcomp/compressors/sign.hpp"
 
 #include "gradcomp/compressors/detail/levels/sign_bits.hpp"

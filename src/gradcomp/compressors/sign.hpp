@@ -3,7 +3,8 @@
 
 namespace gradcomp::compressors {
 
-/// signSGD with majority vote: one bit per element, and the estimate is what most ranks say (Bernstein et al., 2018).
+/// signSGD with majority vote: one bit per element; the estimate is the sign of most ranks (Bernstein et al., ICLR
+/// 2019, algorithm 1 with beta = 0).
 Entry sign();
 
 }  // namespace gradcomp::compressors

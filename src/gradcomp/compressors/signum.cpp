@@ -1,7 +1,7 @@
 // Signum with majority vote (Bernstein et al., ICML 2018, algorithm 2; ICLR 2019, algorithm 1): every rank sends the
-// signs of its own m = beta m + (1 - beta) g, from m = 0. Estimate, zeros and ties as of sign.
+// signs of its own m = beta m + (1 - beta) g; m is 0 at the start. The estimate, zeros and ties are those of sign.
 //
-// Where a gradient is not finite m stays as it was; elsewhere it follows, also when the step is skipped.
+// If a gradient element is not finite, its m stays as it was. The other elements of m move even if the step is skipped.
 #include "gradcomp/compressors/signum.hpp"
 
 #include "gradcomp/compressors/detail/levels/sign_bits.hpp"
@@ -12,7 +12,7 @@ namespace {
 using kernels::Lanes;
 using kernels::Warp;
 
-/// Moves m, and reads it.
+/// Updates m and passes it to the coder of signs.
 struct MomentumRows {
   Source source;
   float* momentum;

@@ -3,7 +3,7 @@
 
 namespace gradcomp::compressors {
 
-/// Signum: sign() of a running mean of the gradients (Bernstein et al., 2018).
+/// Signum: the method sign on a running mean of the gradients (Bernstein et al., ICML 2018, algorithm 2).
 Entry signum();
 
 }  // namespace gradcomp::compressors

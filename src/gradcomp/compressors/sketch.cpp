@@ -24,7 +24,7 @@ struct Sizes {
     for (const auto& segment : layout.segments) total += candidates(segment.count);
     return total;
   }
-  /// In whole blocks, at least two of them, at most one column for each element.
+  /// Columns in whole blocks: at least two blocks, but not more columns than elements (rounded up).
   index_t table_columns(const Layout& layout) const {
     const auto blocks = [](index_t n) { return (n + kernels::sketch_block - 1) / kernels::sketch_block; };
     const index_t wanted = std::max<index_t>(2, blocks(columns > 0 ? columns : 10 * target_kept(ratio, layout)));
@@ -37,12 +37,12 @@ struct Sizes {
   }
 };
 
-/// The k largest of every segment of a vector that all ranks have alike.
+/// Chooses the k largest of every segment of a vector that all ranks have.
 struct Choice {
   Choice(const Layout& layout, double density)
       : tiles(layout), first(tiles), selector(tiles, density), selections(layout.segments.size()) {}
 
-  /// Indices and values of the entries; false when an element is not finite. Waits for exec.
+  /// Writes indices and values of the chosen entries. Returns false if an element is not finite. Waits for exec.
   bool run(const Exec& exec, const Vector<float>& values, const Vector<std::uint32_t>& indices,
            const Vector<float>& chosen) {
     Source plain;
@@ -96,14 +96,15 @@ struct SketchState final : State {
   kernels::Tiles tiles;
   kernels::FirstPass first;
   index_t candidate_count;
-  Choice heavy;                              ///< candidates among the estimates
-  Choice largest;                            ///< entries among the candidates
-  Vector<float> table, summed;               ///< round 0
-  Vector<float> estimates;                   ///< of the sum over ranks
-  Vector<float> own, sums, chosen;           ///< [candidates] round 1; sums of the chosen
-  Vector<std::uint32_t> candidates, places;  ///< in the bucket; of the chosen in `candidates`
-  bool skip = false;                         ///< some rank flagged the running step
-  bool taken = false;                        ///< finish() took the chosen entries from the memory
+  Choice heavy;                     ///< candidates among the estimates
+  Choice largest;                   ///< entries among the candidates
+  Vector<float> table, summed;      ///< round 0
+  Vector<float> estimates;          ///< [n] of the sum over ranks
+  Vector<float> own, sums, chosen;  ///< [candidates] round 1: own values and their sums; then the chosen sums
+  /// [candidates] indices in the bucket; indices of the chosen in `candidates`
+  Vector<std::uint32_t> candidates, places;
+  bool skip = false;   ///< some rank has flagged this step
+  bool taken = false;  ///< finish() took the chosen entries from the memory
 };
 
 /// own[j] = a of candidate j.
@@ -113,7 +114,7 @@ void gather(const Exec& exec, const Source& source, const Vector<std::uint32_t>&
       KOKKOS_LAMBDA(const index_t j) { own(j) = source.load(candidates(j)); });
 }
 
-/// out = share * sum at the chosen entries, whose own values have been sent.
+/// out = share * sum at the chosen entries; reports the own values there as sent.
 void send_chosen(const Exec& exec, const Source& source, const SketchState& state, float share,
                  const Span<float>& out) {
   const auto candidates = state.candidates, places = state.places;
@@ -128,7 +129,7 @@ void send_chosen(const Exec& exec, const Source& source, const SketchState& stat
       });
 }
 
-/// memory += weight * own value, at the chosen entries.
+/// Returns the own values of the chosen entries to the memory.
 void return_chosen(const Exec& exec, const Source& source, const SketchState& state) {
   const auto candidates = state.candidates, places = state.places;
   const auto own = state.own;

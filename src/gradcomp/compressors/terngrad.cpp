@@ -6,7 +6,7 @@
 namespace gradcomp::compressors {
 namespace {
 
-/// Of both Coded (2bit) and SummedLevels (sum).
+/// The Scheme of both Coded (code=2bit) and SummedLevels (code=sum).
 struct TernaryScheme {
   using Codec = kernels::LinearCodec;
   static constexpr int max_levels = 1, sum_bits = 8;
@@ -46,7 +46,7 @@ Entry terngrad() {
       "-s, 0 or +s for each element, after clipping at 2.5 standard deviations; all ranks share the scaler s";
   info.paper = "Wen et al., TernGrad, NeurIPS 2017";
   info.family = Info::Family::quantiser;
-  info.property = Info::Property::contraction;  // in the mean: E[decoded] = clip(a)
+  info.property = Info::Property::contraction;  // on average: E[decoded] = clip(a)
   info.rounds = {MessageKind::summable, MessageKind::summable};
   info.reducer = "allreduce";
   info.feedbacks = {"none"};

@@ -10,7 +10,7 @@ class TopK final : public Sparsifier {
 
  private:
   bool sends_zeros() const override { return true; }
-  void search(const Exec&, const Source&, SparseState&, const Context&) const override {}  // the selection stands
+  void search(const Exec&, const Source&, SparseState&, const Context&) const override {}  // keeps the exact top k
 };
 
 Entry top_k() {

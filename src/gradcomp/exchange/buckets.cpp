@@ -10,8 +10,8 @@ namespace {
 
 index_t bytes_of(index_t elements) { return elements * size_of(DType::f32); }
 
-/// Cuts from the back: full(buckets so far, elements of the bucket, elements of the next segment) says whether the
-/// bucket is complete without that segment.
+/// Cuts from the back. full(buckets so far, elements of the bucket, next segment) says whether the bucket is complete
+/// without that segment.
 template <class Full>
 std::vector<BucketRange> cut(const Layout& layout, Full full) {
   std::vector<BucketRange> buckets;
@@ -31,7 +31,7 @@ std::vector<BucketRange> cut(const Layout& layout, Full full) {
   return buckets;
 }
 
-/// Elements at the front of the layout that the last bucket takes: the fewest that are not too few.
+/// Elements at the front of the layout that the last bucket takes: the fewest that reach min_bucket_bytes.
 index_t last_bucket(const Layout& layout) {
   for (const Segment& segment : layout.segments) {
     const index_t end = segment.offset + segment.count;
@@ -43,7 +43,7 @@ index_t last_bucket(const Layout& layout) {
 }  // namespace
 
 std::vector<BucketRange> cut_buckets(const Layout& layout, index_t bucket_bytes) {
-  require(bucket_bytes > 0, "bucket_bytes {} is not allowed; it is at least 1", bucket_bytes);
+  require(bucket_bytes > 0, "bucket_bytes={} is not allowed; it must be at least 1", bucket_bytes);
   return cut(layout, [&](std::size_t bucket, index_t count, const Segment& next) {
     const index_t limit = bucket == 0 ? std::min(bucket_bytes, first_bucket_bytes) : bucket_bytes;
     return bytes_of(count + next.count) > limit;
@@ -53,7 +53,7 @@ std::vector<BucketRange> cut_buckets(const Layout& layout, index_t bucket_bytes)
 std::vector<BucketRange> cut_buckets(const Layout& layout) {
   const index_t wanted = std::max<index_t>(4, bytes_of(layout.count()) / auto_bucket_bytes);
   const index_t tail = last_bucket(layout);
-  index_t share = 0;  // of each bucket between the first and the last
+  index_t share = 0;  // elements of each bucket between the first and the last
   return cut(layout, [&](std::size_t bucket, index_t count, const Segment& next) {
     const index_t rest = next.offset + next.count;  // elements that are not in a bucket yet
     const bool enough = bytes_of(count) >= min_bucket_bytes;

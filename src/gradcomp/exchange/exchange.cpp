@@ -44,8 +44,8 @@ Exchange::Exchange(const MethodSpec& method, const Layout& layout, std::unique_p
 void Exchange::begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean, std::int64_t step,
                      Timeline* timeline, double rate) {
   require(static_cast<index_t>(gradient.size()) == m_count && gradient.size() == mean.size(),
-          "exchange: a gradient of {} elements and room for {}, expected {}", gradient.size(), mean.size(), m_count);
-  resolve(exec);  // before its flags are cleared
+          "exchange: a gradient of {} elements and a mean of {}, expected {}", gradient.size(), mean.size(), m_count);
+  resolve(exec);  // before the verdict's flags are cleared
   m_gradient = gradient;
   m_mean = mean;
   m_context = {m_seed, step, m_transport->rank(), m_transport->size()};
@@ -58,7 +58,7 @@ void Exchange::begin(const Exec& exec, const Span<const float>& gradient, const 
 
 void Exchange::launch(const Exec& exec, std::size_t bucket, int round) {
   Reduction& reduction = *m_reductions[bucket];
-  if (round == 0) {  // its gradient is complete only now
+  if (round == 0) {  // only now its gradient is complete
     const BucketRange& range = m_ranges[bucket];
     reduction.begin(exec, subspan(m_gradient, range.offset, range.count), subspan(m_mean, range.offset, range.count),
                     m_context, m_timeline);

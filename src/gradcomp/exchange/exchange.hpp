@@ -1,12 +1,12 @@
 #pragma once
 // The exchange of one model's gradient under one method: a vector of reductions, one per bucket, and the order in which
-// their rounds travel. Strategies own one and decide when there is something to exchange.
+// their rounds travel. A strategy owns one and decides when there is something to exchange.
 //
-// Overlapped, a bucket is compressed and its exchange started as soon as it is complete, while others are still being
+// Overlapped: a bucket is compressed and its exchange started as soon as it is complete, while others are still being
 // computed. On a device this work has a stream of its own, beside that of the caller. Rounds are exchanged in a fixed
 // order (round 0 of bucket 0, 1, .., then round 1 of bucket 0, 1, ..), which is the same on all ranks and does not
-// depend on the order of readiness. Otherwise all buckets are exchanged at the end, one after the other, and each round
-// waits for its exchange: this is the plain reference, and the easiest to profile.
+// depend on the order of readiness. Not overlapped: all buckets are exchanged at the end, one after the other, and each
+// round waits for its exchange. This is the plain reference, and the easiest to profile.
 #include <functional>
 #include <memory>
 #include <vector>
@@ -18,67 +18,71 @@
 
 namespace gradcomp {
 
-/// What one step moved and kept: summed over buckets, of this rank.
+/// What one step moved and kept on this rank, summed over buckets.
 struct StepReport {
-  bool skipped = false;       ///< some rank flagged the step: memories were given back, the mean is unspecified. Told
-                              ///< of the step before on a device, and by strategies that report late
-  index_t payload_bytes = 0;  ///< messages handed to the exchange, headers excluded
-  index_t header_bytes = 0;   ///< their headers
-  index_t wire_bytes = 0;     ///< sent by this rank by the algorithms' true volume (counting transport)
+  /// Some rank flagged the step: the memories were given back, and the mean is unspecified. On a device, and with
+  /// strategies that report late, this tells of the step before.
+  bool skipped = false;
+  index_t payload_bytes = 0;  ///< of the messages that the exchange carries, headers excluded
+  index_t header_bytes = 0;   ///< of the headers of these messages
+  index_t wire_bytes = 0;     ///< what this rank sends, by the true volume of the algorithms (counting transport)
   std::vector<double> density_ratio;  ///< achieved / target density, one per segment of methods with a target
-  std::vector<index_t> staleness;     ///< of servers: updates between a gradient's parameters and its own, one per
-                                      ///< gradient that this rank's server applied
+  /// Of servers: updates between the parameters of a gradient and the update by it, one per gradient that this rank's
+  /// server applied.
+  std::vector<index_t> staleness;
 };
 
-/// Adds a sender's achieved densities of its last step, one per segment with a target.
+/// Appends the achieved / target densities of a sender's last step, one per segment with a target.
 void append_density(const Sender& sender, std::vector<double>& ratios);
 
-/// Adds what the last step of a bucket moved and kept, except for wire bytes, which only the transport knows.
+/// Adds what the last step of a bucket moved and kept, except wire bytes, which only the transport knows.
 void add(StepReport& report, const Reduction& bucket);
 
-/// Does one slice of other work while an exchange is in progress; returns false if there is none. May be empty.
+/// Does one slice of other work while an exchange is in progress, and returns false if there is none. May be empty.
 using Idle = std::function<bool()>;
 
 struct ExchangeOptions {
   bool overlapped = true;
-  index_t bucket_bytes = 0;  ///< 0: sizes that follow from the model (cut_buckets)
+  index_t bucket_bytes = 0;  ///< 0: sizes that follow from the model (cut_buckets())
   std::uint64_t seed = 1;
   double limit_seconds = 0;  ///< how long to wait for a call; 0: no limit
 };
 
 class Exchange {
  public:
-  /// Use make_exchange(). `transport` is this exchange's own.
+  /// Use make_exchange(). The exchange is the only user of `transport`.
   Exchange(const MethodSpec& method, const Layout& layout, std::unique_ptr<CountingTransport> transport,
            const ExchangeOptions& options);
 
   /// Whether `gradient` and `mean` may be one array.
   bool in_place() const { return m_method.compressor->info().in_place; }
 
-  /// Starts a step on `gradient` (being filled), whose mean will be in `mean`; both have the model's elements. `rate`:
-  /// the learning rate that the mean is applied with.
+  /// Starts a step on `gradient`, which is still being filled. Its mean will be in `mean`. Both have as many elements
+  /// as the model. `rate`: the learning rate with which the mean is applied. Throws Error for other sizes.
   void begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean, std::int64_t step,
              Timeline* timeline, double rate = 1);
-  /// All segments from `first_segment` on are complete.
+  /// Tells that all segments from `first_segment` on are complete.
   void ready(const Exec& exec, std::size_t first_segment);
-  /// Finishes all buckets: their means are written, and the verdict says whether the step counts.
+  /// Finishes all buckets: their means are written, and the verdict says whether the step counts. `idle` does other
+  /// work during the waits.
   const Verdict& finish(const Exec& exec, const Idle& idle = {});
-  /// After finish(): settles the memories. A step that is skipped is taken back by resolve().
+  /// Call it after finish(): settles the memories and reports. resolve() takes back a step that is skipped.
   StepReport close(const Exec& exec);
-  /// Takes the last step back if it is skipped. Hosts call this in close(). On devices close() does not wait for the
-  /// verdict; there begin() calls this, and so must whoever needs the memories earlier.
+  /// Takes the last step back if it is skipped. On hosts, close() calls it. On devices close() does not wait for the
+  /// verdict: begin() calls it, and whoever needs the memories earlier must call it too.
   void resolve(const Exec& exec);
 
-  /// finish and close.
+  /// finish() and close().
   StepReport end(const Exec& exec) {
     finish(exec);
     return close(exec);
   }
 
+  /// The memories of all buckets; MemoryView::bucket is the number of the bucket.
   Memories memories();
   /// Work space of compressors and reducers, for the report of memory.
   index_t work_bytes() const;
-  /// In the order in which backward completes them.
+  /// The buckets, in the order in which backward completes them.
   const std::vector<BucketRange>& buckets() const { return m_ranges; }
   Transport& transport() { return *m_transport; }
 
@@ -92,41 +96,42 @@ class Exchange {
   void complete(const Exec& exec, std::size_t bucket, int round, const Idle& idle);
 
   MethodSpec m_method;
-  std::vector<std::unique_ptr<Reduction>> m_reductions;  ///< whose buffers the transport uses: it ends before them
+  /// the transport uses their buffers, so it is destroyed before them
+  std::vector<std::unique_ptr<Reduction>> m_reductions;
   std::unique_ptr<CountingTransport> m_transport;
   std::uint64_t m_seed;
   bool m_overlapped;
-  index_t m_count;  ///< elements of the model
+  index_t m_count;  ///< number of elements of the model
   std::vector<BucketRange> m_ranges;
-  int m_rounds = 1;  ///< of every reduction
+  int m_rounds = 1;  ///< per step, of every reduction
   Verdict m_verdict;
-  double m_idle_portion = 0;  ///< seconds that the last work took that filled a wait
+  double m_idle_portion = 0;  ///< seconds of the last portion of work that filled a wait
 
-  Span<const float> m_gradient;  ///< of this step, as all below
+  Span<const float> m_gradient;  ///< of this step, as are all members below
   Span<float> m_mean;
   Context m_context;
   Timeline* m_timeline = nullptr;
-  std::size_t m_launched = 0;  ///< buckets whose round 0 is under way
+  std::size_t m_launched = 0;  ///< number of buckets whose round 0 was launched
   index_t m_sent_before = 0;   ///< wire bytes before this step
-  bool m_open = false;         ///< closed, and not resolved yet
-  bool m_skipped = false;      ///< the last step that was resolved
+  bool m_open = false;         ///< closed, but not resolved yet
+  bool m_skipped = false;      ///< of the last step that was resolved
 
-  SideStream m_side;  ///< declared last: its work ends before the buffers above do
+  SideStream m_side;  ///< declared last, so that its work ends before the buffers above do
 };
 
-/// Makes the exchange of one method. Collective. The exchange communicates on a duplicate of `transport`. It uses a
-/// communication thread if it is overlapped or has a time limit, and the transport does not overlap by itself. Throws
+/// Makes the exchange of one method. Collective. The exchange communicates over a duplicate of `transport`. If it is
+/// overlapped or has a time limit, and the transport does not overlap by itself, it uses a communication thread. Throws
 /// the same AgreedError on every rank if ranks have different methods, layouts or options, or if a rank cannot make its
 /// exchange.
 std::unique_ptr<Exchange> make_exchange(const MethodSpec& method, const Layout& layout, Transport& transport,
                                         const ExchangeOptions& options);
 
-/// Collective. Throws the same AgreedError on every rank unless all have this method, layout, buckets and seed, and the
-/// same `how`, a description of the other settings.
+/// Collective. Throws the same AgreedError on every rank unless all ranks have the same method, layout, buckets and
+/// seed, and the same `how`, which describes the other settings.
 void require_same_exchange(const MethodSpec& method, const Layout& layout, Transport& transport,
                            const ExchangeOptions& options, const std::string& how);
 
-/// The buckets under these options.
+/// The buckets of a layout under these options.
 std::vector<BucketRange> buckets_of(const Layout& layout, const ExchangeOptions& options);
 
 }  // namespace gradcomp

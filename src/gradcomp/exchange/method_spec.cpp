@@ -29,7 +29,7 @@ ChosenPart choose_part(const MethodSpec& method, const std::string& kind,
   const bool by_job = wanted == "job";
   ChosenPart chosen{by_job ? kind + " '" + job + "'" : "method '" + method.text + "'", {wanted, {}}};
   if (by_job) chosen.part = parse_spec_part(chosen.owner, job);
-  for (const auto& [key, value] : options) chosen.part.options[key] = value;  // over the job's
+  for (const auto& [key, value] : options) chosen.part.options[key] = value;  // they replace the job's
   return chosen;
 }
 

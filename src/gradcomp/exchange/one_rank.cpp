@@ -6,7 +6,7 @@
 namespace gradcomp {
 namespace {
 
-/// The method with a reducer that one rank needs no other for.
+/// The method with a reducer that works on a single rank.
 MethodSpec alone(const MethodSpec& method) {
   const Info& info = method.compressor->info();
   MethodSpec spec = method;

@@ -1,6 +1,7 @@
 #pragma once
 // One rank that exchanges with itself, to measure what a compressor costs and loses without communication. The bench
-// and evaluations use it, in two halves: up to the last message, and from there to the estimate of the mean.
+// and evaluations use it in two halves: compress() up to the last message, and decompress() from there to the estimate
+// of the mean.
 #include <functional>
 #include <memory>
 
@@ -11,25 +12,26 @@ namespace gradcomp {
 
 class OneRank {
  public:
-  /// Everything is allocated here. The method's granularity is applied to `layout`.
+  /// Allocates everything. Applies the method's granularity to `layout`.
   OneRank(const MethodSpec& method, const Layout& layout, std::uint64_t seed = 1);
 
-  /// Forgets what was not sent, and clears out().
+  /// Clears the memories of the feedback and out().
   void forget(const Exec& exec);
 
-  /// Up to the last message, as the exchange would receive it. All rounds but the last are also reduced (over one
-  /// rank).
+  /// Makes the messages up to the last one, as the exchange would receive it. All rounds but the last are also reduced
+  /// (over one rank).
   void compress(const Exec& exec, const Span<const float>& gradient, std::int64_t step = 0);
 
-  /// From the last message to the estimate in out(); bytes messages are added: out() += decoded, which is a difference
-  /// for ef21. Throws Error if the step was flagged because the gradient, or its sum with the memory, is not finite.
+  /// Turns the last message into the estimate in out(). Messages of bytes are added: out() += decoded, which is a
+  /// difference for ef21. Throws Error if the step was flagged, because the gradient, or its sum with the memory, is
+  /// not finite.
   void decompress(const Exec& exec);
 
-  /// `seen` is called with every message as produce() left it; null: no call.
+  /// From now on calls `seen` with every message as produce() left it; null: calls nothing.
   void on_message(std::function<void(const Message&)> seen) { m_seen = std::move(seen); }
 
-  /// Seconds since the last call that were spent on copying sums. An exchange would do this; it is not part of the
-  /// method.
+  /// Seconds since the last call of this function that were spent on copying sums. An exchange would do this; it is not
+  /// part of the method.
   double take_exchange_seconds();
 
   const Vector<float>& out() const { return m_out; }
@@ -37,22 +39,22 @@ class OneRank {
   const Sender& sender() const { return m_reduction.sender(); }
 
   bool has_memory() const { return sender().source_of({}, {}, 1).has_memory(); }
-  /// The method itself remembers something between steps (warm-started factors, thresholds).
+  /// Whether the method itself remembers something between steps, such as warm-started factors or thresholds.
   bool has_state() const { return m_has_state; }
-  /// What was not sent: as many elements as the gradient. Only where has_memory().
+  /// What was not sent: as many elements as the gradient. Call it only if has_memory().
   Span<const float> memory() const;
 
-  /// Bytes of the last compress(), headers apart, and of the headers.
+  /// Bytes of the messages of the last compress(), without and of the headers.
   index_t payload_bytes() const { return sender().bytes().payload; }
   index_t header_bytes() const { return sender().bytes().header; }
 
-  /// Memory that it holds: memories, state, work space and out().
+  /// Bytes that it holds: memories, state, work space and out().
   index_t bytes();
 
  private:
   void launch(const Exec& exec, int round);
 
-  bool m_gathered;  ///< one round of bytes, which a receiver decodes
+  bool m_gathered;  ///< the method has one round, of bytes, which a receiver decodes
   std::uint64_t m_seed;
   std::unique_ptr<Transport> m_self;
   Reduction m_reduction;
@@ -65,11 +67,12 @@ class OneRank {
   bool m_has_state = false;
 };
 
-/// `spec` with the option `key` of its first part set to `value`: replaced where it is given, appended where it is not.
+/// `spec` with option `key` of its first part set to `value`. The option is replaced if it is given, otherwise
+/// appended.
 std::string with_option(const std::string& spec, const std::string& key, const std::string& value);
 
-/// A gradient of `elements` values shaped like a layer: the largest matrix of 2^j columns that is no wider than tall,
-/// and the rest as a vector, so that low-rank methods have something to factor.
+/// A layout of `elements` values, shaped like a layer so that low-rank methods have something to factor: the largest
+/// matrix of 2^j columns that is not wider than tall, and the rest as a vector.
 Layout layer_like(index_t elements);
 
 }  // namespace gradcomp

@@ -1,6 +1,6 @@
 #pragma once
-// A receiver: what turns a message of bytes back into a gradient. Servers have one of their own; on the rank of a
-// sender it works with the sender's State.
+// A receiver turns a message of bytes back into a gradient. Servers have their own State for it. On the rank of a
+// sender, it works with the sender's State.
 #include <memory>
 
 #include "gradcomp/core/compressor.hpp"
@@ -10,13 +10,13 @@ namespace gradcomp {
 
 class Receiver {
  public:
-  /// With a State of its own, for messages of a bucket (or stripe) of this layout. `compressor` outlives it.
+  /// A receiver with its own State, for messages of a bucket (or stripe) of this layout. `compressor` outlives it.
   Receiver(const Compressor& compressor, const Layout& layout)
       : m_compressor(&compressor), m_own(compressor.prepare(layout)), m_state(m_own.get()) {}
-  /// With the State of a sender's stripe, which outlives it.
+  /// A receiver with the State of a sender's stripe, which outlives it.
   Receiver(const Compressor& compressor, State& state) : m_compressor(&compressor), m_state(&state) {}
 
-  /// Compressor::decode_add(): out += weight * decoded `payload`; a flagged message only raises the verdict's flag.
+  /// Compressor::decode_add(): out += weight * the decoded `payload`. A flagged message only raises the verdict's flag.
   void add(const Exec& exec, const Span<const std::byte>& payload, float weight, const Span<float>& out,
            Verdict& verdict) const {
     m_compressor->decode_add(exec, payload, weight, *m_state, out, verdict);

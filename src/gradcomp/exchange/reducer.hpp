@@ -1,11 +1,11 @@
 #pragma once
 // The contract of a reducer: how the messages of one bucket travel, round by round, until `mean` holds the estimate of
-// the mean gradient, with the same bits on every rank. Adding one is adding a file pair to exchange/reducers/
+// the mean gradient, with the same bits on every rank. To add a reducer, add a file pair to exchange/reducers/
 // (docs/adding-a-reducer.md).
 //
-// A reduction drives it: launch(0) complete(0) .. launch(R-1) complete(R-1), then finish. Between launch and complete
-// the calls that launch() named are carried, while other buckets launch theirs. All ranks make the calls in the same
-// order. A reducer does not remember the round: every hook receives it.
+// A reduction drives it: launch(0), complete(0), .. launch(R-1), complete(R-1), then finish(). The calls that launch()
+// names are carried between launch() and complete(), while other buckets launch theirs. All ranks make the calls in the
+// same order. A reducer does not remember the round: every hook receives it.
 #include <functional>
 #include <memory>
 #include <span>
@@ -17,9 +17,9 @@
 
 namespace gradcomp {
 
-/// What a reducer is made of. The tags [first_tag, first_tag + tags_per_reducer) are its own.
+/// What a reducer is made of. The tags [first_tag, first_tag + tags_per_reducer) belong to it alone.
 struct ReducerSetup {
-  const ParameterValues& common;  ///< of the method: reducer_parameters() are among them
+  const ParameterValues& common;  ///< options of the method, reducer_parameters() among them
   Sender& sender;                 ///< outlives the reducer
   int rank = 0, ranks = 1;
   int first_tag = 0;
@@ -34,26 +34,26 @@ class Reducer {
   Reducer(const Reducer&) = delete;
   Reducer& operator=(const Reducer&) = delete;
 
-  /// Exchanges of one step, the same number on every rank; the method's, unless messages take several hops.
+  /// Number of exchanges in one step, the same on every rank: the method's rounds, unless messages take several hops.
   virtual int rounds() const { return m_sender.rounds(); }
   /// The context under which this rank's messages are made.
   virtual Context adapted(const Context& context) const { return context; }
 
-  /// Compresses, or merges what arrived, and appends the calls of `round`; appends none if this rank only waits.
-  /// Buffers must live until complete().
+  /// Compresses, or merges what has arrived, and appends the calls of `round`. If this rank only waits, there are none.
+  /// The buffers of the calls must live until complete().
   virtual void launch(const Exec& exec, int round, std::vector<Call>& calls) = 0;
-  /// The calls of `round` have ended; `found` holds what each found, until the next launch().
+  /// The calls of `round` have ended. `found` holds what each of them found; it is valid until the next launch().
   virtual void complete(const Exec& exec, int round, std::span<const Found> found) = 0;
-  /// Writes the mean; raises the verdict's flag, with `mean` unspecified, when some rank flagged the step. Every rank
-  /// gets the same answer.
+  /// Writes the mean. If some rank flagged the step, raises the verdict's flag and leaves `mean` unspecified. Every
+  /// rank gets the same answer.
   virtual void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) = 0;
-  /// The step is skipped: memories get back what it took. `mean` as finish() left it.
+  /// The step is skipped: gives back to the memories what it took. `mean` is what finish() left.
   virtual void take_back(const Exec& exec, const Span<float>& mean) { m_sender.take_back(exec, mean); }
 
-  /// Memories of the reducer's own.
+  /// Memories of the reducer itself.
   virtual Memories memories() { return {}; }
   virtual index_t buffer_bytes() const { return 0; }
-  /// Of this step's messages that are not the sender's.
+  /// Bytes of this step's messages that are not the sender's.
   virtual MessageBytes more_bytes() const { return {}; }
 
  protected:
@@ -66,12 +66,12 @@ struct ReducerEntry {
   std::string name;
   std::string summary;                ///< one line
   std::vector<Parameter> parameters;  ///< named "reducer.<key>"
-  /// Why it cannot carry the messages of a method, one line; empty: it can.
+  /// Why it cannot carry the messages of a method, in one line; empty if it can.
   std::function<std::string(const Info& info)> refusal;
   std::function<std::unique_ptr<Reducer>(const ReducerSetup& setup)> make;
   /// Whether a bucket is sent in one stripe per rank, each to its owner.
   bool striped = false;
-  /// Whether all its calls are messages between two ranks, so that ranks may be in different rounds of many buckets.
+  /// Whether all its calls are messages between two ranks. Ranks may then be in different rounds of many buckets.
   bool in_any_order = false;
 };
 

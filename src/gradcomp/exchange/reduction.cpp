@@ -5,7 +5,7 @@
 namespace gradcomp {
 namespace {
 
-/// On the clock of now_seconds().
+/// Converts a time to the clock of now_seconds().
 double seconds_of(Clock::time_point time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
 
 Sender make_sender(const MethodSpec& method, const Layout& bucket, int ranks) {

@@ -1,7 +1,7 @@
 #pragma once
-// A reduction: one bucket under one method, from gradients to the estimate of their mean. It owns all that this needs
-// between steps: the sender with the compressor's State and the feedback, and the reducer. Nothing is allocated after
-// the constructor.
+// A reduction: one bucket under one method, from gradients to the estimate of their mean. It owns all that lives
+// between steps: the sender, with the compressor's State and the feedback, and the reducer. Only the constructor
+// allocates.
 //
 //   begin; launch(0), complete(0), .. launch(R-1), complete(R-1); finish; settle; take_back if skipped
 //
@@ -18,32 +18,32 @@ namespace gradcomp {
 
 class Reduction {
  public:
-  /// `bucket`: its tensors; the method's granularity is applied here. `transport` outlives the reduction. Buckets of
-  /// one transport have different numbers. Throws Error for a reducer that cannot carry the method's messages.
+  /// `bucket`: its tensors, to which this applies the method's granularity. `transport` outlives the reduction. Buckets
+  /// of one transport have different `number`s. Throws Error if the reducer cannot carry the method's messages.
   Reduction(const MethodSpec& method, const Layout& bucket, Transport& transport, int number = 0);
 
-  /// Exchanges of one step.
+  /// Number of exchanges in one step.
   int rounds() const { return m_reducer->rounds(); }
 
-  /// A new step on the complete `gradient`; finish() will write `mean` (Sender::begin). `timeline` may be null.
+  /// Starts a step on the complete `gradient`; finish() will write `mean` (Sender::begin()). `timeline` may be null.
   void begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean, const Context& context,
              Timeline* timeline);
-  /// Compresses (later rounds: merges), and starts the exchange of `round`.
+  /// Compresses (in later rounds: merges), and starts the exchange of `round`.
   void launch(const Exec& exec, int round);
   /// Whether the exchange of the launched round has ended. Never blocks.
   bool ready() { return m_calls.empty() || m_under_way.test(); }
-  /// Waits for the exchange of `round` and takes what came.
+  /// Waits for the exchange of `round` and processes what was received.
   void complete(const Exec& exec, int round);
-  /// Writes the mean; raises the verdict's flag when some rank flagged the step.
+  /// Writes the mean. Raises the verdict's flag if some rank flagged the step.
   void finish(const Exec& exec, Verdict& verdict);
-  /// Settles the step unless the verdict's flag is raised; waits for nothing.
+  /// Settles the step unless the verdict's flag is raised. Waits for nothing.
   void settle(const Exec& exec, const Verdict& verdict) { m_sender.settle(exec, m_mean, verdict); }
-  /// After settle(), when the step turned out to be skipped: the memories get back what it took.
+  /// Call it after settle() if the step is skipped: gives back to the memories what it took.
   void take_back(const Exec& exec) { m_reducer->take_back(exec, m_mean); }
 
-  /// Where the times of what comes next are noted; null: nowhere.
+  /// From now on records times in this timeline; null: records none.
   void note_in(Timeline* timeline) { m_timeline = timeline; }
-  /// Whether ranks may launch its later rounds in different orders among those of other reductions.
+  /// Whether ranks may launch its later rounds in different orders relative to other reductions.
   bool in_any_order() const { return m_in_any_order; }
 
   Sender& sender() { return m_sender; }
@@ -63,7 +63,7 @@ class Reduction {
   Timeline* m_timeline = nullptr;
 };
 
-/// A whole step. Returns whether it was skipped.
+/// Makes a whole step. Returns whether it was skipped.
 bool reduce(Reduction& reduction, const Exec& exec, const Span<const float>& gradient, const Span<float>& mean,
             const Context& context, Verdict& verdict);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Every reducer of exchange/reducers/, found by CMake (cmake/Registry.cmake): adding one is adding its file pair
+// All reducers of exchange/reducers/, which CMake finds (cmake/Registry.cmake). To add one, add its file pair
 // (docs/adding-a-reducer.md).
 #include <string>
 #include <vector>
@@ -8,16 +8,17 @@
 
 namespace gradcomp {
 
-/// All entries, sorted by name. Defined in the generated source of the exchange layer.
+/// All entries, sorted by name. The generated source of the exchange layer defines it.
 const std::vector<ReducerEntry>& all_reducers();
 
-/// The entry called `name`; throws Error that says why when it cannot carry this method's messages.
+/// The entry with this name. If the name is unknown, or the reducer cannot carry this method's messages, throws an
+/// Error that says why.
 const ReducerEntry& reducer_for(const std::string& name, const Info& info);
 
-/// Names of the reducers that can carry this method's messages, its default first.
+/// Names of the reducers that can carry this method's messages; the method's default comes first.
 std::vector<std::string> reducers_of(const Info& info);
 
-/// Options of the reducers, shared by all methods: those that can carry it, and their sub-options.
+/// The parameters `reducer` and `reducer.<key>`, with the reducers that can carry this method's messages.
 std::vector<Parameter> reducer_parameters(const Info& info);
 
 }  // namespace gradcomp

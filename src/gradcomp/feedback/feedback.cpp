@@ -13,7 +13,7 @@ struct Kind {
   Role velocity;  ///< of Source::velocity
 };
 constexpr std::array<Kind, 4> kinds = {{
-    {"none", Source::Kind::none, Role::residual, Role::velocity},  // it has neither
+    {"none", Source::Kind::none, Role::residual, Role::velocity},  // it has no memories
     {"residual", Source::Kind::residual, Role::residual, Role::velocity},
     {"momentum_correction", Source::Kind::momentum_correction, Role::velocity_sum, Role::velocity},
     {"ef21", Source::Kind::ef21, Role::ef21_sent, Role::ef21_gradient_mean},
@@ -23,7 +23,8 @@ const Kind& kind_of(const ParameterValues& common) {
   for (const Kind& k : kinds) {
     if (common.text("feedback") == k.name) return k;
   }
-  throw Error("feedback '" + common.text("feedback") + "' is unknown");
+  throw Error("feedback '" + common.text("feedback") +
+              "' is unknown; allowed: none, residual, momentum_correction, ef21");
 }
 
 double norm_of(const Exec& exec, const Span<const float>& x) {
@@ -68,7 +69,7 @@ Feedback::Feedback(const ParameterValues& common, index_t count)
   m_rule.kind = kind_of(common).kind;
   m_rule.count = count;
   require(m_rule.kind != Source::Kind::none || m_clip == 0,
-          "feedback.clip={} with feedback=none: clipping is a part of the feedback; allowed: 0", m_clip);
+          "feedback.clip={} with feedback=none: clipping is a part of the feedback; allowed: feedback.clip=0", m_clip);
   m_rule.beta = static_cast<float>(common.real("feedback.beta"));
   m_rule.gamma = static_cast<float>(common.real("feedback.gamma"));
   const auto make = [&](Vector<float>& array) {

@@ -1,6 +1,6 @@
 #pragma once
-// Feedback: what a worker remembers of the gradient that it did not send. Owns the memories of one bucket and builds
-// the Source that a compressor reads through.
+// Feedback: what a rank remembers of the gradient that it did not send. It owns the memories of one bucket and builds
+// the Source that a compressor reads.
 #include <string>
 #include <vector>
 
@@ -9,39 +9,40 @@
 
 namespace gradcomp {
 
-/// Options of the feedback, shared by all methods: the kinds and the default that `info` declares.
+/// The parameters `feedback` and `feedback.<key>`, which all methods share. `info` declares the allowed kinds and the
+/// default.
 std::vector<Parameter> feedback_parameters(const Info& info);
 
-/// Whether what was not sent is scaled when the learning rate changes. `common`: as Feedback's.
+/// Whether the unsent part is scaled when the learning rate changes. `common`: as in Feedback.
 bool is_rate_aware(const ParameterValues& common);
 
-/// True when the feedback applies the momentum, and the optimiser's must be off. `common`: as Feedback's.
+/// Whether the feedback applies the momentum, so that the optimiser's must be off. `common`: as in Feedback.
 bool holds_momentum(const ParameterValues& common);
 
 class Feedback {
  public:
-  /// Memories, all zero, for `count` elements. `common` holds the values of feedback_parameters(). Throws Error for
-  /// options that do not go together.
+  /// Makes the memories for `count` elements, all zero. `common` holds the values of feedback_parameters(). Throws
+  /// Error if options exclude each other.
   Feedback(const ParameterValues& common, index_t count);
 
   bool has_memory() const { return m_memory.size() > 0; }
 
-  /// Call it before a step whose mean will be applied with `rate`: with feedback.rate_aware, the memory is scaled to
+  /// Call it before a step whose mean will be applied with `rate`. With feedback.rate_aware, it scales the memory to
   /// this rate.
   void follow_rate(const Exec& exec, double rate) const { m_rate.follow(exec, rate, m_memory); }
 
   /// The source of one step. `gradient` has `count` elements, is complete, and outlives the step. With feedback.clip,
-  /// its norm is computed (1 read, waits for exec) and the gradient scaled to at most clip / sqrt(ranks).
+  /// its norm is computed (1 read, waits for exec) and the gradient is scaled to at most clip / sqrt(ranks).
   Source source(const Exec& exec, const Span<const float>& gradient, int ranks) const;
 
-  /// Call it after a step; does nothing if flags(0) != 0 (core/verdict.hpp), because the step is then skipped. `out` is
-  /// the mean of the ranks' decoded messages; for ef21 it becomes the estimate of the mean gradient, the sum of all
-  /// these means.
+  /// Call it after a step. It does nothing if flags(0) != 0 (core/verdict.hpp), because the step is then skipped. `out`
+  /// is the mean of the ranks' decoded messages. For ef21, `out` becomes the estimate of the mean gradient, which is
+  /// the sum of these means over all steps.
   void settle(const Exec& exec, const Span<float>& out, const Span<const std::uint32_t>& flags) const;
 
   /// Named memories, for checkpoints and the report of state bytes. The first one is Source::memory.
   Memories memories() const;
-  /// Work space that is no memory.
+  /// Bytes of the work space, which is no memory.
   index_t scratch_bytes() const { return static_cast<index_t>(m_work.size()) * size_of(DType::f32); }
 
  private:

@@ -5,7 +5,7 @@
 namespace gradcomp {
 namespace {
 
-/// The array on the host, zeros where there is none.
+/// The array on the host; zeros if `device` is null.
 std::vector<float> on_host(const Exec& exec, const float* device, index_t count) {
   std::vector<float> host(static_cast<std::size_t>(count));
   if (device == nullptr) return host;

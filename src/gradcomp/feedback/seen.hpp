@@ -6,8 +6,8 @@
 
 namespace gradcomp {
 
-/// a of every element as Source::accumulate() will form it (finite gradients), on the host; the memories stay as they
-/// are. Waits for `exec`.
+/// Returns, on the host, a of every element as Source::accumulate() will form it if the gradient is finite. The
+/// memories stay as they are. Waits for `exec`.
 std::vector<float> seen_by_compressor(const Exec& exec, const Source& source);
 
 }  // namespace gradcomp

@@ -11,7 +11,7 @@
 namespace gradcomp::sampling {
 namespace {
 
-/// First word of the stream of draws, apart from those of data/.
+/// First word of the random stream of draws, which differs from those of data/.
 constexpr std::uint64_t draw_stream = 0x4D43;
 
 bool usable(float loss) { return std::isfinite(loss); }
@@ -57,14 +57,14 @@ std::vector<float> unbiased_weights(const std::vector<double>& p, std::span<cons
 }
 
 std::vector<index_t> draw(const std::vector<double>& p, index_t count, std::uint64_t seed, index_t step, int rank) {
-  require(!p.empty(), "there is no sample to draw from");
+  require(!p.empty(), "sampler: no sample to draw from, expected at least one");
   std::vector<double> up_to(p.size());
   std::partial_sum(p.begin(), p.end(), up_to.begin());
   data::CounterRng rng(seed ^ draw_stream << 48U, static_cast<std::uint64_t>(step), static_cast<std::uint64_t>(rank));
   std::vector<index_t> drawn(static_cast<std::size_t>(count));
   for (index_t& i : drawn) {
     const double u = static_cast<double>(rng.next() >> 11U) * 0x1p-53 * up_to.back();
-    i = std::upper_bound(up_to.begin(), up_to.end(), u) - up_to.begin();  // the first whose sum is above u: its p > 0
+    i = std::upper_bound(up_to.begin(), up_to.end(), u) - up_to.begin();  // p > 0 here: the first sum above u
   }
   return drawn;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Carries out resharding: ranks tell each other their sums and offers, agree on the swaps, and send what leaves them.
+// Resharding: ranks tell each other their sums and offers, agree on the swaps, and send the samples that leave them.
 #include <memory>
 #include <vector>
 
@@ -10,12 +10,12 @@ namespace gradcomp::sampling {
 
 class Resharder {
  public:
-  /// Collective. `most`: largest number of swaps of all ranks in one call; `tolerance`: allowed deviation of a sum,
-  /// relative to the mean.
+  /// Collective. `tolerance`: allowed deviation of a rank's sum from the mean over ranks, relative to this mean.
+  /// `most`: largest number of swaps of all ranks in one call.
   Resharder(Transport& transport, double tolerance, index_t most);
 
-  /// Swaps samples in place, with their losses. A sample travels as its number and its loss, 16 bytes: every rank can
-  /// read or generate the whole data set. Collective.
+  /// Swaps samples, with their losses, in place. A sample travels as its number and its loss, 16 bytes, because every
+  /// rank can read or generate the whole data set. Collective.
   Resharded swap(const Exec& exec, std::vector<index_t>& samples, std::vector<float>& losses);
 
  private:

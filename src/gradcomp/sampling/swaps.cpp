@@ -9,7 +9,7 @@
 namespace gradcomp::sampling {
 namespace {
 
-/// The swap of the two ranks that brings the farther one nearer to the mean, by the largest loss that does.
+/// The swap with the largest loss that brings the farther of the two ranks nearer to the mean.
 std::optional<Swap> best_swap(const Offers& donor, const Offers& receiver, double above, double below,
                               const std::set<index_t>& moved) {
   const auto is_free = [&](const Offer& offer) { return !moved.contains(offer.sample); };

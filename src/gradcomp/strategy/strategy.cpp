@@ -28,7 +28,7 @@ UpdateOptions update_options(const UpdateOptions& job, const MethodSpec& method)
   const bool votes = info.property == Info::Property::sign;
   if (!holds_momentum(method.common) && !votes && !info.rate_inside) return job;
   require(job.optimiser.name == "sgd",
-          "method '{}' takes no momentum of the optimiser, and {} cannot leave it out; allowed: --optimiser sgd",
+          "method '{}' needs an optimiser without momentum, and {} always has one; allowed: --optimiser sgd",
           method.text, job.optimiser.name);
   UpdateOptions without = job;
   without.optimiser.momentum = 0;

@@ -1,9 +1,9 @@
 #pragma once
-// The contract of a strategy: when and with whom replicas agree. It owns the exchange with its memories and the
-// updater; the trainer knows batch, forward, backward and "these tensors are ready", and no exchange. Adding one is
-// adding a file pair to strategy/strategies/ (docs/adding-a-strategy.md).
+// The contract of a strategy: when and with whom replicas agree. It owns the exchange, with its memories, and the
+// updater. The trainer knows the batch, forward, backward and which tensors are ready, but no exchange. To add a
+// strategy, add a file pair to strategy/strategies/ (docs/adding-a-strategy.md).
 //
-// One step:  begin; [forward: before_layer ..]; [backward: ready ..]; end
+// One step:  begin(); in forward before_layer() ..; in backward ready() ..; end()
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,13 +14,13 @@
 
 namespace gradcomp {
 
-/// One step of the training. The arrays are the trainer's and stay the same from step to step.
+/// One step of the training. The trainer owns the arrays, which stay the same from step to step.
 struct StepContext {
   index_t step = 0;
   double rate = 0;       ///< learning rate
-  Span<float> gradient;  ///< being filled by backward; the strategy may overwrite it in end()
+  Span<float> gradient;  ///< backward fills it; the strategy may overwrite it in end()
   Span<float> parameters;
-  Span<float> buffers;  ///< of the model, which are no parameters: running statistics, hidden state
+  Span<float> buffers;  ///< of the model besides its parameters: running statistics, hidden state
   Timeline* timeline = nullptr;
 };
 
@@ -28,57 +28,58 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
   virtual std::string name() const = 0;
-  /// As many of the last ranks train on no batches: a trainer there calls begin() and end() alone, in which they serve
-  /// the others.
+  /// Number of ranks, the last ones, that train on no batches. There a trainer calls begin() and end() alone, in which
+  /// the rank serves the others.
   virtual int dedicated_ranks() const { return 0; }
-  /// Steps from one exchange to the next: a trainer times and evaluates in multiples of it.
+  /// Steps from one exchange to the next. A trainer times and evaluates in multiples of it.
   virtual index_t period() const { return 1; }
-  /// Whether all ranks are in the same step when end() returns, so that a trainer may synchronise them before each
-  /// step. Otherwise a rank must not wait outside the strategy, except in drain(), because others may wait for it.
+  /// Whether all ranks are in the same step when end() returns. A trainer may then synchronise them before each step.
+  /// Otherwise a rank must not wait outside the strategy, except in drain(), because others may wait for it.
   virtual bool in_step() const { return true; }
-  /// Whether end() of the next step, or drain(), may be the first to report a step and whether it was skipped.
+  /// Whether a step, and whether it was skipped, may be reported as late as in end() of the next step or in drain().
   virtual bool reports_late() const { return !device_is_host; }
 
+  /// Begins a step, before forward.
   virtual void begin(const Exec& exec, const StepContext& context) = 0;
-  /// In forward, before the layer that begins with this segment: its parameters must be current.
+  /// In forward, before the layer that begins with this segment: makes its parameters current.
   virtual void before_layer(const Exec& /*exec*/, std::size_t /*segment*/) {}
-  /// In backward: the gradients of all segments from `first_segment` on are complete.
+  /// In backward: tells that the gradients of all segments from `first_segment` on are complete.
   virtual void ready(const Exec& exec, std::size_t first_segment) = 0;
-  /// Ends the step: exchanges and updates as the strategy does. `idle` is called while it waits.
+  /// Ends the step: exchanges and updates as the strategy does. Calls `idle` while it waits.
   virtual StepReport end(const Exec& exec, const Idle& idle) = 0;
-  /// After end(): the mean loss of this rank's batch in the step.
+  /// Call it after end() with the mean loss of this rank's batch in the step.
   virtual void observe(double /*loss*/) {}
-  /// Finishes everything that is in progress, so that memories are complete: called before evaluations, checkpoints and
-  /// hashes. Returns what end() has not yet reported of earlier steps.
+  /// Finishes everything that is in progress, so that memories are complete. Call it before evaluations, checkpoints
+  /// and hashes. Returns what end() has not yet reported of earlier steps.
   virtual StepReport drain(const Exec& /*exec*/) { return {}; }
-  /// Does a share of a server's or engine's work; called between layers and while others wait. Returns false if there
-  /// was none.
+  /// Does a share of the work of a server or an engine. Call it between layers and while others wait. Returns false if
+  /// there was no work.
   virtual bool progress(const Exec& /*exec*/) { return false; }
 
-  /// The parameters on which all ranks agree: what is evaluated and hashed. `parameters`: the trainer's.
+  /// The parameters on which all ranks agree, which are evaluated and hashed. `parameters` are the trainer's.
   virtual Span<const float> agreed(const Span<const float>& parameters) const { return parameters; }
 
   virtual Memories memories() = 0;
-  /// Work space, for the report of memory.
+  /// Bytes of work space, for the report of memory.
   virtual index_t work_bytes() const = 0;
 };
 
-/// Options of make_strategy() that are the job's.
+/// The options of make_strategy() that belong to the job.
 struct StrategyOptions {
-  std::string strategy = "overlapped";  ///< spec name:key=value, for methods whose spec says strategy=job
+  std::string strategy = "overlapped";  ///< spec name:key=value, for methods with strategy=job
   ExchangeOptions exchange;
   UpdateOptions update;
-  bool keep_gradient = false;  ///< end() must leave the gradient as it is
+  bool keep_gradient = false;  ///< whether end() must leave the gradient as it is
 };
 
 /// What a strategy is made of.
 struct StrategySetup {
   const MethodSpec& method;
   const Layout& layout;
-  index_t buffers = 0;  ///< elements of StepContext::buffers
+  index_t buffers = 0;  ///< number of elements in StepContext::buffers
   Transport& transport;
   const StrategyOptions& job;
-  const ParameterValues& own;  ///< the entry's parameters
+  const ParameterValues& own;  ///< values of the entry's parameters
 };
 
 /// What strategies/<name>.cpp defines: `StrategyEntry gradcomp::strategies::<name>()`.
@@ -90,15 +91,16 @@ struct StrategyEntry {
   std::function<std::unique_ptr<Strategy>(const StrategySetup& setup)> make;
 };
 
-/// All entries, sorted by name. Defined in the generated source of the strategy layer.
+/// All entries, sorted by name. The generated source of the strategy layer defines it.
 const std::vector<StrategyEntry>& all_strategies();
 
-/// The strategy of one method under a job: its entry and all options, defaults filled in.
+/// The strategy of one method in a job: its entry and all options, with defaults filled in.
 struct StrategyChoice {
   const StrategyEntry& entry;
   ParameterValues own;
 };
-/// Throws Error that says what is allowed for an unknown name or option.
+/// The choice of the method, or `job` if the method leaves it to the job. For an unknown name or option, throws an
+/// Error that says what is allowed.
 StrategyChoice choose_strategy(const MethodSpec& method, const std::string& job);
 
 /// Collective. Throws the same AgreedError on every rank if ranks want different strategies, or if a rank cannot make
@@ -107,9 +109,9 @@ std::unique_ptr<Strategy> make_strategy(const MethodSpec& method, const Layout& 
                                         Transport& transport, const StrategyOptions& options);
 
 /// The update options of a method in a job. Momentum is applied once: by the feedback if it has momentum, otherwise by
-/// the optimiser. Votes get no momentum: their steps all have one size, and a momentum of 0.9 would make them ten times
+/// the optimiser. Votes get no momentum: all their steps have one size, and a momentum of 0.9 would make them ten times
 /// as long (signum applies its momentum before it takes the signs). Methods with Info::rate_inside get none either, as
-/// in the authors' work. Throws Error for an optimiser that cannot run without momentum.
+/// in the authors' work. Throws Error if the optimiser cannot run without momentum.
 UpdateOptions update_options(const UpdateOptions& job, const MethodSpec& method);
 
 }  // namespace gradcomp

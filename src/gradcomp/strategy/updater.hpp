@@ -1,6 +1,6 @@
 #pragma once
-// The updater applies a mean gradient to parameters. It knows norms, clipping and the optimiser, but no exchange;
-// strategies drive it.
+// The updater applies a mean gradient to parameters. It knows norms, clipping and the optimiser, but no exchange.
+// Strategies drive it.
 #include <memory>
 #include <vector>
 
@@ -12,7 +12,7 @@ namespace gradcomp {
 
 struct UpdateOptions {
   nn::OptimiserOptions optimiser;
-  double clip = 0;  ///< largest L2 norm of the mean gradient; 0 stands for no limit
+  double clip = 0;  ///< largest L2 norm of the mean gradient; 0: no limit
 };
 
 class Updater {
@@ -20,14 +20,14 @@ class Updater {
   /// For a model of this layout. The mean arrives in parts with these numbers of elements, in order and without gaps.
   Updater(const Layout& layout, const std::vector<index_t>& parts, const UpdateOptions& options);
 
-  /// The part of the mean that begins at element `offset` is complete: adds it to the norm.
+  /// Tells that the part of the mean that begins at element `offset` is complete; adds it to the norm.
   void observe(const Exec& exec, index_t offset, const Span<const float>& mean);
 
-  /// One update of all parameters, after all parts were observed, unless the verdict's flag is raised. `mean` is
-  /// clipped in place. Returns false, on hosts, when it was skipped.
+  /// Updates all parameters once, after all parts were observed, unless the verdict's flag is raised. Clips `mean` in
+  /// place. On hosts, returns false if the update was skipped.
   bool apply(const Exec& exec, double rate, const Span<float>& parameters, const Span<float>& mean,
              const Verdict& verdict);
-  /// The same without a condition.
+  /// The same for the flags of a verdict, in the memory of the device; null: updates in any case.
   void apply(const Exec& exec, double rate, const Span<float>& parameters, const Span<float>& mean,
              const std::uint32_t* flags = nullptr);
 

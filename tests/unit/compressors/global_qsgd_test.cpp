@@ -103,7 +103,7 @@ TEST(GlobalQsgd, NoFieldCarriesForAnyNumberOfRanks) {
     Rig("global_qsgd", {{"bits", "4"}}, Layout::flat(3), 8).step(std::vector<Floats>(8, Floats(3, 1)));
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "global_qsgd: sums of 4 bits hold the levels of 7 ranks at most, there are 8");
+    EXPECT_STREQ(error.what(), "global_qsgd: sums of 4 bits hold the levels of at most 7 ranks, but there are 8");
   }
 }
 

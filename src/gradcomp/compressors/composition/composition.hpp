@@ -1,6 +1,6 @@
 #pragma once
-// Methods made of methods, which a spec joins with +: a sparsifier and a value coder (hybrid), and an entropy stage
-// behind either or any other method of one bytes round.
+// Methods that are made of methods, which a spec joins with `+`: a sparsifier with a value coder (hybrid), and an
+// entropy stage behind a hybrid or behind any other method that has one bytes round.
 #include <memory>
 #include <string>
 
@@ -8,20 +8,21 @@
 
 namespace gradcomp::compressors {
 
-/// `sparsifier` chooses entries, `coder` codes their values as one flat tensor (hybrid.hpp). Throws Error that says
-/// what is allowed when one of them cannot serve.
+/// A method whose `sparsifier` chooses entries and whose `coder` codes their values as one flat tensor (hybrid.hpp). If
+/// one of them cannot serve, throws an Error that lists what is allowed.
 std::unique_ptr<Compressor> make_hybrid(std::shared_ptr<const Compressor> sparsifier,
                                         std::shared_ptr<const Compressor> coder);
 
-/// Names of the methods that make_hybrid() takes with their defaults, as coders and before them.
+/// Names of the methods that make_hybrid() takes with their default options, as coders and as sparsifiers.
 std::string value_coder_names();
 std::string hybrid_sparsifier_names();
 
-/// `inner` with Huffman-coded sections (entropy_stage.hpp). Throws Error unless it has one bytes round and an allgather
-/// can carry it.
+/// `inner` with Huffman-coded sections (entropy_stage.hpp). Throws Error unless `inner` has exactly one round, of
+/// bytes.
 std::unique_ptr<Compressor> make_entropy_stage(std::shared_ptr<const Compressor> inner);
 
-/// Options of a composition: one text with the names and options of all parts, so that a header's hash covers them.
+/// Options of a composition: one text with the names and options of all parts, so that the hash in a header covers
+/// them.
 ParameterValues composed_options(const std::string& parts);
 
 /// "name:key=value..." of a method or composition.

@@ -8,13 +8,13 @@ namespace {
 Info staged(Info info) {
   const bool one = info.rounds.size() == 1 && info.rounds[0] == MessageKind::bytes;
   require(one,
-          "huffman codes the bytes of one round, and {} sends other messages; allowed before it: methods of one "
+          "{} cannot stand before +huffman, which codes one message of bytes; allowed: methods with one "
           "bytes round",
           info.name);
   info.name += "+huffman";
   info.host_sizes = true;
   info.summary += "; Huffman-coded";
-  // for reducers that decode whole payloads: neither entries nor bits can be read between the ranks
+  // Reducers see only whole payloads: no entry and no bit of a coded payload can be read on its way between ranks.
   info.sparse = info.votes = false;
   if (info.reducer == "vote") info.reducer = "allgather";
   info.bytes_formula = "at most " + info.bytes_formula;
@@ -85,7 +85,7 @@ void EntropyStage::do_decode_add(const Exec& exec, const Span<const std::byte>& 
     size = own.coder.decode(exec, sections, plain);
   } else {
     require(size <= static_cast<index_t>(own.decoded.size()) - payload_header_bytes,
-            "{}: payload of {} bytes, at most {} are possible", info().name, payload.size(), own.decoded.size());
+            "{}: payload of {} bytes, expected at most {}", info().name, payload.size(), own.decoded.size());
     copy_bytes(exec, sections.data(), size, plain);
   }
   write_header(exec, inner, own.decoded);

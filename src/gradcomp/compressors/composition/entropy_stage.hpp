@@ -1,20 +1,20 @@
 #pragma once
-// The entropy stage of a composition: `method+huffman`. The sections of the inner method's payload, as bytes, in
-// Huffman codes (coders/huffman.hpp), or as they are where that is not shorter.
+// The entropy stage of a composition, `method+huffman`. It codes the sections of the inner method's payload, as bytes,
+// with a Huffman code (coders/huffman.hpp). If that is not shorter, it sends the sections as they are.
 //
-// Payload: the inner header's elements, kept and flags, this composition's method and options; flag_huffman says
-// whether the sections are coded. Choice, feedback, flags and checks are the inner method's. Reads the sections three
-// times (histogram, lengths, codes) and writes them once.
+// Payload: the header has the elements, kept and flags of the inner header, and the method and options of this
+// composition; flag_huffman says whether the sections are coded. Choice, feedback, flags and checks are those of the
+// inner method. Passes over the sections: 3 reads (histogram, lengths, codes) and 1 write.
 #include "gradcomp/coders/huffman.hpp"
 #include "gradcomp/compressors/composition/composition.hpp"
 
 namespace gradcomp::compressors {
 
-/// In PayloadHeader::flags; no method uses the bit.
+/// A bit of PayloadHeader::flags that no method uses.
 inline constexpr std::uint32_t flag_huffman = 1u << 1;
 
 struct EntropyState final : State {
-  /// `capacity`: of payloads, header included.
+  /// `capacity`: largest size of a payload in bytes, header included.
   EntropyState(const Layout& bucket, std::unique_ptr<State> inner_state, index_t capacity);
 
   Memories memories() override { return inner->memories(); }

@@ -18,14 +18,14 @@ using kernels::warp_lanes;
 constexpr index_t chunk = 4096;
 constexpr index_t chunk_count(index_t entries) { return (entries + chunk - 1) / chunk; }
 
-/// Whether the method's payload ends in `kept` floats and its messages offer the entries.
+/// Whether the payload of the method ends in `kept` floats and its messages list the entries.
 bool is_sparsifier(const Compressor& method) { return dynamic_cast<const Sparsifier*>(&method) != nullptr; }
 bool is_coder(const Compressor& method) {
   return method.can_resize() && method.rounds() == 1 && method.info().rounds[0] == MessageKind::bytes &&
          method.has_fixed_bytes();
 }
 
-/// Names of all methods that serve with their defaults.
+/// Names of all methods that serve with their default options.
 std::string names_of(bool (*serves)(const Compressor&)) {
   std::vector<std::string> names;
   for (const Entry& entry : all_entries()) {
@@ -49,19 +49,19 @@ Info hybrid_info(const Compressor& sparsifier, const Compressor& coder) {
   info.sends_values = false;
   info.scale_free = info.scale_free && coder.info().scale_free;
   info.reducer = "allgather";
-  info.sparse = false;  // the values are known to the coder alone
+  info.sparse = false;  // only the coder knows the values
   info.bytes_formula = "indices + 4 + (" + coder.info().bytes_formula + ") of one tensor with n = k";
   return info;
 }
 
-/// The values of `most` entries as one tensor; its random numbers are the bucket's.
+/// The values of `most` entries as one tensor, which uses the random numbers of the bucket's first segment.
 Layout flat_values(const Layout& bucket, index_t most) {
   Layout values = Layout::flat(most, "values");
   values.segments[0].id = bucket.segments.empty() ? 0 : bucket.segments[0].id;
   return values;
 }
 
-/// scale[0] = <v, q> / <q, q> within [0, 1]; 1 where q = 0. Sums in a fixed order.
+/// scale[0] = <v, q> / <q, q>, limited to [0, 1]; 1 if q = 0. Sums are formed in a fixed order.
 void fit_scale(const Exec& exec, const float* v, const float* q, index_t count, const Vector<double>& partial,
                float* scale) {
   const index_t chunks = chunk_count(count);
@@ -98,7 +98,7 @@ void fit_scale(const Exec& exec, const float* v, const float* q, index_t count, 
       });
 }
 
-/// Returns to the memory what the coder did not say of the sent entries.
+/// Returns v - c q of every sent entry to the memory.
 void return_rest(const Exec& exec, const Source& source, const SparseView& entries, const float* q,
                  const float* scale) {
   Kokkos::parallel_for(
@@ -208,8 +208,8 @@ void Hybrid::do_decode_add(const Exec& exec, const Span<const std::byte>& payloa
                            const Span<float>& out, Verdict& verdict) const {
   const std::string& name = info().name;
   const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0), PayloadHeader::any_flags);
-  require(head.kept <= static_cast<std::uint64_t>(own.most()), "{}: payload of {} entries, at most {} are possible",
-          name, head.kept, own.most());
+  require(head.kept <= static_cast<std::uint64_t>(own.most()), "{}: payload of {} entries, expected at most {}", name,
+          head.kept, own.most());
   const auto kept = static_cast<index_t>(head.kept);
   index_t indices = static_cast<index_t>(payload.size()) - payload_header_bytes;
   PayloadHeader sparse = m_sparsifier->header(own.layout.count(), kept);
@@ -220,7 +220,7 @@ void Hybrid::do_decode_add(const Exec& exec, const Span<const std::byte>& payloa
     indices -= 4 + coded;
     require(indices >= 0 && indices % 4 == 0 &&
                 payload_header_bytes + indices + 4 * kept <= static_cast<index_t>(own.sparse_plain.size()),
-            "{}: payload of {} bytes is wrong for {} entries", name, payload.size(), kept);
+            "{}: payload of {} bytes does not fit {} entries", name, payload.size(), kept);
     require(reinterpret_cast<std::uintptr_t>(payload.data()) % 4 == 0, "{}: payload is not aligned to 4 bytes", name);
     const std::byte* const sections = payload.data() + payload_header_bytes;
     float scale = 0;
@@ -237,7 +237,7 @@ void Hybrid::do_decode_add(const Exec& exec, const Span<const std::byte>& payloa
     indices += 4 * kept;
   }
   require(indices <= static_cast<index_t>(own.sparse_plain.size()) - payload_header_bytes,
-          "{}: payload of {} bytes, at most {} are possible", name, payload.size(), own.payload.size());
+          "{}: payload of {} bytes, expected at most {}", name, payload.size(), own.payload.size());
   write_header(exec, sparse, own.sparse_plain);
   m_sparsifier->decode_add(exec, subspan(Span<const std::byte>(own.sparse_plain), 0, payload_header_bytes + indices),
                            weight, *own.sparse, out, verdict);

@@ -1,20 +1,23 @@
 #pragma once
-// A hybrid: a sparsifier chooses entries, a value coder codes their values as one flat tensor (`top_k+qsgd`; as of
-// Basu et al., "Qsparse-local-SGD", NeurIPS 2019).
+// A hybrid: a sparsifier chooses entries, and a value coder codes their values as one flat tensor, as in `top_k+qsgd`
+// (Basu et al., "Qsparse-local-SGD", NeurIPS 2019).
 //
-// Decoded: c q_j at the chosen indices, q what the coder's receivers decode for the values v. Without a memory c = 1:
-// where the coder is unbiased, so are the chosen entries. With one c = <v, q> / <q, q>, within [0, 1], is what misses
-// least of v, and the memory keeps v - c q at the chosen indices. An unbiased coder of variance w |v|^2 is no
-// contraction by itself; with this c the hybrid always is one: |v - c q|^2 <= |v|^2, in the mean no more than
-// w / (1 + w) |v|^2 (what c = 1 / (1 + w) misses), hence |a - C(a)|^2 <= (1 - (k / n) / (1 + w)) |a|^2 behind top_k.
-// Payload: the sparsifier's section of indices and flags; f32 c; the coder's sections for `kept` elements. The entries
-// of several ranks cannot be merged as they are: an allgather carries them.
+// Decoded are the values c q_j at the chosen indices; q is what the receivers of the coder decode for the values v.
+// Without a memory c = 1, so if the coder is unbiased, the decoded values are unbiased too. With a memory c = <v, q> /
+// <q, q>, limited to [0, 1]. This c has the smallest error |v - c q|, and the memory keeps v - c q at the chosen
+// indices. An unbiased coder of variance w |v|^2 is no contraction by itself, but with this c the hybrid always is: |v
+// - c q|^2 <= |v|^2, and on average at most w / (1 + w) |v|^2, which c = 1 / (1 + w) would reach. Behind top_k, this
+// gives |a - C(a)|^2 <= (1 - (k / n) / (1 + w)) |a|^2.
+//
+// Payload: the sparsifier's section of indices and its flags; f32 c; the coder's sections for `kept` elements. The
+// coded entries of several ranks cannot be merged, so the reducer is an allgather.
 #include "gradcomp/compressors/composition/composition.hpp"
 
 namespace gradcomp::compressors {
 
 struct HybridState final : State {
-  /// `most`: entries that a message can have; both states are of the parts, whose payloads take up to these bytes.
+  /// `most`: largest number of entries of a message. `sparse_bytes`, `coder_bytes`: capacity of the payloads of the
+  /// parts, to which the two states belong.
   HybridState(const Layout& bucket, std::unique_ptr<State> sparse_state, std::unique_ptr<State> coder_state,
               index_t most, index_t sparse_bytes, index_t coder_bytes);
 
@@ -27,7 +30,7 @@ struct HybridState final : State {
   Vector<float> decoded;                        ///< [most] what the coder decodes to
   Vector<double> partial;                       ///< [2 x chunks of 4096] sums for c
   Vector<std::byte> payload;                    ///< what is sent
-  Vector<std::byte> sparse_plain, coder_plain;  ///< payloads of the parts, put together by decode_add()
+  Vector<std::byte> sparse_plain, coder_plain;  ///< payloads of the parts, which decode_add() puts together
 };
 
 class Hybrid final : public CompressorOf<HybridState> {

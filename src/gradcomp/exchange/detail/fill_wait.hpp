@@ -1,5 +1,5 @@
 #pragma once
-// Work that fills the wait for an exchange, in portions, without holding the exchange up.
+// Work that fills the wait for an exchange, in portions, without delaying the exchange.
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -9,18 +9,19 @@
 
 namespace gradcomp {
 
-/// Calls idle(), which returns whether there was work, until ended() or there is none.
+/// Calls idle(), which returns whether there was work, until ended() returns true or there is no work.
 ///
 /// The communication thread may share this core. While a portion of work runs, that thread gets too little of the core
-/// to move many messages, so a wait that would have been short lasts as long as there is work to fill it. Before each
-/// portion the thread therefore has the core for itself, for an eighth of the time that the portion before took. A
-/// short exchange ends within this pause, and a long one leaves at least eight ninths of its time to the work.
+/// to move many messages, so that a wait that would have been short would last as long as there is work to fill it.
+/// Therefore the communication thread has the core for itself before each portion, for an eighth of the time that the
+/// portion before took. A short exchange ends within this pause, and a long one leaves at least eight ninths of its
+/// time to the work.
 ///
-/// `portion`: seconds of the last portion, kept by the caller. `timeline`, which may be null, gets the pauses as
-/// waiting.
+/// `portion`: seconds of the last portion; the caller keeps it. `timeline` records the pauses as waiting; it may be
+/// null.
 template <class Idle, class Ended>
 void fill_wait(double& portion, Timeline* timeline, const Idle& idle, const Ended& ended) {
-  constexpr double shortest = 20e-6;  // seconds; a yield would be too little
+  constexpr double shortest = 20e-6;  // seconds; a yield would be too short
   const auto ends_soon = [&] {
     if (ended()) return true;
     const WaitScope waiting(timeline);

@@ -11,7 +11,7 @@
 namespace gradcomp {
 namespace {
 
-/// Most bytes that a hop brings to be combined or widened.
+/// Largest number of bytes that a hop receives to combine or widen them.
 index_t room_needed(const Sender& sender, const HopPlan& plan) {
   int span = 0;
   for (const Hop& hop : plan.hops) {
@@ -20,7 +20,7 @@ index_t room_needed(const Sender& sender, const HopPlan& plan) {
   if (span == 0) return 0;
   const Layout& layout = sender.stripes()[0].layout;
   const index_t step = sender.compressor().payload_bytes(layout, layout.count());
-  return step * span / plan.parts + static_cast<index_t>(sizeof(std::int64_t));  // cuts are between elements
+  return step * span / plan.parts + static_cast<index_t>(sizeof(std::int64_t));  // parts are cut between elements
 }
 
 bool has_narrow_hops(const HopPlan& plan) {
@@ -57,7 +57,7 @@ HopReducer::HopReducer(const ReducerSetup& setup, HopPlan plan)
   }
 }
 
-/// All ranks have the same method.
+/// Throws the same error on every rank, because all ranks have the same method.
 void HopReducer::check_narrowed(const Message& message) const {
   if (m_narrowed.size() == 0 || (message.dtype == DType::f32 && message.op != ReduceOp::bor)) return;
   throw AgreedError(fmt::format(

@@ -1,8 +1,8 @@
 #pragma once
-// Allreduces of our own: summable messages that travel in hops between two ranks and are combined on the way. 16-bit
-// floats are rounded in every hop, as a library's ring does, where `allreduce` over MPI rounds once. A hop may carry
-// 32-bit values in 16 or 8 bits: sums are then formed in 32 bits, and rounded where they are sent. Who sends a final
-// part on keeps what the others get.
+// Our own allreduces: summable messages travel in hops between two ranks and are combined on the way. 16-bit floats are
+// rounded in every hop, as in a library's ring, whereas `allreduce` over MPI rounds once. A hop may carry 32-bit values
+// in 16 or 8 bits: sums are then formed in 32 bits and rounded where they are sent. A rank that sends a final part
+// keeps the rounded values that the others get.
 #include <string>
 #include <vector>
 
@@ -13,23 +13,25 @@ namespace gradcomp {
 
 inline constexpr int nobody = -1;
 
-/// What one rank does in one hop: sends a part of the vector, receives one, or both.
+/// What one rank does in one hop: it sends parts of the vector, receives parts, or both.
 struct Hop {
   int to = nobody, from = nobody;
-  int sent = 0, received = 0;  ///< parts, of HopPlan::parts equal ones
-  bool combines = false;       ///< what comes is combined with what is there, in the order of the two ranks; else it
-                               ///< takes its place
-  int span = 1;                ///< parts, from `sent` and from `received` on, that travel together
-  Width as = Width::own;       ///< of 32-bit values in this hop
+  int sent = 0, received = 0;  ///< first of the parts; the vector has HopPlan::parts equal ones
+  /// Whether received parts are combined with those of this rank, in the order of the two ranks; otherwise they replace
+  /// them.
+  bool combines = false;
+  int span = 1;           ///< number of parts that travel together, from `sent` and from `received` on
+  Width as = Width::own;  ///< format of 32-bit values in this hop
 };
 
-/// All hops of one rank. Every rank has as many, and after the last one every part is the reduction over all ranks.
+/// All hops of one rank. All ranks have the same number of hops. After the last one, every part is the reduction over
+/// all ranks.
 struct HopPlan {
   int parts = 1;
   std::vector<Hop> hops;
 };
 
-/// Up a binomial tree to rank 0 in ceil(log2 ranks) hops, with strides 1, 2, 4 .., and down again in as many.
+/// Up a binomial tree to rank 0 in ceil(log2 ranks) hops, with strides 1, 2, 4 .., and down the same tree in as many.
 HopPlan binomial_tree(int rank, int ranks);
 
 class HopReducer final : public Reducer {
@@ -47,18 +49,18 @@ class HopReducer final : public Reducer {
 
  private:
   int hops() const { return std::max(1, static_cast<int>(m_plan.hops.size())); }
-  /// Of a round; a single rank has a hop in which nothing travels.
+  /// The hop of a round. With a single rank there is one hop, in which nothing travels.
   Hop hop(int round) const {
     return m_plan.hops.empty() ? Hop() : m_plan.hops[static_cast<std::size_t>(round % hops())];
   }
   void check_narrowed(const Message& message) const;
-  /// Parts of the message's result that follow each other.
+  /// `span` consecutive parts of the message's result, from `first` on.
   Span<std::byte> parts(int first, int span) const;
 
   HopPlan m_plan;
   int m_tag;
-  Vector<std::byte> m_received;  ///< a part that is to be combined, or widened
-  Vector<std::byte> m_narrowed;  ///< what is sent of a hop in fewer bits
+  Vector<std::byte> m_received;  ///< parts that must be combined or widened
+  Vector<std::byte> m_narrowed;  ///< what is sent in a hop of fewer bits
 };
 
 /// The entry of a reducer whose ranks follow `plan(rank, ranks)`.

@@ -14,8 +14,8 @@ constexpr std::int32_t no_number = 255;  ///< exponent of a block with a value t
 
 index_t blocks_of(index_t values) { return (values + block_values - 1) / block_values; }
 
-/// Biased exponent of the least power of two of which 127 reach the largest magnitude of a block; of the largest floats
-/// a smaller one, since 64 of theirs would be infinite.
+/// Biased exponent of the smallest power of two of which 127 reach the largest magnitude of a block. For the largest
+/// floats the exponent is limited, because the scale times a code would be infinite.
 KOKKOS_FORCEINLINE_FUNCTION std::int32_t block_exponent(std::int32_t largest) {
   constexpr std::int32_t infinity = 0x7f800000, above_127_of_128 = 0x7e0000, low = 1, high = 248;
   if (largest >= infinity) return no_number;

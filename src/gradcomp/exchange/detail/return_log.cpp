@@ -18,7 +18,7 @@ void ReturnLog::give(const Exec& exec, const Source& source, const std::uint32_t
   const auto logged = m_indices;
   const auto before = m_before;
   index_t found = 0;
-  constexpr index_t row_size = 32;  // counted in a loop that vectorises: most rows of a wide range are zeros
+  constexpr index_t row_size = 32;  // a loop over 32 values vectorises; most rows of a wide range are zeros
   Kokkos::parallel_scan(
       "gradcomp::exchange::give_returned", IndexRange(exec, 0, (count + row_size - 1) / row_size),
       KOKKOS_LAMBDA(index_t r, index_t & place, bool last) {
@@ -38,14 +38,14 @@ void ReturnLog::give(const Exec& exec, const Source& source, const std::uint32_t
       },
       found);
   wait(exec, "gradcomp::exchange::give_returned");
-  require(found <= room, "reducer: {} entries to return to the memory, room for {}", found, room);
+  require(found <= room, "reducer: {} entries to return to the memory, expected at most {}", found, room);
   m_ends.push_back(begin + found);
 }
 
 void ReturnLog::undo(const Exec& exec, const Source& source) {
   const auto logged = m_indices;
   const auto before = m_before;
-  for (std::size_t call = m_ends.size(); call-- > 0;) {  // the last first: an element may have been given to twice
+  for (std::size_t call = m_ends.size(); call-- > 0;) {  // the last first: two calls may have given to the same element
     Kokkos::parallel_for(
         "gradcomp::exchange::undo_returned", IndexRange(exec, call == 0 ? 0 : m_ends[call - 1], m_ends[call]),
         KOKKOS_LAMBDA(index_t i) { source.memory[logged(i)] = before(i); });

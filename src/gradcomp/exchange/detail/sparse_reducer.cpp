@@ -20,7 +20,7 @@ SparseList SparseReducer::own_list(const Exec& exec) {
   list.flagged = read_header(exec, m_sender.payload()).skip();
   if (!list.flagged) list.entries = own.sparse;
   list.message = list.entries.kept;
-  require(list.message <= m_max_kept, "{}: {} entries exceed the most that it promised, {}",
+  require(list.message <= m_max_kept, "{}: a message of {} entries, expected at most {}",
           m_sender.compressor().info().name, list.message, m_max_kept);
   return list;
 }

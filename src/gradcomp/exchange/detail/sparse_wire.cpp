@@ -6,9 +6,9 @@
 namespace gradcomp {
 namespace {
 
-/// What stands before the entries.
+/// What precedes the entries.
 struct ListHeader {
-  PayloadHeader common;  ///< kept: entries of this list
+  PayloadHeader common;  ///< kept: number of entries of this list
   std::uint64_t message = 0;
 };
 static_assert(sizeof(ListHeader) == 40 && std::is_trivially_copyable_v<ListHeader>);
@@ -42,7 +42,7 @@ index_t SparseWire::encode(const Exec& exec, const SparseList& list, const Span<
   std::byte* const entries = buffer.data() + header_bytes;
   copy(exec, list.entries.indices, reinterpret_cast<std::uint32_t*>(entries), kept);
   copy(exec, list.entries.values, reinterpret_cast<float*>(entries + 4 * kept), kept);
-  wait(exec, "gradcomp::exchange::encode_list");  // the header is a local
+  wait(exec, "gradcomp::exchange::encode_list");  // `header` is a local variable
   return capacity(kept);
 }
 
@@ -50,16 +50,16 @@ SparseList SparseWire::decode(const Exec& exec, const Span<const std::byte>& byt
                               index_t last) const {
   const auto size = static_cast<index_t>(bytes.size());
   const PayloadHeader common = read_header(exec, bytes, m_header);
-  require(size >= header_bytes, "sparse list: {} bytes, a header has {}", size, header_bytes);
+  require(size >= header_bytes, "sparse list: {} bytes, expected at least {} for a header", size, header_bytes);
   ListHeader header;
   read_back(exec, subspan(bytes, 0, header_bytes), reinterpret_cast<std::byte*>(&header),
             "gradcomp::exchange::decode_list");
   require(common.kept <= header.message && header.message <= static_cast<std::uint64_t>(capacity),
-          "sparse list: {} entries of a message of {}, at most {} are possible", common.kept, header.message, capacity);
+          "sparse list: {} entries of a message of {}, expected at most {}", common.kept, header.message, capacity);
   const auto kept = static_cast<index_t>(common.kept);
   require(size == SparseWire::capacity(kept), "sparse list: {} bytes, expected {} for {} entries", size,
           SparseWire::capacity(kept), kept);
-  require(!common.skip() || kept == 0, "sparse list: flagged to be skipped, yet with {} entries", kept);
+  require(!common.skip() || kept == 0, "sparse list: {} entries of a flagged step, expected 0", kept);
   SparseList list;
   list.flagged = common.skip();
   list.message = static_cast<index_t>(header.message);

@@ -19,7 +19,7 @@ void StripeOwner::average(const Exec& exec, const std::byte* received, const Blo
   const float weight = 1.0f / static_cast<float>(blocks.size.size());
   for (std::size_t r = 0; r < blocks.size.size(); ++r) {
     const Span<const std::byte> payload(received + blocks.offset[r], static_cast<std::size_t>(blocks.size[r]));
-    receiver.add(exec, payload, weight, m_mean, m_verdict);  // of a flagged one nothing
+    receiver.add(exec, payload, weight, m_mean, m_verdict);  // adds nothing for a flagged payload
   }
 }
 

@@ -6,11 +6,11 @@
 namespace gradcomp {
 namespace {
 
-/// The place nearest to element `target` where `layout` may be cut.
+/// The place nearest to element `target` at which `layout` may be cut.
 index_t nearest_cut(const Layout& layout, index_t granule, index_t target) {
   for (const Segment& segment : layout.segments) {
     const index_t end = segment.offset + segment.count;
-    if (target >= end) continue;  // empty ones too
+    if (target >= end) continue;  // skips empty segments too
     const index_t unit = segment.is_matrix() ? segment.columns() : granule;
     const index_t below = segment.offset + (target - segment.offset) / unit * unit;
     const index_t above = std::min(below + unit, end);
@@ -19,7 +19,7 @@ index_t nearest_cut(const Layout& layout, index_t granule, index_t target) {
   return layout.count();
 }
 
-/// Elements [first, last) of `segment`, whose cuts are between rows, as the `number`-th of its pieces.
+/// Elements [first, last) of `segment` as the `number`-th of its pieces. Matrices are cut between rows.
 Segment piece_of(const Segment& segment, index_t first, index_t last, index_t number, index_t offset) {
   Segment piece = segment;
   piece.id += number << 32;

@@ -8,7 +8,7 @@
 namespace gradcomp {
 namespace {
 
-/// sums -> +-1; where they are 0, -1 if the element's bit of `ties` is set.
+/// Replaces every sum by +-1. A sum of 0 becomes -1 if its element's bit of `ties` is set.
 void take_signs(const Exec& exec, const Span<float>& sums, std::uint32_t ties) {
   const auto n = static_cast<index_t>(sums.size());
   Kokkos::parallel_for(
@@ -51,9 +51,9 @@ class Allgather final : public Reducer {
   }
 
   Receiver m_receiver;
-  index_t m_slot;  ///< bytes that one rank's payload can take in m_payloads
+  index_t m_slot;  ///< bytes of m_payloads for the payload of one rank
   Vector<std::byte> m_payloads;
-  const Blocks* m_blocks = nullptr;  ///< where the payloads lie
+  const Blocks* m_blocks = nullptr;  ///< places of the payloads
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
-// allgather: one bytes round. Every rank receives all payloads and adds them in rank order: out = sum of 1/P decoded;
-// of methods that send signs, the sign of the sum.
+// allgather: one bytes round. Every rank receives all payloads and adds them in rank order: out = sum of decoded / P.
+// For methods that send signs, out is the sign of the sum.
 #include "gradcomp/exchange/reducer.hpp"
 
 namespace gradcomp::reducers {

@@ -1,5 +1,6 @@
 #pragma once
-// allreduce: one to three summable rounds, each one allreduce: dense, linear and low-rank methods.
+// allreduce: one to three summable rounds, each of which is one allreduce. It carries dense, linear and low-rank
+// methods.
 #include "gradcomp/exchange/reducer.hpp"
 
 namespace gradcomp::reducers {

@@ -10,7 +10,7 @@
 namespace gradcomp {
 namespace {
 
-/// Times that this rank returns entries in a step, each time at most as many as a message has.
+/// How often this rank returns entries in a step, each time at most as many as a message has.
 index_t returns(bool paper, const HopPlan& tree) {
   if (paper) return 1;
   return std::count_if(tree.hops.begin(), tree.hops.end(),
@@ -39,7 +39,7 @@ class GTopK final : public SparseReducer {
   void launch(const Exec& exec, int round, std::vector<Call>& calls) override {
     if (round == 0) m_list = own_list(exec);
     const Hop now = hop(round);
-    // at the root the list is complete; elsewhere the packet that came down goes on as it is
+    // The root encodes the complete list; the other ranks pass on the packet that came down as it is.
     const bool starts = now.combines ? now.to != nobody : 2 * round == rounds() && m_rank == 0;
     if (starts) m_size = m_wire.encode(exec, m_list, m_packet);
     if (now.to != nobody) calls.push_back(Send{m_packet.data(), m_size, now.to, m_tag});
@@ -96,11 +96,11 @@ class GTopK final : public SparseReducer {
   HopPlan m_tree;
   int m_tag;
   kernels::SparseMerge m_merge;
-  Vector<std::byte> m_packet;    ///< what this rank sends, and what it receives from above
-  Vector<std::byte> m_received;  ///< from below
-  Vector<float> m_rest;          ///< of variant=paper: own entries that are not in the final list
-  index_t m_size = 0;            ///< bytes of the packet sent or received in this round
-  SparseList m_list;             ///< of this rank's subtree; in the end of all ranks
+  Vector<std::byte> m_packet;    ///< what this rank sends, and what it receives from its parent in the tree
+  Vector<std::byte> m_received;  ///< what its child sent
+  Vector<float> m_rest;          ///< of variant=paper: own entries that are not in the final list, other values 0
+  index_t m_size = 0;            ///< bytes of the packet that was sent or received in this round
+  SparseList m_list;             ///< of this rank's subtree; at the end of all ranks
 };
 
 }  // namespace

@@ -8,15 +8,15 @@ namespace {
 int ranks_per_node(const ReducerSetup& setup) {
   const auto chosen = static_cast<int>(setup.common.integer("reducer.ranks_per_node"));
   require(chosen > 0 || setup.ranks_per_node > 0,
-          "reducer hierarchical: the ranks do not lie on nodes one after the other, equally many on each; say "
+          "reducer hierarchical: the nodes do not hold equal numbers of consecutive ranks; set "
           "reducer.ranks_per_node=N");
   const int per_node = chosen > 0 ? chosen : setup.ranks_per_node;
-  require(setup.ranks % per_node == 0, "reducer hierarchical: {} ranks are no whole number of nodes with {} each",
+  require(setup.ranks % per_node == 0, "reducer hierarchical: {} ranks cannot be divided into nodes of {} ranks",
           setup.ranks, per_node);
   return per_node;
 }
 
-/// Hop::as of a level.
+/// Hop::as of the hops on one level.
 Width width(const ReducerSetup& setup, const std::string& level) {
   const std::string& chosen = setup.common.text("reducer." + level);
   return chosen == "bf16" ? Width::bf16 : chosen == "fp16" ? Width::fp16 : chosen == "int8" ? Width::int8 : Width::own;
@@ -31,7 +31,7 @@ Parameter width_of(const std::string& level, const std::string& where) {
 
 }  // namespace
 
-/// A vector is cut into one part per rank; the part of a node's rank is as many of them as there are nodes.
+/// The vector is cut into one part per rank. Inside a node, a rank's share is as many parts as there are nodes.
 HopPlan reducers::two_level(int rank, int ranks, int per_node, Width inside_as, Width across_as) {
   const int nodes = ranks / per_node, node = rank / per_node, place = rank % per_node;
   const auto around = [](int x, int n) { return (x % n + n) % n; };
@@ -51,7 +51,7 @@ HopPlan reducers::two_level(int rank, int ranks, int per_node, Width inside_as, 
     }
   };
   inside(place, true);
-  const int own = around(place + 1, per_node);  // the part that is now complete in this node
+  const int own = around(place + 1, per_node);  // the share that is now complete in this node
   for (int hop = 0; hop < 2 * (nodes - 1); ++hop) {
     const bool adds = hop < nodes - 1;
     const int first = adds ? node - hop : node + 1 - (hop - (nodes - 1));

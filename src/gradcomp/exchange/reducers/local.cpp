@@ -11,7 +11,7 @@ class Local final : public Reducer {
 
   Context adapted(const Context& context) const override {
     Context alone = context;
-    alone.ranks = 1;  // what finish() divides by
+    alone.ranks = 1;  // finish() divides by it
     return alone;
   }
   void launch(const Exec& exec, int round, std::vector<Call>&) override {
@@ -35,7 +35,9 @@ ReducerEntry reducers::local() {
   entry.name = "local";
   entry.summary = "sends nothing; `no_exchange` measures a lower bound of the time with it";
   entry.refusal = [](const Info& info) -> std::string {
-    return sends_sums(info) ? "" : fmt::format("method {} sends bytes", info.name);
+    return sends_sums(info)
+               ? ""
+               : fmt::format("it carries messages that can be summed, and method {} sends bytes", info.name);
   };
   entry.in_any_order = true;
   entry.make = [](const ReducerSetup& setup) { return std::make_unique<Local>(setup); };

@@ -1,6 +1,6 @@
 #pragma once
-// local: no communication. Every rank's reduction is its own message: the bound that no exchange can beat in time.
-// The one reducer whose results (mean and flag) differ between ranks.
+// local: no communication. Every rank's reduction is its own message; no exchange can be faster than this bound. It is
+// the only reducer whose results (mean and flag) differ between ranks.
 #include "gradcomp/exchange/reducer.hpp"
 
 namespace gradcomp::reducers {

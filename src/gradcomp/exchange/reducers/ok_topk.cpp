@@ -12,7 +12,7 @@
 namespace gradcomp {
 namespace {
 
-/// Bytes of `parts` aligned lists with `entries` in all.
+/// Bytes of `parts` aligned lists that have `entries` entries together.
 std::size_t room(int parts, index_t entries) {
   return static_cast<std::size_t>(parts * (SparseWire::capacity(0) + block_alignment) + SparseWire::capacity(entries));
 }
@@ -22,7 +22,7 @@ void download(const Exec& exec, const Vector<T>& device, std::vector<T>& host) {
   read_back(exec, Span<const T>(device), host.data(), "gradcomp::exchange::ok_topk");
 }
 
-/// Entries that all ranks can have in sum.
+/// Largest number of entries in the sum of all ranks' messages.
 index_t max_sums(const ReducerSetup& setup) { return std::min(setup.sender.count(), setup.ranks * max_kept(setup)); }
 
 class OkTopk final : public SparseReducer {
@@ -47,7 +47,7 @@ class OkTopk final : public SparseReducer {
         m_host_starts(m_bounds.size()),
         m_host_own_bins(m_own_bins.size()),
         m_host_all_bins(m_own_bins.size()) {
-    require(m_max_sums < (index_t{1} << 31), "reducer ok_topk: {} sums in one bucket cannot be counted in 31 bits",
+    require(m_max_sums < (index_t{1} << 31), "reducer ok_topk: up to {} sums in one bucket; allowed: fewer than 2^31",
             m_max_sums);
     m_parts.size.resize(static_cast<std::size_t>(m_ranks));
     m_parts.offset.resize(static_cast<std::size_t>(m_ranks));
@@ -56,7 +56,7 @@ class OkTopk final : public SparseReducer {
 
   int rounds() const override { return 4; }
 
-  /// The boundaries hold for `interval` steps.
+  /// The boundaries, which hold for `interval` steps.
   Memories memories() override {
     return {{"owner_bounds", m_host_bounds.data(), 8 * std::ssize(m_host_bounds), true, Role::reducer, -1}};
   }
@@ -110,14 +110,14 @@ class OkTopk final : public SparseReducer {
   }
 
  private:
-  /// Sums that an owner can keep.
+  /// Largest number of sums that an owner keeps.
   index_t max_own() const { return m_select ? max_kept() : m_max_sums; }
 
   /// Owner p has the elements [bound(p), bound(p + 1)).
   void set_bound(int p, index_t element) { m_host_bounds[static_cast<std::size_t>(p)] = element; }
   index_t bound(int rank) const { return m_host_bounds[static_cast<std::size_t>(rank)]; }
 
-  /// They came from other ranks, or from a checkpoint.
+  /// The bounds came from other ranks or from a checkpoint, so they are checked before use.
   void check_bounds() const {
     require(m_host_bounds.front() == 0 && m_host_bounds.back() == elements() &&
                 std::is_sorted(m_host_bounds.begin(), m_host_bounds.end()),
@@ -125,12 +125,12 @@ class OkTopk final : public SparseReducer {
             fmt::join(m_host_bounds, ", "), elements());
   }
 
-  /// A function of the step alone: all ranks agree.
+  /// Depends on the step alone, so that all ranks agree.
   bool balances() const { return m_ranks > 1 && m_sender.context().step % m_interval == 0; }
 
   Span<float> own_sums() const { return subspan<float>(m_sums, bound(m_rank), bound(m_rank + 1) - bound(m_rank)); }
 
-  /// The own list, cut at the boundaries; a flag goes to all owners.
+  /// Encodes this rank's list, cut at the boundaries. A flag goes to all owners.
   void encode_parts(const Exec& exec) {
     Kokkos::deep_copy(exec, m_bounds, HostSpan<const index_t>(m_host_bounds.data(), m_host_bounds.size()));
     kernels::entries_below(exec, m_list.entries, m_bounds, m_starts);
@@ -153,7 +153,7 @@ class OkTopk final : public SparseReducer {
     return m_wire.decode(exec, bytes, capacity, bound(owner), bound(owner + 1));
   }
 
-  /// Adds up what came for this owner, in rank order.
+  /// Adds what came for this owner, in rank order.
   void sum(const Exec& exec, const Blocks& blocks) {
     const Span<float> own = own_sums();
     Kokkos::deep_copy(exec, own, 0.0f);
@@ -168,7 +168,7 @@ class OkTopk final : public SparseReducer {
     kernels::magnitude_histogram(exec, own, m_own_bins);
   }
 
-  /// Keeps the own sums above the threshold; a sum that overflowed flags the step.
+  /// Keeps the own sums above the threshold. A sum that overflowed flags the step.
   void choose(const Exec& exec) {
     download(exec, m_own_bins, m_host_own_bins);
     m_flagged = m_flagged || std::any_of(m_host_own_bins.begin() + kernels::first_non_finite_bin, m_host_own_bins.end(),
@@ -192,7 +192,7 @@ class OkTopk final : public SparseReducer {
   index_t m_interval;
   bool m_select;
   index_t m_max_sums;
-  Vector<float> m_sums;  ///< [elements], of which the own range is used; in the end what was dropped
+  Vector<float> m_sums;  ///< [elements], only the own range is used; at the end what was dropped
   Vector<std::uint32_t> m_indices;
   Vector<float> m_values;
   Vector<std::byte> m_send, m_receive;
@@ -201,10 +201,10 @@ class OkTopk final : public SparseReducer {
   std::vector<index_t> m_host_cuts, m_host_bounds, m_host_starts;
   std::vector<std::int32_t> m_host_own_bins, m_host_all_bins;
   Blocks m_parts;
-  const Blocks* m_blocks = nullptr;  ///< where the owners' lists lie
+  const Blocks* m_blocks = nullptr;  ///< places of the owners' lists
   index_t m_largest = 0;
   bool m_flagged = false;
-  SparseList m_list;  ///< of this rank, then of this owner
+  SparseList m_list;  ///< of this rank, later of this owner
 };
 
 }  // namespace

@@ -4,11 +4,12 @@
 
 namespace gradcomp {
 
-/// The first 2 (ranks - 2^k) ranks are pairs: the even one hands its message over, the odd one takes part for both.
+/// The first 2 (ranks - 2^k) ranks form pairs: the even rank hands its message over, and the odd one takes part for
+/// both.
 HopPlan reducers::doubling(int rank, int ranks) {
   const int core = static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks))), pairs = ranks - core;
   const bool paired = rank < 2 * pairs, waits = paired && rank % 2 == 0;
-  const int place = paired ? rank / 2 : rank - pairs;  // among those that take part
+  const int place = paired ? rank / 2 : rank - pairs;  // among the ranks that take part
   HopPlan plan;
   if (pairs > 0) {
     plan.hops.push_back(!paired ? Hop() : waits ? Hop{.to = rank + 1} : Hop{.from = rank - 1, .combines = true});

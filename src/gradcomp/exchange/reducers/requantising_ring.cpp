@@ -8,7 +8,7 @@
 
 namespace gradcomp {
 
-/// kept = what the memory of `source` is after a step that sends nothing: with the finite elements of the gradient.
+/// kept = the memory of `source` after a step that sends nothing: it contains the finite elements of the gradient.
 void keep_unsent(const Exec& exec, Source source, const Vector<float>& kept) {
   Kokkos::deep_copy(exec, kept, Span<const float>(source.memory, static_cast<std::size_t>(source.count)));
   source.memory = kept.data();
@@ -73,7 +73,7 @@ class RequantisingRing final : public Reducer {
     const Span<float> sum = part_of(m_sum, stripes()[came]);
     m_verdict.clear(exec);
     m_receivers[came].add(exec, payload, 1.0f, sum, m_verdict);
-    poison(exec, m_verdict.flags(), sum);  // a flag goes on round the ring
+    poison(exec, m_verdict.flags(), sum);  // so that the flag goes on round the ring
     m_faults.take_faults(exec, m_verdict);
   }
 
@@ -90,7 +90,7 @@ class RequantisingRing final : public Reducer {
     }
   }
 
-  /// The memory as if nothing had been sent: what others had added to this rank's sums goes with it.
+  /// Restores the memory as if nothing had been sent. What others had added to this rank's sums is dropped.
   void take_back(const Exec& exec, const Span<float>&) override {
     if (m_kept.size() > 0) Kokkos::deep_copy(exec, Span<float>(m_sender.source().memory, m_kept.size()), m_kept);
   }
@@ -98,10 +98,10 @@ class RequantisingRing final : public Reducer {
  private:
   const std::vector<Stripe>& stripes() const { return m_sender.stripes(); }
   std::size_t place(int number) const { return static_cast<std::size_t>((number % m_ranks + m_ranks) % m_ranks); }
-  /// The stripe that comes in `round`.
+  /// The stripe that this rank receives in `round`.
   std::size_t coming(int round) const { return place(m_rank - 1 - round); }
 
-  /// From now on messages are made of the sums, which are the gradient as long as nothing has come.
+  /// From now on messages are made of the sums. A sum is the own gradient until something is received for it.
   void begin(const Exec& exec) {
     const Source& source = m_sender.source();
     m_faults.clear(exec);
@@ -116,12 +116,12 @@ class RequantisingRing final : public Reducer {
   }
 
   int m_tag;
-  Vector<float> m_sum;                ///< own gradient, and what has come of each stripe
+  Vector<float> m_sum;                ///< own gradient, and what was received of each stripe
   Vector<float> m_kept;               ///< with a feedback: its memory if the step is skipped
   std::vector<Receiver> m_receivers;  ///< [stripes]
   Vector<std::byte> m_received;
-  const Blocks* m_blocks = nullptr;  ///< where the last payloads lie
-  Verdict m_verdict, m_faults;       ///< of one message; of all hops
+  const Blocks* m_blocks = nullptr;  ///< places of the last payloads
+  Verdict m_verdict, m_faults;       ///< of one message, and of all hops
 };
 
 }  // namespace

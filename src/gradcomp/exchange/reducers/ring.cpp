@@ -2,7 +2,7 @@
 
 namespace gradcomp {
 
-/// The parts lie round the ring so that rank r begins with part r and ends with the whole of part r + 1.
+/// Rank r begins with part r and ends with the complete sum of part r + 1.
 HopPlan reducers::round_the_ring(int rank, int ranks) {
   HopPlan plan;
   plan.parts = ranks;

@@ -1,9 +1,9 @@
 #pragma once
-// ring: 2 (P - 1) hops round a ring of P ranks. The vector is cut into P parts: in the first half of the hops every
-// part is reduced on its way round, in the second the results go round (Patarasu & Yuan, Bandwidth optimal all-reduce
-// algorithms for clusters of workstations, JPDC 2009). A rank sends 2 (P - 1) / P of the message. The order of the
-// terms is that of the ring, another one for each part. With 16-bit floats it shows what a library's ring does to a
-// gradient: P - 1 roundings of a sum, one with `allreduce`.
+// ring: 2 (P - 1) hops round a ring of P ranks. The vector is cut into P parts. In the first half of the hops every
+// part is reduced on its way round; in the second half the results go round (Patarasuk & Yuan, Bandwidth optimal
+// all-reduce algorithms for clusters of workstations, JPDC 2009). A rank sends 2 (P - 1) / P of the message. The terms
+// are added in the order of the ring, from another rank on for each part. With 16-bit floats it shows what a library's
+// ring does to a gradient: P - 1 roundings of a sum, whereas `allreduce` has one.
 #include "gradcomp/exchange/detail/hops.hpp"
 
 namespace gradcomp::reducers {

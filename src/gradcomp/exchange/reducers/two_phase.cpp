@@ -55,7 +55,7 @@ class TwoPhase final : public Reducer {
 
   void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override;
 
-  /// Workers take back what they sent of every stripe; the mean is then in their memories again, so the owner forgets
+  /// Workers take back what they sent of every stripe. Their memories then contain the mean again, so the owner forgets
   /// it.
   void take_back(const Exec& exec, const Span<float>& mean) override {
     Reducer::take_back(exec, mean);
@@ -65,22 +65,22 @@ class TwoPhase final : public Reducer {
  private:
   const std::vector<Stripe>& stripes() const { return m_sender.stripes(); }
 
-  /// Bytes that a payload of stripe p can take in a buffer.
+  /// Bytes of a buffer for a payload of stripe p.
   index_t slot(std::size_t p) const {
     return stripes()[p].count() == 0 ? 0 : aligned(m_sender.compressor().payload_capacity(stripes()[p].layout));
   }
-  /// The mean's payload of owner p.
+  /// The payload of owner p's mean.
   Span<const std::byte> mean_of(std::size_t p) const {
     return Span<const std::byte>(m_received.data() + m_blocks->offset[p], static_cast<std::size_t>(m_blocks->size[p]));
   }
   void compress_stripes(const Exec& exec);
 
   std::size_t m_own;                  ///< this rank's stripe
-  StripeOwner m_owner;                ///< of it
+  StripeOwner m_owner;                ///< of m_own
   std::vector<Receiver> m_receivers;  ///< [ranks]
   Vector<std::byte> m_send, m_received;
   Blocks m_parts;
-  const Blocks* m_blocks = nullptr;  ///< where lies what came last
+  const Blocks* m_blocks = nullptr;  ///< places of what was received last
 };
 
 void TwoPhase::compress_stripes(const Exec& exec) {

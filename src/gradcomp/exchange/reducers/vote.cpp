@@ -12,10 +12,11 @@ namespace {
 using Words = Vector<std::uint32_t>;
 constexpr index_t header_words = payload_header_bytes / 4;
 
-/// In front of every part: what the sender runs, and whether it skips the step.
+/// The words before every part: what the sender runs, and whether it skips the step.
 constexpr index_t spec_word = 0, flags_word = 1, front_words = 2;
 
-/// parts[r] = front and the r-th part of the sign words of `payload`, zeros of a flagged one and behind the last.
+/// parts[r] = the front words and the r-th part of the sign words of `payload`; zeros behind the last word, and for all
+/// words if the payload is flagged.
 void cut_parts(const Exec& exec, const Span<const std::byte>& payload, index_t count, index_t part, std::uint32_t spec,
                const Words& parts) {
   const auto* const words = reinterpret_cast<const std::uint32_t*>(payload.data());
@@ -44,7 +45,7 @@ void judge_on_device(const Exec& exec, const Words& parts, index_t stride, int r
       });
 }
 
-/// Every rank hears of every flag, since each sends a part to all: raises the verdict's.
+/// Raises the verdict's flag if any rank has one. Every rank sees every flag, because each sends a part to all.
 void judge_fronts(const Exec& exec, const Words& parts, index_t stride, int ranks, std::uint32_t spec,
                   Verdict& verdict) {
   if constexpr (!device_is_host) {
@@ -93,7 +94,7 @@ class Vote final : public Reducer {
                             tie_bits(m_sender.compressor(), m_sender.context().step), m_outcome.data());
   }
 
-  /// The outcome is a message of the method itself: its own decoder knows where the bits belong.
+  /// Writes the outcome as a message of the method itself, whose decoder knows where the bits belong.
   void finish(const Exec& exec, const Span<float>& mean, Verdict& verdict) override {
     judge_fronts(exec, m_received, front_words + m_part, m_ranks, spec(), verdict);
     const auto bytes = static_cast<std::size_t>(payload_header_bytes + 4 * m_words);
@@ -107,9 +108,9 @@ class Vote final : public Reducer {
   std::uint32_t spec() const { return m_header.spec ^ m_header.method; }
 
   Receiver m_receiver;
-  index_t m_words, m_part;  ///< sign words of a message, and of an owner
+  index_t m_words, m_part;  ///< number of sign words of a message, and of an owner
   Words m_send;             ///< [ranks][front_words + part]
-  Words m_received;         ///< the same, by sender
+  Words m_received;         ///< [senders][front_words + part]
   Words m_outcome;          ///< [part] of this owner
   Words m_payload;          ///< header and the words of all owners
   PayloadHeader m_header;   ///< of every message that is not flagged, and of the outcome

@@ -11,7 +11,7 @@
 namespace gradcomp::sampling {
 namespace {
 
-/// Keeps the order of evaluations apart from that of uniform batches with the same seed.
+/// Makes the order of evaluations different from that of uniform batches with the same seed.
 constexpr std::uint64_t order_stream = 0x4D52ULL << 48U;
 
 }  // namespace
@@ -61,7 +61,7 @@ void GroupSampler::begin(index_t step) {
   m_next_losses.clear();
 }
 
-/// The next places of the order; a slice ends where the pass does.
+/// Takes the next places of the order. A slice ends where the pass ends.
 void GroupSampler::take_slice() {
   if (m_numbers.cursor == std::ssize(m_samples)) {
     m_numbers.cursor = 0;
@@ -120,7 +120,7 @@ Resharded GroupSampler::reshard(const Exec& exec) {
 }
 
 Memories GroupSampler::memories() {
-  m_probabilities.clear();  // what is read next may be a checkpoint's
+  m_probabilities.clear();  // what is read next may be that of a checkpoint
   m_order_pass = -1;
   const auto view = [](const char* name, auto& values) {
     return MemoryView{name, values.data(), static_cast<index_t>(values.size() * sizeof values[0]),

@@ -1,28 +1,28 @@
 #pragma once
-// The sampler behind all entries: in a step it evaluates the losses of a group of the rank's samples, slice by slice,
-// and the next step's batch is drawn from that group. A cursor slides over a random order of the samples, so that every
-// sample is in one group of each pass; a group is as large as the slices that the step had time for.
+// The sampler behind all entries. Each step evaluates the losses of a group of the rank's samples, slice by slice, and
+// the next step's batch is drawn from this group. A cursor moves over a random order of the samples, so that every
+// sample is in one group of each pass. A group is as large as the slices for which the step had time.
 #include "gradcomp/sampling/batch_sampler.hpp"
 #include "gradcomp/sampling/reshard.hpp"
 
 namespace gradcomp::sampling {
 
-/// Probabilities of a group's samples from their losses; `mean`: the running mean of the groups' losses. A sample whose
-/// loss is not finite has 0 unless all are so.
+/// Returns the probabilities of a group's samples from their losses. `mean` is the running mean of the groups' losses.
+/// A sample whose loss is not finite gets 0, unless no loss is finite.
 using Rule = std::function<std::vector<double>(std::span<const float> losses, double mean)>;
 
-/// loss + smoothing x mean: never 0 where some loss is above 0.
+/// A rule with probabilities in proportion to loss + smoothing x mean, which are never 0 if some loss is above 0.
 Rule smoothed(double smoothing);
 
 struct GroupOptions {
-  index_t slice = 32;                       ///< samples
-  index_t min_slices = 1, max_slices = 10;  ///< of a step; equal: always as many
-  index_t every = 1;                        ///< steps for which a group is drawn from
-  double decay = 0.9;                       ///< of the running mean
+  index_t slice = 32;                       ///< number of samples in a slice
+  index_t min_slices = 1, max_slices = 10;  ///< slices of a step; if equal, their number is fixed
+  index_t every = 1;                        ///< number of steps that draw from the same group
+  double decay = 0.9;                       ///< weight of the old value in the running mean
   Rule rule = smoothed(0.5);
-  bool weighted = true;       ///< by 1 / (group p); otherwise the gradient is biased
-  index_t reshard_every = 0;  ///< steps; 0: never
-  index_t reshard_max = 64;   ///< swaps of all ranks
+  bool weighted = true;       ///< weights are 1 / (group size x p); without weights the gradient is biased
+  index_t reshard_every = 0;  ///< in steps; 0: never
+  index_t reshard_max = 64;   ///< largest number of swaps of all ranks together
   double reshard_tolerance = 0.05;
 };
 
@@ -47,10 +47,10 @@ class GroupSampler final : public BatchSampler {
  private:
   /// Numbers that a checkpoint holds as they are.
   struct Numbers {
-    index_t pass = 0, cursor = 0;  ///< of the order of samples
-    index_t group = 0;             ///< members of the group that is drawn from
-    index_t means = 0;             ///< groups in the running mean
-    double mean = 0;               ///< running mean of their losses
+    index_t pass = 0, cursor = 0;  ///< pass over the samples, and place in its order
+    index_t group = 0;             ///< size of the group from which batches are drawn
+    index_t means = 0;             ///< number of groups in the running mean
+    double mean = 0;               ///< running mean of the losses of groups
   };
 
   void take_slice();
@@ -64,25 +64,25 @@ class GroupSampler final : public BatchSampler {
   std::uint64_t m_seed;
   int m_rank;
   Resharder m_resharder;
-  std::vector<index_t> m_samples;     ///< of this rank
-  std::vector<float> m_losses;        ///< the last one of each
-  std::vector<index_t> m_group;       ///< places in m_samples; room for the largest group
-  std::vector<float> m_group_losses;  ///< as they were when they were drawn from first
+  std::vector<index_t> m_samples;     ///< samples of this rank
+  std::vector<float> m_losses;        ///< last loss of each sample
+  std::vector<index_t> m_group;       ///< places in m_samples; as long as the largest group
+  std::vector<float> m_group_losses;  ///< losses of the group when it was evaluated
   Numbers m_numbers;
 
-  std::vector<index_t> m_order;  ///< of places, in this pass
+  std::vector<index_t> m_order;  ///< places in m_samples, in the order of this pass
   index_t m_order_pass = -1;
   std::vector<double> m_probabilities;  ///< of the group; empty: not computed yet
   std::vector<float> m_weights;
-  // Of the step under way:
+  // Of the current step:
   index_t m_min = 0, m_max = 0, m_slices = 0;
-  std::vector<index_t> m_next;  ///< places of the group that is being evaluated
+  std::vector<index_t> m_next;  ///< places of the samples in the group that is being evaluated
   std::vector<float> m_next_losses;
-  std::vector<index_t> m_slice;  ///< samples
+  std::vector<index_t> m_slice;  ///< samples of the last slice
   std::vector<index_t> m_replayed;
 };
 
-/// Parameters of resharding, which all entries share, behind an entry's own.
+/// `own`, followed by the parameters of resharding, which all entries share.
 std::vector<Parameter> with_resharding(std::vector<Parameter> own);
 void read_resharding(const ParameterValues& own, GroupOptions& options);
 

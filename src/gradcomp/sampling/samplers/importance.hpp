@@ -1,6 +1,6 @@
 #pragma once
-// Importance sampling over all samples of the rank, whose losses are computed anew every so many steps: the ungrouped
-// reference of Mercury (Zeng et al. 2021), best in variance and dear in forward passes.
+// importance: sampling by the loss from all samples of the rank, whose losses are computed anew every few steps. It is
+// the reference without groups for mercury (Zeng et al. 2021): the lowest variance, but many forward passes.
 #include "gradcomp/sampling/batch_sampler.hpp"
 
 namespace gradcomp::samplers {

@@ -10,7 +10,8 @@
 namespace gradcomp {
 namespace {
 
-/// Loss + mean of the group, without weights: the code that Mercury's authors released, class Groupwise_Sampler.
+/// Importance = loss + mean of the group; it is used without weights. This is the class Groupwise_Sampler of the code
+/// that Mercury's authors released.
 std::vector<double> released(std::span<const float> losses, double /*running_mean*/) {
   const double mean = sampling::mean_of_finite(losses);
   return sampling::probabilities(losses, std::isnan(mean) ? 0 : mean);

@@ -1,5 +1,5 @@
 #pragma once
-// Batches that are a pure function of the step: what every data set offers.
+// uniform: the batches of the data set itself, which depend on the step alone.
 #include "gradcomp/sampling/batch_sampler.hpp"
 
 namespace gradcomp::samplers {

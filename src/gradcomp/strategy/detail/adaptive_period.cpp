@@ -7,7 +7,7 @@ namespace gradcomp {
 
 index_t next_period(index_t period, index_t first, double loss, double first_loss, double rate_ratio) {
   const double wanted = std::ceil(std::sqrt(loss / first_loss * rate_ratio) * static_cast<double>(first));
-  const bool shorter = wanted < static_cast<double>(period);  // false of a NaN
+  const bool shorter = wanted < static_cast<double>(period);  // false if it is NaN
   return std::max<index_t>(1, shorter ? static_cast<index_t>(wanted) : (period + 1) / 2);
 }
 

@@ -1,22 +1,22 @@
 #pragma once
 // AdaComm (Wang & Joshi, Adaptive communication strategies to achieve the best error-runtime trade-off in local-update
-// SGD, MLSys 2019, section 4): long periods while the loss is high, shorter ones as it falls. Theirs is renewed every
-// so many seconds, ours every so many steps, so that a run can be repeated.
+// SGD, MLSys 2019, section 4): the period is long while the loss is high, and falls with it. The authors renew it after
+// so many seconds; here it is renewed after so many steps, so that a run can be repeated.
 #include <cmath>
 
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp {
 
-/// The next period: ceil(sqrt(loss / first_loss * rate_ratio) * first), or ceil(period / 2) where that is not below
-/// `period`; at least 1. `loss`: of the interval that ends; `first_loss`: of the first interval; `rate_ratio`: first
-/// learning rate / this one (their equation 20), or 1.
+/// The next period: ceil(sqrt(loss / first_loss * rate_ratio) * first), or ceil(period / 2) if that is not below
+/// `period`; at least 1. `loss`: mean of the interval that ends. `first_loss`: mean of the first interval.
+/// `rate_ratio`: first learning rate / current one (their equation 20), or 1.
 index_t next_period(index_t period, index_t first, double loss, double first_loss, double rate_ratio = 1);
 
 /// The schedule of one training. All ranks make the same calls with the same numbers.
 class AdaptivePeriod {
  public:
-  /// `every`: steps between renewals; 0: the period stays.
+  /// `every`: steps between renewals; 0: the period stays. `with_rate`: whether it depends on the learning rate.
   AdaptivePeriod(index_t first, index_t every, bool with_rate)
       : m_first(first), m_every(every), m_with_rate(with_rate) {
     m_now.period = first;
@@ -24,18 +24,19 @@ class AdaptivePeriod {
 
   index_t period() const { return m_now.period; }
   bool is_adaptive() const { return m_every > 0; }
-  /// A step with this training loss on this rank has been done; it counts where the loss is finite.
+  /// Call it after a step with this training loss on this rank. The loss counts if it is finite.
   void add(double loss) {
     ++m_now.steps;
     if (!std::isfinite(loss)) return;
     m_now.loss += loss;
     ++m_now.counted;
   }
+  /// Whether the interval is over, so that renew() must be called.
   bool is_due() const { return m_every > 0 && m_now.steps >= m_every; }
-  /// Sum of the losses of this rank in this interval, and the steps that counted.
+  /// Sum of the losses of this rank in this interval.
   double loss() const { return m_now.loss; }
   index_t counted() const { return m_now.counted; }
-  /// Begins the next interval. `mean_loss`: of the one that ends, over ranks; `rate`: the learning rate.
+  /// Begins the next interval. `mean_loss`: mean over ranks of the interval that ends. `rate`: the learning rate.
   void renew(double mean_loss, double rate);
 
   /// Numbers that a checkpoint holds as they are.

@@ -1,6 +1,7 @@
 #pragma once
-// What starts next, said by rank 0 and heard by all others, so that every rank starts the same buckets in the same
-// order although they are ready in different ones. Without that, two ranks could wait for each other's bucket for ever.
+// Rank 0 announces which bucket starts next, and all others receive it. So every rank starts the same buckets in the
+// same order, although they become ready in different orders. Without announcements, two ranks could wait for each
+// other's bucket forever.
 #include <optional>
 #include <vector>
 
@@ -10,26 +11,27 @@ namespace gradcomp {
 
 class Announcements {
  public:
-  /// Of numbers below `buckets`, over messages with this tag.
+  /// Announces numbers below `buckets`, in messages with this tag.
   Announcements(Transport& transport, int tag, std::size_t buckets);
 
   bool leads() const { return m_transport.rank() == 0; }
-  /// Rank 0: `bucket` starts now.
+  /// On rank 0: announces that `bucket` starts now.
   void say(const Exec& exec, std::size_t bucket);
-  /// Others: so many more will be said. Nothing is listened for otherwise.
+  /// On the others: `more` further announcements will come. Only expected ones are received.
   void expect(index_t more) { m_left += more; }
-  /// Others: what starts next, until take(); nothing while it has not come.
+  /// On the others: the bucket that starts next, the same until take(). Empty if its announcement has not arrived.
   std::optional<std::size_t> next(const Exec& exec);
+  /// Accepts what next() returned, so that next() goes on to the following bucket.
   void take() { m_next.reset(); }
-  /// Waits until all that was said has been seen to leave, so that it is counted.
+  /// Waits until all announcements have left, so that their bytes are counted.
   void settle();
 
  private:
   Transport& m_transport;
   int m_tag;
-  Vector<std::int64_t> m_numbers;  ///< [buckets] 0, 1, 2 ..: what is sent
+  Vector<std::int64_t> m_numbers;  ///< [buckets] the numbers 0, 1, 2 .. that are sent
   Vector<std::int64_t> m_heard;    ///< [1]
-  Completion m_coming;             ///< under way while it is valid
+  Completion m_coming;             ///< the receive in progress, if valid
   index_t m_left = 0;
   std::optional<std::size_t> m_next;
   std::vector<Completion> m_said;

@@ -26,7 +26,7 @@ void Answers::start(const Exec& exec, const Span<const float>& parameters) {
   }
 }
 
-/// The change as the method's payload, which is added to the mirror as the worker will add it to its parameters.
+/// Compresses the change with the method. Adds the payload to the mirror, as the worker will add it to its parameters.
 Span<const std::byte> Answers::encode(const Exec& exec, Channel& channel, const Span<const float>& parameters,
                                       const Context& context) {
   subtract(exec, parameters, channel.mirror, m_change);
@@ -45,9 +45,9 @@ Span<const std::byte> Answers::encode(const Exec& exec, Channel& channel, const 
 index_t Answers::write(const Exec& exec, std::size_t worker, const Span<const float>& parameters, AnswerHeader header,
                        std::int64_t step) {
   Channel& own = m_channels[m_shared ? 0 : worker];
-  const bool nothing = parameters.size() == 0 || (m_shared && header.skipped != 0);  // nothing has changed
+  const bool nothing = parameters.size() == 0 || (m_shared && header.skipped != 0);  // no parameter has changed
   if (!nothing && own.mirror.size() > 0) {
-    // a stream of random numbers that no worker's gradient and no other answer has
+    // No worker's gradient and no other answer uses this stream of random numbers.
     const int stream = m_workers * (1 + m_server) + (m_shared ? 0 : static_cast<int>(worker));
     const Span<const std::byte> payload = encode(exec, own, parameters, {m_seed, step, stream, m_workers});
     header.bytes = static_cast<index_t>(payload.size());

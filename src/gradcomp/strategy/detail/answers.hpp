@@ -1,7 +1,7 @@
 #pragma once
-// What a server answers: its parameters as they are, or the change of what the worker holds, compressed by the method.
-// Of the latter the server keeps a mirror: the next change contains what this one lost, which is a feedback without a
-// further memory (the differences of SDP4Bit, Jia et al., NeurIPS 2024).
+// What a server answers: its parameters as they are, or their change since what the worker holds, compressed by the
+// method. For changes, the server keeps a mirror of what the worker holds. The next change then contains what this one
+// lost, which is a feedback without a further memory (differences as in SDP4Bit, Jia et al., NeurIPS 2024).
 #include "gradcomp/exchange/receiver.hpp"
 #include "gradcomp/strategy/detail/push_pull.hpp"
 
@@ -9,26 +9,28 @@ namespace gradcomp {
 
 class Answers {
  public:
-  /// For `keys`; `shared`: all workers get the same answers. `server`: its number, `workers`: how many there are.
+  /// `keys`: the part of the server. `coded`: whether answers are compressed changes. `shared`: whether all workers get
+  /// the same answers. `server`: the server's number. `workers`: the number of workers.
   Answers(const MethodSpec& method, const Stripe& keys, bool coded, bool shared, int server, int workers,
           std::uint64_t seed);
 
-  /// All workers hold these parameters.
+  /// Sets the parameters that all workers hold.
   void start(const Exec& exec, const Span<const float>& parameters);
 
-  /// Writes an answer to `worker` into its room and returns its length. `step`: key of random numbers.
+  /// Writes an answer for `worker` to its room and returns the length in bytes. `step`: key of random numbers.
   index_t write(const Exec& exec, std::size_t worker, const Span<const float>& parameters, AnswerHeader header,
                 std::int64_t step);
 
   const Vector<std::byte>& room(std::size_t worker) const { return channel(worker).room; }
   bool shared() const { return m_shared; }
+  /// Bytes of the answers since the last call.
   MessageBytes take_bytes() { return std::exchange(m_bytes, {}); }
 
   Memories memories();
   index_t work_bytes() const;
 
  private:
-  /// To one worker, or to all.
+  /// The answers to one worker, or to all.
   struct Channel {
     Vector<std::byte> room;
     Vector<float> mirror;  ///< what the worker holds
@@ -43,7 +45,7 @@ class Answers {
   int m_server, m_workers;
   std::uint64_t m_seed;
   std::vector<Channel> m_channels;
-  Vector<float> m_change;  ///< where changes are compressed
+  Vector<float> m_change;  ///< the change that is compressed
   Verdict m_verdict;
   MessageBytes m_bytes;
 };

@@ -11,7 +11,7 @@ std::vector<std::size_t> places_of(const std::string& rule, const std::vector<Bu
   std::vector<std::size_t> place(buckets.size());
   for (std::size_t b = 0; b < place.size(); ++b) place[b] = rule == "backward" ? b : place.size() - 1 - b;
   if (rule == "backward" || layers.empty()) return place;
-  std::vector<std::size_t> order;  // of first use
+  std::vector<std::size_t> order;  // buckets by first use
   for (const auto& layer : layers) {
     for (const std::size_t b : layer) {
       if (std::find(order.begin(), order.end(), b) == order.end()) order.push_back(b);
@@ -19,7 +19,7 @@ std::vector<std::size_t> places_of(const std::string& rule, const std::vector<Bu
   }
   for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
   if (rule == "forward" || order.size() < place.size()) return place;
-  std::vector<std::vector<std::size_t>> needed(layers.size());  // by place, so that ties are broken by first use
+  std::vector<std::vector<std::size_t>> needed(layers.size());  // by place, so that first use breaks ties
   std::vector<double> seconds(place.size());
   for (std::size_t l = 0; l < layers.size(); ++l) {
     for (const std::size_t b : layers[l]) needed[l].push_back(place[b]);

@@ -13,7 +13,7 @@ BucketUpdate::BucketUpdate(const MethodSpec& method, const Layout& model, const 
 
 void BucketUpdate::begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean,
                          const Context& context, Timeline* timeline) {
-  resolve(exec);  // before its flags are cleared
+  resolve(exec);  // before the verdict's flags are cleared
   m_verdict.clear(exec);
   m_mean = subspan(mean, m_range.offset, m_range.count);
   m_rate = context.rate;
@@ -62,7 +62,7 @@ void BucketUpdate::note_in(Timeline* timeline) {
 Memories BucketUpdate::memories() {
   Memories all = m_reduction.memories();
   for (MemoryView& memory : m_updater.memories()) {
-    memory.name = "update/" + memory.name;  // a method may have one of that name
+    memory.name = "update/" + memory.name;  // a method may have a memory of this name
     all.push_back(std::move(memory));
   }
   for (MemoryView& memory : all) memory.bucket = m_number;

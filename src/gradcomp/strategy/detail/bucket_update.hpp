@@ -1,8 +1,8 @@
 #pragma once
-// One bucket that is exchanged and applied by itself, whatever the others do: its reduction, its part of the optimiser,
-// and a verdict of its own.
+// One bucket that is exchanged and applied independently of the others: its reduction, its part of the optimiser, and
+// its own verdict.
 //
-//   begin; advance .. until it returns done [launch_next where it says between]; apply
+//   begin(); advance() until the state is arrived, with launch_next() whenever it is between; apply()
 #include <memory>
 
 #include "gradcomp/exchange/buckets.hpp"
@@ -15,14 +15,14 @@ class BucketUpdate {
  public:
   enum class State : std::uint8_t {
     computing,   ///< backward has not completed its gradient
-    ready,       ///< it has; nothing has started
+    ready,       ///< backward has completed its gradient, and nothing has started
     under_way,   ///< a round travels
     between,     ///< a round has ended, and another one follows
-    arrived,     ///< all have ended; apply() comes next
+    arrived,     ///< all rounds have ended; apply() comes next
     up_to_date,  ///< its parameters are current
   };
 
-  /// `number`: different for buckets of one transport.
+  /// Buckets of one transport have different `number`s.
   BucketUpdate(const MethodSpec& method, const Layout& model, const BucketRange& range, Transport& transport,
                int number, const UpdateOptions& options);
 
@@ -31,19 +31,21 @@ class BucketUpdate {
   void set_computing() { m_state = State::computing; }
   void set_ready() { m_state = State::ready; }
 
-  /// Starts the exchange of the bucket's part of `gradient`; apply() will write that of `mean`. `context`: whose rate
-  /// the update is made with.
+  /// Starts the exchange of the bucket's part of `gradient`; apply() will write its part of `mean`. The rate of
+  /// `context` is that of the update.
   void begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean, const Context& context,
              Timeline* timeline);
-  /// Takes what came, if it has; false: nothing had.
+  /// If the round that travels has ended, processes what was received and returns true; otherwise returns false.
   bool advance(const Exec& exec);
+  /// Starts the next round of a bucket in the state between.
   void launch_next(const Exec& exec);
   /// Updates the bucket's part of `parameters`, unless some rank flagged the bucket.
   void apply(const Exec& exec, const Span<float>& parameters);
-  /// Gives the memories back what a flagged exchange took. Hosts do so in apply(); on devices, where apply() does not
-  /// wait to know, begin() does, and who needs the memories before.
+  /// Gives back to the memories what a flagged exchange took. On hosts, apply() calls it. On devices apply() does not
+  /// wait for the verdict: begin() calls it, and whoever needs the memories earlier must call it too.
   void resolve(const Exec& exec);
 
+  /// From now on records times in this timeline; null: records none.
   void note_in(Timeline* timeline);
   /// Whether the last exchange that was resolved was flagged.
   bool skipped() const { return m_skipped; }
@@ -59,7 +61,7 @@ class BucketUpdate {
   Verdict m_verdict;
   State m_state = State::up_to_date;
   int m_round = 0;
-  Span<float> m_mean;  ///< the bucket's part
+  Span<float> m_mean;  ///< part of the mean for this bucket
   double m_rate = 0;
   Timeline* m_timeline = nullptr;
   bool m_open = false, m_skipped = false;

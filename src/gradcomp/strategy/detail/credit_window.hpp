@@ -1,7 +1,7 @@
 #pragma once
-// Which bucket is sent next, as ByteScheduler decides it (Peng et al., SOSP 2019): the most urgent of those that are
-// complete, but only so many at a time, for what has been handed over cannot be overtaken any more. Their window counts
-// bytes of equal slices; ours counts buckets, which the cut makes about equal.
+// Decides which bucket is sent next, as ByteScheduler does (Peng et al., SOSP 2019): the most urgent of the complete
+// ones. Only a few are sent at a time, because a bucket that was handed over cannot be overtaken any more.
+// ByteScheduler's window counts bytes of equal slices; ours counts buckets, which the cut makes about equal.
 #include <optional>
 #include <vector>
 
@@ -11,16 +11,16 @@ namespace gradcomp {
 
 class CreditWindow {
  public:
-  /// Of `buckets` buckets at most `credits` are under way.
+  /// At most `credits` of `buckets` buckets travel at a time.
   CreditWindow(std::size_t buckets, index_t credits)
       : m_place(buckets, 0), m_ready(buckets, false), m_credits(credits) {}
 
-  /// `place[bucket]`: the smaller, the more urgent. Of equal ones the smaller number comes first.
+  /// The smaller place[bucket] is, the more urgent is the bucket. Among equal ones the smaller number comes first.
   void order(std::vector<std::size_t> place) { m_place = std::move(place); }
 
-  /// The bucket is complete, and waits for its turn.
+  /// Tells that the bucket is complete; it then waits for its turn.
   void add(std::size_t bucket) { m_ready[bucket] = true; }
-  /// The next one, which is under way from now on; nothing while there is none or no credit.
+  /// The next bucket, which travels from now on. Empty if there is none, or no credit.
   std::optional<std::size_t> take() {
     if (m_under_way >= m_credits) return std::nullopt;
     std::optional<std::size_t> best;
@@ -32,7 +32,7 @@ class CreditWindow {
     ++m_under_way;
     return best;
   }
-  /// One that was under way has arrived.
+  /// Tells that a bucket that travelled has arrived.
   void give_back() { --m_under_way; }
 
  private:

@@ -1,16 +1,16 @@
 #pragma once
-// What strategies share that exchange the gradient of every step: the exchange and the update of one step.
+// What strategies that exchange the gradient of every step share: the exchange and the update of one step.
 #include "gradcomp/strategy/strategy.hpp"
 
 namespace gradcomp {
 
-/// Options of every strategy, behind its own.
+/// `own`, followed by the parameters that every strategy has.
 std::vector<Parameter> with_common(std::vector<Parameter> own);
 
-/// The job's exchange options with those of the strategy's own.
+/// The exchange options of the job, replaced by those that the strategy sets.
 ExchangeOptions exchange_options(const StrategySetup& setup, bool overlapped);
 
-/// Elements of the exchange's buckets, in the order of the layout.
+/// Number of elements in each of the exchange's buckets, in the order of the layout.
 std::vector<index_t> parts_of(const Exchange& exchange);
 
 class EveryStep final : public Strategy {
@@ -32,7 +32,7 @@ class EveryStep final : public Strategy {
   bool m_overlapped;
   std::unique_ptr<Exchange> m_exchange;
   Updater m_updater;
-  Vector<float> m_mean;  ///< empty where the mean takes the gradient's place
+  Vector<float> m_mean;  ///< empty if the mean replaces the gradient
   StepContext m_now;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The layers of a forward pass in the order in which they come, as they were seen to come.
+// Records the order in which a forward pass uses its layers.
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -10,7 +10,7 @@ namespace gradcomp {
 
 class FirstUse {
  public:
-  /// The layer that begins with this segment comes next.
+  /// Tells that the layer that begins with this segment comes next.
   void note(std::size_t segment) {
     if (std::find(m_layers.begin(), m_layers.end(), segment) == m_layers.end()) m_layers.push_back(segment);
   }
@@ -24,7 +24,7 @@ class FirstUse {
     return bucket.first < end && segment < bucket.last;
   }
 
-  /// [layers in the order of first use]: the buckets that each needs.
+  /// [layers in the order of first use]: the buckets that each layer needs.
   std::vector<std::vector<std::size_t>> buckets_of_layers(const std::vector<BucketRange>& buckets) const {
     std::vector<std::vector<std::size_t>> all;
     for (const std::size_t layer : m_layers) {

@@ -55,7 +55,7 @@ class OuterOnly final : public Strategy {
  private:
   /// Numbers that a checkpoint holds as they are.
   struct Counters {
-    index_t steps = 0;  ///< since the last outer step
+    index_t steps = 0;  ///< number of steps since the last outer step
   };
 
   index_t m_period;
@@ -73,7 +73,7 @@ UpdateOptions outer_options(const ParameterValues& own) {
   UpdateOptions outer;
   outer.optimiser.momentum = own.real("outer_momentum");
   outer.optimiser.form = nn::momentum_form(own.text("outer_nesterov"));
-  outer.optimiser.weight_decay = 0;  // the inner one decays
+  outer.optimiser.weight_decay = 0;  // the inner optimiser applies weight decay
   return outer;
 }
 

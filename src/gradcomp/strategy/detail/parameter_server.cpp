@@ -79,7 +79,7 @@ void ParameterServer::flush() {
 void ParameterServer::arrived(const Exec& exec, std::size_t worker) {
   const auto push = m_pushes[worker] = get_header<PushHeader>(exec, m_inbox[worker]);
   require(push.bytes >= 0 && push.bytes + block_alignment <= static_cast<index_t>(m_inbox[worker].size()),
-          "servers: a push of {} bytes from rank {} does not fit", push.bytes, worker);
+          "strategy servers: a push of {} bytes from rank {} does not fit its room", push.bytes, worker);
   if (push.kind == Kind::farewell) {
     m_gone[worker] = 1;
     return;
@@ -144,7 +144,7 @@ void ParameterServer::update_by(const Exec& exec, std::size_t worker) {
 void ParameterServer::answer_those_who_may_go(const Exec& exec) {
   for (std::size_t w = 0; w < workers(); ++w) {
     if (m_waiting[w] == 0 || !m_clocks.may_go(static_cast<int>(w))) continue;
-    if (m_sent[w].valid()) m_sent[w].wait();  // the worker has the last one: it has pushed since
+    if (m_sent[w].valid()) m_sent[w].wait();  // it has arrived: the worker has pushed since
     send_answer(exec, w, write_answer(exec, w, m_pushes[w].kind == Kind::flagged));
   }
 }
@@ -160,7 +160,7 @@ void ParameterServer::send_answer(const Exec& exec, std::size_t worker, index_t 
     m_own_answered = true;
     return;
   }
-  expect(exec, worker);  // its next push
+  expect(exec, worker);  // the next push
   const Vector<std::byte>& room = m_answers.room(worker);
   m_sent[worker] = m_transport.start(exec, Send{room.data(), bytes, static_cast<int>(worker), answer_tag});
 }

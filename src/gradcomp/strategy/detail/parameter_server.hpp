@@ -1,10 +1,11 @@
 #pragma once
-// One server: it holds a part of the parameters with the optimiser's memory of them, applies what workers push, and
+// One server: it holds a part of the parameters and the optimiser's memories of it, applies what workers push, and
 // answers each push. It runs on its rank's own thread, whenever serve() is called.
 //
-// Together (synchronous): an update by the mean of all workers' gradients, added up in rank order, once all have come.
-// Otherwise an update by each worker's gradient as it comes, with the W-th part of its rate, so that one step of all W
-// workers goes about as far as a synchronous one; workers that are too far ahead of the slowest get their answers late.
+// Together (synchronous): it updates by the mean of all workers' gradients, added in rank order, once all have arrived.
+// Otherwise: it updates by each worker's gradient when it arrives, with 1 / W of its rate, so that one step of all W
+// workers moves the parameters about as far as a synchronous one. Workers that are too far ahead of the slowest get
+// their answers late.
 #include <memory>
 #include <utility>
 #include <vector>
@@ -20,36 +21,39 @@
 
 namespace gradcomp {
 
-/// How servers and workers go together.
+/// How servers and workers cooperate.
 struct ServerRule {
   bool together = true;
-  index_t bound = WorkerClocks::unbounded;  ///< of WorkerClocks, where not together
-  bool damped = false;                      ///< a gradient that is t updates late is applied with rate / max(1, t)
-  bool coded = false;                       ///< answers are compressed changes of the parameters
+  index_t bound = WorkerClocks::unbounded;  ///< as in WorkerClocks; only if not together
+  /// whether a gradient that is t updates late is applied with rate / max(1, t)
+  bool damped = false;
+  bool coded = false;  ///< whether answers are compressed changes of the parameters
 };
 
 class ParameterServer {
  public:
-  /// Of the parameters `keys`; the pushes of a worker on its own rank come by take_own(). `tensors`: what the keys are
-  /// to an optimiser.
+  /// A server of the parameters `keys`. The worker on its own rank pushes by take_own(). `tensors`: the same parameters
+  /// as the optimiser sees them.
   ParameterServer(const MethodSpec& method, const Stripe& keys, const Layout& tensors, const UpdateOptions& update,
                   Transport& transport, const ServerPlaces& places, const ServerRule& rule, std::uint64_t seed);
 
-  /// The first step begins with these values of the keys.
+  /// Sets the values of the keys before the first step.
   void start(const Exec& exec, const Span<const float>& parameters);
-  /// Pushes are expected from now on, until every worker has said farewell.
+  /// From now on, expects pushes until every worker has said farewell.
   void open(const Exec& exec);
-  /// Where the time of its work is noted from now on; null: nowhere.
+  /// From now on records the time of its work in this timeline; null: records nothing.
   void note_in(Timeline* timeline) { m_timeline = timeline; }
-  /// Takes what has come and answers; false: nothing had come. Throws Error for a broken push.
+  /// Processes the pushes that have arrived and answers. Returns false if none had. Throws Error for a broken push.
   bool serve(const Exec& exec);
+  /// Whether every worker has said farewell.
   bool all_gone() const;
-  /// Whether as many pushes have come as there are workers, since as many had come the last time.
+  /// Whether as many pushes as there are workers have arrived since this last returned true.
   bool take_round();
-  /// Waits for the answers' departure, after which they are counted and their rooms free.
+  /// Waits until all answers have left, so that their bytes are counted and their rooms can be used again.
   void flush();
 
-  /// Where the own rank's worker writes its push, and reads its answer from once own_answered().
+  /// The worker on this rank writes its push here. Once own_answered() returns true, it reads its answer from
+  /// own_answer().
   const Vector<std::byte>& own_push() const { return m_inbox[m_own]; }
   void take_own(const Exec& exec) { arrived(exec, m_own); }
   bool own_answered() { return std::exchange(m_own_answered, false); }
@@ -58,9 +62,9 @@ class ParameterServer {
   const Stripe& keys() const { return m_keys; }
   Span<const float> parameters() const { return m_parameters; }
 
-  /// Since the last call: how many updates had passed since each applied gradient's parameters were given out.
+  /// For each gradient that was applied since the last call: the number of updates since its parameters were given out.
   std::vector<index_t> take_staleness() { return std::exchange(m_staleness, {}); }
-  /// Since the last call: bytes of the answers that it made.
+  /// Bytes of the answers that were made since the last call.
   MessageBytes take_bytes() { return m_answers.take_bytes(); }
 
   Memories memories();
@@ -80,7 +84,7 @@ class ParameterServer {
 
   Stripe m_keys;
   ServerRule m_rule;
-  std::size_t m_own;  ///< the worker on this rank; none has this number where there is none
+  std::size_t m_own;  ///< number of the worker on this rank; if there is none, no worker has this number
   Receiver m_receiver;
   Updater m_updater;
   Vector<float> m_parameters, m_mean;
@@ -88,9 +92,9 @@ class ParameterServer {
   WorkerClocks m_clocks;
   Answers m_answers;
   std::vector<Vector<std::byte>> m_inbox;  ///< [workers]
-  std::vector<PushHeader> m_pushes;        ///< [workers] the last of each
-  std::vector<std::uint8_t> m_waiting;     ///< [workers] for an answer
-  std::vector<std::uint8_t> m_gone;        ///< [workers] said farewell
+  std::vector<PushHeader> m_pushes;        ///< [workers] header of the last push of each
+  std::vector<std::uint8_t> m_waiting;     ///< [workers] wait for an answer
+  std::vector<std::uint8_t> m_gone;        ///< [workers] have said farewell
   std::vector<Completion> m_expected, m_sent;
   std::vector<index_t> m_staleness;
   index_t m_version = 0, m_arrived = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// How a strategy waits that makes progress by itself: it looks again and again, at last with pauses.
+// How a strategy waits if it makes progress by itself: it polls, after a while with pauses.
 #include <chrono>
 #include <optional>
 #include <thread>
@@ -9,8 +9,9 @@
 
 namespace gradcomp {
 
-/// Calls progress(), which returns whether anything moved, until done(). The time in which nothing moved is noted as
-/// waiting in `timeline`, which may be null. Returns false once it has taken longer than `limit_seconds`; 0: no limit.
+/// Calls progress(), which returns whether anything moved, until done() returns true. `timeline`, which may be null,
+/// records the time in which nothing moved as waiting. Returns false if this takes longer than `limit_seconds`; 0: no
+/// limit.
 template <class Done, class Progress>
 [[nodiscard]] bool progress_until(Timeline* timeline, double limit_seconds, const Done& done,
                                   const Progress& progress) {

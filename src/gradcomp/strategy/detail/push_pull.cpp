@@ -12,11 +12,12 @@ std::string refuses_push(const MethodSpec& method) {
     return fmt::format("servers take the mean of what each worker sends, and method {} sends votes", info.name);
   }
   if (info.family == Info::Family::control) {
-    return feedback == "none" ? "" : fmt::format("method {} works here with feedback=none alone", info.name);
+    return feedback == "none" ? "" : fmt::format("servers take method {} only with feedback=none", info.name);
   }
   if (!sends_bytes(info)) {
-    return fmt::format("servers take one message of bytes from each worker, and those of method {} only work added up",
-                       info.name);
+    return fmt::format(
+        "servers take one message of bytes from each worker, and those of method {} only make sense when added",
+        info.name);
   }
   if (feedback == "ef21") return "feedback=ef21 needs the mean over all workers in every step; allowed: none, residual";
   return "";
@@ -33,7 +34,7 @@ void add_dense(const Exec& exec, DType type, const Span<const std::byte>& values
   const auto n = static_cast<index_t>(out.size());
   const bool known = type == DType::f32 || (type == DType::f16 || type == DType::bf16);
   require(known && static_cast<index_t>(values.size()) == n * size_of(type),
-          "servers: a push of {} bytes is not {} dense values", values.size(), n);
+          "strategy servers: a push of {} bytes does not hold {} dense values", values.size(), n);
   const auto* f32 = reinterpret_cast<const float*>(values.data());
   const auto* u16 = reinterpret_cast<const std::uint16_t*>(values.data());
   Kokkos::parallel_for(

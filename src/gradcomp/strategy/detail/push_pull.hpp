@@ -1,5 +1,5 @@
 #pragma once
-// What workers and servers say to each other. A message is a header of block_alignment bytes and what follows it.
+// The messages between workers and servers. A message is a header of block_alignment bytes, followed by its body.
 #include <array>
 #include <cstring>
 #include <string>
@@ -15,22 +15,22 @@ namespace gradcomp {
 struct PushHeader {
   enum class Kind : std::uint32_t {
     gradient,
-    flagged,  ///< it is not finite: the message is empty, and still counts as a step
-    farewell  ///< no step: the worker sends no more before the next drain()
+    flagged,  ///< the gradient is not finite: the message is empty, and still counts as a step
+    farewell  ///< no step: the worker sends nothing more before the next drain()
   };
   Kind kind = Kind::gradient;
-  std::int32_t dtype = in_bytes;  ///< of dense values
-  index_t bytes = 0;              ///< that follow
-  index_t version = 0;            ///< of the parameters that the gradient is of
+  std::int32_t dtype = in_bytes;  ///< type of dense values; in_bytes: the body is a payload
+  index_t bytes = 0;              ///< length of the body
+  index_t version = 0;            ///< of the parameters for which the gradient was computed
   double rate = 0;                ///< the worker's learning rate
   static constexpr std::int32_t in_bytes = -1;
 };
 
-/// A server's answer: the parameters, or their change since the last answer, compressed.
+/// A server's answer: the parameters, or their compressed change since the last answer.
 struct AnswerHeader {
-  std::int32_t dtype = PushHeader::in_bytes;  ///< f32 of parameters as they are
-  index_t bytes = 0;                          ///< that follow
-  index_t version = 0;                        ///< updates that these parameters have had
+  std::int32_t dtype = PushHeader::in_bytes;  ///< f32: the body is the parameters; in_bytes: a payload
+  index_t bytes = 0;                          ///< length of the body
+  index_t version = 0;                        ///< number of updates of these parameters
   std::int64_t skipped = 0;
 };
 
@@ -51,9 +51,9 @@ void put_header(const Exec& exec, const Vector<std::byte>& room, const Header& h
   std::memcpy(bytes.data(), &header, sizeof header);
   Kokkos::deep_copy(exec, subspan<std::byte>(room, 0, sizeof header),
                     HostSpan<const std::byte>(bytes.data(), bytes.size()));
-  if (!device_is_host) wait(exec, "gradcomp::strategy::put_header");  // `bytes` ends here
+  if (!device_is_host) wait(exec, "gradcomp::strategy::put_header");  // `bytes` is a local variable
 }
-/// Waits for exec.
+/// Reads the header of a message. Waits for exec.
 template <class Header>
 Header get_header(const Exec& exec, const Vector<std::byte>& room) {
   std::array<std::byte, sizeof(Header)> bytes;
@@ -63,13 +63,14 @@ Header get_header(const Exec& exec, const Vector<std::byte>& room) {
   return header;
 }
 
-/// Why servers cannot take a method's messages one by one; empty: they can.
+/// Why servers cannot take a method's messages one by one; empty if they can.
 std::string refuses_push(const MethodSpec& method);
 
-/// Most bytes of a push of these keys.
+/// Largest number of bytes of a push of these keys.
 index_t push_capacity(const Compressor& compressor, const Layout& keys);
 
-/// out += weight * the `values` of the type that is named in a push of a dense method.
+/// out += weight * `values`, which have this type, the one that the push of a dense method names. Throws Error for
+/// another type or number of values.
 void add_dense(const Exec& exec, DType type, const Span<const std::byte>& values, float weight, const Span<float>& out);
 
 }  // namespace gradcomp

@@ -31,10 +31,10 @@ ServerClient::ServerClient(const MethodSpec& method, std::vector<Stripe> keys, b
   }
 }
 
-/// Makes all messages; false: they must not be sent.
+/// Makes all messages. Returns false if the gradient is not finite, so that they must not be sent.
 bool ServerClient::compress(const Exec& exec, const StepContext& step, const Span<float>& scratch) {
   const StageScope stage(exec, step.timeline, Stage::compress);
-  Context context{m_seed, step.step, m_transport.rank(), m_dense ? 1 : m_places.workers};  // servers divide
+  Context context{m_seed, step.step, m_transport.rank(), m_dense ? 1 : m_places.workers};  // dense: servers divide
   context.rate = step.rate;
   m_sender.begin(exec, step.gradient, scratch, context);
   bool good = !m_dense || kernels::count_non_finite(exec, step.gradient) == 0;
@@ -60,8 +60,8 @@ void ServerClient::push(const Exec& exec, const StepContext& step, const Span<fl
   for (std::size_t s = 0; s < keys().size(); ++s) {
     if (!is_own(s)) send_to(s);
   }
-  if (m_own != nullptr)
-    send_to(static_cast<std::size_t>(m_places.server_on(m_transport.rank())));  // its update holds up no other server
+  // Last, so that its update delays no other server.
+  if (m_own != nullptr) send_to(static_cast<std::size_t>(m_places.server_on(m_transport.rank())));
 }
 
 void ServerClient::say_farewell(const Exec& exec) {
@@ -77,7 +77,7 @@ void ServerClient::send(const Exec& exec, std::size_t server, PushHeader header)
     header.bytes = message.bytes();
     const auto* data = m_dense ? static_cast<const std::byte*>(message.data) : message.payload.data();
     require(header.bytes + block_alignment <= static_cast<index_t>(room.size()),
-            "servers: a push of {} bytes does not fit its room of {}", header.bytes, room.size());
+            "strategy servers: a push of {} bytes does not fit its room of {}", header.bytes, room.size());
     Kokkos::deep_copy(exec, body_of(room, header.bytes),
                       Span<const std::byte>(data, static_cast<std::size_t>(header.bytes)));
   }
@@ -112,7 +112,7 @@ bool ServerClient::take_answers(const Exec& exec, const StepContext& step) {
 void ServerClient::take_answer(const Exec& exec, std::size_t server, const Span<float>& parameters) {
   const auto header = get_header<AnswerHeader>(exec, m_answer[server]);
   require(header.bytes >= 0 && header.bytes + block_alignment <= static_cast<index_t>(m_answer[server].size()),
-          "servers: an answer of {} bytes from rank {} does not fit", header.bytes, server);
+          "strategy servers: an answer of {} bytes from rank {} does not fit its room", header.bytes, server);
   m_answered[server] = 1;
   m_versions[server] = header.version;
   if (header.skipped != 0) m_skipped = true;
@@ -122,8 +122,8 @@ void ServerClient::take_answer(const Exec& exec, std::size_t server, const Span<
     m_receivers[server].add(exec, body, 1.0f, parameters, m_verdict);
     return;
   }
-  require(body.size() == 4 * parameters.size(), "servers: an answer of {} bytes to a worker with {} parameters",
-          body.size(), parameters.size());
+  require(body.size() == 4 * parameters.size(),
+          "strategy servers: an answer of {} bytes to a worker with {} parameters", body.size(), parameters.size());
   Kokkos::deep_copy(exec, parameters,
                     Span<const float>(reinterpret_cast<const float*>(body.data()), parameters.size()));
 }
@@ -151,7 +151,7 @@ MessageBytes ServerClient::bytes() const {
 
 Memories ServerClient::memories() {
   Memories all = m_sender.memories();
-  for (MemoryView& memory : all) memory.bucket = 0;  // of a method, as those of an exchange's buckets
+  for (MemoryView& memory : all) memory.bucket = 0;  // of a method, like those of the buckets of an exchange
   all.push_back({"versions", m_versions.data(), static_cast<index_t>(m_versions.size() * sizeof(index_t)), true,
                  Role::strategy, -1});
   return all;

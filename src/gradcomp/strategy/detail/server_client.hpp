@@ -1,5 +1,6 @@
 #pragma once
-// A worker as servers see it: it compresses its gradient, a message for each server, pushes them, and takes answers.
+// A worker as servers see it: it compresses its gradient into a message for each server, pushes them, and takes
+// answers.
 #include <memory>
 #include <vector>
 
@@ -12,27 +13,27 @@ namespace gradcomp {
 
 class ServerClient {
  public:
-  /// `keys`: one part of the model per server. `own`: the server of this rank, which outlives the client; null where
-  /// there is none. `coded`: whether answers are.
+  /// `keys`: one part of the model per server. `own`: the server on this rank, which outlives the client; null if there
+  /// is none. `coded`: whether answers are compressed changes.
   ServerClient(const MethodSpec& method, std::vector<Stripe> keys, bool coded, Transport& transport,
                const ServerPlaces& places, ParameterServer* own, std::uint64_t seed);
 
-  /// Compresses the step's gradient and pushes it: an empty message where it is not finite. `scratch`: as many elements
-  /// as the model.
+  /// Compresses the step's gradient and pushes it; pushes empty messages if it is not finite. `scratch` has as many
+  /// elements as the model.
   void push(const Exec& exec, const StepContext& step, const Span<float>& scratch);
-  /// No push follows.
+  /// Tells all servers that no push follows.
   void say_farewell(const Exec& exec);
 
-  /// Takes the answers that have come into step.parameters; false: none had.
+  /// Takes the answers that have arrived into step.parameters. Returns false if none had.
   bool take_answers(const Exec& exec, const StepContext& step);
   bool all_answered() const;
-  /// After all answers, when a server left the step out: the memories get back what it took.
+  /// Call it after all answers. If a server skipped the step, gives back to the memories what it took and returns true.
   bool take_back_skipped(const Exec& exec, const Span<float>& scratch);
-  /// Waits until all pushes have been seen to end, so that they are counted. They have been answered.
+  /// Waits until all pushes have ended, so that their bytes are counted. Call it when all have been answered.
   void settle();
 
   const Sender& sender() const { return m_sender; }
-  /// Of the last step's pushes.
+  /// Bytes of the last step's pushes.
   MessageBytes bytes() const;
   Memories memories();
   index_t work_bytes() const;
@@ -52,12 +53,12 @@ class ServerClient {
   ServerPlaces m_places;
   ParameterServer* m_own;
   std::vector<Vector<std::byte>> m_push, m_answer;  ///< [servers]
-  std::vector<Receiver> m_receivers;                ///< [servers] of coded answers
-  std::vector<index_t> m_versions;                  ///< [servers] of the parameters that this worker has
-  std::vector<std::uint8_t> m_answered;             ///< [servers] in this step
+  std::vector<Receiver> m_receivers;                ///< [servers] for coded answers
+  std::vector<index_t> m_versions;                  ///< [servers] version of the parameters that this worker has
+  std::vector<std::uint8_t> m_answered;             ///< [servers] whether this step was answered
   std::vector<Completion> m_pushed, m_coming;       ///< [servers]
   Verdict m_verdict;
-  bool m_skipped = false;  ///< some server left this step out
+  bool m_skipped = false;  ///< some server skipped this step
 };
 
 }  // namespace gradcomp

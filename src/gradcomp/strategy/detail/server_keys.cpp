@@ -16,7 +16,7 @@ std::vector<Stripe> server_keys(const MethodSpec& method, const Layout& layout, 
   std::size_t first = 0;
   for (int s = 0; s < servers; ++s) {
     const index_t end = n / servers * (s + 1) + n % servers * (s + 1) / servers;
-    std::size_t last = first;  // up to the tensor whose end is nearest to the end of equal parts
+    std::size_t last = first;  // behind the tensor that ends nearest to `end`
     while (last < layout.segments.size()) {
       const Segment& next = layout.segments[last];
       if (s + 1 < servers && next.offset + next.count - end > end - next.offset) break;

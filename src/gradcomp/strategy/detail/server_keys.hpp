@@ -8,12 +8,12 @@
 namespace gradcomp {
 
 /// One contiguous part of the model per server, in order and without gaps, of about equal bytes; a part may be empty.
-/// Methods whose messages of a part say as much as those of the whole (Info::stripes) are cut inside tensors
-/// (cut_stripes); for the others a tensor stays on one server. The method's granularity is applied.
+/// If the method's messages of a part are as good as those of the whole (Info::stripes), parts are cut inside tensors
+/// (cut_stripes()); otherwise a tensor stays on one server. Applies the method's granularity.
 std::vector<Stripe> server_keys(const MethodSpec& method, const Layout& layout, int servers);
 
-/// The tensors, whole or in part, that `keys` hold of the model, for an optimiser: those that decay are matrices here
-/// too, whatever the method sees.
+/// The tensors, or parts of tensors, that `keys` hold of the model, for an optimiser. Tensors to which weight decay
+/// applies are matrices here too, whatever the method sees.
 Layout tensors_of(const Layout& model, const Stripe& keys);
 
 }  // namespace gradcomp

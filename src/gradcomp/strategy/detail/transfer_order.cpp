@@ -10,7 +10,7 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// [operation][transfer]: whether it waits for it, by itself or through an earlier one.
+/// [operation][transfer]: whether the operation waits for the transfer, directly or through an earlier operation.
 std::vector<std::vector<bool>> needs_of(const TransferGraph& graph) {
   std::vector<std::vector<bool>> needs;
   for (const auto& operation : graph.operations) {
@@ -24,7 +24,7 @@ std::vector<std::vector<bool>> needs_of(const TransferGraph& graph) {
   return needs;
 }
 
-/// What the rules know of the transfers that are left.
+/// What the rules know of the remaining transfers.
 struct Properties {
   std::vector<double> alone;  ///< P
   std::vector<double> least;  ///< M+

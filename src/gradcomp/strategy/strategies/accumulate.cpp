@@ -48,7 +48,7 @@ class Accumulate final : public Strategy {
   EveryStep m_inner;
   Vector<float> m_sum;  ///< of the gradients since the last update
   StepContext m_now;
-  index_t m_end = 0;  ///< elements from here on are summed up in this step
+  index_t m_end = 0;  ///< elements from here on are already summed in this step
   bool m_updates = false;
 };
 

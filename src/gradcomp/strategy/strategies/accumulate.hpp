@@ -1,6 +1,6 @@
 #pragma once
-// accumulate: the gradients of so many steps are summed up before one exchange and one update of their mean: a control
-// that sends as little as a compressor by exchanging rarely. Parameters stay the same within a group.
+// accumulate: sums the gradients of several steps, and exchanges and applies their mean once. It is a control that
+// sends as little as a compressor, by exchanging rarely. Parameters stay the same between two exchanges.
 #include "gradcomp/strategy/strategy.hpp"
 
 namespace gradcomp::strategies {

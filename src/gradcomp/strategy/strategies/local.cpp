@@ -71,7 +71,7 @@ class Local final : public Strategy {
   }
 
  private:
-  /// False when this rank's gradient is not finite: it leaves the step out.
+  /// Returns false if this rank's gradient is not finite: the rank skips the step.
   bool update_locally(const Exec& exec) {
     const StageScope stage(exec, m_now.timeline, Stage::update);
     if (kernels::count_non_finite(exec, m_now.gradient) > 0) return false;
@@ -80,7 +80,7 @@ class Local final : public Strategy {
     return true;
   }
 
-  /// The exchange of the changes, and the outer update.
+  /// Exchanges the changes and makes the outer update.
   StepReport agree(const Exec& exec, const Idle& idle) {
     subtract(exec, m_start, m_now.parameters, m_change);
     m_exchange->begin(exec, m_change, m_mean, m_now.step, m_now.timeline);
@@ -94,7 +94,7 @@ class Local final : public Strategy {
     return report;
   }
 
-  /// One small reduction every adapt_every steps.
+  /// Renews the period. Costs one small reduction every adapt_every steps.
   void adapt() {
     constexpr double millionths = 1e6;
     const auto sums = sum_over_ranks(
@@ -112,8 +112,8 @@ class Local final : public Strategy {
 
   /// Numbers that a checkpoint holds as they are.
   struct Counters {
-    index_t steps = 0;       ///< since the last exchange
-    index_t in_longest = 0;  ///< since the last multiple of the longest period
+    index_t steps = 0;       ///< number of steps since the last exchange
+    index_t in_longest = 0;  ///< number of steps since the last multiple of the longest period
   };
 
   index_t m_longest;
@@ -121,8 +121,8 @@ class Local final : public Strategy {
   double m_outer_rate;
   std::unique_ptr<Exchange> m_exchange;
   Updater m_inner, m_outer;
-  Vector<float> m_start;   ///< of the period: on these parameters all ranks agree
-  Vector<float> m_change;  ///< since then
+  Vector<float> m_start;   ///< parameters at the start of the period, which are equal on all ranks
+  Vector<float> m_change;  ///< since m_start
   Vector<float> m_mean;
   StepContext m_now;
   Counters m_counters;

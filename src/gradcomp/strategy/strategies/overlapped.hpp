@@ -1,6 +1,6 @@
 #pragma once
-// overlapped: a bucket travels as soon as backward has completed it, and the computation of the rest hides it; the
-// update when all have come.
+// overlapped: a bucket travels as soon as backward has completed it, and the rest of backward hides its exchange. The
+// update comes when all buckets have arrived.
 #include "gradcomp/strategy/strategy.hpp"
 
 namespace gradcomp::strategies {

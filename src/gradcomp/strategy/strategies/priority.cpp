@@ -21,7 +21,7 @@ using State = BucketUpdate::State;
 
 class Priority final : public Strategy {
  public:
-  /// `transport`: its own.
+  /// The strategy is the only user of `transport`.
   Priority(const StrategySetup& setup, std::unique_ptr<CountingTransport> transport);
   ~Priority() override;
 
@@ -56,21 +56,21 @@ class Priority final : public Strategy {
   bool m_keep_gradient;
   std::vector<BucketRange> m_ranges;
   std::vector<std::unique_ptr<BucketUpdate>> m_buckets;
-  Vector<float> m_mean;  ///< empty where the mean takes the gradient's place
+  Vector<float> m_mean;  ///< empty if the mean replaces the gradient
   Announcements m_announced;
-  std::unique_ptr<CountingTransport> m_transport;  ///< it ends before the buffers that it uses: declared behind them
+  std::unique_ptr<CountingTransport> m_transport;  ///< behind the buffers that it uses, so that it is destroyed first
   CreditWindow m_window;
   FirstUse m_layers;
-  StepContext m_now;        ///< the step of the last begin()
-  StepContext m_sent;       ///< the step whose buckets are exchanged: this one, or in forward the one before
-  bool m_failed = false;    ///< a peer is gone
-  bool m_ordered = false;   ///< the window knows what is urgent
-  bool m_begun = false;     ///< no ready() since begin()
-  bool m_backward = false;  ///< it may still need the parameters of layers whose gradient is complete
-  std::size_t m_ready = 0, m_left = 0;  ///< buckets of m_sent that are complete, and that are not up to date
+  StepContext m_now;                    ///< step of the last begin()
+  StepContext m_sent;                   ///< step whose buckets are exchanged: this one, or in forward the previous one
+  bool m_failed = false;                ///< a peer is gone
+  bool m_ordered = false;               ///< whether the window knows the order of urgency
+  bool m_begun = false;                 ///< whether ready() has not been called since begin()
+  bool m_backward = false;              ///< backward may still need the parameters of layers whose gradient is complete
+  std::size_t m_ready = 0, m_left = 0;  ///< number of buckets of m_sent that are complete, and that are not up to date
   StepReport m_report;
-  index_t m_sent_before = 0;  ///< wire bytes that have been reported
-  SideStream m_side;          ///< of compression and exchange; its work ends before the buffers above do
+  index_t m_sent_before = 0;  ///< wire bytes that were reported
+  SideStream m_side;          ///< of compression and exchange; declared last, so that its work ends before the buffers
 };
 
 Priority::Priority(const StrategySetup& setup, std::unique_ptr<CountingTransport> transport)
@@ -94,12 +94,13 @@ Priority::Priority(const StrategySetup& setup, std::unique_ptr<CountingTransport
   }
 }
 
-/// Between two steps it ends what is under way, since a peer's part of it would meet the communicator's next user.
+/// Ends the transfers that are in progress between two steps. Otherwise a peer's part of them would reach the next user
+/// of the communicator.
 Priority::~Priority() {
   if (m_failed || m_backward || m_left == 0) return;
   try {
     drain(Exec());
-  } catch (...) {  // the job ends by an earlier error
+  } catch (...) {  // an earlier error already ends the job
   }
 }
 
@@ -122,14 +123,15 @@ void Priority::before_layer(const Exec& exec, std::size_t segment) {
   progress_while_waiting(exec, is_current, {});
 }
 
-/// Throws Error when it takes longer than the limit.
+/// Makes progress until done(). Throws Error if this takes longer than the limit.
 template <class Done>
 void Priority::progress_while_waiting(const Exec& exec, const Done& done, const Idle& idle) {
   const auto progress_or_idle = [&] { return progress(exec) || (idle && idle()); };
   if (progress_until(m_now.timeline, m_limit_seconds, done, progress_or_idle)) return;
   m_failed = true;
   m_transport->abandon();
-  throw Error(fmt::format("priority: no bucket arrived within {} s; a peer is gone or hangs", m_limit_seconds));
+  throw Error(
+      fmt::format("strategy priority: no bucket arrived within {} s; a peer is gone or hangs", m_limit_seconds));
 }
 
 void Priority::ready(const Exec& exec, std::size_t first_segment) {
@@ -142,9 +144,9 @@ void Priority::ready(const Exec& exec, std::size_t first_segment) {
   progress(exec);
 }
 
-/// The first gradients of a step are complete.
+/// Begins the exchange of a step, when its first gradients are complete.
 void Priority::open_step(const Exec& exec) {
-  finish(exec, {});  // of parameters that no layer has asked for
+  finish(exec, {});  // the buckets that no layer has asked for
   m_backward = true;
   m_sent = m_now;
   m_ready = 0;
@@ -159,7 +161,7 @@ void Priority::open_step(const Exec& exec) {
   }
 }
 
-/// What rank 0 says; it says it itself.
+/// Starts the bucket that rank 0 announces next; rank 0 chooses and announces it. Returns false if none can start.
 bool Priority::start_next(const Exec& exec) {
   if (m_announced.leads()) {
     const auto bucket = m_window.take();
@@ -188,8 +190,8 @@ void Priority::start(const Exec& exec, std::size_t bucket) {
                m_now.timeline);
 }
 
-/// Does what can be done with a bucket that has been started; false: nothing. `exec`: the side stream's, as of all
-/// functions above that start something.
+/// Does what can be done with a bucket that was started. Returns false if nothing can. `exec` is that of the side
+/// stream, here and in the functions above that start something.
 bool Priority::advance(const Exec& exec, std::size_t bucket) {
   BucketUpdate& update = *m_buckets[bucket];
   if (!update.advance(exec)) return false;
@@ -242,12 +244,13 @@ StepReport Priority::end(const Exec& exec, const Idle& idle) {
   ready(exec, 0);
   m_backward = false;
   progress(exec);
-  if (m_keep_gradient) finish(exec, idle);  // it also reads the memories
+  if (m_keep_gradient) finish(exec, idle);  // the gradient's user also reads the memories
   return take_report();
 }
 
 void Priority::finish(const Exec& exec, const Idle& idle) {
-  progress_while_waiting(exec, [&] { return m_left == 0; }, idle);
+  progress_while_waiting(
+      exec, [&] { return m_left == 0; }, idle);
 }
 
 StepReport Priority::drain(const Exec& exec) {

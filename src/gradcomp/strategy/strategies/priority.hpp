@@ -1,15 +1,17 @@
 #pragma once
-// priority: the gradient of every step, the bucket that the next forward pass needs first before the others, and each
-// bucket's update just before the first layer that needs it: the exchange goes on under the next forward pass.
+// priority: exchanges the gradient of every step. The bucket that the next forward pass needs first goes first, and
+// each bucket is applied just before the first layer that needs it. So the exchange continues during the next forward
+// pass.
 //
-// As in ByteScheduler (Peng et al., SOSP 2019) what has been started is not interrupted, so that only `credit` buckets
-// are under way at a time. Buckets should be small therefore (bucket_kib). The order is that of the layers (forward),
-// or one of TicTac's (detail/transfer_order.hpp); `backward` is the control. It is found in the first forward pass.
-// Rank 0 chooses and announces what starts next, and all follow it.
+// As in ByteScheduler (Peng et al., SOSP 2019), a transfer that has started is not interrupted. So only `credit`
+// buckets travel at a time, and buckets should be small (bucket_kib). The order is found in the first forward pass:
+// that of the layers (forward), or one of TicTac's (detail/transfer_order.hpp); `backward` is the control. Rank 0
+// chooses and announces what starts next, and all ranks follow.
 //
-// The updates are bit for bit those of `overlapped` with equal buckets, but for two rules: a value that is not finite
-// skips the update of its bucket and not of the whole step, and no mean gradient can be clipped by its norm, which is
-// known too late. A step is reported once it is whole: by end() of the next one, or by drain().
+// The updates are bit for bit those of `overlapped` with equal buckets, with two differences. A value that is not
+// finite skips the update of its bucket, not of the whole step. The mean gradient cannot be clipped by its norm,
+// because the norm is known too late. end() of the next step, or drain(), reports a step once all its buckets are
+// applied.
 #include "gradcomp/strategy/strategy.hpp"
 
 namespace gradcomp::strategies {

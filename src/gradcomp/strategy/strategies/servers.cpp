@@ -25,16 +25,18 @@ ServerRule rule_of(const ParameterValues& own) {
 void check_setup(const StrategySetup& setup) {
   const std::string refused = refuses_push(setup.method);
   require(refused.empty(), "method '{}', strategy servers: {}", setup.method.text, refused);
-  require(setup.job.update.clip == 0, "strategy servers: no server sees the norm of the whole mean; allowed: --clip 0");
+  require(setup.job.update.clip == 0,
+          "strategy servers: no server knows the norm of the whole mean; allowed: --clip 0");
   const bool dense = setup.method.compressor->info().family == Info::Family::control;
   require(!dense || setup.own.text("answers") == "dense",
-          "method '{}', strategy servers: answers=coded takes a method that sends bytes; allowed: answers=dense",
+          "method '{}', strategy servers: answers=coded needs a method that sends bytes; allowed: answers=dense",
           setup.method.text);
   const index_t servers = setup.own.integer("servers"), ranks = setup.transport.size();
-  require(servers <= ranks, "strategy servers: servers={} is more than the {} ranks", servers, ranks);
+  require(servers <= ranks, "strategy servers: servers={} on {} ranks; allowed: at most as many servers as ranks",
+          servers, ranks);
   const bool apart = setup.own.text("dedicated") == "on";
   require(!apart || (servers >= 1 && servers < ranks),
-          "strategy servers: dedicated=on with servers={} on {} ranks is not allowed: some must serve and some train; "
+          "strategy servers: dedicated=on with servers={} on {} ranks: some ranks must serve and some must train; "
           "allowed: servers=1 to {}, on 2 ranks or more",
           servers, ranks, std::max<index_t>(1, ranks - 1));
 }
@@ -47,7 +49,7 @@ ServerPlaces places_of(const ParameterValues& own, int ranks) {
 
 class Servers final : public Strategy {
  public:
-  /// `transport`: its own.
+  /// The strategy is the only user of `transport`.
   Servers(const StrategySetup& setup, std::unique_ptr<CountingTransport> transport)
       : m_together(rule_of(setup.own).together),
         m_limit_seconds(setup.job.exchange.limit_seconds),
@@ -94,7 +96,8 @@ class Servers final : public Strategy {
   index_t sent() const { return m_transport->ledger().total().sent; }
   [[noreturn]] void give_up(const char* what) {
     m_transport->abandon();
-    throw Error(fmt::format("servers: {} did not come within {} s; a peer is gone or hangs", what, m_limit_seconds));
+    throw Error(
+        fmt::format("strategy servers: {} did not arrive within {} s; a peer is gone or hangs", what, m_limit_seconds));
   }
 
   /// Numbers that a checkpoint holds as they are.
@@ -104,15 +107,15 @@ class Servers final : public Strategy {
 
   bool m_together;
   double m_limit_seconds;
-  Vector<float> m_agreed;  ///< the servers' parameters at the last drain(); work space in between
+  Vector<float> m_agreed;  ///< the servers' parameters at the last drain(); work space between drains
   ServerPlaces m_places;
   std::vector<Stripe> m_keys;
-  std::unique_ptr<ParameterServer> m_server;       ///< of this rank; null where it has none
+  std::unique_ptr<ParameterServer> m_server;       ///< of this rank; null if it has none
   std::unique_ptr<ServerClient> m_client;          ///< null on a rank that only serves
-  std::unique_ptr<CountingTransport> m_transport;  ///< it ends before the buffers that it uses: declared behind them
+  std::unique_ptr<CountingTransport> m_transport;  ///< behind the buffers that it uses, so that it is destroyed first
   StepContext m_now;
   Counters m_counters;
-  bool m_open = false;        ///< steps since the last drain()
+  bool m_open = false;        ///< whether there were steps since the last drain()
   index_t m_sent_before = 0;  ///< wire bytes before this step
 };
 
@@ -120,7 +123,7 @@ void Servers::begin(const Exec& exec, const StepContext& context) {
   m_now = context;
   if (m_server) {
     if (m_counters.steps == 0) m_server->start(exec, part_of(context.parameters, m_server->keys()));
-    if (!m_open) m_server->open(exec);  // not again: some workers may have said farewell already
+    if (!m_open) m_server->open(exec);  // only once: some workers may already have said farewell
     m_server->note_in(context.timeline);
   }
   m_open = true;
@@ -138,10 +141,10 @@ void Servers::train(const Exec& exec, const Idle& idle) {
   m_client->settle();
 }
 
-/// On a rank that only serves a step is a push of every worker. Waiting for it is no time that an exchange costs.
+/// On a rank that only serves, a step is one push of every worker. The wait for it is not counted as exchange.
 void Servers::serve_a_round(const Exec& exec) {
-  const bool came =
-      progress_until(nullptr, m_limit_seconds, [&] { return m_server->take_round(); }, [&] { return progress(exec); });
+  const bool came = progress_until(
+      nullptr, m_limit_seconds, [&] { return m_server->take_round(); }, [&] { return progress(exec); });
   if (!came) give_up("a push");
 }
 
@@ -151,7 +154,7 @@ StepReport Servers::end(const Exec& exec, const Idle& idle) {
   } else {
     serve_a_round(exec);
   }
-  if (m_together && m_server) m_server->flush();  // of others an answer may be late: it counts with the next step
+  if (m_together && m_server) m_server->flush();  // the other modes count a late answer with the next step
   ++m_counters.steps;
   return report(exec);
 }
@@ -182,8 +185,8 @@ StepReport Servers::drain(const Exec& exec) {
   const index_t before = sent();
   if (m_client) m_client->say_farewell(exec);
   if (m_server) {
-    const bool gone =
-        progress_until(nullptr, m_limit_seconds, [&] { return m_server->all_gone(); }, [&] { return progress(exec); });
+    const bool gone = progress_until(
+        nullptr, m_limit_seconds, [&] { return m_server->all_gone(); }, [&] { return progress(exec); });
     if (!gone) give_up("a worker's last push");
     m_server->flush();
     Kokkos::deep_copy(exec, part_of(Span<float>(m_agreed), m_server->keys()), m_server->parameters());

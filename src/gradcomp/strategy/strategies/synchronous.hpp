@@ -1,6 +1,6 @@
 #pragma once
-// synchronous: all buckets after backward, one after the other, each round waiting for its exchange; then the update.
-// Nothing overlaps: the plain reference, and the easiest strategy to profile.
+// synchronous: exchanges all buckets after backward, one after the other, and waits for the exchange of each round.
+// Then comes the update. Nothing overlaps: it is the plain reference, and the easiest strategy to profile.
 #include "gradcomp/strategy/strategy.hpp"
 
 namespace gradcomp::strategies {

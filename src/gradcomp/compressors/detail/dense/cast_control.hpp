@@ -15,41 +15,43 @@
 
 namespace gradcomp::compressors {
 
-/// Buffers of one bucket: own values and their sum, n 16-bit words, with a memory each. Nothing persists between steps.
+/// Buffers of one bucket: the sent values and their sum, n 16-bit words. With a memory, the sum has its own array.
+/// Nothing persists between steps.
 struct CastState final : State {
   explicit CastState(const Layout& bucket)
       : State(bucket), sent("gradcomp::compressors::cast::sent", static_cast<std::size_t>(bucket.count())), sum(sent) {}
   index_t scratch_bytes() const override { return (sum.data() == sent.data() ? 2 : 4) * layout.count(); }
-  void remember() override {  // what was sent may be asked back
+  void remember() override {  // give_back() needs what was sent
     sum = Vector<std::uint16_t>("gradcomp::compressors::cast::sum", sent.size());
   }
 
   Vector<std::uint16_t> sent, sum;
-  Tally bad;  ///< elements of the sum that are not finite
+  Tally bad;  ///< number of elements of the sum that are not finite
   float ranks = 1;
 };
 
-/// What a rank sends of a: divide(a) within +-limit.
+/// The share that a rank sends of a: divide(a), limited to [-limit, limit].
 template <class Divide>
 KOKKOS_FORCEINLINE_FUNCTION float bounded_share(const Divide& divide, float a, float limit) {
   const float share = divide(a);
   return share > limit ? limit : share < -limit ? -limit : share;
 }
 
-/// sent[i] = a[i] / ranks in Format, `limit` at most; what the cast lost stays in the memory of the source. An element
-/// whose gradient is not finite travels as NaN, and so marks the sum on every rank. divide(a) = a / ranks, on the
-/// device.
+/// sent[i] = a[i] / ranks in Format, limited to [-limit, limit]; the memory of the source keeps what the cast lost. If
+/// a gradient element is not finite, NaN is sent, so that every rank finds it in the sum. divide(a) returns a / ranks
+/// on the device.
 template <class Format, class Divide>
 void cast_shares(const Exec& exec, const Source& source, float ranks, const Divide& divide,
                  const Vector<std::uint16_t>& sent) {
-  // W ranks at round_down(largest / W) add up to at most `largest`: finite gradients never make an infinite mean.
+  // The sum of W values, each at most round_down(largest / W), is at most `largest`: finite gradients never give an
+  // infinite mean.
   const float limit = kernels::round_down<Format>(Format::largest / ranks);
   const index_t n = source.count;
   kernels::for_warps(
       "gradcomp::compressors::cast_shares", exec, (n + kernels::tile_size - 1) / kernels::tile_size,
       KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
         const index_t end = (t + 1) * kernels::tile_size < n ? (t + 1) * kernels::tile_size : n;
-        kernels::Lanes<std::int32_t> bad;  // not looked at: the codes say it
+        kernels::Lanes<std::int32_t> bad;  // not read: the codes tell it
         warp.each([&](int l) { bad[l] = 0; });
         index_t i = t * kernels::tile_size;
         for (; source.kind == Source::Kind::none && i + kernels::warp_lanes <= end; i += kernels::warp_lanes) {
@@ -78,7 +80,7 @@ struct DivideBy {
   float ranks;
   KOKKOS_FORCEINLINE_FUNCTION float operator()(float a) const { return a / ranks; }
 };
-/// The same bits where ranks is a power of two, several times as fast.
+/// Gives the same bits as DivideBy if `ranks` is a power of two, and is several times as fast.
 struct MultiplyBy {
   float inverse;
   KOKKOS_FORCEINLINE_FUNCTION float operator()(float a) const { return a * inverse; }
@@ -103,7 +105,7 @@ void dither_gradient(const Exec& exec, const Source& source, const Array4& key, 
   kernels::for_warps(
       "gradcomp::compressors::dither_gradient", exec, (n + kernels::uniform_elements - 1) / kernels::uniform_elements,
       KOKKOS_LAMBDA(const kernels::Warp& warp, index_t t) {
-        kernels::Lanes<std::int32_t> bad;  // not looked at: the codes say it
+        kernels::Lanes<std::int32_t> bad;  // not read: the codes tell it
         kernels::Lanes<float> u[kernels::uniform_rows];
         warp.each([&](int l) { bad[l] = 0; });
         kernels::draw_uniform(warp, key, t * kernels::uniform_elements, u);
@@ -124,7 +126,7 @@ void dither_gradient(const Exec& exec, const Source& source, const Array4& key, 
       });
 }
 
-/// out = sum as float; counts the elements that are not finite.
+/// out = sum, converted to float. Counts the elements that are not finite in `found`.
 template <class Format>
 void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const Span<float>& out, const Tally& found) {
   const auto n = static_cast<index_t>(sum.size());
@@ -156,13 +158,13 @@ void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const Span<fl
       });
 }
 
-/// memory[i] += what element i sent.
+/// memory[i] += what was sent of element i.
 template <class Format>
 void return_cast(const Exec& exec, const Source& source, float ranks, const Vector<std::uint16_t>& sent) {
   Kokkos::parallel_for(
       "gradcomp::compressors::return_cast", IndexRange(exec, 0, source.count), KOKKOS_LAMBDA(const index_t i) {
         const float share = Format::decode(sent(i));
-        source.memory[i] += Source::is_finite(share) ? ranks * share : 0.0f;  // NaN: nothing had been taken
+        source.memory[i] += Source::is_finite(share) ? ranks * share : 0.0f;  // NaN: nothing was taken from the memory
       });
 }
 
@@ -210,7 +212,7 @@ class CastControl final : public CompressorOf<CastState> {
   bool m_stochastic;
 };
 
-/// The option of both formats. The sum over ranks is rounded to nearest whatever it says.
+/// The option of both formats. The sum over ranks is always rounded to nearest.
 inline Parameter rounding_parameter() {
   return Parameter::choice("rounding", "nearest", {"nearest", "stochastic"},
                            "rounding of the values that a rank sends; nearest: ties to even; stochastic: unbiased");

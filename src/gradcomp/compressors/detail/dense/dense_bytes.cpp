@@ -12,7 +12,7 @@ void DenseBytes::do_produce(const Exec& exec, int, const Source& source, DenseSt
   message.kind = MessageKind::bytes;
   message.payload = own.payload;
   write_header(exec, header(source.count, source.count), message.payload, own.non_finite);
-  // where the host cannot know of a flag in time, the message is as long as always, and its sections say nothing
+  // If the host cannot know of a flag in time, the message has its usual length, and nobody decodes its sections.
   const bool empty = device_is_host && own.non_finite.unless_zero().may_open();
   message.size = payload_header_bytes + (empty ? 0 : payload_bytes(own.layout, source.count));
 }

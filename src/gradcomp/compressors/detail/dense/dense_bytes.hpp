@@ -1,5 +1,5 @@
 #pragma once
-// The common part of quantisers that send every element in one bytes message of fixed size: header, flag, lengths.
+// What is common to quantisers that send every element in one bytes message of fixed size: header, flag, lengths.
 #include <memory>
 #include <string>
 
@@ -7,14 +7,14 @@
 
 namespace gradcomp::compressors {
 
-/// What every such method's State holds: the payload, and what was found wrong.
+/// What the State of every such method contains: the payload and tallies of what was found wrong.
 struct DenseState : State {
   DenseState(const Layout& bucket, index_t payload_bytes);
 
   Vector<std::byte> payload;
-  Tally non_finite;  ///< elements of the last gradient
-  Tally refused;     ///< whether the payload that is decoded is flagged or broken
-  Tally wrong;       ///< scales, codes and padding in it that no encoder writes
+  Tally non_finite;  ///< number of such elements in the last gradient
+  Tally refused;     ///< not 0 if the payload to be decoded is flagged or broken
+  Tally wrong;       ///< scales, codes and padding of the payload that no encoder writes
 };
 
 class DenseBytes : public CompressorOf<DenseState> {
@@ -28,21 +28,21 @@ class DenseBytes : public CompressorOf<DenseState> {
                      const Span<float>& out, Verdict& verdict) const final;
 
  protected:
-  /// Writes payload_bytes() bytes to `sections` (aligned to 4) and leaves in the memory what they do not say. When
-  /// elements are not finite, they are counted in state.non_finite, with a itself in the memory and `sections`
-  /// unspecified.
+  /// Writes payload_bytes() bytes to `sections`, which is aligned to 4 bytes, and leaves in the memory what they do not
+  /// carry. If elements are not finite, they are counted in state.non_finite; then the memory holds a itself, and
+  /// `sections` is unspecified.
   virtual void encode_state(const Exec& exec, const Source& source, DenseState& state, const Context& context,
                             std::byte* sections) const = 0;
-  /// out += weight * decoded where `gate` is open. What no encoder writes is counted in state.wrong, with `out`
+  /// out += weight * decoded if `gate` is open. What no encoder writes is counted in state.wrong; then `out` is
   /// unspecified.
   virtual void decode_state(const Exec& exec, const std::byte* sections, float weight, DenseState& state,
                             const Gate& gate, const Span<float>& out) const = 0;
-  /// For encoders that find out in the pass that encodes: where elements are not finite, nothing will be sent, and what
-  /// the pass took out of the memory returns to it.
+  /// For encoders that find non-finite elements in the same pass that encodes. If there are any, nothing is sent, and
+  /// this returns to the memory what the pass took from it.
   void take_back(const Exec& exec, const Source& source, DenseState& state, const std::byte* sections) const;
 };
 
-/// DenseBytes whose prepare() makes an `Own`, which its hooks get.
+/// DenseBytes whose prepare() makes an `Own`, which it passes to encode() and decode().
 template <class Own>
 class DenseBytesOf : public DenseBytes {
  public:
@@ -59,7 +59,7 @@ class DenseBytesOf : public DenseBytes {
                       std::byte* sections) const = 0;
   virtual void decode(const Exec& exec, const std::byte* sections, float weight, Own& state, const Gate& gate,
                       const Span<float>& out) const = 0;
-  /// After State::resize(), where can_resize(): the plans that depend on the layout.
+  /// Called after State::resize() if can_resize(): adapts the plans that depend on the layout.
   virtual void resize_plans(const Exec&, Own&, index_t /*count*/) const {}
 
  private:

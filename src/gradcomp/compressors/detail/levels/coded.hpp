@@ -1,14 +1,15 @@
 #pragma once
-// What the elementwise quantisers with a bytes message share: one round, carried by an allgather.
+// What the elementwise quantisers with one bytes message share; an allgather carries the message.
 //
-// A method is a Scheme:
+// A method is a Scheme with these members:
 //   using Codec                             levels and codes (kernels/quantise/codecs.hpp)
-//   Codec codec; index_t length; int bits;  length of buckets, 0: a scale for each tensor
+//   Codec codec; index_t length; int bits;  length of groups; 0: one scale for each tensor
 //   Scales scales                           device function object: scales(range, own) writes Codec::words words
-//   static constexpr const char* remedy     what a feedback needs where w >= 1 refuses it
-//   double excess(index_t n) const          w of E||C(a) - a||^2 <= w ||a||^2, n elements; device function
-// With a memory the decoded scales are divided by 1 + w, since an unbiased C with variance w is no contraction:
-// ||a - C(a) / (1 + w)||^2 <= w / (1 + w) ||a||^2 in the mean (Beznosikov et al., JMLR 2023). Sections: CodePlan's.
+//   static constexpr const char* remedy     what an error message allows if w >= 1 forbids a feedback
+//   double excess(index_t n) const          w of E||C(a) - a||^2 <= w ||a||^2 for n elements; device function
+// An unbiased C with variance w is no contraction. With a memory, the decoded scales are therefore divided by 1 + w:
+// ||a - C(a) / (1 + w)||^2 <= w / (1 + w) ||a||^2 on average (Beznosikov et al., JMLR 2023). Sections: those of
+// CodePlan.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -19,7 +20,7 @@
 
 namespace gradcomp::compressors {
 
-/// The `group` parameter: elements that share a scale.
+/// The `group` parameter: the number of elements that share a scale.
 inline Parameter group_parameter(const std::string& value) {
   return Parameter::choice("group", value, {"tensor", "256", "512", "1024", "2048", "4096", "8192"},
                            "elements that share a scale; tensor: all elements of a tensor")
@@ -51,10 +52,10 @@ struct CodedState final : DenseState {
 
   kernels::CodePlan plan;
   kernels::BucketRanges ranges;
-  Vector<float> own;  ///< scales that the gradient is measured in
+  Vector<float> own;  ///< the scales in which the gradient is measured
 };
 
-/// own = scales of the ranges; sent = those divided by 1 + w where `shrink`.
+/// own = scales of the ranges; sent = the same scales, divided by 1 + w if `shrink`.
 template <class Scheme>
 void write_scales(const Exec& exec, const Scheme& scheme, const Vector<kernels::Range>& ranges, bool shrink,
                   const Span<float>& own, float* sent) {
@@ -88,7 +89,7 @@ class Coded final : public DenseBytesOf<CodedState> {
   void encode(const Exec& exec, const Source& source, CodedState& own, const Context& context,
               std::byte* sections) const override {
     check_feedback(source, own.layout);
-    constexpr bool form = Codec::words == 0;  // no scale: the first touch of the source encodes
+    constexpr bool form = Codec::words == 0;  // no scales: the first touch of the source encodes
     if constexpr (!form) {
       own.ranges.run(exec, source, own.non_finite);
       write_scales(exec, m_scheme, own.ranges.ranges(), shrinks(source), own.own, reinterpret_cast<float*>(sections));
@@ -111,7 +112,7 @@ class Coded final : public DenseBytesOf<CodedState> {
  private:
   bool shrinks(const Source& source) const { return source.has_memory() && m_scheme.shrinks; }
 
-  /// A feedback needs a contraction: w / (1 + w) < 1 when scaled, w < 1 when not.
+  /// A feedback needs a contraction: w / (1 + w) < 1 always holds for scaled values; unscaled values need w < 1.
   void check_feedback(const Source& source, const Layout& layout) const {
     if (!source.has_memory() || m_scheme.shrinks) return;
     index_t longest = m_scheme.length;

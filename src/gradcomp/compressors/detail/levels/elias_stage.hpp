@@ -1,9 +1,10 @@
 #pragma once
-// `coding=elias` of the quantisers to levels of a norm: what the fixed-width coding of the same method sends, in Elias
-// codes (kernels/pack/elias.hpp), or as it is where that is not longer. Decoded values and memories are the same, bit
-// for bit.
+// `coding=elias` of the quantisers that round to levels of a norm. It sends the codes of the fixed-width coding of the
+// same method as Elias codes (kernels/pack/elias.hpp), or as they are if Elias codes are not shorter. Decoded values
+// and memories are the same as with the fixed width, bit for bit.
 //
-// Payload: the method's header; with flag_elias the sections of EliasPlan, without it those of the fixed width.
+// Payload: the header of the method. With flag_elias, the sections of EliasPlan follow; without it, those of the fixed
+// width.
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,7 +14,7 @@
 
 namespace gradcomp::compressors {
 
-/// In PayloadHeader::flags; no other method uses the bit.
+/// A bit of PayloadHeader::flags that no other method uses.
 inline constexpr std::uint32_t flag_elias = 1u << 2;
 
 /// The `coding` parameter.
@@ -40,12 +41,12 @@ struct EliasState final : State {
 
   std::unique_ptr<State> fixed;
   kernels::EliasPlan plan;
-  Vector<std::byte> payload;  ///< in Elias codes
+  Vector<std::byte> payload;  ///< [capacity] in Elias codes
 };
 
-/// How the fixed-width coding is made.
+/// Describes the codes of the fixed-width coding.
 struct FixedCoding {
-  index_t length = 0;  ///< of buckets, 0: segments
+  index_t length = 0;  ///< of groups; 0: of whole segments
   int bits = 4;
   kernels::EliasCode code = kernels::EliasCode::omega;
 };
@@ -53,7 +54,7 @@ struct FixedCoding {
 template <class Codec>
 class EliasStage final : public CompressorOf<EliasState> {
  public:
-  /// `fixed` has the same name and options, so that their headers are the same.
+  /// `fixed` has the same name and options as this stage, so that both write the same headers.
   EliasStage(std::unique_ptr<Compressor> fixed, const Codec& codec, const FixedCoding& coding)
       : CompressorOf(sized_by_host(fixed->info()), fixed->options()),
         m_fixed(std::move(fixed)),
@@ -73,7 +74,7 @@ class EliasStage final : public CompressorOf<EliasState> {
   void do_produce(const Exec& exec, int, const Source& source, EliasState& own, const Context& context,
                   Message& message) const override {
     m_fixed->produce(exec, 0, source, *own.fixed, context, message);
-    const bool skip = message.size == payload_header_bytes;  // or nothing to code
+    const bool skip = message.size == payload_header_bytes;  // or an empty bucket
     const index_t size = skip ? 0
                               : own.plan.encode(exec, message.payload.data() + payload_header_bytes,
                                                 own.payload.data() + payload_header_bytes);

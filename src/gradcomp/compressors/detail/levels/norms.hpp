@@ -1,5 +1,5 @@
 #pragma once
-// Scales that quantisers take from the statistics of a bucket, and bounds of their variance.
+// Scales that quantisers take from the statistics of a group, and bounds of the variance.
 #include <string>
 #include <vector>
 
@@ -11,7 +11,7 @@
 
 namespace gradcomp::compressors {
 
-/// v = max |a| or ||a||_2, within the bounds of kernels/quantise/codecs.hpp, 0 for a bucket of zeros.
+/// v = max |a| or ||a||_2, limited to the bounds in kernels/quantise/codecs.hpp; 0 for a group of zeros.
 struct NormScale {
   bool max_norm = true;
 
@@ -21,8 +21,8 @@ struct NormScale {
   }
 };
 
-/// w of s levels between 0 and v <= ||a||_2, with n elements: each has variance (v/s)^2 f (1 - f), at most (v/s)^2 / 4
-/// and at most |a| v / s.
+/// w for s levels between 0 and v <= ||a||_2, and n elements. The variance of an element is (v/s)^2 f (1 - f), which is
+/// at most (v/s)^2 / 4 and at most |a| v / s.
 KOKKOS_INLINE_FUNCTION double linear_excess(double levels, double n) {
   const double by_levels = n / (4 * levels * levels), by_sum = Kokkos::sqrt(n) / levels;
   return by_levels < by_sum ? by_levels : by_sum;
@@ -50,7 +50,7 @@ inline int bits_of(int levels) {
   return spec.bits();
 }
 
-/// Scheme of Coded for levels of a norm, with the options of dithering_parameters(). Excess::of(levels, n): its w.
+/// The Scheme of Coded for levels of a norm, with the options of dithering_parameters(). Excess::of(levels, n) is w.
 template <class LevelCodec, class Excess>
 struct DitheringScheme {
   using Codec = LevelCodec;
@@ -75,7 +75,7 @@ struct DitheringScheme {
   }
 };
 
-/// The method of such a scheme with either coding.
+/// The registry entry of a method with such a Scheme, for both values of `coding`.
 template <class Scheme>
 Entry dithering_entry(const Info& info) {
   return {info, [info](const ParameterValues& options) -> std::unique_ptr<Compressor> {
@@ -87,7 +87,7 @@ Entry dithering_entry(const Info& info) {
           }};
 }
 
-/// What the dithering methods say alike of themselves.
+/// The part of Info that the dithering methods have in common.
 inline Info dithering_info(const std::string& bits, const std::string& levels) {
   Info info;
   info.family = Info::Family::quantiser;

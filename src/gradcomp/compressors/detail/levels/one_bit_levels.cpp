@@ -6,7 +6,7 @@ namespace {
 using kernels::Lanes;
 using kernels::Warp;
 
-/// Sums of every piece about 0 in the first touch of the source; non-finite elements are added to the counter.
+/// Sums of every piece about threshold 0, in the first touch of the source. Adds the non-finite elements to the tally.
 void first_sums(const Exec& exec, const Source& source, const kernels::SignPieces& pieces, const Tally& non_finite,
                 const Vector<SideSums>& sums) {
   const auto piece = pieces.piece;
@@ -34,7 +34,7 @@ void first_sums(const Exec& exec, const Source& source, const kernels::SignPiece
       });
 }
 
-/// The smallest float that is not below x, of finite x within a float's range.
+/// The smallest float that is not below x. x is finite and within the range of a float.
 KOKKOS_INLINE_FUNCTION float round_up(double x) {
   const auto nearest = static_cast<float>(x);
   if (static_cast<double>(nearest) >= x) return nearest;
@@ -43,7 +43,7 @@ KOKKOS_INLINE_FUNCTION float round_up(double x) {
   return Kokkos::bit_cast<float>(nearest < 0 ? bits - 1 : bits + 1);
 }
 
-/// thresholds[c] = mean of column c, from first_sums().
+/// thresholds[c] = mean of column c, from the sums of first_sums().
 void column_means(const Exec& exec, const kernels::SignPieces& pieces, const Vector<SideSums>& sums,
                   const Vector<float>& thresholds) {
   const auto piece = pieces.piece;
@@ -61,7 +61,7 @@ void column_means(const Exec& exec, const kernels::SignPieces& pieces, const Vec
       });
 }
 
-/// Sums of every piece about its column's threshold, in a later touch.
+/// Sums of every piece about its column's threshold. The source has been touched before.
 void sums_about(const Exec& exec, const Source& source, const kernels::SignPieces& pieces,
                 const Vector<float>& thresholds, const Vector<SideSums>& sums) {
   const auto piece = pieces.piece;
@@ -87,7 +87,7 @@ void sums_about(const Exec& exec, const Source& source, const kernels::SignPiece
       });
 }
 
-/// values[2 c], values[2 c + 1] = lower and upper of column c, from its pieces in order.
+/// values[2 c], values[2 c + 1] = lower and upper level of column c, from its pieces in order.
 void column_levels(const Exec& exec, const kernels::SignPieces& pieces, const Vector<SideSums>& sums, bool about_mean,
                    index_t columns, float* values) {
   const auto piece = pieces.piece;

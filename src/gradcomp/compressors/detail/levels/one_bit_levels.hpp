@@ -1,20 +1,21 @@
 #pragma once
-// The columns of 1-bit SGD and the two levels of each: the means of the elements below a threshold and of the others.
+// The columns of 1-bit SGD and the two levels of each column: the mean of the elements below a threshold, and the mean
+// of the others.
 //
-// The threshold is 0, or the column's mean, rounded up to a float: then a column of two values has one on either side
-// and equal elements are not below it. With threshold 0 the level of an empty class is 0, with the mean that of the
-// other class, so that lower <= upper always holds.
+// The threshold is 0, or the column's mean, rounded up to a float. If a column has only two values, they lie on
+// different sides of its rounded mean; equal elements do not lie below it. If a side is empty, its level is 0 with
+// threshold 0, and the level of the other side with the mean. So lower <= upper always holds.
 #include <vector>
 
 #include "gradcomp/kernels/pack/signs.hpp"
 
 namespace gradcomp::compressors {
 
-/// Of the elements of a piece on either side of its column's threshold. In double: the mean of equal floats is that
-/// float, and nothing overflows.
+/// Sums of the elements of a piece on both sides of its column's threshold. They are double, so that the mean of equal
+/// floats is that float and nothing overflows.
 struct SideSums {
   double below, above;
-  std::int32_t under;  ///< elements below
+  std::int32_t under;  ///< number of elements below the threshold
 };
 
 class ColumnLevels {
@@ -25,14 +26,14 @@ class ColumnLevels {
   index_t columns() const { return static_cast<index_t>(m_pieces.begin.size()) - 1; }
   index_t bytes() const;
 
-  /// Forms a of all columns, and counts its non-finite elements.
+  /// Forms a of all columns, and counts its non-finite elements in `non_finite`.
   void accumulate(const Exec& exec, const Source& source, const Tally& non_finite) const;
 
-  /// After accumulate(), of finite elements: values[2 c], values[2 c + 1] = lower and upper level of column c (1 more
-  /// read of a about the mean).
+  /// Call it after accumulate(), if all elements are finite: values[2 c] and values[2 c + 1] become the lower and the
+  /// upper level of column c. With thresholds at the mean, a is read once more.
   void write(const Exec& exec, const Source& source, float* values) const;
 
-  /// The levels in `values`: to encode after write(), and to decode.
+  /// Levels for the sign kernels: after write() to encode, or with the `values` of a payload to decode.
   kernels::SignLevels levels(const float* values) const {
     return {values, 2, m_about_mean ? m_thresholds.data() : nullptr, m_about_mean};
   }
@@ -41,7 +42,7 @@ class ColumnLevels {
   bool m_about_mean;
   kernels::SignPieces m_pieces;
   Vector<SideSums> m_sums;     ///< [pieces]
-  Vector<float> m_thresholds;  ///< [columns] about the mean
+  Vector<float> m_thresholds;  ///< [columns] if thresholds are means
 };
 
 }  // namespace gradcomp::compressors

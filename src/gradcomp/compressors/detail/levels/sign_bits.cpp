@@ -21,7 +21,7 @@ Info sign_info() {
   info.reducer = "vote";
   info.votes = true;
   info.feedbacks = {"none"};
-  info.scale_free = false;  // the scale is lost
+  info.scale_free = false;  // no magnitude is sent
   info.parameters = {Parameter::choice("ties", "alternating", {"alternating", "positive"},
                                        "sign of elements whose vote is tied; alternating: minus for one half of them, "
                                        "in the next step for the other half; positive: always plus, as in BytePS")};

@@ -1,6 +1,6 @@
 #pragma once
-// sign and signum: nothing but the bits. Sections: the sign words of the bucket as one run (kernels/pack/signs.hpp);
-// decoded +-1, -1 where the bit is set.
+// The common part of sign and signum, which send nothing but sign bits. Sections: the sign words of the bucket as one
+// run (kernels/pack/signs.hpp). A set bit is decoded as -1, any other as +1.
 #include <memory>
 #include <vector>
 
@@ -10,7 +10,7 @@
 namespace gradcomp::compressors {
 
 struct SignBitsState final : DenseState {
-  /// `momentum`: whether there is one.
+  /// `with_momentum`: whether the state has a momentum of the bucket's size.
   SignBitsState(const Layout& bucket, index_t payload_bytes, bool with_momentum)
       : DenseState(bucket, payload_bytes),
         pieces({{0, bucket.count()}}),
@@ -36,7 +36,7 @@ class SignBits : public DenseBytesOf<SignBitsState> {
               const Span<float>& out) const override;
 };
 
-/// info() of both, but for what is their own.
+/// The part of info() that both methods have in common.
 Info sign_info();
 
 }  // namespace gradcomp::compressors

@@ -79,7 +79,7 @@ void send_levels(const Exec& exec, SummedState& state, const Source& source, con
 
 namespace {
 
-/// out (+)= weight * values of the ranks' summed levels, or of this rank's own, unless the step is skipped.
+/// out = or += weight * values of the summed levels, or of this rank's own levels. Does nothing in a skipped step.
 void decode(const Exec& exec, const SummedState& state, bool own, float weight, bool add, const Span<float>& out) {
   const Gate good = state.skip.if_zero();
   if (state.bits == 8) {

@@ -1,11 +1,11 @@
 #pragma once
-// What the quantisers with integer sums share (global_qsgd, terngrad): all ranks measure in the same scales, so that
-// levels can be added on their way.
+// What the quantisers with integer sums (global_qsgd, terngrad) share. All ranks use the same scales, so that a reducer
+// can add their levels.
 //
-// Round 0: f32 maximum of the ranks' scales, one for each bucket. Round 1: sum of the ranks' levels, each -s .. s, as
-// i8 or in fields of i32 (kernels/pack/packed_levels.hpp), with s W <= 127 (4 bits: 7, 16 bits: 32767): no sum of any
-// number of ranks on its way can wrap. out = scale / (s W) * sum. A rank whose gradient is not finite sends +infinity
-// as its first scale: the maximum shows it to all ranks, which send zeros and skip the step.
+// Round 0: f32 maximum over the ranks of each group's scale. Round 1: sum of the ranks' levels, each in -s .. s, as i8
+// or in fields of i32 (kernels/pack/packed_levels.hpp). s W <= 127 for W ranks (4 bits: 7, 16 bits: 32767), so no
+// partial sum can wrap. out = scale / (s W) * sum. A rank whose gradient is not finite sends +infinity as its first
+// scale. All ranks see it in the maximum, send zeros and skip the step.
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -17,37 +17,38 @@
 
 namespace gradcomp::compressors {
 
-/// Work space of one bucket: own levels and their sums beside the scales. Nothing persists between steps.
+/// Work space of one bucket: own levels, their sums and the scales. Nothing persists between steps.
 struct SummedState final : State {
   SummedState(const Layout& bucket, index_t length, int field_bits);
   index_t scratch_bytes() const override;
 
   kernels::CodePlan plan;
   kernels::BucketRanges ranges;
-  Vector<float> own, offered, shared, sent;  ///< [buckets] of this rank, its message, the maximum, of level s
-  int bits;                                  ///< 4, 8 or 16
-  Vector<std::int8_t> codes, sums;           ///< [n], of 8 bits
-  kernels::PackedLevels packed;              ///< of the others
+  /// [groups] own scales, the message of round 0, its maximum, and scales of what is decoded
+  Vector<float> own, offered, shared, sent;
+  int bits;                         ///< of a sum: 4, 8 or 16
+  Vector<std::int8_t> codes, sums;  ///< [n], if bits is 8
+  kernels::PackedLevels packed;     ///< for the other widths
   Vector<std::int32_t> words, word_sums;
-  kernels::LinearCodec codec;  ///< of the running step
-  double factor = 1;           ///< what is decoded of a level: less than 1 where a feedback needs it
-  Tally non_finite;            ///< elements of this rank's gradient
-  Tally skip;                  ///< shared scales that are none: some rank flagged the running step
+  kernels::LinearCodec codec;  ///< of this step
+  double factor = 1;           ///< by which decoded values are multiplied; below 1 if a feedback needs it
+  Tally non_finite;            ///< number of such elements in this rank's gradient
+  Tally skip;                  ///< shared scales that are not valid: some rank has flagged this step
 };
 
-/// The steps that do not depend on the method.
+/// The steps that are the same for all methods: offer_scales() makes the message of round 0.
 void offer_scales(const Exec& exec, SummedState& state, Message& message);
-/// Looks at the maximum: state.skip where one is no scale.
+/// Checks the maximum: counts the groups without a valid scale in state.skip.
 void check_shared(const Exec& exec, SummedState& state);
 void send_levels(const Exec& exec, SummedState& state, const Source& source, const Context& context, Message& message);
 void finish_levels(const Exec& exec, const SummedState& state, const Context& context, const Span<float>& out,
                    Verdict& verdict);
 void return_levels(const Exec& exec, const SummedState& state, const Source& source);
 
-/// A method is a Scheme:
+/// A method is a Scheme with these members:
 ///   index_t length; Scales scales            as in detail/levels/coded.hpp, one word
-///   int sum_bits                             of a sum of levels: 4, 8 or 16
-///   static constexpr int max_levels         s of one rank; of W ranks: min(max_levels, (2^(sum_bits - 1) - 1) / W)
+///   int sum_bits                             width of a sum of levels: 4, 8 or 16
+///   static constexpr int max_levels          upper bound of s, which is min(max_levels, (2^(sum_bits - 1) - 1) / W)
 ///   double excess(levels, n)                 w for n elements; remedy as in detail/levels/coded.hpp
 template <class Scheme>
 class SummedLevels final : public CompressorOf<SummedState> {
@@ -69,7 +70,7 @@ class SummedLevels final : public CompressorOf<SummedState> {
                   Message& message) const override {
     if (round == 0) {
       const int most = kernels::max_summed(m_scheme.sum_bits);
-      require(context.ranks <= most, "{}: sums of {} bits hold the levels of {} ranks at most, there are {}",
+      require(context.ranks <= most, "{}: sums of {} bits hold the levels of at most {} ranks, but there are {}",
               info().name, m_scheme.sum_bits, most, context.ranks);
       own.codec.levels = std::min(Scheme::max_levels, most / context.ranks);
       own.factor = factor(source, own, context);
@@ -94,7 +95,8 @@ class SummedLevels final : public CompressorOf<SummedState> {
   }
 
  private:
-  /// 1 / (1 + w) with a feedback, w of all ranks' elements together, since the scale is at most their common norm.
+  /// 1 / (1 + w) with a feedback. w is that of all ranks' elements together, because their common norm bounds the
+  /// scale.
   double factor(const Source& source, const SummedState& state, const Context& context) const {
     if (!source.has_memory()) return 1;
     index_t longest = m_scheme.length;

@@ -7,7 +7,7 @@
 namespace gradcomp::compressors {
 namespace {
 
-/// write_scales() takes it.
+/// The part of a Scheme that write_scales() needs.
 struct OwnScale {
   using Codec = kernels::LinearCodec;
   TernaryScale scales;
@@ -55,7 +55,7 @@ class Base3Ternary final : public DenseBytesOf<Base3State> {
  protected:
   void encode(const Exec& exec, const Source& source, Base3State& own, const Context& context,
               std::byte* sections) const override {
-    require(!source.has_memory(), "terngrad: it diverges with a feedback; allowed: feedback=none");
+    require(!source.has_memory(), "terngrad diverges with a feedback; allowed: feedback=none");
     own.ranges.run(exec, source, own.non_finite);
     auto* const scales = reinterpret_cast<float*>(sections);
     write_scales(exec, m_scale, own.ranges.ranges(), false, Span<float>(own.own), scales);

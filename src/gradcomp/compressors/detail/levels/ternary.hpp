@@ -5,11 +5,11 @@
 
 namespace gradcomp::compressors {
 
-/// s = min(max |a|, clip sigma), sigma the standard deviation about the mean; max |a| without clipping, and where sigma
-/// is 0 or not above 2^-10 max |a| (one element, equal elements): clipping there would lose everything, while without
-/// it equal elements are +-s exactly, as raw values would be.
+/// s = min(max |a|, clip sigma); sigma is the standard deviation about the mean. Without clipping s = max |a|. Nothing
+/// is clipped either if sigma is at most 2^-10 max |a|, as for one element or equal elements: clipping would lose
+/// everything there, whereas unclipped equal elements are exactly +-s.
 struct TernaryScale {
-  double clip = 2.5;  ///< 0: off
+  double clip = 2.5;  ///< in units of sigma; 0: no clipping
 
   KOKKOS_INLINE_FUNCTION void operator()(const kernels::Range& range, float* own) const {
     const float most = range.largest();
@@ -22,7 +22,7 @@ struct TernaryScale {
   }
 };
 
-/// TernGrad with code=base3; `info` has one bytes round.
+/// TernGrad with code=base3. `info` declares one bytes round.
 std::unique_ptr<Compressor> make_base3_ternary(Info info, const ParameterValues& options);
 
 }  // namespace gradcomp::compressors

@@ -9,7 +9,7 @@
 namespace gradcomp::compressors {
 namespace {
 
-/// Layout of the dense steps; empty without any.
+/// The layout of the dense steps; empty if there are none.
 const Layout& dense_steps(const Layout& bucket, const LowRankRule& rule) {
   static const Layout none;
   return rule.start_step > 0 ? bucket : none;
@@ -17,7 +17,7 @@ const Layout& dense_steps(const Layout& bucket, const LowRankRule& rule) {
 
 }  // namespace
 
-/// Non-finite own gradients poison element 0 of the message.
+/// Puts NaN into element 0 of the message if this rank's gradient is not finite.
 void poison(const Exec& exec, const Vector<index_t>& bad, const Vector<float>& message) {
   if (message.size() == 0) return;
   Kokkos::parallel_for(
@@ -26,7 +26,7 @@ void poison(const Exec& exec, const Vector<index_t>& bad, const Vector<float>& m
       });
 }
 
-/// Adds the non-finite numbers of a reduced message to bad(0): the flag of some rank, or an overflow.
+/// Adds to bad(0) the number of non-finite values in a reduced message: some rank's flag, or an overflow.
 void count_non_finite(const Exec& exec, const float* reduced, index_t count, const Vector<index_t>& bad) {
   Kokkos::parallel_for(
       "gradcomp::compressors::powersgd_check", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
@@ -104,7 +104,7 @@ void LowRankMethod::do_produce(const Exec& exec, int round, const Source& source
 
 void LowRankMethod::do_consume(const Exec& exec, int round, const Message& message, LowRankState& own,
                                const Context&) const {
-  // the first reduced message carries the flag of every rank, this one too
+  // The first reduced message carries the flags of all ranks, this rank's included.
   if (round == 0) own.bad.clear(exec);
   count_non_finite(exec, static_cast<const float*>(message.result), message.count, own.bad.count());
   if (round == 0 && !own.is_dense) summed(exec, own);
@@ -123,8 +123,8 @@ void LowRankMethod::do_finish(const Exec& exec, const Source& source, LowRankSta
   }
 }
 
-/// Matrices: memory = a - out, so `out` returns. Dense elements left whole, and return from the own message. Before
-/// finish() has succeeded the memory still holds a.
+/// Matrices: memory = a - out, so `out` is added again. Dense elements were taken whole, and are added from this rank's
+/// message. Before finish() has succeeded, the memory still holds a.
 void LowRankMethod::do_give_back(const Exec& exec, const Source& source, LowRankState& own, const Message&,
                                  const Span<const float>& out) const {
   const Gate taken = own.bad.if_zero();

@@ -1,9 +1,10 @@
 #pragma once
-// What the variants of PowerSGD share: the buffers of a bucket, flags, the dense steps before start_step, and what
-// returns to the memory.
+// What the variants of PowerSGD share: the buffers of a bucket, flags, the dense steps before start_step, and what is
+// given back to the memory.
 //
-// The first round's message holds the factors of all matrices, then the elements of the segments that are not factored.
-// Before start_step it holds every element, as if no segment were factored; a second round is then empty.
+// The message of the first round holds the factors of all matrices and then the elements of the segments that are not
+// factored. In the steps before start_step it holds every element, as if no segment were factored; the second round is
+// then empty.
 #include <memory>
 
 #include "gradcomp/core/registry.hpp"
@@ -20,35 +21,35 @@ struct LowRankRule {
   double min_rate;
   index_t start_step;
   bool householder;
-  bool by_outputs;  ///< rows of a matrix are outputs, as the authors have it
+  bool by_outputs;  ///< the rows of a matrix are outputs, as in the authors' code
 
-  /// Whether the matrix of a segment, all but the last extent x the last, is seen transposed.
+  /// A segment is a matrix of all extents but the last x the last. Returns whether it is used transposed.
   bool transposes(const Segment& segment) const { return by_outputs && !segment.outputs_first; }
 };
 
-/// Floats of all P, of all Q and of dense segments.
+/// Number of floats in all P, in all Q and in dense segments.
 struct FactorCounts {
   index_t p = 0, q = 0, dense = 0;
 };
 
 struct LowRankState : State {
-  /// `most`: floats of factors that the first message may hold.
+  /// `most`: largest number of factor floats in the first message.
   LowRankState(const Layout& bucket, const LowRankRule& rule, index_t most);
 
   index_t scratch_bytes() const override;
-  /// The parts of a first message: factors, and elements of dense segments.
+  /// The parts of a first message: sent() are the factors, dense() the elements of dense segments.
   Span<float> sent(const Vector<float>& message) const { return subspan(Span<float>(message), 0, factors); }
   Span<float> dense(const Vector<float>& message) const {
     return subspan(Span<float>(message), factors, plan.dense_count());
   }
 
   kernels::OrientedLowRank plan;
-  kernels::LowRankPlan whole;  ///< of the dense steps: nothing is factored; empty without such steps
-  Vector<float> own, sum;      ///< first message of this rank, and over ranks; n floats at least with dense steps
-  Tally bad;                   ///< non-finite numbers met in this step: then the memory still holds a
-  index_t factors = 0;         ///< floats of factors in the first message of this step
+  kernels::LowRankPlan whole;  ///< of the dense steps: nothing is factored; empty if there are no such steps
+  Vector<float> own, sum;      ///< first message of this rank and its sum; at least n floats if there are dense steps
+  Tally bad;                   ///< non-finite numbers of this step; if there are any, the memory still holds a
+  index_t factors = 0;         ///< number of factor floats in the first message of this step
   bool is_dense = false;       ///< this step comes before start_step
-  bool finished = false;       ///< finish() was called
+  bool finished = false;       ///< finish() was called in this step
 };
 
 class LowRankMethod : public CompressorOf<LowRankState> {
@@ -73,16 +74,16 @@ class LowRankMethod : public CompressorOf<LowRankState> {
   /// Replaces the columns of all matrices by orthonormal ones.
   void orthonormalise(const Exec& exec, const Vector<kernels::ColumnMatrix>& columns, const Span<float>& data) const;
 
-  /// Most floats of factors that a step sends.
+  /// Largest number of factor floats that a step sends.
   virtual index_t max_factors(const FactorCounts& counts) const = 0;
-  /// First touch of the source; fills the first message and sets state.factors.
+  /// First touch of the source: fills the first message and sets state.factors.
   virtual void project(const Exec& exec, const Source& source, LowRankState& state, const Context& context) const = 0;
-  /// state.sum is complete, and not yet known to be finite.
+  /// Called when state.sum is complete; it may still contain numbers that are not finite.
   virtual void summed(const Exec&, LowRankState&) const {}
-  /// Second message.
+  /// Makes the second message.
   virtual void project_back(const Exec&, const Source&, LowRankState&, Message&) const {}
-  /// out = the product of the factors and the dense elements, both with the weight `share` of a rank; memory = a - out,
-  /// but where state.bad counts anything.
+  /// out = the product of the factors, and the dense elements, both times `share` = 1 / ranks; memory = a - out. The
+  /// memory stays as it is if state.bad counts anything.
   virtual void reconstruct(const Exec& exec, const Source& source, LowRankState& state, float share,
                            const Span<float>& out) const = 0;
 
@@ -90,7 +91,7 @@ class LowRankMethod : public CompressorOf<LowRankState> {
   LowRankRule m_rule;
 };
 
-// The variants, which powersgd.cpp chooses from.
+// The variants, from which powersgd.cpp chooses.
 std::unique_ptr<Compressor> make_two_sided(const Info& info, const ParameterValues& options);
 std::unique_ptr<Compressor> make_one_sided(Info info, const ParameterValues& options);
 std::unique_ptr<Compressor> make_unbiased_low_rank(Info info, const ParameterValues& options);

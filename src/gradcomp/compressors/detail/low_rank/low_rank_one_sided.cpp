@@ -1,10 +1,10 @@
 // ACP-SGD (Zhang, Zhang, Shi, Chu, Evaluation and optimization of gradient compression for distributed deep learning,
-// ICDCS 2023, section IV): the two halves of a step of PowerSGD in turn. Even steps project on the orthonormal columns
-// of Q, which follow from the last odd step, and sum P = M Q; odd steps project on those of P and sum Q = M^T P; the
-// mean is P Q^T / ranks in both. One allreduce a step, and half of the bytes over two steps.
+// ICDCS 2023, section IV): each step makes one half of a PowerSGD step, in turn. An even step makes the columns of Q
+// from the last odd step orthonormal and sums P = M Q. An odd step makes those of P orthonormal and sums Q = M^T P. In
+// both, the mean is P Q^T / ranks. So a step has one allreduce, and two steps send half of the bytes of PowerSGD.
 //
-// Both factors are kept as directions, with columns of norm 1. A column of zeros (a gradient of zeros or of lower rank)
-// starts again before they are made orthonormal, in the step that projects on them.
+// Both factors are kept as directions, with columns of norm 1. A column of zeros (from a gradient of zeros or of lower
+// rank) is drawn again in the step that projects on it, before the columns are made orthonormal.
 #include <algorithm>
 #include <utility>
 
@@ -24,7 +24,7 @@ struct OneSidedState final : LowRankState {
             {"q", q.data(), plan.q_count() * size_of(DType::f32), false}};
   }
 
-  /// The factor that is sent, and the one that is projected on.
+  /// Columns of the factor that is sent, and of the factor on which the gradient is projected.
   const Vector<kernels::ColumnMatrix>& sent_columns() const { return even ? plan.p_columns() : plan.q_columns(); }
   const Vector<kernels::ColumnMatrix>& basis_columns() const { return even ? plan.q_columns() : plan.p_columns(); }
   Span<float> basis() const { return even ? q : p; }

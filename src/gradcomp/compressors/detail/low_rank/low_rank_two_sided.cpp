@@ -1,7 +1,7 @@
-// PowerSGD as its authors wrote it: round 0 sums P = M Q over the ranks; its columns are made orthonormal, identically
-// on all ranks; round 1 sums Q = M^T P; the mean is P Q^T / ranks. Q is kept for the next step, with columns of norm 1:
-// only their directions matter, and products then neither overflow nor vanish. variant=cold draws Q anew instead: what
-// the authors compare their warm start with.
+// PowerSGD as its authors wrote it. Round 0 sums P = M Q over the ranks; all ranks make its columns orthonormal in the
+// same way. Round 1 sums Q = M^T P; the mean is P Q^T / ranks. Q is kept for the next step, with columns of norm 1:
+// only their directions matter, and so products neither overflow nor vanish. variant=cold draws a new Q in every step;
+// it is the control with which the authors compare their warm start.
 #include <utility>
 
 #include "gradcomp/compressors/detail/low_rank/low_rank_method.hpp"
@@ -20,7 +20,7 @@ struct TwoSidedState final : LowRankState {
   index_t scratch_bytes() const override { return LowRankState::scratch_bytes() + 8 * plan.q_count(); }
 
   Vector<float> own_q, sum_q;  ///< second message
-  Vector<float> warm_q;        ///< directions for the next step; a column of zeros starts again
+  Vector<float> warm_q;        ///< directions for the next step; a column of zeros is drawn again
 };
 
 class TwoSided final : public LowRankMethod {

@@ -1,10 +1,12 @@
-// The unbiased low-rank compressor that PowerSGD's authors compare with (Vogels et al. 2019, section 4.1): random U,
-// columns x r, equal on all ranks and new in every step; M U travels, receivers take M U U^T / r. Its elements have
-// mean 0 and variance 1 (kernels/linear_algebra/orthogonalise.hpp, nearly normal: fourth moment 3 - 0.15), so that E U
-// U^T / r = I. The error is ((columns + 0.85) / r) ||M||^2 on average (Gaussian: columns + 1), which error feedback
-// does not bear. side=alternating: in odd steps U is rows x r, M^T U travels and U U^T M / r is taken, of error (rows +
-// 0.85) / r. So the bytes are those of the authors' own runs, which sent one of two factors in turn. Those were neither
-// random in every step nor unbiased: their code is variant=one_sided:feedback=none.
+// The unbiased low-rank compressor with which PowerSGD's authors compare (Vogels et al. 2019, section 4.1). U, columns
+// x r, is random, equal on all ranks and new in every step. M U travels, and receivers take M U U^T / r. The elements
+// of U have mean 0 and variance 1 (kernels/linear_algebra/orthogonalise.hpp; nearly normal, fourth moment 3 - 0.15), so
+// E U U^T / r = I. The mean squared error is ((columns + 0.85) / r) ||M||^2 (normal elements: columns + 1), which is
+// too much for error feedback.
+//
+// side=alternating: in odd steps U is rows x r, M^T U travels, and receivers take U U^T M / r, with error (rows + 0.85)
+// / r. This sends as many bytes as the authors' own runs, which sent one of two factors in turn. Those runs were
+// neither random in every step nor unbiased: their code is variant=one_sided:feedback=none.
 #include <algorithm>
 #include <utility>
 
@@ -24,7 +26,7 @@ struct UnbiasedState final : LowRankState {
   }
   Span<float> u() const { return subspan(Span<float>(random), 0, sends_p ? plan.q_count() : plan.p_count()); }
 
-  Vector<float> random;  ///< of this step, and room
+  Vector<float> random;  ///< U of this step, in an array that is large enough for both sides
   bool sends_p = true;   ///< this step sends M U
 };
 
@@ -60,7 +62,7 @@ class Unbiased final : public LowRankMethod {
   void reconstruct(const Exec& exec, const Source& source, LowRankState& state, float share,
                    const Span<float>& out) const override {
     auto& own = static_cast<UnbiasedState&>(state);
-    // every factored matrix has `rank` columns: with fewer, their factors would not be smaller than the matrix
+    // Every factored matrix has `rank` columns in its factors: with fewer, the factors would not be smaller than it.
     const Span<float> sent = own.sent(own.sum), u = own.u();
     kernels::scale(exec, sent, share / static_cast<float>(rule().rank));
     own.plan.reconstruct(exec, source, own.sends_p ? sent : u, own.sends_p ? u : sent, own.dense(own.sum), share,

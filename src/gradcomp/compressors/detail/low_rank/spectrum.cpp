@@ -18,7 +18,7 @@ MatrixShape spectral_shape(const Segment& segment) {
 void water_filling(const std::vector<double>& values, index_t budget, std::vector<double>& probabilities) {
   const std::size_t n = values.size();
   probabilities.assign(n, 0);
-  double rest = 0;  // of the values that are not settled, smallest first
+  double rest = 0;  // sum of the values that have no probability yet, smallest first
   for (std::size_t i = n; i-- > 0;) rest += values[i];
   std::size_t first = 0;
   auto left = static_cast<double>(budget);

@@ -13,12 +13,13 @@ namespace {
 using kernels::Lanes;
 using kernels::Warp;
 
-/// Elements [first, first + count) of the bucket, block of `segment`.
+/// Elements [first, first + count) of the bucket, one block of `segment`.
 struct Block {
   index_t segment, first, count;
 };
 
-/// The block with this number: of the last segment that begins at or before it (empty ones end where they begin).
+/// The block with this number. Its segment is the last one that begins at or before it, since empty segments end where
+/// they begin.
 KOKKOS_INLINE_FUNCTION Block block_of(const SegmentBlocks* segments, index_t count, index_t number) {
   index_t low = 0, high = count - 1;
   while (low < high) {
@@ -34,7 +35,7 @@ KOKKOS_INLINE_FUNCTION Block block_of(const SegmentBlocks* segments, index_t cou
   return {low, s.first + begin, Kokkos::min(s.length, s.elements - begin)};
 }
 
-/// Place of the values of the message's block j.
+/// Place of the values of block j of the message.
 KOKKOS_INLINE_FUNCTION index_t place_of(const SegmentBlocks& s, index_t j) {
   return s.first_value + (j - s.first_chosen) * s.length;
 }
@@ -113,7 +114,7 @@ void gather_blocks(const Exec& exec, const BlockPlan& plan, const Span<const std
         const SegmentBlocks& s = segments(block.segment);
         float* const to = values.data() + place_of(s, j);
         for (index_t row = 0; row < s.length; row += kernels::warp_lanes) {
-          const auto active = static_cast<int>(block.count - row);  // 0 and below: padding
+          const auto active = static_cast<int>(block.count - row);  // padding if not positive
           const index_t i = block.first + row;
           Lanes<float> a;
           kernels::load_row(warp, source.accumulated() + i, active, a);

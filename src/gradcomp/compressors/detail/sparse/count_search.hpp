@@ -1,17 +1,17 @@
 #pragma once
-// A threshold that leaves about k entries, found by counting: a search on the bit patterns of the threshold, eight
-// candidates at a time, so that each read of the gradient narrows the interval by nine. Needs no distribution, and ends
-// whatever the data are.
+// Finds a threshold above which about k entries lie, by counting. The search runs on the bit patterns of the threshold
+// and tries eight candidates at a time, so that each read of the gradient makes the interval nine times shorter. It
+// assumes no distribution, and it ends for any data.
 #include "gradcomp/compressors/detail/sparse/search_thresholds.hpp"
 
 namespace gradcomp::compressors {
 
-/// What a search is after.
+/// What a search must reach.
 struct CountGoal {
-  index_t k = 0;      ///< wanted; fewer than there are nonzeros
-  index_t least = 0;  ///< never fewer than this
+  index_t k = 0;      ///< wanted count; smaller than the number of nonzeros
+  index_t least = 0;  ///< smallest allowed count
   index_t most = 0;   ///< the search ends at a count of least .. most
-  index_t limit = 0;  ///< when the reads are used up, up to so many will do
+  index_t limit = 0;  ///< largest count that is accepted when no reads are left
   int reads = 0;
 };
 
@@ -19,10 +19,11 @@ class CountSearch {
  public:
   CountSearch() = default;
 
-  /// Between max(S - k M, 2^-10 S) / nonzeros, S = sum |a| and M = max |a|, and min(M, S / k): by Markov's inequality
-  /// fewer than k lie above the upper end, and at least k above the first of the lower ones; the second is for heavy
-  /// tails, a k-th magnitude below a thousandth of the mean being left to the exact search. `guess` (a magnitude,
-  /// negative: none): the first read looks at eight places within a factor 2^octaves of it.
+  /// The interval goes from max(S - k M, 2^-10 S) / nonzeros to min(M, S / k), with S = sum |a| and M = max |a|. By
+  /// Markov's inequality fewer than k entries lie above its upper end, and at least k above (S - k M) / nonzeros. The
+  /// other lower bound is for heavy tails: if the k-th magnitude is below a thousandth of the mean, the exact search
+  /// finds it. `guess` is a magnitude, or negative for none: the first read tries eight thresholds within a factor of
+  /// 2^octaves of it.
   KOKKOS_INLINE_FUNCTION CountSearch(const CountGoal& goal, const kernels::Moments& moments, std::int32_t guess,
                                      double octaves)
       : m_goal(goal), m_guess(guess), m_reach(static_cast<std::int32_t>(octaves * 0x1p23)) {
@@ -43,7 +44,7 @@ class CountSearch {
     const bool guessing = m_guess > m_low && m_guess < m_high;
     const std::int64_t low = guessing ? m_guess - m_reach : m_low, high = guessing ? m_guess + m_reach : m_high;
     for (int p = 0; p < kernels::max_probes; ++p) {
-      // of a guess both ends are looked at, of an interval what lies between its ends
+      // around a guess, both ends are tried; in an interval, only thresholds between its ends
       const std::int64_t at = guessing ? low + (high - low) * p / (kernels::max_probes - 1)
                                        : low + (high - low) * (p + 1) / (kernels::max_probes + 1);
       probes[p] = static_cast<std::int32_t>(Kokkos::clamp<std::int64_t>(at, m_low, m_high));
@@ -51,7 +52,7 @@ class CountSearch {
     return probes;
   }
 
-  /// Takes the counts above probes().
+  /// Takes the numbers of entries above the thresholds of probes().
   KOKKOS_INLINE_FUNCTION void advance(const kernels::Counts& counts) {
     const kernels::Probes looked_at = probes();
     for (int p = 0; p < kernels::max_probes; ++p) {
@@ -71,11 +72,12 @@ class CountSearch {
     --m_goal.reads;
   }
 
-  /// Whether advance() treats all counts from `count` on alike.
+  /// Whether advance() treats `count` and all larger counts alike.
   KOKKOS_INLINE_FUNCTION bool enough(index_t count) const { return count > m_goal.limit; }
 
-  /// The magnitude above which the count nearest to k (by its ratio) of those within the goal was found; -1: the k
-  /// largest cannot be told apart from others by a threshold (ties), or the reads did not do.
+  /// The threshold, a magnitude, whose count came nearest to k (by the ratio) among those that the goal allows. -1:
+  /// none was found, because ties leave no threshold between the k largest and the others, or because no reads were
+  /// left.
   KOKKOS_INLINE_FUNCTION std::int32_t threshold() const { return m_best; }
 
  private:
@@ -90,8 +92,8 @@ class CountSearch {
   CountGoal m_goal;
   std::int32_t m_low = 0, m_high = 0;  ///< the threshold is above low and not above high
   std::int32_t m_guess = -1, m_reach = 0;
-  index_t m_count = 0;       ///< above m_best
-  std::int32_t m_best = -1;  ///< the threshold so far
+  index_t m_count = 0;       ///< number of entries above m_best
+  std::int32_t m_best = -1;  ///< best threshold so far
 };
 
 }  // namespace gradcomp::compressors

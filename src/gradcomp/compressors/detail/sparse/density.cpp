@@ -19,7 +19,7 @@ index_t target_kept(double ratio, const Layout& layout) {
 
 const Layout& indexable(const Layout& layout) {
   constexpr index_t most = 0xffffffff;
-  require(layout.count() <= most, "a bucket of {} elements: sparse methods index at most {}", layout.count(), most);
+  require(layout.count() <= most, "a bucket has {} elements; sparse methods index at most {}", layout.count(), most);
   return layout;
 }
 

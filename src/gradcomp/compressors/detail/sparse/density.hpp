@@ -1,5 +1,5 @@
 #pragma once
-// How many entries a sparsifier is asked for: the target density, its warm-up over the first steps, and counts.
+// How many entries a sparsifier must send: the target density, its warm-up over the first steps, and counts.
 #include <string>
 #include <vector>
 
@@ -8,37 +8,40 @@
 
 namespace gradcomp::compressors {
 
-/// Entries that a segment of n elements sends at target density `ratio`: max(1, floor(ratio n)), 0 when it is empty.
+/// Number of entries that a segment of n elements sends at target density `ratio`: max(1, floor(ratio n)), or 0 if it
+/// is empty.
 index_t target_kept(double ratio, index_t n);
 
 /// Sum over segments of target_kept().
 index_t target_kept(double ratio, const Layout& layout);
 
-/// Throws Error unless the bucket's indices fit in 32 bits.
+/// Returns the layout. Throws Error unless 32 bits can hold the bucket's indices.
 const Layout& indexable(const Layout& layout);
 
 /// The `ratio` parameter of sparsifiers.
 Parameter ratio_parameter(const std::string& default_ratio = "0.01");
 
-/// `warmup` and `warmup.steps`.
+/// The parameters `warmup` and `warmup.steps`.
 std::vector<Parameter> warmup_parameters(const std::string& default_kind = "none",
                                          const std::string& default_steps = "100");
 
-/// Target density of every step. Schedules of the warm-up, five stages of equal length s = 0 .. 4 each:
-///   quarters   4^-(s + 1), not below ratio (DGC; Lin et al., ICLR 2018, section 3.3: 25 %, 6.25 %, 1.56 %, 0.4 %, 0.1
-///   %) geometric  ratio^((s + 1) / 6) (what the DGC authors' repository does: .316, .1, .0316, .01, .0032 for .001)
+/// The target density of every step. A warm-up has five stages s = 0 .. 4 of equal length:
+///   quarters   4^-(s + 1), but not below ratio: 25 %, 6.25 %, 1.56 %, 0.4 %, 0.1 % (DGC; Lin et al., ICLR 2018,
+///              section 3.3)
+///   geometric  ratio^((s + 1) / 6), as in the DGC authors' repository: .316, .1, .0316, .01, .0032 for ratio .001
 ///   dense      1 (Aji & Heafield, EMNLP 2017, as in Marian)
 class Density {
  public:
-  /// Of a method without a target: 1 in every step, whatever is worth sending.
+  /// For a method without a target: density 1 in every step, because it may send every entry.
   Density() = default;
-  /// Reads ratio, warmup and warmup.steps; an absent one means none.
+  /// Reads ratio, warmup and warmup.steps.
   explicit Density(const ParameterValues& options);
 
   bool has_target() const { return m_has_target; }
   double ratio() const { return m_ratio; }
+  /// The target density of a step.
   double at(std::int64_t step) const;
-  /// The largest at(), for capacities.
+  /// The largest value of at(), for capacities.
   double most() const { return at(0); }
 
  private:

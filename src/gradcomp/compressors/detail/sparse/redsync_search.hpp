@@ -1,5 +1,5 @@
 #pragma once
-// The two searches of RedSync as its authors wrote them, several counts a read; in double.
+// The two searches of RedSync as its authors wrote them, in double. One read answers several of their counts.
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +14,7 @@ struct RedsyncScale {
       : mean(moments.sum_abs / static_cast<double>(elements)),
         spread(static_cast<double>(Kokkos::bit_cast<float>(moments.max_bits)) - mean) {}
 
-  /// As a magnitude; 0 for an eta that is not positive, so that all nonzeros lie above it.
+  /// The threshold eta as a magnitude. If eta is not positive it is 0, so that all nonzeros lie above it.
   KOKKOS_INLINE_FUNCTION std::int32_t at(double t) const {
     const double eta = mean + t * spread;
     return eta > 0 ? kernels::magnitude(static_cast<float>(eta)) : 0;
@@ -23,11 +23,11 @@ struct RedsyncScale {
   double mean = 0, spread = 0;
 };
 
-/// The search of one segment, done from the start where none is made.
+/// The search of one segment. A default search is done from the start.
 ///
-/// trimmed: "trimmed top-k": t = 1 - eps, 1 - 2 eps, ... until at least k lie above. Ends at eta = 0 and t < -1 too,
-/// and where nothing varies. binary: "threshold binary search". Three of its probes are decided by one read: seven
-/// thresholds are reachable.
+/// trimmed: the authors' "trimmed top-k", t = 1 - eps, 1 - 2 eps, ... until at least k entries lie above. It also ends
+/// at eta = 0, at t < -1, and if all magnitudes are equal. binary: "threshold binary search". One read decides three of
+/// its probes, because three probes can reach only seven thresholds.
 class RedsyncSearch {
  public:
   enum class Kind : std::int32_t { none, trimmed, binary };
@@ -36,13 +36,13 @@ class RedsyncSearch {
   KOKKOS_INLINE_FUNCTION RedsyncSearch(Kind kind, const RedsyncScale& scale, index_t k, double eps)
       : m_kind(kind), m_scale(scale), m_k(k), m_eps(eps), m_done(kind == Kind::trimmed && !(scale.spread > 0)) {}
 
-  /// The most that a search of either kind needs.
+  /// The largest number of reads that a search of either kind needs.
   static int max_reads(double eps);
 
   KOKKOS_INLINE_FUNCTION bool done() const { return m_done; }
-  /// trimmed: a magnitude that k entries lie above; -1: none was found.
+  /// trimmed: a magnitude above which at least k entries lie; -1: none was found.
   KOKKOS_INLINE_FUNCTION std::int32_t bound() const { return m_kind == Kind::trimmed ? m_found : -1; }
-  /// binary: of the last probe; -1: no such search.
+  /// binary: the threshold of the last probe; -1: this is another search, or it has made no probe.
   KOKKOS_INLINE_FUNCTION std::int32_t threshold() const { return m_kind == Kind::binary ? m_found : -1; }
 
   KOKKOS_INLINE_FUNCTION kernels::Probes probes() const {
@@ -52,7 +52,7 @@ class RedsyncSearch {
       for (int p = 0; p < kernels::max_probes; ++p) probes[p] = m_scale.at(1 - (m_tried + p + 1) * m_eps);
       return probes;
     }
-    // a heap: probe p has its lower neighbour at 2 p + 1, its upper one at 2 p + 2
+    // A heap: probe p is followed by 2 p + 1 (lower) or 2 p + 2 (upper).
     double low[reachable] = {m_low}, high[reachable] = {m_high};
     for (int p = 0; p < reachable; ++p) {
       const double middle = (low[p] + high[p]) / 2;
@@ -104,7 +104,7 @@ class RedsyncSearch {
 };
 
 inline int RedsyncSearch::max_reads(double eps) {
-  const int trimmed = static_cast<int>(std::floor(2 / eps)) + 2;  // probes until tried * eps > 2, however it is rounded
+  const int trimmed = static_cast<int>(std::floor(2 / eps)) + 2;  // tried * eps > 2 ends it; 2 more for rounding
   const int binary = static_cast<int>(std::ceil(std::log2(1 / eps))) + 1;
   return std::max((trimmed + kernels::max_probes - 1) / kernels::max_probes, (binary + 2) / 3);
 }

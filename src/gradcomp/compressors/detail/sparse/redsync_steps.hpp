@@ -1,5 +1,5 @@
 #pragma once
-// What redsync launches in a step: the searches of all segments, side by side.
+// The kernels that redsync launches in a step: they search the thresholds of all segments side by side.
 #include "gradcomp/compressors/detail/sparse/count_search.hpp"
 #include "gradcomp/compressors/detail/sparse/redsync_search.hpp"
 #include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
@@ -9,9 +9,9 @@ namespace gradcomp::compressors {
 
 /// What a segment of redsync remembers between steps.
 struct RedsyncMemory {
-  index_t target = 0;           ///< k of the threshold: another density needs another one
-  std::int32_t threshold = -1;  ///< magnitude; -1: none
-  std::int32_t steps = 0;       ///< that used it
+  index_t target = 0;           ///< k for which the threshold was found; another density needs another threshold
+  std::int32_t threshold = -1;  ///< a magnitude; -1: none
+  std::int32_t steps = 0;       ///< number of steps that used the threshold
 };
 
 struct RedsyncState final : SparseState {
@@ -32,9 +32,9 @@ struct RedsyncState final : SparseState {
   }
 
   kernels::CountAbove above;
-  Shared<RedsyncMemory> memory, next;  ///< [segments], as the rest; next: unless the step is flagged
-  Vector<CountSearch> counted;         ///< of variant=fixed
-  Vector<RedsyncSearch> published;     ///< of variant=paper
+  Shared<RedsyncMemory> memory, next;  ///< [segments]; next: what memory becomes unless the step is flagged
+  Vector<CountSearch> counted;         ///< [segments] of variant=fixed
+  Vector<RedsyncSearch> published;     ///< [segments] of variant=paper
 };
 
 /// What variant=paper does with a segment.
@@ -42,11 +42,11 @@ struct RedsyncPolicy {
   using Kind = RedsyncSearch::Kind;
 
   bool by_size;
-  Kind kind;  ///< unless by size
+  Kind kind;  ///< the search, if by_size is false
   double eps;
   int interval;
 
-  /// none: not compressed.
+  /// The search for a segment of n elements; none: the segment is not compressed.
   KOKKOS_INLINE_FUNCTION Kind of(index_t n) const {
     constexpr index_t plain_bytes = 128 * 1024, trimmed_bytes = 4 * 1024 * 1024;
     if (!by_size) return kind;

@@ -1,5 +1,5 @@
 #pragma once
-// What methods share that take their threshold from a sample (gradient_dropping, dgc): which elements are looked at.
+// What gradient_dropping and dgc share, which take their threshold from a sample: which elements the sample holds.
 #include <vector>
 
 #include "gradcomp/compressors/detail/sparse/sparsifier.hpp"
@@ -7,36 +7,38 @@
 
 namespace gradcomp::compressors {
 
-/// Every stride-th element of a segment, and which of them by magnitude is the threshold.
+/// Every stride-th element of a segment; the rank-th largest magnitude of them is the threshold.
 struct SamplePlan {
   index_t stride = 1, count = 0, rank = 0;
 };
 
-/// Aji & Heafield: at most `most` of n elements, floor(n / m) apart with m = min(most, n); sample[max(0, floor(m (1 -
-/// density)) - 1)] of the ascending sample. `odd`: the smallest odd stride with at most `most` elements instead, which
-/// covers the segment to its end (the paper's leaves out up to a half of it) and no period of 2^j aliases with.
+/// Aji & Heafield: m = min(most, n) elements, floor(n / m) apart. The threshold is sample[max(0, floor(m (1 - density))
+/// - 1)] of the ascending sample. `odd`: takes the smallest odd stride with at most `most` elements. It covers the
+/// segment to its end, whereas the paper's stride may leave out up to half of it, and it has no factor in common with
+/// periods of 2^j.
 SamplePlan dropping_sample(index_t n, double density, index_t most, bool odd);
 
-/// DGC: s = max(ceil(share n), ceil(min_rank / density)) elements wanted; the stride is the first with floor(n /
-/// stride) >= s of ceil(n / s / 32) 32 + 1 and what follows in steps of -8; the ceil(count density)-th largest. With
-/// n <= min_rank / density all elements. `fine`: steps of -2, since 9 is followed by 1, the whole segment.
+/// DGC: s = max(ceil(share n), ceil(min_rank / density)) elements are wanted. The stride starts at ceil(n / s / 32) 32
+/// + 1 and falls by 8 until floor(n / stride) >= s. The threshold is the ceil(count density)-th largest magnitude. With
+/// n <= min_rank / density, all elements are taken. `fine`: the stride falls by 2, because after 9 a step of 8 would
+/// take the whole segment.
 SamplePlan dgc_sample(index_t n, double density, double share, index_t min_rank, bool fine);
 
 struct SampledState : SparseState {
-  /// capacity: [segments] as kernels::SampledRank's.
+  /// `capacity`: [segments] as in kernels::SampledRank.
   SampledState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding,
                const std::vector<index_t>& capacity)
       : SparseState(bucket, usual, most, coding), sampler(layout, capacity), samples(layout.segments.size()) {}
 
   index_t scratch_bytes() const override { return SparseState::scratch_bytes() + sampler.bytes(); }
 
-  /// Sets the sample of an open segment.
+  /// Sets the sample of an open segment. `start`: its first element.
   void sample(std::size_t s, const SamplePlan& plan, index_t start) {
     samples[s] = {start, plan.stride, plan.count, plan.rank};
   }
 
   kernels::SampledRank sampler;
-  std::vector<kernels::Sample> samples;  ///< [segments] of this step
+  std::vector<kernels::Sample> samples;  ///< [segments] samples of this step
 };
 
 }  // namespace gradcomp::compressors

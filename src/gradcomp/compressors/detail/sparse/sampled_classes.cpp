@@ -19,14 +19,14 @@ index_t rank_of(double density, index_t members) {
   return static_cast<index_t>(std::ceil(0.01 * density * static_cast<double>(members)));
 }
 
-/// Most entries that thresholds() looks at.
+/// Largest number of entries that thresholds() reads.
 index_t max_chosen(const Layout& layout, double density) {
   index_t sum = 0;
   for (const auto& segment : layout.segments) sum += 2 * rank_of(density, segment.count);
   return sum;
 }
 
-/// samples[j] and samples[draws + j] = magnitude of draw j, as a positive and as a negative element.
+/// samples[j] and samples[draws + j] = the magnitude at draw j as a member of the positive and of the negative class.
 void draw(const Exec& exec, const Vector<kernels::Subset>& subsets, index_t elements, index_t draws,
           const Span<const float>& magnitudes, const Vector<float>& samples) {
   const auto segments = static_cast<index_t>(subsets.size());
@@ -77,7 +77,7 @@ const std::vector<float>& SampledClasses::thresholds(const Exec& exec, const Spa
   }
   Kokkos::deep_copy(exec, m_subsets, HostSpan<kernels::Subset>(m_host_subsets.data(), m_host_subsets.size()));
   draw(exec, m_subsets, m_layout.count(), m_draws.count(), magnitudes, m_values);
-  Source source;  // of samples, not of a gradient
+  Source source;  // its elements are the samples
   source.count = m_samples.count();
   source.gradient = m_values.data();
   m_first.run(exec, m_tiles, source);

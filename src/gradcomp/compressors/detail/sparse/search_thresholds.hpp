@@ -1,17 +1,17 @@
 #pragma once
-// Searches of thresholds by counting, one for each segment, whose state stays on the device: a search asks for counts,
-// a read of the gradient gives them, the search goes on. All segments in the same launches, done ones do nothing.
+// Searches of thresholds by counting, one for each segment; their state stays on the device. A search asks for counts,
+// a read of the gradient gives them, and the search continues. The same launches serve all segments; searches that are
+// done take no part.
 //
-// A Search is a trivially copyable struct with done(), probes() (none when done), advance(counts) and enough(count):
-// whether advance() treats all counts from `count` on alike.
+// A Search is a trivially copyable struct with done(), probes() (none if done), advance(counts) and enough(count),
+// which tells whether advance() treats `count` and all larger counts alike.
 #include "gradcomp/core/shared.hpp"
 #include "gradcomp/kernels/select/count_above.hpp"
 
 namespace gradcomp::compressors {
 
-/// Counts until all searches are done. searches: [segments]; `reads`: the most that one needs. Where the host looks it
-/// ends with the last search, else after `reads`, whose launches then do nothing. What the first pass collected saves
-/// reads: where it has enough, so have all probes below its bound.
+/// The searches of all segments, between two reads. Entries that the first pass collected save reads: if the list of a
+/// segment has enough(), every probe below the bound of the list has enough() too and need not be counted.
 template <class Search>
 class ThresholdSearch {
  public:
@@ -19,7 +19,7 @@ class ThresholdSearch {
                   const Vector<Search>& searches)
       : m_counting(counting), m_list(shortlist), m_searches(searches) {}
 
-  /// A magnitude below the bound of a list that has enough.
+  /// Whether `probe` needs no count, because it lies below the bound of a list that has enough().
   KOKKOS_INLINE_FUNCTION bool settled(index_t s, const Search& search, std::int32_t probe) const {
     return probe >= 0 && probe < m_list.low(s) && search.enough(m_list.count(s));
   }
@@ -33,7 +33,7 @@ class ThresholdSearch {
 
   KOKKOS_INLINE_FUNCTION void ask(index_t s) const { m_counting.ask(s, to_count(s, m_searches(s)), m_list.low(s)); }
 
-  /// Takes the counts of a read, and asks for the next.
+  /// Takes the counts of a read and asks for the next ones.
   KOKKOS_INLINE_FUNCTION void advance(const kernels::Warp& warp, index_t s) const {
     Search search = m_searches(s);
     if (search.done()) return;
@@ -54,7 +54,7 @@ class ThresholdSearch {
   Vector<Search> m_searches;
 };
 
-/// Where the host may look.
+/// Whether every search is done. Call it only if the host may look.
 template <class Search>
 bool all_done(const Vector<Search>& searches) {
   const auto seen = seen_by_host(searches);
@@ -63,6 +63,9 @@ bool all_done(const Vector<Search>& searches) {
   return true;
 }
 
+/// Counts until all searches are done. `searches`: [segments]. `reads`: largest number of reads that a search needs. If
+/// the host looks, this ends with the last search. Otherwise all `reads` are launched, and those after the end of the
+/// searches do nothing.
 template <class Search>
 void search_thresholds(const Exec& exec, const kernels::CountAbove& above, const kernels::Tiles& tiles, const float* a,
                        const kernels::Shortlist& shortlist, const Vector<Search>& searches, int reads,

@@ -10,7 +10,7 @@
 namespace gradcomp::compressors {
 namespace {
 
-/// s = ln mean - mean ln, positive unless all values are equal.
+/// s = ln mean - mean ln; positive unless all values are equal.
 double log_gap(const SampleMeans& means) { return std::log(means.value) - means.log; }
 
 double closed_form_shape(double s) { return (3 - s + std::sqrt((s - 3) * (s - 3) + 24 * s)) / (12 * s); }

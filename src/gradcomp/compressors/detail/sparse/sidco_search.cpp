@@ -6,7 +6,7 @@
 namespace gradcomp::compressors {
 namespace {
 
-/// The stages of a segment that is open, before the first.
+/// The stages of an open segment, before the first stage.
 KOKKOS_INLINE_FUNCTION SidcoStages stages_of(const SidcoRule& rule, const SidcoAim& aim,
                                              const kernels::Moments& moments, index_t elements) {
   const index_t k = Kokkos::clamp<index_t>(aim.k, 1, moments.nonzeros - 1);
@@ -28,8 +28,8 @@ void start_fits(const Exec& exec, const SidcoState& state, const SidcoRule& rule
       });
 }
 
-/// sid=gamma: the host makes the first stage, since kernels cannot invert the distribution; on a device it waits for
-/// the moments.
+/// sid=gamma: the host makes the first stage, because kernels cannot invert a gamma distribution. On a device the host
+/// waits for the moments.
 void start_gamma_fits(const Exec& exec, SidcoState& own, const SidcoRule& rule, bool host_looks) {
   auto moments = seen_by_host(own.first.on_device());
   if (!host_looks) {
@@ -48,7 +48,7 @@ void start_gamma_fits(const Exec& exec, SidcoState& own, const SidcoRule& rule, 
   Kokkos::deep_copy(exec, own.fits, HostSpan<const SidcoStages>(own.host_fits.data(), own.host_fits.size()));
 }
 
-/// Asks for the tails of the segments that have stages to come.
+/// Asks for the sums above the thresholds of the segments that are not done.
 void ask_tails(const Exec& exec, const SidcoState& state, bool host_looks) {
   const auto fits = state.fits;
   const auto tails = state.tails.tails();

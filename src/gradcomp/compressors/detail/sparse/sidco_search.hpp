@@ -1,5 +1,5 @@
 #pragma once
-// What sidco launches in a step: the stages of all segments, side by side.
+// The kernels that sidco launches in a step: they make the stages of all segments side by side.
 #include <vector>
 
 #include "gradcomp/compressors/detail/sparse/sidco_stages.hpp"
@@ -8,7 +8,7 @@
 
 namespace gradcomp::compressors {
 
-/// What a step tells the search of a segment.
+/// What the search of a segment needs to know in a step.
 struct SidcoAim {
   index_t k = 0;
   std::int32_t stages = 0;
@@ -36,15 +36,16 @@ struct SidcoState final : SparseState {
   }
 
   kernels::TailSums tails;
-  std::vector<SidcoHistory> history;  ///< [segments], as the rest
+  std::vector<SidcoHistory> history;  ///< [segments], as the vectors below
   Shared<SidcoAim> aims;
-  Shared<std::int32_t> searched_for;  ///< 1: a threshold was searched
+  Shared<std::int32_t> searched_for;  ///< 1: a threshold was searched for the segment
   Vector<SidcoStages> fits;
-  std::vector<SidcoStages> host_fits;  ///< of sid=gamma
+  std::vector<SidcoStages> host_fits;  ///< for sid=gamma
   std::vector<kernels::Moments> host_moments;
 };
 
-/// Fits the thresholds of the open segments and makes their selections, in at most `reads` of a = source.accumulated().
+/// Fits the thresholds of the open segments and makes their selections. Reads a = source.accumulated() at most `reads`
+/// times.
 void search_fits(const Exec& exec, const Source& source, SidcoState& state, const SidcoRule& rule, int reads,
                  bool host_looks);
 

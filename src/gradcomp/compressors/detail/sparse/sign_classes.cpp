@@ -9,9 +9,9 @@ namespace {
 using kernels::Lanes;
 using kernels::Warp;
 
-constexpr index_t parts = 16;  ///< of a class, summed side by side
+constexpr index_t parts = 16;  ///< of a class, which are summed side by side
 
-/// Segment of element i: the first whose end lies behind it.
+/// The segment of element i: the first one that ends behind it.
 KOKKOS_INLINE_FUNCTION index_t segment_of(const ClassSegments& layout, index_t i) {
   index_t low = 0, high = layout.segments - 1;
   while (low < high) {
@@ -129,7 +129,7 @@ index_t count_bad_classes(const Exec& exec, const ClassSegments& layout, index_t
 
 void decode_classes(const Exec& exec, const ClassSegments& layout, index_t positives, index_t kept,
                     const ClassSections<const std::uint32_t>& sections, float weight, const Span<float>& out) {
-  for (const index_t sign : {0, 1}) {  // one after the other: a hostile payload may name an element in both
+  for (const index_t sign : {0, 1}) {  // in turn: a hostile payload may name an element in both
     Kokkos::parallel_for(
         "gradcomp::compressors::decode_classes",
         IndexRange(exec, sign == 0 ? 0 : positives, sign == 0 ? positives : kept), KOKKOS_LAMBDA(index_t j) {

@@ -1,6 +1,6 @@
 #pragma once
-// What all methods that send chosen entries share: everything but the choice. A method says, segment by segment, which
-// entries it wants (exactly the k largest, or all above a threshold that it searches); feedback, statistics, guards,
+// What all methods that send chosen entries share: everything except the choice. For each segment, a method says which
+// entries it wants: exactly the k largest, or all above a threshold that it searches. Feedback, statistics, guards,
 // selection, payload, flags and decoding are here.
 #include <memory>
 #include <vector>
@@ -12,33 +12,33 @@
 
 namespace gradcomp::compressors {
 
-/// What a method is to search in one segment.
+/// What a method must choose in one segment.
 struct Wanted {
   index_t k = 0;
-  index_t most = 0;        ///< entries that the segment can send
-  std::int32_t small = 0;  ///< 1: too small for an estimate
+  index_t most = 0;        ///< largest number of entries that the segment can send
+  std::int32_t small = 0;  ///< 1: the segment is too small for an estimate
 };
 
-/// Whether a threshold is to be searched, rather than exactly k entries sent, or all nonzeros.
+/// Whether a threshold must be searched. Otherwise exactly k entries, or all nonzeros, are sent.
 KOKKOS_INLINE_FUNCTION bool is_open(const Wanted& wanted, const kernels::Moments& moments) {
   return moments.nonzeros > wanted.k && wanted.small == 0 && Kokkos::isfinite(moments.sum_abs);
 }
 
-/// What kernels of a search see of the segments; a small value type that they capture.
+/// The segments as the kernels of a search see them; a small value type that kernels capture.
 struct Searched {
   const kernels::Moments* moments = nullptr;
   const index_t* elements = nullptr;
-  const std::int32_t* open = nullptr;  ///< != 0: search() is to replace the selection by its own
+  const std::int32_t* open = nullptr;  ///< not 0: search() must replace the selection
   kernels::Selection* selections = nullptr;
 };
 
-/// Work space of one bucket: about 6 (3 ratio + 0.02) n bytes for candidates, 0.03 n for the sample, the payload.
+/// Work space of one bucket: about 6 (3 ratio + 0.02) n bytes for candidates, 0.03 n for the sample, and the payload.
 struct SparseState : State {
-  /// Of searches that look at counts of up to 2 k.
+  /// `spare` for searches that read counts of up to 2 k.
   static constexpr double spare_of_searches = 2.2;
 
-  /// `usual`: density that is usually kept; `most`: entries that a message may have; `logs`: as FirstPass's; `spare`:
-  /// as Selector's.
+  /// `usual`: density that is usually kept. `most`: largest number of entries of a message. `logs`: as in FirstPass.
+  /// `spare`: as in Selector.
   SparseState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding, bool logs = false,
               double spare = 1.2);
 
@@ -54,7 +54,7 @@ struct SparseState : State {
   kernels::Selector selector;
   Shared<Wanted> wanted;      ///< [segments] of this step
   Vector<index_t> elements;   ///< [segments]
-  Vector<std::int32_t> open;  ///< [segments] as Searched's
+  Vector<std::int32_t> open;  ///< [segments] as in Searched
   double density = 0;         ///< target of this step
   coders::SparseCoder coder;
   Vector<std::byte> payload;  ///< [payload_capacity()]
@@ -63,7 +63,7 @@ struct SparseState : State {
 class Sparsifier : public CompressorOf<SparseState> {
  public:
   Sparsifier(Info info, const ParameterValues& options);
-  /// Of a method that declares no `ratio`.
+  /// For a method that has no parameter `ratio`.
   Sparsifier(Info info, const ParameterValues& options, Density density);
 
   std::unique_ptr<State> prepare(const Layout& layout) const override;
@@ -80,22 +80,22 @@ class Sparsifier : public CompressorOf<SparseState> {
   const Density& density() const { return m_density; }
   const coders::SparseCoding& coding() const { return m_coding; }
 
-  /// Entries wanted of a segment at this density. Default: max(1, floor(density n)).
+  /// Number of entries wanted of a segment at this density. Default: max(1, floor(density n)).
   virtual index_t target(double density, const Segment& segment) const { return target_kept(density, segment.count); }
-  /// Most entries that a segment can send. Default: the target of the densest step.
+  /// Largest number of entries that a segment can send. Default: the target of the densest step.
   virtual index_t max_entries(const Segment& segment) const { return target(m_density.most(), segment); }
-  /// A state with what the method remembers besides.
+  /// Makes a state with what the method remembers in addition.
   virtual std::unique_ptr<SparseState> make_state(const Layout& layout) const;
-  /// Whether a target above the nonzeros is filled up with zeros.
+  /// Whether zeros are sent if the target exceeds the number of nonzeros.
   virtual bool sends_zeros() const { return false; }
-  /// For the open segments of state.searched(): which entries to choose, in its selections. There a =
-  /// source.accumulated() is formed and has more than k nonzeros, and the segment is not small; the others are settled
-  /// (exact top-k, or all nonzeros). The selection is an exact top-k until it is replaced. Kernels do all of it: where
-  /// the host does not look (Context::host_looks), it knows neither moments nor open segments, and gradients may be
-  /// not finite.
+  /// Chooses the entries of the open segments of state.searched(), by writing their selections. In an open segment, a =
+  /// source.accumulated() is formed and has more than k nonzeros, and the segment is not small. The other segments are
+  /// settled: they send the exact top k, or all nonzeros. A selection is an exact top k until it is replaced. Kernels
+  /// do all of this: if the host does not look (Context::host_looks), it knows neither the moments nor which segments
+  /// are open, and the gradient may contain numbers that are not finite.
   virtual void search(const Exec& exec, const Source& source, SparseState& state, const Context& context) const = 0;
-  /// After the choice, unless the step is flagged: state.selector.chosen() says what became of the selections, and the
-  /// host may read what kernels shared.
+  /// Called after the choice, unless the step is flagged. state.selector.chosen() says what became of the selections,
+  /// and the host may read what kernels shared.
   virtual void record(SparseState& /*state*/) const {}
 
  private:
@@ -107,24 +107,25 @@ class Sparsifier : public CompressorOf<SparseState> {
   coders::SparseCoding m_coding;
 };
 
-/// `variant`: the authors' algorithm, or ours (the default), which `fixed` describes.
+/// The parameter `variant`: the authors' algorithm (paper), or ours (fixed, the default), which `fixed` describes.
 Parameter variant_parameter(const std::string& fixed);
 
-/// Most entries that a method with an estimated threshold may send of n elements: 2 k, k = target_kept(density, n),
-/// past which the exact top k is sent. The authors' algorithms (`paper`) have no bound.
+/// Largest number of entries that a method with an estimated threshold may send of n elements: 2 k, with k =
+/// target_kept(density, n); if more lie above the threshold, the exact top k is sent. The authors' algorithms (`paper`)
+/// have no bound.
 index_t max_sent(double density, index_t n, bool paper);
 
-/// Makes the selection one for all entries above `threshold` >= 0, a magnitude().
+/// Makes the selection one of all entries above `threshold` >= 0, which is a magnitude().
 KOKKOS_INLINE_FUNCTION void choose_above(kernels::Selection& selection, std::int32_t threshold) {
   selection.exact = false;
   selection.threshold = threshold;
 }
 
-/// Info of a sparsifier with the parameters that all have in common, behind `own` ones.
+/// Info of a sparsifier, with `own` and then the parameters that all sparsifiers have.
 Info sparsifier_info(const std::string& name, const std::string& summary, const std::string& paper,
                      std::vector<Parameter> own);
 
-/// A message that makes all ranks skip the step.
+/// Makes a message by which all ranks skip the step.
 void send_flag(const Exec& exec, State& state, PayloadHeader header, const Span<std::byte>& payload, Message& message);
 
 }  // namespace gradcomp::compressors
