@@ -68,13 +68,13 @@ std::vector<double> ratios(const Measurements& m, std::size_t first, std::size_t
   return all;
 }
 
-report::Row to_row(const Case& what, const Probe& probe) {
-  const Measurements& m = probe.measurements();
+report::Row to_row(const Case& what, const MethodEvaluation& evaluation) {
+  const Measurements& m = evaluation.measurements();
   const double elements = static_cast<double>(what.elements);
   const std::size_t steps = m.payload_bytes.size();
   const double payload = mean(m.payload_bytes);
-  report::Row row("evaluate/" + what.stream + "/" + probe.spec().label);
-  row.method(probe.spec().text, probe.spec().canonical, probe.spec().label)
+  report::Row row("evaluate/" + what.stream + "/" + evaluation.spec().label);
+  row.method(evaluation.spec().text, evaluation.spec().canonical, evaluation.spec().label)
       .set("stream", what.stream)
       .set("loop", what.loop)
       .set("elements", what.elements)

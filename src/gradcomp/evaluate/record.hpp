@@ -2,7 +2,7 @@
 // How an evaluation is shown: a row of the result file and a line of the table.
 #include <string>
 
-#include "gradcomp/evaluate/probe.hpp"
+#include "gradcomp/evaluate/method_evaluation.hpp"
 #include "gradcomp/report/json.hpp"
 #include "gradcomp/report/row.hpp"
 #include "gradcomp/report/table.hpp"
@@ -21,7 +21,7 @@ struct Case {
 std::vector<double> ratios(const Measurements& m, std::size_t first, std::size_t last);
 
 /// The row "evaluate/<stream>/<label>". What a method has not (a target, entries) is left out.
-report::Row to_row(const Case& what, const Probe& probe);
+report::Row to_row(const Case& what, const MethodEvaluation& evaluation);
 
 /// The table that the program prints, and its line for one row.
 report::Table make_table();

@@ -1,4 +1,4 @@
-#include "gradcomp/evaluate/probe.hpp"
+#include "gradcomp/evaluate/method_evaluation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -35,7 +35,8 @@ std::optional<MethodSpec> with_feedback(const std::string& spec, const char* kin
 
 }  // namespace
 
-Probe::Probe(const std::string& spec, const Layout& layout, const ProbeOptions& options)
+MethodEvaluation::MethodEvaluation(const std::string& spec, const Layout& layout,
+                                   const MethodEvaluationOptions& options)
     : m_options(options),
       m_spec(parse_method(spec)),
       m_checked(with_feedback(spec, "residual")),
@@ -48,9 +49,9 @@ Probe::Probe(const std::string& spec, const Layout& layout, const ProbeOptions& 
   if (options.closed) m_run = std::make_unique<OneRankRun>(m_spec, m_layout, m_options.seed);
 }
 
-std::vector<float> Probe::decoded() const { return m_run->decoded(); }
+std::vector<float> MethodEvaluation::decoded() const { return m_run->decoded(); }
 
-void Probe::step(const Exec& exec, const Span<const float>& gradient, ReadProbe& read) {
+void MethodEvaluation::step(const Exec& exec, const Span<const float>& gradient, ReadProbe& read) {
   if (!m_options.closed) m_run = std::make_unique<OneRankRun>(m_spec, m_layout, m_options.seed);
   const Source source = m_run->source(exec, gradient);
   const bool difference = source.kind == Source::Kind::ef21;
@@ -83,7 +84,7 @@ void Probe::step(const Exec& exec, const Span<const float>& gradient, ReadProbe&
 }
 
 /// What was kept and sent.
-void Probe::describe() {
+void MethodEvaluation::describe() {
   const State& state = m_run->rank.sender().state();
   m_result.payload_bytes.push_back(static_cast<double>(m_run->rank.payload_bytes()));
   m_result.header_bytes.push_back(static_cast<double>(m_run->rank.header_bytes()));
@@ -103,7 +104,7 @@ void Probe::describe() {
 }
 
 /// Times an open-loop gradient on a run of its own, so that what adapts from call to call shows in no statistic.
-void Probe::time(const Exec& exec, const Span<const float>& gradient, ReadProbe& read) {
+void MethodEvaluation::time(const Exec& exec, const Span<const float>& gradient, ReadProbe& read) {
   OneRankRun run(m_spec, m_layout, m_options.seed);
   for (index_t t = 0; t <= m_options.timings; ++t) {
     const double seconds = read.seconds(exec, gradient);
@@ -118,7 +119,7 @@ void Probe::time(const Exec& exec, const Span<const float>& gradient, ReadProbe&
 }
 
 /// The same gradient with fresh random numbers.
-void Probe::try_often(const Exec& exec, const Span<const float>& gradient) {
+void MethodEvaluation::try_often(const Exec& exec, const Span<const float>& gradient) {
   if (m_options.trials == 0) return;
   const MethodSpec* const fed_back = m_checked ? &*m_checked : nullptr;
   run_trials(exec, m_spec, fed_back, m_layout, gradient, m_options.seed, m_options.trials, m_result.trials);

@@ -13,7 +13,7 @@
 
 namespace gradcomp::evaluate {
 
-struct ProbeOptions {
+struct MethodEvaluationOptions {
   bool closed = false;  ///< feed the error back, and keep state between steps; otherwise every gradient is the first
   std::uint64_t seed = 1;
   index_t timings = 3;  ///< timed repetitions of an open-loop gradient; a closed loop times every step but the first
@@ -31,7 +31,7 @@ struct Measurements {
   std::vector<double> l2_error;      ///< ||a - decoded|| / ||a||, a: what the compressor saw
   std::vector<double> cosine;        ///< of a and decoded; NaN where one is zero
   std::vector<double> compress_ms, decompress_ms, read_ms;  ///< one per timing
-  Trials trials;                                            ///< empty without ProbeOptions::trials
+  Trials trials;                                            ///< empty without MethodEvaluationOptions::trials
   std::optional<bool> verified;  ///< decoded + memory = a in every step; empty where the method allows no such check
 };
 
@@ -39,11 +39,11 @@ struct Measurements {
 /// three, and `slack` more.
 bool adds_up(std::span<const float> seen, std::span<const float> decoded, std::span<const float> rest, double slack);
 
-class Probe {
+class MethodEvaluation {
  public:
   /// Throws Error for a wrong spec. A closed loop has the feedback of the spec, which is the method's default unless it
   /// says otherwise; an open one has none.
-  Probe(const std::string& spec, const Layout& layout, const ProbeOptions& options);
+  MethodEvaluation(const std::string& spec, const Layout& layout, const MethodEvaluationOptions& options);
 
   /// One gradient. `read` measures the read limit in turn with the method. Throws Error when the method flags the step.
   void step(const Exec& exec, const Span<const float>& gradient, ReadProbe& read);
@@ -62,7 +62,7 @@ class Probe {
   void time(const Exec& exec, const Span<const float>& gradient, ReadProbe& read);
   void try_often(const Exec& exec, const Span<const float>& gradient);
 
-  ProbeOptions m_options;
+  MethodEvaluationOptions m_options;
   MethodSpec m_spec;
   std::optional<MethodSpec> m_checked;  ///< the same with feedback=residual, whose memory says what was not sent
   Layout m_layout;                      ///< as the method sees it

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gradcomp/evaluate/probe.hpp"
+#include "gradcomp/evaluate/method_evaluation.hpp"
 
 namespace gradcomp::evaluate {
 
@@ -16,7 +16,7 @@ bool adds_up(std::span<const float> seen, std::span<const float> decoded, std::s
 }
 
 /// Holds what was decoded against what the compressor saw.
-void Probe::compare() {
+void MethodEvaluation::compare() {
   const std::vector<float> out = decoded();
   double error = 0, norm = 0, product = 0, out_norm = 0;
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -31,7 +31,8 @@ void Probe::compare() {
 }
 
 /// `whole` is `decoded` and `rest`.
-void Probe::verify(const std::vector<float>& whole, const std::vector<float>& decoded, const std::vector<float>& rest) {
+void MethodEvaluation::verify(const std::vector<float>& whole, const std::vector<float>& decoded,
+                              const std::vector<float>& rest) {
   // Selections and quantisers lose a unit of the last place in a - decoded; products are summed in another order.
   const bool products = m_spec.compressor->info().family == Info::Family::low_rank;
   double norm = 0;
@@ -43,7 +44,7 @@ void Probe::verify(const std::vector<float>& whole, const std::vector<float>& de
 
 /// Without a memory nobody knows what was not sent: a second run, with feedback from an empty memory, sends the same
 /// (or a scaled copy of it) and keeps the rest.
-void Probe::check(const Exec& exec, const Span<const float>& gradient) {
+void MethodEvaluation::check(const Exec& exec, const Span<const float>& gradient) {
   if (!m_checked) return;
   try {
     if (!m_check || !m_options.closed) m_check = std::make_unique<OneRankRun>(*m_checked, m_layout, m_options.seed);
