@@ -1,8 +1,8 @@
 // QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic, NeurIPS 2017, section 3.1), with codes of fixed width.
 //
-// Per bucket of a tensor: v = ||a||_2 (or max|a|), q = round(s |a| / v) stochastically. E[decoded] = a, and the
+// Per group of a tensor: v = ||a||_2 (or max|a|), q = round(s |a| / v) stochastically. E[decoded] = a, and the
 // variance of an element is (v / s)^2 f (1 - f), f the fraction of s |a| / v. With a memory the v sent is divided by
-// 1 + w (detail/levels/coded.hpp says why). Sections: header, one f32 v per bucket, codes; with coding=elias the
+// 1 + w (detail/levels/coded.hpp says why). Sections: header, one f32 v per group, codes; with coding=elias the
 // authors' omega codes (section 3.2) where they are shorter (detail/levels/elias_stage.hpp).
 #include "gradcomp/compressors/qsgd.hpp"
 
@@ -69,7 +69,7 @@ class Qsgd final : public DenseBytesOf<QsgdState> {
   void resize_plans(const Exec& exec, QsgdState& own, index_t count) const override { own.plan.resize(exec, count); }
 
  private:
-  /// With a memory 1 / (1 + w), w of a whole bucket: what is unbiased with variance w ||a||^2 is no contraction.
+  /// With a memory 1 / (1 + w), w of a whole group: what is unbiased with variance w ||a||^2 is no contraction.
   float shrink(const Source& source) const {
     if (!source.has_memory()) return 1;
     const double w = linear_excess(m_spec.levels, static_cast<double>(m_spec.bucket));

@@ -3,7 +3,7 @@
 
 namespace gradcomp::compressors {
 
-/// QSGD: unbiased stochastic quantisation to 2s + 1 levels per bucket norm, packed (Alistarh et al., NeurIPS 2017).
+/// QSGD: unbiased stochastic quantisation to 2s + 1 levels per group norm, packed (Alistarh et al., NeurIPS 2017).
 Entry qsgd();
 
 }  // namespace gradcomp::compressors

@@ -4,7 +4,7 @@
 
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/lanes/arrays.hpp"
-#include "gradcomp/kernels/quantise/bucket_ranges.hpp"
+#include "gradcomp/kernels/quantise/group_ranges.hpp"
 
 namespace gradcomp::kernels {
 namespace {
@@ -82,7 +82,7 @@ void write_streams(const Exec& exec, const Vector<EliasPlan::Stream>& streams, c
 }  // namespace
 
 EliasPlan::EliasPlan(const Layout& layout, index_t length, int code_bits, EliasCode code)
-    : m_code(code), m_bits(code_bits), m_scales(bucket_count(layout, length)) {
+    : m_code(code), m_bits(code_bits), m_scales(group_count(layout, length)) {
   const CodeBlock block(code_bits);
   const index_t most = length > 0 ? length : index_t{tile_size};
   std::vector<Stream> list;

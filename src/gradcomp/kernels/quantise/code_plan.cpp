@@ -70,7 +70,7 @@ index_t CodePlan::scratch_bytes() const {
 }
 
 index_t coded_bytes(const Layout& layout, index_t length, int bits, int scale_words) {
-  index_t bytes = 4 * scale_words * bucket_count(layout, length);
+  index_t bytes = 4 * scale_words * group_count(layout, length);
   for (const auto& segment : layout.segments) bytes += (segment.count * bits + 7) / 8;
   return bytes;
 }

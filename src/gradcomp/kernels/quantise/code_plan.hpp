@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "gradcomp/kernels/lanes/add_count.hpp"
-#include "gradcomp/kernels/quantise/bucket_ranges.hpp"
 #include "gradcomp/kernels/quantise/codecs.hpp"
+#include "gradcomp/kernels/quantise/group_ranges.hpp"
 
 namespace gradcomp::kernels {
 
@@ -24,7 +24,7 @@ struct CodePlan {
     index_t code, count, byte;
   };
 
-  /// `length` of buckets as in BucketRanges; `code_bits` 1 .. 9.
+  /// `length` of groups as in GroupRanges; `code_bits` 1 .. 9.
   CodePlan(const Layout& layout, index_t length, int code_bits, int scale_words);
   /// Makes the plan of one segment that of its first `elements` elements.
   void resize(const Exec& exec, index_t elements);

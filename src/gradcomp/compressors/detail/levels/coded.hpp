@@ -3,7 +3,7 @@
 //
 // A method is a Scheme:
 //   using Codec                             levels and codes (kernels/quantise/codecs.hpp)
-//   Codec codec; index_t length; int bits;  length of buckets, 0: a scale for each tensor
+//   Codec codec; index_t length; int bits;  length of groups, 0: a scale for each tensor
 //   Scales scales                           device function object: scales(range, own) writes Codec::words words
 //   static constexpr const char* remedy     what a feedback needs where w >= 1 refuses it
 //   double excess(index_t n) const          w of E||C(a) - a||^2 <= w ||a||^2, n elements; device function
@@ -50,7 +50,7 @@ struct CodedState final : DenseState {
   }
 
   kernels::CodePlan plan;
-  kernels::BucketRanges ranges;
+  kernels::GroupRanges ranges;
   Vector<float> own;  ///< scales that the gradient is measured in
 };
 

@@ -45,7 +45,7 @@ struct EliasState final : State {
 
 /// How the fixed-width coding is made.
 struct FixedCoding {
-  index_t length = 0;  ///< of buckets, 0: segments
+  index_t length = 0;  ///< of groups, 0: segments
   int bits = 4;
   kernels::EliasCode code = kernels::EliasCode::omega;
 };

@@ -1,17 +1,17 @@
 #pragma once
-// Scales that quantisers take from the statistics of a bucket, and bounds of their variance.
+// Scales that quantisers take from the statistics of a group, and bounds of their variance.
 #include <string>
 #include <vector>
 
 #include "gradcomp/compressors/detail/levels/coded.hpp"
 #include "gradcomp/compressors/detail/levels/elias_stage.hpp"
 #include "gradcomp/core/options.hpp"
-#include "gradcomp/kernels/quantise/bucket_ranges.hpp"
 #include "gradcomp/kernels/quantise/codecs.hpp"
+#include "gradcomp/kernels/quantise/group_ranges.hpp"
 
 namespace gradcomp::compressors {
 
-/// v = max |a| or ||a||_2, within the bounds of kernels/quantise/codecs.hpp, 0 for a bucket of zeros.
+/// v = max |a| or ||a||_2, within the bounds of kernels/quantise/codecs.hpp, 0 for a group of zeros.
 struct NormScale {
   bool max_norm = true;
 

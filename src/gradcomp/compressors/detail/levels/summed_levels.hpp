@@ -2,7 +2,7 @@
 // What the quantisers with integer sums share (global_qsgd, terngrad): all ranks measure in the same scales, so that
 // levels can be added on their way.
 //
-// Round 0: f32 maximum of the ranks' scales, one for each bucket. Round 1: sum of the ranks' levels, each -s .. s, as
+// Round 0: f32 maximum of the ranks' scales, one for each group. Round 1: sum of the ranks' levels, each -s .. s, as
 // i8 or in fields of i32 (kernels/pack/packed_levels.hpp), with s W <= 127 (4 bits: 7, 16 bits: 32767): no sum of any
 // number of ranks on its way can wrap. out = scale / (s W) * sum. A rank whose gradient is not finite sends +infinity
 // as its first scale: the maximum shows it to all ranks, which send zeros and skip the step.
@@ -23,8 +23,8 @@ struct SummedState final : State {
   index_t scratch_bytes() const override;
 
   kernels::CodePlan plan;
-  kernels::BucketRanges ranges;
-  Vector<float> own, offered, shared, sent;  ///< [buckets] of this rank, its message, the maximum, of level s
+  kernels::GroupRanges ranges;
+  Vector<float> own, offered, shared, sent;  ///< [groups] of this rank, its message, the maximum, of level s
   int bits;                                  ///< 4, 8 or 16
   Vector<std::int8_t> codes, sums;           ///< [n], of 8 bits
   kernels::PackedLevels packed;              ///< of the others
@@ -62,7 +62,7 @@ class SummedLevels final : public CompressorOf<SummedState> {
   index_t payload_bytes(const Layout& layout, index_t) const override {
     const index_t levels =
         m_scheme.sum_bits == 8 ? layout.count() : 4 * kernels::packed_words(layout, m_scheme.sum_bits);
-    return 4 * kernels::bucket_count(layout, m_scheme.length) + levels;
+    return 4 * kernels::group_count(layout, m_scheme.length) + levels;
   }
 
   void do_produce(const Exec& exec, int round, const Source& source, SummedState& own, const Context& context,
