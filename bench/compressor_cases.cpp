@@ -67,7 +67,7 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
   const auto before = [&] {
     session.next_gradient();
     loop.forget(exec);
-    if (++calls > state.max_iterations && !loop.has_memory()) start.keep(exec, loop);  // behind a warm-up
+    if (++calls > state.max_iterations && !loop.has_memory()) start.keep(exec, loop);  // after the untimed call
     if (phase == "decompress") loop.compress(exec, gradient);
     loop.take_exchange_seconds();
   };

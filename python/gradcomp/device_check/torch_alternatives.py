@@ -67,7 +67,7 @@ def measure(torch, device, elements, samples):
     works = expressions(torch, x)
     synchronise = torch.cuda.synchronize if device == "cuda" else (lambda: None)
     for name, (work, check) in works.items():
-        for _ in range(2):  # also a warm-up
+        for _ in range(2):  # untimed
             found = work()
         if not bool(check(found)):
             raise RuntimeError(f"{name} of {elements} elements: wrong answer")

@@ -50,8 +50,8 @@ class Row {
   /// dense float gradient. Adds compression_ratio = dense / payload (null when nothing is sent).
   Row& bytes(double payload, double header, double wire, double dense);
 
-  /// Whole-step times in ms, warm-up excluded, maximum over ranks: step_time_ms, step_times_ms (raw) and the columns of
-  /// Google Benchmark. `cpu_ms` is the processor time of a step; without it cpu_time repeats real_time.
+  /// Whole-step times in ms, without untimed steps, maximum over ranks: step_time_ms, step_times_ms (raw) and the
+  /// columns of Google Benchmark. `cpu_ms` is the processor time of a step; without it cpu_time repeats real_time.
   Row& step_times(const std::vector<double>& samples_ms, std::optional<double> cpu_ms = {});
 
   /// Median ms per stage (data, forward, backward, compress, exchange, exposed, decompress, update).

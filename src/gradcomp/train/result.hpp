@@ -32,7 +32,7 @@ struct MethodResult {
   Contender contender;
   std::string strategy;
   index_t period = 1;                      ///< steps from one exchange to the next
-  std::vector<double> step_ms;             ///< one per step (or its share of a period's), warm-up excluded
+  std::vector<double> step_ms;             ///< one per step (or its share of a period's), without untimed steps
   std::vector<index_t> step_link;          ///< number of the emulated link that each of them ran over; 0 of a real one
   std::map<std::string, double> stage_ms;  ///< median per stage
   double payload_bytes = 0, header_bytes = 0, wire_bytes = 0, dense_bytes = 0;
