@@ -10,9 +10,9 @@ namespace gradcomp::sampling {
 
 class Resharder {
  public:
-  /// Collective. `most`: largest number of swaps of all ranks in one call; `tolerance`: allowed deviation of a sum,
-  /// relative to the mean.
-  Resharder(Transport& transport, double tolerance, index_t most);
+  /// Collective. `max_swaps`: largest number of swaps of all ranks in one call; `tolerance`: allowed deviation of a
+  /// sum, relative to the mean.
+  Resharder(Transport& transport, double tolerance, index_t max_swaps);
 
   /// Swaps samples in place, with their losses. A sample travels as its number and its loss, 16 bytes: every rank can
   /// read or generate the whole data set. Collective.

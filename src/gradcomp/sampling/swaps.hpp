@@ -22,19 +22,19 @@ struct Swap {
   Offer up, down;
 };
 
-/// The offers of one rank: up to `most` of its samples with the largest losses, descending, and as many with the
+/// The offers of one rank: up to `max_swaps` of its samples with the largest losses, descending, and as many with the
 /// smallest, ascending. Losses that are not finite are left out.
 struct Offers {
   std::vector<Offer> high, low;
 };
-Offers offers_of(std::span<const index_t> samples, std::span<const float> losses, index_t most, int rank);
+Offers offers_of(std::span<const index_t> samples, std::span<const float> losses, index_t max_swaps, int rank);
 
 /// Swaps again and again between the rank with the largest sum and the rank with the smallest. Each swap takes the
 /// largest loss that brings the rank that is farther from the mean nearer to it. Ends when all sums are within
-/// tolerance x mean of the mean, after `most` swaps, or when no swap helps. So no sum is farther from the mean at the
-/// end than the farthest was at the beginning. The same on all ranks for the same arguments; `sums` and `offers` by
+/// tolerance x mean of the mean, after `max_swaps` swaps, or when no swap helps. So no sum is farther from the mean at
+/// the end than the farthest was at the beginning. The same on all ranks for the same arguments; `sums` and `offers` by
 /// rank.
 std::vector<Swap> plan_swaps(std::vector<double> sums, const std::vector<Offers>& offers, double tolerance,
-                             index_t most);
+                             index_t max_swaps);
 
 }  // namespace gradcomp::sampling

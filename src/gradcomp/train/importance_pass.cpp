@@ -7,13 +7,13 @@
 
 namespace gradcomp::train {
 
-ImportancePass::ImportancePass(const Job& job, index_t most)
+ImportancePass::ImportancePass(const Job& job, index_t max_samples)
     : m_task(job.task),
       m_shard(job.shard()),
-      m_model(nn::make_model<float>(job.options.model, job.task.shape(), static_cast<int>(most))),
+      m_model(nn::make_model<float>(job.options.model, job.task.shape(), static_cast<int>(max_samples))),
       m_parameters("gradcomp::train::importance::parameters", static_cast<std::size_t>(m_model->layout().count())),
       m_buffers("gradcomp::train::importance::buffers", static_cast<std::size_t>(m_model->buffer_count())),
-      m_losses("gradcomp::train::importance::losses", static_cast<std::size_t>(most)) {
+      m_losses("gradcomp::train::importance::losses", static_cast<std::size_t>(max_samples)) {
   m_shard.augment = false;
 }
 

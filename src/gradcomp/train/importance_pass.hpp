@@ -12,8 +12,8 @@ namespace gradcomp::train {
 
 class ImportancePass {
  public:
-  /// For slices of up to `most` samples.
-  ImportancePass(const Job& job, index_t most);
+  /// For slices of up to `max_samples` samples.
+  ImportancePass(const Job& job, index_t max_samples);
 
   /// The step's parameters and buffers.
   void keep(const Exec& exec, const Span<const float>& parameters, const Span<const float>& buffers);

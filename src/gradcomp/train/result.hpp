@@ -15,7 +15,7 @@ namespace gradcomp::train {
 
 /// Updates that passed between a gradient's parameters and its own update, over all servers and pushes.
 struct Staleness {
-  double mean = 0, most = 0;
+  double mean = 0, max = 0;
 };
 
 /// How a sampler chose the batches.

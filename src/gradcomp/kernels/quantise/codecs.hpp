@@ -10,10 +10,10 @@ namespace gradcomp::kernels {
 
 /// Norms travel within [smallest_norm, largest_norm], or as 0.
 KOKKOS_INLINE_FUNCTION bool is_norm(float v) { return v >= 0 && v <= largest_norm; }
-/// A norm that is at least `most`, the largest magnitude of its group, and inside the bounds.
-KOKKOS_INLINE_FUNCTION float bounded_norm(float norm, float most) {
-  if (most == 0) return 0;
-  const float v = norm > most ? norm : most;
+/// A norm that is at least `largest`, the largest magnitude of its group, and inside the bounds.
+KOKKOS_INLINE_FUNCTION float bounded_norm(float norm, float largest) {
+  if (largest == 0) return 0;
+  const float v = norm > largest ? norm : largest;
   return v < smallest_norm ? smallest_norm : v > largest_norm ? largest_norm : v;
 }
 

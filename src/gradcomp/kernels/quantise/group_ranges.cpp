@@ -43,10 +43,10 @@ KOKKOS_FORCEINLINE_FUNCTION Range chunk_range(const Warp& warp, const Source& so
   range.count = size;
   range.high = warp.max(high);
   range.low = -warp.max(negative);
-  const float most = range.largest();
+  const float largest = range.largest();
   range.sum = static_cast<double>(warp.sum(sum));
   range.squares = static_cast<double>(warp.sum(squares));
-  if (most != 0 && (most < float_sum_low || most > float_sum_high)) {
+  if (largest != 0 && (largest < float_sum_low || largest > float_sum_high)) {
     sum_exactly(warp, source.accumulated() + i, size, range);
   }
   return range;

@@ -16,8 +16,8 @@ struct NormScale {
   bool max_norm = true;
 
   KOKKOS_INLINE_FUNCTION void operator()(const kernels::Range& range, float* own) const {
-    const float most = range.largest();
-    own[0] = kernels::bounded_norm(max_norm ? most : static_cast<float>(Kokkos::sqrt(range.squares)), most);
+    const float largest = range.largest();
+    own[0] = kernels::bounded_norm(max_norm ? largest : static_cast<float>(Kokkos::sqrt(range.squares)), largest);
   }
 };
 

@@ -68,10 +68,10 @@ class SummedLevels final : public CompressorOf<SummedState> {
   void do_produce(const Exec& exec, int round, const Source& source, SummedState& own, const Context& context,
                   Message& message) const override {
     if (round == 0) {
-      const int most = kernels::max_summed(m_scheme.sum_bits);
-      require(context.ranks <= most, "{}: sums of {} bits hold the levels of {} ranks at most, there are {}",
-              info().name, m_scheme.sum_bits, most, context.ranks);
-      own.codec.levels = std::min(Scheme::max_levels, most / context.ranks);
+      const int max_sum = kernels::max_summed(m_scheme.sum_bits);
+      require(context.ranks <= max_sum, "{}: sums of {} bits hold the levels of {} ranks at most, there are {}",
+              info().name, m_scheme.sum_bits, max_sum, context.ranks);
+      own.codec.levels = std::min(Scheme::max_levels, max_sum / context.ranks);
       own.factor = factor(source, own, context);
       own.non_finite.clear(exec);
       own.ranges.run(exec, source, own.non_finite);

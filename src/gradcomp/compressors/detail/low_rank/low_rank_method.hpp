@@ -32,8 +32,8 @@ struct FactorCounts {
 };
 
 struct LowRankState : State {
-  /// `most`: floats of factors that the first message may hold.
-  LowRankState(const Layout& bucket, const LowRankRule& rule, index_t most);
+  /// `max_floats`: floats of factors that the first message may hold.
+  LowRankState(const Layout& bucket, const LowRankRule& rule, index_t max_floats);
 
   index_t scratch_bytes() const override;
   /// The parts of a first message: factors, and elements of dense segments.

@@ -39,7 +39,7 @@ class Density {
   double ratio() const { return m_ratio; }
   double at(std::int64_t step) const;
   /// The largest at(), for capacities.
-  double most() const { return at(0); }
+  double max_density() const { return at(0); }
 
  private:
   bool m_has_target = false;

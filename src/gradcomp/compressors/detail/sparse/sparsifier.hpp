@@ -15,8 +15,8 @@ namespace gradcomp::compressors {
 /// What a method is to search in one segment.
 struct Wanted {
   index_t k = 0;
-  index_t most = 0;        ///< entries that the segment can send
-  std::int32_t small = 0;  ///< 1: too small for an estimate
+  index_t max_entries = 0;  ///< entries that the segment can send
+  std::int32_t small = 0;   ///< 1: too small for an estimate
 };
 
 /// Whether a threshold is to be searched, rather than exactly k entries sent, or all nonzeros.
@@ -37,10 +37,10 @@ struct SparseState : State {
   /// Of searches that look at counts of up to 2 k.
   static constexpr double spare_of_searches = 2.2;
 
-  /// `usual`: density that is usually kept; `most`: entries that a message may have; `logs`: as FirstPass's; `spare`:
-  /// as Selector's.
-  SparseState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding, bool logs = false,
-              double spare = 1.2);
+  /// `usual`: density that is usually kept; `max_entries`: entries that a message may have; `logs`: as FirstPass's;
+  /// `spare`: as Selector's.
+  SparseState(const Layout& bucket, double usual, index_t max_entries, const coders::SparseCoding& coding,
+              bool logs = false, double spare = 1.2);
 
   index_t scratch_bytes() const override;
 
@@ -83,7 +83,7 @@ class Sparsifier : public CompressorOf<SparseState> {
   /// Entries wanted of a segment at this density. Default: max(1, floor(density n)).
   virtual index_t target(double density, const Segment& segment) const { return target_kept(density, segment.count); }
   /// Most entries that a segment can send. Default: the target of the densest step.
-  virtual index_t max_entries(const Segment& segment) const { return target(m_density.most(), segment); }
+  virtual index_t max_entries(const Segment& segment) const { return target(m_density.max_density(), segment); }
   /// A state with what the method remembers besides.
   virtual std::unique_ptr<SparseState> make_state(const Layout& layout) const;
   /// Whether a target above the nonzeros is filled up with zeros.
