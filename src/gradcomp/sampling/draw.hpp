@@ -1,6 +1,6 @@
 #pragma once
 // Drawing by importance: probabilities that follow the losses, and the weights that keep the gradient unbiased
-// (Zeng et al. 2021, Mercury; the card's section 4).
+// (Zeng et al. 2021, Mercury).
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -2,7 +2,7 @@
 // Importance-aware resharding: which samples ranks swap, so that each has about the same sum of losses. Importance
 // sampling of each rank's own samples then draws as one over all samples would: a sample of rank k is drawn with
 // probability loss / sum_k / ranks. Whole swaps keep the number of samples of every rank, and with it the weight of the
-// rank in the mean. The formula of Mercury's authors is not public; this rule is ours (the card's section 4).
+// rank in the mean. The formula of Mercury's authors is not public; this rule is ours.
 #include <span>
 #include <vector>
 
