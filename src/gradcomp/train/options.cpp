@@ -75,7 +75,7 @@ void Options::check() const {
           tune_steps, accumulate);
   require(checkpoint_every >= 0, "--checkpoint-every {} is not allowed; 0 or more steps", checkpoint_every);
   require(checkpoint_every == 0 || !checkpoint_folder.empty(), "--checkpoint-every needs --checkpoint");
-  StragglerDial::parse(straggler);
+  StragglerOptions::parse(straggler);
   require(dump_folder.empty() || seeds == 1, "--dump-gradients takes one seed: --seeds {} is not allowed with it",
           seeds);
   require(importance_folder.empty() || seeds == 1,

@@ -9,19 +9,20 @@
 namespace gradcomp::train {
 
 /// --straggler rank=1,factor=2,jitter=0.3
-struct StragglerDial {
+struct StragglerOptions {
   int rank = -1;      ///< that is always slow; -1: none
   double factor = 1;  ///< of its time for forward and backward
   double jitter = 0;  ///< every rank's time in every step is lengthened by this share of it times -ln(u), u uniform
 
   bool is_set() const { return rank >= 0 || jitter > 0; }
   /// Throws Error naming the option and what is allowed. Empty text: no straggler.
-  static StragglerDial parse(const std::string& text);
+  static StragglerOptions parse(const std::string& text);
 };
 
 class Straggler {
  public:
-  Straggler(const StragglerDial& dial, std::uint64_t seed, int rank) : m_dial(dial), m_seed(seed), m_rank(rank) {}
+  Straggler(const StragglerOptions& options, std::uint64_t seed, int rank)
+      : m_options(options), m_seed(seed), m_rank(rank) {}
 
   /// How much longer this rank computes in a step: 1 as it is. A function of seed, rank and step alone.
   double factor(index_t step) const;
@@ -34,7 +35,7 @@ class Straggler {
   void resume();
 
  private:
-  StragglerDial m_dial;
+  StragglerOptions m_options;
   std::uint64_t m_seed;
   int m_rank;
   double m_factor = 1;

@@ -36,12 +36,12 @@ std::uint64_t batch_key(const data::Shard& shard, index_t step) {
 }
 
 Straggler straggler_of(const Job& job) {
-  const auto dial = StragglerDial::parse(job.options.straggler);
-  if (dial.rank >= job.control.size()) {
+  const auto straggler = StragglerOptions::parse(job.options.straggler);
+  if (straggler.rank >= job.control.size()) {
     throw AgreedError(fmt::format("--straggler {} is not allowed: there are {} ranks, from 0", job.options.straggler,
                                   job.control.size()));
   }
-  return {dial, job.options.seed, job.control.rank()};
+  return {straggler, job.options.seed, job.control.rank()};
 }
 
 }  // namespace

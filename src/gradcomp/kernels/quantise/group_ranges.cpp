@@ -119,7 +119,7 @@ void GroupRanges::resize(const Exec& exec, index_t count) {
   const auto chunks = m_chunks;
   const auto begin = m_begin;
   Kokkos::parallel_for(
-      "gradcomp::kernels::fit_ranges", IndexRange(exec, 0, size), KOKKOS_LAMBDA(const index_t c) {
+      "gradcomp::kernels::resize_ranges", IndexRange(exec, 0, size), KOKKOS_LAMBDA(const index_t c) {
         const index_t left = count - c * step;
         chunks(c).count = left < step ? left : step;
         if (whole && c == 0) begin(1) = size;
