@@ -397,7 +397,7 @@ TEST(DedicatedServers, AreRefusedWhereNoneWouldTrainOrServe) {
     rig.run("fp32:strategy=servers:strategy.servers=1:strategy.dedicated=on:sampler=mercury");
     FAIL();
   } catch (const AgreedError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("sampler mercury needs ranks that all train"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("with sampler mercury every rank must train"));
   }
 }
 

@@ -66,7 +66,8 @@ std::vector<Job> make_jobs(const Options& options) {
   std::set<std::string> names;
   for (const auto& job : jobs)
     require(names.insert(job.stream->name()).second,
-            "two gradients are named '{}': their records could not be told apart; rename a file", job.stream->name());
+            "two gradients have the name '{}', so their records could not be told apart; rename one of the files",
+            job.stream->name());
   if (!options.dump_folder.empty()) data::require_writable_folder(options.dump_folder);
   return jobs;
 }
@@ -97,7 +98,8 @@ Findings evaluate(const Exec& exec, const Options& options, const std::vector<Jo
       const auto& m = evaluation.measurements();
       const std::string who = evaluation.spec().label + "' on '" + what.stream;
       if (!m.verified.value_or(true)) {
-        findings.wrong.push_back(fmt::format("method '{}': decoded and memory are not the gradient", who));
+        findings.wrong.push_back(
+            fmt::format("method '{}': what was decoded and what is kept back do not add up to the gradient", who));
       }
       const auto all = ratios(m, 0, m.density_ratio.size());
       if (const auto failure = density_failure(who, all, options.density_tolerance))

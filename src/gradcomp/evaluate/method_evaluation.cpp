@@ -12,8 +12,8 @@
 namespace gradcomp::evaluate {
 namespace {
 
-/// The tensors, or one vector of them all. A vector has no rows and columns: low-rank methods see it as a matrix, as
-/// gradcomp-allreduce shows it to them.
+/// The layout that the method sees. A vector has no rows and columns: low-rank methods see it as a matrix, as in
+/// gradcomp-allreduce.
 Layout shaped(const MethodSpec& spec, const Layout& layout) {
   const bool vector = layout.segments.size() == 1 && !layout.segments[0].is_matrix();
   if (vector && spec.compressor->info().family == Info::Family::low_rank) return layer_like(layout.count());
@@ -24,7 +24,7 @@ double total(const std::vector<index_t>& values) {
   return static_cast<double>(std::accumulate(values.begin(), values.end(), index_t{0}));
 }
 
-/// The same method with another feedback; nothing where it refuses that.
+/// The same method with another feedback; nothing if it refuses that feedback.
 std::optional<MethodSpec> with_feedback(const std::string& spec, const char* kind) {
   try {
     return parse_method(with_option(spec, "feedback", kind));
@@ -103,7 +103,8 @@ void MethodEvaluation::describe() {
   m_result.density_ratio.push_back(std::move(ratios));
 }
 
-/// Times an open-loop gradient on a run of its own, so that what adapts from call to call shows in no statistic.
+/// Times an open-loop gradient in a run of its own, so that a method that adapts from call to call does not change the
+/// statistics.
 void MethodEvaluation::time(const Exec& exec, const Span<const float>& gradient, ReadProbe& read) {
   OneRankRun run(m_spec, m_layout, m_options.seed);
   for (index_t t = 0; t <= m_options.timings; ++t) {
@@ -114,7 +115,7 @@ void MethodEvaluation::time(const Exec& exec, const Span<const float>& gradient,
     m_result.compress_ms.push_back(run.compress_ms);
     m_result.decompress_ms.push_back(run.decompress_ms);
   }
-  // the timed answer is the one that is checked; a state has had more steps here
+  // the timed answer must be the checked one, unless a state has seen more steps here
   if (!run.rank.has_state() && run.decoded() != decoded()) m_result.verified = false;
 }
 

@@ -1,4 +1,4 @@
-// Whether an answer is right, and how far it is from what the compressor saw.
+// Checks whether an answer is right, and measures how far it is from what the compressor saw.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +15,7 @@ bool adds_up(std::span<const float> seen, std::span<const float> decoded, std::s
   return true;
 }
 
-/// Holds what was decoded against what the compressor saw.
+/// Compares what was decoded with what the compressor saw.
 void MethodEvaluation::compare() {
   const std::vector<float> out = decoded();
   double error = 0, norm = 0, product = 0, out_norm = 0;
@@ -30,7 +30,7 @@ void MethodEvaluation::compare() {
   m_result.cosine.push_back(product / std::sqrt(norm * out_norm));
 }
 
-/// `whole` is `decoded` and `rest`.
+/// Checks that `whole` is `decoded` + `rest`.
 void MethodEvaluation::verify(const std::vector<float>& whole, const std::vector<float>& decoded,
                               const std::vector<float>& rest) {
   // Selections and quantisers lose a unit of the last place in a - decoded; products are summed in another order.
@@ -42,7 +42,7 @@ void MethodEvaluation::verify(const std::vector<float>& whole, const std::vector
   m_result.verified = m_result.verified.value_or(true) && good;
 }
 
-/// Without a memory nobody knows what was not sent: a second run, with feedback from an empty memory, sends the same
+/// Without a memory nothing says what was not sent. So a second run, with feedback and an empty memory, sends the same
 /// (or a scaled copy of it) and keeps the rest.
 void MethodEvaluation::check(const Exec& exec, const Span<const float>& gradient) {
   if (!m_checked) return;

@@ -16,14 +16,14 @@ double median(const std::vector<double>& values) { return Samples(values).median
 
 report::Json number(double value) { return std::isfinite(value) ? report::Json(value) : report::Json(nullptr); }
 
-/// Mean of what is finite: a gradient of zeros has no direction.
+/// Mean of the finite values: a gradient of zeros has no direction.
 double finite_mean(const std::vector<double>& values) {
   std::vector<double> finite;
   std::copy_if(values.begin(), values.end(), std::back_inserter(finite), [](double v) { return std::isfinite(v); });
   return mean(finite);
 }
 
-/// The columns of methods that keep entries; those of every row are null for others.
+/// The columns of methods that keep entries. For other methods the two densities are null.
 void add_sparse_columns(report::Row& row, const Measurements& m, double elements) {
   const auto share = [&](const std::vector<double>& entries) {
     return entries.empty() ? report::Json(nullptr) : report::Json(mean(entries) / elements);

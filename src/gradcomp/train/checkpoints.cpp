@@ -43,7 +43,7 @@ index_t read_manifest(const std::string& folder, const report::Json& settings) {
   const auto bytes = data::read_file(path);
   try {
     const auto manifest = report::Json::parse(bytes.begin(), bytes.end());
-    require(manifest.at("format") == checkpoint_format, "'{}' is no checkpoint of this version", path);
+    require(manifest.at("format") == checkpoint_format, "'{}' is not a checkpoint of this version", path);
     const auto& found = manifest.at("settings");
     for (const auto& [key, value] : settings.items()) {
       require(found.contains(key) && found[key] == value, "--resume: '{}' was made with {} {}, but this job has {}",
@@ -51,7 +51,7 @@ index_t read_manifest(const std::string& folder, const report::Json& settings) {
     }
     return manifest.at("step").get<index_t>();
   } catch (const report::Json::exception& error) {
-    throw Error(fmt::format("'{}' is no checkpoint: {}", path, error.what()));
+    throw Error(fmt::format("'{}' is not a checkpoint: {}", path, error.what()));
   }
 }
 

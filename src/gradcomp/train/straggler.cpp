@@ -30,25 +30,26 @@ StragglerOptions StragglerOptions::parse(const std::string& text) {
   bool has_factor = false;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size()), equals = text.find('=', begin);
-    require(equals < end, "--straggler {} is not allowed; {}", text, allowed);
+    require(equals < end, "--straggler {} is not allowed; allowed: {}", text, allowed);
     const std::string key = text.substr(begin, equals - begin);
     const double value = number(text.substr(equals + 1, end - equals - 1), text);
     if (key == "rank") {
-      require(value >= 0 && value < 1e6 && value == std::floor(value), "--straggler {} is not allowed; {}", text,
-              allowed);
+      require(value >= 0 && value < 1e6 && value == std::floor(value), "--straggler {} is not allowed; allowed: {}",
+              text, allowed);
       options.rank = static_cast<int>(value);
     } else if (key == "factor") {
-      require(value >= 1 && value <= 100, "--straggler {} is not allowed; {}", text, allowed);
+      require(value >= 1 && value <= 100, "--straggler {} is not allowed; allowed: {}", text, allowed);
       options.factor = value;
       has_factor = true;
     } else {
-      require(key == "jitter" && value >= 0 && value <= 10, "--straggler {} is not allowed; {}", text, allowed);
+      require(key == "jitter" && value >= 0 && value <= 10, "--straggler {} is not allowed; allowed: {}", text,
+              allowed);
       options.jitter = value;
     }
     begin = end + 1;
   }
-  require((options.rank >= 0) == has_factor, "--straggler {} is not allowed: rank and factor belong together; {}", text,
-          allowed);
+  require((options.rank >= 0) == has_factor,
+          "--straggler {} is not allowed: rank and factor belong together; allowed: {}", text, allowed);
   return options;
 }
 
