@@ -24,7 +24,7 @@ std::string file_of(const std::string& folder, int rank, index_t step) {
   return fmt::format("{}/rank{}_step{}.ckpt", folder, rank, step);
 }
 
-/// Removes what this rank wrote before `keep`, and what an interrupted write left.
+/// Removes the files that this rank wrote before `keep`, and those of an interrupted write.
 void remove_others(const std::string& folder, int rank, const std::string& keep) {
   const std::string name = fmt::format("rank{}_step", rank);
   std::error_code error;
@@ -101,7 +101,7 @@ void Checkpoints::save(const Exec& exec, Transport& control, const std::vector<s
     for (const auto& trainer : trainers) trainer->save(exec, snapshot);
     write_atomically(path, {}, snapshot.encode());
   });
-  run_collectively(control, [&] {  // all files are there
+  run_collectively(control, [&] {  // now the files of all ranks are written
     if (control.rank() != 0) return;
     const report::Json manifest{{"format", checkpoint_format}, {"step", end}, {"settings", m_settings}};
     write_atomically(manifest_of(m_folder), manifest.dump(1) + "\n");

@@ -19,7 +19,7 @@ ImportancePass::ImportancePass(const Job& job, index_t max_samples)
 
 void ImportancePass::keep(const Exec& exec, const Span<const float>& parameters, const Span<const float>& buffers) {
   Kokkos::deep_copy(exec, m_parameters, parameters);
-  // The buffers of another batch size may have more room for hidden states: of those nothing is read.
+  // With another batch size the buffers may have more room for hidden states, which are not read.
   const std::size_t shared = std::min(m_buffers.size(), buffers.size());
   Kokkos::deep_copy(exec, Span<float>(m_buffers.data(), shared), Span<const float>(buffers.data(), shared));
 }
@@ -31,7 +31,7 @@ void ImportancePass::evaluate(const Exec& exec, std::span<const index_t> samples
   m_model->infer(exec, m_parameters, m_buffers, m_device.upload(exec, m_batch));
   const Span<float> device(m_losses.data(), losses.size());
   m_model->sample_losses(exec, device);
-  m_model->loss(exec);  // throws where a label is no class: such a sample has no loss and would never be drawn
+  m_model->loss(exec);  // throws if a label is not a class: such a sample has no loss and would never be drawn
   read_back(exec, Span<const float>(device), losses.data(), "gradcomp::train::importance_pass");
 }
 

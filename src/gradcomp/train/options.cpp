@@ -11,7 +11,7 @@ bool lists(const std::string& list, const std::string& name) {
   return ("," + list + ",").find("," + name + ",") != std::string::npos;
 }
 
-/// Far above those that people give.
+/// The first seed of trials: far above the seeds that users give.
 constexpr std::uint64_t first_trial_seed = 1'000'000'000;
 
 }  // namespace

@@ -18,8 +18,8 @@ constexpr const char* allowed = "rank=N,factor=F with F of 1 to 100, jitter=J wi
 double number(const std::string& text, const std::string& whole) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  require(error == std::errc() && end == text.data() + text.size(), "--straggler {} is not allowed: '{}' is no number",
-          whole, text);
+  require(error == std::errc() && end == text.data() + text.size(),
+          "--straggler {} is not allowed: '{}' is not a number", whole, text);
   return value;
 }
 
@@ -75,7 +75,7 @@ void Straggler::resume() {
 }
 
 void Straggler::pause(const Exec& exec) {
-  constexpr double shortest_sleep = 2e-4;  // sleeps are late by a tenth of this
+  constexpr double shortest_sleep = 2e-4;  // a sleep ends late by about a tenth of this
   if (!m_options.is_set()) return;
   if (!device_is_host) wait(exec, "gradcomp::train::straggler");
   const double now = now_seconds();
