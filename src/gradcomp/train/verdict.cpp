@@ -55,7 +55,7 @@ const Entrant* best_dense(const std::vector<Entrant>& entrants, const Rules& rul
 
 }  // namespace
 
-std::vector<double> Verdict::over_seeds(std::optional<double> SpeedUps::*which) const {
+std::vector<double> Verdict::over_seeds(std::optional<double> SpeedUps::* which) const {
   std::vector<double> values;
   for (const SpeedUps& speed : seeds) {
     if (!(speed.*which)) return {};

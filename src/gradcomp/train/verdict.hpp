@@ -48,7 +48,7 @@ struct Verdict {
   std::vector<SpeedUps> seeds;  ///< one per seed of the entrant; all empty unless the quality is matched
 
   /// One speed-up for every seed. Empty if some seed does not have it: a mean over the lucky seeds would flatter.
-  std::vector<double> over_seeds(std::optional<double> SpeedUps::*which) const;
+  std::vector<double> over_seeds(std::optional<double> SpeedUps::* which) const;
 };
 
 /// Why there are no verdicts; empty if there are. With every seed, fp32 without options must be there, train to a
