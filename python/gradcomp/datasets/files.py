@@ -62,7 +62,8 @@ def split_classes(folder, share, suffixes):
             k = rank[label] = rank.get(label, 0) + 1
             (test if int(k * share) > int((k - 1) * share) else train).append((path, label))
     if len(classes) < 2 or len(classes) > 65536 or not train:
-        raise Failed(f"'{folder}' has {len(classes)} class folders and {len(train)} training files; allowed: at least 2 classes and 1 training file")
+        raise Failed(f"'{folder}' has {len(classes)} class folders and {len(train)} training files; at least 2 folders and 1 "
+                     "training file are needed")
     return train, test, classes
 
 
