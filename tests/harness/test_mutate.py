@@ -160,7 +160,7 @@ def test_tests_that_fail_without_a_mutant_say_so(project):
     assert done.returncode == 2 and "fail without a mutant: sh first.sh: told you" in done.stderr and done.stderr.count("\n") == 1
     (project / "build.sh").write_text("exit 1\n", encoding="utf-8")
     assert "does not build without a mutant: it said nothing" in mutate(project, "text").stderr
-    assert "no folder 'x': there are text, python" in mutate(project, "x").stderr
+    assert "there is no folder 'x'; allowed: text, python" in mutate(project, "x").stderr
     assert not list((project / "results/mutation").iterdir())
 
 
