@@ -87,4 +87,4 @@ def test_refresh_and_compare_with_the_baseline(tmp_path):
     done = compare("--refresh", folder, "--bench-args", "--fail", "--", build)
     assert done.returncode == 2 and {path: path.read_bytes() for path in folder.iterdir()} == before
     (folder / "README.md").write_text("mine", encoding="utf-8")
-    refused(compare("--refresh", folder, "--", build), "it holds other files than result files")
+    refused(compare("--refresh", folder, "--", build), "not a folder that holds only result files")

@@ -33,7 +33,7 @@ def refresh(folder, program, processes, arguments, minimum):
     """Measures `processes` processes and replaces the files in `folder` by their files, all or none."""
     folder = pathlib.Path(folder).resolve()
     if folder.exists() and (not folder.is_dir() or any(path.suffix != ".json" for path in folder.iterdir())):
-        raise GateError(f"'{folder}' is not replaced: it holds other files than result files")
+        raise GateError(f"'{folder}' is not replaced: it is not a folder that holds only result files")
     existing = next(parent for parent in folder.parents if parent.is_dir())
     try:
         new = pathlib.Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=existing))

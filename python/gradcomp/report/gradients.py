@@ -81,7 +81,7 @@ def read(path):
         raise ReportError(f"'{path}' holds values that are not finite")
     magnitudes = np.sort(np.abs(values[values != 0], dtype=np.float64))
     if not len(magnitudes):
-        raise ReportError(f"'{path}' holds only zeros")
+        raise ReportError(f"'{path}' holds no value other than zero")
     kind = "accumulated" if path.stem.endswith("_accumulated") else "gradient"
     return summary(kind, values.size, magnitudes)
 
