@@ -74,7 +74,7 @@ struct Session {
 };
 
 /// Runs the benchmark loop: `before` (untimed), `work` (timed; returns the seconds of it that do not count), then the
-/// read limit. The first call is a warm-up.
+/// read limit. The first call is not timed.
 CaseTimes sample(benchmark::State& state, Session& session, const Span<const float>& gradient,
                  const std::function<void()>& before, const std::function<double()>& work);
 

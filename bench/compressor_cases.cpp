@@ -16,14 +16,14 @@ namespace {
 /// Seconds a call beyond so many elements, because the work grows faster than the elements: run when named.
 struct SlowMethod {
   const char* name;
-  index_t most;
+  index_t max_elements;
 };
 constexpr SlowMethod slow_methods[] = {{"atomo", index_t{1} << 14}};  // the spectrum of a matrix
 
 /// Elements up to which a method runs.
 index_t max_elements(const Session& session, const MethodSpec& method) {
   for (const auto& slow : slow_methods) {
-    if (session.options.methods.empty() && method.compressor->info().name == slow.name) return slow.most;
+    if (session.options.methods.empty() && method.compressor->info().name == slow.name) return slow.max_elements;
   }
   return std::numeric_limits<index_t>::max();
 }
@@ -67,7 +67,7 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
   const auto before = [&] {
     session.next_gradient();
     loop.forget(exec);
-    if (++calls > state.max_iterations && !loop.has_memory()) start.keep(exec, loop);  // behind a warm-up
+    if (++calls > state.max_iterations && !loop.has_memory()) start.keep(exec, loop);  // after the untimed call
     if (phase == "decompress") loop.compress(exec, gradient);
     loop.take_exchange_seconds();
   };
@@ -106,10 +106,10 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
 void add_compressor_cases(Session& session) {
   for (const auto& method : chosen_methods(session)) {
     const double bytes = bytes_per_element(method, session.options.seed, session.options.stream);
-    const index_t most = max_elements(session, method);
+    const index_t max_size = max_elements(session, method);
     std::vector<std::string> slow_inputs;
     for (const auto& input : session.inputs) {
-      if (input.elements > most) {
+      if (input.elements > max_size) {
         slow_inputs.push_back(input.name());
         continue;
       }

@@ -68,7 +68,7 @@ void GradientStream::write(const Exec& exec, index_t step) {
   exec.fence("gradcomp::bench::GradientStream");
 }
 
-Span<const float> GradientStream::first(const Exec& exec) {
+Span<const float> GradientStream::rewind(const Exec& exec) {
   if (m_step != 0) write(exec, 0);
   return Span<const float>(m_now.data(), m_now.size());
 }

@@ -28,7 +28,7 @@ class GradientStream {
   GradientStream(const Exec& exec, Recorded recorded, index_t length);
 
   /// Goes back to the first gradient.
-  Span<const float> first(const Exec& exec);
+  Span<const float> rewind(const Exec& exec);
   /// Goes to the next one; waits for it.
   Span<const float> next(const Exec& exec);
 

@@ -21,7 +21,7 @@ Span<const float> Session::gradient(const Input& input) {
     m_probe = std::make_unique<ReadProbe>(input.elements);
     m_held = input.name();
   }
-  return m_stream.first(exec);
+  return m_stream.rewind(exec);
 }
 
 void Session::next_gradient() { m_stream.next(exec); }

@@ -1,5 +1,5 @@
-# The transport over NCCL or RCCL against the real one: compiled with its header, and every function of it that the object
-# files ask for must be one that its library exports. Less than a link, which needs a whole Kokkos for the device.
+# Checks the transport over NCCL or RCCL against the real library: it is compiled with the library's header, and the library
+# must export every function that the object files call. A link would check more, but it needs a complete Kokkos for the device.
 
 # gradcomp_check_nccl(<target with the object files> <nccl or rccl>): the target check_nccl, built with all.
 function(gradcomp_check_nccl target library)

@@ -10,7 +10,7 @@ set(gradcomp_architecture_gfx90a HIP gfx90a KOKKOS_ARCH_AMD_GPU KOKKOS_ARCH_VEGA
 set(gradcomp_architecture_gfx942 HIP gfx942 KOKKOS_ARCH_AMD_GPU KOKKOS_ARCH_AMD_GFX942)
 set(kokkos ${gradcomp_architecture_${GRADCOMP_COMPILE_ONLY}})
 if(NOT kokkos)
-  message(FATAL_ERROR "GRADCOMP_COMPILE_ONLY is '${GRADCOMP_COMPILE_ONLY}'; it can be sm_80, sm_90, sm_100, gfx90a or gfx942")
+  message(FATAL_ERROR "GRADCOMP_COMPILE_ONLY is '${GRADCOMP_COMPILE_ONLY}'; allowed: sm_80, sm_90, sm_100, gfx90a, gfx942")
 endif()
 list(POP_FRONT kokkos language architecture)
 
@@ -42,13 +42,13 @@ kokkos_shadow(${shadow} ${language} SERIAL ${kokkos})
 add_library(compile_only_common INTERFACE)
 target_include_directories(compile_only_common INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/bench
   ${PROJECT_SOURCE_DIR}/bench/alternatives ${PROJECT_SOURCE_DIR}/tests ${GRADCOMP_GENERATED_DIR})
-# As system directories, whose warnings are not ours; the shadow comes before what it overlays.
+# System directories, because their warnings are not ours. The shadow comes before the headers that it replaces.
 target_include_directories(compile_only_common SYSTEM INTERFACE ${shadow} ${KOKKOS_HEADER_DIR})
 target_link_libraries(compile_only_common INTERFACE fmt::fmt-header-only nlohmann_json::nlohmann_json Boost::headers
   CLI11::CLI11 MPI::MPI_CXX benchmark::benchmark GTest::gtest GTest::gmock)
 
-# compile_only(<name> BATCH <number> [OPTIONS <flag>...] SOURCES <source>...): objects of these, so many files at a time,
-# since most of a file's time is Kokkos' headers. (CMake's own UNITY_BUILD does not know HIP.)
+# compile_only(<name> BATCH <number> [OPTIONS <flag>...] SOURCES <source>...): objects of these sources, so many files in one
+# compilation, since most of the time is spent in Kokkos' headers. (CMake's own UNITY_BUILD does not know HIP.)
 function(compile_only name)
   cmake_parse_arguments(arg "" "BATCH" "OPTIONS;SOURCES" ${ARGN})
   set(sources ${arg_SOURCES})
@@ -79,7 +79,7 @@ function(compile_only name)
 endfunction()
 
 include(CompileOnly${language}) # compile_only_layer(<name> <source>...) and compile_only_tests(<name> <source>...)
-# compile_only_folder(<folder> <source>...): those that this compiler takes.
+# compile_only_folder(<folder> <source>...): compiles those that this compiler can.
 function(compile_only_folder folder)
   set(sources ${ARGN})
   list(FILTER sources EXCLUDE REGEX "${compile_only_left_out}")
@@ -109,7 +109,7 @@ if(GRADCOMP_ENABLE_TESTS)
   list(REMOVE_ITEM folders ${PROJECT_SOURCE_DIR}/tests/fake_nccl) # stands for the real one on hosts
   foreach(folder ${folders})
     file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
-    if(folder MATCHES "/unit/(kernels|nn|data|compressors)$") # tests lie as what they test
+    if(folder MATCHES "/unit/(kernels|nn|data|compressors)$") # tests have the folders of what they test
       file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
     endif()
     cmake_path(GET folder FILENAME name)

@@ -5,7 +5,7 @@
 add_compile_options(--extended-lambda --expt-relaxed-constexpr --diag-suppress=554,20011,20208
   $<$<BOOL:${GRADCOMP_ENABLE_WERROR}>:--Werror=all-warnings>)
 
-# What ptxas says of registers and spills is kept beside each object, for tools/kernel_registers.
+# The report of ptxas on registers and spills is kept beside each object, for tools/kernel_registers.
 add_compile_options(-Xptxas=-v)
 list(PREPEND CMAKE_CUDA_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/cmake/keep_ptxas_log)
 

@@ -4,8 +4,7 @@
 # together (cmake/Device.cmake); and tests/portability/host_access.hpp is read first, which makes it an error that host
 # code touches device memory, or that a launch counts with 32 bits. Tests are compiled one by one, with that header and
 # GoogleTest precompiled: only their host code is checked, since nvcc compiles their few kernels.
-#
-# Without -Wshadow, which gcc has in mind more narrowly, and which the host builds check.
+# Without -Wshadow: clang warns of more cases than gcc, with which the host builds check it.
 set(warnings -Wall -Wextra -Wno-unknown-pragmas)
 if(GRADCOMP_ENABLE_WERROR)
   list(APPEND warnings -Werror)
@@ -20,11 +19,11 @@ else()
 endif()
 include(CheckNccl)
 set(guard ${PROJECT_SOURCE_DIR}/tests/portability/host_access.hpp)
-# For a device alone clang leaves the file of dependencies out unless it is asked behind the driver's back. Without it Ninja
-# would miss changed headers, and the compiler cache would store nothing.
+# For a device alone, clang's driver writes no file of dependencies, so the compiler proper is asked for it. Without the file,
+# Ninja would miss changed headers, and the compiler cache would store nothing.
 string(APPEND CMAKE_DEPFILE_FLAGS_HIP " -Xclang -dependency-file -Xclang <DEP_FILE>")
 
-# check_objects(<name>): runs tests/portability/check_objects on those of a target.
+# check_objects(<name>): runs tests/portability/check_objects on the objects of a target.
 function(check_objects name)
   set(list ${CMAKE_BINARY_DIR}/${name}.objects)
   file(GENERATE OUTPUT ${list} CONTENT "$<JOIN:$<TARGET_OBJECTS:${name}>,\n>\n")
@@ -52,9 +51,9 @@ function(compile_only_layer name)
   endif()
 endfunction()
 
-# The precompiled header. Its sum is what the compiler cache takes for its content (CCACHE_PCH_EXTSUM): the file itself
-# holds the path of this folder. Compilers get its name alone, since Ninja runs them in this folder: a whole path behind
-# -Xclang the cache takes as it is, so that no other clone would find it.
+# The precompiled header. The compiler cache uses its checksum file instead of its content (CCACHE_PCH_EXTSUM), because the file
+# holds the path of this folder. Compilers get only its name, since Ninja runs them in this folder: the cache does not rewrite a
+# whole path after -Xclang, so that other clones would not find the entry.
 set(header ${CMAKE_BINARY_DIR}/tests.hpp)
 set(precompiled ${header}.pch)
 file(CONFIGURE OUTPUT ${header} CONTENT
@@ -79,7 +78,7 @@ function(compile_only_tests name)
   endif()
 endfunction()
 
-# The guard itself: faults planted in a small file do not pass, and the same file without them does.
+# Checks the guard itself: a small file with planted faults does not pass, and the same file without them does.
 foreach(planted none seen hidden narrow)
   add_custom_command(OUTPUT planted_${planted}
     COMMAND ${CMAKE_COMMAND} -DPLANTED=${planted} "-DCOMPILE=${CMAKE_HIP_COMPILER};${flags};-include;${guard}"

@@ -1,5 +1,5 @@
 # A component is what another project links: an interface target gradcomp::<name> over some layers, with their public
-# headers. Built in this tree it has the same name, so that find_package and add_subdirectory are used alike.
+# headers. The targets have the same names in this tree, so that find_package and add_subdirectory are used in the same way.
 include(GNUInstallDirs)
 set(GRADCOMP_CMAKE_FOLDER ${CMAKE_INSTALL_LIBDIR}/cmake/gradcomp)
 

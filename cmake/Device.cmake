@@ -1,4 +1,4 @@
-# What depends on the device that Kokkos was built for: GRADCOMP_DEVICE_FOUND is host, cuda or hip.
+# Settings that depend on the device for which Kokkos was built: GRADCOMP_DEVICE_FOUND is host, cuda or hip.
 set(GRADCOMP_DEVICE_FOUND host)
 if(Kokkos_ENABLE_CUDA)
   set(GRADCOMP_DEVICE_FOUND cuda)
@@ -6,14 +6,14 @@ elseif(Kokkos_ENABLE_HIP)
   set(GRADCOMP_DEVICE_FOUND hip)
 endif()
 if(NOT GRADCOMP_DEVICE MATCHES "^(any|host|cuda|hip)$")
-  message(FATAL_ERROR "GRADCOMP_DEVICE is '${GRADCOMP_DEVICE}'; it can be any, host, cuda or hip")
+  message(FATAL_ERROR "GRADCOMP_DEVICE is '${GRADCOMP_DEVICE}'; allowed: any, host, cuda, hip")
 endif()
 if(NOT GRADCOMP_DEVICE STREQUAL "any" AND NOT GRADCOMP_DEVICE STREQUAL GRADCOMP_DEVICE_FOUND)
   message(FATAL_ERROR "GRADCOMP_DEVICE=${GRADCOMP_DEVICE} needs a Kokkos built for that device, but the Kokkos in "
     "${Kokkos_DIR} has: ${Kokkos_DEVICES}")
 endif()
 
-# nvcc reads no precompiled header; several sources together read Kokkos' headers once instead.
+# nvcc reads no precompiled headers. Instead several sources are compiled together, which reads Kokkos' headers once.
 if(NOT GRADCOMP_DEVICE_FOUND STREQUAL "host")
   set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
   set(CMAKE_UNITY_BUILD ON)

@@ -1,5 +1,5 @@
 # The one place where a version becomes code: project version and git hash, written to <gradcomp/core/version_config.hpp>.
-# The hash is read again at every build (not only at configure), so that results never carry a stale one.
+# The hash is read at every build and not only at configure, so that results never have an old one.
 set(GRADCOMP_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/version_config.hpp.in
                ${GRADCOMP_GENERATED_DIR}/gradcomp/core/version_config.hpp)

@@ -1,5 +1,5 @@
-# What is installed beside the programs (Layers.cmake) and the components (Components.cmake): the CMake package, the
-# Python tools, the texts. No installed file names a folder of the build: the tree can be moved (tests/install).
+# Installs everything except the programs (Layers.cmake) and the components (Components.cmake): the CMake package, the Python
+# tools and the texts. No installed file names a folder of the build: the tree can be moved (tests/install).
 include(CMakePackageConfigHelpers)
 
 set(config ${PROJECT_BINARY_DIR}/package)
@@ -10,7 +10,7 @@ write_basic_package_version_file(${config}/gradcompConfigVersion.cmake COMPATIBI
 install(FILES ${config}/gradcompConfig.cmake ${config}/gradcompConfigVersion.cmake
   DESTINATION ${GRADCOMP_CMAKE_FOLDER} COMPONENT development)
 
-# The tools that read files or builds which the user names. Those that measure for a page of docs/ stay in the sources.
+# The tools that read files or builds of the user. Tools that measure for a page of docs/ are not installed.
 # Each starts its module through tools/run.d/module, which finds the package beside tools/, wherever a link in bin/ lies.
 if(GRADCOMP_ENABLE_PYTHON)
   set(tools ${CMAKE_INSTALL_DATADIR}/gradcomp/tools)

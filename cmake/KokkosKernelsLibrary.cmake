@@ -1,12 +1,12 @@
-# What the Kokkos Kernels that were found are built with, by their configuration header, since their packages for CMake do
-# not say it alike: GRADCOMP_KOKKOS_KERNELS_OVER names the library beneath KokkosBlas ("none": loops of its own).
+# Finds out how the Kokkos Kernels were built from their configuration header, since their CMake packages
+# differ: GRADCOMP_KOKKOS_KERNELS_OVER names the library beneath KokkosBlas ("none": loops of its own).
 find_path(header KokkosKernels_config.h REQUIRED NO_CACHE NO_DEFAULT_PATH PATH_SUFFIXES trilinos
           HINTS ${KokkosKernels_DIR}/../../../include ${KokkosKernels_DIR}/../../../../include)
 file(STRINGS ${header}/KokkosKernels_config.h defined REGEX "^#define KOKKOSKERNELS_ENABLE_")
 list(TRANSFORM defined REPLACE "^#define KOKKOSKERNELS_ENABLE_([A-Z_]+).*" "\\1")
 foreach(component BLAS BATCHED)
   if(NOT COMPONENT_${component} IN_LIST defined)
-    message(FATAL_ERROR "The Kokkos Kernels in ${KokkosKernels_DIR} lack the component ${component}: build them with "
+    message(FATAL_ERROR "The Kokkos Kernels in ${KokkosKernels_DIR} do not have the component ${component}: build them with "
       "-DKokkosKernels_ENABLE_COMPONENT_${component}=ON")
   endif()
 endforeach()

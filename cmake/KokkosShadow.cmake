@@ -1,6 +1,6 @@
-# Debian's Kokkos carries the headers of its GPU back ends, but is configured for OpenMP alone. This makes copies of the
-# installed configuration headers with a GPU back end switched on; placed before the installed ones on the include path
-# they let kernels be compiled for that back end (not linked: its compiled parts are missing).
+# Debian's Kokkos has the headers of its GPU back ends, but is configured only for OpenMP. This makes copies of the installed
+# configuration headers with a GPU back end enabled. If they come before the installed ones on the include path, kernels can be
+# compiled for that back end. They cannot be linked, because its compiled parts are missing.
 #
 # kokkos_shadow(<directory> <CUDA|HIP> <OPENMP|SERIAL> <other KOKKOS_... to define>...) sets KOKKOS_HEADER_DIR.
 function(kokkos_shadow directory device host)

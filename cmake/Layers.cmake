@@ -1,7 +1,7 @@
 # A folder of src/gradcomp is a layer: a static library with an include root of its own, include/<layer> in the build
 # folder, whose gradcomp/<layer> leads to the sources. A compiler sees the roots of the layer and of those that it
 # declares, and of those that their headers declare. So what includes another does not compile (tests/layers).
-# $<BUILD_INTERFACE:...> keeps what is ours alone (warnings, sanitizers, folders) out of what is installed.
+# $<BUILD_INTERFACE:...> keeps settings of this build (warnings, sanitizers, folders) out of the installed targets.
 
 # -fno-trapping-math changes no value: it lets gcc compute both sides of a choice, without which loops with one in them
 # (half-precision casts) are not vectorised.
@@ -17,8 +17,8 @@ if(GRADCOMP_ENABLE_KOKKOS_KERNELS)
   target_link_options(gradcomp_options INTERFACE -Wl,--disable-new-dtags)
 endif()
 
-# One precompiled header per set of flags; the Kokkos header costs seconds a file without it. Kernels are compiled with
-# full optimisation, what only steers them (records, command lines, tests: `light`) without: build time is scarce.
+# One precompiled header per set of flags: without it the Kokkos header costs seconds per file. Kernels are compiled with full
+# optimisation. Code that only controls them (records, command lines, tests: `light`) is compiled without, to save build time.
 file(WRITE ${PROJECT_BINARY_DIR}/pch.cpp "")
 set(kinds pch pch_nocontract pch_test)
 if(GRADCOMP_ENABLE_PROGRAMS)
@@ -39,7 +39,7 @@ if(GRADCOMP_ENABLE_PROGRAMS)
   target_link_libraries(gradcomp_pch_light PUBLIC nlohmann_json::nlohmann_json)
   target_precompile_headers(gradcomp_pch_light PRIVATE <nlohmann/json.hpp>)
 endif()
-# tests alone: what is measured has no checks of indices and empty optionals
+# only for tests: measured programs have no checks of indices and of empty optionals
 target_compile_options(gradcomp_pch_test PRIVATE ${light} -D_GLIBCXX_ASSERTIONS)
 if(GRADCOMP_ENABLE_TESTS)
   target_link_libraries(gradcomp_pch_test PUBLIC GTest::gtest GTest::gmock)
@@ -68,7 +68,7 @@ function(gradcomp_link target visibility)
   endforeach()
 endfunction()
 
-# gradcomp_see_inside(<target> <layer>): the target, a test, may include what the layer hides.
+# gradcomp_see_inside(<target> <layer>): the target, which is a test, may include the hidden folders of the layer.
 function(gradcomp_see_inside target layer)
   target_include_directories(${target} BEFORE PRIVATE
     $<BUILD_INTERFACE:$<TARGET_PROPERTY:gradcomp_${layer},GRADCOMP_INSIDE>>)
@@ -98,8 +98,8 @@ endfunction()
 
 # gradcomp_layer(<folder> [NO_CONTRACT | LIGHT] [EXCEPT source...] [HIDDEN folder...] [DEPENDS layer... or target...]
 #                [USES layer... or target...])
-# DEPENDS: what its headers include, and its sources may. USES: what its sources alone include. HIDDEN: folders that no
-# other layer can include from. With SOURCES source... a layer of these, in another's folder.
+# DEPENDS: layers that its headers include; its sources may, too. USES: layers that only its sources include. HIDDEN: folders
+# that other layers cannot include from. With SOURCES source..., a layer of these sources in the folder of another one.
 function(gradcomp_layer name)
   cmake_parse_arguments(arg "NO_CONTRACT;LIGHT" "" "SOURCES;EXCEPT;HIDDEN;DEPENDS;USES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/gradcomp/${name}/*.cpp)

@@ -14,7 +14,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 # dpkg-shlibdeps (package dpkg-dev) reads the libraries that the programs need out of the programs themselves.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# The Python tools, mpirun, and what a project that links the libraries must find.
+# What the Python tools need, mpirun, and what a project that links the libraries must find.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
     "python3-numpy, python3-scipy, python3-pandas, python3-matplotlib, python3-jinja2, mpi-default-bin")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libkokkos-dev (>= 5.0), libfmt-dev, libopenblas-dev, mpi-default-dev, python3-sklearn")

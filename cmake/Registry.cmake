@@ -1,9 +1,9 @@
-# Kinds of which adding one is adding a file pair: compressors, coders of indices and of values, transports, reducers,
-# strategies, samplers, models, data sets. For each kind this writes
-# a source that lists them, one call per <folder>/<name>.cpp, which defines `gradcomp::<Entry> gradcomp::<kind>::<name>()`.
+# To add an entry of one of these kinds is to add a file pair: compressors, coders of indices and of values, transports,
+# reducers, strategies, samplers, models, data sets. For each kind this writes a source that lists its entries, one call per
+# <folder>/<name>.cpp, which defines `gradcomp::<Entry> gradcomp::<kind>::<name>()`.
 # No self-registering statics: a linker drops them from an archive. The list is in the order of the names.
 
-# What a kind needs to be listed: its header, the type of an entry, the function that lists them.
+# For each kind: its header, the type of an entry, and the function that lists the entries.
 set(gradcomp_registry_compressors gradcomp/core/registry.hpp Entry all_entries)
 set(gradcomp_registry_index_coders gradcomp/coders/index_coding.hpp coders::IndexCoderEntry all_index_coders)
 set(gradcomp_registry_value_coders gradcomp/coders/value_coder.hpp coders::ValueCoderEntry all_value_coders)

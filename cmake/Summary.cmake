@@ -1,4 +1,4 @@
-# What was chosen, printed at the end of every configuration.
+# Prints the chosen settings at the end of every configuration.
 message(STATUS "gradcomp ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}")
 get_property(names DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY CACHE_VARIABLES)
 list(FILTER names INCLUDE REGEX "^GRADCOMP_")

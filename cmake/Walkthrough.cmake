@@ -1,6 +1,6 @@
 # Pages docs/adding-a-<kind>.md are compiled and tested: their code blocks, marked <!-- file: ... -->, are one class and
 # often a test of its own. They are compiled with the flags of the class's layer, join the registry of its folder, and
-# are linked with the object files of a test executable: what its reader would get by adding the files.
+# are linked with the object files of a test executable, as if a reader had added the files.
 
 # gradcomp_extract_page(<page> <folder> <variable>): writes the page's files below the folder, names them in the variable.
 function(gradcomp_extract_page page folder result)

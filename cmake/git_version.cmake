@@ -1,6 +1,6 @@
 cmake_minimum_required(VERSION 3.25)
 # Script: writes OUTPUT with the git hash of SOURCE and whether the work tree differs from it; touches it only on change.
-# What measurements write is no source.
+# Files that measurements write are not sources.
 set(hash unknown)
 set(dirty false)
 find_program(GIT git)

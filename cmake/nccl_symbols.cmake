@@ -1,4 +1,4 @@
-# Fails unless the LIBRARY exports every function nccl... that the OBJECTS (separated by |) ask for; writes them to OUTPUT.
+# Fails unless the LIBRARY exports every function nccl... that the OBJECTS (separated by |) call; writes their names to OUTPUT.
 string(REPLACE "|" ";" objects "${OBJECTS}")
 execute_process(COMMAND ${NM} -u ${objects} OUTPUT_VARIABLE asked COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${NM} -D --defined-only ${LIBRARY} OUTPUT_VARIABLE exported COMMAND_ERROR_IS_FATAL ANY)
@@ -16,7 +16,7 @@ list(LENGTH asked count)
 if(missing)
   message(FATAL_ERROR "${LIBRARY} does not export ${missing}")
 elseif(count EQUAL 0)
-  message(FATAL_ERROR "no object file asks for a function of NCCL: is the transport among them?")
+  message(FATAL_ERROR "no object file calls a function of NCCL: the object files of the transport are missing")
 endif()
 list(JOIN asked "\n" text)
 file(WRITE ${OUTPUT} "${text}\n")

@@ -17,14 +17,14 @@ SLOW_LINK = "100Mbit/s,50us"
 RANKS = 2
 OUTPUTS = ("train.json", "train_100mbit.json", "allreduce.json", "allreduce_100mbit.json", "train_text.json",
            "train_text_100mbit.json")
-# Recurrent networks want large rates and clipping. So few steps leave some per cent between the methods.
+# Recurrent networks need large rates and clipping. After so few steps the methods differ by some per cent.
 TEXT_OPTIONS = ("--model", "lstm_1x128", "--batch", "16", "--lr", "2.4", "--momentum", "0.9", "--weight-decay", "0",
                 "--clip", "1", "--quality-tolerance", "0.05")
 
 
 @dataclasses.dataclass
 class Size:
-    """How much is run. `full` takes some 5 minutes on two cores, `small` about one."""
+    """The size of the demo. `full` takes about 5 minutes on two cores, `small` about one."""
 
     methods: str
     steps: int
@@ -35,7 +35,7 @@ class Size:
     text_methods: str
     text_steps: int
     slow_text_steps: int
-    sweep: tuple = ()  # time the controls' bucket sizes, without which nothing is said against the best dense one
+    sweep: tuple = ()  # time the controls' bucket sizes: without them there is no speed-up over the best dense control
 
 
 FULL = Size(
@@ -49,22 +49,23 @@ SMALL = Size(methods="fp32,fp16,no_exchange,top_k:ratio=0.01,powersgd:rank=2", s
 
 
 class Failed(Exception):
-    """One line for the user."""
+    """An error message of one line for the user."""
 
 
 def environment():
-    """Ranks x threads fit the cores: oversubscribed threads that spin cost 20x. The caller's own settings win."""
+    """The environment of the programs. Ranks x threads fit the cores: with too many spinning threads all is 20 times slower.
+    Settings of the caller are kept."""
     cores = len(os.sched_getaffinity(0))
     values = dict(os.environ)
     defaults = {
         "OMP_NUM_THREADS": str(max(1, cores // RANKS)), "OMP_PROC_BIND": "false",
-        # More ranks than cores are legal, and no rank is tied to one core, which would put all of its threads there.
+        # More ranks than cores are allowed, and no rank is bound to a core: all of its threads would run there.
         "PRTE_MCA_rmaps_default_mapping_policy": ":OVERSUBSCRIBE", "OMPI_MCA_rmaps_base_oversubscribe": "1",
         "PRTE_MCA_hwloc_default_binding_policy": "none", "OMPI_MCA_hwloc_base_binding_policy": "none",
     }
     if os.environ.get("GRADCOMP_TOOLCHAIN_ACTIVE", "debian") == "debian":  # a cluster's MPI knows its own network
         defaults |= {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,sm"}
-    if cores < RANKS * (1 + max(1, cores // RANKS)):  # threads that wait in MPI leave the core to those that compute
+    if cores < RANKS * (1 + max(1, cores // RANKS)):  # threads that wait in MPI yield the core to those that compute
         defaults["OMPI_MCA_mpi_yield_when_idle"] = "1"
     if os.geteuid() == 0:  # containers and bare machines; Open MPI asks for both
         defaults |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -87,7 +88,7 @@ def jobs(size, folder, data, text, only_reduction):
     def images(steps, name, *more):
         return train(f"digits:{data}", size.methods, steps, 10, name, "--batch", "32", *size.sweep, *more)
 
-    def texts(steps, name, *more):  # an evaluation takes as long as some 25 steps
+    def texts(steps, name, *more):  # an evaluation takes as long as about 25 steps
         return train(f"kjv:{text}", size.text_methods, steps, 4 if steps >= 100 else 2, name, "--no-controls",
                      *TEXT_OPTIONS, *size.sweep, *more)
 
@@ -112,7 +113,7 @@ def jobs(size, folder, data, text, only_reduction):
 
 
 def run_all(parts, environ):
-    """Runs the parts; the first that fails ends the demo."""
+    """Runs the parts. If one fails, the demo ends."""
     started = time.monotonic()
     for number, (title, command) in enumerate(parts, 1):
         elapsed = int(time.monotonic() - started)

@@ -1,5 +1,5 @@
-"""What the tools say instead of a traceback."""
+"""The error that tools report as one line, without a traceback."""
 
 
 class ReportError(Exception):
-    """One line for the user: what is wrong, where, and what is allowed."""
+    """An error message of one line: what is wrong, where, and what is allowed."""

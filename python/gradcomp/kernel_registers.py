@@ -16,7 +16,7 @@ Kernel = collections.namedtuple("Kernel", "name architecture registers stack spi
 
 
 def kernels(folder):
-    """One Kernel for each entry function below the folder, its name as mangled."""
+    """One Kernel for each entry function below the folder; its name is mangled."""
     for path in sorted(folder.rglob("*.ptxas")):
         name = memory = None
         for line in path.read_text(errors="replace").splitlines():
@@ -31,7 +31,7 @@ def kernels(folder):
 
 
 def readable(mangled):
-    """The function of ours that launches each kernel; "" for Kokkos' own."""
+    """The function of gradcomp that launches each kernel; "" for kernels of Kokkos itself."""
     plain = subprocess.run(["c++filt"], input="\n".join(mangled), capture_output=True, text=True, check=True).stdout
     for line in plain.splitlines():
         names = [name for name in NAME.findall(line) if not name.startswith(WRAPPERS)]
@@ -39,10 +39,10 @@ def readable(mangled):
 
 
 def by_function(folder):
-    """{function: (kernels, most registers, most stack, most spilled)}; a template has a kernel for each of its types."""
+    """{function: (kernels, maximum of registers, of stack and of spills)}; a template has a kernel for each of its types."""
     found = list(kernels(folder))
     if not found:
-        raise FileNotFoundError(f"{folder}: no *.ptxas: ./run build cuda-compile writes them")
+        raise FileNotFoundError(f"{folder}: there are no *.ptxas files; ./run build cuda-compile writes them")
     table = {}
     for name, kernel in zip(readable([k.name for k in found]), found, strict=True):
         count, *most = table.get(name, (0, 0, 0, 0))

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "conformance/worker.hpp"
+#include "conformance/simulated_rank.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/method/spec.hpp"
 
@@ -141,8 +141,8 @@ std::vector<float> make_data(const std::string& name, index_t count, std::uint64
 
 bool accepts_residual(const MethodSpec& method, bool may_refuse) {
   try {
-    auto workers = make_workers(method, Layout::flat(40), 1);
-    run_step(workers, 0);
+    auto ranks = make_ranks(method, Layout::flat(40), 1);
+    run_step(ranks, 0);
     return true;
   } catch (const Error& error) {
     if (!may_refuse || std::string(error.what()).find("feedback=none") == std::string::npos) throw;  // it is broken

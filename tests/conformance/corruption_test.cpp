@@ -1,6 +1,6 @@
 // decode_add() trusts no byte: corrupted payloads are refused or decode inside `out`.
 #include "conformance/cases.hpp"
-#include "conformance/worker.hpp"
+#include "conformance/simulated_rank.hpp"
 #include "gradcomp/core/error.hpp"
 #include "judged.hpp"
 
@@ -11,27 +11,27 @@ using Bytes = std::vector<std::byte>;
 
 /// Decodes payloads with the receiver's own State, in an allocation of exactly their size.
 struct Receiver {
-  Receiver(const MethodSpec& method, const Layout& layout) : worker(method, layout) {}
+  Receiver(const MethodSpec& method, const Layout& layout) : rank(method, layout) {}
 
   /// True when decoded, false when refused by Error; either way nothing outside `out` may have been written.
   bool decodes(const Bytes& payload) {
     Vector<std::byte> copy("gradcomp::conformance::payload", payload.size());
     to_device(payload, copy.data());
-    worker.out.fill(0);
+    rank.out.fill(0);
     bool good = true;
     try {
       const Exec exec;
-      test::decode_add(*worker.compressor, exec, Span<const std::byte>(copy.data(), copy.size()), 1.0f, *worker.state,
-                       worker.out.span());
+      test::decode_add(*rank.compressor, exec, Span<const std::byte>(copy.data(), copy.size()), 1.0f, *rank.state,
+                       rank.out.span());
       exec.fence("gradcomp::conformance::decoded");
     } catch (const Error&) {
       good = false;
     }
-    EXPECT_TRUE(worker.out.intact()) << "wrote outside of out";
+    EXPECT_TRUE(rank.out.intact()) << "wrote outside of out";
     return good;
   }
 
-  Worker worker;
+  SimulatedRank rank;
 };
 
 Bytes with_header(const Bytes& payload, const std::function<void(PayloadHeader&)>& change) {
@@ -114,9 +114,9 @@ TEST_P(Conformance, CorruptedPayloadsAreRefused) {
   if (spec.compressor->info().rounds.front() != MessageKind::bytes) GTEST_SKIP() << "no bytes message";
   for (const auto& layout : layouts()) {
     SCOPED_TRACE(layout.name);
-    auto workers = make_workers(spec, layout.layout, 1);
-    set_gradients(workers, "laplace", 81);
-    const Bytes payload = run_step(workers, 0).messages[0];
+    auto ranks = make_ranks(spec, layout.layout, 1);
+    set_gradients(ranks, "laplace", 81);
+    const Bytes payload = run_step(ranks, 0).messages[0];
     Receiver receiver(spec, layout.layout);
     EXPECT_TRUE(receiver.decodes(payload));
     check_refused(receiver, payload);
@@ -127,7 +127,7 @@ TEST_P(Conformance, CorruptedPayloadsAreRefused) {
       h.kept = 0;
     });
     EXPECT_TRUE(receiver.decodes(Bytes(skipped.begin(), skipped.begin() + payload_header_bytes)));
-    for (const float v : receiver.worker.out.values()) ASSERT_EQ(v, 0) << "a flagged payload adds nothing";
+    for (const float v : receiver.rank.out.values()) ASSERT_EQ(v, 0) << "a flagged payload adds nothing";
   }
 }
 

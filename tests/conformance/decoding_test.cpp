@@ -3,18 +3,18 @@
 
 #include "conformance/broken.hpp"
 #include "conformance/cases.hpp"
-#include "conformance/worker.hpp"
+#include "conformance/simulated_rank.hpp"
 
 namespace gradcomp::conformance {
 namespace {
 
 /// What is decoded in some steps on the same gradient points along it.
 double decoded_along(const MethodSpec& method, const Layout& layout, const std::vector<float>& gradient) {
-  auto workers = make_workers(method, layout, 1);
-  workers[0].set_gradient(gradient);
+  auto ranks = make_ranks(method, layout, 1);
+  ranks[0].set_gradient(gradient);
   double along = 0;
   for (int step = 0; step < 4; ++step) {
-    const Step done = run_step(workers, step);
+    const Step done = run_step(ranks, step);
     if (!done.ok) return 0;
     for (std::size_t i = 0; i < gradient.size(); ++i) along += static_cast<double>(done.out[0][i]) * gradient[i];
   }

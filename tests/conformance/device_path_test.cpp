@@ -6,7 +6,7 @@
 
 #include "conformance/cases.hpp"
 #include "conformance/listening.hpp"
-#include "conformance/worker.hpp"
+#include "conformance/simulated_rank.hpp"
 
 namespace gradcomp::conformance {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 constexpr const char* sizes_wait = "gradcomp::kernels::Selector::choose";
 
 /// One message, of a method of one round.
-std::vector<std::byte> produce(Worker& worker, std::int64_t step, bool host_looks) {
+std::vector<std::byte> produce(SimulatedRank& worker, std::int64_t step, bool host_looks) {
   const Exec exec;
   Context context{1, step, 0, 1};
   context.host_looks = host_looks;
@@ -48,14 +48,14 @@ Layout mixed_layout() {
 }
 
 void expect_same(const MethodSpec& method, const Layout& layout, const NamedData& data) {
-  Worker looking(method, layout), blind(method, layout);
+  SimulatedRank looking(method, layout), blind(method, layout);
   std::int64_t step = 0;
   for (const float factor : {1.0f, 0.8f, std::numeric_limits<float>::quiet_NaN(), 0.1f, 30.0f, 0.0f, 1.0f}) {
     SCOPED_TRACE("step " + std::to_string(step));
     auto values = data.make(layout.count(), 1 + static_cast<std::uint64_t>(step));
     const std::size_t last = std::isfinite(factor) ? values.size() : std::min<std::size_t>(values.size(), 1);
     for (std::size_t i = values.size() - last; i < values.size(); ++i) values[i] *= factor;
-    for (Worker* worker : {&looking, &blind}) worker->set_gradient(values);
+    for (SimulatedRank* worker : {&looking, &blind}) worker->set_gradient(values);
     ASSERT_EQ(produce(looking, step, true), produce(blind, step, false));
     ASSERT_EQ(looking.state->kept, blind.state->kept);
     const auto memory = looking.memory(), other = blind.memory();
@@ -83,7 +83,7 @@ TEST_P(Conformance, SearchesWaitForTheSizesAlone) {
   const MethodSpec spec = method("none");
   if (!searches_thresholds(spec) || names_a_coder()) return;
   const bool gamma = GetParam().find("sid=gamma") != std::string::npos;  // fitted by the host
-  Worker worker(spec, Layout::flat(200003));
+  SimulatedRank worker(spec, Layout::flat(200003));
   for (std::int64_t step = 0; step < 6; ++step) {
     SCOPED_TRACE("step " + std::to_string(step));
     auto values = make_data("laplace", worker.count, static_cast<std::uint64_t>(step));
@@ -114,7 +114,7 @@ TEST(Launches, OfStepsThatSearchThresholds) {
                                    {"dgc", 24, 1},
                                    {"gradient_dropping", 18, 1}}) {
     SCOPED_TRACE(expected.method);
-    Worker worker(parse_method(with_option(expected.method, "feedback", "none")), Layout::flat(200003));
+    SimulatedRank worker(parse_method(with_option(expected.method, "feedback", "none")), Layout::flat(200003));
     worker.set_gradient(make_data("laplace", worker.count, 1));
     for (std::int64_t step = 0; step < 4; ++step) produce(worker, 0, false);
     const Listening listening;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "conformance/cases.hpp"
-#include "conformance/worker.hpp"
+#include "conformance/simulated_rank.hpp"
 
 namespace gradcomp::conformance {
 namespace {
@@ -37,13 +37,13 @@ TEST_P(Conformance, MomentumCorrectionKeepsWhatWasNotSent) {
   if (!takes("momentum_correction")) GTEST_SKIP() << "refuses the kind";
   if (!method("none").compressor->info().sends_values) GTEST_SKIP() << "what decodes to zero may have been sent";
   for_each_case([&](const NamedLayout& layout, const NamedData& values) {
-    auto workers = make_workers(method("momentum_correction"), layout.layout, 1);
+    auto ranks = make_ranks(method("momentum_correction"), layout.layout, 1);
     const auto keeps = keeping_momentum(method("momentum_correction"), layout.layout);
-    Values u(static_cast<std::size_t>(workers[0].count)), v(u);
+    Values u(static_cast<std::size_t>(ranks[0].count)), v(u);
     for (int step = 0; step < 3; ++step) {
-      const auto g = values.make(workers[0].count, 11 + static_cast<std::uint64_t>(step));
-      workers[0].set_gradient(g);
-      const Step done = run_step(workers, step);
+      const auto g = values.make(ranks[0].count, 11 + static_cast<std::uint64_t>(step));
+      ranks[0].set_gradient(g);
+      const Step done = run_step(ranks, step);
       ASSERT_TRUE(done.ok);
       for (std::size_t i = 0; i < u.size(); ++i) {
         u[i] = 0.9f * u[i] + g[i];
@@ -53,7 +53,7 @@ TEST_P(Conformance, MomentumCorrectionKeepsWhatWasNotSent) {
       }
       Values size(v);
       for (std::size_t i = 0; i < v.size(); ++i) size[i] = std::fabs(v[i]) + std::fabs(g[i]) + std::fabs(u[i]);
-      ASSERT_NO_FATAL_FAILURE(expect_close(workers[0].memory(), v, size)) << "step " << step;
+      ASSERT_NO_FATAL_FAILURE(expect_close(ranks[0].memory(), v, size)) << "step " << step;
     }
   });
 }
@@ -62,14 +62,14 @@ TEST_P(Conformance, MomentumCorrectionKeepsWhatWasNotSent) {
 TEST_P(Conformance, Ef21FollowsTheGradients) {
   if (!takes("ef21")) GTEST_SKIP() << "refuses the kind";
   for_each_case([&](const NamedLayout& layout, const NamedData& values) {
-    auto workers = make_workers(method("ef21"), layout.layout, 2);
-    Values estimate(static_cast<std::size_t>(workers[0].count)),
+    auto ranks = make_ranks(method("ef21"), layout.layout, 2);
+    Values estimate(static_cast<std::size_t>(ranks[0].count)),
         size(estimate);  // sizes of all steps: terms may cancel
     for (int step = 0; step < 4; ++step) {
-      set_gradients(workers, values.name, 17 + static_cast<std::uint64_t>(step));
-      const Step done = run_step(workers, step);
+      set_gradients(ranks, values.name, 17 + static_cast<std::uint64_t>(step));
+      const Step done = run_step(ranks, step);
       ASSERT_TRUE(done.ok);
-      const Values h[] = {workers[0].memory(), workers[1].memory()};
+      const Values h[] = {ranks[0].memory(), ranks[1].memory()};
       Values mean(estimate);
       for (std::size_t i = 0; i < mean.size(); ++i) {
         estimate[i] += done.out[0][i];
@@ -87,16 +87,16 @@ TEST_P(Conformance, EveryKindTakesBackASkippedStep) {
     if (!takes(kind)) continue;
     SCOPED_TRACE(kind);
     for_each_case([&](const NamedLayout& layout, const NamedData& values) {
-      auto workers = make_workers(method(kind), layout.layout, 1);
-      set_gradients(workers, values.name, 31);
-      ASSERT_TRUE(run_step(workers, 0).ok);
-      auto before = workers[0].memory();
-      set_gradients(workers, values.name, 32);
-      const Step done = run_step(workers, 1);
+      auto ranks = make_ranks(method(kind), layout.layout, 1);
+      set_gradients(ranks, values.name, 31);
+      ASSERT_TRUE(run_step(ranks, 0).ok);
+      auto before = ranks[0].memory();
+      set_gradients(ranks, values.name, 32);
+      const Step done = run_step(ranks, 1);
       ASSERT_TRUE(done.ok);
-      const bool differences = workers[0].source().kind == Source::Kind::ef21;
-      const auto after = workers[0].memory();
-      give_back(workers);
+      const bool differences = ranks[0].source().kind == Source::Kind::ef21;
+      const auto after = ranks[0].memory();
+      give_back(ranks);
       // ef21: h as it was; otherwise: all of a is back, which is what is there plus what was decoded
       if (!differences) {
         for (std::size_t i = 0; i < before.size(); ++i) before[i] = after[i] + done.out[0][i];
@@ -104,7 +104,7 @@ TEST_P(Conformance, EveryKindTakesBackASkippedStep) {
       float largest = 0;
       for (std::size_t i = 0; i < after.size(); ++i)
         largest = std::max({largest, std::fabs(after[i]), std::fabs(done.out[0][i])});
-      ASSERT_NO_FATAL_FAILURE(expect_close(workers[0].memory(), before, Values(before.size(), largest)));
+      ASSERT_NO_FATAL_FAILURE(expect_close(ranks[0].memory(), before, Values(before.size(), largest)));
     });
   }
 }

@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "conformance/cases.hpp"
-#include "conformance/worker.hpp"
+#include "conformance/simulated_rank.hpp"
 
 namespace gradcomp::conformance {
 namespace {
@@ -17,14 +17,14 @@ std::uint64_t hash(std::uint64_t start, const void* data, std::size_t bytes) {  
 
 std::uint64_t hash_steps(const MethodSpec& method, const Layout& layout, const std::string& values) {
   std::uint64_t h = 14695981039346656037u;
-  auto workers = make_workers(method, layout, 2);
+  auto ranks = make_ranks(method, layout, 2);
   for (int step = 0; step < 2; ++step) {
-    set_gradients(workers, values, 91);
-    const Step done = run_step(workers, step);
-    for (std::size_t w = 0; w < workers.size(); ++w) {
+    set_gradients(ranks, values, 91);
+    const Step done = run_step(ranks, step);
+    for (std::size_t w = 0; w < ranks.size(); ++w) {
       h = hash(h, done.messages[w].data(), done.messages[w].size());
       h = hash(h, done.out[w].data(), done.out[w].size() * sizeof(float));
-      const auto r = workers[w].memory();
+      const auto r = ranks[w].memory();
       h = hash(h, r.data(), r.size() * sizeof(float));
     }
   }

@@ -1,21 +1,21 @@
 // The bytes of a step: their number, their reproducibility, and what they cost in allocations.
 #include "conformance/cases.hpp"
-#include "conformance/worker.hpp"
+#include "conformance/simulated_rank.hpp"
 
 namespace gradcomp::conformance {
 namespace {
 
 void check_bytes(const MethodSpec& method, const Layout& layout, const std::string& values) {
-  auto workers = make_workers(method, layout, 1);
+  auto ranks = make_ranks(method, layout, 1);
   const Compressor& compressor = *method.compressor;
   for (int step = 0; step < 2; ++step) {
-    set_gradients(workers, values, 7 + static_cast<std::uint64_t>(step));
-    const Step done = run_step(workers, step);
+    set_gradients(ranks, values, 7 + static_cast<std::uint64_t>(step));
+    const Step done = run_step(ranks, step);
     ASSERT_TRUE(done.ok);
     const auto sent = static_cast<index_t>(done.messages[0].size());
     const bool bytes = !done.kept.empty();
     index_t kept = 0;
-    for (const index_t k : bytes ? done.kept : workers[0].state->kept) kept += k;
+    for (const index_t k : bytes ? done.kept : ranks[0].state->kept) kept += k;
     const index_t headers = payload_header_bytes * static_cast<index_t>(done.kept.size());
     if (compressor.has_fixed_bytes()) {
       EXPECT_EQ(sent - headers, compressor.payload_bytes(layout, kept)) << "kept " << kept;
@@ -26,26 +26,26 @@ void check_bytes(const MethodSpec& method, const Layout& layout, const std::stri
       EXPECT_LE(sent, compressor.payload_capacity(layout));
       EXPECT_LE(kept, layout.count());
       index_t per_segment = 0;
-      for (const index_t k : workers[0].state->kept) per_segment += k;
+      for (const index_t k : ranks[0].state->kept) per_segment += k;
       if (per_segment != 0) {
         EXPECT_EQ(per_segment, kept) << "State::kept and the header disagree";
       }
     }
-    const State& state = *workers[0].state;
+    const State& state = *ranks[0].state;
     EXPECT_TRUE(state.target.empty() || state.target.size() == layout.segments.size()) << "one target per segment";
     EXPECT_EQ(state.target.size(), state.kept.size());
     EXPECT_EQ(done.allocations, 0) << "device allocations after prepare()";
-    EXPECT_TRUE(workers[0].out.intact());
+    EXPECT_TRUE(ranks[0].out.intact());
   }
 }
 
 void check_same_bytes(const MethodSpec& method, const Layout& layout, const std::string& values) {
   Step done[2];
   for (auto& step : done) {
-    auto workers = make_workers(method, layout, 2);
+    auto ranks = make_ranks(method, layout, 2);
     for (int i = 0; i < 2; ++i) {
-      set_gradients(workers, values, 3);
-      step = run_step(workers, i, 5);
+      set_gradients(ranks, values, 3);
+      step = run_step(ranks, i, 5);
     }
   }
   EXPECT_EQ(done[0].messages, done[1].messages);

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "conformance/cases.hpp"
-#include "conformance/worker.hpp"
+#include "conformance/simulated_rank.hpp"
 
 namespace gradcomp::conformance {
 namespace {
@@ -16,37 +16,37 @@ bool all_finite(const std::vector<float>& values) {
 }
 
 void check_flagged(const MethodSpec& method, const Layout& layout, float poison, index_t where) {
-  auto workers = make_workers(method, layout, 2);
-  const bool has_memory = workers[0].source().has_memory();
+  auto ranks = make_ranks(method, layout, 2);
+  const bool has_memory = ranks[0].source().has_memory();
   const bool travels = method.compressor->info().reducer != "local";
-  set_gradients(workers, "laplace", 41);
-  ASSERT_TRUE(run_step(workers, 0).ok);
+  set_gradients(ranks, "laplace", 41);
+  ASSERT_TRUE(run_step(ranks, 0).ok);
 
   auto values = make_data("laplace", layout.count(), 42);
-  workers[0].set_gradient(values);
+  ranks[0].set_gradient(values);
   values[static_cast<std::size_t>(where)] = poison;
-  workers[1].set_gradient(values);
+  ranks[1].set_gradient(values);
   std::vector<std::vector<float>> a;
-  for (const auto& w : workers) a.push_back(w.accumulated());
-  const Step flagged = run_step(workers, 1);
+  for (const auto& w : ranks) a.push_back(w.accumulated());
+  const Step flagged = run_step(ranks, 1);
   EXPECT_FALSE(flagged.ok);
   if (!flagged.kept.empty()) {
     EXPECT_EQ(flagged.kept[1], 0) << "a flagged payload has empty sections";
     EXPECT_EQ(static_cast<index_t>(flagged.messages[1].size()), payload_header_bytes);
   }
-  give_back(workers);
-  for (std::size_t w = 0; has_memory && w < workers.size(); ++w) {
-    const auto r = workers[w].memory();
+  give_back(ranks);
+  for (std::size_t w = 0; has_memory && w < ranks.size(); ++w) {
+    const auto r = ranks[w].memory();
     ASSERT_TRUE(all_finite(r)) << "rank " << w;
     for (std::size_t i = 0; i < r.size(); ++i)
       ASSERT_NEAR(r[i], a[w][i], 1e-6) << "rank " << w << " element " << i;  // a is about 1e-2
   }
-  set_gradients(workers, "laplace", 43);
-  const Step next = run_step(workers, 2);
+  set_gradients(ranks, "laplace", 43);
+  const Step next = run_step(ranks, 2);
   EXPECT_TRUE(next.ok);
-  for (std::size_t w = 0; w < workers.size(); ++w) {
+  for (std::size_t w = 0; w < ranks.size(); ++w) {
     EXPECT_TRUE(all_finite(next.out[w]));
-    EXPECT_TRUE(all_finite(workers[w].memory()));
+    EXPECT_TRUE(all_finite(ranks[w].memory()));
     if (!travels) continue;
     EXPECT_EQ(0, std::memcmp(next.out[0].data(), next.out[w].data(), next.out[0].size() * sizeof(float)));
   }

@@ -3,15 +3,15 @@
 #include <cmath>
 
 #include "conformance/cases.hpp"
-#include "conformance/worker.hpp"
+#include "conformance/simulated_rank.hpp"
 
 namespace gradcomp::conformance {
 namespace {
 
 std::vector<float> compressed_once(const MethodSpec& method, const Layout& layout, const std::vector<float>& values) {
-  auto workers = make_workers(method, layout, 1);
-  workers[0].set_gradient(values);
-  const Step done = run_step(workers, 0);
+  auto ranks = make_ranks(method, layout, 1);
+  ranks[0].set_gradient(values);
+  const Step done = run_step(ranks, 0);
   EXPECT_TRUE(done.ok);
   return done.out[0];
 }
@@ -69,11 +69,11 @@ TEST_P(Conformance, Unbiased) {
   if (!claimed) GTEST_SKIP() << "not claimed";
   constexpr std::size_t n = 192, groups = 24, trials = 1500;
   const auto a = make_data("laplace", n, 71);
-  auto workers = make_workers(method("none"), Layout::flat(n), 1);
-  workers[0].set_gradient(a);
+  auto ranks = make_ranks(method("none"), Layout::flat(n), 1);
+  ranks[0].set_gradient(a);
   std::array<double, groups + 1> sum{}, square{};
   for (std::size_t t = 0; t < trials; ++t) {
-    const auto c = run_step(workers, static_cast<std::int64_t>(t)).out[0];
+    const auto c = run_step(ranks, static_cast<std::int64_t>(t)).out[0];
     std::array<double, groups + 1> error{};
     for (std::size_t i = 0; i < n; ++i) {
       const double e = static_cast<double>(c[i]) - a[i];

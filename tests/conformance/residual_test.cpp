@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "conformance/cases.hpp"
-#include "conformance/worker.hpp"
+#include "conformance/simulated_rank.hpp"
 
 namespace gradcomp::conformance {
 namespace {
@@ -12,15 +12,15 @@ using Values = std::vector<std::vector<float>>;
 
 /// memory + decoded == a: bitwise for sparsifiers that send the value itself; else to the rounding of a - decoded.
 void check_one_rank(const MethodSpec& method, const Layout& layout, const std::string& values) {
-  auto workers = make_workers(method, layout, 1);
+  auto ranks = make_ranks(method, layout, 1);
   const Info& info = method.compressor->info();
   const bool selects = info.family == Info::Family::sparsifier && info.sends_values;
   for (int step = 0; step < 3; ++step) {
-    set_gradients(workers, values, 11 + static_cast<std::uint64_t>(step));
-    const auto a = workers[0].accumulated();
-    const Step done = run_step(workers, step);
+    set_gradients(ranks, values, 11 + static_cast<std::uint64_t>(step));
+    const auto a = ranks[0].accumulated();
+    const Step done = run_step(ranks, step);
     ASSERT_TRUE(done.ok);
-    const auto r = workers[0].memory();
+    const auto r = ranks[0].memory();
     for (std::size_t i = 0; i < a.size(); ++i) {
       const double decoded = done.out[0][i], kept = r[i];
       const double tolerance = selects ? 0 : 0x1p-23 * (std::fabs(a[i]) + std::fabs(decoded));
@@ -32,23 +32,23 @@ void check_one_rank(const MethodSpec& method, const Layout& layout, const std::s
 }
 
 /// mean of memories + out == mean of a, since only the mean enters the model; and the replicas agree bit for bit.
-void check_ranks(const MethodSpec& method, const Layout& layout, const std::string& values, int ranks) {
-  auto workers = make_workers(method, layout, ranks);
+void check_ranks(const MethodSpec& method, const Layout& layout, const std::string& values, int count) {
+  auto ranks = make_ranks(method, layout, count);
   // a 16-bit sum is rounded once more after the residuals were taken
   const bool rounds = method.compressor->info().property == Info::Property::rounding;
   for (int step = 0; step < 2; ++step) {
-    set_gradients(workers, values, 23 + static_cast<std::uint64_t>(step));
+    set_gradients(ranks, values, 23 + static_cast<std::uint64_t>(step));
     Values a, r;
-    for (const auto& w : workers) a.push_back(w.accumulated());
-    const Step done = run_step(workers, step);
+    for (const auto& w : ranks) a.push_back(w.accumulated());
+    const Step done = run_step(ranks, step);
     ASSERT_TRUE(done.ok);
-    for (const auto& w : workers) r.push_back(w.memory());
+    for (const auto& w : ranks) r.push_back(w.memory());
     for (std::size_t i = 0; i < a[0].size(); ++i) {
       double expected = 0, kept = 0, size = 0;
-      for (int w = 0; w < ranks; ++w) {
+      for (int w = 0; w < count; ++w) {
         const auto k = static_cast<std::size_t>(w);
-        expected += a[k][i] / ranks;
-        kept += r[k][i] / ranks;
+        expected += a[k][i] / count;
+        kept += r[k][i] / count;
         size += std::fabs(a[k][i]) + std::fabs(r[k][i]);
       }
       const double out = done.out[0][i];
@@ -85,14 +85,14 @@ TEST_P(Conformance, RanksAgreeAndLoseNothing) {
 // what was sent over many steps, and what still waits, is what the gradients were: the sums telescope
 TEST_P(Conformance, ManyStepsLoseNothing) {
   if (!takes_residual()) GTEST_SKIP() << "refuses a residual";
-  auto workers = make_workers(method("residual"), layouts().back().layout, 1);
-  const auto n = static_cast<std::size_t>(workers[0].count);
+  auto ranks = make_ranks(method("residual"), layouts().back().layout, 1);
+  const auto n = static_cast<std::size_t>(ranks[0].count);
   constexpr int steps = 25;
   std::vector<double> gradients(n), sent(n), size(n);
   for (int step = 0; step < steps; ++step) {
-    const auto g = make_data("laplace", workers[0].count, 200 + static_cast<std::uint64_t>(step));
-    workers[0].set_gradient(g);
-    const Step done = run_step(workers, step);
+    const auto g = make_data("laplace", ranks[0].count, 200 + static_cast<std::uint64_t>(step));
+    ranks[0].set_gradient(g);
+    const Step done = run_step(ranks, step);
     ASSERT_TRUE(done.ok);
     for (std::size_t i = 0; i < n; ++i) {
       gradients[i] += g[i];
@@ -100,7 +100,7 @@ TEST_P(Conformance, ManyStepsLoseNothing) {
       size[i] += std::fabs(g[i]) + std::fabs(done.out[0][i]);
     }
   }
-  const auto r = workers[0].memory();
+  const auto r = ranks[0].memory();
   for (std::size_t i = 0; i < n; ++i)
     ASSERT_LE(std::fabs(sent[i] + r[i] - gradients[i]), steps * 0x1p-23 * size[i]) << "element " << i;
 }
@@ -108,16 +108,16 @@ TEST_P(Conformance, ManyStepsLoseNothing) {
 TEST_P(Conformance, GiveBackAfterAStepThatAnotherBucketFlagged) {
   if (!takes_residual()) GTEST_SKIP() << "refuses a residual";
   for_each_case([&](const NamedLayout& layout, const NamedData& values) {
-    auto workers = make_workers(method("residual"), layout.layout, 2);
-    set_gradients(workers, values.name, 31);
-    run_step(workers, 0);
-    set_gradients(workers, values.name, 32);
+    auto ranks = make_ranks(method("residual"), layout.layout, 2);
+    set_gradients(ranks, values.name, 31);
+    run_step(ranks, 0);
+    set_gradients(ranks, values.name, 32);
     Values a;
-    for (const auto& w : workers) a.push_back(w.accumulated());
-    ASSERT_TRUE(run_step(workers, 1).ok);
-    give_back(workers);
+    for (const auto& w : ranks) a.push_back(w.accumulated());
+    ASSERT_TRUE(run_step(ranks, 1).ok);
+    give_back(ranks);
     for (std::size_t w = 0; w < a.size(); ++w) {
-      const auto r = workers[w].memory();
+      const auto r = ranks[w].memory();
       float largest = 0;  // what went out and came back may be as large as the largest element
       for (const float v : a[w]) largest = std::max(largest, std::fabs(v));
       for (std::size_t i = 0; i < r.size(); ++i)

@@ -3,14 +3,14 @@
 
 #include "conformance/broken.hpp"
 #include "conformance/cases.hpp"
-#include "conformance/worker.hpp"
+#include "conformance/simulated_rank.hpp"
 
 namespace gradcomp::conformance {
 namespace {
 
-Memories memories_of(const Worker& worker) {
-  Memories all = worker.feedback.memories();
-  for (MemoryView& memory : worker.state->memories()) all.push_back(std::move(memory));
+Memories memories_of(const SimulatedRank& rank) {
+  Memories all = rank.feedback.memories();
+  for (MemoryView& memory : rank.state->memories()) all.push_back(std::move(memory));
   return all;
 }
 
@@ -27,9 +27,9 @@ void copy(const MemoryView& from, const MemoryView& to) {
 }
 
 /// All bytes of all memories.
-std::vector<std::byte> remembered(const Worker& worker) {
+std::vector<std::byte> remembered(const SimulatedRank& rank) {
   std::vector<std::byte> all;
-  for (const MemoryView& memory : memories_of(worker)) {
+  for (const MemoryView& memory : memories_of(rank)) {
     std::vector<std::byte> one(static_cast<std::size_t>(memory.bytes));
     if (memory.on_host && memory.bytes > 0) std::memcpy(one.data(), memory.data, one.size());
     if (!memory.on_host) one = to_host(static_cast<const std::byte*>(memory.data), memory.bytes);
@@ -38,32 +38,33 @@ std::vector<std::byte> remembered(const Worker& worker) {
   return all;
 }
 
-std::vector<Worker> restored(const std::vector<Worker>& from, const MethodSpec& method, const Layout& layout) {
-  auto workers = make_workers(method, layout, static_cast<int>(from.size()));
+std::vector<SimulatedRank> restored(const std::vector<SimulatedRank>& from, const MethodSpec& method,
+                                    const Layout& layout) {
+  auto ranks = make_ranks(method, layout, static_cast<int>(from.size()));
   for (std::size_t r = 0; r < from.size(); ++r) {
-    const Memories source = memories_of(from[r]), target = memories_of(workers[r]);
+    const Memories source = memories_of(from[r]), target = memories_of(ranks[r]);
     EXPECT_EQ(source.size(), target.size());
     for (std::size_t m = 0; m < std::min(source.size(), target.size()); ++m) copy(source[m], target[m]);
   }
-  return workers;
+  return ranks;
 }
 
 /// Three steps, then a fourth of the same objects and of fresh ones.
 void expect_same_fourth_step(const MethodSpec& method, const Layout& layout) {
-  auto workers = make_workers(method, layout, 2);
+  auto ranks = make_ranks(method, layout, 2);
   for (int step = 0; step < 3; ++step) {
-    set_gradients(workers, "laplace", 301 + static_cast<std::uint64_t>(step));
-    EXPECT_TRUE(run_step(workers, step).ok);
+    set_gradients(ranks, "laplace", 301 + static_cast<std::uint64_t>(step));
+    EXPECT_TRUE(run_step(ranks, step).ok);
   }
-  auto fresh = restored(workers, method, layout);
-  set_gradients(workers, "laplace", 304);
+  auto fresh = restored(ranks, method, layout);
+  set_gradients(ranks, "laplace", 304);
   set_gradients(fresh, "laplace", 304);
-  const Step expected = run_step(workers, 3), found = run_step(fresh, 3);
+  const Step expected = run_step(ranks, 3), found = run_step(fresh, 3);
   bool same = expected.messages == found.messages;
   for (std::size_t r = 0; r < 2; ++r) {
     const std::size_t bytes = expected.out[r].size() * sizeof(float);
     same = same && std::memcmp(expected.out[r].data(), found.out[r].data(), bytes) == 0;
-    same = same && remembered(workers[r]) == remembered(fresh[r]);
+    same = same && remembered(ranks[r]) == remembered(fresh[r]);
   }
   EXPECT_TRUE(same) << "a fresh object with the same memories does something else";
 }

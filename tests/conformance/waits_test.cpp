@@ -5,7 +5,7 @@
 
 #include "conformance/cases.hpp"
 #include "conformance/listening.hpp"
-#include "conformance/worker.hpp"
+#include "conformance/simulated_rank.hpp"
 #include "gradcomp/comm/transports/self.hpp"
 #include "gradcomp/exchange/reduction.hpp"
 

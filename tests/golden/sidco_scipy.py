@@ -23,7 +23,7 @@ def dump(program, values):
 
 
 def quantiles(x, share):
-    """What SciPy's distributions say, each fitted as the method's card says it."""
+    """What SciPy's distributions say, each fitted as SIDCo's paper fits it."""
     mean, log_gap, ratio = x.mean(), np.log(x.mean()) - np.log(x).mean(), x.mean() ** 2 / x.var()
     shape = optimize.brentq(lambda a: np.log(a) - special.digamma(a) - log_gap, 1e-3, 1e3)  # maximum likelihood
     pareto = stats.genpareto(0.5 * (1 - ratio), scale=0.5 * mean * (1 + ratio))
@@ -66,7 +66,7 @@ def main():
                     expected = quantiles(x, share)["exponential"]
                 check(f"{name}: {fit} at {share}", thresholds[fit, share], expected, 2e-5)
         own = {"exponential": "exponential", "tiny": "exponential", "zeros": "exponential"}.get(name, name.split()[0])
-        # the card's tolerances of a threshold against the true quantile: .5 % exponential, .7 % gamma, 2 % Pareto
+        # tolerances of a threshold against the true quantile, for samples of this size
         allowed = {"exponential": 0.005, "gamma": 0.007, "pareto": 0.02}[own]
         for share in SHARES[1:]:
             check(f"{name}: own fit at {share}", thresholds[own, share], truth(share), allowed)
@@ -74,7 +74,7 @@ def main():
             spread = 5 * np.sqrt((1 - share) / (len(x) * share) + np.log(share) ** 2 / len(x))
             if own != "pareto":
                 assert abs(kept - 1) <= spread, f"{name}: keeps {kept} of the target at {share}, allowed {spread}"
-        if name == "gamma .5":  # why the paper's approximation is not the default: the card's .37 at .001
+        if name == "gamma .5":  # why the paper's approximation is not the default: it keeps .37 of the target at .001
             kept = (x > thresholds["paper_gamma", 0.001]).mean() / 0.001
             assert 0.3 < kept < 0.45, kept
     print(f"SIDCo's fits agree with SciPy on {len(samples)} samples of {SIZE} values")

@@ -45,7 +45,7 @@ def test_interleave_refuses(tmp_path):
     other = fake_bench(tmp_path, "other", TESTS, context={"compiler": "Clang 1"})
     refused(compare("--interleave", old, tmp_path / "nowhere"), "no gradcomp-bench in")
     refused(compare("--interleave", old, old, "--processes", 9), "too few processes")
-    refused(compare("--interleave", old, old, "--bench-args", "--output=x"), "--output=x is not for the gate")
+    refused(compare("--interleave", old, old, "--bench-args", "--output=x"), "--output=x is not allowed: the gate sets it itself")
     assert not (tmp_path / "log").exists(), "refused before anything runs"
     done = compare("--interleave", old, other)
     assert done.returncode == 2 and "compiler" in done.stderr
@@ -87,4 +87,4 @@ def test_refresh_and_compare_with_the_baseline(tmp_path):
     done = compare("--refresh", folder, "--bench-args", "--fail", "--", build)
     assert done.returncode == 2 and {path: path.read_bytes() for path in folder.iterdir()} == before
     (folder / "README.md").write_text("mine", encoding="utf-8")
-    refused(compare("--refresh", folder, "--", build), "not a folder of result files alone")
+    refused(compare("--refresh", folder, "--", build), "not a folder that holds only result files")

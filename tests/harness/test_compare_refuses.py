@@ -63,7 +63,7 @@ def test_too_few_processes_and_missing_files(tmp_path):
     refused(compare(baseline, tmp_path / "*.none"), "no result files")
     refused(compare(baseline), "1 arms where 2 belong")
     refused(compare(baseline, baseline, "--json", tmp_path / "no" / "x.json"), "cannot write")
-    refused(compare(baseline, baseline, "--filter", "("), "no regular expression")
+    refused(compare(baseline, baseline, "--filter", "("), "not a regular expression")
     refused(compare(baseline, baseline, "--filter", "nothing"), "no cases that match 'nothing'")
     (baseline / "099.json").write_bytes((baseline / "000.json").read_bytes())
     refused(compare(baseline, baseline), "same process twice")

@@ -74,7 +74,7 @@ def example():
         "alternatives": {"ours": ours({"top_k:ratio=0.01:feedback=none": 0.5, "sign:feedback=none": 0.25}),
                          "torch": {"torch": "9.9", "device": "a GPU", "threads": 8, "rows": [
                              {"name": "torch.topk", "elements": 4096, "time_ms": {"median": 5.0}}]},
-                         "cub": {"left_out": "CUB is part of CUDA builds alone"}},
+                         "cub": {"left_out": "only CUDA builds have CUB"}},
         "training": {"train_resnet20": train_document({"source": "nvml", "devices": 1}),
                      "train_lstm": train_document({"source": "none", "devices": 0, "reason": "no library"})},
     }
@@ -96,7 +96,7 @@ def test_page_shows_every_part():
             f"| top_k | 1,024 | 0.600 | 3.00 | 40.0 % | 2.50{TIMES} |", f"| `top_k` | 0.600 | 2.50{TIMES} |",
             f"| the largest 1 % | 4,096 | `top_k:ratio=0.01:feedback=none` | 0.500 | torch.topk | 5.00 | 10.0{TIMES} |",
             f"| packed signs | 4,096 | `sign:feedback=none` | 0.250 | {DASH} | {DASH} | {DASH} |",
-            "- cub: left out: CUB is part of CUDA builds alone", "- torch 9.9 on a GPU, 8 CPU threads",
+            "- cub: left out: only CUDA builds have CUB", "- torch 9.9 on a GPU, 8 CPU threads",
             "Joules per step: by nvml, over 1 devices.", "Joules per step: none, no library."):
         assert piece in source, piece
     assert re.search(r"\| `fp32` \|.*\| 12\.5 \|\n", source)

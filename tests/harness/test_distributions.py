@@ -97,8 +97,8 @@ def test_figures_are_reproducible(files, tmp_path):
 
 
 @pytest.mark.parametrize("content, reason", [
-    (b"no array", "not a .npy file"), (np.arange(3), "int64"), (np.zeros(4), "no value but zero"),
-    (np.array([1.0, np.inf]), "not finite"), (np.zeros(0), "no value but zero"), (np.array([{}]), "not a .npy file"),
+    (b"no array", "not a .npy file"), (np.arange(3), "int64"), (np.zeros(4), "no value other than zero"),
+    (np.array([1.0, np.inf]), "not finite"), (np.zeros(0), "no value other than zero"), (np.array([{}]), "not a .npy file"),
 ])
 def test_bad_files_are_one_line(content, reason, tmp_path):
     path = tmp_path / "x.npy"

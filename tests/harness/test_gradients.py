@@ -170,7 +170,7 @@ def test_gradients_of_the_same_name_are_refused(tmp_path):
     paths = [tmp_path / name / "g.npy" for name in "ab"]
     done = run("gradcomp-evaluate", "--input", *paths, "--methods", "fp32", "--output", tmp_path / "F.json")
     one_line("gradcomp-evaluate", done)
-    assert "two gradients are named 'g'" in done.stderr and not (tmp_path / "F.json").exists()
+    assert "two gradients have the name 'g'" in done.stderr and not (tmp_path / "F.json").exists()
     rows = evaluate(tmp_path, "--input", *paths, "--methods", "fp32", "--residual-steps", 2)
     assert [row["stream"] for row in rows] == ["g+g"], "one loop over both"
 

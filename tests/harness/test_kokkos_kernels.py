@@ -47,7 +47,7 @@ def test_warns_of_a_gpu_without_its_vendors_library(tmp_path, device, wanted):
 @pytest.mark.parametrize("lacking", BOTH)
 def test_refuses_a_lack_of_components(tmp_path, lacking):
     status, said = ask(tmp_path, "SERIAL", [name for name in (*BOTH, "TPL_BLAS") if name != lacking])
-    assert status != 0 and f"lack the component {lacking.removeprefix('COMPONENT_')}:" in said
+    assert status != 0 and f"do not have the component {lacking.removeprefix('COMPONENT_')}:" in said
 
 
 def test_finds_the_header_of_trilinos(tmp_path):

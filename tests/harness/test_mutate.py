@@ -112,7 +112,7 @@ def test_a_sample_is_the_beginning_of_the_seeds_order(project):
         first = mutants.ordered(everything, 1)[:len(found)]
         assert list(found) == [one.after.strip() for one in first]
     refused = mutate(project, "text", "--sample", "0")
-    assert refused.returncode == 2 and "'0' is no count" in refused.stderr
+    assert refused.returncode == 2 and "'0' is not a count" in refused.stderr
 
 
 def test_a_quick_score_is_a_lower_bound_that_all_tests_raise(project):
@@ -157,10 +157,10 @@ def test_the_copy_follows_the_work_tree(project):
 def test_tests_that_fail_without_a_mutant_say_so(project):
     (project / "first.sh").write_text("echo told you; exit 1\n", encoding="utf-8")
     done = mutate(project, "text")
-    assert done.returncode == 2 and "fail as it is: sh first.sh: told you" in done.stderr and done.stderr.count("\n") == 1
+    assert done.returncode == 2 and "fail without a mutant: sh first.sh: told you" in done.stderr and done.stderr.count("\n") == 1
     (project / "build.sh").write_text("exit 1\n", encoding="utf-8")
-    assert "does not build as it is: it said nothing" in mutate(project, "text").stderr
-    assert "no folder 'x': there are text, python" in mutate(project, "x").stderr
+    assert "does not build without a mutant: it said nothing" in mutate(project, "text").stderr
+    assert "there is no folder 'x'; allowed: text, python" in mutate(project, "x").stderr
     assert not list((project / "results/mutation").iterdir())
 
 

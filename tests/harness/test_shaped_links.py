@@ -59,7 +59,7 @@ def test_links_of_another_rate_are_refused(share, holds):
 
 
 @pytest.mark.parametrize("words, said", [
-    (["--rate", "fast", "--", "true"], "'fast' is no rate"), (["--", "true"], "--rate"), (["--rate", "1gbit"], "no command"),
+    (["--rate", "fast", "--", "true"], "'fast' is not the rate"), (["--", "true"], "--rate"), (["--rate", "1gbit"], "no command"),
     (["--rate", "1gbit", "--nodes", "1", "--", "true"], "allowed: 2 to 64"),
     (["--rate", "1gbit", "--report", "/no/such/r.json", "--", "true"], "/no/such/r.json")])
 def test_a_wrong_call_is_one_line(words, said):

@@ -32,7 +32,7 @@ def test_figures_are_of_the_largest_size_and_against_the_fastest_control(tmp_pat
 def test_an_answer_that_was_refused_is_no_measurement(tmp_path, key, value):
     record = copy.deepcopy(REDUCTION)
     record["benchmarks"][3][key] = value
-    with pytest.raises(Refused, match="the answer of allreduce/fp32/100 was refused"):
+    with pytest.raises(Refused, match="rejected the answer of allreduce/fp32/100"):
         read(tmp_path, record)
 
 

@@ -97,7 +97,7 @@ def test_a_reference_that_would_judge_nothing_fails(tmp_path, figure, why):
 
 
 @pytest.mark.parametrize("status, why", [
-    (0, "the answer of compress/top_k was refused by the program's own verification"), (3, "exit status 3 of the program")])
+    (0, "the program's own verification rejected the answer of compress/top_k"), (3, "exit status 3 of the program")])
 def test_what_fails_its_verification_is_not_measured(tmp_path, status, why):
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "gradcomp-bench"

@@ -109,7 +109,7 @@ def test_a_warned_job_waits_for_its_checkpoint_and_goes_on_later(sweep):
     sweep.until(lambda: list(sweep.path.glob("points/*/checkpoints/*/*")))
     process.send_signal(signal.SIGUSR1)
     out, _ = process.communicate(timeout=30)
-    assert process.returncode == 128 + signal.SIGUSR1 and "the same call goes on" in out
+    assert process.returncode == 128 + signal.SIGUSR1 and "the same call continues the sweep" in out
     assert not list(sweep.path.glob("points/*/failed.txt"))
     assert sweep.run()[0] == 0 and sum("--resume" in words for words in sweep.commands()) == 1
 

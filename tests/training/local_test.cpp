@@ -7,7 +7,7 @@ namespace gradcomp::train::test {
 namespace {
 
 TEST(AdaptivePeriod, FallsWithTheRootOfTheLoss) {
-  EXPECT_EQ(next_period(16, 16, 0.25, 1), 8);   // the card's
+  EXPECT_EQ(next_period(16, 16, 0.25, 1), 8);   // the root of a quarter is a half
   EXPECT_EQ(next_period(16, 16, 0.3, 1.2), 8);  // the ratio counts
   EXPECT_EQ(next_period(16, 16, 0.26, 1), 9);   // rounded up: 8.16
   EXPECT_EQ(next_period(8, 16, 0.5, 1), 4) << "12 is not below 8: half";

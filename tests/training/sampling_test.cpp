@@ -156,7 +156,7 @@ TEST(RecordedSlices, RefuseOtherFiles) {
   std::ofstream(path) << "[]";
   EXPECT_THAT(error(path), HasSubstr("is no result file"));
   std::ofstream(path) << R"({"benchmarks": [{"label": "fp32", "seed": 1, "slices": [[1, 2]]}]})";
-  EXPECT_THAT(error(path), HasSubstr("is of 1 ranks, and there are 2"));
+  EXPECT_THAT(error(path), HasSubstr("was made with 1 ranks, but this job has 2"));
   EXPECT_EQ(recorded_slices(path, "fp32", 1, 0, 1), (std::vector<index_t>{1, 2}));
   std::filesystem::remove(path);
 }

@@ -8,15 +8,15 @@ namespace gradcomp::train::test {
 namespace {
 
 TEST(Straggler, IsSetByRankAndJitter) {
-  EXPECT_FALSE(StragglerDial::parse("").is_set());
-  const auto both = StragglerDial::parse("rank=3,factor=2.5,jitter=0.25");
+  EXPECT_FALSE(StragglerOptions::parse("").is_set());
+  const auto both = StragglerOptions::parse("rank=3,factor=2.5,jitter=0.25");
   EXPECT_EQ(both.rank, 3);
   EXPECT_EQ(both.factor, 2.5);
   EXPECT_EQ(both.jitter, 0.25);
   for (const char* wrong : {"rank=1", "factor=2", "rank=-1,factor=2", "rank=0.5,factor=2", "rank=1,factor=0.5",
                             "jitter=x", "jitter=-1", "speed=2", "rank", "rank=1,factor=nan"}) {
     try {
-      StragglerDial::parse(wrong);
+      StragglerOptions::parse(wrong);
       ADD_FAILURE() << wrong;
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), testing::StartsWith(std::string("--straggler ") + wrong + " is not allowed"));
@@ -25,14 +25,14 @@ TEST(Straggler, IsSetByRankAndJitter) {
 }
 
 TEST(Straggler, HasItsFactorInEveryStep) {
-  const StragglerDial dial = StragglerDial::parse("rank=1,factor=2");
-  EXPECT_EQ(Straggler(dial, 1, 1).factor(7), 2);
-  EXPECT_EQ(Straggler(dial, 1, 0).factor(7), 1);
+  const StragglerOptions options = StragglerOptions::parse("rank=1,factor=2");
+  EXPECT_EQ(Straggler(options, 1, 1).factor(7), 2);
+  EXPECT_EQ(Straggler(options, 1, 0).factor(7), 1);
 }
 
 TEST(Straggler, JitterIsExponentialAndCounterBased) {
-  const StragglerDial dial = StragglerDial::parse("jitter=0.5");
-  const Straggler one(dial, 1, 0), again(dial, 1, 0), other_rank(dial, 1, 1), other_seed(dial, 2, 0);
+  const StragglerOptions options = StragglerOptions::parse("jitter=0.5");
+  const Straggler one(options, 1, 0), again(options, 1, 0), other_rank(options, 1, 1), other_seed(options, 2, 0);
   constexpr int steps = 20000;
   double sum = 0, squares = 0;
   int above_mean = 0;
@@ -53,7 +53,7 @@ TEST(Straggler, JitterIsExponentialAndCounterBased) {
 }
 
 TEST(Straggler, SleepsForWhatItComputedLonger) {
-  Straggler slow(StragglerDial::parse("rank=0,factor=3"), 1, 0);
+  Straggler slow(StragglerOptions::parse("rank=0,factor=3"), 1, 0);
   const auto compute = [] {
     const auto end = Clock::now() + std::chrono::milliseconds(20);
     while (Clock::now() < end) {
@@ -64,7 +64,7 @@ TEST(Straggler, SleepsForWhatItComputedLonger) {
   const auto before = Clock::now();
   slow.pause(Exec());
   EXPECT_GE(Clock::now() - before, std::chrono::milliseconds(40)) << "twice as long as it had computed";
-  Straggler quick(StragglerDial::parse("rank=1,factor=100"), 1, 0);
+  Straggler quick(StragglerOptions::parse("rank=1,factor=100"), 1, 0);
   quick.begin(0);
   compute();
   const auto then = Clock::now();

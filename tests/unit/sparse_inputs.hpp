@@ -23,7 +23,7 @@ inline std::int32_t bits_of(float x) {
   return static_cast<std::int32_t>(bits & 0x7fffffffu);
 }
 
-/// Names of make_input(): hostile values, ties and the distributions of the method cards.
+/// Names of make_input(): hostile values, ties and distributions of gradients.
 inline const std::vector<std::string>& input_names() {
   static const std::vector<std::string> names = {"laplace", "gauss",    "heavy",  "zeros",  "constant", "one_nonzero",
                                                  "ties",    "denormal", "levels", "sparse", "spikes",   "huge"};

@@ -1,4 +1,4 @@
-# Sourced by run: refuses a wrong call in one line, before minutes of set-up rather than after.
+# Sourced by run: refuses a wrong call in one line before the set-up, which takes minutes.
 is_preset() {
   local preset
   for preset in "${presets[@]}"; do [ "$preset" != "$1" ] || return 0; done

@@ -1,10 +1,10 @@
 # Sourced by run: configures and builds a preset.
 cores() { env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc; } # nproc would answer with OMP_NUM_THREADS
 
-configure() { # configure PRESET: only when something that shapes the configuration changed
+configure() { # configure PRESET: only if something that influences the configuration has changed
   local preset=$1 directory=$project/build/$1 options=() wanted clang
   case $preset in
-    openmp) options+=(-DGRADCOMP_NATIVE_ARCH=ON) ;; # built where it runs; the other presets stay portable
+    openmp) options+=(-DGRADCOMP_NATIVE_ARCH=ON) ;; # runs on the machine that builds it; the other presets are portable
     hip-compile*) # the root for HIP holds one clang, whose name ends in its version
       clang=$(compgen -c clang++- | sort -V | tail -n 1)
       if [ -n "$clang" ]; then options+=(-DCMAKE_CXX_COMPILER="$clang" -DCMAKE_HIP_COMPILER="$(command -v "$clang")"); fi
@@ -31,11 +31,11 @@ configure() { # configure PRESET: only when something that shapes the configurat
 build() ( # build PRESET [TARGET...]
   preset=$1
   shift
-  # A precompiled header has the time of its making in it, and another clone has another path: neither changes a result.
+  # A precompiled header holds the time at which it was made, and other clones have other paths. Neither changes a result.
   export CCACHE_DIR=${CCACHE_DIR:-$cache/ccache} CCACHE_BASEDIR=$project CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1 \
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime \
     NINJA_STATUS=${NINJA_STATUS:-"[$preset %f/%t, %es] "}
-  # Clang's preprocessor cannot read HIP's precompiled header, but its list of dependencies says as much to the cache.
+  # Clang's preprocessor cannot read HIP's precompiled header; the list of dependencies is as good for the cache.
   case $preset in hip-compile*) export CCACHE_DEPEND=1 ;; esac
   mkdir -p "$cache"
   configure "$preset"

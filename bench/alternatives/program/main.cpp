@@ -42,7 +42,7 @@ report::Json timed(const Exec& exec, const std::string& name, index_t elements, 
                    const std::function<void()>& work) {
   std::vector<double> times;
   Stopwatch watch(exec);
-  for (int i = -3; i < samples; ++i) {  // three to warm up
+  for (int i = -3; i < samples; ++i) {  // three untimed
     watch.start();
     work();
     const double seconds = watch.stop();

@@ -1,1 +1,2 @@
-"""Behind tools/datasets: data of installed packages and of the user, in the project's formats (docs/datasets.md)."""
+"""The code of tools/datasets, which converts data of installed packages and of the user to the project's formats
+(docs/datasets.md)."""

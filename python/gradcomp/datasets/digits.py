@@ -1,4 +1,4 @@
-"""The handwritten digits that scikit-learn carries."""
+"""The handwritten digits that come with scikit-learn."""
 import gzip
 import hashlib
 import pathlib
@@ -35,11 +35,11 @@ def read_source(path):
     checksum = hashlib.sha256(text).hexdigest()
     print(f"source: {path}\nsha256 (unpacked): {checksum}\n{NOTE}")
     if checksum not in SHA256:
-        print(f"datasets: warning: '{path}' is not the file this was tested with, figures may differ", file=sys.stderr)
+        print(f"datasets: warning: '{path}' is not the file this was tested with, results may differ", file=sys.stderr)
     try:
         table = np.array([[float(v) for v in line.split(",")] for line in text.decode().split()])
     except ValueError as error:
-        raise Failed(f"'{path}' is no table of numbers: {error}") from error
+        raise Failed(f"'{path}' is not a table of numbers: {error}") from error
     if table.ndim != 2 or table.shape[1] != 65 or len(table) <= TRAIN:
         raise Failed(f"'{path}' has shape {table.shape}, expected (1797, 65)")
     pixels, labels = table[:, :64], table[:, 64]
@@ -50,7 +50,7 @@ def read_source(path):
 
 def convert(output):
     pixels, labels = read_source(source_file())
-    order = np.random.RandomState(0).permutation(len(labels))  # the fixed split; this generator never changes
+    order = np.random.RandomState(0).permutation(len(labels))  # the split is fixed: this generator never changes
     colour = np.repeat(pixels[order][..., None], 3, axis=3)  # three equal channels: the shape the networks take
     content = encode(colour, labels[order], TRAIN, classes=10)
     write_whole(output, content)

@@ -1,4 +1,4 @@
-"""Errors for the user, files that are written all or not at all, the container GCDS."""
+"""Error messages, files that are written completely or not at all, and the container GCDS."""
 import os
 import struct
 import zlib
@@ -10,11 +10,11 @@ TEST_FOLDERS = ("test", "val")
 
 
 class Failed(Exception):
-    """One line for the user."""
+    """An error message of one line for the user."""
 
 
 def write_whole(path, content):
-    """Under a temporary name first: a file that exists is complete."""
+    """Writes under a temporary name first: a file that exists is complete."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         temporary.write_bytes(content)
@@ -25,7 +25,7 @@ def write_whole(path, content):
 
 
 def encode(pixels, labels, n_train, classes):
-    """pixels (n, height, width, channels), the first n_train of them for training -> the bytes of a GCDS file."""
+    """The bytes of a GCDS file of `pixels` (n, height, width, channels), of which the first n_train are for training."""
     n, height, width, channels = pixels.shape
     version = 1 if classes <= 256 else 2  # bytes of a label
     header = MAGIC + struct.pack("<7I", version, n_train, n - n_train, height, width, channels, classes)
@@ -35,19 +35,19 @@ def encode(pixels, labels, n_train, classes):
 
 
 def list_files(folder, suffixes, classes=None):
-    """[(path, label)] of the class sub-folders, sorted by name, and the names of the classes."""
+    """[(path, label)] of all files in the class sub-folders, sorted by name, and the names of the classes."""
     found = sorted(p.name for p in folder.iterdir() if p.is_dir())
     classes = found if classes is None else classes
     unknown = sorted(set(found) - set(classes))
     if unknown:
-        raise Failed(f"'{folder}' has a class that the training set lacks: {unknown[0]}")
+        raise Failed(f"'{folder}' has a class that is not in the training set: {unknown[0]}")
     return [(path, label) for label, name in enumerate(classes)
             for path in sorted((folder / name).glob("*")) if path.suffix.lower() in suffixes], classes
 
 
 def split_classes(folder, share, suffixes):
-    """Training and test files, [(path, label)], and the names of the classes: FOLDER/train
-    and FOLDER/test (or val), or else an even `share` of each class to test."""
+    """Training and test files, [(path, label)] each, and the names of the classes. They come from FOLDER/train and FOLDER/test
+    (or val); without these folders an even `share` of each class is for testing."""
     if not folder.is_dir():
         raise Failed(f"there is no folder '{folder}'")
     if (folder / "train").is_dir():
@@ -56,13 +56,14 @@ def split_classes(folder, share, suffixes):
         test = list_files(held[0], suffixes, classes)[0] if held else []
     else:
         files, classes = list_files(folder, suffixes)
-        rank = {}  # of a file in its class: every (1 / share)-th one is to test
+        rank = {}  # number of a file in its class: every (1 / share)-th one is for testing
         train, test = [], []
         for path, label in files:
             k = rank[label] = rank.get(label, 0) + 1
             (test if int(k * share) > int((k - 1) * share) else train).append((path, label))
     if len(classes) < 2 or len(classes) > 65536 or not train:
-        raise Failed(f"'{folder}' has {len(classes)} class folders and {len(train)} training files; at least 2 and 1")
+        raise Failed(f"'{folder}' has {len(classes)} class folders and {len(train)} training files; at least 2 folders and 1 "
+                     "training file are needed")
     return train, test, classes
 
 

@@ -9,7 +9,7 @@ from .files import Failed, share, split_classes, write_whole
 
 
 def read_sequence(path, features):
-    """(frames, features) floats; `features` None: any."""
+    """An array (frames, features) of floats; if `features` is None, any number of features is allowed."""
     try:
         array = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:

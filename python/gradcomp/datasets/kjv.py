@@ -1,4 +1,4 @@
-"""The King James Bible that Debian carries, one verse a line."""
+"""The King James Bible as a Debian package has it, one verse per line."""
 import hashlib
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ prints it: GPL-2+. Converted here, not redistributed."""
 
 
 def dump():
-    """All verses, each on a line behind its place: "Ge1:1 In the beginning ..."."""
+    """All verses, one per line, each after its place: "Ge1:1 In the beginning ..."."""
     program = shutil.which("bible")
     if program is None:
         raise Failed("the King James Bible is printed by the program 'bible' (Debian: bible-kjv, bible-kjv-text), "
@@ -27,7 +27,7 @@ def dump():
     checksum = hashlib.sha256(done.stdout).hexdigest()
     print(f"source: {program} -f ge1:1-re22:21\nsha256: {checksum}\n{NOTE}")
     if checksum not in SHA256:
-        print(f"datasets: warning: '{program}' does not print what this was tested with, figures may differ",
+        print(f"datasets: warning: '{program}' does not print what this was tested with, results may differ",
               file=sys.stderr)
     return done.stdout
 
@@ -36,7 +36,7 @@ def convert(output):
     try:
         lines = dump().decode("utf-8").splitlines()
     except UnicodeDecodeError as error:
-        raise Failed(f"what 'bible' prints is no UTF-8 text: {error}") from error
+        raise Failed(f"what 'bible' prints is not UTF-8 text: {error}") from error
     verses = [line.partition(" ")[2] for line in lines]
     if len(verses) != VERSES or not all(verses):
         raise Failed(f"'bible' prints {len(verses)} verses, {verses.count('')} of them empty; expected {VERSES} verses")

@@ -10,7 +10,7 @@ SUFFIXES = {".npy", ".ppm", ".pgm", ".png", ".jpg", ".jpeg", ".bmp", ".webp"}
 
 
 def read_image(path, size):
-    """(size, size, 3) bytes: the middle square of the image, resampled (bilinear) unless it has that size."""
+    """The middle square of the image as (size, size, 3) bytes, resampled (bilinear) unless it has that size."""
     try:
         from PIL import Image
     except ImportError as error:
@@ -57,7 +57,7 @@ def convert(options):
         crc, = struct.unpack("<I", content[-4:])
         index.append(f"{crc:08x} {len(train[f::files])} {len(test[f::files])} {name}\n")
     write_whole(options.output / "classes.txt", "".join(f"{name}\n" for name in classes).encode())
-    write_whole(options.output / "index.txt", "".join(index).encode())  # last: a folder with an index is complete
+    write_whole(options.output / "index.txt", "".join(index).encode())  # written last: a folder with an index is complete
     print(f"wrote {options.output}: {len(train)} training and {len(test)} test images of {len(classes)} classes, "
           f"{options.size} x {options.size}, {files} files")
 

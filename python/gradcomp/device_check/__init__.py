@@ -1,1 +1,1 @@
-"""Everything that is to be known of a device, by one command: tools/device-check, docs/devices.md."""
+"""Tests and measures everything on a device by one command: tools/device-check (docs/devices.md)."""

@@ -1,4 +1,4 @@
-"""The step that times what users write instead of a compressor, beside our own, on the same sizes and device."""
+"""The step that compares our methods with what users write instead of a compressor, at the same sizes, on the same device."""
 import json
 import pathlib
 
@@ -7,7 +7,7 @@ from .steps import Partly
 
 # what both do: (our method, {others by name})
 RATIO = "ratio=0.01:feedback=none"
-THRESHOLD = 0.004605170  # of 1 % of the gradient of gradcomp-bench: 1e-3 ln 100
+THRESHOLD = 0.004605170  # threshold of 1 % of the gradient of gradcomp-bench: 1e-3 ln 100
 SAME_WORK = (
     ("the largest 1 %", f"top_k:{RATIO}", ("torch.topk", "cub::DeviceRadixSort")),
     ("all above a given threshold, 1 %", f"hard_threshold:lambda={THRESHOLD}:feedback=none",
@@ -21,7 +21,7 @@ PROGRAM = pathlib.Path(__file__).with_name("torch_alternatives.py")
 
 
 def sizes(quick):
-    """Multiples of 512, which QSGD's expression wants."""
+    """The sizes: multiples of 512, as QSGD's expression needs them."""
     return [65_536, 1_048_576] if quick else [1_048_576, 25_500_160]
 
 
@@ -30,7 +30,7 @@ def _read(path):
 
 
 def alternatives(setting, limit):
-    """{"ours": record, "torch": ..., "cub": ...}; what is not there has a line in its place."""
+    """{"ours": record, "torch": ..., "cub": ...}. If one cannot be measured, {"left_out": reason} takes its place."""
     chosen, samples = sizes(setting.quick), 5 if setting.quick else 50
     shown = ",".join(map(str, chosen))
     parts, third = setting.parts, None if limit is None else limit / 3
@@ -55,14 +55,15 @@ def alternatives(setting, limit):
     if pathlib.Path(cub).exists():
         one("cub", lambda path: setting.run("exec", "--", cub, "--sizes", shown, "--samples", samples, "--output", path), _read)
     else:
-        found["cub"] = {"left_out": "CUB is part of CUDA builds alone"}
+        found["cub"] = {"left_out": "only CUDA builds have CUB"}
     if failures:
         raise Partly("; ".join(failures), found)
     return found
 
 
 def table(found):
-    """[(what both do, elements, our method, our ms, the other, its ms, its time over ours)]; None where it was not timed."""
+    """[(what both do, elements, our method, our ms, the alternative, its ms, its time / our time)]; None if it was not
+    timed."""
     ours = {(row["method"], row["elements"]): row["real_time"]
             for row in found.get("ours", {}).get("benchmarks", ()) if "method" in row}
     theirs = {(row["name"], row["elements"]): row["time_ms"]["median"]

@@ -19,11 +19,11 @@ GRADCOMP_PRESET names the build; without it, the preset follows from the machine
 
 @dataclasses.dataclass
 class Setting:
-    """What all steps need to know."""
+    """What all steps need."""
 
     preset: str
     build: pathlib.Path
-    own_build: bool  # given by --build: it is not built here
+    own_build: bool  # given by --build, so that nothing is built here
     output: pathlib.Path
     quick: bool
     skip: tuple
@@ -34,7 +34,7 @@ class Setting:
 
     @property
     def parts(self):
-        """Where logs and the result files of single steps go."""
+        """The folder of logs and of the result files of single steps."""
         return self.output / "parts"
 
     @property
@@ -45,12 +45,12 @@ class Setting:
         return str(self.build / "bin" / name)
 
     def run(self, *words):
-        """The command line of a verb of ./run for this build."""
+        """The command line that runs a verb of ./run for this build."""
         return ["env", f"GRADCOMP_PRESET={self.preset}", str(self.root / "run"), *map(str, words)]
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """An argument parser whose errors have one line."""
 
     def error(self, message):
         raise GateError(message)
@@ -72,7 +72,7 @@ def _parser():
 
 
 def parse(arguments, presets):
-    """The Setting. Throws GateError."""
+    """Parses the command line. Throws GateError."""
     given = _parser().parse_args(arguments)
     preset = os.environ.get("GRADCOMP_PRESET", "openmp")
     skip = tuple(word for word in given.skip.split(",") if word)
@@ -80,7 +80,7 @@ def parse(arguments, presets):
         if word not in STEPS:
             raise GateError(f"--skip {word}: no such step; there are {', '.join(STEPS)}")
     if set(skip) == set(STEPS):
-        raise GateError("--skip leaves no step")
+        raise GateError("--skip leaves out every step; at least one must remain")
     if preset not in presets:
         raise GateError(f"GRADCOMP_PRESET={preset}: CMakePresets.json has no such preset")
     if given.ranks is not None and not 1 <= given.ranks <= 4096:

@@ -9,7 +9,7 @@ from .steps import Partly
 
 
 def build(setting, limit):
-    """The programs of the preset, without its tests: should one of those not compile, the rest can be measured."""
+    """Builds the programs of the preset without its tests: if a test does not compile, the rest can still be measured."""
     if setting.own_build:
         return {"folder": setting.build.name, "made_here": False}
     children.run(setting.run("build", setting.preset, "programs"), setting.parts / "build.log", limit)
@@ -17,14 +17,14 @@ def build(setting, limit):
 
 
 def read_junit(path):
-    """What ctest counted."""
+    """The numbers that ctest reports."""
     suite = ElementTree.parse(path).getroot()
     failed = [case.get("name") for case in suite.iter("testcase") if case.get("status") == "fail"]
     return {"run": int(suite.get("tests", 0)), "failed": failed, "skipped": int(suite.get("skipped", 0))}
 
 
 def read_skips(path):
-    """{reason: number} of the tests that skipped themselves inside of passed ones."""
+    """{reason: number} of the test cases that skipped themselves in tests that passed."""
     found = {}
     for count, reason in re.findall(r"^skipped (\d+): (.*)$", path.read_text(encoding="utf-8", errors="replace"), re.M):
         found[reason] = found.get(reason, 0) + int(count)
@@ -32,7 +32,7 @@ def read_skips(path):
 
 
 def tests(setting, limit):
-    """Every test of the build."""
+    """Runs every test of the build."""
     log, junit, began = setting.parts / "tests.log", setting.parts / "tests.xml", time.monotonic()
     if not setting.own_build:
         children.run(setting.run("build", setting.preset), setting.parts / "build_tests.log", limit)

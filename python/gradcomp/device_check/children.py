@@ -1,4 +1,4 @@
-"""Runs the programs of a step: what they say goes to a log, they end at a limit, and they end with us."""
+"""Runs the programs of a step. Their output goes to a log, they end at a time limit, and they end when this program ends."""
 import contextlib
 import os
 import shlex
@@ -9,29 +9,30 @@ SECONDS_TO_END = 10
 
 
 class StepFailed(Exception):
-    """One line: why a step has no result."""
+    """The reason why a step has no result, in one line."""
 
 
 def _end(process):
-    """Ends the process and all that it started; mpirun is given the time to take its ranks along."""
+    """Ends the process and all processes that it started; mpirun gets the time to end its ranks."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(SECONDS_TO_END)
-    with contextlib.suppress(ProcessLookupError):  # what the first signal did not end
+    with contextlib.suppress(ProcessLookupError):  # processes that the first signal did not end
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
 def _reason(log):
-    """The line of the log that tells most."""
+    """The line of the log that says most about the failure."""
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
     telling = [line for line in lines if "error" in line.lower()] or lines[-1:]
     return telling[0][:300] if telling else "it said nothing"
 
 
 def run(words, log, limit=None, environment=None, expected=(0,)):
-    """The exit status of a command, one of `expected`. Throws StepFailed for any other, and after `limit` seconds."""
+    """Runs a command and returns its exit status, one of `expected`. Throws StepFailed for any other status, and after `limit`
+    seconds."""
     words = list(map(str, words))
     with log.open("w", encoding="utf-8") as file:
         try:

@@ -13,7 +13,7 @@ RESULT, PAGE = "device.json", "device.md"
 
 
 def all_steps(setting):
-    """In the order in which they run. What is kept for a step, in seconds, is a guess for an H100."""
+    """The steps, in the order in which they run. The seconds that are reserved for a step are a guess for an H100."""
     def bind(work):
         return lambda limit: work(setting, limit)
     step = steps.Step
@@ -28,7 +28,7 @@ def all_steps(setting):
 
 
 def _programs(parts):
-    """What the programs said of their build and machine; None where none ran."""
+    """What the programs report of their build and machine; None if no program ran."""
     records = [record for part in ("bench", "training") for record in parts.get(part, {}).values()]
     records += [parts["alternatives"]["ours"]] if "ours" in parts.get("alternatives", {}) else []
     if not records:
@@ -40,7 +40,7 @@ def _programs(parts):
 
 
 def document(setting, lines, parts, seconds):
-    """The result file."""
+    """The content of the result file."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     context = {"date": now, "seconds": round(seconds, 1), "preset": setting.preset, "quick": setting.quick,
                "ranks": setting.ranks, "minutes": setting.minutes, **machine.commit(setting.root),
@@ -49,9 +49,9 @@ def document(setting, lines, parts, seconds):
 
 
 def check(setting):
-    """Runs everything; the exit status."""
+    """Runs everything and returns the exit status."""
     setting.parts.mkdir(parents=True, exist_ok=True)
-    for name in (RESULT, PAGE):  # an older one must not look like that of this run
+    for name in (RESULT, PAGE):  # an older file must not look like one of this run
         (setting.output / name).unlink(missing_ok=True)
     began = time.monotonic()
     seconds = None if setting.minutes is None else 60 * setting.minutes

@@ -1,4 +1,4 @@
-"""What the programs do not say of themselves: the commit, the driver of the device."""
+"""What the programs do not report: the commit, and the driver of the device."""
 import shutil
 import subprocess
 
@@ -8,7 +8,7 @@ AMD = ("rocm-smi", "--showproductname", "--showdriverversion", "--csv")
 
 
 def _said(words, folder=None):
-    """What a program prints, or None."""
+    """The output of a program, or None."""
     if not shutil.which(words[0]):
         return None
     try:
@@ -19,12 +19,12 @@ def _said(words, folder=None):
 
 
 def commit(root):
-    """{"git_hash", "git_dirty"}; None where the sources are no git checkout."""
+    """{"git_hash", "git_dirty"}; None if the sources are not a git checkout."""
     status = _said(("git", "status", "--porcelain"), root)
     return {"git_hash": _said(("git", "rev-parse", "HEAD"), root), "git_dirty": None if status is None else bool(status)}
 
 
 def driver(preset):
-    """Lines of the tool of the device's maker; empty on hosts and where it is missing."""
+    """The output of the vendor's tool; empty on hosts, and if the tool is missing."""
     said = _said({"cuda": NVIDIA, "hip": AMD}[preset]) if preset in ("cuda", "hip") else None
     return [line.strip() for line in said.splitlines() if line.strip()] if said else []

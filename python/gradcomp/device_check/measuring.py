@@ -1,4 +1,4 @@
-"""The steps that run our own programs: payloads against kept bytes, kernels, training."""
+"""The steps that run our own programs: comparison with the kept bytes, kernels, training."""
 import dataclasses
 import json
 import time
@@ -9,7 +9,7 @@ from . import children
 from .steps import Partly
 
 BASELINE = "docs/baselines/deterministic/figures.json"
-RAW = ("times_ms", "step_times_ms", "curve")  # they stay in the files of the parts
+RAW = ("times_ms", "step_times_ms", "curve")  # the files of the parts keep them
 LARGE = 25_500_000
 KERNELS = "^(read|copy|triad|sgemm|train_step|kernel)"
 
@@ -24,7 +24,8 @@ def read(path):
 
 
 def golden(setting, limit):
-    """Bytes, checksums and allocations of every method against those of the host build: equal on any device."""
+    """Compares bytes, checksums and allocations of every method with those of the host build. They must be equal on every
+    device."""
     path = setting.parts / "golden.json"
     children.run(setting.run("exec", "--", setting.program("gradcomp-bench"), *deterministic.CASES, "--output", path),
                  setting.parts / "golden.log", limit)
@@ -34,21 +35,22 @@ def golden(setting, limit):
              "changes": [dataclasses.asdict(change) for change in changes]}
     wrong = [change.case for change in changes if change.regression]
     if wrong:
-        raise Partly(f"{len(wrong)} figures are not those of the host build, first {wrong[0]}", found)
+        raise Partly(f"{len(wrong)} values differ from those of the host build, first {wrong[0]}", found)
     return found
 
 
 def bench_jobs(quick):
-    """[(name, arguments)]: several processes, so that a limit leaves what is finished."""
+    """[(name, arguments)] of several processes, so that the finished ones remain if the time limit ends the step."""
     if quick:
         return [("kernels", ["--quick", "--filter", KERNELS]), ("methods", ["--quick", "--filter", "^pair/"])]
     return [("kernels", ["--full", "--filter", KERNELS]),
             ("methods_large", ["--full", "--filter", f"^pair/.*/{LARGE}$"]),
-            ("methods", ["--full", "--filter", "^pair/.*/([0-9]{1,7}|[013-9][0-9]{7}|[0-9]{9,})$"])]  # but LARGE
+            ("methods", ["--full", "--filter", "^pair/.*/([0-9]{1,7}|[013-9][0-9]{7}|[0-9]{9,})$"])]  # all except LARGE
 
 
 def _run_jobs(setting, jobs, limit):
-    """{name: record} of [(name, words)]; Partly where some fail. Each gets an equal share of the time that is left."""
+    """Runs [(name, words)] and returns {name: record}. Throws Partly if some fail. Each gets an equal share of the remaining
+    time."""
     records, failures, began = {}, [], time.monotonic()
     for number, (name, words) in enumerate(jobs):
         path = setting.parts / f"{name}.json"
@@ -65,13 +67,13 @@ def _run_jobs(setting, jobs, limit):
 
 
 def bench(setting, limit):
-    """Kernels and methods beside the time to read the same bytes."""
+    """Times kernels and methods, together with a read of the same bytes."""
     program = setting.run("exec", "--", setting.program("gradcomp-bench"))
     return _run_jobs(setting, [(name, [*program, *words]) for name, words in bench_jobs(setting.quick)], limit)
 
 
 def training_jobs(quick):
-    """{name: arguments} of both kinds of models, beside dense controls."""
+    """{name: arguments} of trainings of both kinds of models, with the dense controls."""
     methods = "fp32,fp16,no_exchange,top_k:ratio=0.01,sidco:ratio=0.01,qsgd:bits=4,powersgd:rank=2"
     common = ["--no-controls", "--methods", methods]
     if quick:
@@ -86,7 +88,7 @@ def training_jobs(quick):
 
 
 def training(setting, limit):
-    """A short training of each model; joules per step where the device counts them."""
+    """A short training of each model; with joules per step if the device counts energy."""
     start = setting.run("exec", "-n", setting.ranks, "--", setting.program("gradcomp-train"))
     jobs = [(name, [*start, *words]) for name, words in training_jobs(setting.quick).items()]
     return _run_jobs(setting, jobs, limit)

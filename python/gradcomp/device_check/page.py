@@ -8,7 +8,7 @@ ENDING = {"passed": "passed", "failed": "**failed**", "left out": "left out"}
 
 
 def _machine(context):
-    """Sentences on what ran where."""
+    """Sentences that say what ran where."""
     known = context["programs"]
     dirty = {True: " with changes", False: "", None: ", git is not there"}[context["git_dirty"]]
     lines = [f"Commit {(context['git_hash'] or 'unknown')[:12]}{dirty}; preset `{context['preset']}`; {context['date'][:16]} "
@@ -20,7 +20,7 @@ def _machine(context):
             lines.append(f"**Slowed**: {known['tracer']} traces every system call of these programs.")
     lines += [f"Driver: {line}" for line in context["driver"]]
     if context["quick"]:
-        lines.append("**Quick**: small sizes and few samples; a check of the way, not a measurement.")
+        lines.append("**Quick**: small sizes and few samples; a check that everything runs, not a measurement.")
     return lines
 
 

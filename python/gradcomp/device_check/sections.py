@@ -8,13 +8,13 @@ def _rows(found, *operations):
 
 
 def bandwidth_fraction(row):
-    """Of the rate at which the gradient is read; None where the bytes of a kernel are not declared."""
+    """The fraction of the read bandwidth; None if the kernel does not declare its bytes."""
     passes, ratio = row.get("passes"), row.get("read_limit_ratio")
     return passes / ratio if passes and ratio else None
 
 
 def limits_table(found):
-    """What the device allows, at the largest size, and what a training step makes of it."""
+    """The limits of the device at the largest size, and the share that a training step reaches."""
     rows, limits = [], _rows(found, "read", "copy", "triad")
     largest = max((row["elements"] for row in limits), default=0)
     for row in limits:
@@ -39,7 +39,7 @@ def kernel_table(found):
 
 
 def method_table(found):
-    """Compress and decompress of every method: the size of most interest, and the largest and smallest one."""
+    """Compress and decompress of every method: the main size, and the largest and smallest one."""
     pairs = {}
     for row in _rows(found, "pair"):
         pairs.setdefault(row["method"], {})[row["elements"]] = row
@@ -58,7 +58,7 @@ def method_table(found):
 
 
 def training_table(rows):
-    """A line per method; no speed-up beside missed quality."""
+    """A line per method. A method that misses the quality has no speed-up."""
     header = ["method", "payload per step", "step, median (ms)", "samples/s", "exposed exchange (ms)", "GFLOP/s",
               f"test {rows[0]['metric']}", "speed-up vs fp32", "joules per step"]
     return header, [[f"`{row['label']}`", text.size(row["payload_bytes"]), text.number(row["step_time_ms"]["median"]),

@@ -1,4 +1,4 @@
-"""Runs the steps one after the other: each is timed, a failure of one does not end the others."""
+"""Runs the steps one after the other and times each. If one fails, the others still run."""
 import dataclasses
 import time
 import traceback
@@ -13,8 +13,9 @@ PASSED, FAILED, LEFT_OUT = "passed", "failed", "left out"
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """`work(limit)` returns what the step found, as JSON, or throws StepFailed; it ends within `limit` seconds (None:
-    whenever), of which `reserve` are kept for it while earlier steps run. `found` keeps what it has when it fails."""
+    """`work(limit)` returns the results of the step as JSON, or throws StepFailed. It ends within `limit` seconds (None: no
+    limit). `reserve` seconds are kept for it while earlier steps run. A step that throws Partly keeps the results that it
+    has."""
 
     name: str
     title: str
@@ -24,7 +25,7 @@ class Step:
 
 
 class Partly(StepFailed):
-    """A step that failed, with what it found all the same."""
+    """A step that failed, with the results that it has."""
 
     def __init__(self, line, found):
         super().__init__(line)
@@ -32,12 +33,12 @@ class Partly(StepFailed):
 
 
 def limits(steps, number, left):
-    """Seconds that steps[number] may take of the `left` ones: all but what is kept for those behind it."""
+    """The seconds of the `left` ones that steps[number] may take: all except those that are reserved for later steps."""
     return None if left is None else left - sum(step.reserve for step in steps[number + 1:])
 
 
 def _one(step, limit):
-    """(status, reason, what it found)."""
+    """(status, reason, results)."""
     try:
         if limit is not None and limit <= 0:
             raise StepFailed("no time was left for it (--minutes)")
@@ -46,13 +47,13 @@ def _one(step, limit):
         return FAILED, str(failure), failure.found
     except (StepFailed, ReportError) as failure:
         return FAILED, str(failure), None
-    except (KeyError, TypeError, ValueError, OSError) as error:  # a file of a program that is not as we expect it
+    except (KeyError, TypeError, ValueError, OSError) as error:  # the file of a program has another form than expected
         at = traceback.extract_tb(error.__traceback__)[-1]
         return FAILED, f"{type(error).__name__} {error} ({at.name})", None
 
 
 def run_all(steps, skip, seconds, say):
-    """[{name, title, status, reason, seconds}] and {name: what it found}. `say`: for each line of progress."""
+    """[{name, title, status, reason, seconds}] and {name: results}. `say` is called with each line of progress."""
     started, lines, found, built = time.monotonic(), [], {}, True
     for number, step in enumerate(steps):
         began = time.monotonic()

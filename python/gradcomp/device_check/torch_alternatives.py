@@ -15,7 +15,7 @@ SCALE, DENSITY, LEVELS, BUCKET = 1e-3, 0.01, 7, 512
 
 
 def expressions(torch, x):
-    """{name: (function, check of what it returned)}."""
+    """{name: (function, check of its result)}."""
     count = max(1, int(DENSITY * x.numel()))
     threshold = -SCALE * math.log(DENSITY)
     powers = torch.tensor([1, 2, 4, 8, 16, 32, 64, 128], dtype=torch.uint8, device=x.device)
@@ -59,7 +59,7 @@ def expressions(torch, x):
 
 
 def measure(torch, device, elements, samples):
-    """Rows of one size; the expressions take turns. Throws RuntimeError for a wrong answer."""
+    """The rows of one size. The expressions take turns. Throws RuntimeError if an answer is wrong."""
     generator = torch.Generator().manual_seed(1)
     uniform = torch.rand(elements, generator=generator).clamp_min(1e-12)
     signs = torch.randint(0, 2, (elements,), generator=generator) * 2 - 1
@@ -67,7 +67,7 @@ def measure(torch, device, elements, samples):
     works = expressions(torch, x)
     synchronise = torch.cuda.synchronize if device == "cuda" else (lambda: None)
     for name, (work, check) in works.items():
-        for _ in range(2):  # also a warm-up
+        for _ in range(2):  # untimed
             found = work()
         if not bool(check(found)):
             raise RuntimeError(f"{name} of {elements} elements: wrong answer")

@@ -1,1 +1,1 @@
-"""The statistical gate: are the times, bytes and counts of one build those of another? docs/gate.md"""
+"""The statistical gate, which tells whether a build became slower or changed its bytes or counts: docs/gate.md"""

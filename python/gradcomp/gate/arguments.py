@@ -56,7 +56,7 @@ def _check(options):
     try:
         re.compile(options.filter)
     except re.error as error:
-        raise GateError(f"--filter '{options.filter}' is no regular expression: {error}") from error
+        raise GateError(f"--filter '{options.filter}' is not a regular expression: {error}") from error
     files.require_writable([path for path in (options.json, options.markdown, options.junit, options.keep) if path])
 
 

@@ -14,7 +14,7 @@ MARKS = re.compile(r"\((r|tm)\)|\b(cpu|processor)\b|@", re.IGNORECASE)
 
 
 def machine_class(record):
-    """CPU model (and the device, where the code runs on another one), threads and back end, as a folder's name."""
+    """The name of a folder for a class of machines: CPU model (and device, if the code runs on one), threads and back end."""
     known = record.gradcomp
     device = [] if known["device"] in ("host", known["cpu_model"]) else [known["device"]]
     words = " ".join([known["cpu_model"], *device, f"{known['threads']} threads", known["kokkos_backend"]])
@@ -22,7 +22,7 @@ def machine_class(record):
 
 
 def shorten(path):
-    """Drops the raw times, whose median the statistics beside them hold."""
+    """Drops the raw times; their statistics stay."""
     document = json.loads(path.read_text(encoding="utf-8"))
     for row in document["benchmarks"]:
         row.pop("times_ms", None)
@@ -30,10 +30,10 @@ def shorten(path):
 
 
 def refresh(folder, program, processes, arguments, minimum):
-    """Measures `processes` processes and puts their files in the place of those in `folder`, all or none."""
+    """Measures `processes` processes and replaces the files in `folder` by their files, all or none."""
     folder = pathlib.Path(folder).resolve()
     if folder.exists() and (not folder.is_dir() or any(path.suffix != ".json" for path in folder.iterdir())):
-        raise GateError(f"'{folder}' is not a folder of result files alone; it is not replaced")
+        raise GateError(f"'{folder}' is not replaced: it is not a folder that holds only result files")
     existing = next(parent for parent in folder.parents if parent.is_dir())
     try:
         new = pathlib.Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=existing))

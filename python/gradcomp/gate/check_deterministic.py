@@ -19,7 +19,7 @@ REFRESH = "./run exec -- tools/check_deterministic --refresh"
 
 
 def measure(options):
-    """Writes both result files; returns their figures: (counted, native). Throws GateError."""
+    """Writes both result files and returns their content: (counted, native). Throws GateError."""
     programs = [find_program(build) for build in (options.counted, options.native)]
     options.folder.mkdir(parents=True, exist_ok=True)
     paths = [options.folder / name for name in ("counted.json", "native.json")]
@@ -32,7 +32,7 @@ def measure(options):
 
 
 def report(title, changes, notes):
-    """Prints; returns whether something changed."""
+    """Prints notes and changes; returns whether something changed."""
     for line in [*notes, *map(change_line, changes)]:
         print(f"{title}: {line}")
     return bool(changes)
@@ -42,7 +42,7 @@ def check(options, counted, native):
     """The exit status."""
     changed = report("native build against portable build", *deterministic.compare(counted, native))
     if changed:
-        print("check_deterministic: error: they depend on the build or on the number of threads", file=sys.stderr)
+        print("check_deterministic: error: figures depend on the build or on the number of threads", file=sys.stderr)
         return 1
     if options.refresh:
         options.baseline.parent.mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,7 @@ def check(options, counted, native):
         print(options.baseline)
         return 0
     if report("against the baseline", *deterministic.compare(deterministic.read(options.baseline), counted)):
-        print(f"check_deterministic: error: figures changed; where that is meant, refresh them: {REFRESH}", file=sys.stderr)
+        print(f"check_deterministic: error: figures changed; if that is intended, refresh them: {REFRESH}", file=sys.stderr)
         return 1
     print(f"{len(counted['benchmarks'])} cases: as {options.baseline} says")
     return 0

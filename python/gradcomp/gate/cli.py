@@ -11,7 +11,7 @@ from .guarded import guarded
 
 
 def _arms(options, folder):
-    """(baseline, new), each checked for itself and both for whether they may be compared; the keys that differ."""
+    """(baseline, new), each checked alone and both together, and the keys that differ although they may."""
     chosen, allowed = re.compile(options.filter), options.allow.split(",")
 
     def check(baseline, new):
@@ -31,7 +31,7 @@ def _arms(options, folder):
 
 
 def _compare(options, folder):
-    """The outcome of the two arms."""
+    """Decides and returns the outcome of the two arms."""
     rules = decide.Rules(detect=options.detect / 100, seed=options.seed)
     baseline, new, differing = _arms(options, folder)
     notes = [f"Differs, and may: {words}" for words in differing]

@@ -5,11 +5,11 @@ GRADCOMP = ("cpu_model", "device", "threads", "ranks", "kokkos_backend", "kokkos
             "native_arch", "openblas_core", "tracer", "seeds")
 OPTIONS = ("samples", "seed", "quick")
 ENVIRONMENT = ("OMP_", "KOKKOS_", "OPENBLAS_")
-SOURCE = ("version", "git_hash", "git_dirty")  # the same in all processes of an arm, not between arms
+SOURCE = ("version", "git_hash", "git_dirty")  # equal in all processes of an arm, but not in both arms
 
 
 def keys(process):
-    """{key: value} of what shapes times, beside the code."""
+    """{key: value} of everything besides the code that influences times."""
     known, context = process.record.gradcomp, process.record.context
     found = {"num_cpus": context["num_cpus"]} | {key: known.get(key) for key in GRADCOMP}
     found |= {f"options.{key}": known["options"].get(key) for key in OPTIONS}
@@ -33,7 +33,7 @@ def _case_keys(process, name):
 
 
 def check_arm(arm, minimum):
-    """All processes of an arm ran the same program in the same way, and there are enough of them."""
+    """Throws GateError unless all processes of an arm ran the same program in the same way and there are enough of them."""
     if len(arm.processes) < minimum:
         raise GateError(f"too few processes: {arm.name} has {len(arm.processes)} result files, at least {minimum} are "
                         "needed (one file is one process)")
@@ -57,7 +57,7 @@ def check_arm(arm, minimum):
 
 
 def check(baseline, new, allowed=()):
-    """The keys that differ although `allowed`, as words. Throws GateError for others, and for cases that NEW lacks."""
+    """The allowed keys that differ, as words. Throws GateError if other keys differ, and if NEW does not have all cases."""
     found = differences(keys(baseline.processes[0]), keys(new.processes[0]))
     refused = [item for item in found if item[0] not in allowed]
     if refused:
@@ -72,7 +72,7 @@ def check(baseline, new, allowed=()):
 
 
 def dates_differ(baseline, new):
-    """Whether the arms were measured apart: on different days, or one wholly before the other."""
+    """Whether the arms were measured apart: on different days, or one completely before the other."""
     first, second = ([process.date for process in arm.processes] for arm in (baseline, new))
     if {date[:10] for date in first} != {date[:10] for date in second}:
         return True

@@ -1,4 +1,5 @@
-"""Instructions per case: gradcomp-bench beneath callgrind, which writes a file for each counted call (bench/callgrind.hpp)."""
+"""Counts instructions per case: gradcomp-bench runs under callgrind, which writes a file for each counted call
+(bench/callgrind.hpp)."""
 import json
 import os
 import pathlib
@@ -8,13 +9,13 @@ import tempfile
 
 from .samples import GateError
 
-# One thread; the same kernels of OpenBLAS and libc whatever the machine: callgrind knows AVX2 and nothing wider.
+# One thread, and the same kernels of OpenBLAS and libc on every machine: callgrind knows no vectors wider than AVX2.
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false", "OPENBLAS_CORETYPE": "Haswell"}
 TRIGGER, SUMMARY = "desc: Trigger: Client Request: ", "summary: "
 
 
 def run(words, environment=None):
-    """Runs a command without its output. Throws GateError with the last line of what it said when it fails."""
+    """Runs a command and hides its output. If it fails, throws GateError with the last line of the output."""
     words = list(map(str, words))
     try:
         done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False,
@@ -27,7 +28,7 @@ def run(words, environment=None):
 
 
 def read_counts(folder):
-    """{case: instructions} of callgrind's files in `folder`."""
+    """{case: instructions} from callgrind's files in `folder`."""
     found = {}
     for path in sorted(pathlib.Path(folder).iterdir()):
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -39,7 +40,7 @@ def read_counts(folder):
 
 
 def count(program, arguments, output):
-    """Writes the result file of `program` with a column `instructions` in every row that was counted."""
+    """Writes the result file of `program`, with a column `instructions` in every row that was counted."""
     with tempfile.TemporaryDirectory(prefix="gradcomp-callgrind.") as folder:
         run(["valgrind", "--tool=callgrind", "--collect-atstart=no", f"--callgrind-out-file={folder}/out", program,
              *arguments, "--output", output], ENVIRONMENT)

@@ -6,26 +6,26 @@ from . import exact, significance
 from .samples import GateError
 
 OK, FASTER, REGRESSION, INCONCLUSIVE, NOT_JUDGED = "ok", "faster", "REGRESSION", "inconclusive", "not judged"
-RESOLUTION_MS = 1e-3  # shorter medians are a few ticks of the clock
+RESOLUTION_MS = 1e-3  # a shorter median is only a few ticks of the clock
 
 
 @dataclasses.dataclass(frozen=True)
 class Rules:
-    """What counts as what; shares of the baseline's median."""
+    """The limits of the decision, as shares of the baseline's median."""
 
-    alpha: float = 0.01  # of every test, after Holm's correction
-    floor: float = 0.05  # smaller slow-downs are never called
+    alpha: float = 0.01  # significance level of every test, after Holm's correction
+    floor: float = 0.05  # smaller slow-downs are never reported
     detect: float = 0.15  # slow-down that must be excluded for a pass
-    control: float = 0.25  # A/A spread above which nothing is concluded
-    level: float = 0.95  # of the interval and the bound shown
+    control: float = 0.25  # A/A spread above which a case is inconclusive
+    level: float = 0.95  # confidence level of the interval and of the bound that are shown
     resamples: int = 2000
-    minimum: int = 10  # processes of an arm
+    minimum: int = 10  # smallest number of processes of an arm
     seed: int = 1
 
 
 @dataclasses.dataclass
 class Result:
-    """One case. Times in ms, or in multiples of one read of the gradient when normalised."""
+    """The result of one case. Times are in ms, or if normalised in multiples of one read of the gradient."""
 
     name: str
     verdict: str
@@ -35,18 +35,18 @@ class Result:
     ratio: float | None = None
     low: float | None = None
     high: float | None = None
-    p: float | None = None  # of the slow-down, corrected
-    p_faster: float | None = None  # of the opposite, corrected
-    p_excluded: float | None = None  # of "slower by Rules.detect or more"
-    spread: float | None = None  # of the A/A control
-    spread_bound: float | None = None  # what the spread stays below, by its noise
-    p_control: float | None = None  # of a difference within the control, corrected
-    threshold: float | None = None  # slow-down that would be called
+    p: float | None = None  # p of the slow-down, corrected
+    p_faster: float | None = None  # p of the opposite, corrected
+    p_excluded: float | None = None  # p of "slower by Rules.detect or more"
+    spread: float | None = None  # p of the A/A control
+    spread_bound: float | None = None  # upper bound of the spread, by its noise
+    p_control: float | None = None  # p of a difference within the control, corrected
+    threshold: float | None = None  # slow-down that would be reported
 
 
 @dataclasses.dataclass
 class Outcome:
-    """The whole comparison."""
+    """The outcome of the whole comparison."""
 
     baseline: object
     new: object
@@ -68,7 +68,7 @@ class Outcome:
 
 
 def _unjudged(baseline, new, name, normalised):
-    """Why the times of a case tell nothing, or ''."""
+    """The reason why the times of a case cannot be judged, or ''."""
     if normalised and baseline.cases[name].read_ms is None:
         return "no read limit to divide by"
     short = all(statistics.median(arm.times(name, False)) < RESOLUTION_MS for arm in (baseline, new))
@@ -76,7 +76,7 @@ def _unjudged(baseline, new, name, normalised):
 
 
 def measure(baseline, new, name, normalised, rules):
-    """All figures of a case, p values not yet corrected; no verdict yet."""
+    """The result of a case with uncorrected p values and without a verdict."""
     before, after = baseline.times(name, normalised), new.times(name, normalised)
     first, second = ([before[index] for index in half] for half in baseline.halves)
     ratio = significance.ratio(before, after)
@@ -114,7 +114,7 @@ def _correct(results, column):
 
 
 def compare(baseline, new, normalised, rules, names, notes=()):
-    """Judges the cases `names`, which both arms have. Throws GateError when the samples are too few for so many."""
+    """Judges the cases `names`, which both arms have. Throws GateError if there are too few samples for so many cases."""
     reasons = {name: _unjudged(baseline, new, name, normalised) for name in names}
     count, sizes = list(reasons.values()).count(""), (len(baseline.processes), len(new.processes))
     if not count and not any(case.exact for case in baseline.cases.values()):

@@ -1,4 +1,4 @@
-"""Figures that depend on no clock, alone: bytes, checksums, allocations and instructions of single result files."""
+"""Deterministic figures of single result files: bytes, checksums, allocations and instructions, which depend on no clock."""
 import json
 import pathlib
 
@@ -6,7 +6,7 @@ from . import exact
 from .samples import COUNTS, GateError
 
 CONTEXT = ("program", "compiler", "build_type", "native_arch", "kokkos_version", "kokkos_backend")
-OPTIONS = ("samples", "seed")  # what figures depend on, beside the method and the elements
+OPTIONS = ("samples", "seed")  # what figures depend on, besides the method and the elements
 BUILD = ("compiler", "build_type", "native_arch", "kokkos_version", "kokkos_backend")  # what instructions depend on
 
 
@@ -20,7 +20,7 @@ def is_figure(column):
 
 
 def shorten(document):
-    """What a baseline keeps of a result file."""
+    """The part of a result file that a baseline keeps."""
     known = document["context"]["gradcomp"]
     rows = [{key: value for key, value in row.items() if key in ("name", "method_canonical", "elements") or is_figure(key)}
             for row in document["benchmarks"]]
@@ -29,13 +29,13 @@ def shorten(document):
 
 
 def text(document):
-    """As JSON, a row a line."""
+    """The document as JSON, one line per row."""
     rows = ",\n".join("  " + json.dumps(row) for row in document["benchmarks"])
     return f'{{"context": {json.dumps(document["context"])},\n "benchmarks": [\n{rows}]}}\n'
 
 
 def read(path):
-    """A result file or a baseline, shortened. Throws GateError."""
+    """Reads a result file or a baseline and shortens it. Throws GateError."""
     try:
         document = shorten(json.loads(pathlib.Path(path).read_text(encoding="utf-8")))
         if not document["benchmarks"]:
@@ -51,8 +51,8 @@ def read(path):
 
 
 def compare(baseline, new):
-    """([exact.Change], [note]) of two documents. Cases that only `new` has are a note, no change; instructions of another
-    compiler or build are not compared. Throws GateError when they ran with other options."""
+    """([exact.Change], [note]) of two documents. A case that only `new` has is a note, not a change. Instructions of different
+    compilers or builds are not compared. Throws GateError if the options differ."""
     first, second = (document["context"]["gradcomp"] for document in (baseline, new))
     if first["options"] != second["options"]:
         raise GateError(f"not comparable: options {first['options']} and {second['options']}")

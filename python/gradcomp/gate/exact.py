@@ -1,12 +1,12 @@
-"""Figures that do not depend on the clock: any change of bytes or of a checksum is a regression; so are more
-allocations, and instructions that grow by more than 1 % and 100."""
+"""Compares figures that do not depend on the clock. Any change of bytes or of a checksum is a regression. So are more
+allocations, and instructions that grow by more than 1 % and by more than 100."""
 import dataclasses
 import statistics
 
 from .samples import GateError
 
 INSTRUCTIONS = 0.01  # share by which instruction counts may grow
-SLACK = 100  # instructions by which they may, too: where memory happens to lie moves them by some tens
+SLACK = 100  # instructions by which they may grow, too: the addresses of memory change them by some tens
 
 
 @dataclasses.dataclass
@@ -25,7 +25,7 @@ def _values(arm, name, column):
 
 
 def _one(arm, name, column):
-    """The figure that all processes agree on; the median of instruction counts. Throws GateError."""
+    """The value that all processes agree on; for instructions the median. Throws GateError."""
     values = _values(arm, name, column)
     if column == "instructions" and all(isinstance(value, (int, float)) for value in values):
         return statistics.median_low(values)
@@ -44,7 +44,7 @@ def _worse(column, before, after):
 
 
 def judged(name, column, before, after):
-    """The Change of a figure from `before` to `after`, or None where that is none."""
+    """The Change of a figure from `before` to `after`, or None if it did not change."""
     if before is None or after == before:
         return None
     worse = _worse(column, before, after)
@@ -54,7 +54,8 @@ def judged(name, column, before, after):
 
 
 def changes(baseline, new, names):
-    """[Change] of the cases `names`. A column that only NEW has is no change; one that NEW lost is a regression."""
+    """[Change] of the cases `names`. A column that only NEW has is not a change; one that NEW does not have any more is a
+    regression."""
     found = []
     for name in names:
         columns = list(baseline.processes[0].cases[name].exact)

@@ -29,7 +29,7 @@ while os.getppid() == parent:  # ends with the experiments, however those end
 
 @contextlib.contextmanager
 def load(count):
-    """`count` processes that compute as long as this lasts."""
+    """Runs `count` processes that compute as long as the block lasts."""
     running = []
     try:
         for _ in range(count):
@@ -42,8 +42,8 @@ def load(count):
 
 
 def spread(document, case):
-    """Largest bound of the A/A spread among the judged cases of a comparison whose names match `case`. Throws GateError
-    without any."""
+    """Largest bound of the A/A spread among the judged cases of a comparison whose names match `case`. Throws GateError if
+    there are none."""
     return max(one["spread_bound"] for one in judged(document, case))
 
 
@@ -74,7 +74,7 @@ def compare(program, other, processes, arguments, seed, folder):
 
 
 def _judged(numbers, noise, factor, rules):
-    """One of CASES cases: Holm's correction of the smallest p of so many."""
+    """Judges one of CASES cases: with Holm's correction for the smallest p of so many."""
     before, after = (list(scale * np.exp(noise * numbers.standard_normal(count)))
                      for scale, count in ((1, 2 * rules.minimum), (factor, rules.minimum)))
     halves = range(0, len(before), 2), range(1, len(before), 2)
@@ -88,7 +88,7 @@ def _judged(numbers, noise, factor, rules):
 
 
 def power(trials, noises, seed=1):
-    """(header, rows): share of the verdicts without a change and with SLOWER, a line per noise."""
+    """(header, rows): share of each verdict without a slow-down and with the slow-down SLOWER, a line per noise."""
     numbers, rules = np.random.default_rng(seed), decide.Rules(resamples=200)
     rows = []
     for noise in noises:

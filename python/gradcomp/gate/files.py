@@ -1,4 +1,4 @@
-"""Files that are written all or not at all."""
+"""Writes several files, all or none."""
 import os
 import pathlib
 import tempfile
@@ -7,7 +7,7 @@ from .samples import GateError
 
 
 def require_writable(paths):
-    """Before any work is done: every path may become a file of its own. Throws GateError."""
+    """Call it before any work is done. Throws GateError unless every path can become a file of its own."""
     if len({os.path.realpath(path) for path in paths}) < len(paths):
         raise GateError("two outputs are one file")
     for path in map(pathlib.Path, paths):
@@ -16,7 +16,7 @@ def require_writable(paths):
 
 
 def write_all(contents):
-    """{path: text}: temporary files first, then all of them are renamed."""
+    """Writes {path: text}: first temporary files, then all of them are renamed."""
     made = []
     try:
         for path, text in contents.items():

@@ -1,4 +1,4 @@
-"""How the tools end: bad input is one line, an interrupt takes everything along that was started."""
+"""How the tools end: bad input gives one line, and an interrupt also ends everything that was started."""
 import contextlib
 import os
 import signal
@@ -9,7 +9,7 @@ from gradcomp.errors import ReportError
 
 
 def guarded(program, work):
-    """The exit status of `work()`: 2 for bad input, with one line on stderr; 130 when interrupted or terminated."""
+    """The exit status of `work()`: 2 for bad input, with one line on stderr; 130 if interrupted or terminated."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     try:
@@ -27,7 +27,7 @@ def guarded(program, work):
 
 @contextlib.contextmanager
 def child(words, **options):
-    """A started process, without input; it and all that it starts are killed when the block ends early."""
+    """Starts a process without input. If the block ends early, the process and all that it started are killed."""
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True, **options)
     try:
         yield process

@@ -13,7 +13,7 @@ OURS = ("--output", "--list", "--help", "--version")
 
 
 def find_program(build):
-    """The gradcomp-bench of a build folder, of its bin folder, or the program itself."""
+    """Finds gradcomp-bench in a build folder or in its bin folder; `build` may also be the program itself."""
     path = pathlib.Path(build)
     for candidate in (path, path / "bin" / PROGRAM, path / PROGRAM):
         if candidate.is_file() and os.access(candidate, os.X_OK):
@@ -22,19 +22,19 @@ def find_program(build):
 
 
 def bench_arguments(text):
-    """Words of --bench-args. Throws GateError for options that are the gate's own."""
+    """Splits --bench-args into words. Throws GateError for options that the gate sets itself."""
     try:
         words = shlex.split(text)
     except ValueError as error:
         raise GateError(f"--bench-args '{text}': {error}") from error
     for word in words:
         if word.split("=")[0] in OURS:
-            raise GateError(f"--bench-args: {word} is not for the gate, which writes the results itself")
+            raise GateError(f"--bench-args: {word} is not allowed: the gate sets it itself")
     return words
 
 
 def plan(processes, seed):
-    """Arms in the order in which they run: in every round A1, A2 (the same build) and B once, in random order."""
+    """The arms in the order in which they run: every round has A1, A2 (the same build) and B once, in random order."""
     order, rounds = random.Random(seed), []
     for _ in range(processes):
         arms = ["A1", "A2", "B"]
@@ -44,7 +44,7 @@ def plan(processes, seed):
 
 
 def run_process(program, arguments, path, chosen=EVERY):
-    """One process, which ends with us. Returns what it wrote; throws GateError."""
+    """Runs one process, which ends when this program ends. Returns its result file. Throws GateError."""
     words = [str(program), *arguments, "--output", str(path)]
     try:
         with child(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace") as process:
@@ -58,8 +58,9 @@ def run_process(program, arguments, path, chosen=EVERY):
 
 
 def run_arms(programs, processes, run, seed, check):
-    """Runs A and B in turn; `run`(program, name of the result file) is one process. Returns (arm A, arm B), A with
-    twice the processes. `check`(A, B) is called once both ran: what cannot be compared is not run for hours."""
+    """Runs A and B in turn; `run`(program, name of the result file) is one process. Returns (arm A, arm B); A has twice the
+    processes. `check`(A, B) is called after the first process of each, so that builds that cannot be compared do not run for
+    hours."""
     order, found = plan(processes, seed), {"A": [], "B": []}
     first_half, checked = [], False
     for number, label in enumerate(order, 1):

@@ -1,4 +1,4 @@
-"""What a comparison looks like to people: a table for the terminal, Markdown for a pull request."""
+"""Shows a comparison to people: a table for the terminal, Markdown for a pull request."""
 from gradcomp.output.markdown import table as markdown_table
 from gradcomp.output.text import DASH, number
 from gradcomp.results.provenance import machine
@@ -9,7 +9,7 @@ CONCLUSIONS = {0: "no regression", 1: "REGRESSION", 3: "inconclusive"}
 
 
 def header(outcome):
-    """Column names; the unit of both times is in them."""
+    """Column names, with the unit of both times."""
     unit = "x read" if outcome.normalised else "ms"
     return ["case", f"baseline, {unit}", f"new, {unit}", "ratio", f"{100 * outcome.rules.level:.0f} % interval",
             "p (Holm)", "A/A spread", "its bound", "verdict"]
@@ -20,7 +20,7 @@ def _p(value):
 
 
 def cells(result):
-    """One case."""
+    """The cells of one case."""
     verdict = f"{result.verdict}: {result.reason}" if result.reason else result.verdict
     if result.ratio is None:
         return [result.name] + [DASH] * 7 + [verdict]
@@ -30,7 +30,7 @@ def cells(result):
 
 
 def change_line(change):
-    """A deterministic figure that changed."""
+    """A line on a deterministic figure that changed."""
     return (f"{change.case}: {change.column} {change.baseline} -> {'missing' if change.new is None else change.new} "
             f"({'REGRESSION' if change.regression else 'better'})")
 
@@ -41,7 +41,7 @@ def change_lines(outcome):
 
 
 def conclusion(outcome):
-    """The last line."""
+    """The last line: conclusion and counts."""
     counted = [f"{outcome.count(verdict)} {verdict}" for verdict in (
         decide.REGRESSION, decide.INCONCLUSIVE, decide.FASTER, decide.OK, decide.NOT_JUDGED) if outcome.count(verdict)]
     return (f"{CONCLUSIONS[outcome.status]}: {', '.join(counted)} of {len(outcome.results)} cases; "

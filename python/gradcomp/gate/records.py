@@ -1,4 +1,4 @@
-"""What a comparison looks like to programs: JSON with all figures, JUnit for CI."""
+"""Shows a comparison to programs: JSON with all figures, JUnit for CI."""
 import dataclasses
 import json
 from xml.etree import ElementTree
@@ -10,7 +10,7 @@ KINDS = {decide.REGRESSION: "failure", decide.INCONCLUSIVE: "error", decide.NOT_
 
 
 def document(outcome):
-    """As JSON text."""
+    """The outcome as JSON text."""
     def arm(one):
         return {"name": one.name, "processes": [{"file": process.path.name, "date": process.date}
                                                 for process in one.processes],
@@ -25,7 +25,8 @@ def document(outcome):
 
 
 def junit(outcome):
-    """One testcase per case: regressions fail, inconclusive cases are errors, what was not judged is skipped."""
+    """The outcome as JUnit, one testcase per case: regressions fail, inconclusive cases are errors, cases without a verdict are
+    skipped."""
     changed = {}
     for change, line in zip(outcome.changes, change_lines(outcome), strict=True):
         if change.regression:

@@ -1,4 +1,4 @@
-"""Result files of gradcomp-bench as samples: one file is one process, and its median one sample of every case."""
+"""Result files of gradcomp-bench as samples: one file is one process, and its median is one sample of a case."""
 import dataclasses
 import glob
 import math
@@ -17,19 +17,19 @@ COUNTS = ("payload_bytes", "header_bytes", "allocations", "instructions")
 
 
 class GateError(ReportError):
-    """One line for the user: bad input, or arms that must not be compared."""
+    """An error message of one line for the user: bad input, or arms that must not be compared."""
 
 
 @dataclasses.dataclass
 class Case:
-    """One row: what one process measured of one case."""
+    """One row: the measurement of one case by one process."""
 
     name: str
     time_ms: float  # median of the raw times
-    read_ms: float | None  # median time to read the same gradient, in turn with the calls; None where not measured
-    method: str | None  # with defaults filled in
+    read_ms: float | None  # median time to read the same gradient, in turn with the calls; None if not measured
+    method: str | None  # method with defaults filled in
     elements: int
-    exact: dict  # deterministic figures of the row by column
+    exact: dict  # {column: value} of the deterministic figures
 
 
 @dataclasses.dataclass
@@ -37,7 +37,7 @@ class Process:
     """One result file."""
 
     record: Record
-    cases: dict  # by name, in the order of the file
+    cases: dict  # {name: case}, in the order of the file
 
     @property
     def path(self):
@@ -64,7 +64,7 @@ def _case(path, row):
 
 
 def _check_context(context):
-    """Throws KeyError or TypeError unless the columns that the gate reads are there."""
+    """Throws KeyError or TypeError if a column that the gate reads is missing."""
     known = context["gradcomp"]
     expected: list[tuple[dict, str, type | tuple]] = [(context, "date", str), (context, "num_cpus", int), (known, "options", dict),
                 (known, "environment", dict)]
@@ -74,7 +74,7 @@ def _check_context(context):
 
 
 def read_process(path, chosen=EVERY):
-    """The cases of one file whose names the regular expression `chosen` finds. Throws GateError or ReportError."""
+    """Reads the cases of one file whose names match the regular expression `chosen`. Throws GateError or ReportError."""
     record = read_record(pathlib.Path(path))
     if record.program != PROGRAM:
         raise GateError(f"'{path}' is a result of {record.program}; the gate compares those of {PROGRAM}")
@@ -97,7 +97,7 @@ def read_process(path, chosen=EVERY):
 
 
 def expand(argument):
-    """Paths of a file, of the *.json of a folder, or of a pattern."""
+    """The path of a file, or the paths of the *.json files of a folder or of a pattern."""
     path = pathlib.Path(argument)
     if path.is_dir():
         found = sorted(path.glob("*.json"))
@@ -112,7 +112,7 @@ def expand(argument):
 
 @dataclasses.dataclass
 class Arm:
-    """Processes of one build. `halves`: indices of the two interleaved halves that are compared as A/A control."""
+    """The processes of one build. `halves`: indices of the two interleaved halves that are compared as the A/A control."""
 
     name: str
     processes: list
@@ -123,20 +123,20 @@ class Arm:
         return self.processes[0].cases
 
     def times(self, name, normalised):
-        """One number a process: ms, or multiples of one read of the gradient."""
+        """One number per process: ms, or multiples of one read of the gradient."""
         found = [process.cases[name] for process in self.processes]
         return [case.time_ms / case.read_ms if normalised else case.time_ms for case in found]
 
 
 def make_arm(name, processes, first_half=None):
-    """`processes` in the order in which they ran; `first_half`: indices, every other process when None."""
+    """Makes an arm. `processes` are in the order in which they ran; `first_half`: indices, or None for every other process."""
     indices = range(len(processes))
     first = list(indices[::2]) if first_half is None else first_half
     return Arm(name, processes, (first, [index for index in indices if index not in first]))
 
 
 def read_arm(name, argument, chosen):
-    """An arm from files, in the order of their dates."""
+    """Makes an arm from files, in the order of their dates."""
     processes = [read_process(path, chosen) for path in expand(argument)]
     processes.sort(key=lambda process: (process.date, str(process.path)))
     return make_arm(name, processes)

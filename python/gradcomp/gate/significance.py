@@ -7,8 +7,8 @@ from scipy import stats
 
 
 def slower(baseline, new):
-    """One-sided p of the Mann-Whitney U test that `new` tends to be above `baseline`: exact, however many samples. Ties
-    between the arms count against the finding, so that p stays an upper bound."""
+    """One-sided p of the Mann-Whitney U test that `new` tends to be above `baseline`; exact for any number of samples. Ties
+    between the arms count against the finding, so that p is an upper bound."""
     values = np.concatenate([new, baseline])
     order = np.lexsort((np.repeat([0, 1], [len(new), len(baseline)]), values))  # in a tie, `new` comes first: lower
     ranks = np.empty(len(values))
@@ -17,12 +17,12 @@ def slower(baseline, new):
 
 
 def smallest_p(first, second):
-    """The p of arms that do not overlap at all."""
+    """The smallest possible p: that of arms that do not overlap."""
     return 1 / math.comb(first + second, first)
 
 
 def holm(values):
-    """p values corrected for their number (Holm 1979), in the same order."""
+    """The p values, corrected for their number (Holm 1979), in the same order."""
     adjusted, running = [0.0] * len(values), 0.0
     for rank, index in enumerate(sorted(range(len(values)), key=values.__getitem__)):
         running = max(running, min(1.0, (len(values) - rank) * values[index]))
@@ -31,7 +31,7 @@ def holm(values):
 
 
 def ratio(baseline, new):
-    """Ratio of the medians, above 1 when `new` is slower."""
+    """Ratio of the medians: above 1 if `new` is slower."""
     return float(np.median(new) / np.median(baseline))
 
 
@@ -50,12 +50,12 @@ def interval(baseline, new, level, resamples, seed, name):
 
 
 def spread(first, second):
-    """How far the medians of two arms of the same build lie apart: larger over smaller - 1."""
+    """How far apart the medians of two arms of the same build are: larger / smaller - 1."""
     one, other = float(np.median(first)), float(np.median(second))
     return max(one, other) / min(one, other) - 1
 
 
 def spread_bound(first, second, level, resamples, seed, name):
-    """What `spread` stays below with probability `level`, by bootstrap: two medians may be close by chance."""
+    """An upper bound of `spread` with probability `level`, by bootstrap: two medians may be close by chance."""
     ratios = _resampled(first, second, resamples, seed, name)
     return float(np.quantile(np.maximum(ratios, 1 / ratios), level)) - 1

@@ -1,1 +1,1 @@
-"""Throughput and instruction counts night after night: which commit made what slower? docs/history.md"""
+"""Compares throughput and instruction counts night after night and names the commit that made a case slower: docs/history.md"""

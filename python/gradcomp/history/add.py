@@ -1,4 +1,4 @@
-"""Adds a night to a history: all of its files, or nothing."""
+"""Adds a night to a history: all of its files or none."""
 import datetime
 import hashlib
 import json
@@ -16,7 +16,8 @@ from . import nights
 
 
 def _sort(arguments):
-    """(processes with times, the file with instruction counts or None). Names on stderr what has no gate."""
+    """(processes with times, the file with instruction counts or None). Results without a gate are named on stderr and left
+    out."""
     timed, counted = [], []
     for path in dict.fromkeys(path.resolve() for argument in arguments for path in samples.expand(argument)):
         record = read_record(path)
@@ -28,7 +29,7 @@ def _sort(arguments):
         is_counted = any("instructions" in row for row in record.rows)
         (counted if is_counted else timed).append(samples.read_process(path))
     if not timed and not counted:
-        raise GateError(f"nothing to add: no result of {PROGRAM} in {', '.join(map(str, arguments))}")
+        raise GateError(f"nothing to add: there is no result of {PROGRAM} in {', '.join(map(str, arguments))}")
     if len(counted) > 1:
         raise GateError(f"two files hold instruction counts: '{counted[0].path}' and '{counted[1].path}'; a night has one")
     return timed, counted[0] if counted else None
@@ -44,8 +45,8 @@ def _split(timed, counted, good):
     if len(commits) == 2 and good in commits and timed and (not counted or _commit(counted) != good):
         commits.remove(good)
     if len(commits) > 1:
-        raise GateError(f"the records are of several commits: {', '.join(commits)}; a night has one, and beside it only the "
-                        f"last good one ({good or 'there is none yet'}), measured in turn")
+        raise GateError(f"the records are of several commits: {', '.join(commits)}; a night has one, and may hold the last "
+                        f"good one ({good or 'there is none yet'}) too, measured in turn with it")
     new = [process for process in timed if _commit(process) == commits[0]]
     return commits[0], new, [process for process in timed if process not in new]
 
@@ -57,7 +58,7 @@ def _check(processes, dirty_allowed):
             raise GateError(f"'{process.path}' names no commit: its program was built outside a git repository")
         if known["git_dirty"] and not dirty_allowed:
             raise GateError(f"'{process.path}' is of a dirty build: commit {known['git_hash']} with changes that nobody can "
-                            "look up; --allow-dirty takes it all the same")
+                            "look up; --allow-dirty accepts it")
 
 
 def _write(folder, about, arms, counted):
@@ -75,8 +76,8 @@ def _write(folder, about, arms, counted):
 
 
 def add(history, arguments, dirty_allowed=False, good=None):
-    """Adds the night that the result files `arguments` hold; `good` is the last good commit. Returns (night, whether it is
-    new). Throws GateError."""
+    """Adds the night of the result files `arguments`; `good` is the last good commit. Returns (night, whether it is new).
+    Throws GateError."""
     history = pathlib.Path(history).resolve()
     existing = nights.read(history)
     timed, counted = _sort(arguments)

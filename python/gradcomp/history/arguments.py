@@ -85,7 +85,7 @@ def _parser():
 
 def parse(words):
     """The options, checked. Throws GateError; --help, and what argparse refuses, ends the program."""
-    taken = iter(words)  # these take their value although it begins with dashes
+    taken = iter(words)  # argparse takes the values of these options although they begin with dashes
     options = _parser().parse_args([f"{word}={next(taken, '')}" if word in ("--bench-args", "--count-args") else word
                                     for word in taken])
     known = vars(options)

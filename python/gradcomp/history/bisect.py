@@ -18,16 +18,17 @@ def _say(line):
 
 
 def _end_points(options, judged):
-    """(good, bad, night whose options the trials use): as given, or as the open regression of the case says."""
+    """(good, bad, night whose options the trials use): the given commits, or those of the open regression of the case."""
     if options.good and options.bad:
         return options.good, options.bad, judged[-1]
     if options.good or options.bad:
-        raise GateError("--good and --bad belong together: two commits, or neither where the regression is an open one")
+        raise GateError("--good and --bad belong together: give both, or none if the regression is open")
     open_ones = regressions.find(judged)
     found = [one for one in open_ones if one.case == options.case]
     if not found:
         cases = ", ".join(dict.fromkeys(one.case for one in open_ones)) or "none"
-        raise GateError(f"'{options.case}' has no open regression; open are: {cases}. --good A --bad B bisects all the same")
+        raise GateError(f"'{options.case}' has no open regression; open are: {cases}. --good A --bad B bisects without an open "
+                        "regression")
     one = next((one for one in found if one.measure == "instructions"), found[0])
     if options.by is None:
         options.by = trials.INSTRUCTIONS if one.measure == "instructions" else trials.TIMES
@@ -35,7 +36,7 @@ def _end_points(options, judged):
 
 
 def _try(tried, test, commits, place):
-    """Tests one commit, says so, remembers it."""
+    """Tests one commit, prints the answer and remembers it."""
     commit, subject = commits[place]
     told, words = test(commit)
     answer = {True: "slower", False: "good", None: "skipped"}[told]
@@ -45,7 +46,7 @@ def _try(tried, test, commits, place):
 
 
 def _search(options, arguments, commits, good, folder):
-    """(places where the first slow commit may be, what was tried); no place where the last commit is not slower."""
+    """(places where the first slow commit may be, trials); no places if the last commit is not slower."""
     tried = []
     names = ("good", "other")
     with repository.work_trees(options.repository, folder, names, good) as trees:
@@ -60,7 +61,7 @@ def _search(options, arguments, commits, good, folder):
 
 
 def _conclusion(options, found, tried, last):
-    """One line."""
+    """The conclusion in one line."""
     if not found:
         return f"{options.case}: {last[0][:12]} is not slower than {options.good_commit[:12]}: {tried[-1]['words']}"
     if len(found) == 1:
@@ -70,7 +71,7 @@ def _conclusion(options, found, tried, last):
 
 
 def bisect(options, judged):
-    """The exit status: 0 one commit is named, 3 it cannot be told. Keeps what was found in the history."""
+    """Bisects and writes the result into the history. Exit status: 0 if one commit is named, 3 if none can be named."""
     good, bad, night = _end_points(options, judged)
     counts = night.counts()
     counted = counts and any(row["name"] == options.case for row in counts["benchmarks"])
@@ -81,7 +82,7 @@ def bisect(options, judged):
     arguments = interleave.bench_arguments(options.bench_args) or trials.bench_arguments(night, options.case, options.by)
     commits = repository.between(options.repository, good, bad)
     if not commits:
-        raise GateError(f"no commit lies after {good} up to {bad}")
+        raise GateError(f"there is no commit after {good} up to {bad}")
     options.good_commit = repository.git(options.repository, "rev-parse", f"{good}^{{commit}}").strip()
     _say(f"{len(commits)} commits after {good} up to {bad}, by {options.by}; measured with {' '.join(arguments)}")
     with tempfile.TemporaryDirectory(prefix="gradcomp-history.") as folder:

@@ -17,7 +17,7 @@ NOT_COMPARABLE = 2
 
 
 def _times(baseline, new):
-    """The gate's outcome of two arms, in turn or normalised."""
+    """The gate's outcome of two arms, which were measured in turn or are normalised."""
     for arm in (baseline, new):
         comparable.check_arm(arm, RULES.minimum)
     comparable.check(baseline, new)
@@ -30,7 +30,7 @@ def _compare(baseline, night):
     old, new = baseline.arm(), night.arm()
     for what, one, other in (("times", old, new), ("instruction counts", before, after)):
         if one and not other:
-            raise GateError(f"night {night.name} lacks {what}, which night {baseline.name} has")
+            raise GateError(f"night {night.name} has no {what}, but night {baseline.name} has")
     control = night.arm(nights.CONTROL)
     if control and control.processes[0].record.gradcomp["git_hash"] == baseline.commit:
         old = control
@@ -42,7 +42,7 @@ def _compare(baseline, night):
 
 
 def _against(which, compared):
-    """Cases and changes as dictionaries; against the anchor, regressions alone."""
+    """Cases and changes as dictionaries; against the anchor only regressions."""
     outcome, changes, _ = compared
     cases = [dataclasses.asdict(case) | {"against": which} for case in (outcome.results if outcome else [])
              if which == GOOD or case.verdict == decide.REGRESSION]
@@ -51,7 +51,7 @@ def _against(which, compared):
 
 
 def judge(night, good, anchor):
-    """The verdict, as JSON holds it."""
+    """The verdict as it is kept in JSON."""
     verdict = {"schema_version": 1, "rules": dataclasses.asdict(RULES), GOOD: good and good.name,
                ANCHOR: anchor and anchor.name, "status": 0, "conclusion": nights.FIRST, "in_turn": False, "cases": [],
                "changes": [], "notes": []}
@@ -80,8 +80,8 @@ def judge(night, good, anchor):
 
 
 def baselines(history_nights):
-    """(night, last good night before it, anchor) for each, and at last (None, ...) for the night to come. A night must have
-    been judged before the next one is asked for."""
+    """(night, last good night before it, anchor) for each night, and finally (None, ...) for the next night to come. Each night
+    must be judged before the next one is taken."""
     good = anchor = None
     for night in history_nights:
         yield night, good, anchor
@@ -93,8 +93,8 @@ def baselines(history_nights):
 
 
 def check(history_nights):
-    """Judges what has no verdict by the baselines that count now, and keeps it; returns the baseline of the next night, or
-    None."""
+    """Judges the nights without a verdict against their present baselines and keeps the verdicts. Returns the baseline of the
+    next night, or None."""
     for night, good, anchor in baselines(history_nights):
         if night is None:
             return good
@@ -105,7 +105,7 @@ def check(history_nights):
 
 
 def last_good(history):
-    """The night that the next one is compared with, or None where the history has none yet."""
+    """The night with which the next one is compared, or None if the history has none yet."""
     return check(nights.read(history))
 
 
@@ -117,5 +117,5 @@ def judged(history):
 
 
 def status(night):
-    """Exit status of a judged night; what was accepted is none to stop for."""
+    """Exit status of a judged night; 0 if the night was accepted."""
     return 0 if night.accepted else night.verdict["status"]

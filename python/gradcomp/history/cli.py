@@ -8,7 +8,7 @@ from . import add, arguments, bisect, check, measure, nights, page, regressions
 
 
 def _report(options):
-    """Judges what has no verdict, prints the newest night's, returns the exit status."""
+    """Judges the nights without a verdict, prints the verdict of the newest one and returns the exit status."""
     judged = check.judged(options.history)
     newest = judged[-1]
     verdict = newest.verdict

@@ -1,17 +1,17 @@
-"""One figure a case: its throughput and its instructions per night, with the gate's verdicts as marks."""
+"""Draws one figure per case: its throughput and instructions per night, with the gate's verdicts as marks."""
 from gradcomp.gate.decide import FASTER, INCONCLUSIVE, NOT_JUDGED, OK, REGRESSION
 from gradcomp.report.plots import matplotlib, plt
 
 from .series import ACCEPTED, FIRST, GOOD, INSTRUCTIONS, NOT_COMPARABLE
 
-# Shape and colour both tell the verdict: (marker, face, edge).
+# Shape and colour both show the verdict: (marker, face, edge).
 STYLES = {
     GOOD: ("o", "#0072B2", "#0072B2"), OK: ("o", "#0072B2", "#0072B2"), FASTER: ("^", "#009E73", "#009E73"),
     REGRESSION: ("v", "#D55E00", "#D55E00"), INCONCLUSIVE: ("o", "white", "#7F7F7F"), NOT_JUDGED: (".", "#7F7F7F", "#7F7F7F"),
     FIRST: ("s", "#000000", "#000000"), ACCEPTED: ("s", "#000000", "#000000"), NOT_COMPARABLE: ("x", "#7F7F7F", "#7F7F7F"),
 }
 NAMES = {GOOD: "ok"}
-LABELS = 24  # commits written along the axis at most
+LABELS = 24  # largest number of commits written along the axis
 
 
 def _panel(axis, unit, points):

@@ -1,4 +1,4 @@
-"""gradcomp-history night: builds, measures, adds, judges and draws: all that a runner does in one night."""
+"""gradcomp-history night: builds, measures, adds, judges and draws, which is all that a runner does in one night."""
 import pathlib
 import shutil
 import sys
@@ -10,10 +10,10 @@ from gradcomp.gate.samples import PROGRAM, GateError
 from . import add, check
 from .building import Unbuildable, build
 
-# HISTORY/programs/COMMIT/gradcomp-bench: of the last good night, to be measured in turn with the next; and of the newest one,
-# which may be accepted.
+# HISTORY/programs/COMMIT/gradcomp-bench: the program of the last good night, which is measured in turn with the next one, and
+# that of the newest night, which may be accepted.
 KEPT = "programs"
-METHODS = "top_k:ratio=0.01,sidco:ratio=0.01,qsgd:bits=4,ef_sign,powersgd:rank=4"  # those of slurm/experiments/nightly.toml
+METHODS = "top_k:ratio=0.01,sidco:ratio=0.01,qsgd:bits=4,ef_sign,powersgd:rank=4"  # the methods of slurm/experiments/nightly.toml
 TIMED = f"--sizes 1048576 --samples 40 --filter ^(compress|decompress)/ --methods {METHODS}"
 COUNTED = "--sizes 16384 --samples 1 --filter ^(compress|decompress)/"  # as tools/check_deterministic does, every method
 
@@ -23,7 +23,7 @@ def _say(line):
 
 
 def _kept(history, good):
-    """The program of the last good night where it was kept and still starts, or None."""
+    """The program of the last good night if it was kept and still starts, or None."""
     program = pathlib.Path(history) / KEPT / good.commit / PROGRAM if good else None
     if not program or not program.exists():
         return None
@@ -36,7 +36,7 @@ def _kept(history, good):
 
 
 def _keep(history, program, commits):
-    """Keeps the program of commits[0], tonight's, beside that of commits[1], the last good one; older ones go."""
+    """Keeps the program of commits[0] (tonight) and that of commits[1] (the last good night); removes older ones."""
     folder = pathlib.Path(history) / KEPT
     folder.mkdir(exist_ok=True)
     new = pathlib.Path(tempfile.mkdtemp(prefix=".new.", dir=folder))
@@ -53,7 +53,8 @@ def _keep(history, program, commits):
 
 
 def _measure_times(options, program, kept, folder):
-    """`--processes` processes of the new program; where the last good one was kept, twice as many of it, in turn."""
+    """Measures `--processes` processes of the new program. If the last good program was kept, twice as many of it run in
+    turn."""
     words = interleave.bench_arguments(options.bench_args)
 
     def run(chosen, name):

@@ -1,5 +1,5 @@
-"""A history: a folder with one folder for each night. What a night measured never changes; beside it lie the gate's verdict,
-which can be computed anew, and the acceptance of a meant change."""
+"""A history: a folder with one folder for each night. Measurements never change. The verdict beside them can be computed again.
+A file of acceptance says that a change was intended."""
 import dataclasses
 import json
 import pathlib
@@ -9,7 +9,7 @@ from gradcomp.gate.samples import GateError
 from gradcomp.results.reading import read_json
 
 ABOUT, VERDICT, ACCEPTED, COUNTS = "night.json", "verdict.json", "accepted.json", "counts.json"
-TIMES, CONTROL = "times", "control"  # processes of the night's commit; those of the last good one, measured in turn
+TIMES, CONTROL = "times", "control"  # processes of the night's commit; processes of the last good commit, measured in turn
 BISECTIONS = "bisections"
 FIRST = "the first night: there is nothing to compare it with"
 
@@ -39,12 +39,12 @@ class Night:
 
     @property
     def verdict(self):
-        """What the gate last said, or None."""
+        """The verdict that was kept last, or None."""
         return self._optional(VERDICT)
 
     @property
     def accepted(self):
-        """The reason why this night is good whatever the gate says, or None."""
+        """The reason why this night was accepted as good whatever the gate says, or None."""
         found = self._optional(ACCEPTED)
         return found and found["reason"]
 
@@ -65,7 +65,7 @@ def read(history):
     if history.exists() and not history.is_dir():
         raise GateError(f"the history '{history}' is not a folder")
     nights = []
-    for path in sorted(history.glob(f"[!.]*/{ABOUT}")):  # with a dot: what a killed `add` left
+    for path in sorted(history.glob(f"[!.]*/{ABOUT}")):  # names with a dot: remains of an interrupted `add`
         about = read_json(path)
         if not isinstance(about, dict) or about.get("schema_version") != 1:
             raise GateError(f"'{path}': its schema_version is unknown to this program, which knows 1")
@@ -74,10 +74,10 @@ def read(history):
 
 
 def require(history):
-    """read(), but at least one night."""
+    """read(), which must find at least one night."""
     nights = read(history)
     if not nights:
-        raise GateError(f"no nights in '{history}': gradcomp-history add '{history}' RESULTS... adds the first")
+        raise GateError(f"there are no nights in '{history}'; gradcomp-history add '{history}' RESULTS... adds the first one")
     return nights
 
 
@@ -85,10 +85,11 @@ def find(nights, commit):
     """The newest night of a commit. Throws GateError."""
     found = [night for night in nights if len(commit) >= 6 and night.commit.startswith(commit[:len(night.commit)])]
     if not found:
-        raise GateError(f"no night of commit '{commit}'; there are {', '.join(dict.fromkeys(n.commit for n in nights))}")
+        known = ", ".join(dict.fromkeys(night.commit for night in nights))
+        raise GateError(f"there is no night of commit '{commit}'; there are nights of {known}")
     return found[-1]
 
 
 def text(document):
-    """As JSON text."""
+    """The value as JSON text."""
     return json.dumps(document, indent=1) + "\n"

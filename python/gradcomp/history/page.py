@@ -1,4 +1,4 @@
-"""The page: open regressions with their commits, what the gate said of each night, a figure for each case."""
+"""The page: open regressions with their commits, the verdict of each night, and a figure for each case."""
 import io
 import pathlib
 
@@ -12,7 +12,7 @@ STATES = {0: "good", 1: "REGRESSION", check.NOT_COMPARABLE: "not comparable", 3:
 
 
 def _figure(name, drawn, caption):
-    """As SVG that holds its text as text: a third of the size, and to be searched."""
+    """The figure as SVG that keeps text as text: a third of the size, and searchable."""
     figure, alternative = drawn
     buffer = io.BytesIO()
     with plt.rc_context({"svg.fonttype": "none"}):
@@ -22,7 +22,7 @@ def _figure(name, drawn, caption):
 
 
 def sentence(history, one):
-    """A regression in words, with what to do next where the commit is not known yet."""
+    """A regression in words; if the commit is not known yet, with what to do next."""
     words = f"{one.case}: {one.words}; since night {one.first.date}, {one.suspects}."
     if one.drift:
         return words + " No single night was over the gate's limit: many small steps add up."
@@ -40,7 +40,7 @@ def _night_row(night):
 
 
 def _cases(judged, found):
-    """[Plot]: cases with open regressions first."""
+    """[Plot] of all cases; those with open regressions come first."""
     drawn, plots = series.collect(judged), []
     slow = {one.case for one in found}
     for place, name in enumerate(sorted(drawn, key=lambda name: (name not in slow, name))):
@@ -57,7 +57,7 @@ def _newest_context(night):
 
 
 def sections(history, judged, found, count):
-    """[Section] of one history."""
+    """The [Section] list of one history."""
     shown = judged[-count:]
     of_class = judged[-1].about["class"]
     first = build.Section(f"Open regressions: {of_class}")
@@ -84,7 +84,7 @@ def sections(history, judged, found, count):
 
 
 def page(histories, source, count):
-    """The page as text; every night has its verdict then."""
+    """The page as text. Judges every night that has no verdict yet."""
     parts, total = [], 0
     for history in histories:
         judged = check.judged(history)

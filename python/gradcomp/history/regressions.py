@@ -1,4 +1,4 @@
-"""Open regressions: which case is slower or costs more since which night, and which commit made it so."""
+"""Open regressions: which case is slower or costs more, since which night, and by which commit."""
 import dataclasses
 import pathlib
 
@@ -14,22 +14,23 @@ TIME = "time"
 
 @dataclasses.dataclass
 class Regression:
-    """`good`: the last night that was still right; `first`: the first that was not; `words`: what the newest verdict says."""
+    """`good`: the last night that was still good; `first`: the first one that was not; `words`: the text of the newest
+    verdict."""
 
     case: str
     measure: str  # TIME or the column of a deterministic figure
     good: nights.Night
     first: nights.Night
     words: str
-    drift: bool  # against the anchor alone: many small steps, none of which the gate calls
-    commits: list | None = None  # (commit, subject) that may have done it; None where git cannot tell
-    bisected: str = ""  # the case that a bisection named the commit by: this one, or another size of it
+    drift: bool  # found only against the anchor: many small steps that the gate does not report alone
+    commits: list | None = None  # (commit, subject) of all commits that may be the cause; None if git does not know them
+    bisected: str = ""  # the case whose bisection named the commit: this one, or another size of it
 
     @property
     def suspects(self):
-        """One line for people."""
+        """The suspected commits in one line."""
         if self.good.commit == self.first.commit:
-            return f"none: both nights measured commit {self.first.commit}, so that the machine changed and not the code"
+            return f"none: both nights measured commit {self.first.commit}, so the machine changed and not the code"
         if self.commits is None:
             return f"after {self.good.commit}, up to {self.first.commit} (git does not know both)"
         if len(self.commits) == 1:
@@ -39,7 +40,7 @@ class Regression:
 
 
 def _found(verdict):
-    """({(case, measure): (words, drift)} of regressions, what was judged and is none)."""
+    """({(case, measure): (words, drift)} of regressions, the (case, measure) that were judged and are not regressions)."""
     bad, fine = {}, set()
     for case in verdict["cases"]:
         key = (case["name"], TIME)
@@ -56,9 +57,10 @@ def _found(verdict):
 
 
 def find(judged):
-    """[Regression] that are open after the newest of the judged nights. An inconclusive night neither opens nor closes one."""
+    """The regressions that are open after the newest of the judged nights. An inconclusive night neither opens nor closes
+    one."""
     by_name, open_ones, right = {night.name: night for night in judged}, {}, {}
-    compared = None  # the night before that could be compared: its deterministic figures were judged, every one
+    compared = None  # the last night before that could be compared: all of its deterministic figures were judged
     for night in judged:
         verdict = night.verdict
         if night.accepted or verdict[check.GOOD] is None:
@@ -86,18 +88,18 @@ def find(judged):
 
 
 def bisections(history):
-    """What `bisect` found so far, oldest first."""
+    """The results of `bisect` so far, oldest first."""
     return [read_json(path) for path in sorted((history / nights.BISECTIONS).glob("*.json"))]
 
 
 def _kind(case):
-    """Operation and method without the size: a commit that slows one size is looked for once."""
+    """Operation and method without the size: the commit is the same for all sizes of a case."""
     return case.rsplit("/", 1)[0]
 
 
 def name_commits(found, source, known):
-    """Fills in the commits of [Regression]: what lies between the nights in the repository `source`, and of these the one
-    that a bisection named."""
+    """Fills in the commits of regressions: those between the two nights in the repository `source`, and the one that a
+    bisection named."""
     for one in found:
         one.commits = repository.between_or_none(source, one.good.commit, one.first.commit)
         for bisection in known:
@@ -112,5 +114,5 @@ def name_commits(found, source, known):
 
 
 def named(history, judged, source):
-    """[Regression] that are open, their commits named as far as git and bisections know them."""
+    """The open regressions, with their commits as far as git and bisections know them."""
     return name_commits(find(judged), source, bisections(pathlib.Path(history)))

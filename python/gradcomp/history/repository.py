@@ -1,4 +1,4 @@
-"""What git knows of commits: their subjects, those between two nights, work trees to build them in."""
+"""Asks git for commits: their subjects, those between two nights, and work trees in which they are built."""
 import contextlib
 import pathlib
 import shutil
@@ -8,7 +8,7 @@ from gradcomp.gate.samples import GateError
 
 
 def git(repository, *words):
-    """What git printed. Throws GateError with its first line of complaint."""
+    """The output of git. Throws GateError with the first line of its error."""
     try:
         done = subprocess.run(["git", "-C", str(repository), *words], capture_output=True, text=True, check=False)
     except OSError as error:
@@ -20,8 +20,8 @@ def git(repository, *words):
 
 
 def between(repository, good, bad):
-    """[(commit, subject)] after `good` up to `bad`, oldest first; of merges the first parents alone. Throws GateError when
-    the commits are unknown or `bad` does not follow `good`."""
+    """[(commit, subject)] after `good` up to `bad`, oldest first, along first parents. Throws GateError if a commit is unknown
+    or if `bad` does not follow `good`."""
     git(repository, "rev-parse", "--verify", "--quiet", f"{good}^{{commit}}")
     ancestors = git(repository, "rev-list", "--first-parent", f"{bad}").split()
     start = git(repository, "rev-parse", f"{good}^{{commit}}").strip()
@@ -32,7 +32,7 @@ def between(repository, good, bad):
 
 
 def between_or_none(repository, good, bad):
-    """between(), or None where git cannot tell."""
+    """between(), or None if git does not know the commits."""
     try:
         return between(repository, good, bad)
     except GateError:
@@ -41,7 +41,7 @@ def between_or_none(repository, good, bad):
 
 @contextlib.contextmanager
 def work_trees(repository, folder, names, commit):
-    """{name: path} of work trees below `folder`; they vanish from the repository and the disk at the end, come what may."""
+    """{name: path} of work trees below `folder`. They are removed from the repository and the disk in every case."""
     repository = pathlib.Path(repository).resolve()
     paths = {name: pathlib.Path(folder) / name for name in names}
     try:

@@ -1,10 +1,10 @@
-"""Bisection over commits of which some cannot be tested."""
+"""Bisection over commits, some of which cannot be tested."""
 
 
 def search(count, test):
-    """[first, ..., last]: the places among 0 to count - 1 where the first bad one may be; more than one only where those
-    before the last could not be tested. What lies before 0 is good, and count - 1 is bad. `test`(place) is True for bad,
-    False for good, None for what cannot be tested; it is called for about log2(count) places."""
+    """[first, ..., last]: the places among 0 to count - 1 where the first bad commit may be. There are several only if those
+    before the last cannot be tested. The commit before place 0 is good, and that at count - 1 is bad. `test`(place) is True for
+    bad, False for good, and None if the commit cannot be tested. It is called for about log2(count) places."""
     low, high, untested = -1, count - 1, set()
     while True:
         left = [place for place in range(low + 1, high) if place not in untested]

@@ -1,4 +1,4 @@
-"""What a page draws: throughput and instructions of every case, a point a night."""
+"""The data of the figures: throughput and instructions of every case, one point per night."""
 import dataclasses
 
 from gradcomp.gate import significance
@@ -24,7 +24,7 @@ class Point:
 
 
 def _state(night, verdict, key, judged):
-    """What the gate said of this point; `judged`: what it said of the case or the figure, or None for nothing."""
+    """The mark of this point; `judged`: the verdict of its case or figure, or None if there is none."""
     if verdict[check.GOOD] is None:
         return FIRST
     if night.accepted:
@@ -43,7 +43,8 @@ def _interval(values, name):
 
 
 def _throughput(arm, name):
-    """(values of the processes, unit). Reading the gradient takes its part of the same night's noise, and travels."""
+    """(values of the processes, unit). Divided by the time to read the gradient, times contain less noise of the night and can
+    be compared between machines."""
     cases = [process.cases[name] for process in arm.processes]
     if all(case.read_ms for case in cases):
         return [case.read_ms / case.time_ms for case in cases], SHARE
@@ -51,7 +52,7 @@ def _throughput(arm, name):
 
 
 def collect(judged):
-    """{case: {(measure, unit): [Point]}} of judged nights, in the order of the newest."""
+    """{case: {(measure, unit): [Point]}} of judged nights, with cases in the order of the newest night."""
     found = {}
     for number, night in enumerate(judged):
         verdict, arm, counts = night.verdict, night.arm(), night.counts()

@@ -1,4 +1,4 @@
-"""Tests one commit against the good one: builds it in a work tree and measures one case, by instructions or by times."""
+"""Tests one commit against the good commit: builds it in a work tree and measures one case, by instructions or by times."""
 import re
 
 from gradcomp.gate import comparable, counting, decide, exact, interleave, samples
@@ -13,11 +13,12 @@ PRESETS = {INSTRUCTIONS: "serial-kk", TIMES: "openmp"}  # as tools/check_determi
 
 
 class WrongBuild(GateError):
-    """A program of another commit than the one that was to be built: no answer of this bisection can be trusted."""
+    """The program was built from another commit than intended, so no answer of this bisection can be trusted."""
 
 
 class Trials:
-    """The good commit's build, and one work tree for all others: built one after the other, each build reuses the last."""
+    """One work tree for the good commit and one for all others. The others are built one after the other, so each build reuses
+    the last one."""
 
     def __init__(self, options, arguments, folder, trees):
         self.options, self.arguments, self.folder, self.trees, self.measured = options, arguments, folder, trees, 0
@@ -36,7 +37,7 @@ class Trials:
         return self.folder / f"{self.measured:04d}.json"
 
     def _process(self, program, commit, path, counted=False):
-        """One process whose result is of that commit and holds the case. Throws Unbuildable."""
+        """Runs one process, whose result must be of that commit and hold the case. Throws Unbuildable."""
         try:
             if counted:
                 counting.count(program, self.arguments, path)
@@ -65,14 +66,14 @@ class Trials:
             self.count = self._count(self.program, good)
 
     def slower(self, commit):
-        """(True, False or None for "cannot tell", words) of a commit against the good one."""
+        """(answer, words) of a commit against the good one: True for slower, False for not slower, None for unknown."""
         try:
             program = self._program("other", commit)
             return self._by_instructions(program, commit) if self.options.by == INSTRUCTIONS else (
                 self._by_times(program, commit))
         except WrongBuild:
             raise
-        except (Unbuildable, GateError) as error:  # also one whose results cannot be compared with the good one's
+        except (Unbuildable, GateError) as error:  # also a commit whose results cannot be compared with those of the good one
             return None, str(error)
 
     def _by_instructions(self, program, commit):
@@ -99,10 +100,10 @@ class Trials:
 
 
 def bench_arguments(night, case, by):
-    """Options of gradcomp-bench that measure this case alone, as the night did. Throws GateError."""
+    """Options of gradcomp-bench that measure only this case, as the night did. Throws GateError."""
     path = night.folder / nights.COUNTS if by == INSTRUCTIONS else night.folder / nights.TIMES / "001.json"
     if not path.exists():
-        raise GateError(f"night {night.name} holds no {by}: --by names the other")
+        raise GateError(f"night {night.name} has no {by}; choose the other one with --by")
     document = read_json(path)
     rows = {row["name"]: row for row in document["benchmarks"]}
     if case not in rows:

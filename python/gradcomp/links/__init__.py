@@ -1,1 +1,1 @@
-"""Nodes in network namespaces of one machine, joined by links that are really shaped."""
+"""Nodes in network namespaces of one machine, joined by links that the kernel shapes."""

@@ -1,4 +1,4 @@
-"""What a link between two nodes carries, measured by a plain TCP stream: python3 calibrate.py send|receive ADDRESS SECONDS."""
+"""Measures the rate of a link between two nodes by a plain TCP stream: python3 calibrate.py send|receive ADDRESS SECONDS."""
 import socket
 import sys
 import time
@@ -7,7 +7,7 @@ PORT, CHUNK = 17717, 1 << 18
 
 
 def receive(address, _):
-    """Prints bits per second of one stream, its first tenth left out: the bucket is full at first."""
+    """Prints the bits per second of one stream, without its first tenth: the token bucket is full at first."""
     with socket.create_server((address, PORT)) as server:
         print("listening", flush=True)
         peer, _ = server.accept()
@@ -21,7 +21,7 @@ def receive(address, _):
 
 
 def send(address, seconds):
-    """For so many seconds."""
+    """Sends for so many seconds."""
     with socket.create_connection((address, PORT), timeout=10) as peer:
         end = time.monotonic() + seconds
         while time.monotonic() < end:

@@ -25,7 +25,7 @@ that of the job; 2: bad input, or the links do not carry the rate; 130: interrup
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """An argument parser whose errors have one line."""
 
     def error(self, message):
         raise ReportError(message)
@@ -40,7 +40,7 @@ def _count(least, most):
 
 
 def parse(arguments):
-    """The options. Throws ReportError."""
+    """Parses the options. Throws ReportError."""
     parser = Parser(prog="shaped-links", usage="shaped-links --rate RATE [OPTIONS] -- COMMAND...", epilog=EPILOG,
                     description="Runs an MPI program on nodes of this machine that are joined by shaped links.")
     parser.add_argument("--nodes", type=_count(2, MOST_NODES), default=2, metavar="N", help="number of nodes (default: %(default)s)")
@@ -62,14 +62,14 @@ def parse(arguments):
 
 
 def why_not():
-    """Why there can be no links here, or None."""
+    """The reason why links cannot be made here, or None."""
     missing = [name for name in NEEDED if not shutil.which(name)]
     if missing:
         return f"{', '.join(missing)} missing: start with ./run exec -- tools/shaped-links"
     if os.geteuid() != 0 or subprocess.run([*NAMESPACES, "true"], capture_output=True, check=False).returncode:
-        return "links need root, and leave to make namespaces"
+        return "links need root and the right to make namespaces"
     said = subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=False).stdout.splitlines()[:1]
-    return None if said and "Open MPI) 5" in said[0] else "mpirun is not that of Open MPI 5, whose settings the links need"
+    return None if said and "Open MPI) 5" in said[0] else "mpirun is not from Open MPI 5, whose settings the links need"
 
 
 def _work(arguments):
@@ -78,7 +78,7 @@ def _work(arguments):
     if reason:
         raise ReportError(reason)
     if not shutil.which(options.command[0]):
-        raise ReportError(f"no command '{options.command[0]}': is it built? (./run build openmp)")
+        raise ReportError(f"there is no command '{options.command[0]}'; ./run build openmp builds the programs")
     job = {"nodes": options.nodes, "bits": options.rate.bits, "ranks_per_node": options.ranks_per_node,
            "threads": options.threads, "command": [str(shutil.which(options.command[0])), *options.command[1:]]}
     with tempfile.TemporaryFile("w+", encoding="utf-8") as report:
@@ -96,5 +96,5 @@ def _work(arguments):
 
 
 def main(arguments=None):
-    """Returns the exit status."""
+    """Runs the command over shaped links and returns its exit status."""
     return guarded("shaped-links", lambda: _work(arguments))

@@ -1,4 +1,4 @@
-"""What runs in namespaces of its own: makes the nodes, measures a link, runs the job, counts what travelled."""
+"""The part that runs in namespaces of its own: makes the nodes, measures a link, runs the job and counts the bytes sent."""
 import json
 import os
 import pathlib
@@ -11,12 +11,12 @@ from gradcomp.errors import ReportError
 from .rate import Rate
 
 HERE = pathlib.Path(__file__).resolve().parent
-FRAME = 66  # bytes of Ethernet, IP and TCP headers in every packet, its time stamps among them
-LOWEST, HIGHEST = 0.80, 1.05  # measured over asked
+FRAME = 66  # bytes of Ethernet, IP and TCP headers in every packet, with time stamps
+LOWEST, HIGHEST = 0.80, 1.05  # measured / requested rate
 
 
 def _run(words):
-    """Throws ReportError with the last line that it said."""
+    """Runs a command. Throws ReportError with the last line of its output if it fails."""
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         said = (done.stderr.strip() or "it says nothing").splitlines()[-1]
@@ -29,7 +29,7 @@ def _on(node):
 
 
 def require_rate(found, rate):
-    """Throws ReportError unless a link carries what was asked for. Headers take 5 %."""
+    """Throws ReportError unless a link reaches the requested rate; headers take 5 %."""
     if not LOWEST <= found / rate.bits <= HIGHEST:
         raise ReportError(f"the links carry {found / 1e6:.3g} Mbit/s where {rate.bits / 1e6:g} were asked for: this machine is "
                           "too slow for that rate, or something else keeps it busy")
@@ -46,7 +46,7 @@ def calibrate(seconds=1.0):
 
 
 def sent(nodes):
-    """{node: (bytes, packets)} that left each node."""
+    """{node: (bytes, packets)} that each node sent."""
     counters = {}
     for i in range(1, nodes + 1):
         said = _run(["tc", "-n", f"n{i}", "-s", "qdisc", "show", "dev", "eth0"])
@@ -56,24 +56,24 @@ def sent(nodes):
 
 
 def environment(job, cores):
-    """Of mpirun and the ranks."""
+    """The environment of mpirun and of the ranks."""
     ranks = job["nodes"] * job["ranks_per_node"]
     threads = job["threads"] or max(1, cores // ranks)
     found = os.environ | {
         "OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "false", "GRADCOMP_SHAPED_LINK": Rate(job["bits"]).text,
         "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "sm,tcp,self", "OMPI_MCA_btl_tcp_if_include": "10.77.0.0/24",
-        # otherwise Open MPI carries the two directions of an exchange one after the other: dense looks twice as slow as it is
+        # otherwise Open MPI carries the two directions of an exchange one after the other, and dense seems twice as slow as it is
         "OMPI_MCA_btl_tcp_flags": "send",
         "PRTE_MCA_plm_ssh_agent": str(HERE / "agent"), "PRTE_MCA_prte_if_include": "10.77.0.0/24",
         "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "TMPDIR": "/run/gradcomp/node"}
-    if ranks * (threads + 1) > cores:  # who waits in MPI leaves the core to who computes
+    if ranks * (threads + 1) > cores:  # ranks that wait in MPI yield the core to ranks that compute
         found["OMPI_MCA_mpi_yield_when_idle"] = "1"
         found["KOKKOS_DISABLE_WARNINGS"] = "1"
     return found
 
 
 def job_words(job):
-    """The job, started on n1 as on a login node."""
+    """The command line of the job, which starts on n1 as on a login node."""
     slots = job["ranks_per_node"]
     hosts = ",".join(f"n{i}:{slots}" for i in range(1, job["nodes"] + 1))
     return [str(HERE / "agent"), "n1", "exec", "mpirun", "-n", str(slots * job["nodes"]), "-H", hosts,
@@ -87,7 +87,7 @@ def main(job):
     calibrated = calibrate()
     require_rate(calibrated, rate)
     before = sent(nodes)
-    quoted = ["'" + word.replace("'", "'\\''") + "'" for word in job["command"]]  # the agent hands a line to a shell, as ssh
+    quoted = ["'" + word.replace("'", "'\\''") + "'" for word in job["command"]]  # the agent passes a line to a shell, as ssh does
     status = subprocess.run([*job_words(job), *quoted], env=environment(job, len(os.sched_getaffinity(0))),
                             check=False).returncode
     after = sent(nodes)

@@ -1,1 +1,1 @@
-"""Mutation tests: mutants of a folder's sources, built in a copy of the tree, and the tests that must notice them."""
+"""Mutation tests: builds mutants of a folder's sources in a copy of the tree and runs the tests that must notice them."""

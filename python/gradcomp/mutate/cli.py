@@ -20,7 +20,7 @@ docs/testing.md says what survived and why."""
 
 def _count(text):
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no count: 1, 2, ...")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a count; allowed: 1, 2, ...")
     return int(text)
 
 
@@ -47,7 +47,7 @@ def _say(text):
 
 
 def _mutate(options, folder):
-    """One folder, to its end."""
+    """Tests all mutants of one folder."""
     project, results = options.project.resolve(), options.project / "results/mutation"
     results.mkdir(parents=True, exist_ok=True)
     stages = folder.stages[:1] if options.quick else folder.stages

@@ -1,4 +1,4 @@
-"""Which folders can be mutated, and the tests that cover each: folders.toml."""
+"""Reads folders.toml: the folders that can be mutated, and the tests that cover each."""
 import dataclasses
 import pathlib
 import tomllib
@@ -10,14 +10,14 @@ TABLE = pathlib.Path(__file__).with_name("folders.toml")
 
 @dataclasses.dataclass(frozen=True)
 class Stage:
-    """Tests that run together, after what they need is built."""
+    """Tests that run together, after the targets that they need are built."""
     run: str
     targets: tuple = ()
 
 
 @dataclasses.dataclass(frozen=True)
 class Folder:
-    """Sources that are mutated; `library` is what they are compiled into, or None."""
+    """Sources that are mutated; `library` is the library that they are compiled into, or None."""
     name: str
     path: str
     stages: tuple
@@ -35,13 +35,13 @@ def read(table):
                                                       for stage in one["stages"]),
                              build, excluded, one.get("library")) for name, one in settings.items()}
     except (tomllib.TOMLDecodeError, KeyError) as error:
-        raise ReportError(f"'{table}' is no table of folders: {error}") from error
+        raise ReportError(f"'{table}' is not a table of folders: {error}") from error
 
 
 def find(folders, wish):
-    """The folder of that name or path. Throws ReportError."""
+    """The folder with this name or path. Throws ReportError."""
     wish = wish.rstrip("/")
     for folder in folders.values():
         if wish in (folder.name, folder.path):
             return folder
-    raise ReportError(f"no folder '{wish}': there are {', '.join(folders)}")
+    raise ReportError(f"there is no folder '{wish}'; allowed: {', '.join(folders)}")

@@ -1,4 +1,4 @@
-"""The mutants of a folder, as universalmutator's rules make them, and a random order of them that a seed repeats."""
+"""The mutants of a folder, made by the rules of universalmutator, and a random order of them that a seed repeats."""
 import ast
 import contextlib
 import dataclasses
@@ -14,18 +14,18 @@ RULES[".hpp"] = RULES[".cpp"]
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Mutant:
-    """One line of a file (relative to the tree, counted from 1) that is replaced."""
+    """A replacement of one line (counted from 1) of a file (relative to the tree)."""
     file: str
     line: int
     before: str
     after: str
 
     def place(self, seed):
-        """Of the mutant in the order that belongs to the seed."""
+        """The place of the mutant in the order of the seed."""
         return hashlib.sha256(f"{seed}\n{self.file}:{self.line}\n{self.before}\n{self.after}".encode()).hexdigest()
 
     def apply(self, text):
-        """The mutated text."""
+        """The text of the file with this mutant."""
         lines = text.splitlines(keepends=True)
         assert lines[self.line - 1] == self.before
         lines[self.line - 1] = self.after
@@ -36,13 +36,13 @@ def _rules():
     try:
         from universalmutator.mutator import mutants_regexp
     except ImportError as error:
-        raise ReportError("universalmutator is missing: start this tool by ./run mutate, which installs it") from error
+        raise ReportError("universalmutator is missing: start this tool with ./run mutate, which installs it") from error
     return mutants_regexp
 
 
 def _pointless(before, after):
-    """Whether a change almost surely does not build: of < > & * without spaces around them (clang-format leaves none at
-    templates, references and pointers), of digits within a name, or a jump behind a line."""
+    """Whether a change almost surely does not build: it changes < > & * without spaces around them (which are templates,
+    references and pointers after clang-format) or digits within a name, or it adds a jump after a line."""
     if after.count("\n") > before.count("\n"):
         return True
     at = next((place for place, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), 0)
@@ -63,18 +63,18 @@ def of_folder(tree, folder):
     for path in sorted((pathlib.Path(tree) / folder.path).rglob("*")):
         if path.suffix in RULES:
             source = path.read_text(encoding="utf-8").splitlines(keepends=True)
-            with contextlib.redirect_stdout(io.StringIO()):  # it names its rules
+            with contextlib.redirect_stdout(io.StringIO()):  # universalmutator prints its rules
                 made = rules(source, ruleFiles=RULES[path.suffix], ignorePatterns=list(folder.excluded))
             name = path.relative_to(tree).as_posix()
             found += [Mutant(name, number, source[number - 1], after) for number, after, *_ in made
                       if path.suffix == ".py" or not _pointless(source[number - 1], after)]
     if not found:
-        raise ReportError(f"no mutants of '{folder.path}': it holds no sources in C++ or Python")
+        raise ReportError(f"'{folder.path}' has no mutants: it holds no sources in C++ or Python")
     return sorted(set(found))
 
 
 def ordered(mutants, seed):
-    """A random order: the first N are a sample, and a larger sample begins with a smaller one."""
+    """A random order: the first N are a sample, and a larger sample begins with the smaller one."""
     return sorted(mutants, key=lambda one: one.place(seed))
 
 
@@ -87,5 +87,5 @@ def _parsed(text):
 
 
 def same_program(before, after):
-    """Whether two texts in Python mean the same but for docstrings and comments. Throws SyntaxError."""
+    """Whether two Python texts differ only in docstrings and comments. Throws SyntaxError."""
     return _parsed(before) == _parsed(after)

@@ -1,4 +1,4 @@
-"""What became of each mutant: a record that grows while a run goes on, and the page that is written at its end."""
+"""The outcome of each mutant: a record that grows during a run, and a page that is written at its end."""
 import collections
 import dataclasses
 import json
@@ -14,8 +14,8 @@ COUNTED = (KILLED, SURVIVED)
 
 
 class Record:
-    """Outcomes of mutants by mutant, in NAME.part.json; `finish` makes NAME.json and NAME.md of them. `setting` says of what
-    they are; with the same files and seed a run goes on where the last one was interrupted, or ended."""
+    """The outcomes of mutants, kept in NAME.part.json; `finish` makes NAME.json and NAME.md. `setting` describes what was
+    tested. With the same files and seed, a run continues where the last one was interrupted or ended."""
 
     def __init__(self, folder, name, setting):
         self._part, self._whole = folder / f"{name}.part.json", folder / f"{name}.json"
@@ -30,28 +30,28 @@ class Record:
         return all(found["setting"][key] == self._setting[key] for key in keys)
 
     def keep_all_but_survivors(self):
-        """Begins with the last whole record, unless a run like this one was interrupted. Throws ReportError when the record is
+        """Starts from the last complete record, unless a run like this one was interrupted. Throws ReportError if the record is
         of other sources."""
         if self._part.exists() and self.outcomes:
             return
         if not self._whole.exists():
-            raise ReportError(f"no '{self._whole}' whose survivors could be tried again")
+            raise ReportError(f"there is no '{self._whole}' whose survivors could be tried again")
         found = _read(self._whole)
         if not self._same(found, "sources", "seed"):
             raise ReportError(f"'{self._whole}' is of other sources or of another seed")
         self.outcomes = _all_but_survivors(found)
 
     def add(self, mutant, outcome):
-        """Keeps an outcome: (status, by what)."""
+        """Keeps an outcome: (status, cause)."""
         self.outcomes[mutant] = outcome
         files.write_all({self._part: _text(self._setting, self.outcomes)})
 
     def counted(self):
-        """Mutants that a score counts."""
+        """Number of mutants that the score counts."""
         return sum(status in COUNTED for status, _ in self.outcomes.values())
 
     def finish(self, everything):
-        """Writes the record and the page, and returns the score in words. `everything`: no mutant was left out."""
+        """Writes the record and the page and returns the score in words. `everything`: whether all mutants were tested."""
         summary = summarise(self.outcomes)
         files.write_all({self._whole: _text(self._setting | {"everything": everything}, self.outcomes, summary),
                          self._page: page(self._setting, self.outcomes, summary)})
@@ -63,7 +63,7 @@ def _read(path):
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, json.JSONDecodeError) as error:
-        raise ReportError(f"'{path}' is no record of mutants: {error}") from error
+        raise ReportError(f"'{path}' is not a record of mutants: {error}") from error
 
 
 def _outcomes(found):
@@ -103,7 +103,7 @@ def sentence(summary):
 
 
 def page(setting, outcomes, summary):
-    """The survivors, by place."""
+    """The page of survivors, in the order of their places."""
     lines = [f"# Mutants of {setting['path']}", "", f"{sentence(summary)[0].upper()}{sentence(summary)[1:]}. Commit "
              f"{setting['commit']}, seed {setting['seed']}.", "", "Tests:", *(f"- `{test}`" for test in setting["tests"]), ""]
     for mutant in sorted(mutant for mutant, (status, _) in outcomes.items() if status == SURVIVED):

@@ -1,4 +1,4 @@
-"""The copy of the work tree in which mutants are built: the user's own is only read."""
+"""The copy of the work tree in which mutants are built. The work tree of the user is only read."""
 import contextlib
 import fcntl
 import hashlib
@@ -15,7 +15,7 @@ def _sources(project):
 
 
 def refresh(project, tree):
-    """Makes the copy equal to the work tree again; files that are equal keep their time, and so what was built of them."""
+    """Makes the copy equal to the work tree again. Equal files keep their time, so that they are not built again."""
     names = _sources(project)
     wanted = {tree / name for name in names}
     for top in tree.iterdir():
@@ -31,7 +31,7 @@ def refresh(project, tree):
 
 
 def digest(project, below=""):
-    """Of the names and contents of the sources below a folder, pages left out."""
+    """A digest of the names and contents of the sources below a folder, without pages."""
     found = hashlib.sha256()
     for name in _sources(project):
         if name.startswith(below) and not name.endswith(".md"):
@@ -41,7 +41,8 @@ def digest(project, below=""):
 
 @contextlib.contextmanager
 def copied(project):
-    """The path of the copy, build/mutation/tree, for as long as the block runs; one run at a time uses it. Throws ReportError."""
+    """The path of the copy, build/mutation/tree, which is locked for this run while the block runs. Throws ReportError if it is
+    in use."""
     home = pathlib.Path(project) / "build/mutation"
     tree = home / "tree"
     tree.mkdir(parents=True, exist_ok=True)

@@ -15,15 +15,15 @@ from gradcomp.gate.guarded import child
 from .mutants import same_program
 
 KILLED, SURVIVED, UNBUILDABLE, EQUIVALENT = "killed", "survived", "does not build", "equivalent"
-# A mutant may allocate or write without end: KiB of address space, and blocks of 1 KiB in one file.
+# Limits, since a mutant may allocate or write without end: KiB of address space, and blocks of 1 KiB in one file.
 LIMITS = "ulimit -v 33554432; ulimit -f 4194304; "
-# Mutants are not worth a place in the cache of compilations.
+# Mutants should not fill the cache of compilations.
 CACHE = {"CCACHE_READONLY": "1"}
 
 
 @dataclasses.dataclass
 class Bench:
-    """A folder in a tree whose tests pass as it is."""
+    """A folder in a tree, whose tests pass without a mutant."""
     tree: pathlib.Path
     folder: object
     limits: list   # seconds for the tests of each stage
@@ -31,7 +31,7 @@ class Bench:
 
 
 def _run(command, tree, limit=None, **environment):
-    """(exit status, or None when it ran past the limit in seconds; the last line with FAILED in it, or of all)."""
+    """(exit status, or None after `limit` seconds; the last line with FAILED in it, or the last line)."""
     with tempfile.TemporaryDirectory(prefix="mut", ignore_cleanup_errors=True) as scratch, \
             tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
         environment = os.environ | {"TMPDIR": scratch, "GRADCOMP_BIN": str(tree / "build/openmp/bin"),
@@ -41,7 +41,7 @@ def _run(command, tree, limit=None, **environment):
                 status = process.wait(limit)
             except subprocess.TimeoutExpired:
                 status = None
-            for number in (signal.SIGTERM, signal.SIGKILL):  # mpirun takes its ranks along when it is asked to end
+            for number in (signal.SIGTERM, signal.SIGKILL):  # mpirun ends its ranks if it is asked to end
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, number)
                 with contextlib.suppress(subprocess.TimeoutExpired):
@@ -62,17 +62,17 @@ def _library(tree, folder):
 
 
 def prepare(tree, folder, factor, say):
-    """Builds and tests the tree without a mutant. A test may later take `factor` times as long, and a minute. Throws
-    ReportError when a test fails."""
+    """Builds and tests the tree without a mutant. Later a test may take `factor` times as long, plus a minute. Throws
+    ReportError if a test fails."""
     limits = []
     for stage in folder.stages:
         status, said = _build(folder, stage, tree)
         if status != 0:
-            raise ReportError(f"'{folder.path}' does not build as it is: {said}")
+            raise ReportError(f"'{folder.path}' does not build without a mutant: {said}")
         began = time.monotonic()
         status, said = _run(stage.run, tree)
         if status != 0:
-            raise ReportError(f"the tests of '{folder.path}' fail as it is: {stage.run}: {said}")
+            raise ReportError(f"the tests of '{folder.path}' fail without a mutant: {stage.run}: {said}")
         limits.append(60 + factor * (time.monotonic() - began))
         say(f"{stage.run.split()[0]}: passes without a mutant in {time.monotonic() - began:.0f} s")
     return Bench(tree, folder, limits, _library(tree, folder))
@@ -89,7 +89,7 @@ def _tried(bench, mutant, before, after):
         status, said = _build(bench.folder, stage, bench.tree, **CACHE)
         if status != 0:
             return UNBUILDABLE, said
-        # What a header changes may be in another library.
+        # A change of a header may affect other libraries.
         if number == 0 and mutant.file.endswith(".cpp") and _library(bench.tree, bench.folder) == bench.built:
             return EQUIVALENT, ""
         status, said = _run(stage.run, bench.tree, limit)
@@ -99,7 +99,7 @@ def _tried(bench, mutant, before, after):
 
 
 def judge(bench, mutant):
-    """(KILLED, SURVIVED, UNBUILDABLE or EQUIVALENT; by what). The source is as it was afterwards, come what may."""
+    """(KILLED, SURVIVED, UNBUILDABLE or EQUIVALENT; cause). The source is restored in every case."""
     path = bench.tree / mutant.file
     before = path.read_text(encoding="utf-8")
     after = mutant.apply(before)

@@ -1,1 +1,1 @@
-"""How results are put into words, tables and files."""
+"""Puts results into words, tables and files."""

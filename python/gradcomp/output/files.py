@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Writes a file completely or not at all."""
 import os
 import pathlib
 import tempfile
@@ -7,7 +7,7 @@ from gradcomp.errors import ReportError
 
 
 def write_whole(path, text):
-    """Under a temporary name in the same folder, then renamed. Throws ReportError."""
+    """Writes under a temporary name in the same folder, then renames. Throws ReportError."""
     path = pathlib.Path(path)
     made = None
     try:

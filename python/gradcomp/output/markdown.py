@@ -6,6 +6,6 @@ def _cell(value):
 
 
 def table(header, rows):
-    """The lines of a table: its first column is text, all others are numbers."""
+    """The lines of a table whose first column is text and whose other columns are numbers."""
     lines = ["| " + " | ".join(map(_cell, header)) + " |", "|---" + "|---:" * (len(header) - 1) + "|"]
     return lines + ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]

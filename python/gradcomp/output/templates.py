@@ -7,7 +7,7 @@ from . import markdown
 
 
 def fill(folder, name, **values):
-    """The text that a template of `folder` makes of the values. HTML is escaped, Markdown is not."""
+    """The text of a template of `folder`, filled with the values. HTML is escaped, Markdown is not."""
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(folder), autoescape=name.endswith(".html.j2"), trim_blocks=True,
                                      lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
     environment.filters["base64"] = lambda data: base64.b64encode(data).decode("ascii")

@@ -1,4 +1,4 @@
-"""Numbers and sentences, as the tables and captions show them."""
+"""Formats numbers and sentences for tables and captions."""
 import math
 
 DASH = "\N{EN DASH}"
@@ -36,7 +36,7 @@ def percent(fraction):
 
 
 def quality(metric, value):
-    """A figure of quality: accuracies as per cent."""
+    """A value of quality; accuracies as per cent."""
     return percent(value) if metric == "accuracy" else number(value)
 
 
@@ -46,7 +46,7 @@ def ratio(value):
 
 
 def crossover(label, at):
-    """A sentence on where a method starts to pay."""
+    """A sentence that says at which size a method starts to pay."""
     if at is None:
         return f"{label} does not beat the best dense control at the largest size measured"
     if at == 0:

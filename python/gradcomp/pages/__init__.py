@@ -1,1 +1,1 @@
-"""The pages of docs/results that tools measure: each from records that the repository keeps."""
+"""The pages of docs/results that tools measure. Each is made from records that the repository keeps."""

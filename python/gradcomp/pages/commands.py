@@ -1,4 +1,4 @@
-"""What the tools that measure and write a page of docs/results have in common."""
+"""Functions that all tools for pages of docs/results share."""
 import os
 import shlex
 import shutil
@@ -9,11 +9,11 @@ from gradcomp.results.records import ROOT
 
 
 class Failed(Exception):
-    """One line for the user."""
+    """An error message of one line for the user."""
 
 
 def command(*words):
-    """Runs a program on all CPUs and returns what it printed."""
+    """Runs a program on all CPUs and returns its output."""
     line = list(map(str, words))
     os.sched_setaffinity(0, CPUS)
     try:
@@ -32,7 +32,7 @@ def command(*words):
 
 
 def require_programs(tool, *programs):
-    """Fails unless the programs are on PATH."""
+    """Throws Failed unless the programs are on PATH."""
     for program in programs:
         if not shutil.which(program):
             raise Failed(f"{program} is not on PATH; start with ./run exec -- tools/{tool}")

@@ -1,4 +1,4 @@
-"""The named comparisons of docs/results/training.md, from comparisons.toml, and the commands that they are made by."""
+"""The named comparisons of docs/results/training.md, from comparisons.toml, and the commands that measure them."""
 import dataclasses
 import pathlib
 import tomllib
@@ -10,20 +10,20 @@ TABLE = pathlib.Path(__file__).with_name("comparisons.toml")
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """What is learned, by which model and how. All runs of a task take their rates from docs/rates/NAME.json."""
+    """The data set, the model and the options of training. All runs of a task take their rates from docs/rates/NAME.json."""
 
-    name: str  # without one: at the rate of --lr
-    data: str  # `kjv` stands for its file
+    name: str  # without a name, runs use the rate of --lr
+    data: str  # `kjv` stands for the file of the text
     options: tuple
-    batch: int  # over all ranks
+    batch: int  # batch over all ranks
     steps: int
     evaluations: int
     target: str
-    tuning_steps: int = 0  # of a trial; 0: `steps`
-    middles: tuple = ()  # (method, the middle of the rates that are tried for it), where that is not the rate of `options`
+    tuning_steps: int = 0  # steps of a trial; 0: `steps`
+    middles: tuple = ()  # (method, middle of the rates that are tried for it), if it is not the rate of `options`
 
     def specs(self, methods):
-        """The methods as the command line has them."""
+        """The method specs as the command line takes them."""
         middles = dict(self.middles)
         return [f"{spec}:lr={middles[spec]}" if spec in middles else spec for spec in methods]
 
@@ -37,11 +37,11 @@ class Run:
     methods: tuple
     ranks: int = 2
     seeds: int = 3
-    controls: bool = False  # fp32, fp16, bf16 and no_exchange beside the methods
+    controls: bool = False  # adds fp32, fp16, bf16 and no_exchange to the methods
     options: tuple = ()
     link: str = ""  # emulated
-    period: int = 1  # of its slowest strategy, which divides steps and blocks
-    bar: tuple | None = None  # (metric, what fp32 is to reach, of what that is said)
+    period: int = 1  # longest period of its strategies, which divides steps and blocks
+    bar: tuple | None = None  # (metric, value that fp32 must reach, source of this value)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Comparison:
 
 
 def _specs(lists, words):
-    """The methods that `words` name, each list in the place of its name."""
+    """The methods that `words` name; a list takes the place of its name."""
     found = []
     for word in words:
         found += _specs(lists, lists[word[1:]]) if word.startswith("@") else [word]
@@ -90,7 +90,7 @@ def read(path):
             runs = tuple(_run(content["methods"], tasks, run) for run in table.pop("run"))
             found.append(Comparison(**table, runs=runs))
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
-        raise ReportError(f"'{path}' is no table of comparisons: {error}") from error
+        raise ReportError(f"'{path}' is not a table of comparisons: {error}") from error
     return tasks, tuple(found)
 
 
@@ -98,15 +98,15 @@ TASKS, COMPARISONS = read(TABLE)
 
 
 def find(name):
-    """The comparison of that name, or None."""
+    """The comparison with this name, or None."""
     return next((comparison for comparison in COMPARISONS if comparison.name == name), None)
 
 
 def _job(run, kjv, quick):
-    """The words of training without its output."""
+    """The command of a training, without its output."""
     task = run.task
     data, batch, steps, seeds = {"kjv": f"kjv:{kjv}"}.get(task.data, task.data), task.batch // run.ranks, task.steps, run.seeds
-    if quick:  # tiny sets; a batch that they can fill
+    if quick:  # the sets are tiny, so the batch must be small
         data = {"shapetex10": "shapetex10:train=64:test=32", "hmm": "hmm:tokens=6000:test=700"}.get(data.split(":")[0], data)
         batch, steps, seeds = 4, max(4, run.period), 1
     many = ["OMPI_MCA_mpi_yield_when_idle=1", "KOKKOS_DISABLE_WARNINGS=1"] if run.ranks > 2 else []
@@ -119,16 +119,16 @@ def _job(run, kjv, quick):
 
 
 def command(run, kjv, rates=None, quick=False):
-    """The words of a run's command without its output; `rates`: the file of tuned ones."""
+    """The command of a run, without its output; `rates`: the file of tuned rates."""
     if run.task is None:
         return ["gradcomp-train", "--describe", *run.options, "--methods", ",".join(run.methods), "--no-controls"]
     return [*_job(run, kjv, quick), *(["--link", run.link] if run.link else []), *(["--rates", rates] if rates else [])]
 
 
 def tuning(runs, rates, kjv):
-    """The words that find the rates of all methods of `runs`, which have one task: with 2 ranks and one seed, over the real
+    """The command that tunes the rates of all methods of `runs`, which share one task: with 2 ranks and one seed, over the real
     link."""
-    controls = any(run.controls for run in runs)  # which have fp32
+    controls = any(run.controls for run in runs)  # the controls have fp32
     methods = dict.fromkeys(spec for run in runs for spec in run.methods if not (controls and spec == "fp32"))
     options = next((run.options for run in runs if run.options), ())
     job = _job(dataclasses.replace(runs[0], methods=tuple(methods), controls=controls, options=options, ranks=2, seeds=1), kjv, False)

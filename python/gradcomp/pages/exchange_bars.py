@@ -9,30 +9,30 @@ from .page import Job
 from .ranks import TINY, rows_of, shaped, sharing
 
 RINGS = ("fp32:reducer=ring", "fp16:reducer=ring")
-FIRST_USED = ("fp32", *RINGS)  # also by priority, the buckets that the next forward pass needs first
+FIRST_USED = ("fp32", *RINGS)  # these also run with priority: first the buckets that the next forward pass needs
 CONTROLS = ("fp32", "fp16", "bf16")
 COMPRESSED = ("top_k:ratio=0.01", "powersgd:rank=2", "qsgd:bits=4", "qsgd:bits=4:reducer=two_phase", "ef_sign:reducer=two_phase",
               "sign")
 BOUND = "no_exchange"
 TRAINING = records.ROOT / "docs/results/records/training"
-# {(model, ranks): the run of the page of training that trains it beside all controls}
+# {(model, ranks): the run on the page of training that trains this with all controls}
 QUALITIES = {("resnet20", 2): "resnet20", ("resnet20", 4): "resnet20_4", ("lstm_1x96", 2): "lstm", ("lstm_1x96", 4): "lstm_4"}
-SAME = "quality of fp32"  # as that page says it
+SAME = "quality of fp32"  # in the words of that page
 
 
 @dataclasses.dataclass(frozen=True)
 class Over:
-    """So many ranks, the rate of their links in Mbit/s, and how long a method trains."""
+    """The number of ranks, the rate of their links in Mbit/s, and the steps of a method."""
 
     ranks: int
     rate: int
     steps: int
-    block: int  # of steps of one method; the first is not timed
+    block: int  # steps of one method in turn; the first is not timed
 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """What is trained, and the share of the throughput that is to be reached."""
+    """What is trained, and the share of the throughput that must be reached."""
 
     model: str
     options: tuple
@@ -74,7 +74,7 @@ def jobs(quick):
 
 
 def qualities(model, ranks, folder=TRAINING):
-    """({label: verdict of the page of training}, where it is from); nothing where that page has not trained it."""
+    """({label: verdict on the page of training}, source); empty if that page does not train the case."""
     path = folder / f"{QUALITIES.get((model, ranks), '')}.json"
     if not path.is_file():
         return {}, ""
@@ -86,23 +86,24 @@ def qualities(model, ranks, folder=TRAINING):
 
 
 def shares(record):
-    """{label: part of the throughput without communication}, by mean times: with priority the end of a block waits for all."""
+    """{label: share of the throughput without communication}, by mean times, since with priority the last step of a block waits
+    for all buckets."""
     times = {label: row["step_time_ms"]["mean"] for label, row in rows_of(record).items()}
     return {label: times[BOUND] / time for label, time in times.items()}
 
 
 def best(found, among):
-    """The label of `among` with the largest share; None where there is none."""
+    """The label of `among` with the largest share; None if there is none."""
     return max((label for label in among if label in found), key=found.get, default=None)
 
 
 def dense_of(found):
-    """Labels that send no compressed messages: the controls, and their rings."""
+    """Labels that send no compressed messages: the controls and their rings."""
     return [label for label in found if label.split(":")[0] in CONTROLS]
 
 
 def table(record, verdicts):
-    """A line per method. `verdicts`: those of qualities()."""
+    """The table, a line per method. `verdicts`: those of qualities()."""
     found = shares(record)
     dense, compressed = best(found, dense_of(found)), best(found, COMPRESSED)
     marks = {dense: " **best dense**", compressed: " **best compressed**"}
@@ -136,7 +137,7 @@ def verdict(record, bar, verdicts):
 
 
 def write(out, found, quick):
-    """Adds the tables whose records are there."""
+    """Adds the tables whose records exist."""
     for case, over, name in _pairs(quick):
         if name not in found:
             continue

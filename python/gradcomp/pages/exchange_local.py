@@ -1,4 +1,4 @@
-"""The fourth section of docs/results/exchange.md: what local steps keep of the quality, and how many bytes they send."""
+"""The fourth section of docs/results/exchange.md: the quality that local steps keep, and the bytes that they send."""
 import dataclasses
 import statistics
 
@@ -9,18 +9,18 @@ from .ranks import TINY, memory, seeds_of
 
 NESTEROV = ":strategy.outer_rate=0.7:strategy.outer_momentum=0.9:strategy.outer_nesterov=on"
 LOCAL = ":strategy=local:strategy.period={}"
-LR = 0.05  # of the job; a method has it without an option of its own
-USUAL, LARGE = (0.05, 0.1), (0.1, 0.4)  # learning rates of which a line shows the better one
-NEAR_EVERY_STEP, RARE = (0.0125, 0.05), (0.025, 0.1)  # with an outer momentum: its steps add up
+LR = 0.05  # rate of the job; a method has it unless it has an option of its own
+USUAL, LARGE = (0.05, 0.1), (0.1, 0.4)  # learning rates; a line shows the better of the two
+NEAR_EVERY_STEP, RARE = (0.0125, 0.05), (0.025, 0.1)  # with an outer momentum, whose steps add up
 PLAIN, CONTROL = "no local steps", "the control: its exchange in every step"
 
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """A line of the tables: one method at some learning rates."""
+    """A line of the tables: one method at several learning rates."""
 
     kind: str
-    every: int  # the period, in steps
+    every: int  # period in steps
     spec: str
     rates: tuple = USUAL
 
@@ -34,7 +34,7 @@ def _nesterov_rates(every):
 
 
 def lines(periods):
-    """Every step's mean; then for each period the methods that exchange so rarely, and the controls."""
+    """The method that exchanges in every step; then for each period the local methods and their controls."""
     found = [Line(PLAIN, 1, "fp32"), Line("outer Nesterov", 1, "fp32" + LOCAL.format(1) + NESTEROV, _nesterov_rates(1))]
     for every in periods:
         local = LOCAL.format(every)
@@ -54,7 +54,7 @@ EVEN_JOB, SKEWED_JOB = "local_even", "local_skewed"
 
 
 def jobs(quick):
-    """Shards that are even, and shards that are skewed by label."""
+    """The jobs: even shards, and shards that are skewed by label."""
     options, steps, block, seeds, periods = QUICK if quick else FULL
     methods = ",".join(label for line in lines(periods) for label in line.labels().values())
     words = (*memory(2), "gradcomp-train", *options, "--lr", LR, "--steps", steps, "--block", block, "--evaluate-every", steps,
@@ -64,7 +64,8 @@ def jobs(quick):
 
 
 def chosen(line, seeds):
-    """(rate, label) of the best mean accuracy on the validation set, of those that diverged with no seed; None: all did."""
+    """(rate, label) with the best mean accuracy on the validation set, among those that diverged with no seed; None if all
+    diverged."""
     found = []
     for rate, label in line.labels().items():
         values = [row["validation_quality"] for row in seeds.get(label, ())]
@@ -94,7 +95,7 @@ def table(record, periods):
 
 
 def write(out, found, quick):
-    """Adds a table for each kind of shard whose record is there."""
+    """Adds a table for each kind of shard whose record exists."""
     _, steps, _, seeds, periods = QUICK if quick else FULL
     shards = {EVEN_JOB: ("even", "Samples are dealt to the ranks at random, new in every epoch."),
               SKEWED_JOB: ("skewed", f"`--skew {SKEW}`: each rank owns samples of its own, and most samples of a class belong to "

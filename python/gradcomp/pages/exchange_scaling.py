@@ -8,20 +8,20 @@ BOUND = "no_exchange"
 METHODS = (BOUND, "fp32", "ef_sign:reducer=two_phase", "powersgd:rank=2")
 RATE = 100  # Mbit/s
 TIMES = "\N{MULTIPLICATION SIGN}"
-# The model with its options, steps, block, and how many ranks there are beside one.
+# The model with its options, steps, block, and the numbers of ranks that are compared with one rank.
 FULL = (("--model", "resnet20", "--data", "shapetex10:train=8000:test=500", "--batch", 32), 40, 20, (2, 4))
 QUICK = (("--model", "resnet8", *TINY), 6, 3, (2,))
 ONE = "scaling_1"
 
 
 def _names(counts):
-    """{where ranks meet: {ranks: job}}"""
+    """{place where ranks meet: {ranks: job}}"""
     return {"shared memory": {ranks: f"scaling_{ranks}_memory" for ranks in counts},
             f"links of {RATE} Mbit/s": {ranks: f"scaling_{ranks}_{RATE}mbit" for ranks in counts}}
 
 
 def jobs(quick):
-    """One rank, then several over shared memory and over links."""
+    """The jobs: one rank, then several over shared memory and over links."""
     options, steps, block, counts = QUICK if quick else FULL
     train = ("gradcomp-train", *options, "--steps", steps, "--block", block, "--evaluate-every", steps, "--no-controls",
              "--methods", ",".join(METHODS))
@@ -33,12 +33,13 @@ def jobs(quick):
 
 
 def rates(record):
-    """{label: samples a second}"""
+    """{label: samples per second}"""
     return {label: row["samples_per_second"] for label, row in rows_of(record).items()}
 
 
 def table(one, several):
-    """A line per method; `several`: {ranks: record}. Efficiency: beside one rank without exchange, and beside as many."""
+    """A line per method; `several`: {ranks: record}. Efficiency is relative to one rank without exchange, and to the same
+    number of ranks without exchange."""
     alone, known = rates(one), {ranks: rates(record) for ranks, record in several.items()}
     lines = []
     for label, rate in alone.items():
@@ -52,7 +53,7 @@ def table(one, several):
 
 
 def _crowded(ranks, linked):
-    """Sentences on ranks that share cores, empty where every rank has its own."""
+    """Sentences on ranks that share cores; empty if every rank has its own."""
     if ranks <= CORES:
         return ""
     slow = asked(ranks, RATE).removesuffix("mbit")
@@ -62,7 +63,7 @@ def _crowded(ranks, linked):
 
 
 def write(out, found, quick):
-    """Adds the tables whose records are there."""
+    """Adds the tables whose records exist."""
     if ONE not in found:
         return
     (_, steps, _, counts), row = QUICK if quick else FULL, found[ONE].rows[0]

@@ -18,7 +18,7 @@ QUICK = (("--model", "resnet8", *TINY), 16, 16, 2)
 
 
 def jobs(quick):
-    """Ranks of the same speed, one slow rank, and ranks whose steps are uneven."""
+    """The jobs: ranks of the same speed, one slow rank, and ranks of uneven speed."""
     options, steps, block, seeds = QUICK if quick else FULL
     words = (*memory(2), "gradcomp-train", *options, "--steps", steps, "--block", block, "--evaluate-every", steps, "--seeds",
              seeds, "--no-controls", "--methods", ",".join(METHODS))
@@ -27,12 +27,12 @@ def jobs(quick):
 
 
 def _mean(values):
-    """None where a seed has no value."""
+    """The values of all seeds; None if a seed has no value."""
     return None if any(text.missing(value) for value in values) else statistics.fmean(values)
 
 
 def _loss(rows):
-    """Mean over seeds, with the least and the largest of several."""
+    """Mean over seeds; with several seeds also the smallest and the largest value."""
     values = [row["validation_loss"] for row in rows]
     mean = _mean(values)
     if mean is None or len(values) == 1:
@@ -41,7 +41,8 @@ def _loss(rows):
 
 
 def table(even, slow):
-    """A line per method. Times are means: a rank that is not in step waits in few steps, which a median would not see."""
+    """A line per method. Times are means, because a rank that is not in step waits only in a few steps, which a median would
+    hide."""
     lines, (plain, _) = [], seeds_of(even)
     for label, rows in seeds_of(slow)[0].items():
         before, after = (_mean([row["step_time_ms"]["mean"] for row in some]) for some in (plain[label], rows))
@@ -56,7 +57,7 @@ def table(even, slow):
 
 
 def write(out, found, quick):
-    """Adds a table for each dial, where its record and that of even ranks are there."""
+    """Adds a table for each kind of uneven ranks, if its record and that of even ranks exist."""
     _, steps, block, seeds = QUICK if quick else FULL
     where = (f"batch {found[EVEN_JOB].rows[0]['batch_per_rank']} per rank, {steps} steps in blocks of {block}, {seeds} seeds, one "
              "learning rate for all methods") if EVEN_JOB in found else ""

@@ -1,5 +1,5 @@
-"""The command line of all pages: measures what no record of this commit and command tells, then makes the page from the
-records alone."""
+"""The command line of all pages. It measures everything that has no record of this commit and command, then makes the page from
+the records alone."""
 import argparse
 import os
 import pathlib
@@ -17,7 +17,7 @@ from .commands import Failed, command, require_programs
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """An argument parser whose errors have one line."""
 
     def error(self, message):
         self.exit(2, f"{self.prog}: error: {message}\n")
@@ -52,7 +52,7 @@ def parse(page, arguments=None):
 
 
 def build_of(page):
-    """A small result of the page's programs: what they were built from."""
+    """A small result of the page's programs, which says from which commit they were built."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "built.json"
         command(*page.asks, "--output", path)
@@ -60,7 +60,7 @@ def build_of(page):
 
 
 def lacking(jobs, options, built):
-    """{job: why it has to run}. A job whose record is there runs again where a later one needs a file that it left."""
+    """{job: why it must run}. A job with a record runs again if a later job needs a file that it wrote."""
     found = {}
     for job in reversed(jobs):
         path = options.records / f"{job.name}.json"
@@ -75,7 +75,7 @@ def lacking(jobs, options, built):
 
 
 def measure(page, options):
-    """Makes the records that lack."""
+    """Makes the records that are missing."""
     built = build_of(page)
     if not options.quick:
         records.require_clean(built, f"the programs of {page.tool} were")
@@ -98,7 +98,7 @@ def measure(page, options):
 
 
 def collect(page, options):
-    """{name: record} of what the page shows."""
+    """{name: record} of everything that the page shows."""
     found = {}
     for name in page.names(options):
         path = options.records / f"{name}.json"
@@ -117,7 +117,7 @@ def collect(page, options):
 
 
 def main(page, arguments=None):
-    """Returns the exit status: 0; 1 with one line on stderr; 2 for a wrong call; 130 when interrupted."""
+    """Returns the exit status: 0; 1 with one line on stderr if something failed; 2 for a wrong call; 130 if interrupted."""
     options = parse(page, arguments)
     searched = os.environ["PATH"]
     if page.preset:

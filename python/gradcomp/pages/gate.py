@@ -18,13 +18,13 @@ from . import slower
 from .page import Job, Page, Text, positive, write_rows
 
 BENCH = "--methods top_k,qsgd --sizes 262144 --samples 40 --filter (compress|decompress)/(top_k|qsgd)/|kernel/count_above/"
-CLAIMED = 15.0  # per cent that are never passed, and are called where the A/A spread stays below experiments.QUIET
+CLAIMED = 15.0  # slow-down in per cent that is never passed, and that is found if the A/A spread stays below experiments.QUIET
 SIMULATED = "simulated"
 
 
 @dataclasses.dataclass
 class Experiment:
-    """Comparisons of one kind: exit status and bound of the A/A spread of each."""
+    """Comparisons of one kind: the exit status and the bound of the A/A spread of each."""
 
     title: str
     slowdown: float  # per cent
@@ -108,7 +108,7 @@ class Gate(Page):
 
     @staticmethod
     def _new_arm(options, percent, built, folder):
-        """The program that is compared, for as long as a block runs."""
+        """The program that is compared, while the block runs."""
         if not percent:
             return contextlib.nullcontext(options.program)
         if options.slower:
@@ -116,7 +116,7 @@ class Gate(Page):
         return slower.built(percent, built.gradcomp["git_hash"], folder)
 
     def _compare(self, options, title, percent):
-        """A job's make: the comparisons of one experiment."""
+        """The `make` of a job: runs the comparisons of one experiment."""
         count, case = (options.injected, options.case) if percent else (options.repeats, "")
 
         def make(output, built):

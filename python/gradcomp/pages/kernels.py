@@ -1,5 +1,5 @@
-"""docs/results/kernels.md: compress and decompress of one method of each family on one thread, beside the bar that it must
-hold, with a card of the machine."""
+"""docs/results/kernels.md: compress and decompress of one method of each family on one thread, with the bar that it must meet,
+and a card of the machine."""
 import dataclasses
 
 from . import kernels_tables
@@ -11,7 +11,7 @@ RANKS = ("env", "OMP_NUM_THREADS=1", "OMP_PROC_BIND=false", "mpirun", "-n", 2)
 
 @dataclasses.dataclass
 class Size:
-    """How much is run."""
+    """The size of the measurement."""
 
     large: int
     small: int  # in the cache

@@ -10,9 +10,9 @@ class Line:
 
     family: str
     spec: str
-    bar: float  # most reads that the pair may take at the large size
-    cached: float  # least rate of the pair in the cache, Gelements/s
-    work: str  # of the pair, beside reading the gradient and writing it
+    bar: float  # largest number of reads that the pair may take at the large size
+    cached: float  # smallest rate of the pair in the cache, Gelements/s
+    work: str  # work of the pair besides reading and writing the gradient
 
 
 PLAIN = ":feedback=none"
@@ -64,8 +64,8 @@ def _verdict(holds):
 
 
 def table(record, large, small):
-    """A line per method: bar, measured pair on `large` elements with its error, rates of the pair on both with the bar of
-    the small one, and the work that stands in the way where that is missed."""
+    """A line per method: the bar, the measured pair on `large` elements with its error, the rates of the pair at both sizes
+    with the bar of the small one, and the work that takes the time if the bar is missed."""
     found, lines = pairs(record), []
     for line in LINES:
         big, little = found.get((line.spec, large)), found.get((line.spec, small))
@@ -79,7 +79,7 @@ def table(record, large, small):
 
 
 def card(records):
-    """[(threads, record of --machine)] -> what the machine allows, a line per limit and number of elements."""
+    """The limits of the machine from [(threads, record of --machine)], a line per limit and number of elements."""
     cells = {}
     for threads, record in records:
         for row in record.rows:
@@ -94,7 +94,7 @@ def card(records):
 
 
 def link(record):
-    """What two ranks of this machine exchange: a line per size of a dense allreduce."""
+    """A dense allreduce of two ranks of this machine, a line per size."""
     lines = [[f"{row['elements']:,}", text.number(row["time_ms"]["median"]), text.number(row["bus_bw_gb_s"])]
              for row in record.rows]
     return ["elements", "median, ms", "bus bandwidth, GB/s"], lines

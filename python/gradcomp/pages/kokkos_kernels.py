@@ -1,4 +1,4 @@
-"""docs/results/kokkos-kernels.md: our kernels of low rank and of norms beside Kokkos Kernels and the host's BLAS."""
+"""docs/results/kokkos-kernels.md: our kernels of low rank and of norms compared with Kokkos Kernels and the host's BLAS."""
 from gradcomp.output import text
 
 from .page import Job, Page, Text
@@ -7,7 +7,7 @@ OURS = "gradcomp"
 
 
 def table(records):
-    """A line per operation and contender: its time over that of our kernel, for every model and rank."""
+    """A line per operation and contender: its time / time of our kernel, for every model and rank."""
     columns, lines = [], {}
     for record in records:
         known = record.gradcomp["options"]

@@ -1,4 +1,5 @@
-"""docs/results/links.md: steps over links that the kernel shapes, beside the same steps over links that the program emulates."""
+"""docs/results/links.md: steps over links that the kernel shapes, compared with the same steps over links that the program
+emulates."""
 import dataclasses
 
 from gradcomp.output import text
@@ -8,8 +9,8 @@ from .ranks import asked, shaped, slower
 
 METHODS = ("top_k:ratio=0.01", "powersgd:rank=2", "qsgd:bits=4", "ef_sign:reducer=two_phase", "fp32:reducer=ring")
 RATES = (100, 300, 1000)  # Mbit/s
-LATENCY = "50us"  # of the machine's namespaces, about
-NEAR = 0.10  # an emulated step differs by no more, or the page says so
+LATENCY = "50us"  # approximate latency of the machine's namespaces
+NEAR = 0.10  # if an emulated step differs by more, the page says so
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +43,7 @@ def over_shaped(record):
 
 
 def table(imitated, real):
-    """`real`: {Mbit/s: record}. A line per method, for each rate: shaped, emulated, and by how much the latter is off."""
+    """A line per method, for each rate: the shaped step, the emulated step, and their difference. `real`: {Mbit/s: record}."""
     times, lines = over_emulated(imitated), []
     steps = {rate: over_shaped(record) for rate, record in real.items()}
     for label in dict.fromkeys(label for label, _ in times):

@@ -1,4 +1,4 @@
-"""docs/results/mercury.md: importance sampling, what it gains in steps, what it costs in time, and who pays for it."""
+"""docs/results/mercury.md: importance sampling: the steps that it saves, and the time that it costs and where."""
 from . import mercury_links, mercury_losses, mercury_samplers
 from .page import SectionedPage, Text
 

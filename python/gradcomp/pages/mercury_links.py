@@ -1,4 +1,5 @@
-"""The third section of docs/results/mercury.md: Mercury over slow and fast links, beside TicTac, AdaComm and compression."""
+"""The third section of docs/results/mercury.md: Mercury over slow and fast links, compared with TicTac, AdaComm and
+compression."""
 import statistics
 
 from gradcomp.output import text
@@ -25,15 +26,15 @@ def jobs(quick):
 
 
 def _parts(rows):
-    """(ms of a step but for the wait, ms of the wait) with uniform batches, from mean times over seeds."""
+    """(ms of a step without the wait, ms of the wait) with uniform batches, from mean times over seeds."""
     step = statistics.fmean(row["step_time_ms"]["mean"] for row in rows)
     wait = statistics.fmean(row["stages_ms"]["exposed"] for row in rows)
     return step - wait, wait
 
 
 def prediction(uniform, sampled, steps_of):
-    """{what: value}: the model's time per step and speed-up, beside those measured. `steps_of`: {label: steps to the target}, by
-    which E and E_is are told; None where one has none."""
+    """{name: value}: time per step and speed-up, predicted and measured. `steps_of`: {label: steps to the target}, which give E
+    and E_is. None if one has no value."""
     computing, waiting = _parts(uniform)
     importance = statistics.fmean(row["stages_ms"]["importance"] for row in sampled)
     predicted = computing + max(waiting, importance)
@@ -71,12 +72,12 @@ def table(record):
 
 
 def model_table(record):
-    """The speed-up model beside the measurement, for Mercury and the same method with uniform batches."""
+    """The speed-up model and the measurement, for Mercury and the same method with uniform batches."""
     seeds, totals = seeds_of(record)
     lines = []
     for label, rows in seeds.items():
         plain = label.split(":sampler=")[0]
-        if "sampler=mercury" not in label or plain not in seeds:  # others do not compute importance in every step
+        if "sampler=mercury" not in label or plain not in seeds:  # other samplers do not compute importance in every step
             continue
         told = prediction(seeds[plain], rows, _steps(totals))
         mine, theirs = _times(totals, label), _times(totals, plain)
@@ -88,7 +89,7 @@ def model_table(record):
 
 
 def write(out, found, quick):
-    """Adds two tables for each link whose record is there."""
+    """Adds two tables for each link whose record exists."""
     for case in (QUICK if quick else FULL).values():
         if case.name not in found:
             continue

@@ -1,4 +1,5 @@
-"""The first section of docs/results/mercury.md: how importance is spread over samples, and how fast its ranks move."""
+"""The first section of docs/results/mercury.md: how importance is spread over samples, and how fast the order of samples
+changes."""
 import dataclasses
 import tempfile
 
@@ -11,12 +12,12 @@ from .page import Job, write_rows
 from .ranks import TINY, memory
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-LAGS = (1, 10)  # steps, over which the ranks of samples are followed
+LAGS = (1, 10)  # distances in steps, over which the order of samples is compared
 
 
 @dataclasses.dataclass(frozen=True)
 class Input:
-    """A kind of input, how it is trained, and the steps at which all losses are taken."""
+    """A kind of input, the options of its training, and the steps at which all losses are computed."""
 
     kind: str
     options: tuple
@@ -37,14 +38,14 @@ def _name(given):
 
 
 def ranks_of(values):
-    """The place of each value in ascending order, as a part of all: 0 the smallest, 1 the largest."""
+    """The place of each value in ascending order, from 0 for the smallest to 1 for the largest."""
     places = np.empty(len(values))
     places[np.argsort(values, kind="stable")] = np.arange(len(values))
     return places / max(1, len(values) - 1)
 
 
 def row(step, now, later):
-    """What is told of the losses `now` at `step`; `later`: {lag: losses of the same samples}."""
+    """The cells on the losses `now` at `step`; `later`: {lag: losses of the same samples}."""
     shares = np.sort(now)[::-1]
     found = {"name": f"losses/step{step}", "run_name": f"losses/step{step}", "run_type": "iteration", "repetitions": 1,
              "step": step, "samples": len(now), "mean": float(now.mean()),
@@ -74,7 +75,7 @@ def _make(given):
 
 
 def jobs(quick):
-    """A training of each kind of input that tells the losses of all samples."""
+    """The jobs: a training of each kind of input that writes the losses of all samples."""
     return [Job(_name(given), (*_words(given), "--dump-importance", "FOLDER"), f"losses of {given.kind}", make=_make(given))
             for given in (QUICK if quick else FULL)]
 
@@ -94,7 +95,7 @@ def table(records):
 
 
 def write(out, records, quick):
-    """Adds the table of the records that are there."""
+    """Adds the table of the records that exist."""
     found = {given.kind: records[_name(given)] for given in (QUICK if quick else FULL) if _name(given) in records}
     if found:
         out.add("How importance is spread, and how it moves", "Losses of all training samples of one rank under the parameters of a "

@@ -21,7 +21,7 @@ RESHARDED = GROUPED + ":sampler.reshard=20"
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """What is trained, until which quality, and how batches are drawn."""
+    """What is trained, to which quality, and how batches are drawn."""
 
     name: str
     title: str
@@ -47,18 +47,18 @@ QUICK = (Case("samplers_images", "Images", ("--model", "resnet8", *TINY, "--targ
 
 
 def words(case, start):
-    """The command of a case; `start`: what starts the ranks."""
+    """The command of a case; `start`: the words that start the ranks."""
     return (*start, "gradcomp-train", *case.options, "--decay", "constant", "--steps", case.steps, "--block", case.block,
             "--evaluate-every", case.block, "--seeds", case.seeds, "--no-controls", "--methods", ",".join(case.methods))
 
 
 def jobs(quick):
-    """A training of each case in shared memory."""
+    """The jobs: a training of each case in shared memory."""
     return [Job(case.name, words(case, memory(2)), case.title) for case in (QUICK if quick else FULL)]
 
 
 def over(total, key, show):
-    """The mean over seeds with its interval; a dash where a seed has none."""
+    """The mean over seeds with its interval; a dash if a seed has no value."""
     found = total.get(f"{key}_over_seeds")
     if not found or text.missing(found.get("mean")):
         return text.DASH
@@ -66,7 +66,7 @@ def over(total, key, show):
 
 
 def passes(rows):
-    """Samples judged by a forward pass alone, per sample that a step trains on."""
+    """Samples of importance passes per sample that a step trains on."""
     if "slices_per_step" not in rows[0]:
         return 0.0
     slices = statistics.fmean(row["slices_per_step"] for row in rows)
@@ -75,7 +75,7 @@ def passes(rows):
 
 
 def fewer(total, uniform):
-    """Whether the steps to the target are fewer than those of uniform batches, by the intervals of both."""
+    """Whether the target takes fewer steps than with uniform batches, judged by the intervals of both."""
     mine, theirs = (found.get("steps_to_target_over_seeds") for found in (total, uniform))
     if not mine or not theirs:
         return text.DASH
@@ -85,8 +85,8 @@ def fewer(total, uniform):
 
 
 def saved(rows, uniform):
-    """Steps to the target that each seed saves beside uniform batches of the same seed: the mean with its interval (Student's);
-    a dash where some seed misses the target."""
+    """Steps to the target that each seed saves compared with uniform batches of the same seed: the mean with its interval
+    (Student's); a dash if some seed misses the target."""
     mine, theirs = ({row["seed"]: row.get("steps_to_target") for row in some} for some in (rows, uniform))
     if len(mine) < 2 or mine.keys() != theirs.keys() or any(map(text.missing, [*mine.values(), *theirs.values()])):
         return text.DASH
@@ -110,7 +110,7 @@ def table(record):
 
 
 def write(out, found, quick):
-    """Adds a table for each case whose record is there."""
+    """Adds a table for each case whose record exists."""
     for case in QUICK if quick else FULL:
         if case.name not in found:
             continue

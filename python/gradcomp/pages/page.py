@@ -1,4 +1,4 @@
-"""What a page is: the jobs whose records it is made from, and its text."""
+"""A page: its jobs, whose records it is made from, and its text."""
 import argparse
 import dataclasses
 import json
@@ -18,41 +18,41 @@ class Job:
     """One record and the command that makes it."""
 
     name: str
-    words: tuple  # as the page shows them, without the output
+    words: tuple  # command as the page shows it, without the output
     purpose: str
-    leaves: tuple = ()  # other files that it writes and later jobs read
-    make: Callable | None = None  # make(output, built) writes the result file where running the words does not
-    tidy: Callable | None = None  # tidy(built), once the record is kept
+    leaves: tuple = ()  # other files that the job writes and later jobs read
+    make: Callable | None = None  # make(output, built) writes the result file, if the command does not write it
+    tidy: Callable | None = None  # tidy(built) is called after the record is kept
 
 
 class Page:
     """The base of all pages."""
 
-    name = ""  # of the page and of its folder of records
-    tool = ""  # in tools/
+    name = ""  # name of the page and of its folder of records
+    tool = ""  # name of the tool in tools/
     about = ""  # one line for --help
     programs: tuple = ()
-    preset = ""  # of the programs, where `openmp` lacks them
+    preset = ""  # preset of the programs, if `openmp` does not have them
     images = False  # whether it draws figures
     complete = True  # whether a page needs all records
-    asks: tuple = ("gradcomp-train", "--describe", "--model", "resnet8", "--methods", "fp32", "--no-controls")  # what a build is
+    asks: tuple = ("gradcomp-train", "--describe", "--model", "resnet8", "--methods", "fp32", "--no-controls")  # type of the build
 
     def arguments(self, parser):
-        """Adds options of its own."""
+        """Adds the options of this page."""
 
     def check(self, options):
-        """Throws argparse.ArgumentTypeError for options that are not allowed; starts nothing."""
+        """Throws argparse.ArgumentTypeError for options that are not allowed. Starts nothing."""
 
     def names(self, options):
-        """Of all records, in the order of the page."""
+        """The names of all records, in the order of the page."""
         return [job.name for job in self.jobs(options)]
 
     def jobs(self, options):
-        """In the order in which they run. Asks programs where it must."""
+        """All jobs, in the order in which they run. May ask programs for names."""
         raise NotImplementedError
 
     def commands(self, options):
-        """{name: words} that records must be from; empty where only a program could say."""
+        """{name: command} from which records must be; empty if only a program knows them."""
         return {job.name: list(map(str, job.words)) for job in self.jobs(options)}
 
     def text(self, records, options):
@@ -60,7 +60,7 @@ class Page:
         raise NotImplementedError
 
     def broken(self, records):
-        """Promises that the records break, a line each."""
+        """The promises that the records break, one line each."""
         return []
 
 
@@ -87,19 +87,19 @@ class SectionedPage(Page):
 
 
 class Text:
-    """A page in the making: `lines` between its head and its commands."""
+    """The text of a page: `lines` come between its head and its commands."""
 
     def __init__(self, page, title, records):
         self.page, self.title, self.records, self.lines = page, title, records, []
 
     def add(self, title, note, table):
-        """A section with a table."""
+        """Adds a section with a table."""
         self.lines += templates.fill(HERE, "section.md.j2", title=title, note=note, table=table).split("\n")
 
     def whole(self):
-        """Everything, with the commands at the end."""
+        """The complete text, with the commands at the end."""
         def shown(name, words):
-            writes = words[0].startswith("tools/") or "--tune" in words  # what --output does not name
+            writes = words[0].startswith("tools/") or "--tune" in words  # files that --output does not name
             return shlex.join([*words, *([] if writes else ["--output", f"{name}.json"])]), name
         return templates.fill(HERE, "page.md.j2", title=self.title, tool=self.page.tool, machines=machines(self.records.values()),
                               body="\n".join(self.lines), start=f"GRADCOMP_PRESET={self.page.preset} " if self.page.preset else "",
@@ -107,7 +107,7 @@ class Text:
 
 
 def write_rows(output, built, rows):
-    """The result file of a job that makes its rows itself."""
+    """Writes the result file of a job that makes its rows itself."""
     output.write_text(json.dumps({"context": built.context, "benchmarks": rows}), encoding="utf-8")
 
 

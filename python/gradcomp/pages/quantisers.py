@@ -7,7 +7,7 @@ from . import quantisers_tables
 from .commands import command
 from .page import Job, Page, Text
 
-# Options of methods that stand in the tables more than once; what a method does not know is left out.
+# Options of methods that have several lines in the tables. Options that a method does not know are left out.
 VARIANTS = {
     "qsgd": ({"bits": "2"}, {"bits": "4"}, {"bits": "8"}, {"bits": "4", "norm": "max"}),
     "max_min": ({"bits": "2"}, {"bits": "4"}, {"bits": "8"}),
@@ -19,7 +19,7 @@ VARIANTS = {
 LOW_RANK = ("powersgd:rank=1", "powersgd:rank=4")
 HYBRIDS = ("top_k:ratio=0.01+qsgd:bits=4", "top_k:ratio=0.01+ef_sign", "qsgd:bits=4+huffman", "qsgd:bits=8+huffman",
            "top_k:ratio=0.01:index=elias_fano+qsgd:bits=4+huffman")
-SLOW_ON_VECTORS = ("atomo",)  # seen as one large matrix: seconds a spectrum
+SLOW_ON_VECTORS = ("atomo",)  # seen as one large matrix, a spectrum would take seconds
 FAMILIES = ("quantiser", "low rank")
 ALSO = ("sketch:ratio=0.001", "fp16", "bf16")
 MODELS = ("resnet20", "resnet18", "lstm_3x650")
@@ -32,13 +32,13 @@ ONE = ("env", "OMP_NUM_THREADS=1")
 
 @dataclasses.dataclass
 class Size:
-    """How much is run."""
+    """The size of the measurement."""
 
-    model: str  # whose tensors the gradients on quality have
+    model: str  # model whose tensors the gradients of the tables on quality have
     trials: int
-    large: str  # the same of the table on time
+    large: str  # the same for the table on time
     timings: int
-    steps: int  # of the training that gives a real gradient
+    steps: int  # steps of the training that gives a real gradient
 
 
 FULL = Size("resnet20", 100, "lstm_3x650", 7, 100)
@@ -46,7 +46,7 @@ QUICK = Size("resnet8", 3, "resnet8", 3, 2)
 
 
 def lines_of(listed):
-    """The methods of the tables, as typed."""
+    """The methods of the tables, as they are typed."""
     names = []
     for method in listed:
         if method["family"] not in FAMILIES:
@@ -60,7 +60,7 @@ def lines_of(listed):
 
 
 def limits(times, resnet18):
-    """[(what, at most, measured, its error)]"""
+    """[(name, limit, measured value, error)]"""
     def measured(record, method, *columns):
         row = next(row for row in record.rows if row["method"] == method)
         return sum(quantisers_tables.in_reads(row, column) for column in columns), quantisers_tables.nmse(row)

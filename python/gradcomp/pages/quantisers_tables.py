@@ -9,7 +9,7 @@ def rows(record):
 
 
 def quality(records, names):
-    """A line per method; bits, error, bias and contraction for each stream of the records."""
+    """A line per method: bits, error, bias and contraction for each stream of the records."""
     by_method = {key: row for record in records for key, row in rows(record).items()}
     streams = list(dict.fromkeys(stream for _, stream in by_method))
     header = ["method"]
@@ -34,13 +34,14 @@ def in_reads(row, column):
 
 
 def nmse(row):
-    """Squared distance of what is decoded from what the compressor saw, over the square of that; None where not known."""
+    """Squared distance of the decoded values from what the compressor saw, divided by the square of the latter; None if not
+    known."""
     error = row["relative_l2_error"]
     return None if error is None else error**2
 
 
 def times(parts):
-    """[(record, names)] -> a line per method: compress, decompress and both as multiples of one read, and the error."""
+    """A line per method from [(record, names)]: compress, decompress and both as multiples of one read, and the error."""
     lines = []
     for record, names in parts:
         for name in names:
@@ -53,7 +54,7 @@ def times(parts):
 
 
 def bars(found):
-    """[(what, limit, measured, its error)] -> a table that says which limits hold."""
+    """A table that says which limits hold, from [(name, limit, measured value, error)]."""
     return (["what", "at most", "measured", "", "NMSE"],
             [[what, text.ratio(limit), text.ratio(value),
               text.DASH if value is None else "holds" if value <= limit else "missed", text.number(error)]
@@ -61,7 +62,7 @@ def bars(found):
 
 
 def payloads(records):
-    """{model: record of --describe} -> bytes of one step: a line per method, a column per model."""
+    """Bytes of one step from {model: record of --describe}: a line per method, a column per model."""
     labels = list(dict.fromkeys(row["label"] for record in records.values() for row in record.rows))
     lines = []
     for label in labels:

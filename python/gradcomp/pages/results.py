@@ -1,4 +1,4 @@
-"""All pages of docs/results, made by one command: ./run results."""
+"""Makes all pages of docs/results by one command: ./run results."""
 import sys
 
 from gradcomp.errors import ReportError
@@ -7,14 +7,14 @@ from gradcomp.results.records import read_kept
 
 from . import exchange, frame, gate, kernels, kokkos_kernels, links, mercury, quantisers, sparsifiers, steps, traffic, training
 
-# Hours from scratch on two cores, about; where all records of a page are kept, theirs count. Short ones run first.
+# Approximate hours from scratch on two cores; if all records of a page are kept, their times count. Short pages run first.
 HOURS = {kernels.PAGE: 0.1, kokkos_kernels.PAGE: 0.1, steps.PAGE: 0.1, gate.PAGE: 0.2, links.PAGE: 0.2, exchange.PAGE: 0.7,
          mercury.PAGE: 0.3, quantisers.PAGE: 0.4, sparsifiers.PAGE: 0.5, traffic.PAGE: 0.8, training.PAGE: 6.0}
 PAGES = {page.name: page for page in HOURS}
 
 
 def cost(page):
-    """(hours that it takes from scratch, records that are there, all, a line of words)"""
+    """(hours from scratch, number of records that exist, number of all records, a line of words)"""
     options = frame.parse(page, ["--page"])
     kept = [read_kept(path) for name in page.names(options) if (path := options.records / f"{name}.json").is_file()]
     spent, wanted = sum(record.seconds for record in kept) / 3600, len(page.names(options))
@@ -23,7 +23,7 @@ def cost(page):
 
 
 def main(arguments=None):
-    """Returns the exit status: 0; 1 where a page could not be made, after the others; 2 for a wrong call; 130 when
+    """Returns the exit status: 0; 1 if a page could not be made (the others are made all the same); 2 for a wrong call; 130 if
     interrupted."""
     parser = frame.Parser(prog="results", description="Makes the pages of docs/results: measures everything, including the "
                           "tuning, or uses only the records. A measurement that has a record of this commit is not repeated, so "

@@ -1,4 +1,4 @@
-"""Builds that do a known amount of work more, for the experiments on the gate."""
+"""Builds that do a known amount of additional work, for the experiments on the gate."""
 import contextlib
 
 from gradcomp.gate.interleave import find_program
@@ -19,7 +19,7 @@ SLOWER_LAUNCH = """  const index_t all = tiles.count(), more = (all * {percent} 
 
 
 def changed(source, percent):
-    """The text of KERNEL, changed so that the kernel does at least `percent` per cent more work. Throws GateError."""
+    """The text of KERNEL with at least `percent` per cent more work in the kernel. Throws GateError."""
     if source.count(LAUNCH) != 1:
         raise GateError(f"'{KERNEL}' does not have the launch that is to be made slower (python/gradcomp/pages/slower.py)")
     return source.replace(LAUNCH, SLOWER_LAUNCH.format(percent=percent))
@@ -27,8 +27,8 @@ def changed(source, percent):
 
 @contextlib.contextmanager
 def built(percent, commit, folder):
-    """The gradcomp-bench of the sources of `commit` whose kernel count_above does `percent` per cent (a whole number) more
-    work, in a work tree below `folder`, for as long as the block runs. Throws GateError."""
+    """Builds gradcomp-bench from the sources of `commit`, with `percent` per cent (a whole number) more work in the kernel
+    count_above, in a work tree below `folder` that exists while the block runs. Throws GateError."""
     with work_trees(ROOT, folder, ["slower"], commit) as trees:
         tree = trees["slower"]
         kernel = tree / KERNEL

@@ -11,24 +11,24 @@ from . import sparsifiers_tables
 from .commands import command
 from .page import Job, Page, Text, write_rows
 
-# Options, beside the target density, of methods that stand in the tables more than once. Any other sparsifier runs with
-# its defaults; all that have an authors' variant run as that too. What a method does not know is left out.
+# Options, besides the target density, of methods that have several lines in the tables. All other sparsifiers run with their
+# defaults. Those with a variant of the authors run as this variant, too. Options that a method does not know are left out.
 VARIANTS = {
     "sidco": ({"sid": "exponential"}, {"sid": "gamma"}, {"sid": "pareto"}, {"sid": "exponential", "integrator": "off"}),
     "top_k": ({}, {"index": "packed"}, {"index": "delta"}, {"index": "rice"}, {"index": "elias_fano"},
               {"index": "auto", "values": "f16"}),
 }
-# What the authors' variants run with. By their own policy RedSync takes up to 4 MiB an exact top-k ("trimmed"), no estimate:
-# hence `search=binary` beside it.
+# Options of the authors' variants. By its own policy RedSync uses an exact top-k ("trimmed") up to 4 MiB, and no estimate: so
+# `search=binary` is run, too.
 AUTHORS = {"redsync": ({}, {"search": "binary"})}
 DATA = ("laplace", "gamma", "pareto", "gauss")
 MODEL = "resnet20"
-FED_BACK = "top_k"  # whose accumulated gradient stands beside the gradient in the figures
+FED_BACK = "top_k"  # methods whose accumulated gradient is drawn next to the gradient
 
 
 @dataclasses.dataclass
 class Size:
-    """How much is run."""
+    """The size of the measurement."""
 
     targets: tuple
     elements: int
@@ -44,18 +44,18 @@ QUICK = Size(("0.1", "0.01"), 20000, 2, 6, (0, 2, 5), 8, "shapetex10:train=64:te
 
 
 def variants(method):
-    """Names of the table's lines: the method with the options that tell its variants apart."""
+    """Names of the lines: the method with the options that distinguish its variants."""
     choices = {parameter["name"]: parameter["choices"] for parameter in method["parameters"]}
     published = [{"variant": "paper"} | authors for authors in AUTHORS.get(method["name"], ({},))]
     known = [options | authors for authors in ({}, *published)
              for options in VARIANTS.get(method["name"], ({},))
              if all(value in choices.get(key, ()) for key, value in (options | authors).items())
-             and not ("integrator" in options and authors)]  # which have none
+             and not ("integrator" in options and authors)]  # these methods have no target
     return [":".join([method["name"], *(f"{key}={value}" for key, value in options.items())]) for options in known or [{}]]
 
 
 def sparse_methods():
-    """(with a target density, without): the lines of the tables, from what the program lists."""
+    """The lines of the tables, (with a target density, without one), from the list of the program."""
     with_target, without = [], []
     for method in json.loads(command("gradcomp-evaluate", "--list=json")):
         if method["family"] != "sparsifier":
@@ -116,7 +116,7 @@ class Sparsifiers(Page):
         fixed = {target: lines_of(f"target_{target}", f":ratio={target}") for target in size.targets}
         opened = {target: lines_of(f"target_{target}_no_feedback", f":ratio={target}:feedback=none") for target in size.targets}
         with_target, (free, named) = list(fixed[size.targets[0]][1].values()), lines_of("no_target", "")
-        choosing = [name for name in with_target if "index=" not in name]  # codings change neither choice nor density
+        choosing = [name for name in with_target if "index=" not in name]  # codings do not change what is kept
         out = Text(self, "sparsifiers", records)
         out.lines += [f"Gradients: {', '.join(DATA)} (double exponential; double gamma, shape 0.5; double generalised Pareto, "
                       f"xi 0.3; normal), {size.elements:,} elements, {size.repeats} draws; `fp32_step..._gradient`: {MODEL} on "

@@ -15,7 +15,7 @@ def streams(record):
 
 
 def _ratio(row, infix=""):
-    """mean, with the deviation and the root mean square of the ratio - 1 where there are several samples."""
+    """The mean; with several samples also the deviation, and the root mean square of ratio - 1."""
     mean, std, rms = (row.get(f"density_ratio{infix}_{name}") for name in ("mean", "std", "rms"))
     if mean is None:
         return text.DASH
@@ -25,7 +25,7 @@ def _ratio(row, infix=""):
 
 
 def density(record, specs, names):
-    """Achieved over target density: a line per method, a column per stream; loops also over their last half."""
+    """Achieved / target density: a line per method, a column per stream; for loops also over their second half."""
     by_method, header, columns = rows_by_method(record, specs), ["method"], []
     for stream, heading in streams(record):
         steps = next(row["steps"] for row in record.rows if row["stream"] == stream)
@@ -39,7 +39,7 @@ def density(record, specs, names):
 
 
 def quality(record, specs, names):
-    """Relative L2 error of what is decoded: a line per method, a column per stream."""
+    """Relative L2 error of the decoded gradient: a line per method, a column per stream."""
     by_method = rows_by_method(record, specs)
     found = streams(record)
     return (["method"] + [heading for _, heading in found],
@@ -69,13 +69,13 @@ def times(records, names, headings):
 
 
 def bits(records, names, headings):
-    """Payload bits per entry kept, and what the indices alone need."""
+    """Payload bits per kept entry, and the bits that the indices alone need."""
     return _per_target(records, names, headings, lambda row: f"{text.number(row.get('payload_bits_per_kept'))} / "
                                                              f"{text.number(row.get('entropy_bits_per_kept'))}")
 
 
 def without_target(record, specs, names):
-    """Methods whose density follows from the gradient: what they kept."""
+    """Methods whose density follows from the gradient: the density that they kept."""
     by_method = rows_by_method(record, specs)
     found = streams(record)
     return (["method"] + [heading for _, heading in found],

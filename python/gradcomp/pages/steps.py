@@ -7,7 +7,7 @@ ONE = ("env", "OMP_NUM_THREADS=1")
 
 
 def table(records):
-    """A line per model; for each record time, rate and share of the rate of one large product."""
+    """A line per model: for each record the time, the rate and the share of the rate of one large product."""
     header, lines = ["model", "batch"], {}
     for record in records:
         threads = record.gradcomp["threads"]

@@ -1,5 +1,5 @@
 """docs/results/traffic.md: models with millions of parameters over emulated links: bytes, step times and the first part of the
-quality curve, beside what authors claim for traffic of this kind."""
+quality curve, compared with the claims of authors for such traffic."""
 import dataclasses
 
 from gradcomp.output import text
@@ -13,7 +13,7 @@ TWO = ("env", "OMP_NUM_THREADS=1", "OMP_PROC_BIND=false", "mpirun", "-n", 2)
 LINKS = "100Mbit/s,1Gbit/s,10Gbit/s,50us"
 IMAGES = ("--lr", 0.02, "--momentum", 0.9, "--weight-decay", 0.0005, "--batch", 16)
 WORDS = ("--length", 32, "--momentum", 0.9, "--clip", 1, "--batch", 8)
-# (method, control, what it says): ours stands beside it.
+# (method, control, claim): our measurement is shown next to the claim.
 CLAIMS = (("sidco:ratio=0.001", "fp32", "SIDCo (Abdelmoniem et al. 2021): up to 41.7\N{MULTIPLICATION SIGN} faster than dense "
            "(an LSTM on PTB, density 0.1 %, 8 workers)"),
           ("sidco:ratio=0.001", "top_k:ratio=0.001", "SIDCo: up to 7.6\N{MULTIPLICATION SIGN} faster than top-k"),
@@ -25,7 +25,7 @@ CLAIMS = (("sidco:ratio=0.001", "fp32", "SIDCo (Abdelmoniem et al. 2021): up to 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """What is trained, at one rate for all methods, and for how many steps."""
+    """What is trained, at which rate for all methods, and for how many steps."""
 
     model: str
     data: str
@@ -40,7 +40,7 @@ QUICK = (Case("resnet8", "shapetex10:train=64:test=32", ("--lr", 0.02, "--batch"
 
 
 def over(row, rate):
-    """Milliseconds of a step over the link of that rate."""
+    """Milliseconds of a step over the link with this rate."""
     return next(one["step_time_ms"]["median"] for one in row["over_links"] if one["rate_mbit_s"] == rate)
 
 
@@ -51,7 +51,8 @@ def lines_of(trained):
 
 
 def table(trained, errors):
-    """A line per method: bytes, error of one gradient, quality, and over each link the step and its speed beside fp32's."""
+    """A line per method: bytes, error of one gradient, quality, and for each link the step time and the speed relative to
+    fp32."""
     rows, rates = lines_of(trained)
     known = {row["label"]: row["relative_l2_error"] ** 2 for row in errors.rows}
     lines = []
@@ -66,7 +67,7 @@ def table(trained, errors):
 
 
 def claims(trained):
-    """{model: record} -> a line per claim: ours for every model, from the slowest to the fastest link."""
+    """A line per claim from {model: record}: our value for every model, from the slowest to the fastest link."""
     lines = []
     for method, control, said in CLAIMS:
         cells = []

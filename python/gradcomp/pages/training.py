@@ -18,14 +18,14 @@ RUNS = tuple(run for one in comparisons.COMPARISONS for run in one.runs)
 
 
 def need_text(run):
-    """The King James Bible, where a run reads it."""
+    """Throws unless the King James Bible is there, if a run reads it."""
     if run.task and run.task.data == "kjv" and not (ROOT / KJV).is_file():
         (ROOT / KJV).parent.mkdir(parents=True, exist_ok=True)
         command("tools/datasets", "kjv", KJV)
 
 
 class List(argparse.Action):
-    """Names the comparisons and ends."""
+    """An option that names the comparisons and ends the program."""
 
     def __call__(self, parser, *_):
         for one in comparisons.COMPARISONS:
@@ -52,7 +52,7 @@ class Training(Page):
         return [*(f"rates_{task}" for task in tasks), *(run.name for run in RUNS)]
 
     def commands(self, options):
-        return {run.name: self._words(run, options) for run in RUNS}  # rates are tuned for those runs that were chosen
+        return {run.name: self._words(run, options) for run in RUNS}  # rates are tuned only for the chosen runs
 
     def jobs(self, options):
         chosen = [one for one in comparisons.COMPARISONS
@@ -89,7 +89,7 @@ class Training(Page):
 
     @staticmethod
     def _rates(run, options):
-        """The file of tuned rates that a run takes, or None where it has one set by hand."""
+        """The file of tuned rates of a run, or None if its rate is set by hand."""
         return options.rates / f"{run.task.name}.json" if run.task and run.task.name and not options.quick else None
 
     def _words(self, run, options):
@@ -97,7 +97,7 @@ class Training(Page):
 
     @staticmethod
     def _tuning(runs, rates):
-        """Tunes the rates of a task. Trials that are there are kept, unless they are of other sources."""
+        """Tunes the rates of a task. Existing trials are kept unless they are from other sources."""
         words = tuple(map(str, comparisons.tuning(runs, rates, KJV)))
 
         def make(output, built):
@@ -114,7 +114,7 @@ class Training(Page):
         return Job(f"rates_{runs[0].task.name}", words, "learning rates", (rates,), make=make)
 
     def _run(self, run, comparison, options):
-        """A run of several seeds goes on after its last checkpoint."""
+        """A run of several seeds continues after its last checkpoint."""
         words = tuple(self._words(run, options))
 
         def checkpoints(built):
@@ -128,7 +128,7 @@ class Training(Page):
                 more = ["--checkpoint", folder, "--checkpoint-every", CHECKPOINT_STEPS, *resume]
             command(*words, *more, "--output", output)
 
-        def tidy(built):  # last: until the record is kept, an interrupted call goes on from them
+        def tidy(built):  # removed last: until the record is kept, an interrupted call continues from the checkpoints
             shutil.rmtree(checkpoints(built), ignore_errors=True)
         return Job(run.name, words, comparison.title, make=make, tidy=tidy)
 

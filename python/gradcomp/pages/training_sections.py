@@ -9,12 +9,12 @@ from gradcomp.results.provenance import commit
 from . import training_tables
 
 SEPARATED = ("resnet20", "lstm", "full")
-MOST_LINES = 16  # that an eye can tell apart in a figure
+MOST_LINES = 16  # largest number of lines that can be distinguished in a figure
 
 
 def section(chosen, records, images, folder, edges):
-    """The lines of a comparison; `records`: {run: record}. Writes its figures; `folder` is the page's, `edges`: {task: its
-    methods whose tuned rates are to be marked}."""
+    """The lines of a comparison; also writes its figures. `records`: {run: record}; `folder`: that of the page; `edges`: {task:
+    methods whose tuned rates are marked}."""
     lines = [f"## {chosen.title}", "", chosen.note, ""]
     for run, record in records.items():
         if chosen.name == "bars":

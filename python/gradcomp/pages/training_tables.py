@@ -14,13 +14,13 @@ STEPS_PER_EPOCH = 24  # floor(50000 / 16 ranks / 128)
 # Vogels et al. 2019, tables 1, 2 and 4: MB an epoch of ResNet-18 on CIFAR-10, 16 workers; theirs are MiB.
 PUBLISHED = {"fp32": 1023, "powersgd:rank=1": 4, "powersgd:rank=2": 8, "powersgd:rank=4": 14, "signum": 32,
              "atomo:rank=2": 113, "powersgd:rank=1:variant=unbiased": 3, "powersgd:rank=2:variant=unbiased": 4}
-# How far behind fp32 a method may end, or without feedback must: points of accuracy, share of perplexity.
+# How far behind fp32 a method may end, or without feedback must end: points of accuracy, share of perplexity.
 NEAR, FAR = ("at most", {"accuracy": 0.05, "perplexity": 0.1}), ("at least", {"accuracy": 0.15, "perplexity": 0.1})
 CLOSE = ("at most", {"accuracy": 0.03})
 SEPARATIONS = {"top_k:ratio=0.01": NEAR, "powersgd:rank=2": NEAR, "qsgd:bits=4": CLOSE, "sign": CLOSE,
                "top_k:ratio=0.01:feedback=none": FAR, "powersgd:rank=2:feedback=none": FAR}
-BOUNDS = ("atomo:rank=2",)  # which draws its rank
-OTHERS = (*BOUNDS, "powersgd:rank=1:variant=unbiased", "powersgd:rank=2:variant=unbiased")  # not the authors' schemes
+BOUNDS = ("atomo:rank=2",)  # its rank is random
+OTHERS = (*BOUNDS, "powersgd:rank=1:variant=unbiased", "powersgd:rank=2:variant=unbiased")  # not schemes of the authors
 
 
 def trained(record):
@@ -38,7 +38,7 @@ def trained(record):
 
 
 def _value(row, total, key):
-    """Of one seed, or the mean of all; None where a seed has none."""
+    """The value of one seed, or the mean of all; None if a seed has no value."""
     return (total[f"{key}_over_seeds"] or {}).get("mean") if total else row[key]
 
 
@@ -60,13 +60,13 @@ def _to_target(row, total):
 
 
 def judges(found):
-    """Whether the reference of a run reached what methods are compared with; True where there is none to ask."""
+    """Whether the reference of a run reached the quality with which methods are compared; True if there is no reference."""
     row, total = found.get("fp32", (None, None))
     return row is None or (total or row)["quality_matched"]
 
 
 def verdict(row, total, judged=True):
-    """What a reader takes home of a line. `judged`: judges() of its run."""
+    """The conclusion of a line in words. `judged`: judges() of its run."""
     if row["method"] == "no_exchange":
         return "bound"
     if not judged:
@@ -79,7 +79,7 @@ def verdict(row, total, judged=True):
 
 
 def _gain(row, total):
-    """The speed beside the best dense control. Over seeds: faster or slower only where the whole interval is."""
+    """The speed relative to the best dense control. Over seeds it is faster or slower only if the whole interval is."""
     over = total["speedup_vs_best_dense_over_seeds"] if total else None
     if over and over["low"] is not None:
         word = "faster than" if over["low"] > 1 else "slower than" if over["high"] < 1 else "as fast as"
@@ -90,12 +90,13 @@ def _gain(row, total):
 
 
 def at_edge(rates):
-    """{method: (its rate, all that were tried)} -> those of which a rate further out may be better."""
+    """The methods of {method: (its rate, all rates that were tried)} whose best rate is at the edge, so that one beyond may be
+    better."""
     return {method for method, (rate, tried) in rates.items() if rate in (min(tried), max(tried))}
 
 
 def methods(record, edges=()):
-    """The main table of a run: a line per method. `edges`: methods whose tuned rates are to be marked."""
+    """The main table of a run, a line per method. `edges`: methods whose tuned rates are marked."""
     lines, found = [], trained(record)
     with_target = any("target" in row for row, _ in found.values())
     metric, judged = next(iter(found.values()))[0]["metric"], judges(found)
@@ -116,7 +117,7 @@ def methods(record, edges=()):
 
 
 def throughputs(record):
-    """Sparsifiers: throughput over dense, top-k and DGC where both have the quality of fp32, and the density reached."""
+    """Sparsifiers: throughput relative to dense, top-k and DGC if both have the quality of fp32, and the achieved density."""
     found = trained(record)
     matched = {label: row["step_time_ms"]["mean"] for label, (row, total) in found.items()
                if (total or row)["quality_matched"]}
@@ -133,7 +134,7 @@ def throughputs(record):
 
 
 def epochs(record):
-    """Bytes of an epoch of ResNet-18 beside the published table."""
+    """Bytes of an epoch of ResNet-18, compared with the published table."""
     lines = []
     for row in record.rows:
         label, mebibytes = row["label"], row["payload_bytes"] * STEPS_PER_EPOCH / 2**20
@@ -146,7 +147,7 @@ def epochs(record):
 
 
 def bars(records, limits):
-    """{run: record} and {run: (metric, bar, in words)} -> whether fp32 holds the bar."""
+    """Whether fp32 meets the bars, from {run: record} and {run: (metric, bar, source of the bar)}."""
     lines = []
     for name, (metric, limit, what) in limits.items():
         if name in records:
@@ -161,8 +162,8 @@ def bars(records, limits):
 
 
 def separations(record):
-    """Whether the task separates methods: how far behind fp32 with the same seed those of SEPARATIONS end, beside the bars.
-    A bar holds, or is missed, where the whole interval is on that side."""
+    """Whether the task separates methods: how far the methods of SEPARATIONS end behind fp32 with the same seed, compared with
+    the bars. A bar is met or missed only if the whole interval is on that side."""
     lines, found = [], trained(record)
     metric = found["fp32"][0]["metric"]
     for label, (bound, limits) in SEPARATIONS.items():
@@ -182,7 +183,7 @@ def separations(record):
 def curves(record):
     """Quality against time, steps and bytes. Returns (figure, alternative text)."""
     frame = frames.training(dataclasses.replace(record, rows=list(record.rows)))  # which drops rows
-    if frame["seed"].nunique() > 1:  # one line a method
+    if frame["seed"].nunique() > 1:  # one line per method
         frame = frame[frame["seed"] == frame["seed"].min()].assign(label=lambda kept: kept["method"])
     style = plots.styles(zip(frame["label"], frame["registry"], strict=True))
     metric = frame["metric"].iloc[0]

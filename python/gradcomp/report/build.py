@@ -1,4 +1,4 @@
-"""Puts a report together: sections with tables and plots, independent of the output format."""
+"""Builds a report: sections with tables and plots, independent of the output format."""
 import dataclasses
 import io
 import pathlib
@@ -39,7 +39,7 @@ class Section:
 def _plot(name, drawn, caption, kind="png"):
     figure, alternative = drawn
     buffer = io.BytesIO()
-    # No dates or versions inside: the same results give the same bytes.
+    # Files hold no dates or versions, so that the same results give the same bytes.
     figure.savefig(buffer, format=kind, metadata={"Software": None} if kind == "png" else {"Date": None, "Creator": None})
     plt.close(figure)
     return Plot(f"{name}.{kind}", buffer.getvalue(), alternative, caption)
@@ -61,7 +61,7 @@ def sections(records):
 
 
 def gradient_section(found):
-    """The distributions of gradients.groups()."""
+    """The section on the distributions of gradients.groups()."""
     section = Section("Distributions of gradients")
     section.tables = [("Kolmogorov-Smirnov distance of the nonzeros' magnitudes to each fit (0: the same, 1: apart). Star: "
                        "the closest", gradients.table(found))]
@@ -127,7 +127,7 @@ def _bench(record):
 
 
 def context(records):
-    """What shaped the runs: (header, rows), a column per file."""
+    """What influenced the runs: (header, rows), a column per file."""
     names = [record.path.name for record in records]
     keys = [("program", lambda r: r.program), ("date", lambda r: r.context["date"]), ("link", lambda r: r.link),
             ("ranks x threads", lambda r: f"{r.gradcomp['ranks']} x {r.gradcomp['threads']}"),

@@ -1,5 +1,5 @@
-"""The distributions that SIDCo fits to magnitudes of a gradient (Abdelmoniem et al., MLSys 2021, section 2), and how far
-they are from it."""
+"""The distributions that SIDCo fits to magnitudes of a gradient (Abdelmoniem et al., MLSys 2021, section 2), and their
+distances from it."""
 import dataclasses
 
 import numpy as np
@@ -8,7 +8,7 @@ from scipy import special, stats
 
 @dataclasses.dataclass
 class Fit:
-    """One fitted distribution of |g|, `frozen` None where the magnitudes allow none (no spread)."""
+    """One fitted distribution of |g|; `frozen` is None if the magnitudes allow no fit (no spread)."""
 
     name: str
     parameters: str
@@ -56,7 +56,7 @@ def pareto(a):
 
 def fit_all(ordered):
     """The three fits to ascending positive magnitudes."""
-    # Scale-free: squares of tiny gradients would vanish, those of huge ones overflow.
+    # Magnitudes are scaled first: squares of tiny ones would underflow, those of huge ones overflow.
     found = []
     for fit in (exponential, gamma, pareto):
         name, parameters, frozen = fit(ordered)

@@ -1,4 +1,4 @@
-"""Result rows as pandas frames, with the figures that tables and plots share."""
+"""Result rows as pandas frames, with the values that tables and plots share."""
 import numpy as np
 import pandas as pd
 
@@ -6,7 +6,7 @@ from gradcomp.errors import ReportError
 
 CONTROLS = ("fp32", "fp16", "bf16", "no_exchange")
 DENSE = ("fp32", "fp16", "bf16")
-# What adds up to a step: of the exchange only the part that overlap did not hide.
+# The stages that add up to a step; of the exchange only the part that overlap did not hide.
 STACK = ("data", "forward", "backward", "compress", "exposed", "decompress", "update")
 
 
@@ -28,7 +28,7 @@ def _frame(record, columns):
 
 
 def unique_labels(frame):
-    """Labels; those of several seeds get their seed."""
+    """The labels; if there are several seeds, each with its seed."""
     labels = frame["label"]
     repeated = frame.duplicated(subset=[c for c in ("label", "elements") if c in frame], keep=False)
     if "seed" not in frame or not repeated.any():

@@ -1,4 +1,4 @@
-"""Gradients in .npy files: their distributions beside the fits that threshold methods presume."""
+"""Gradients in .npy files: their distributions, with the fits that threshold methods assume."""
 import dataclasses
 import pathlib
 import re
@@ -16,12 +16,12 @@ KINDS = {"gradient": "gradient", "accumulated": "with error feedback"}
 
 @dataclasses.dataclass
 class Gradient:
-    """What is drawn of one file: magnitudes of its nonzeros and the fits to them."""
+    """The data drawn for one file: magnitudes of its nonzeros and the fits to them."""
 
     kind: str  # gradient or accumulated
     count: int
     nonzeros: int
-    span: list  # least and largest magnitude drawn
+    span: list  # smallest and largest magnitude drawn
     density: list  # [magnitude, probability density]
     tail: list  # [magnitude, share of the nonzeros that is as large]
     fits: list
@@ -31,7 +31,7 @@ class Gradient:
         return 1 - self.nonzeros / self.count
 
     def row(self, title):
-        """As a row of a record."""
+        """The values as a row of a record."""
         return {"name": f"{title}/{self.kind}", "title": title} | dataclasses.asdict(self) | {
             "fits": [{"name": fit.name, "parameters": fit.parameters, "distance": fit.distance if fit.frozen else None,
                       "family": fit.frozen and [fit.frozen.dist.name, fit.frozen.args, fit.frozen.kwds]} for fit in self.fits]}
@@ -52,20 +52,20 @@ def of_rows(rows):
 
 
 def summary(kind, count, a):
-    """Of the ascending magnitudes `a` of the nonzeros of `count` elements."""
-    # Ranks, not values, set the range: a stray denormal must not squeeze the rest into a corner.
+    """Makes a Gradient of `a`, the ascending magnitudes of the nonzeros of `count` elements."""
+    # Quantiles set the range: a single denormal must not squeeze the rest into a corner.
     low, high = a[int(0.002 * len(a))], a[-1]
     edges = np.geomspace(low, high * 1.001, 61) if high > low else np.array([0.5, 2]) * high
     counts, _ = np.histogram(a, edges)
     middle, width, filled = np.sqrt(edges[1:] * edges[:-1]), np.diff(edges), counts > 0
-    left = np.unique(np.geomspace(1, len(a), 120).astype(int))  # how many are at least as large
+    left = np.unique(np.geomspace(1, len(a), 120).astype(int))  # number of magnitudes that are at least as large
     return Gradient(kind, count, len(a), [float(edges[0]), float(edges[-1])],
                     [middle[filled].tolist(), (counts[filled] / width[filled] / len(a)).tolist()],
                     [a[len(a) - left].tolist(), (left / len(a)).tolist()], fits.fit_all(a))
 
 
 def read(path):
-    """The magnitudes of a file. Throws ReportError for anything but finite floats, some of them not zero."""
+    """The magnitudes of a file. Throws ReportError unless it holds finite floats that are not all zero."""
     path = pathlib.Path(path)
     try:
         with open(path, "rb") as file:
@@ -81,20 +81,20 @@ def read(path):
         raise ReportError(f"'{path}' holds values that are not finite")
     magnitudes = np.sort(np.abs(values[values != 0], dtype=np.float64))
     if not len(magnitudes):
-        raise ReportError(f"'{path}' holds no value but zero")
+        raise ReportError(f"'{path}' holds no value other than zero")
     kind = "accumulated" if path.stem.endswith("_accumulated") else "gradient"
     return summary(kind, values.size, magnitudes)
 
 
 def groups(paths):
-    """{title: gradients}: files that differ in _gradient and _accumulated alone belong together, gradient first."""
+    """{title: gradients}. Files whose names differ only in _gradient and _accumulated belong together, the gradient first."""
     found = {}
     for path in map(pathlib.Path, paths):
         title = re.sub(r"_(gradient|accumulated)$", "", path.stem)
         members = found.setdefault(title, {})
         gradient = read(path)
         if gradient.kind in members:
-            raise ReportError(f"'{path}': a second file called {path.name}")
+            raise ReportError(f"'{path}': there is a second file called {path.name}")
         members[gradient.kind] = gradient
     return {title: [members[kind] for kind in KINDS if kind in members] for title, members in found.items()}
 

@@ -53,7 +53,7 @@ def _legend(figure, axes, columns=5):
 
 
 def _scale(metric):
-    """Factor and name on the axis of a quality."""
+    """The factor and the name of the axis of a quality."""
     return (100, f"test {metric} (%)") if metric == "accuracy" else (1, f"test {metric}")
 
 
@@ -70,7 +70,7 @@ def curves(frame, style, title):
             axis = axes[row][column]
             for entry in frame.itertuples():
                 x = np.array(entry.curve[x_key], float) / (1e6 if x_key == "wire_bytes" else 1)
-                values = entry.curve.get(key, entry.curve["accuracy"])  # files without a metric: accuracy
+                values = entry.curve.get(key, entry.curve["accuracy"])  # files without a metric hold accuracies
                 y = np.array(values, float) * (factor if key == "quality" else 1)
                 shown = np.isfinite(x) & np.isfinite(y)
                 if x_key == "wire_bytes":
@@ -109,7 +109,7 @@ def stages(frame, title):
 
 
 def allreduce(panels, style):
-    """Time against size, one panel per (title, frame); a ring marks where a method starts to beat the best dense one."""
+    """Time against size, one panel per (title, frame). A ring marks where a method starts to beat the best dense control."""
     figure, grid = plt.subplots(1, len(panels), figsize=(10 if len(panels) > 1 else 6.5, 5.2), sharey=True,
                                 squeeze=False, layout="constrained")
     marked = False
@@ -165,7 +165,7 @@ FIT_STYLE = (("#D55E00", "--"), ("#009E73", "-."), ("#CC79A7", ":"))
 
 
 def distributions(title, gradients, kinds):
-    """Density and complementary distribution function of |g| beside the fits; a column per gradient."""
+    """Density and complementary distribution function of |g|, with the fits; a column per gradient."""
     figure, axes = plt.subplots(2, len(gradients), figsize=(5 * len(gradients) + 0.6, 7.6), squeeze=False, sharex="col",
                                 layout="constrained")
     for column, gradient in enumerate(gradients):
@@ -198,10 +198,10 @@ def distributions(title, gradients, kinds):
 
 
 def _positive(values):
-    """Zeros and what is below the plots left out: logarithmic axes."""
+    """Leaves out zeros and values below the plots, because the axes are logarithmic."""
     return np.where(values > 1e-300, values, np.nan)
 
 
 def _decades(values):
-    """Limits one decade around values, so that a fit with a pole at zero does not flatten them."""
+    """Sets the limits to one decade around the values, so that a fit with a pole at zero does not flatten them."""
     return values.min() / 10, values.max() * 10

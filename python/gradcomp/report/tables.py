@@ -8,10 +8,10 @@ TICK, CROSS = "\N{CHECK MARK} yes", "\N{MULTIPLICATION X} no"
 
 
 def methods(frame):
-    """The main table: what each method sent, how long it took, what it reached."""
+    """The main table: what each method sent, how long it took and what quality it reached."""
     header = ["method", "payload per step", "compression ratio", "step, median (ms)", "step, p95 (ms)", "samples/s",
               f"test {frame['metric'].iloc[0]}", "quality of fp32", "speed-up vs fp32", "speed-up vs best dense"]
-    energy = frame["joules_per_step"].notna().any()  # many machines cannot count it
+    energy = frame["joules_per_step"].notna().any()  # many machines cannot count energy
     if energy:
         header.append("joules per step")
     rows = []
@@ -22,7 +22,7 @@ def methods(frame):
             text.number(entry.step_p95_ms), text.number(entry.samples_per_second),
             text.quality(entry.metric, entry.test_quality),
             "bound" if entry.registry == "no_exchange" else TICK if matched else CROSS,
-            # Never a speed-up beside a missed target, whatever the file says.
+            # A method that missed the target has no speed-up, whatever the file says.
             text.ratio(entry.speedup_vs_fp32 if matched else None),
             text.ratio(entry.speedup_vs_best_dense if matched else None)])
         if energy:
@@ -38,8 +38,8 @@ def breakdown(frame):
 
 
 def reductions(frame):
-    """Median milliseconds per method and size, and the gradient's error at the largest; the fastest method of a size gets a
-    star, the bound apart."""
+    """Median milliseconds per method and size, and the gradient's error at the largest size. The fastest method of a size,
+    except the bound, gets a star."""
     sizes = sorted(frame["dense_bytes"].unique())
     fastest = frame[frame["registry"] != "no_exchange"].groupby("dense_bytes")["time_ms"].min()
     header = ["method"] + [f"{text.size(size)} (ms)" for size in sizes] + [f"NMSE, {text.size(sizes[-1])}"]
@@ -57,7 +57,7 @@ def _cell(value, best):
 
 
 def kernels(frame):
-    """Time over the time to read the gradient once, per method, operation and size; the gradient's error at the largest."""
+    """Time / time to read the gradient once, per method, operation and size, and the gradient's error at the largest size."""
     cases = sorted({(row.operation, row.elements) for row in frame.itertuples()})
     most = max(elements for _, elements in cases)
     header = ["method"] + [f"{operation}, {elements:,}" for operation, elements in cases] + [f"NMSE, {most:,}"]
@@ -84,7 +84,7 @@ def evaluations(rows):
 
 
 def findings(record, frame):
-    """Sentences that answer the question of the run, from its figures."""
+    """Sentences that answer the question of the run: does compression pay?"""
     compressing = frame[~frame["registry"].isin(frames.CONTROLS)]
     out = []
     matched = compressing[compressing["quality_matched"].astype(bool) & compressing["speedup_vs_best_dense"].notna()]

@@ -1,1 +1,1 @@
-"""Result files and records: how they are read, and kept."""
+"""Reads and keeps result files and records."""

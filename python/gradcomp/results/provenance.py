@@ -1,8 +1,8 @@
-"""What a result was made from, and where, in words."""
+"""Says from what and where a result was made."""
 
 
 def machines(records):
-    """What ran where, a part for each machine and build."""
+    """What ran where, with a part for each machine and build."""
     found = {}
     for record in records:
         known = record.gradcomp
@@ -16,7 +16,7 @@ def machines(records):
 
 
 def commit(record):
-    """What was built."""
+    """The commit that was built."""
     known = record.gradcomp
     return f"commit {known['git_hash'][:12]}{' with changes' if known['git_dirty'] else ''}"
 

@@ -1,5 +1,4 @@
-"""Reads result files (docs/results-schema.md) and files of tuned rates. Bad input is a ReportError with one line, never a
-traceback."""
+"""Reads result files (docs/results-schema.md) and files of tuned rates. Bad input throws a ReportError of one line."""
 import dataclasses
 import json
 import pathlib
@@ -31,13 +30,13 @@ class Record:
 
     @property
     def mark(self):
-        """What slowed the run, in words that follow a title; empty for most runs."""
+        """What slowed the run, as words that follow a title; empty for most runs."""
         tracer = self.gradcomp.get("tracer")
         return f", slowed by {tracer}" if tracer else ""
 
     @property
     def link(self):
-        """The link in words; an emulated one, and a run that was slowed, always say so."""
+        """The link in words. They always say if the link was emulated, and if the run was slowed."""
         link = self.gradcomp["link"]
         ranks = self.gradcomp["ranks"]
         words = "real link" if link["kind"] == "real" else f"{link['kind']} link, {link['text']}"
@@ -55,7 +54,7 @@ def read_json(path):
 
 
 def read_rates(path):
-    """{method: (its rate, all that were tried)} of a file that `gradcomp-train --tune` made."""
+    """{method: (its rate, all rates that were tried)} of a file of `gradcomp-train --tune`."""
     content = read_json(path)
     try:
         return {method: (found["lr"], [trial["lr"] for trial in found["trials"]])
@@ -65,7 +64,7 @@ def read_rates(path):
 
 
 def read_record(path, programs=PROGRAMS):
-    """One file, checked for what the report relies on; `programs`: those that may have written it, None for any."""
+    """Reads one file and checks what the report relies on. `programs`: those that may have written it; None allows any."""
     document = read_json(path)
     try:
         record = Record(path, document["context"], document["benchmarks"])
@@ -75,20 +74,20 @@ def read_record(path, programs=PROGRAMS):
     except (KeyError, TypeError) as error:
         raise ReportError(f"'{path}' is not a gradcomp result file: no {error}") from error
     if not known:
-        raise ReportError(f"'{path}': program or schema_version unknown to this report")
+        raise ReportError(f"'{path}': this report does not know its program or schema_version")
     if not names:
         raise ReportError(f"'{path}' holds no results")
     return record
 
 
 def read_folder(folder, may_lack=False):
-    """All result files of `folder`, by name: real links before emulated ones. `may_lack`: none is no error."""
+    """All result files of `folder`, by name, real links before emulated ones. `may_lack`: no file is not an error."""
     folder = pathlib.Path(folder)
     if not folder.is_dir():
         raise ReportError(f"'{folder}' is not a directory")
     paths = sorted(folder.glob("*.json"))
     if not paths and not may_lack:
-        raise ReportError(f"no *.json in '{folder}'")
+        raise ReportError(f"there are no *.json files in '{folder}'")
     records = [read_record(path) for path in paths]
     return sorted(records, key=lambda record: (record.emulated, record.path.name))
 

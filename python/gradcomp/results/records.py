@@ -1,5 +1,5 @@
-"""Result files that the repository keeps: what a page of docs/results is made from, without single samples. A record is such a
-file with the command that made it, the seconds that it took, and the checksums of other files that it left."""
+"""Result files that the repository keeps, without single samples. A page of docs/results is made from them. A record is such a
+file with the command that made it, the seconds that this took, and the checksums of other files that the command wrote."""
 import dataclasses
 import functools
 import hashlib
@@ -15,12 +15,12 @@ from .reading import Record, read_json, read_record
 from .schema import SAMPLES, require_record
 
 DIGITS = 6
-# What programs are made from, and of the toolchain what they are built with and by: how it is entered, or what tests alone
-# need, shapes none. Pages and their commands are not sources: a record has its own command.
+# The sources of programs, and the parts of the toolchain with which they are built; how the toolchain is entered, and what only
+# tests need, does not count. Pages and their commands are not sources: a record has its own command.
 SOURCES = ("src", "bench", "miniapps", "cmake", "CMakeLists.txt", "CMakePresets.json",
            *(f"tools/toolchain.d/{name}" for name in ("packages", "preferences", "trilinos")))
-# Where the verdicts of the gate are made, and where they were made before that. The move changed no verdict, so a place
-# that one of two commits lacks tells nothing.
+# Where the verdicts of the gate are made, and where they were made earlier. The move changed no verdict, so a place that one of
+# two commits does not have is not compared.
 GATE = ("python/gradcomp/gate", "tools/gradcomp_compare")
 
 
@@ -28,7 +28,7 @@ GATE = ("python/gradcomp/gate", "tools/gradcomp_compare")
 class Kept(Record):
     """One record."""
 
-    command: list  # as the page shows it, without its output
+    command: list  # command as the page shows it, without the option of its output
     seconds: float
     leaves: dict  # {path: checksum} of other files that the command wrote
 
@@ -38,7 +38,7 @@ class Kept(Record):
 
 
 def compact(value):
-    """Without the arrays of single samples, floats with as many digits as a measurement has."""
+    """The record without the arrays of single samples, and with floats rounded to the digits of a measurement."""
     if isinstance(value, dict):
         return {key: compact(found) for key, found in value.items() if key not in SAMPLES}
     if isinstance(value, list):
@@ -47,13 +47,13 @@ def compact(value):
 
 
 def checksum(path):
-    """Of a file, None where there is none."""
+    """The checksum of a file; None if there is no file."""
     path = pathlib.Path(path)
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else None
 
 
 def keep(made, kept, command, seconds, leaves=()):
-    """Writes the result file `made` to `kept` in its compact form: a row a line, so that a change is seen."""
+    """Writes the result file `made` to `kept` in its compact form, one line per row, so that changes are easy to see."""
     document = compact(read_json(made))
     known = {"command": list(map(str, command)), "seconds": round(seconds, 1),
              "leaves": {str(leaf): checksum(ROOT / leaf) for leaf in leaves}}
@@ -64,7 +64,7 @@ def keep(made, kept, command, seconds, leaves=()):
 
 
 def read_kept(path):
-    """A record, as docs/results.schema.json has it. Throws ReportError."""
+    """Reads a record and checks it against docs/results.schema.json. Throws ReportError."""
     made, document = read_record(path, programs=None), read_json(path)
     try:
         kept = Kept(path, made.context, made.rows, document["command"], document["seconds"], document["leaves"])
@@ -75,7 +75,7 @@ def read_kept(path):
 
 
 def _git(*words):
-    """Whether it ended well."""
+    """Whether a git command succeeded."""
     try:
         return subprocess.run(["git", "-c", "safe.directory=*", "-C", str(ROOT), *words], capture_output=True,
                               check=False).returncode == 0
@@ -85,8 +85,8 @@ def _git(*words):
 
 @functools.cache
 def same_sources(one, other):
-    """Whether two commits have the same SOURCES and the same GATE: records that were committed on the way, and words of a
-    page, are no reason to measure again."""
+    """Whether two commits have the same SOURCES and the same GATE: new records and words of a page are no reason to measure
+    again."""
     if one == other or "unknown" in (one, other):
         return one == other
     gate = [place for place in GATE if all(_git("cat-file", "-e", f"{commit}:{place}") for commit in (one, other))]
@@ -94,14 +94,14 @@ def same_sources(one, other):
 
 
 def require_clean(record, what):
-    """Throws unless a commit without changes made `what`."""
+    """Throws unless `what` was made by a commit without local changes."""
     if record.gradcomp["git_dirty"] or record.gradcomp["git_hash"] == "unknown":
         raise ReportError(f"{what} made from a source tree with changes; commit them, build and measure again")
 
 
 def require_one_clean_commit(records):
-    """Throws unless all were made by one commit without changes: figures of a page must be comparable, and a reader must
-    find what made them."""
+    """Throws unless all were made by one commit without local changes: the figures of a page must be comparable, and readers
+    must be able to find their sources."""
     first = records[0]
     for record in records:
         require_clean(record, f"'{record.path}' was")
@@ -112,7 +112,7 @@ def require_one_clean_commit(records):
 
 
 def why_measure(path, command, built):
-    """Why the record at `path` does not spare the measurement by `command` with programs like `built`; None if it does."""
+    """Why the record at `path` cannot replace a measurement by `command` with programs like `built`; None if it can."""
     if not path.is_file():
         return "no record"
     record = read_kept(path)

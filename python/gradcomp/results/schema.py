@@ -1,5 +1,5 @@
-"""Result files and records against docs/results.schema.json. A record has no arrays of single samples (records.compact), and
-pages write rows of their own into some: their context alone is a program's."""
+"""Checks result files and records against docs/results.schema.json. A record has no arrays of single samples (records.compact).
+Some pages write rows of their own: of these records only the context is that of a program."""
 import functools
 import json
 import pathlib
@@ -8,9 +8,9 @@ import jsonschema
 
 from gradcomp.errors import ReportError
 
-SCHEMA = pathlib.Path(__file__).with_name("results.schema.json")  # a link to the file of docs/, a copy where it is installed
+SCHEMA = pathlib.Path(__file__).with_name("results.schema.json")  # a link to the file of docs/; a copy in an installed package
 SAMPLES = ("step_times_ms", "times_ms", "slices")
-MOST_SAID = 200  # characters of a message, which may hold a whole row
+MOST_SAID = 200  # largest number of characters of a message, which may hold a whole row
 
 
 def _without_samples(value):
@@ -23,7 +23,7 @@ def _without_samples(value):
 
 @functools.cache
 def _validator(kind):
-    """For a whole "file", a "record", or the "context" alone."""
+    """The validator of a whole "file", of a "record", or of the "context" alone."""
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     if kind == "record":
         schema = _without_samples(schema)
@@ -39,10 +39,10 @@ def _require(kind, document, path):
 
 
 def require_file(document, path):
-    """Throws ReportError unless `document`, which was read from `path`, is a whole result file of a program."""
+    """Throws ReportError unless `document`, which was read from `path`, is a complete result file of a program."""
     _require("file", document, path)
 
 
 def require_record(document, path):
-    """The same for a record. Rows of a program all say their run_type; rows of a page do not."""
+    """The same for a record. All rows of a program have a run_type; rows of a page have none."""
     _require("record" if any("run_type" in row for row in document["benchmarks"]) else "context", document, path)

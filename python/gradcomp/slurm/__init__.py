@@ -1,5 +1,5 @@
-"""Sweeps of gradcomp's programs on a cluster: plan, jobs, records, report. Python's standard library only, 3.11 or newer:
-compute nodes need nothing else."""
+"""Sweeps of gradcomp's programs on a cluster: plan, jobs, records, report. The code needs only Python 3.11 or newer and its
+standard library, so that compute nodes need nothing else."""
 import pathlib
 
 from gradcomp.places import ROOT
@@ -8,11 +8,11 @@ SLURM = ROOT / "slurm"
 
 
 class Refused(Exception):
-    """One line for the user: what is wrong, where, and what is allowed."""
+    """An error message of one line: what is wrong, where, and what is allowed."""
 
 
 def find(text, folder, ending):
-    """A file of the user's, or one of ours by its name."""
+    """The path of a file of the user, or of one of ours by its name."""
     path = pathlib.Path(text)
     if path.suffix == ending:
         if not path.is_file():

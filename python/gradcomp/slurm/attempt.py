@@ -1,4 +1,5 @@
-"""Runs one point once, inside its job: nothing twice, nothing lost, and an end in good time before Slurm's own."""
+"""Runs one point inside its job. A finished point does not run again, checkpoints are kept, and the program ends before Slurm's
+time limit."""
 import json
 import math
 import os
@@ -13,22 +14,22 @@ from .command import has_checkpoint, words
 from .folder import Lock, read_json, write_whole
 from .ranks import Ranks
 
-JOB = ("ARRAY_JOB_ID", "ARRAY_TASK_ID", "JOB_ID", "RESTART_COUNT")  # what of Slurm's variables the history keeps
+JOB = ("ARRAY_JOB_ID", "ARRAY_TASK_ID", "JOB_ID", "RESTART_COUNT")  # Slurm's variables that the history keeps
 
 
 class Attempt:
-    """One start of a point's program. SIGUSR1 is Slurm's warning, SIGTERM and SIGINT end it at once."""
+    """One run of a point's program. SIGUSR1 is Slurm's warning; SIGTERM and SIGINT end the run at once."""
 
     def __init__(self, folder, point, lock):
         self.folder, self.point = folder, point
         self.own = folder.point_folder(point)
         self.ranks = Ranks(folder.system, point, lock)
-        self.signal, self.stopped = None, False  # stopped: we ended the ranks; otherwise they ended by themselves
+        self.signal, self.stopped = None, False  # stopped: this attempt ended the ranks; otherwise they ended by themselves
         for number in (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
 
     def _on_signal(self, number, _):
-        if self.signal != signal.SIGTERM:  # the end outranks the warning
+        if self.signal != signal.SIGTERM:  # a signal to end replaces a warning
             self.signal = number
 
     def _note(self, event, **more):
@@ -38,12 +39,13 @@ class Attempt:
             file.write(json.dumps({"event": event, "time": round(time.time(), 2)} | job | more) + "\n")
 
     def _progress(self):
-        """Changes whenever the program has written a checkpoint."""
+        """A value that changes when the program has written a checkpoint."""
         found = (self.own / "checkpoints").glob("seed*/checkpoint.json")
         return sorted((path.parent.name, path.stat().st_mtime_ns) for path in found)
 
     def _wait(self):
-        """Until the program ends or must end. After the warning it may go on to its next checkpoint, for half of the time."""
+        """Waits until the program ends or must end. After the warning it may continue to its next checkpoint, for half of the
+        remaining time."""
         deadline, seen = math.inf, None  # until a warning
         while self.ranks.status is None:
             if self.signal == signal.SIGUSR1 and deadline == math.inf:
@@ -57,7 +59,7 @@ class Attempt:
     def run(self):
         """Returns the exit status: 0 when the point is finished."""
         (self.folder.path / "records").mkdir(exist_ok=True)
-        if (self.own / "out.json").is_file():  # whole, by an attempt that was killed at its very end
+        if (self.own / "out.json").is_file():  # complete: the attempt that wrote it was killed before it could keep the record
             return self._finish()
         self._note("start", resumed=has_checkpoint(self.own))
         before = self._progress()
@@ -65,7 +67,7 @@ class Attempt:
             return self._fail(f"{self.point['program']} is not on PATH: SETUP of the system {self.folder.system.name} must "
                               "load or export where it is")
         print(self.ranks.map(), flush=True)
-        if self.signal in (None, signal.SIGUSR1):  # after a warning this early there is still time for a first checkpoint
+        if self.signal in (None, signal.SIGUSR1):  # after such an early warning there is still time for a first checkpoint
             command = words(self.point, self.own)
             print("run_point:", self.point["id"], *command, flush=True)
             with open(self.own / "errors.txt", "w", encoding="utf-8") as errors:
@@ -87,7 +89,7 @@ class Attempt:
         return 0
 
     def _why(self):
-        """Why the program ended, in one line: its own, before those of launchers."""
+        """Why the program ended, in one line; lines of the program come before those of launchers."""
         if self.signal and self.signal != signal.SIGUSR1:
             return f"ended by signal {int(self.signal)}: cancelled, preempted or requeued"
         said = (self.own / "errors.txt").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -96,28 +98,29 @@ class Attempt:
         return f"status {self.ranks.status}: {next(iter(own + errors + said[-1:]), 'it said nothing').strip()}"
 
     def _fail(self, why):
-        """Keeps the reason for gather. Returns the status."""
+        """Keeps the reason for gather and returns the status."""
         write_whole(self.own / "failed.txt", why + "\n")
         self._note("failed", why=why)
         print(f"run_point: {self.point['id']}: {why}", file=sys.stderr)
         return 128 + self.signal if self.signal else max(self.ranks.status or 1, 1)
 
     def _again(self, progress):
-        """Back into the queue, but only where the time was of use: a point that saves nothing would circle for ever."""
+        """Puts the point back into the queue, but only if it has written a checkpoint: otherwise it would start again for
+        ever."""
         if not progress:
             return self._fail("reached the time limit without a checkpoint: it needs more time or a smaller checkpoint_every")
         print(f"run_point: {self.point['id']}: warned, checkpoint kept", flush=True)
         if self.folder.system.scheduled:
             self._note("requeued")
             if subprocess.run(["scontrol", "requeue", os.environ["SLURM_JOB_ID"]], check=False).returncode == 0:
-                signal.pause()  # Slurm ends this job and starts it again; an exit now would count as its end
+                signal.pause()  # Slurm ends this job and starts it again; if it exits now, Slurm takes it as finished
                 return 128 + signal.SIGUSR1
-        self._note("interrupted")  # no Slurm, or one that does not requeue: the same call of submit goes on
+        self._note("interrupted")  # no Slurm, or one that does not requeue: the same call of submit continues the point
         return 128 + signal.SIGUSR1
 
 
 def run_point(folder, index):
-    """Runs the point unless it is finished or runs elsewhere."""
+    """Runs the point unless it is finished or is running elsewhere."""
     if not 0 <= index < len(folder.points):
         raise Refused(f"there is no point {index} in '{folder.path}/plan.json': allowed are 0 to {len(folder.points) - 1}")
     point = folder.points[index]

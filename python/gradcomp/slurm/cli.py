@@ -10,12 +10,12 @@ from .system import read_system
 
 
 def _guarded(name, work):
-    """The exit status of `work()`; bad input is one line and status 2."""
+    """The exit status of `work()`. Bad input gives one line and status 2."""
     try:
         return work()
     except Refused as error:
         print(f"{name}: error: {error}", file=sys.stderr)
-    except BrokenPipeError:  # the reader of what we print has seen enough
+    except BrokenPipeError:  # the reader of our output has closed the pipe
         sys.stderr.close()
         return 141
     except OSError as error:
@@ -47,7 +47,7 @@ def submit_main(arguments=None):
         folder.keep_plan()
         lock = Lock(output / "submit.lock")
         if lock.taken:
-            raise Refused(f"another submit of '{output}' is at work")
+            raise Refused(f"another submit of '{output}' is running")
         return queue.submit(folder) if system.scheduled else here.run(folder)
 
     return _guarded("submit", work)

@@ -5,12 +5,12 @@ CHECKPOINT_EVERY = 100  # steps
 
 
 def has_checkpoint(folder):
-    """Whether a training has written one: --resume refuses a folder without."""
+    """Whether a training has written a checkpoint: --resume refuses a folder without one."""
     return any((folder / "checkpoints").glob("seed*/checkpoint.json"))
 
 
 def words(point, folder):
-    """The program with its options; `folder` is the point's own, where checkpoints and the result go."""
+    """The program with its options. `folder` is the folder of the point, which gets checkpoints and the result."""
     options = dict(point["options"])
     every = options.pop("checkpoint_every", CHECKPOINT_EVERY)
     found = [point["program"]]
@@ -24,14 +24,14 @@ def words(point, folder):
 
 
 def environment(system):
-    """Variables that bind threads and choose devices; a site changes them in SETUP."""
+    """Variables that bind threads and choose devices. A site can change them in SETUP."""
     chosen = {"OMP_NUM_THREADS": str(system.threads), "OPENBLAS_NUM_THREADS": "1",
               "SRUN_CPUS_PER_TASK": system["CPUS_PER_RANK"]}  # since Slurm 22.05 srun does not inherit --cpus-per-task
     if system.number("GPUS_PER_NODE"):
-        # Device = local rank modulo visible devices. On the host little runs: free threads suit MPI's and NCCL's own.
+        # Device = local rank modulo visible devices. The host computes little: unbound threads leave room for those of MPI and NCCL.
         chosen |= {"KOKKOS_MAP_DEVICE_ID_BY": "mpi_rank", "OMP_PROC_BIND": "false"}
     elif system["BINDING"] == "cores":
         chosen |= {"OMP_PROC_BIND": "spread", "OMP_PLACES": "cores"}
     else:
-        chosen |= {"OMP_PROC_BIND": "false"}  # ranks that are not bound would all take the same first cores
+        chosen |= {"OMP_PROC_BIND": "false"}  # without binding, all ranks would take the same first cores
     return chosen

@@ -1,4 +1,4 @@
-"""What submit --dry-run prints: everything that would be written or called."""
+"""The output of submit --dry-run: everything that would be written or called."""
 import shlex
 
 from . import queue, script
@@ -6,7 +6,7 @@ from .command import words
 
 
 def text(folder):
-    """Points, scripts and calls. What Slurm would answer (the queue, job numbers) is not asked for."""
+    """Points, scripts and calls. Slurm is not asked, so the queue and job numbers are missing."""
     unfinished = folder.unfinished()
     lines = [f"{folder.title}: {len(folder.points)} points on {folder.system.name}, {len(unfinished)} to run, "
              f"in {folder.path}", ""]

@@ -42,7 +42,7 @@ def _check_top(path, content):
 
 
 def _axes(path, number, sweep):
-    """{key: its values} of one [[sweep]], every value checked."""
+    """{key: values} of one [[sweep]]. Checks every value."""
     where = f"{path}: [[sweep]] {number}"
     axes = {}
     for key, value in sweep.items():
@@ -57,12 +57,12 @@ def _axes(path, number, sweep):
     if "methods" not in axes:
         raise Refused(f"{where}: 'methods' is missing: {KEYS['methods'].allowed}")
     if "batch" in axes and "global_batch" in axes:
-        raise Refused(f"{where}: batch and global_batch exclude each other: batch is of one rank, global_batch of all")
+        raise Refused(f"{where}: batch and global_batch exclude each other: batch is that of one rank, global_batch that of all ranks")
     return axes
 
 
 def _point(where, chosen, system):
-    """One point: what is launched, and the options of its program."""
+    """One point: its launch, and the options of its program."""
     program = chosen.pop("program", TRAIN)
     nodes, ranks_per_node = chosen.pop("nodes", 1), chosen.pop("ranks_per_node", system.number("RANKS_PER_NODE"))
     for key in chosen:
@@ -79,14 +79,14 @@ def _point(where, chosen, system):
         chosen["batch"] = batch
     if chosen.get("link") == "real":
         del chosen["link"]
-    if program == ALLREDUCE:  # gradcomp-train adds its controls itself; nothing is compared without them
+    if program == ALLREDUCE:  # gradcomp-train adds its controls itself; without them there is no comparison
         given = chosen["methods"].split(",")
         chosen["methods"] = ",".join([c for c in CONTROLS if c != "no_exchange" and c not in given] + given)
     return {"program": program, "nodes": nodes, "ranks_per_node": ranks_per_node, "options": chosen}
 
 
 def _named(point):
-    """The point with its name, the same for the same work: by it a later submission knows what is finished."""
+    """The point with its name. The same work always has the same name, by which a later submission finds what is finished."""
     digest = hashlib.sha256(json.dumps(point, sort_keys=True).encode()).hexdigest()[:8]
     program = point["program"].removeprefix("gradcomp-")
     what = "preflight" if point.get("preflight") else point["options"].get("model", program)
@@ -94,7 +94,7 @@ def _named(point):
 
 
 def read_experiment(path, system):
-    """{title, time, points}: the points in the order of the file, behind one preflight a number of nodes and ranks."""
+    """{title, time, points}: the points in the order of the file, after one preflight for each number of nodes and ranks."""
     content = _read(path)
     _check_top(path, content)
     points = []

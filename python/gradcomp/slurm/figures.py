@@ -1,4 +1,4 @@
-"""What a check reads from a record: whether the program's own verification passed, and the figures to judge."""
+"""Reads from a record whether the program's own verification passed, and the figures that a check judges."""
 import json
 import re
 
@@ -8,7 +8,7 @@ DENSE = ("fp32", "fp16", "bf16")
 
 
 def read_record(path, said):
-    """The record of a program that ended well, every row of it verified; `said` is what its job printed."""
+    """The record of a program that ended well and verified every row; `said` is the output of its job."""
     status = re.findall(r"^gradcomp exit status (\d+)$", said, re.MULTILINE)
     if status != ["0"]:
         raise Refused(f"exit status {status[-1]} of the program" if status else "the job ended before its program did")
@@ -22,26 +22,26 @@ def read_record(path, said):
         raise Refused(f"'{path.name}' has no rows")
     for row in rows:
         if row.get("verified") is False or row.get("wrong") or row.get("replica_hash_equal") is False:
-            raise Refused(f"the answer of {row['name']} was refused by the program's own verification")
+            raise Refused(f"the program's own verification rejected the answer of {row['name']}")
     if failures:
         raise Refused(f"the program missed a limit: {failures[0]}")
     return record
 
 
 def tag(label):
-    """A method's label as ReFrame takes names: top_k:ratio=0.01 is top_k_ratio_0_01."""
+    """A method's label as a name for ReFrame: top_k:ratio=0.01 becomes top_k_ratio_0_01."""
     return re.sub(r"[^a-z0-9]+", "_", label.lower()).strip("_")
 
 
 def _against_best_dense(rows, time):
-    """{NAME: (ratio, unit)}: each method's time over that of the fastest dense control of the same job."""
+    """{NAME: (ratio, unit)}: each method's time / time of the fastest dense control of the same job."""
     dense = min(time(row) for row in rows if row["label"] in DENSE)
     return {f"{tag(row['label'])}_time": (time(row) / dense, "of the best dense") for row in rows
             if row["label"] not in (*DENSE, "no_exchange")}
 
 
 def allreduce(record):
-    """At the largest size: what the link gives to a dense control, and what each method makes of it."""
+    """At the largest size: the bandwidth of a dense control, and the ratio of each method to it."""
     largest = max(row["elements"] for row in record["benchmarks"])
     rows = [row for row in record["benchmarks"] if row["elements"] == largest]
     bandwidth = next(row["bus_bw_gb_s"] for row in rows if row["label"] == "fp32")
@@ -49,7 +49,7 @@ def allreduce(record):
 
 
 def compress(record):
-    """At the largest size: throughput as a fraction of the rate at which the same bytes are only read."""
+    """At the largest size: throughput as a fraction of the rate of only reading the same bytes."""
     rows = [row for row in record["benchmarks"] if row.get("operation") == "compress"]
     largest = max(row["elements"] for row in rows)
     return {f"{tag(row['label'])}_throughput": (1 / row["read_limit_ratio"], "of the read limit") for row in rows
@@ -57,5 +57,5 @@ def compress(record):
 
 
 def step(record):
-    """Whole training steps. No speed-up: a check is too short to say anything of the quality."""
+    """Whole training steps. There are no speed-ups: a check is too short to judge the quality."""
     return _against_best_dense(record["benchmarks"], lambda row: row["step_time_ms"]["median"])

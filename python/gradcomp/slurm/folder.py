@@ -1,5 +1,5 @@
-"""The folder of a sweep: its plan, which never changes, and what became of every point. Everything that must be whole is
-written under a temporary name and renamed."""
+"""The folder of a sweep: its plan, which never changes, and the outcome of every point. Files that must be complete are written
+under a temporary name and then renamed."""
 import dataclasses
 import fcntl
 import json
@@ -11,7 +11,7 @@ from .system import System
 
 
 def write_whole(path, text):
-    """Writes a file whole or not at all."""
+    """Writes a file completely or not at all."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -37,21 +37,21 @@ def read_json(path):
 
 @dataclasses.dataclass
 class Folder:
-    """A sweep on disk, shared by the login node and all compute nodes."""
+    """A sweep on disk, which the login node and all compute nodes share."""
 
     path: pathlib.Path
     title: str = ""
     time: str = ""
     experiment: str = ""
-    system: System = None  # type: ignore[assignment] # only where nothing asks for it
+    system: System = None  # type: ignore[assignment] # only if nothing uses it
     points: list = dataclasses.field(default_factory=list)
 
     def point_folder(self, point):
-        """Where a point's checkpoints, log and attempts are."""
+        """The folder of a point's checkpoints, log and attempts."""
         return self.path / "points" / point["id"]
 
     def record(self, point):
-        """The record of a point. It is there when the point is finished, and only then."""
+        """The path of a point's record, which exists if and only if the point is finished."""
         return self.path / "records" / f"{point['id']}.json"
 
     def unfinished(self):
@@ -59,14 +59,14 @@ class Folder:
         return [index for index, point in enumerate(self.points) if not self.record(point).is_file()]
 
     def plan(self):
-        """The plan as text: what shall run, and how."""
+        """The plan as text: what runs, and how."""
         values = {name: value for name, value in self.system.values.items() if name != "REFRAME_SCHEDULER"}  # of checks only
         return json.dumps({"title": self.title, "time": self.time, "experiment": self.experiment,
                            "system": {"name": self.system.name, "values": values},
                            "points": self.points}, indent=1) + "\n"
 
     def keep_plan(self):
-        """Writes the plan, or refuses a folder that holds another one: jobs in the queue know points by their numbers."""
+        """Writes the plan. Refuses a folder with another plan, because jobs in the queue know points only by their numbers."""
         path = self.path / "plan.json"
         if not path.is_file():
             write_whole(path, self.plan())
@@ -79,7 +79,7 @@ class Folder:
 
 
 def read_folder(path):
-    """The sweep in a folder that `submit` made."""
+    """Reads the sweep in a folder that `submit` made."""
     plan = read_json(path / "plan.json")
     try:
         system = System(plan["system"]["name"], plan["system"]["values"])
@@ -89,7 +89,8 @@ def read_folder(path):
 
 
 class Lock:
-    """Holds a file for the life of this process and of all that inherit `number`. `taken` says that another has it."""
+    """Locks a file for the life of this process and of all processes that inherit `number`. `taken`: another process holds
+    it."""
 
     def __init__(self, path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -100,5 +101,5 @@ class Lock:
             fcntl.flock(self.number, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self.taken = True
-        except OSError:  # a file system without locks: what squeue says must do
+        except OSError:  # a file system without locks: squeue alone must prevent a second run
             pass

@@ -1,4 +1,4 @@
-"""The end of a sweep: the report of all records, and what is missing."""
+"""The end of a sweep: writes the report of all records and names the missing points."""
 import json
 import os
 import shlex
@@ -13,7 +13,7 @@ from .folder import Lock, read_json, write_whole
 
 
 def why_missing(folder, point):
-    """In words, from what the point's attempts left."""
+    """Why a point is missing, in words, from the files of its attempts."""
     own = folder.point_folder(point)
     if (own / "failed.txt").is_file():
         return "failed: " + (own / "failed.txt").read_text(encoding="utf-8").strip()
@@ -25,7 +25,7 @@ def why_missing(folder, point):
 
 
 def read_records(folder):
-    """({index: record}, {index: why it is missing}); a damaged record is a missing one."""
+    """({index: record}, {index: why it is missing}). A damaged record counts as missing."""
     found, missing = {}, {}
     for index, point in enumerate(folder.points):
         if not folder.record(point).is_file():
@@ -41,7 +41,7 @@ def read_records(folder):
 
 
 def _report(folder, work):
-    """Calls the report tool on the records in `work`. GRADCOMP_REPORT names another, such as one that was installed."""
+    """Calls the report tool on the records in `work`. GRADCOMP_REPORT names another tool, such as an installed one."""
     tool = shlex.split(os.environ.get("GRADCOMP_REPORT", "")) or words_of("gradcomp.report")
     words = [*tool, str(work / "records"), "--output", str(work / "report.html"),
              "--markdown", str(work / "report.md"), "--title",
@@ -53,7 +53,7 @@ def _report(folder, work):
 
 
 def _write(folder, found, missing, work):
-    """Everything of the report, in the folder `work`."""
+    """Writes all files of the report to the folder `work`."""
     try:
         (work / "records").mkdir(parents=True)
         for index in found:
@@ -70,7 +70,7 @@ def _write(folder, found, missing, work):
 
 
 def _replace(work, target):
-    """The old report goes only when the new one is whole."""
+    """Replaces the old report once the new one is complete."""
     old = target.with_name(f".{target.name}.old")
     shutil.rmtree(old, ignore_errors=True)
     if target.exists():
@@ -80,10 +80,10 @@ def _replace(work, target):
 
 
 def gather(folder):
-    """Returns 0 when every point has a record, 1 when some are missing."""
+    """Returns 0 if every point has a record, 1 if some are missing."""
     lock = Lock(folder.path / "gather.lock")
     if lock.taken:
-        raise Refused(f"another gather of '{folder.path}' is at work")
+        raise Refused(f"another gather of '{folder.path}' is running")
     found, missing = read_records(folder)
     work = folder.path / f".report.{os.getpid()}.part"
     try:

@@ -8,7 +8,7 @@ from .gather import gather
 
 
 class _Runner:
-    """One script at a time; signals are handed on, and end the sweep after it."""
+    """Runs one script at a time. Signals are passed on to the script and end the sweep after it."""
 
     def __init__(self):
         self.child, self.signal = None, None
@@ -21,14 +21,14 @@ class _Runner:
             self.child.send_signal(number)
 
     def run(self, words, log):
-        """The exit status of a script; what it prints goes to `log`."""
+        """Runs a script with its output in `log` and returns its exit status."""
         with open(log, "a", encoding="utf-8") as file:
             self.child = subprocess.Popen(words, stdout=file, stderr=subprocess.STDOUT)
             return self.child.wait()
 
 
 def run(folder):
-    """Runs what is unfinished and gathers. Returns gather's status, or 128 + the signal that ended the sweep."""
+    """Runs the unfinished points and gathers. Returns the status of gather, or 128 + the signal that ended the sweep."""
     runner = _Runner()
     for name, text, members in queue.arrays(folder, folder.unfinished()):
         path = folder.path / "jobs" / name
@@ -40,6 +40,6 @@ def run(folder):
             status = runner.run(["bash", str(path), str(index)], folder.path / "jobs" / f"{identity}.log")
             print(f"{identity}: {'finished' if status == 0 else f'status {status}'}", flush=True)
     if runner.signal:
-        print(f"ended by signal {runner.signal}; the same call goes on")
+        print(f"ended by signal {runner.signal}; the same call continues the sweep")
         return 128 + runner.signal
     return gather(folder)

@@ -1,4 +1,4 @@
-"""What an experiment may say: every key of a sweep, the values allowed, the option of the program that it becomes."""
+"""The keys of an experiment: each with its allowed values and the option of the program that it becomes."""
 import dataclasses
 import re
 from collections.abc import Callable
@@ -8,20 +8,20 @@ from . import ROOT
 TRAIN, ALLREDUCE = "gradcomp-train", "gradcomp-allreduce"
 MODELS = tuple("""resnet8 resnet20 resnet32 resnet44 resnet56 resnet110 resnet8_b resnet20_b resnet32_b resnet44_b resnet56_b
     resnet110_b resnet18 vgg11 lstm_1x96 lstm_1x128 lstm_2x200 lstm_2x650 lstm_3x650 transformer_2x128 transformer_4x256
-    frames_lstm_1x64 frames_lstm_2x128""".split())  # tests/slurm holds them against gradcomp-train --help
+    frames_lstm_1x64 frames_lstm_2x128""".split())  # tests/slurm compares them with gradcomp-train --help
 STRATEGIES = ("overlapped", "synchronous", "accumulate", "local")
 CONTROLS = ("fp32", "fp16", "bf16", "no_exchange")
 
 
 def method_names():
-    """The names of all methods, from the page that is made from the code."""
+    """The names of all methods, from the page that the code generates."""
     page = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
     return sorted(set(re.findall(r"^\| \[`([a-z0-9_]+)", page, re.MULTILINE)))
 
 
 @dataclasses.dataclass(frozen=True)
 class Key:
-    """One key. `option` is None where the key steers the launch, not the program."""
+    """One key. `option` is None if the key controls the launch and not the program."""
 
     allowed: str
     accepts: Callable
@@ -56,7 +56,7 @@ KEYS = {
     "program": _choice((TRAIN, ALLREDUCE), programs=(TRAIN, ALLREDUCE)),
     "nodes": _whole(1, programs=(TRAIN, ALLREDUCE)),
     "ranks_per_node": _whole(1, programs=(TRAIN, ALLREDUCE)),
-    "global_batch": _whole(1),  # over all ranks; becomes batch
+    "global_batch": _whole(1),  # batch over all ranks; becomes `batch`
     "checkpoint_every": _whole(0),
     "methods": Key("method specs with commas between them; methods: " + ", ".join(method_names()), _known_methods,
                    "--methods"),

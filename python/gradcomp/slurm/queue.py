@@ -1,4 +1,4 @@
-"""Talks to Slurm: what of a sweep is queued, and a job array for the rest."""
+"""Asks Slurm which points of a sweep are queued, and submits job arrays for the others."""
 import json
 import shlex
 import subprocess
@@ -8,7 +8,7 @@ from .folder import read_json, write_whole
 
 
 def _slurm(*words):
-    """What a command of Slurm printed."""
+    """The output of a Slurm command."""
     try:
         done = subprocess.run(words, capture_output=True, text=True, check=False)
     except OSError as error:
@@ -20,14 +20,14 @@ def _slurm(*words):
 
 
 def _submitted(folder):
-    """The jobs of all arrays that were ever submitted for this folder."""
+    """The job numbers of all arrays that were submitted for this folder."""
     path = folder.path / "jobs" / "submitted.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     return {json.loads(line)["job"] for line in lines}
 
 
 def queued(folder):
-    """{point index: its job} for points that still wait or run. Those that are completing (CG) have ended."""
+    """{point index: job} of the points that wait or run. Jobs that are completing (CG) have ended."""
     known = _submitted(folder)
     if not known:
         return {}
@@ -40,7 +40,7 @@ def queued(folder):
 
 
 def arrays(folder, indices):
-    """[(name of the script, its text, the indices)]: points of one shape share an array."""
+    """[(name of the script, text, indices)]: points of one shape share an array."""
     shapes = {}
     for index in indices:
         shapes.setdefault(script.shape(folder.points[index]), []).append(index)
@@ -49,18 +49,18 @@ def arrays(folder, indices):
 
 
 def array_words(folder, path, members):
-    """The call that submits an array."""
+    """The command that submits an array."""
     return ["sbatch", "--parsable", f"--array={script.ranges(members)}%{folder.system['MAX_JOBS']}", str(path)]
 
 
 def gather_words(folder, jobs):
-    """The call that submits the last job: it runs however the others end."""
+    """The command that submits the last job, which runs however the others end."""
     after = [f"--dependency=afterany:{':'.join(jobs)}"] if jobs else []
     return ["sbatch", "--parsable", *after, str(folder.path / "jobs" / "gather.sbatch")]
 
 
 def _submit_gather(folder, jobs):
-    """The job that gathers after `jobs`; one of an earlier submission that still waits makes way for it."""
+    """Submits the job that gathers after `jobs`. A waiting one of an earlier submission is cancelled."""
     known = folder.path / "jobs" / "gather.json"
     if known.is_file():
         subprocess.run(["scancel", "--state=PENDING", read_json(known)["job"]], capture_output=True, check=False)
@@ -71,7 +71,7 @@ def _submit_gather(folder, jobs):
 
 
 def submit(folder):
-    """Submits what is neither finished nor queued, and the last job. Returns 0."""
+    """Submits the points that are neither finished nor queued, and the last job. Returns 0."""
     waiting = queued(folder)
     todo = [index for index in folder.unfinished() if index not in waiting]
     jobs = sorted(set(waiting.values()))

@@ -1,11 +1,11 @@
-"""Reads what slurm/rank_map printed, one line a rank, and says who shares what."""
+"""Reads the output of slurm/rank_map, one line per rank, and says which ranks share cores or devices."""
 from collections import defaultdict
 
 HEADER = ("rank", "local", "host", "device", "cpus")
 
 
 def cpus_of(mask):
-    """{0, 1, 4} of '0-1,4', the kernel's way to write a CPU mask."""
+    """{0, 1, 4} for '0-1,4', the kernel's notation of a CPU mask."""
     found = set()
     for part in filter(None, mask.split(",")):
         first, _, last = part.partition("-")
@@ -14,13 +14,13 @@ def cpus_of(mask):
 
 
 def read(said):
-    """[(rank, local rank, host, device, mask)] by rank; lines of others (MPI, banners) are passed over."""
+    """[(rank, local rank, host, device, mask)] by rank. Other lines (of MPI, banners) are skipped."""
     lines = [line.split() for line in said.splitlines() if line.startswith("rank_map ")]
     return sorted((int(line[1]), *line[2:6]) for line in lines if len(line) == 6)
 
 
 def warnings(rows):
-    """One line for each host and kind of thing that is shared."""
+    """Warnings: one line for each host and kind of shared resource."""
     hosts, found = defaultdict(list), []
     for rank, _, host, device, mask in rows:
         hosts[host].append((rank, device, mask))

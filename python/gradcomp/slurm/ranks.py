@@ -5,19 +5,20 @@ import subprocess
 
 from . import SLURM, rank_map
 
-GRACE_SECONDS = 20  # between asking the ranks to end and ending them
+GRACE_SECONDS = 20  # seconds between asking the ranks to end and killing them
 MAP_SECONDS = 120
 
 
 class Ranks:
-    """One program at a time. It inherits the lock: ranks that outlive a killed job keep others from their point."""
+    """Runs one program at a time. The program inherits the lock: ranks that outlive a killed job keep other jobs from their
+    point."""
 
     def __init__(self, system, point, lock):
         self.system, self.point, self.lock = system, point, lock
         self.child: subprocess.Popen | None = None
 
     def start(self, program, **kwargs):
-        """Starts the launcher with a program behind it, in a process group of its own."""
+        """Starts the launcher with a program, in a process group of its own."""
         line = f'{self.system.launcher(self.point)} "$@"'
         self.child = subprocess.Popen(["bash", "-c", line, "launcher", *program], start_new_session=True,
                                       pass_fds=[self.lock.number], **kwargs)
@@ -28,7 +29,7 @@ class Ranks:
         return self.child.poll() if self.child else None
 
     def end(self):
-        """Asks the ranks to end, then ends them."""
+        """Asks the ranks to end, then kills them."""
         assert self.child, "they were started"
         for number in (signal.SIGTERM, signal.SIGKILL):
             try:
@@ -41,7 +42,7 @@ class Ranks:
         self.child.wait()
 
     def map(self):
-        """Where the ranks are, with warnings where they stand in each other's way."""
+        """The places of the ranks, with warnings if ranks share cores or devices."""
         self.start([str(SLURM / "rank_map")], stdout=subprocess.PIPE, text=True)
         assert self.child
         try:

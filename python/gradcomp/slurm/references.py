@@ -10,7 +10,7 @@ EXAMPLE = '{ value = 11.8, lower = -0.1, unit = "GB/s" }'
 
 
 def path_of(system_path):
-    """Where the references of a system are, whether or not there are any."""
+    """The path of a system's references, whether or not the file exists."""
     return system_path.with_suffix(".checks.toml")
 
 
@@ -19,7 +19,7 @@ def _number(value, low, high):
 
 
 def _reference(where, entry):
-    """ReFrame's (value, lower, upper, unit); a bound that is not given is not held."""
+    """ReFrame's (value, lower, upper, unit). A bound that is not given is not checked."""
     if not isinstance(entry, dict):
         raise Refused(f"{where} = {entry!r}: allowed is a table such as {EXAMPLE}")
     for key in entry:
@@ -49,7 +49,7 @@ def _nodes(path, content, system):
 
 
 def read_references(path, system):
-    """(numbers of nodes, {(check, nodes): {figure: (value, lower, upper, unit)}}); a system without a file has none."""
+    """(numbers of nodes, {(check, nodes): {figure: (value, lower, upper, unit)}}); empty for a system without a file."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Scaling efficiency of trainings: what is left of the speed of the fewest nodes when there are more."""
+"""Scaling efficiency of trainings: speed on more nodes relative to the speed on the fewest nodes."""
 import json
 
 from .keys import TRAIN
@@ -7,8 +7,8 @@ WEAK, STRONG = "weak", "strong"
 
 
 def _series(folder, found):
-    """[(kind, batch in words, {nodes: index})] of points that differ in their number of nodes alone. Weak: every rank keeps
-    its batch. Strong: the batch over all ranks is kept."""
+    """[(kind, batch in words, {nodes: index})] of points that differ only in their number of nodes. Weak: the batch per rank is
+    constant. Strong: the batch over all ranks is constant."""
     groups = {}
     for index, record in found.items():
         point = folder.points[index]
@@ -25,14 +25,14 @@ def _series(folder, found):
 
 
 def _efficiency(kind, base, base_ms, nodes, step_ms):
-    """Weak: t(base) / t(n). Strong: base t(base) / (n t(n)). None where a time is not known."""
+    """Weak: t(base) / t(n). Strong: base t(base) / (n t(n)). None if a time is not known."""
     if not base_ms or not step_ms:
         return None
     return base_ms / step_ms * (base / nodes if kind == STRONG else 1)
 
 
 def rows(folder, found, training):
-    """Rows of the table; `training` has those of the training table, which it needs the step times of."""
+    """Rows of the table. `training`: rows of the training table, for their step times."""
     times = {(row["point"], row["method"]): row for row in training}
     for kind, batch, series in _series(folder, found):
         base = min(series)

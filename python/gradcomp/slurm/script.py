@@ -1,4 +1,4 @@
-"""The job scripts: one for every shape of job (nodes x ranks) of a sweep, and the one that gathers."""
+"""The job scripts: one for every shape of job (nodes x ranks) of a sweep, and one that gathers."""
 import shlex
 
 from . import SLURM
@@ -11,7 +11,7 @@ def shape(point):
 
 
 def ranges(indices):
-    """Indices as --array takes them: 0-3,7."""
+    """Indices in the notation of --array: 0-3,7."""
     parts, indices = [], sorted(indices)
     while indices:
         end = 0
@@ -23,19 +23,19 @@ def ranges(indices):
 
 
 def site_options(system):
-    """What sbatch needs on this site."""
+    """The options of sbatch on this site."""
     values = {"partition": system["PARTITION"], "account": system["ACCOUNT"], "qos": system["QOS"]}
     return [f"--{name}={value}" for name, value in values.items() if value] + shlex.split(system["SBATCH_EXTRA"])
 
 
 def quoted(option):
-    """An option as it stands behind #SBATCH."""
+    """An option as it is written after #SBATCH."""
     return option if " " not in option else shlex.quote(option)
 
 
 def exports(system):
-    """Lines that set the environment of the ranks, whatever the submitting shell has set: results must not depend on it.
-    SETUP comes later and has the last word."""
+    """Lines that set the environment of the ranks whatever the submitting shell has set, so that results do not depend on it.
+    SETUP comes later and can override them."""
     return ["unset OMP_PLACES", *(f"export {name}={value}" for name, value in environment(system).items())]
 
 
@@ -47,12 +47,12 @@ def _text(options, variables, system, lines):
 
 
 def _exec(system):
-    """What stands before a command of ours; it becomes that command, so that a warning reaches it."""
+    """The words before a command of ours. The shell becomes this command, so that a warning reaches it."""
     return f"exec env GRADCOMP_PYTHON={shlex.quote(system['PYTHON'])}"
 
 
 def job(folder, nodes, ranks_per_node):
-    """The script of one point: its number is $1, or without it the array's task."""
+    """The script of one point. Its number is $1, or without $1 the array's task."""
     system = folder.system
     options = [f"--job-name=gradcomp-{folder.experiment}-n{nodes}", f"--nodes={nodes}",
                f"--ntasks-per-node={ranks_per_node}", f"--cpus-per-task={system['CPUS_PER_RANK']}",
@@ -60,10 +60,10 @@ def job(folder, nodes, ranks_per_node):
     if system.number("GPUS_PER_NODE"):
         options.append(f"--gpus-per-node={system['GPUS_PER_NODE']}")
     if system.number("WARN_SECONDS"):
-        options.append(f"--signal=B:USR1@{system['WARN_SECONDS']}")  # B: to this script, which becomes run_point
+        options.append(f"--signal=B:USR1@{system['WARN_SECONDS']}")  # B: the signal goes to this script, which becomes run_point
     start = shlex.join([str(SLURM / "run_point"), str(folder.path)])
     last = f'{_exec(system)} {start} "${{1:-$SLURM_ARRAY_TASK_ID}}"'
-    # A warning before run_point waits for it, such as one of a preemption, would end the script and with it the job.
+    # A warning that comes before run_point handles it, for example at a preemption, would end the script and the job.
     return _text(options + site_options(system), ["trap '' USR1", *exports(system)], system, [last])
 
 

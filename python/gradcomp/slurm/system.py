@@ -6,7 +6,7 @@ import string
 
 from . import Refused
 
-PLACES = ("nodes", "ranks", "ranks_per_node", "cpus")  # what LAUNCHER may name in braces
+PLACES = ("nodes", "ranks", "ranks_per_node", "cpus")  # names that LAUNCHER may hold in braces
 DEFAULTS = {
     "SCHEDULER": "slurm", "PARTITION": "", "ACCOUNT": "", "QOS": "", "SBATCH_EXTRA": "", "MAX_NODES": "1024",
     "RANKS_PER_NODE": None, "CPUS_PER_RANK": "1", "THREADS_PER_RANK": "", "GPUS_PER_NODE": "0", "BINDING": "cores",
@@ -20,7 +20,7 @@ CHOICES = {"SCHEDULER": ("slurm", "none"), "BINDING": ("cores", "none"),
 
 @dataclasses.dataclass(frozen=True)
 class System:
-    """The values of a site's file; `values` has every name of DEFAULTS."""
+    """The values of a site's file. `values` has every name of DEFAULTS."""
 
     name: str
     values: dict
@@ -29,28 +29,28 @@ class System:
         return self.values[name]
 
     def number(self, name):
-        """The value of a variable that holds a number."""
+        """The value of a variable as a number."""
         return int(self.values[name])
 
     @property
     def scheduled(self):
-        """Whether Slurm runs the points; otherwise the calling shell does, one after the other."""
+        """Whether Slurm runs the points. Otherwise the calling shell runs them one after the other."""
         return self["SCHEDULER"] == "slurm"
 
     @property
     def threads(self):
-        """OpenMP threads of a rank: by default one CPU is left to its communication thread."""
+        """OpenMP threads of a rank. By default one CPU remains for its communication thread."""
         return int(self["THREADS_PER_RANK"] or max(1, self.number("CPUS_PER_RANK") - 1))
 
     def launcher(self, point):
-        """The shell words that start the ranks of a point; its program follows."""
+        """The shell words that start the ranks of a point; the program comes after them."""
         ranks_per_node = point["ranks_per_node"]
         return self["LAUNCHER"].format(nodes=point["nodes"], ranks=point["nodes"] * ranks_per_node,
                                        ranks_per_node=ranks_per_node, cpus=self["CPUS_PER_RANK"])
 
 
 def _assignments(path):
-    """[(name, value)] of NAME=VALUE lines in the quoting of the shell, without its expansions."""
+    """[(name, value)] of NAME=VALUE lines, with the quoting of the shell but without its expansions."""
     try:
         words = shlex.split(path.read_text(encoding="utf-8"), comments=True)
     except OSError as error:
@@ -81,7 +81,7 @@ def _check(path, name, value):
 
 
 def read_system(path):
-    """The system of a file, every value checked."""
+    """Reads the system of a file and checks every value."""
     values = dict(DEFAULTS)
     for name, value in _assignments(path):
         if name not in DEFAULTS:

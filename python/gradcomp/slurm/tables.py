@@ -9,7 +9,7 @@ DASH = "-"
 
 
 def _mean(row, name, *path):
-    """A figure of a row, or its mean over seeds."""
+    """A value of a row, or its mean over seeds."""
     value = row.get(f"{name}_over_seeds", {}).get("mean") if row.get("run_type") == "aggregate" else row.get(name)
     for key in path:
         value = value.get(key) if isinstance(value, dict) else value
@@ -17,7 +17,7 @@ def _mean(row, name, *path):
 
 
 def fabrics(folder, found):
-    """{(nodes, ranks per node): what the preflight measured there, in words}"""
+    """{(nodes, ranks per node): the result of the preflight there, in words}"""
     words = {}
     for index, record in found.items():
         point = folder.points[index]
@@ -58,7 +58,7 @@ def _preflight(where, record):
 
 
 def _reduction(where, record):
-    """Throughput only, so the error stands beside it. No bus bandwidth: it compares dense methods only."""
+    """Throughput only, together with the error. There is no bus bandwidth, because it compares only dense methods."""
     for row in record["benchmarks"]:
         yield where | {"method": row["label"], "MB": row["dense_bytes"] / 1e6, "payload bytes": row["payload_bytes"],
                        "time ms": row["time_ms"]["median"], "algorithm GB/s": row["alg_bw_gb_s"],
@@ -75,13 +75,13 @@ def _rows(where, point, record):
 
 
 def check(point, record):
-    """Raises KeyError and the like where a record lacks what the tables need."""
+    """Raises KeyError or a similar error if a record does not have what the tables need."""
     if not _rows({"link": record["context"]["gradcomp"]["link"]["kind"]}, point, record)[1]:
         raise KeyError("benchmarks")
 
 
 def tables(folder, found):
-    """[(file name, title, rows)], rows as dictionaries; tables without rows are left out."""
+    """[(file name, title, rows)] with rows as dictionaries. Tables without rows are left out."""
     parts = {"preflight": ("The link alone: dense allreduce of 32 bits", []), "training": ("Training", []),
              "scaling": ("Scaling efficiency of the step time, whatever the quality", []),
              "reduction": ("The reduction alone: throughput without training quality", [])}
@@ -103,7 +103,7 @@ def _cell(value):
 
 
 def csv_text(rows):
-    """Comma-separated values; what has no value is empty."""
+    """Comma-separated values; a missing value is empty."""
     text = io.StringIO()
     writer = csv.DictWriter(text, rows[0], lineterminator="\n")
     writer.writeheader()

@@ -7,8 +7,8 @@
 namespace gradcomp::coders {
 
 /// A word for each chunk of a section's words (of all of them, for simplicity) or of entries: IndexCoderEntry::work.
-inline index_t chunk_work(index_t capacity, index_t most) {
-  return std::max(kernels::word_chunks(most / 4), kernels::entry_chunks(capacity));
+inline index_t chunk_work(index_t capacity, index_t max_bytes) {
+  return std::max(kernels::word_chunks(max_bytes / 4), kernels::entry_chunks(capacity));
 }
 
 }  // namespace gradcomp::coders

@@ -90,11 +90,11 @@ void write_codes(const Exec& exec, const std::uint8_t* symbols, index_t count, c
 }
 
 /// Chunks that are not what an encoder writes: ends out of order or range, bits that are no code, too few, too many, or
-/// not zero behind the last code. `most` = log2 of the table's entries. Waits for exec.
-index_t read_codes(const Exec& exec, const Vector<std::uint16_t>& table, int most, const std::uint32_t* ends,
+/// not zero behind the last code. `max_length` = log2 of the table's entries. Waits for exec.
+index_t read_codes(const Exec& exec, const Vector<std::uint16_t>& table, int max_length, const std::uint32_t* ends,
                    const std::uint32_t* words, index_t word_count, index_t count, std::uint8_t* symbols) {
   index_t bad = 0;
-  const std::uint64_t mask = (std::uint64_t{1} << most) - 1;
+  const std::uint64_t mask = (std::uint64_t{1} << max_length) - 1;
   const index_t chunks = chunk_count(count);
   Kokkos::parallel_reduce(
       "gradcomp::coders::read_huffman", IndexRange(exec, 0, chunks),
@@ -127,14 +127,15 @@ index_t read_codes(const Exec& exec, const Vector<std::uint16_t>& table, int mos
 /// Fills the entries of every code; returns log2 of how many there are.
 int fill_table(const CodeLengths& lengths, std::vector<std::uint16_t>& table) {
   const auto codes = reversed_codes(lengths);
-  const int most = *std::max_element(lengths.begin(), lengths.end());
-  std::fill_n(table.begin(), std::size_t{1} << most, std::uint16_t{0});  // a lone code leaves half of them
+  const int max_length = *std::max_element(lengths.begin(), lengths.end());
+  std::fill_n(table.begin(), std::size_t{1} << max_length, std::uint16_t{0});  // a lone code leaves half of them
   for (std::size_t s = 0; s < 256; ++s) {
     if (lengths[s] == 0) continue;
     const auto entry = static_cast<std::uint16_t>(s | static_cast<std::size_t>(lengths[s]) << 8);
-    for (std::size_t i = codes[s]; i < std::size_t{1} << most; i += std::size_t{1} << lengths[s]) table[i] = entry;
+    for (std::size_t i = codes[s]; i < std::size_t{1} << max_length; i += std::size_t{1} << lengths[s])
+      table[i] = entry;
   }
-  return most;
+  return max_length;
 }
 
 }  // namespace
@@ -194,12 +195,12 @@ index_t HuffmanCoder::decode(const Exec& exec, const Span<const std::byte>& sect
   CodeLengths lengths{};
   for (std::size_t s = 0; s < 256; ++s) lengths[s] = m_head[8 + s / 2] >> (4 * (s % 2)) & 0xf;
   require(is_code(lengths), "payload: its code lengths are no complete code");
-  const int most = fill_table(lengths, m_host_table);
-  const std::size_t entries = std::size_t{1} << most;
+  const int max_length = fill_table(lengths, m_host_table);
+  const std::size_t entries = std::size_t{1} << max_length;
   Kokkos::deep_copy(exec, Span<std::uint16_t>(m_table.data(), entries),
                     HostSpan<std::uint16_t>(m_host_table.data(), entries));
   const auto* const ends = reinterpret_cast<const std::uint32_t*>(section.data() + huffman_head_bytes);
-  const index_t bad = read_codes(exec, m_table, most, ends, ends + chunk_count(count), words, count,
+  const index_t bad = read_codes(exec, m_table, max_length, ends, ends + chunk_count(count), words, count,
                                  reinterpret_cast<std::uint8_t*>(symbols));
   require(bad == 0, "payload: {} of {} chunks of Huffman codes are damaged", bad, chunk_count(count));
   return count;

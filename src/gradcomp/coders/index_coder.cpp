@@ -81,10 +81,10 @@ const std::uint32_t* IndexCoder::decode(const Exec& exec, const IndexCoderEntry&
   require(m_choice.admits(coder) || kept == 0, "index section: coded as {}, expected {}", coder.name,
           m_choice.coder->name);
   require(0 <= kept && kept <= m_capacity, "index section: {} entries, at most {} are possible", kept, m_capacity);
-  const index_t most = index_bytes(coder, m_elements, kept);
-  require(size % 4 == 0 && (coder.has_fixed_size() ? size == most : size <= most),
+  const index_t max_bytes = index_bytes(coder, m_elements, kept);
+  require(size % 4 == 0 && (coder.has_fixed_size() ? size == max_bytes : size <= max_bytes),
           "index section: {} bytes, expected {}{} for {} entries in {}", size, coder.has_fixed_size() ? "" : "up to ",
-          most, kept, coder.name);
+          max_bytes, kept, coder.name);
   require(size <= capacity_bytes(), "index section: {} bytes in {}, at most {} are possible", size, coder.name,
           capacity_bytes());
   if (kept == 0) return indices;

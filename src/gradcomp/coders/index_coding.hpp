@@ -52,8 +52,8 @@ struct IndexCoderEntry {
   index_t (*capacity_bytes)(index_t elements, index_t capacity) = nullptr;
   /// Bytes of the section of these indices; may wait for exec. nullptr where max_bytes() is exact.
   index_t (*bytes)(const Exec& exec, const IndexList& list) = nullptr;
-  /// Words of work space, for up to `capacity` indices in sections of up to `most` bytes; nullptr: none.
-  index_t (*work)(index_t capacity, index_t most) = nullptr;
+  /// Words of work space, for up to `capacity` indices in sections of up to `max_bytes` bytes; nullptr: none.
+  index_t (*work)(index_t capacity, index_t max_bytes) = nullptr;
   /// Writes the section to `out`, aligned to 4, and returns its bytes. Waits for exec only where the size depends on
   /// the indices.
   index_t (*encode)(const Exec& exec, const IndexList& list, const Work& work, std::byte* out) = nullptr;

@@ -32,7 +32,7 @@ class Dgc final : public Sparsifier {
     return std::min(segment.count, static_cast<index_t>(std::ceil(density * static_cast<double>(segment.count))));
   }
   index_t max_entries(const Segment& segment) const override {
-    const index_t k = target(density().most(), segment);
+    const index_t k = target(density().max_density(), segment);
     return m_paper ? k : std::min(segment.count, max_candidates(k));
   }
 

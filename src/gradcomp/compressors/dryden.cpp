@@ -97,7 +97,7 @@ class Dryden final : public CompressorOf<DrydenState> {
       : CompressorOf(std::move(info), options), m_density(options), m_paper(options.text("variant") == "paper") {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
-    return std::make_unique<DrydenState>(layout, m_density.ratio(), m_density.most(), m_paper, most(layout),
+    return std::make_unique<DrydenState>(layout, m_density.ratio(), m_density.max_density(), m_paper, most(layout),
                                          payload_capacity(layout));
   }
   index_t payload_capacity(const Layout& layout) const override {
@@ -153,7 +153,7 @@ class Dryden final : public CompressorOf<DrydenState> {
     index_t sum = 0;
     for (const auto& segment : layout.segments) {
       const index_t n = segment.count;
-      sum += m_paper ? n : std::min(n, target_kept(m_density.most(), n) + 1);
+      sum += m_paper ? n : std::min(n, target_kept(m_density.max_density(), n) + 1);
     }
     return sum;
   }

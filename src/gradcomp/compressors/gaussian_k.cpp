@@ -51,8 +51,8 @@ class ThreeLooks {
 };
 
 struct GaussianState final : SparseState {
-  GaussianState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding, bool paper)
-      : SparseState(bucket, usual, most, coding, false, spare_of_searches),
+  GaussianState(const Layout& bucket, double usual, index_t max_entries, const coders::SparseCoding& coding, bool paper)
+      : SparseState(bucket, usual, max_entries, coding, false, spare_of_searches),
         above(tiles),
         counted("gradcomp::compressors::gaussian_searches", paper ? 0 : layout.segments.size()),
         looks("gradcomp::compressors::gaussian_looks", paper ? layout.segments.size() : 0) {}
@@ -132,7 +132,7 @@ class GaussianK final : public Sparsifier {
 
  private:
   index_t max_entries(const Segment& segment) const override {
-    return max_sent(density().most(), segment.count, m_paper);
+    return max_sent(density().max_density(), segment.count, m_paper);
   }
 
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {

@@ -14,7 +14,7 @@ void choose_sampled(const Exec& exec, const SampledState& state, bool paper, boo
         if (sampled(s).rank == 0) return;
         kernels::Selection& selection = all.selections[s];
         choose_above(selection, sampled(s).high);
-        if (!paper) selection.least = (selection.k + 1) / 2;
+        if (!paper) selection.min_entries = (selection.k + 1) / 2;
       });
 }
 
@@ -29,7 +29,7 @@ class GradientDropping final : public Sparsifier {
 
  private:
   index_t max_entries(const Segment& segment) const override {
-    return max_sent(density().most(), segment.count, m_paper);
+    return max_sent(density().max_density(), segment.count, m_paper);
   }
 
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {

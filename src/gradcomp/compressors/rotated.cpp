@@ -166,7 +166,7 @@ class Rotated final : public DenseBytesOf<RotatedState> {
     return std::make_unique<RotatedState>(layout, m_length, payload_capacity(layout));
   }
   index_t payload_bytes(const Layout& layout, index_t) const override {
-    return 4 * kernels::bucket_count(layout, m_length) + kernels::padded_count(layout, m_length) / 8 * m_quantiser.bits;
+    return 4 * kernels::group_count(layout, m_length) + kernels::padded_count(layout, m_length) / 8 * m_quantiser.bits;
   }
 
  protected:

@@ -37,7 +37,7 @@ class Sidco final : public Sparsifier {
 
  private:
   index_t max_entries(const Segment& segment) const override {
-    return max_sent(density().most(), segment.count, m_rule.paper);
+    return max_sent(density().max_density(), segment.count, m_rule.paper);
   }
 
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {

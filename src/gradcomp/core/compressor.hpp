@@ -83,8 +83,8 @@ class Compressor {
   /// Largest size of a bytes message for this layout, header included (0 for summable methods).
   virtual index_t payload_capacity(const Layout& layout) const = 0;
 
-  /// The card's formula: bytes of one step's messages with `kept` entries in all, header excluded. `kept` is ignored if
-  /// the size is fixed. An upper bound if the size also depends on the data (has_fixed_bytes() is false).
+  /// The method's formula: bytes of one step's messages with `kept` entries in all, header excluded. `kept` is ignored
+  /// if the size is fixed. An upper bound if the size also depends on the data (has_fixed_bytes() is false).
   virtual index_t payload_bytes(const Layout& layout, index_t kept) const = 0;
   virtual bool has_fixed_bytes() const { return true; }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The fixed header of every bytes message: little endian, followed by the sections of the method's card.
+// The fixed header of every bytes message: little endian, followed by the sections that the method's header file lists.
 #include <string>
 #include <type_traits>
 

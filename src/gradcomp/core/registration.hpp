@@ -1,6 +1,6 @@
 #pragma once
-// Registers methods, transports, reducers and strategies of another project (docs/install.md). They appear beside our
-// own everywhere: in specs, lists and checks.
+// Registers entries of another project (docs/install.md): compressors, coders, transports, reducers, strategies,
+// samplers, models and data sets. They appear beside our own everywhere: in specs, lists and checks.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -54,9 +54,10 @@ class Registrations {
   }
 };
 
-/// Adds an Entry, TransportEntry, ReducerEntry, StrategyEntry or SamplerEntry of the caller's own. Call it at the start
-/// of main(): throws Error once the list was used, and for an impossible name. A name that is there already shows when
-/// the list is first used.
+/// Adds an entry of the caller, of any type that a registry lists: Entry, coders::IndexCoderEntry,
+/// coders::ValueCoderEntry, TransportEntry, ReducerEntry, StrategyEntry, SamplerEntry, nn::ModelFamily or
+/// data::DatasetEntry. Call it at the start of main(). Throws Error if the list was used before, and if the name is not
+/// allowed. A name that is already in use throws Error when the list is first used.
 template <class E>
 void register_entry(E entry) {
   Registrations<E>::add(std::move(entry));

@@ -31,9 +31,10 @@ struct Part {
 /// Fills vocabulary, train, validation and test.
 void encode(TextData& data, const ParameterValues& given, const Part& train, const Part& validation, const Part& test,
             Level level) {
-  const index_t most = given.integer("vocabulary");
-  require(most == 0 || most >= 3, "{}: vocabulary={} is not allowed; at least 3, or 0 for all words", data.name, most);
-  const Vocabulary vocabulary(train.path, train.text, level, most);
+  const index_t max_words = given.integer("vocabulary");
+  require(max_words == 0 || max_words >= 3, "{}: vocabulary={} is not allowed; at least 3, or 0 for all words",
+          data.name, max_words);
+  const Vocabulary vocabulary(train.path, train.text, level, max_words);
   const auto fill = [&](const Part& part, const char* use, std::vector<std::int32_t>& tokens) {
     vocabulary.encode(part.path, part.text, tokens);
     require(tokens.size() >= 2, "'{}' is too short: {} tokens to {} on, at least 2", part.path, tokens.size(), use);

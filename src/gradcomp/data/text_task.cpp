@@ -28,9 +28,9 @@ void fill_sequences(const Tokens& text, index_t length, Batch& batch) {
 
 /// A held-out text, `chunks` x length tokens to predict, in pieces of whole chunks.
 struct Pieces {
-  static constexpr index_t most = 32;
+  static constexpr index_t max_chunks = 32;
 
-  explicit Pieces(index_t all) : chunks(all), count(std::min(most, all)) {}
+  explicit Pieces(index_t all) : chunks(all), count(std::min(max_chunks, all)) {}
 
   index_t chunks, count;
 

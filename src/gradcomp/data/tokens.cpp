@@ -75,7 +75,8 @@ void for_each_token(const std::string& path, std::string_view text, Level level,
   if (!characters && !text.empty() && text.back() != '\n') visit(end_token);
 }
 
-Vocabulary::Vocabulary(const std::string& path, std::string_view text, Level level, index_t most) : m_level(level) {
+Vocabulary::Vocabulary(const std::string& path, std::string_view text, Level level, index_t max_words)
+    : m_level(level) {
   std::unordered_map<std::string_view, index_t> count;
   for_each_token(path, text, level, [&](std::string_view token) { ++count[token]; });
   count.erase(unknown_token);
@@ -85,7 +86,7 @@ Vocabulary::Vocabulary(const std::string& path, std::string_view text, Level lev
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
   const std::size_t special = level == Level::characters ? 1 : 2;
-  if (most > 0) order.resize(std::min(order.size(), static_cast<std::size_t>(most) - special));
+  if (max_words > 0) order.resize(std::min(order.size(), static_cast<std::size_t>(max_words) - special));
   for (const auto& [token, times] : order) m_words.emplace_back(token);
   m_words.emplace_back(unknown_token);
   if (special == 2) m_words.emplace_back(end_token);

@@ -32,8 +32,8 @@ void for_each_token(const std::string& path, std::string_view text, Level level,
 /// the level of characters, "<eos>".
 class Vocabulary {
  public:
-  /// Counts the tokens of `text` and keeps the most frequent ones: at most `most` with the last two, 0: all.
-  Vocabulary(const std::string& path, std::string_view text, Level level, index_t most);
+  /// Counts the tokens of `text` and keeps the most frequent ones: at most `max_words` with the last two, 0: all.
+  Vocabulary(const std::string& path, std::string_view text, Level level, index_t max_words);
   Vocabulary(const Vocabulary&) = delete;
   Vocabulary& operator=(const Vocabulary&) = delete;
 

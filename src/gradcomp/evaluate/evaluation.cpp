@@ -15,11 +15,11 @@ namespace gradcomp::evaluate {
 namespace {
 
 /// FOLDER/STREAM_LABEL[_stepSTEP].bin and _decoded.npy: the last step's message and what is decoded from it.
-void dump(const Options& options, const Job& job, const Probe& probe, index_t step) {
-  const std::string name = data::file_name_part(job.stream->name() + "_" + probe.spec().label);
+void dump(const Options& options, const Job& job, const MethodEvaluation& evaluation, index_t step) {
+  const std::string name = data::file_name_part(job.stream->name() + "_" + evaluation.spec().label);
   const std::string stem = options.dump_folder + "/" + name + (job.steps > 1 ? fmt::format("_step{}", step) : "");
-  write_atomically(stem + ".bin", {}, probe.message());
-  data::write_npy(stem + "_decoded.npy", probe.decoded());
+  write_atomically(stem + ".bin", {}, evaluation.message());
+  data::write_npy(stem + "_decoded.npy", evaluation.decoded());
 }
 
 /// True for the steps that are dumped: those of --at, otherwise the last.
@@ -29,18 +29,19 @@ bool dumped(const Options& options, const Job& job, index_t step) {
   return std::find(options.at.begin(), options.at.end(), step) != options.at.end();
 }
 
-std::vector<Probe> make_probes(const Options& options, const Job& job) {
-  ProbeOptions probe;
-  probe.closed = job.loop != "open";
-  probe.seed = options.seed;
-  probe.timings = options.timings;
-  probe.trials = options.trials;
-  probe.keep_bytes = !options.dump_folder.empty();
-  std::vector<Probe> probes;
+/// One for each method of the list.
+std::vector<MethodEvaluation> make_evaluations(const Options& options, const Job& job) {
+  MethodEvaluationOptions each;
+  each.closed = job.loop != "open";
+  each.seed = options.seed;
+  each.timings = options.timings;
+  each.trials = options.trials;
+  each.keep_bytes = !options.dump_folder.empty();
+  std::vector<MethodEvaluation> evaluations;
   for (const auto& spec : parse_methods(options.method_list())) {
-    probes.emplace_back(spec.text, job.stream->layout(), probe);
+    evaluations.emplace_back(spec.text, job.stream->layout(), each);
   }
-  return probes;
+  return evaluations;
 }
 
 }  // namespace
@@ -65,7 +66,8 @@ std::vector<Job> make_jobs(const Options& options) {
   std::set<std::string> names;
   for (const auto& job : jobs)
     require(names.insert(job.stream->name()).second,
-            "two gradients are named '{}': their records could not be told apart; rename a file", job.stream->name());
+            "two gradients have the name '{}', so their records could not be told apart; rename one of the files",
+            job.stream->name());
   if (!options.dump_folder.empty()) data::require_writable_folder(options.dump_folder);
   return jobs;
 }
@@ -75,28 +77,29 @@ Findings evaluate(const Exec& exec, const Options& options, const std::vector<Jo
   Findings findings{make_table(), {}, {}};
   for (const Job& job : jobs) {
     const index_t elements = job.stream->layout().count();
-    std::vector<Probe> probes = make_probes(options, job);
+    std::vector<MethodEvaluation> evaluations = make_evaluations(options, job);
     ReadProbe read(elements);
-    const index_t total = job.steps * static_cast<index_t>(probes.size());
+    const index_t total = job.steps * static_cast<index_t>(evaluations.size());
     index_t done = 0;
     for (index_t step = 0; step < job.steps; ++step) {
       const Span<const float> gradient = job.stream->next(exec);
-      for (auto& probe : probes) {
-        probe.step(exec, gradient, read);
-        if (dumped(options, job, step)) dump(options, job, probe, step);
+      for (auto& evaluation : evaluations) {
+        evaluation.step(exec, gradient, read);
+        if (dumped(options, job, step)) dump(options, job, evaluation, step);
         progress(job.stream->name(), ++done, total);
       }
     }
     const Case what{job.stream->name(), job.loop, elements,
                     job.loop == "training" ? options.at : std::vector<index_t>{}};
-    for (const auto& probe : probes) {
-      const report::Row row = to_row(what, probe);
+    for (const auto& evaluation : evaluations) {
+      const report::Row row = to_row(what, evaluation);
       file.add(row);
       add_line(findings.table, what, row);
-      const auto& m = probe.measurements();
-      const std::string who = probe.spec().label + "' on '" + what.stream;
+      const auto& m = evaluation.measurements();
+      const std::string who = evaluation.spec().label + "' on '" + what.stream;
       if (!m.verified.value_or(true)) {
-        findings.wrong.push_back(fmt::format("method '{}': decoded and memory are not the gradient", who));
+        findings.wrong.push_back(
+            fmt::format("method '{}': what was decoded and what is kept back do not add up to the gradient", who));
       }
       const auto all = ratios(m, 0, m.density_ratio.size());
       if (const auto failure = density_failure(who, all, options.density_tolerance))

@@ -12,22 +12,22 @@ namespace gradcomp::evaluate {
 
 struct Findings {
   report::Table table;
-  std::vector<std::string> wrong;     ///< answers that failed their check: no file may be written
+  std::vector<std::string> wrong;     ///< answers that failed their check: then no result file may be written
   std::vector<std::string> failures;  ///< of the quality monitor (--density-tolerance)
 };
 
-/// Gradients of one stream, how many, and in which loop.
+/// A stream, how many of its gradients are evaluated, and in which loop (Case::loop).
 struct Job {
   std::unique_ptr<Stream> stream;
   index_t steps = 1;
   std::string loop;
 };
 
-/// Opens everything that the options name: files are read here, data sets too. Throws Error.
+/// Opens everything that the options name, and reads the files and data sets. Throws Error.
 std::vector<Job> make_jobs(const Options& options);
 
-/// Hands each gradient to all methods in turn and adds one row per stream and method to `file`. `progress` is called
-/// with the name of the stream, the methods' steps done of it, and their total.
+/// Gives each gradient to all methods in turn and adds one row per stream and method to `file`. `progress` is called
+/// with the name of the stream, the number of steps that its methods have done, and their total.
 Findings evaluate(const Exec& exec, const Options& options, const std::vector<Job>& jobs, report::ResultFile& file,
                   const std::function<void(const std::string&, index_t, index_t)>& progress);
 

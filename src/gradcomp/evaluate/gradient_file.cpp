@@ -44,7 +44,7 @@ std::vector<index_t> extents(const std::string& word, const std::string& where) 
     index_t value = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
     require(error == std::errc() && end == part.data() + part.size() && value >= 1 && word.back() != 'x',
-            "{}: '{}' is not a shape; allowed: extents from 1 with x between them, as 64x3x3", where, word);
+            "{}: '{}' is not a shape; allowed: extents of 1 or more with x between them, such as 64x3x3", where, word);
     shape.push_back(value);
   }
   return shape;
@@ -62,10 +62,11 @@ GradientFile read_gradient(const std::string& path, const Layout& layout) {
     gradient.values.insert(gradient.values.end(), array.values.begin(), array.values.end());
   }
   if (layout.segments.empty()) return gradient;
-  require(found.size() == 1,
-          "'{}' holds several tensors, which have shapes of their own: --layout is not allowed with it", path);
-  require(layout.count() == gradient.layout.count(), "'{}' holds {} elements, but the tensors of --layout have {}",
-          path, gradient.layout.count(), layout.count());
+  require(found.size() == 1, "--layout is not allowed with '{}', which holds several tensors with shapes of their own",
+          path);
+  require(layout.count() == gradient.layout.count(),
+          "'{}' holds {} elements, but the tensors of --layout have {} in all", path, gradient.layout.count(),
+          layout.count());
   gradient.layout = layout;
   return gradient;
 }

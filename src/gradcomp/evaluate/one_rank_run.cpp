@@ -26,7 +26,7 @@ std::vector<float> copied(const float* device, std::size_t count) {
 void OneRankRun::step(const Exec& exec, const Span<const float>& gradient, std::int64_t number,
                       std::vector<std::byte>* bytes) {
   if (bytes != nullptr) bytes->clear();
-  double copying = 0;  // of the messages, inside compress()
+  double copying = 0;  // seconds that compress() spends on the copies of messages
   rank.on_message([&](const Message& message) {
     if (bytes == nullptr) return;
     Stopwatch watch(exec);

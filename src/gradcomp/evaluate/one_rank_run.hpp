@@ -9,12 +9,12 @@ namespace gradcomp::evaluate {
 /// `count` floats at `device` on the host.
 std::vector<float> copied(const float* device, std::size_t count);
 
-/// One method between steps, and what its last step cost.
+/// A method on one rank, with its memories, and the time of its last step.
 struct OneRankRun {
   OneRankRun(const MethodSpec& spec, const Layout& layout, std::uint64_t seed) : rank(spec, layout, seed) {}
 
-  /// All rounds of one step on `gradient`; out() receives what was decoded (of ef21 a difference, not the estimate).
-  /// With `bytes`, the messages are copied there. Throws Error when the method flags the step.
+  /// All rounds of one step on `gradient`; out() receives what was decoded (with ef21 a difference, not the estimate).
+  /// The messages are copied to `bytes` unless it is null. Throws Error if the method flags the step.
   void step(const Exec& exec, const Span<const float>& gradient, std::int64_t number, std::vector<std::byte>* bytes);
 
   /// What was decoded, on the host.

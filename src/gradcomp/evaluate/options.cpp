@@ -7,19 +7,19 @@ namespace gradcomp::evaluate {
 
 void Options::check() const {
   require(!input.empty() || !data.empty() || !training.model.empty(),
-          "nothing to evaluate: give --input, --data or --train");
-  require(size >= 1, "--size {} is not allowed; at least 1 element", size);
+          "there is nothing to evaluate: give --input, --data or --train");
+  require(size >= 1, "--size {} is not allowed; allowed: at least 1 element", size);
   require(layout.empty() || !data.empty() || !input.empty(),
-          "--layout {} gives tensors to --input and --data, of which none is given", layout);
-  require(repeats >= 1, "--repeats {} is not allowed; at least 1 draw", repeats);
-  require(residual_steps >= 0, "--residual-steps {} is not allowed; 0 or more", residual_steps);
-  require(timings >= 1, "--timings {} is not allowed; at least 1", timings);
-  require(trials == 0 || trials >= 2, "--trials {} is not allowed; 0, or at least 2", trials);
-  require(density_tolerance >= 0, "--density-tolerance {} is not allowed; a number from 0", density_tolerance);
-  require(at.empty() || !training.model.empty(), "--at names steps of --train, which is not given");
+          "--layout {} needs --input or --data: it gives tensors to their gradients", layout);
+  require(repeats >= 1, "--repeats {} is not allowed; allowed: at least 1 draw", repeats);
+  require(residual_steps >= 0, "--residual-steps {} is not allowed; allowed: 0 or more", residual_steps);
+  require(timings >= 1, "--timings {} is not allowed; allowed: at least 1", timings);
+  require(trials == 0 || trials >= 2, "--trials {} is not allowed; allowed: 0, or at least 2", trials);
+  require(density_tolerance >= 0, "--density-tolerance {} is not allowed; allowed: 0 or more", density_tolerance);
+  require(at.empty() || !training.model.empty(), "--at needs --train: it names steps of that training");
   for (const index_t step : at) {
-    require(step >= 0 && step < training.steps, "--at {} is not allowed; 0 to {}, the last of --steps {}", step,
-            training.steps - 1, training.steps);
+    require(step >= 0 && step < training.steps, "--at {} is not allowed; allowed: 0 to {}, the last of --steps {}",
+            step, training.steps - 1, training.steps);
   }
 }
 

@@ -16,14 +16,14 @@ double median(const std::vector<double>& values) { return Samples(values).median
 
 report::Json number(double value) { return std::isfinite(value) ? report::Json(value) : report::Json(nullptr); }
 
-/// Mean of what is finite: a gradient of zeros has no direction.
+/// Mean of the finite values: a gradient of zeros has no direction.
 double finite_mean(const std::vector<double>& values) {
   std::vector<double> finite;
   std::copy_if(values.begin(), values.end(), std::back_inserter(finite), [](double v) { return std::isfinite(v); });
   return mean(finite);
 }
 
-/// The columns of methods that keep entries; those of every row are null for others.
+/// The columns of methods that keep entries. For other methods the two densities are null.
 void add_sparse_columns(report::Row& row, const Measurements& m, double elements) {
   const auto share = [&](const std::vector<double>& entries) {
     return entries.empty() ? report::Json(nullptr) : report::Json(mean(entries) / elements);
@@ -68,13 +68,13 @@ std::vector<double> ratios(const Measurements& m, std::size_t first, std::size_t
   return all;
 }
 
-report::Row to_row(const Case& what, const Probe& probe) {
-  const Measurements& m = probe.measurements();
+report::Row to_row(const Case& what, const MethodEvaluation& evaluation) {
+  const Measurements& m = evaluation.measurements();
   const double elements = static_cast<double>(what.elements);
   const std::size_t steps = m.payload_bytes.size();
   const double payload = mean(m.payload_bytes);
-  report::Row row("evaluate/" + what.stream + "/" + probe.spec().label);
-  row.method(probe.spec().text, probe.spec().canonical, probe.spec().label)
+  report::Row row("evaluate/" + what.stream + "/" + evaluation.spec().label);
+  row.method(evaluation.spec().text, evaluation.spec().canonical, evaluation.spec().label)
       .set("stream", what.stream)
       .set("loop", what.loop)
       .set("elements", what.elements)

@@ -2,7 +2,7 @@
 // How an evaluation is shown: a row of the result file and a line of the table.
 #include <string>
 
-#include "gradcomp/evaluate/probe.hpp"
+#include "gradcomp/evaluate/method_evaluation.hpp"
 #include "gradcomp/report/json.hpp"
 #include "gradcomp/report/row.hpp"
 #include "gradcomp/report/table.hpp"
@@ -14,14 +14,14 @@ struct Case {
   std::string stream;  ///< Stream::name()
   std::string loop;    ///< "open", "closed" (files, synthetic data) or "training"
   index_t elements = 0;
-  std::vector<index_t> at;  ///< steps that are recorded apart
+  std::vector<index_t> at;  ///< steps that have values of their own in the record
 };
 
 /// All density ratios of steps [first, last) in one list.
 std::vector<double> ratios(const Measurements& m, std::size_t first, std::size_t last);
 
-/// The row "evaluate/<stream>/<label>". What a method has not (a target, entries) is left out.
-report::Row to_row(const Case& what, const Probe& probe);
+/// The row "evaluate/<stream>/<label>". Columns that do not apply to a method are left out.
+report::Row to_row(const Case& what, const MethodEvaluation& evaluation);
 
 /// The table that the program prints, and its line for one row.
 report::Table make_table();

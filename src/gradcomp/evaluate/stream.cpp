@@ -61,7 +61,7 @@ class Synthetic final : public Uploaded {
 }  // namespace
 
 std::unique_ptr<Stream> make_file_stream(const std::vector<std::string>& paths, const Layout& layout) {
-  require(!paths.empty(), "no files to read gradients from");
+  require(!paths.empty(), "there are no files to read gradients from");
   std::vector<std::vector<float>> arrays;
   std::string name;
   Layout tensors;
@@ -71,8 +71,8 @@ std::unique_ptr<Stream> make_file_stream(const std::vector<std::string>& paths, 
     if (arrays.empty()) tensors = gradient.layout;
     arrays.push_back(std::move(gradient.values));
     require(arrays.back().size() == arrays.front().size(),
-            "'{}' holds {} elements, '{}' {}; a loop needs as many in each", path, arrays.back().size(), paths.front(),
-            arrays.front().size());
+            "'{}' holds {} elements, but '{}' holds {}: with --residual-steps all gradients must have the same size",
+            path, arrays.back().size(), paths.front(), arrays.front().size());
   }
   return std::make_unique<Files>(name, tensors, std::move(arrays));
 }
@@ -84,7 +84,7 @@ std::unique_ptr<Stream> make_synthetic_stream(const std::string& distribution, i
     const std::string name = drawn.name + "_" + std::filesystem::path(layout).stem().string();
     return std::make_unique<Synthetic>(drawn, name, read_layout(layout), seed);
   }
-  require(size >= 1, "--size {} is not allowed; at least 1 element", size);
+  require(size >= 1, "--size {} is not allowed; allowed: at least 1 element", size);
   return std::make_unique<Synthetic>(drawn, drawn.name, Layout::flat(size), seed);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Where the gradients of an evaluation come from: files, distributions, a training under way.
+// Where the gradients of an evaluation come from: files, distributions or a training.
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace gradcomp::evaluate {
 
-/// A sequence of gradients of one layout, the same for every method of a run.
+/// A sequence of gradients of one layout. Every method of an evaluation sees the same one.
 class Stream {
  public:
   Stream(std::string name, Layout layout) : m_name(std::move(name)), m_layout(std::move(layout)) {}
@@ -16,7 +16,7 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// In records and file names, e.g. "laplace".
+  /// The name in records and file names, e.g. "laplace".
   const std::string& name() const { return m_name; }
   const Layout& layout() const { return m_layout; }
 
@@ -28,12 +28,12 @@ class Stream {
   Layout m_layout;
 };
 
-/// Gradients from disk (gradient_file.hpp), in turn and again from the first; as many elements in each. The tensors are
-/// those of `layout`, or of the first file or folder. Throws Error.
+/// Gradients from disk (gradient_file.hpp), in turn; after the last the first comes again. All must have the same
+/// number of elements. The tensors are those of `layout`, or those of the first file or folder. Throws Error.
 std::unique_ptr<Stream> make_file_stream(const std::vector<std::string>& paths, const Layout& layout = {});
 
-/// A fresh draw in every step (data/generated/synthetic.hpp): one vector of `size` elements, or with a `layout`
-/// (read_layout()) its tensors, all from the same distribution.
+/// A fresh draw in every step (data/generated/synthetic.hpp), all from the same distribution: one vector of `size`
+/// elements, or the tensors of `layout` (read_layout()) if it is not empty.
 std::unique_ptr<Stream> make_synthetic_stream(const std::string& distribution, index_t size, const std::string& layout,
                                               std::uint64_t seed);
 
@@ -47,7 +47,7 @@ struct TrainingOptions {
   std::uint64_t seed = 1;
 };
 
-/// The gradients of its steps; the tensors of the model are the layout.
+/// The gradients of the steps of a training; the layout is that of the model.
 std::unique_ptr<Stream> make_training_stream(const TrainingOptions& options);
 
 }  // namespace gradcomp::evaluate

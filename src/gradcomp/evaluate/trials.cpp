@@ -15,7 +15,7 @@ class Fresh {
   Fresh(const MethodSpec& spec, const Layout& layout, std::uint64_t seed)
       : m_spec(spec), m_layout(layout), m_seed(seed) {}
 
-  /// What is decoded of `gradient` in a first step, with the random numbers of step `number`.
+  /// What a first step on `gradient` decodes, with the random numbers of step `number`.
   std::vector<float> decode(const Exec& exec, const Span<const float>& gradient, index_t number) {
     if (!m_run || m_run->rank.has_state()) m_run = std::make_unique<OneRankRun>(m_spec, m_layout, m_seed);
     m_run->rank.forget(exec);
@@ -58,7 +58,7 @@ void run_trials(const Exec& exec, const MethodSpec& method, const MethodSpec* fe
                 const Span<const float>& gradient, std::uint64_t seed, index_t count, Trials& trials) {
   const std::vector<float> a = copied(gradient.data(), gradient.size());
   const double norm = products(a, a).along;
-  if (norm == 0) return;  // nothing has a direction
+  if (norm == 0) return;  // zeros have no direction
   Fresh plain(method, layout, seed);
   std::optional<Fresh> remembering;
   if (fed_back != nullptr) remembering.emplace(*fed_back, layout, seed);

@@ -97,8 +97,8 @@ Source Feedback::source(const Exec& exec, const Span<const float>& gradient, int
   source.velocity = m_velocity.data();
   source.work = m_work.data();
   if (m_clip > 0) {
-    const double most = m_clip / std::sqrt(static_cast<double>(ranks)), norm = norm_of(exec, gradient);
-    if (std::isfinite(norm) && norm > most) source.gamma *= static_cast<float>(most / norm);
+    const double max_norm = m_clip / std::sqrt(static_cast<double>(ranks)), norm = norm_of(exec, gradient);
+    if (std::isfinite(norm) && norm > max_norm) source.gamma *= static_cast<float>(max_norm / norm);
   }
   return source;
 }

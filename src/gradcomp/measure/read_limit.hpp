@@ -23,7 +23,7 @@ class ReadProbe {
   double m_sum = 0;
 };
 
-/// Median seconds of one read over `repetitions` passes, one more to warm up.
+/// Median seconds of one read over `repetitions` passes, after an untimed one.
 double read_limit_seconds(const Exec& exec, const Span<const float>& data, int repetitions = 11);
 
 /// The same for to[i] = from[i]: 8 bytes per element (12 where the cache fetches what it will overwrite).

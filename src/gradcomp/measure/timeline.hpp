@@ -50,7 +50,7 @@ class Timeline {
   void end_step();
   void end_step(double time);
 
-  /// Forgets all steps (after the warm-up), keeps the capacity.
+  /// Forgets all steps (after the untimed ones), keeps the capacity.
   void clear();
 
   const Samples& step_seconds() const { return m_step; }

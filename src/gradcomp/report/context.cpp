@@ -25,7 +25,7 @@ constexpr std::array prefixes = {"OMP_",  "KOKKOS_", "OPENBLAS_", "GRADCOMP_", "
 constexpr std::array names = {"SLURM_JOB_ID",        "SLURM_ARRAY_JOB_ID",  "SLURM_ARRAY_TASK_ID",
                               "SLURM_JOB_NUM_NODES", "SLURM_NTASKS",        "SLURM_CPUS_PER_TASK",
                               "SLURM_RESTART_COUNT", "SLURM_JOB_PARTITION", "MPICH_GPU_SUPPORT_ENABLED"};
-// A variable of a listed family may still carry a secret or name a file of the user's.
+// A variable with a listed prefix may still hold a secret, or the name of a user's file.
 constexpr std::array refused = {"TOKEN", "SECRET", "PASSW", "KEY", "CREDENTIAL", "CERT", "wdir", "ssh_agent"};
 
 std::string known(const std::string& text) { return text.empty() ? "unknown" : text; }
@@ -100,7 +100,7 @@ Json make_context(const RunInfo& run) {
                          {"options", run.options},
                          {"seeds", run.seeds},
                          {"environment", whitelisted_environment()}};
-  if (!machine.tracer.empty()) context["gradcomp"]["tracer"] = machine.tracer;  // only times that it slowed are marked
+  if (!machine.tracer.empty()) context["gradcomp"]["tracer"] = machine.tracer;  // a tracer slows what it traces
   if (!run.energy.is_null()) context["gradcomp"]["energy"] = run.energy;
   return context;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The context of a result file: all that shaped the run (docs/results-schema.md).
+// The context of a result file: everything that influenced the run (docs/results-schema.md).
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,11 +15,11 @@ struct LinkInfo {
   std::string text = "mpi";  ///< as typed, e.g. "100Mbit/s,50us"; the library's name for a real one
   double rate_mbit_s = 0;    ///< 0: not limited, or several rates in turn (null in the file)
   double latency_us = 0;
-  double slowed_by = 1;  ///< the link's and the computation's, where ranks share cores
+  double slowed_by = 1;  ///< factor by which link and computation were slowed, because ranks share cores
 };
 
 /// The machine's own link: "shaped" where GRADCOMP_SHAPED_LINK has its rate, e.g. 100Mbit/s (tools/shaped-links sets
-/// it). Throws Error for what is no rate.
+/// it). Throws Error if it is not a rate.
 LinkInfo real_link();
 
 /// What the program knows and the machine does not.

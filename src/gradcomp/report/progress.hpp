@@ -1,5 +1,5 @@
 #pragma once
-// A progress bar on a terminal; nothing at all elsewhere, so that logs and pipes stay clean.
+// A progress bar. It is drawn only on a terminal, so that logs and pipes stay clean.
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -10,14 +10,14 @@ namespace gradcomp::report {
 
 class ProgressBar {
  public:
-  /// Draws only when `enabled` (pass rank == 0) and `stream` is a terminal. mpirun puts a pipe between the program and
-  /// the terminal, so launchers that know better set GRADCOMP_PROGRESS=always (or =never).
+  /// Draws only if `enabled` (pass rank == 0) and if `stream` is a terminal. mpirun puts a pipe between the program and
+  /// the terminal; a launcher that knows that there is one sets GRADCOMP_PROGRESS=always (or =never).
   explicit ProgressBar(bool enabled, std::FILE* stream = stderr);
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// Starts a phase of `total` units; the clock of its remaining time starts now.
+  /// Starts a phase of `total` units. Its remaining time is estimated from now on.
   void phase(const std::string& name, index_t total);
 
   /// `done` units are finished. Cheap: redraws at most ten times a second, and at the end of a phase.

@@ -24,8 +24,8 @@ Json ResultFile::document() const { return Json{{"context", m_context}, {"benchm
 
 void ResultFile::write() const {
   if (m_path.empty()) return;
-  // The context indented for readers, each row on a line of its own: raw samples would fill thousands of lines.
-  // Bytes that are no UTF-8 (from an environment or a file name) are replaced: they must not cost the results.
+  // The context is indented for readers. Each row is one line: raw samples would fill thousands of lines. Bytes that
+  // are not UTF-8 (from the environment or a file name) are replaced, so that they do not prevent the file.
   constexpr auto replace = Json::error_handler_t::replace;
   std::string text = "{\"context\": " + m_context.dump(1, ' ', false, replace) + ",\n\"benchmarks\": [";
   const char* separator = "\n";

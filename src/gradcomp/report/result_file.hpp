@@ -15,7 +15,7 @@ class ResultFile {
   /// Appends one row: one method and case.
   ResultFile& add(const Row& row);
 
-  /// Marks the file as that of a failed run: `line` is added to context.gradcomp.failures, which good files lack.
+  /// Marks the file as that of a failed run: adds `line` to context.gradcomp.failures, which other files do not have.
   ResultFile& fail(const std::string& line);
 
   bool wanted() const { return !m_path.empty(); }
@@ -24,7 +24,7 @@ class ResultFile {
   /// The whole document, context first.
   Json document() const;
 
-  /// Writes it atomically; call on rank 0 only, when all answers of the run were right.
+  /// Writes the file atomically. Call it on rank 0 only, and only if all answers of the run were right.
   void write() const;
 
  private:

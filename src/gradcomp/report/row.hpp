@@ -12,7 +12,7 @@
 
 namespace gradcomp::report {
 
-/// The number; null of nothing, and of what is not finite.
+/// The number; null if there is none or if it is not finite.
 Json or_null(std::optional<double> value);
 
 /// Order statistics of samples: {median, p5, p95, minimum, mean, count}; null values when there are none.
@@ -25,18 +25,18 @@ double quantile(const std::vector<double>& samples, double q);
 struct Curve {
   std::vector<index_t> step;
   std::vector<double> time_s;      ///< training time of this method up to here, evaluations excluded
-  std::vector<double> wire_bytes;  ///< sent by one rank up to here
+  std::vector<double> wire_bytes;  ///< bytes that one rank sent up to here
   std::vector<double> loss;        ///< training loss, mean since the last point
-  std::vector<double> accuracy;    ///< test accuracy, 0 to 1; NaN (null in the file) where not evaluated
-  std::vector<double> quality;     ///< the same by the row's metric
+  std::vector<double> accuracy;    ///< validation accuracy, 0 to 1; NaN (null in the file) if not evaluated
+  std::vector<double> quality;     ///< quality on the validation set, by the row's metric
 };
 
 class Row {
  public:
-  /// `name` identifies the case among all files, e.g. "train/resnet20/top_k:ratio=0.01".
+  /// `name` identifies the case in every file, e.g. "train/resnet20/top_k:ratio=0.01".
   explicit Row(const std::string& name);
 
-  /// Any column; vectors, maps, strings, numbers and Json are fine. NaN becomes null.
+  /// Sets any column to a vector, map, string, number or Json. NaN becomes null.
   template <class Value>
   Row& set(const std::string& key, Value&& value) {
     m_json[key] = std::forward<Value>(value);
@@ -50,14 +50,14 @@ class Row {
   /// dense float gradient. Adds compression_ratio = dense / payload (null when nothing is sent).
   Row& bytes(double payload, double header, double wire, double dense);
 
-  /// Whole-step times in ms, warm-up excluded, maximum over ranks: step_time_ms, step_times_ms (raw) and the columns of
-  /// Google Benchmark. `cpu_ms` is the processor time of a step; without it cpu_time repeats real_time.
+  /// Whole-step times in ms, without untimed steps, maximum over ranks: step_time_ms, step_times_ms (raw) and the
+  /// columns of Google Benchmark. `cpu_ms` is the processor time of a step; without it cpu_time repeats real_time.
   Row& step_times(const std::vector<double>& samples_ms, std::optional<double> cpu_ms = {});
 
   /// Median ms per stage (data, forward, backward, compress, exchange, exposed, decompress, update).
   Row& stages(const std::map<std::string, double>& milliseconds);
 
-  /// Accuracy in 0 to 1 on the test set, and loss there.
+  /// Accuracy (0 to 1) and loss on the test set.
   Row& quality(double test_accuracy, double test_loss);
 
   /// The figure that methods are compared by ("accuracy" or "perplexity") and its value on the test set.
@@ -65,22 +65,24 @@ class Row {
 
   Row& curve(const Curve& curve);
 
-  /// Speed-ups in step time over fp32 and over the fastest dense control. They are kept (else null) only when
-  /// `matched`: the method's quality is that of fp32 within the job's tolerance.
+  /// Speed-ups in step time over fp32 and over the fastest dense control; null unless `matched`, that is unless the
+  /// method has the quality of fp32 within the job's tolerance.
   Row& speedup(std::optional<double> vs_fp32, std::optional<double> vs_best_dense, bool matched);
 
-  /// Achieved / target density over segments and steps: density_ratio = {p5, p50, p95, max}, null for methods without
-  /// a target, and density_ratio_mean, _std, _rms, _p5, _p50, _p95 and _max, left out for them.
+  /// Achieved / target density over segments and steps: density_ratio = {p5, p50, p95, max}, and density_ratio_mean,
+  /// _std, _rms, _p5, _p50, _p95 and _max. Without ratios (the method has no target) the first is null and the others
+  /// are left out.
   Row& density(const std::vector<double>& ratios);
 
   /// The columns density_ratio<infix>_mean to _max; left out without samples.
   Row& density_columns(const std::string& infix, const std::vector<double>& ratios);
 
-  /// One allreduce case: dense bytes reduced, times in ms, bus bandwidth factor as in nccl-tests (2 (n - 1) / n), wrong
-  /// elements found by the check. Adds dense_bytes, time_ms, times_ms, alg_bw_gb_s, bus_bw_gb_s, wrong.
+  /// One allreduce case: dense bytes reduced, times in ms, bus bandwidth factor as in nccl-tests (2 (n - 1) / n), and
+  /// the number of wrong elements that the check found. Adds dense_bytes, time_ms, times_ms, alg_bw_gb_s, bus_bw_gb_s,
+  /// wrong.
   Row& reduction(index_t elements, int ranks, const std::vector<double>& samples_ms, index_t wrong);
 
-  /// Samples in ms under two keys, statistics and raw, and as the columns of Google Benchmark.
+  /// Samples in ms: their statistics and the raw values under two keys, and the columns of Google Benchmark.
   Row& times(const std::string& summary_key, const std::string& raw_key, const std::vector<double>& samples_ms,
              std::optional<double> cpu_ms = {});
 

@@ -81,7 +81,7 @@ void Table::print(std::FILE* stream) const {
 std::string format_number(double value, int digits) {
   if (std::isnan(value)) return "-";
   if (std::isinf(value) || value == 0 || std::abs(value) >= 1e15) return fmt::format("{:.{}g}", value, digits);
-  // Digits behind the point that leave `digits` significant ones; the rounded value may need one less (9.996 -> 10.0).
+  // Digits after the point that leave `digits` significant ones; the rounded value may need one less (9.996 -> 10.0).
   const auto decimals = [&](double x) {
     return std::max(0, digits - 1 - static_cast<int>(std::floor(std::log10(std::abs(x)))));
   };

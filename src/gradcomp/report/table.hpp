@@ -1,5 +1,5 @@
 #pragma once
-// Aligned tables for terminals: the first column left, numbers right; units belong in the headers.
+// Aligned tables for terminals: the first column is flush left, all others are flush right. Put units in the headers.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@ class Table {
   /// A header may hold line breaks ("step time\n(ms)"): headers stack, columns stay narrow.
   explicit Table(std::vector<std::string> headers);
 
-  /// Appends a row of as many cells as there are headers; write "-" for what has no value.
+  /// Appends a row with one cell for each header. Write "-" where there is no value.
   Table& row(std::vector<std::string> cells);
 
   /// The table as text, a line per row, no trailing spaces.

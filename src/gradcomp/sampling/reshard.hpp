@@ -11,8 +11,8 @@ namespace gradcomp::sampling {
 class Resharder {
  public:
   /// Collective. `tolerance`: allowed deviation of a rank's sum from the mean over ranks, relative to this mean.
-  /// `most`: largest number of swaps of all ranks in one call.
-  Resharder(Transport& transport, double tolerance, index_t most);
+  /// `max_swaps`: largest number of swaps of all ranks in one call.
+  Resharder(Transport& transport, double tolerance, index_t max_swaps);
 
   /// Swaps samples, with their losses, in place. A sample travels as its number and its loss, 16 bytes, because every
   /// rank can read or generate the whole data set. Collective.

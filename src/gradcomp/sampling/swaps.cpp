@@ -27,7 +27,7 @@ std::optional<Swap> best_swap(const Offers& donor, const Offers& receiver, doubl
 
 }  // namespace
 
-Offers offers_of(std::span<const index_t> samples, std::span<const float> losses, index_t most, int rank) {
+Offers offers_of(std::span<const index_t> samples, std::span<const float> losses, index_t max_swaps, int rank) {
   std::vector<Offer> all;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (std::isfinite(losses[i])) all.push_back({samples[i], losses[i], rank});
@@ -36,16 +36,16 @@ Offers offers_of(std::span<const index_t> samples, std::span<const float> losses
     return a.loss != b.loss ? a.loss > b.loss : a.sample < b.sample;
   };
   std::sort(all.begin(), all.end(), before);
-  const std::ptrdiff_t kept = std::min<std::ptrdiff_t>(most, std::ssize(all));
+  const std::ptrdiff_t kept = std::min<std::ptrdiff_t>(max_swaps, std::ssize(all));
   return {{all.begin(), all.begin() + kept}, {all.rbegin(), all.rbegin() + kept}};
 }
 
 std::vector<Swap> plan_swaps(std::vector<double> sums, const std::vector<Offers>& offers, double tolerance,
-                             index_t most) {
+                             index_t max_swaps) {
   std::vector<Swap> swaps;
   std::set<index_t> moved;
   const double mean = std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(sums.size());
-  while (std::ssize(swaps) < most) {
+  while (std::ssize(swaps) < max_swaps) {
     const auto donor = static_cast<std::size_t>(std::max_element(sums.begin(), sums.end()) - sums.begin());
     const auto receiver = static_cast<std::size_t>(std::min_element(sums.begin(), sums.end()) - sums.begin());
     const double above = sums[donor] - mean, below = sums[receiver] - mean;

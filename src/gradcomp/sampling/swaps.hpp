@@ -22,19 +22,19 @@ struct Swap {
   Offer up, down;
 };
 
-/// The offers of one rank: up to `most` of its samples with the largest losses, descending, and as many with the
+/// The offers of one rank: up to `max_swaps` of its samples with the largest losses, descending, and as many with the
 /// smallest losses, ascending. Losses that are not finite are left out.
 struct Offers {
   std::vector<Offer> high, low;
 };
-Offers offers_of(std::span<const index_t> samples, std::span<const float> losses, index_t most, int rank);
+Offers offers_of(std::span<const index_t> samples, std::span<const float> losses, index_t max_swaps, int rank);
 
 /// Plans swaps between the rank with the largest sum and the rank with the smallest sum, one after the other. Each swap
 /// takes the largest loss with which the rank that is farther from the mean comes nearer to it. The plan ends when all
-/// sums are within tolerance x mean of the mean, after `most` swaps, or when no swap helps. So at the end no sum is
+/// sums are within tolerance x mean of the mean, after `max_swaps` swaps, or when no swap helps. So at the end no sum is
 /// farther from the mean than the farthest sum was at the beginning. `sums` and `offers` have one element per rank. The
 /// result depends on the arguments alone, so all ranks make the same plan.
 std::vector<Swap> plan_swaps(std::vector<double> sums, const std::vector<Offers>& offers, double tolerance,
-                             index_t most);
+                             index_t max_swaps);
 
 }  // namespace gradcomp::sampling

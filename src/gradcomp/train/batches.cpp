@@ -11,7 +11,7 @@ std::unique_ptr<BatchSampler> make_sampler(const Job& job, const Contender& cont
   require_same_on_all_ranks(job.control, "sampler", choice.text());
   if (job.dedicated_ranks > 0) {
     if (choice.entry.name == "uniform") return nullptr;
-    throw AgreedError(fmt::format("method '{}': sampler {} needs ranks that all train; allowed: strategy.dedicated=off",
+    throw AgreedError(fmt::format("method '{}': with sampler {} every rank must train; allowed: strategy.dedicated=off",
                                   contender.spec.label, choice.entry.name));
   }
   std::vector<index_t> samples;

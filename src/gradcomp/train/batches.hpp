@@ -15,21 +15,21 @@ class Batches {
   /// Collective.
   Batches(const Job& job, const Contender& contender);
 
-  /// The batch of `step`, valid until the next call. `parameters`, `buffers`: those of the step. One step after
-  /// another.
+  /// The batch of `step`, valid until the next call. `parameters`, `buffers`: those of the step. Call it for one step
+  /// after the other.
   nn::Batch<float> next(const Exec& exec, index_t step, const Span<const float>& parameters,
                         const Span<const float>& buffers, Timeline* timeline);
-  /// One slice of importance for the step under way; false where there is none to compute.
+  /// Computes one slice of importance for the current step; false if there is none to compute.
   bool evaluate_slice(const Exec& exec, Timeline* timeline);
-  /// The slices that the step still owes; then the next batch can be drawn.
+  /// Computes the slices that the step still needs, so that the next batch can be drawn.
   void finish(const Exec& exec, Timeline* timeline);
 
-  /// Whether samples change ranks before `step`, for which nothing of the training may be under way.
+  /// Whether samples change ranks before `step`. No other work of the training may be pending then.
   bool reshards_before(index_t step) const;
   /// Collective. Returns the bytes that this rank sent.
   index_t reshard(const Exec& exec);
 
-  /// None where batches are the data set's own.
+  /// Nothing if the batches are the data set's own.
   const BatchSampler* sampler() const { return m_sampler.get(); }
   /// Slices of every step so far.
   std::vector<index_t>& slices() { return m_slices; }
@@ -37,7 +37,7 @@ class Batches {
   index_t moved() const { return m_moved; }
 
   Memories memories();
-  /// Goes on at `step`: after memories were restored.
+  /// Continues at `step`, after memories were restored.
   void restart(index_t step);
 
  private:
@@ -47,8 +47,8 @@ class Batches {
   const data::Task& m_task;
   data::Shard m_shard;
   index_t m_epoch_steps;
-  std::unique_ptr<data::Loader> m_loader;   ///< of the data set's own batches
-  std::unique_ptr<BatchSampler> m_sampler;  ///< or of a sampler's
+  std::unique_ptr<data::Loader> m_loader;   ///< the data set's own batches
+  std::unique_ptr<BatchSampler> m_sampler;  ///< or those of a sampler
   std::unique_ptr<ImportancePass> m_pass;
   WeightedBatch m_drawn;
   data::Batch m_batch;

@@ -1,6 +1,6 @@
 #pragma once
-// The bucket sizes at which the dense controls are fastest: "against the best dense" means nothing beside a control in
-// buckets that do not suit it.
+// Finds the bucket sizes at which the dense controls are fastest. A speed-up over the best dense control means nothing
+// if the control runs in buckets that do not suit it.
 #include <array>
 #include <functional>
 
@@ -9,11 +9,11 @@
 
 namespace gradcomp::train {
 
-/// KiB; 0: sizes that follow from the model.
+/// In KiB; 0: sizes that follow from the model.
 inline constexpr std::array<index_t, 5> swept_kib = {0, 256, 1024, 4096, 16384};
 
-/// Times the steps of fp32, then of fp16 and bf16, in buckets of each of these sizes, in turn, and adds the means to
-/// `rates` where it lacks them. `added` is called on every rank after each control. Collective.
+/// Times the steps of fp32, fp16 and bf16 in buckets of each of these sizes, in turn, and adds the means that `rates`
+/// does not have yet. `added` is called on every rank after each control. Collective.
 void sweep_buckets(const Exec& exec, const Job& job, Rates& rates, const std::function<void()>& added);
 
 }  // namespace gradcomp::train

@@ -24,7 +24,7 @@ std::string file_of(const std::string& folder, int rank, index_t step) {
   return fmt::format("{}/rank{}_step{}.ckpt", folder, rank, step);
 }
 
-/// Removes what this rank wrote before `keep`, and what an interrupted write left.
+/// Removes the files that this rank wrote before `keep`, and those of an interrupted write.
 void remove_others(const std::string& folder, int rank, const std::string& keep) {
   const std::string name = fmt::format("rank{}_step", rank);
   std::error_code error;
@@ -43,7 +43,7 @@ index_t read_manifest(const std::string& folder, const report::Json& settings) {
   const auto bytes = data::read_file(path);
   try {
     const auto manifest = report::Json::parse(bytes.begin(), bytes.end());
-    require(manifest.at("format") == checkpoint_format, "'{}' is no checkpoint of this version", path);
+    require(manifest.at("format") == checkpoint_format, "'{}' is not a checkpoint of this version", path);
     const auto& found = manifest.at("settings");
     for (const auto& [key, value] : settings.items()) {
       require(found.contains(key) && found[key] == value, "--resume: '{}' was made with {} {}, but this job has {}",
@@ -51,7 +51,7 @@ index_t read_manifest(const std::string& folder, const report::Json& settings) {
     }
     return manifest.at("step").get<index_t>();
   } catch (const report::Json::exception& error) {
-    throw Error(fmt::format("'{}' is no checkpoint: {}", path, error.what()));
+    throw Error(fmt::format("'{}' is not a checkpoint: {}", path, error.what()));
   }
 }
 
@@ -101,7 +101,7 @@ void Checkpoints::save(const Exec& exec, Transport& control, const std::vector<s
     for (const auto& trainer : trainers) trainer->save(exec, snapshot);
     write_atomically(path, {}, snapshot.encode());
   });
-  run_collectively(control, [&] {  // all files are there
+  run_collectively(control, [&] {  // now the files of all ranks are written
     if (control.rank() != 0) return;
     const report::Json manifest{{"format", checkpoint_format}, {"step", end}, {"settings", m_settings}};
     write_atomically(manifest_of(m_folder), manifest.dump(1) + "\n");

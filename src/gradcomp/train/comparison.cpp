@@ -17,7 +17,7 @@ std::vector<MethodResult> compare(const Exec& exec, const Job& job, const std::v
   for (const auto& contender : contenders) {
     for (index_t step = 0; step < restored; ++step) progress(contender.spec.label);
   }
-  // Blocks begin at multiples of their length, in a resumed run as in one without a break.
+  // Blocks begin at multiples of their length, so that a resumed run has the same ones.
   for (index_t begin = restored; begin < steps;) {
     const index_t end = std::min((begin / block + 1) * block, steps);
     const index_t link = job.links == nullptr ? 0 : job.links->choose(begin / block);
@@ -25,7 +25,7 @@ std::vector<MethodResult> compare(const Exec& exec, const Job& job, const std::v
       trainers[m]->over_link(link);
       trainers[m]->begin_energy();
       for (index_t step = begin; step < end; ++step) {
-        // The first step (or group of steps with one update) of a block finds another method's data in the caches.
+        // The first step (or period) of a block finds another method's data in the caches.
         trainers[m]->step(exec, step == begin && end - begin > trainers[m]->period());
         if ((step + 1) % interval == 0 || step + 1 == steps) {
           trainers[m]->meet(exec);

@@ -1,5 +1,5 @@
 #pragma once
-// One line of a comparison: a method, or a control made of one, and how it is trained.
+// A contender is one line of a comparison: a method or a control, and how it is trained.
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace gradcomp::train {
 
-/// What finding a learning rate cost.
+/// What it cost to find a learning rate.
 struct TuningCost {
   index_t steps = 0;
   double seconds = 0;
@@ -19,18 +19,18 @@ struct TuningCost {
 struct Contender {
   MethodSpec spec;
   double learning_rate = 0;
-  std::optional<TuningCost> tuning = {};   ///< where the rate comes from a file
-  std::optional<index_t> bucket_kib = {};  ///< of its own; 0: sizes that follow from the model; none: the job's
+  std::optional<TuningCost> tuning = {};   ///< if the rate comes from a file
+  std::optional<index_t> bucket_kib = {};  ///< 0: sizes that follow from the model; none: those of the job
 
-  /// `no_exchange`: its replicas do not agree, its step time is a bound.
+  /// True for `no_exchange`: its replicas do not agree, and its step time is a bound.
   bool is_bound() const { return spec.common.text("reducer") == "local"; }
 
-  /// A dense control with any option is a method like others: an option could handicap it.
+  /// A dense control with any option counts as a method, because an option could make it slower.
   Entrant::Role role() const;
 };
 
-/// The methods with the rates of their specs; with options.accumulate > 1 fp32 a second time, as a control that
-/// exchanges every so many steps.
+/// The methods with the rates of their specs. If options.accumulate > 1, fp32 comes a second time, as a control that
+/// exchanges every options.accumulate steps.
 std::vector<Contender> contenders(const Options& options, const std::vector<MethodSpec>& methods);
 
 }  // namespace gradcomp::train

@@ -25,11 +25,13 @@ index_t EmulatedLinks::choose(index_t block) {
 
 void check_links(const Options& options, const EmulatedLinks& links) {
   const index_t turn = options.block * links.count();
-  require(links.count() == 1 || options.steps % turn == 0,
-          "--link {}: {} links in turn need --steps that are a multiple of {}, --block times their number; {} is none",
-          options.link, links.count(), turn, options.steps);
+  require(
+      links.count() == 1 || options.steps % turn == 0,
+      "--steps {3} is not allowed with the {1} links of --link {0}; allowed: multiples of {2} (--block times links)",
+      options.link, links.count(), turn, options.steps);
   require(links.count() == 1 || options.target.empty(),
-          "--link {}: the time to a --target has no meaning over several links", options.link);
+          "--target is not allowed with the several links of --link {}: the time to a target would mix them",
+          options.link);
 }
 
 report::LinkInfo link_info(const EmulatedLinks& links) {

@@ -1,6 +1,6 @@
 #pragma once
-// --link: the emulated links of a job. Several rates take turns, a block of steps each: what is learned does not depend
-// on them, so that one training is timed over all of them.
+// --link: the emulated links of a job. Several links take turns, a block of steps each. What is learned does not depend
+// on the link, so one training is timed over all of them.
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,18 +13,18 @@ namespace gradcomp::train {
 
 class EmulatedLinks {
  public:
-  /// `text` as parse_links() takes it. Where the ranks of a host share its cores, `slowed_by` says how much longer a
-  /// rank computes than it would alone; the links are as much slower. Throws Error.
+  /// `text` as parse_links() takes it. If the ranks of a host share its cores, a rank computes `slowed_by` times as
+  /// long as it would alone, and the links are slower by the same factor. Throws Error.
   EmulatedLinks(const std::string& text, double slowed_by);
 
   index_t count() const { return static_cast<index_t>(m_links.size()); }
   const std::vector<Link>& links() const { return m_links; }  ///< as typed
   double slowed_by() const { return m_slowed_by; }
 
-  /// Wraps `inner`; later calls to choose() hold for it.
+  /// Wraps `inner`; later calls of choose() set its link.
   std::unique_ptr<Transport> wrap(std::unique_ptr<Transport> inner, double limit_seconds = 0) const;
 
-  /// The link of block number `block`, which begins now. Nothing may be under way. Returns its number.
+  /// Chooses the link of block number `block`, which begins now, and returns the link's number. No call may be pending.
   index_t choose(index_t block);
 
  private:
@@ -33,14 +33,13 @@ class EmulatedLinks {
   std::shared_ptr<Link> m_current;
 };
 
-/// Throws Error where the steps of a job do not give every link as many timed steps.
+/// Throws Error unless every link gets the same number of timed steps.
 void check_links(const Options& options, const EmulatedLinks& links);
 
-/// As result files have it.
+/// The link as result files describe it.
 report::LinkInfo link_info(const EmulatedLinks& links);
 
-/// How many threads of ranks share a core of this host, at least 1: what ranks compute at a time when all do.
-/// Collective.
+/// How many threads share a core of this host when all ranks compute; at least 1. Collective.
 double ranks_per_core(Transport& control);
 
 }  // namespace gradcomp::train

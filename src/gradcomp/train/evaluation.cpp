@@ -8,7 +8,7 @@
 namespace gradcomp::train {
 
 nn::Loss sum_over_ranks(Transport& comm, const nn::Loss& loss) {
-  const bool finite = std::abs(loss.sum) < 1e12;  // else it does not fit, and the training has diverged anyway
+  const bool finite = std::abs(loss.sum) < 1e12;  // a larger sum does not fit, and then the training has diverged
   const index_t micro = finite ? std::llround(1e6 * loss.sum) : 0;
   const auto sums = gradcomp::sum_over_ranks(comm, {micro, loss.correct, loss.count, finite ? 0 : 1});
   const double sum = 1e-6 * static_cast<double>(sums[0]);

@@ -11,11 +11,11 @@
 
 namespace gradcomp::train {
 
-/// Makes the folder on rank 0 and checks that files can be written there and that every method gets names of its own.
-/// Throws Error. Does nothing without a folder.
+/// Makes the folder on rank 0. Throws Error if files cannot be written there, or if two methods would write the same
+/// names. Does nothing without a folder.
 void check_dumps(const Options& options, const std::vector<MethodSpec>& methods, int rank);
 
-/// The files of one method. Does nothing on other ranks than 0.
+/// The files of one method. Only rank 0 writes.
 class GradientDump {
  public:
   GradientDump(const Options& options, const MethodSpec& method, const Layout& layout, int rank, int ranks);
@@ -23,11 +23,12 @@ class GradientDump {
   /// True when this rank writes at `step`.
   bool wanted(index_t step) const;
 
-  /// Before a step at this learning rate: copies those of `memories` that are the feedback's.
+  /// Call it before a step: copies those of `memories` that belong to the feedback.
   void keep_memories(const Exec& exec, const Memories& memories, double rate);
 
-  /// After it: FOLDER/LABEL_stepSTEP_gradient.npy, and where the method has feedback what its compressor saw (with
-  /// feedback=residual beta residual + gamma gradient) as FOLDER/LABEL_stepSTEP_accumulated.npy. Waits for `exec`.
+  /// Call it after the step: writes FOLDER/LABEL_stepSTEP_gradient.npy. If the method has feedback, also writes what
+  /// its compressor saw (with feedback=residual: beta residual + gamma gradient) as
+  /// FOLDER/LABEL_stepSTEP_accumulated.npy. Waits for `exec`.
   void write(const Exec& exec, const Span<const float>& gradient, index_t step) const;
 
  private:

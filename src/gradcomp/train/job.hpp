@@ -15,16 +15,16 @@ struct Job {
   nn::Model<float>& model;
   Transport& transport;            ///< carries gradients: counted, and throttled when the link is emulated
   Transport& control;              ///< carries barriers, evaluations and checks: neither counted nor throttled
-  JobEnergy* energy = nullptr;     ///< none where it is not asked for
-  EmulatedLinks* links = nullptr;  ///< none where the link is real
+  JobEnergy* energy = nullptr;     ///< null if energy is not counted
+  EmulatedLinks* links = nullptr;  ///< null if the link is real
 
   int dedicated_ranks = 0;  ///< Strategy::dedicated_ranks() of the trainer's strategy
 
-  /// Ranks that train on batches, and evaluate.
+  /// Number of ranks that train on batches and evaluate.
   int workers() const { return control.size() - dedicated_ranks; }
-  /// Whether this rank does.
+  /// Whether this rank is one of them.
   bool trains() const { return control.rank() < workers(); }
-  /// This rank's part of the work; where it only serves, that of rank 0, for what all workers have in common.
+  /// This rank's part of the work. If the rank only serves, the part of rank 0: all workers have the same sizes.
   data::Shard shard() const { return options.shard(trains() ? control.rank() : 0, workers()); }
 };
 

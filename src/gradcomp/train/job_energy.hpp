@@ -11,18 +11,18 @@ namespace gradcomp::train {
 
 class JobEnergy {
  public:
-  /// `host` tells the devices of different hosts apart and is not kept. Collective.
+  /// `host` distinguishes the devices of different hosts; it is not stored. Collective.
   JobEnergy(EnergyMeter meter, const std::string& host, Transport& control);
 
-  /// "nvml", "rocm-smi" or "rapl"; "none" where some rank cannot count.
+  /// "nvml", "rocm-smi" or "rapl"; "none" if some rank cannot count.
   const std::string& source() const { return m_source; }
-  /// Why the source is "none", by the lowest rank that cannot count.
+  /// Why the source is "none": the reason of the lowest rank that cannot count.
   const std::string& reason() const { return m_reason; }
-  /// Devices that are counted: GPUs, or hosts with all of their packages.
+  /// Number of devices that are counted: GPUs, or hosts with all of their packages.
   int devices() const { return m_devices; }
 
-  /// Joules since the beginning that this rank counts: 0 where a lower rank counts them. Nothing without a source, or
-  /// once the counter cannot be read any more.
+  /// Joules that this rank has counted since the beginning; 0 if a lower rank counts its device. Nothing if there is no
+  /// source, or if the counter cannot be read any more.
   std::optional<double> joules();
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// A comparison over several emulated links, told by link: what each costs, and from which rate down a method pays.
+// A comparison over several emulated links: the step time over each link, and below which rate a method pays.
 #include <string>
 #include <vector>
 
@@ -13,14 +13,14 @@ struct LinkSweep {
   std::vector<Link> links;
   std::vector<std::vector<Verdict>> verdicts;  ///< [link][contender]
 
-  /// Of contender `index` of `repeats`; unknown of controls.
+  /// The crossover of contender `index` of `repeats`; unknown for controls.
   Crossover crossover(const std::vector<Repeat>& repeats, std::size_t index) const;
 };
 
 /// Judges `repeats` over each of `links`.
 LinkSweep sweep(const std::vector<Repeat>& repeats, const std::vector<Link>& links, const Rules& rules);
 
-/// Adds `over_links` and `pays` of contender `index` to its row: with seed number `seed`, or over all seeds.
+/// Adds the columns `over_links` and `pays` of contender `index` to its row, with seed number `seed` or over all seeds.
 void add_links(report::Row& row, const LinkSweep& sweep, const std::vector<Repeat>& repeats, std::size_t index,
                std::size_t seed);
 void add_links_over_seeds(report::Row& row, const LinkSweep& sweep, const std::vector<Repeat>& repeats,

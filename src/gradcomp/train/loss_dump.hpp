@@ -1,6 +1,6 @@
 #pragma once
-// Losses of training samples as .npy files (--dump-importance): how importance is spread over samples, and how it
-// moves.
+// Writes losses of training samples as .npy files (--dump-importance). They show how importance is spread over samples,
+// and how it changes.
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace gradcomp::train {
 
-/// The files of one method. Does nothing on other ranks than 0.
+/// The files of one method. Only rank 0 writes.
 class LossDump {
  public:
   LossDump(const Job& job, const MethodSpec& method);
@@ -17,8 +17,8 @@ class LossDump {
   /// True when this rank writes at `step`.
   bool wanted(index_t step) const;
 
-  /// FOLDER/LABEL_stepSTEP_losses.npy: the loss of each sample that this rank began with, in ascending order of their
-  /// numbers, under these parameters. Takes a forward pass over all of them.
+  /// Writes FOLDER/LABEL_stepSTEP_losses.npy: the loss, with these parameters, of each sample that this rank had at the
+  /// start, in ascending order of their numbers. Takes a forward pass over all of them.
   void write(const Exec& exec, const Span<const float>& parameters, const Span<const float>& buffers, index_t step);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What quality means: the figure that methods are compared by, of the kind of the task.
+// What quality means for each kind of task: the figure by which methods are compared.
 #include <string>
 
 #include "gradcomp/core/input_shape.hpp"
@@ -15,25 +15,25 @@ struct Metric {
   explicit Metric(InputShape::Kind kind = InputShape::Kind::images);
 
   std::string name;              ///< "accuracy" or "perplexity"
-  bool higher_is_better = true;  ///< of accuracy
+  bool higher_is_better = true;  ///< true for accuracy
 
-  /// The value of a loss over some set, and of the predictor that looks at no input.
+  /// The value of a loss over some set, and that of the trivial predictor.
   double of(const nn::Loss& loss) const;
   double of(const Trivial& trivial) const;
 
-  /// True when `value` is as good as `bound` or better. Never of a NaN.
+  /// True if `value` is as good as `bound` or better. False for NaN.
   bool reaches(double value, double bound) const;
 
-  /// What `value` lacks to `reference`, below 0 where it is better: of accuracies their difference, of perplexities the
-  /// logarithm of their ratio (a difference of losses).
+  /// How much worse `value` is than `reference`; negative if it is better. For accuracies this is their difference, for
+  /// perplexities the logarithm of their ratio (a difference of losses).
   double lack(double value, double reference) const;
 
-  /// The most that may be lacking: accuracies by points (0.02: two points of a hundred), perplexities by their ratio
-  /// (0.02: 2 % more).
+  /// The largest lack that `tolerance` allows: for accuracies in points (0.02: two points of a hundred), for
+  /// perplexities by their ratio (0.02: 2 % more).
   double limit(double tolerance) const;
 
-  /// Whether `value` is so far above the trivial predictor that matching it says something: by five times what the
-  /// tolerance allows, by 0.05 at least, and of accuracies by three standard errors of the trivial one.
+  /// Whether `value` is so much better than the trivial predictor that matching it says something: by five times what
+  /// the tolerance allows, by at least 0.05, and for accuracies by three standard errors of the trivial predictor.
   bool learned(double value, const Trivial& trivial, double tolerance) const;
 
   /// "the accuracy is at least fp32's - 0.02", "the perplexity is at most fp32's x 1.02".

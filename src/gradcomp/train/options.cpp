@@ -11,7 +11,7 @@ bool lists(const std::string& list, const std::string& name) {
   return ("," + list + ",").find("," + name + ",") != std::string::npos;
 }
 
-/// Far above those that people give.
+/// The first seed of trials: far above the seeds that users give.
 constexpr std::uint64_t first_trial_seed = 1'000'000'000;
 
 }  // namespace
@@ -35,56 +35,60 @@ Options Options::trial(std::uint64_t trial_seed, index_t trial_steps) const {
 }
 
 void Options::check() const {
-  require(steps >= 1, "--steps {} is not allowed; at least 1", steps);
-  require(batch >= 1, "--batch {} is not allowed; at least 1 sample per rank", batch);
-  require(learning_rate > 0, "--lr {} is not allowed; a number above 0", learning_rate);
-  require(momentum >= 0 && momentum < 1, "--momentum {} is not allowed; a number in [0, 1)", momentum);
+  require(steps >= 1, "--steps {} is not allowed; allowed: at least 1", steps);
+  require(batch >= 1, "--batch {} is not allowed; allowed: at least 1 sample per rank", batch);
+  require(learning_rate > 0, "--lr {} is not allowed; allowed: a number above 0", learning_rate);
+  require(momentum >= 0 && momentum < 1, "--momentum {} is not allowed; allowed: a number in [0, 1)", momentum);
   require(nn::momentum_form(nesterov) == nn::MomentumForm::heavy_ball || momentum > 0,
-          "--nesterov needs --momentum above 0");
-  require(optimiser == "sgd" || optimiser == "adamw", "--optimiser {} is not allowed; one of sgd, adamw", optimiser);
-  require(beta1 >= 0 && beta1 < 1, "--beta1 {} is not allowed; a number in [0, 1)", beta1);
-  require(beta2 >= 0 && beta2 < 1, "--beta2 {} is not allowed; a number in [0, 1)", beta2);
-  require(epsilon > 0, "--epsilon {} is not allowed; a number above 0", epsilon);
-  require(timeout >= 0, "--timeout {} is not allowed; 0 or more seconds", timeout);
-  require(weight_decay >= 0, "--weight-decay {} is not allowed; a number from 0", weight_decay);
-  require(warmup >= 0 && warmup <= steps, "--warmup {} is not allowed; 0 to --steps ({})", warmup, steps);
-  require(length >= 0, "--length {} is not allowed; 0 or more steps", length);
-  require(clip >= 0, "--clip {} is not allowed; a number from 0", clip);
-  require(skew >= 0, "--skew {} is not allowed; a number from 0", skew);
-  require(bucket_kib >= 0, "--bucket-kib {} is not allowed; auto, or at least 1", bucket_kib);
-  require(evaluate_every >= 0, "--evaluate-every {} is not allowed; 0 or more steps", evaluate_every);
-  require(block >= 1, "--block {} is not allowed; at least 1 step", block);
+          "--nesterov on and powersgd need --momentum above 0");
+  require(optimiser == "sgd" || optimiser == "adamw", "--optimiser {} is not allowed; allowed: one of sgd, adamw",
+          optimiser);
+  require(beta1 >= 0 && beta1 < 1, "--beta1 {} is not allowed; allowed: a number in [0, 1)", beta1);
+  require(beta2 >= 0 && beta2 < 1, "--beta2 {} is not allowed; allowed: a number in [0, 1)", beta2);
+  require(epsilon > 0, "--epsilon {} is not allowed; allowed: a number above 0", epsilon);
+  require(timeout >= 0, "--timeout {} is not allowed; allowed: 0 or more seconds", timeout);
+  require(weight_decay >= 0, "--weight-decay {} is not allowed; allowed: 0 or more", weight_decay);
+  require(warmup >= 0 && warmup <= steps, "--warmup {} is not allowed; allowed: 0 to --steps ({})", warmup, steps);
+  require(length >= 0, "--length {} is not allowed; allowed: 0 or more steps", length);
+  require(clip >= 0, "--clip {} is not allowed; allowed: 0 or more", clip);
+  require(skew >= 0, "--skew {} is not allowed; allowed: 0 or more", skew);
+  require(bucket_kib >= 0, "--bucket-kib {} is not allowed; allowed: auto, or at least 1", bucket_kib);
+  require(evaluate_every >= 0, "--evaluate-every {} is not allowed; allowed: 0 or more steps", evaluate_every);
+  require(block >= 1, "--block {} is not allowed; allowed: at least 1 step", block);
   require(quality_tolerance >= 0 && quality_tolerance <= 0.05,
-          "--quality-tolerance {} is not allowed; a number in [0, 0.05]: more is another quality", quality_tolerance);
-  require(density_tolerance >= 0, "--density-tolerance {} is not allowed; a number from 0", density_tolerance);
-  require(seeds >= 1, "--seeds {} is not allowed; at least 1", seeds);
+          "--quality-tolerance {} is not allowed; allowed: a number in [0, 0.05]; with more, methods of different "
+          "quality would match",
+          quality_tolerance);
+  require(density_tolerance >= 0, "--density-tolerance {} is not allowed; allowed: 0 or more", density_tolerance);
+  require(seeds >= 1, "--seeds {} is not allowed; allowed: at least 1", seeds);
   require(accumulate >= 1 && steps % accumulate == 0 && block % accumulate == 0,
-          "--accumulate {} is not allowed; a divisor of --steps ({}) and --block ({})", accumulate, steps, block);
+          "--accumulate {} is not allowed; allowed: a divisor of --steps ({}) and --block ({})", accumulate, steps,
+          block);
   require(seed + static_cast<std::uint64_t>(seeds) <= first_trial_seed,
-          "--seed {} with --seeds {} is not allowed; seeds from {} belong to --tune", seed, seeds, first_trial_seed);
-  require(tune_trials >= 3, "--tune-trials {} is not allowed; at least 3", tune_trials);
-  require(tune_seeds >= 2, "--tune-seeds {} is not allowed; at least 2", tune_seeds);
-  require(tune_steps >= 1, "--tune-steps {} is not allowed; at least 1", tune_steps);
+          "--seed {} with --seeds {} is not allowed: the seeds from {} on are those of --tune", seed, seeds,
+          first_trial_seed);
+  require(tune_trials >= 3, "--tune-trials {} is not allowed; allowed: at least 3", tune_trials);
+  require(tune_seeds >= 2, "--tune-seeds {} is not allowed; allowed: at least 2", tune_seeds);
+  require(tune_steps >= 1, "--tune-steps {} is not allowed; allowed: at least 1", tune_steps);
   require(!sweep_buckets || (rates.empty() && checkpoint_folder.empty() && resume_folder.empty()),
-          "--sweep-buckets is not allowed with --rates, --checkpoint or --resume: --tune finds the sizes once for all "
-          "jobs");
-  require(!tune || !rates.empty(), "--tune needs --rates, the file that it writes");
+          "--sweep-buckets is not allowed with --rates, --checkpoint or --resume; --tune times the bucket sizes once "
+          "and writes them to the file of --rates");
+  require(!tune || !rates.empty(), "--tune needs --rates FILE: it writes the learning rates there");
   require(!tune || (output.empty() && checkpoint_folder.empty() && resume_folder.empty()),
-          "--tune writes --rates alone: --output, --checkpoint and --resume are not allowed with it");
-  require(!tune || tune_steps % accumulate == 0, "--tune-steps {} is not allowed; a multiple of --accumulate ({})",
-          tune_steps, accumulate);
-  require(checkpoint_every >= 0, "--checkpoint-every {} is not allowed; 0 or more steps", checkpoint_every);
+          "--output, --checkpoint and --resume are not allowed with --tune, which writes the file of --rates alone");
+  require(!tune || tune_steps % accumulate == 0,
+          "--tune-steps {} is not allowed; allowed: a multiple of --accumulate ({})", tune_steps, accumulate);
+  require(checkpoint_every >= 0, "--checkpoint-every {} is not allowed; allowed: 0 or more steps", checkpoint_every);
   require(checkpoint_every == 0 || !checkpoint_folder.empty(), "--checkpoint-every needs --checkpoint");
-  StragglerDial::parse(straggler);
-  require(dump_folder.empty() || seeds == 1, "--dump-gradients takes one seed: --seeds {} is not allowed with it",
+  StragglerOptions::parse(straggler);
+  require(dump_folder.empty() || seeds == 1, "--seeds {} is not allowed with --dump-gradients; allowed: 1", seeds);
+  require(importance_folder.empty() || seeds == 1, "--seeds {} is not allowed with --dump-importance; allowed: 1",
           seeds);
-  require(importance_folder.empty() || seeds == 1,
-          "--dump-importance takes one seed: --seeds {} is not allowed with it", seeds);
   require((dump_folder.empty() && importance_folder.empty()) == dump_steps.empty(),
           "--dump-gradients or --dump-importance needs --at, and --at needs one of them");
   for (const index_t step : dump_steps) {
-    require(step >= 0 && step < steps, "--at {} is not allowed; 0 to {}, the last of --steps {}", step, steps - 1,
-            steps);
+    require(step >= 0 && step < steps, "--at {} is not allowed; allowed: 0 to {}, the last of --steps {}", step,
+            steps - 1, steps);
   }
 }
 

@@ -13,7 +13,7 @@ struct Options {
   index_t length = 0;               ///< steps of a sequence in one batch; 0: the data set's default
   std::string model = "resnet20";   ///< name of nn/model.hpp, or of nn/networks/shapes.hpp to describe
   std::string methods = "top_k:ratio=0.01,powersgd:rank=2";
-  bool controls = true;  ///< add fp32, fp16, bf16 and no_exchange where the list lacks them
+  bool controls = true;  ///< add fp32, fp16, bf16 and no_exchange if the list does not have them
   index_t steps = 600;
   index_t batch = 64;  ///< samples per rank and step
   double learning_rate = 0.05;
@@ -24,7 +24,7 @@ struct Options {
   double weight_decay = 5e-4;
   std::string decay = "cosine";  ///< learning-rate schedule: cosine or constant
   index_t warmup = 0;            ///< steps of linear warm-up
-  double clip = 0;               ///< largest L2 norm of the mean gradient; 0 stands for no limit
+  double clip = 0;               ///< largest L2 norm of the mean gradient; 0: no limit
   bool augment = false;
   double skew = 0;  ///< of labels over ranks (data::Shard); 0: none
   std::uint64_t seed = 1;
@@ -38,29 +38,29 @@ struct Options {
   std::string target;                   ///< quality to be reached, e.g. accuracy=0.9 (target.hpp); empty: none
   index_t seeds = 1;                    ///< repetitions, with seeds seed, seed + 1, ...
   index_t accumulate = 1;               ///< of the additional control fp32:accumulate=N; 1: none
-  bool tune = false;                    ///< find learning rates (tuning.hpp) instead of training
+  bool tune = false;                    ///< find learning rates (tuning.hpp) and train nothing else
   index_t tune_steps = 200;             ///< of one trial
   index_t tune_trials = 6;              ///< rates that are tried for every method
-  index_t tune_seeds = 2;               ///< of one trial, apart from those of results
+  index_t tune_seeds = 2;               ///< of one trial; results have other seeds
   bool sweep_buckets = false;           ///< time the controls' bucket sizes before the training, as --tune does
   std::string rates;                    ///< file of learning rates (rates.hpp); empty: none
   std::string checkpoint_folder;        ///< empty: no checkpoints (checkpoints.hpp)
   index_t checkpoint_every = 0;         ///< steps; 0: after the last one only
   std::string resume_folder;            ///< empty: from the start
   double density_tolerance = 0;         ///< of the median of achieved / target density; 0: no limit
-  std::string dump_folder;              ///< where gradients go as .npy files; empty: none are written
-  std::string importance_folder;        ///< where losses of samples go as .npy files; empty: none are written
-  std::vector<index_t> dump_steps;      ///< of both
+  std::string dump_folder;              ///< folder of .npy files of gradients; empty: none are written
+  std::string importance_folder;        ///< folder of .npy files of samples' losses; empty: none are written
+  std::vector<index_t> dump_steps;      ///< steps at which both are written
   std::string transport = "mpi";        ///< spec of comm/registry.hpp
   std::string straggler;                ///< spec of straggler.hpp; empty: none
-  double timeout = 0;                   ///< seconds that an exchange is waited for; 0: for ever
+  double timeout = 0;                   ///< seconds after which a waiting exchange fails; 0: never
   std::string link;    ///< emulated links, e.g. 100Mbit/s,50us; several rates in turn; empty: the real one
   std::string output;  ///< result file; empty: none
 
-  /// The seeds of trials, which no result may have.
+  /// The seeds of trials. No result may use them.
   std::vector<std::uint64_t> trial_seeds() const;
 
-  /// The same job as a trial of so many steps, which reads no test set, has no target, evaluates at its end alone and
+  /// The same job as a trial of so many steps. A trial reads no test set, has no target, evaluates only at its end and
   /// writes nothing.
   Options trial(std::uint64_t trial_seed, index_t trial_steps) const;
 

@@ -46,7 +46,7 @@ report::Json to_json(const Options& o) {
 report::Json checkpoint_settings(const Options& options, const data::Task& task,
                                  const std::vector<Contender>& contenders, int ranks, const std::string& cut) {
   report::Json settings = to_json(options);
-  // What judges the results, and the number of seeds, may be chosen anew.
+  // A resumed run may choose anew how results are judged, and the number of seeds.
   for (const char* key :
        {"quality_tolerance", "density_tolerance", "dump_steps", "resumed", "tuned", "seeds", "replayed_slices"}) {
     settings.erase(key);

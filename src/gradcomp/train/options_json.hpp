@@ -1,5 +1,5 @@
 #pragma once
-// Options as result files, checkpoints and files of learning rates carry them.
+// Options as JSON, for result files, checkpoints and files of learning rates.
 #include "gradcomp/data/task.hpp"
 #include "gradcomp/report/json.hpp"
 #include "gradcomp/train/contender.hpp"
@@ -9,8 +9,8 @@ namespace gradcomp::train {
 /// All options, with the data set as it was typed.
 report::Json to_json(const Options& options);
 
-/// What a resumed run must share with the one that was interrupted: everything that shapes the training and the timing.
-/// `cut`: the model's buckets, in a few words.
+/// What a resumed run must have in common with the interrupted one: everything that influences training and timing.
+/// `cut`: a short description of the model's buckets.
 report::Json checkpoint_settings(const Options& options, const data::Task& task,
                                  const std::vector<Contender>& contenders, int ranks, const std::string& cut);
 

@@ -47,8 +47,8 @@ Rates Rates::parse(const std::string& text, const std::string& path, Metric metr
     for (const auto& [method, entry] : file.at("methods").items()) {
       for (const auto& t : entry.at("trials")) {
         const double rate = t.at("lr");
-        require(rate > 0 && std::isfinite(rate), "--rates {}: the rate {} of '{}' is not allowed; a number above 0",
-                path, rate, method);
+        require(rate > 0 && std::isfinite(rate),
+                "--rates {}: the rate {} of '{}' is not allowed; allowed: a number above 0", path, rate, method);
         rates.add(method, {rate, number(t.at("quality")), number(t.at("loss")), t.at("seconds")});
       }
     }
@@ -56,7 +56,7 @@ Rates Rates::parse(const std::string& text, const std::string& path, Metric metr
       for (const auto& [kib, step_ms] : times.items()) rates.add_bucket(control, std::stoll(kib), step_ms);
     }
   } catch (const std::invalid_argument&) {
-    throw Error(fmt::format("--rates {}: not a file of learning rates: a bucket size is no number", path));
+    throw Error(fmt::format("--rates {}: not a file of learning rates: a bucket size is not a number", path));
   } catch (const report::Json::exception& error) {
     throw Error(fmt::format("--rates {}: not a file of learning rates: {}", path, error.what()));
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Learning rates found by short runs (tuning.hpp), in a file that later runs read: --rates.
+// --rates: a file of learning rates, which short runs found (tuning.hpp) and which later runs read.
 #include <map>
 #include <optional>
 #include <string>
@@ -11,35 +11,35 @@
 
 namespace gradcomp::train {
 
-/// Short runs at one rate, with several seeds.
+/// A trial: short runs at one rate, with several seeds.
 struct Trial {
   double rate = 0;
   double quality = 0,
-         loss = 0;     ///< on the validation set after the last step, means over seeds; NaN where one diverged
+         loss = 0;     ///< on the validation set after the last step, means over seeds; NaN if one diverged
   double seconds = 0;  ///< of training and evaluation, all seeds
 };
 
-/// How all trials of a file are made. Runs of other lengths, or of other numbers of ranks with the same batch over all
-/// of them, may use its rates.
+/// How all trials of a file were made. Other runs may use its rates, with other numbers of steps and of ranks, if the
+/// batch over all ranks is the same.
 struct TrialShape {
   index_t steps = 0;
   int ranks = 0;
-  index_t rates = 0, seeds = 0;  ///< of every method; of every rate
+  index_t rates = 0, seeds = 0;  ///< trials of every method; runs of every trial
 };
 
 /// Bucket sizes in KiB of the dense controls by their names, found by timing; 0: sizes that follow from the model.
 using DenseBuckets = std::map<std::string, index_t>;
 
-/// Gives the controls without options their sizes.
+/// Gives these sizes to the controls without options.
 void take_buckets(std::vector<Contender>& contenders, const DenseBuckets& buckets);
 
 class Rates {
  public:
-  /// An empty set under `settings`: the options that a rate depends on, each a key of the file.
+  /// An empty set. `settings`: the options that a rate depends on, each a key of the file.
   Rates(Metric metric, report::Json settings, TrialShape shape);
 
-  /// What a file holds. Throws Error naming the path for one that is no such file, and naming the option where it was
-  /// made under other settings (or, with `to_tune`, with trials of another shape).
+  /// Reads a file. Throws Error naming the path if it is not such a file, and naming the option if the file was made
+  /// under other settings (or, with `to_tune`, with trials of another shape).
   static Rates parse(const std::string& text, const std::string& path, Metric metric, const report::Json& settings,
                      TrialShape shape, bool to_tune);
 
@@ -47,14 +47,13 @@ class Rates {
   const Trial* find(const std::string& method, double rate) const;
   const std::vector<Trial>& trials(const std::string& method) const;
 
-  /// The trial with the best quality; ties go to the lower loss. Null where all trials diverged.
+  /// The trial with the best quality; ties go to the lower loss. Null if all trials diverged.
   const Trial* best(const std::string& method) const;
 
-  /// Whether the best rate is the lowest or the highest of its trials: a better one may lie beyond.
+  /// Whether the best rate is the lowest or the highest that was tried, so that a better one may lie beyond.
   bool at_edge(const std::string& method) const;
 
-  /// The mean time of a step of a dense control in buckets of so many KiB; whether there are such times; the sizes that
-  /// take the least.
+  /// The mean step time of a dense control in buckets of so many KiB; whether there are such times; the fastest sizes.
   void add_bucket(const std::string& control, index_t kib, double step_ms);
   bool has_buckets(const std::string& control) const { return m_bucket_times.contains(control); }
   DenseBuckets best_buckets() const;
@@ -62,8 +61,8 @@ class Rates {
   /// The JSON file.
   std::string text() const;
 
-  /// Gives every contender its best rate, `no_exchange` that of fp32, and the dense controls their best bucket sizes
-  /// where these were timed. Throws Error for a contender with fewer trials here than the others.
+  /// Gives every contender its best rate (`no_exchange` gets that of fp32), and the dense controls their best bucket
+  /// sizes if these were timed. Throws Error for a contender with fewer trials than TrialShape says.
   void apply(std::vector<Contender>& contenders, const std::string& path) const;
 
  private:
@@ -74,8 +73,8 @@ class Rates {
   std::map<std::string, std::map<index_t, double>> m_bucket_times;  ///< by control and KiB
 };
 
-/// The file options.rates for this job. To tune, a file that is missing is an empty set, and the trials of one that is
-/// there must have options.tune_steps steps and `ranks` ranks.
+/// Reads the file options.rates for this job. To tune, the file may be missing, which gives an empty set; the trials of
+/// an existing file must have options.tune_steps steps and `ranks` ranks.
 Rates read_rates(const Options& options, const data::Task& task, int ranks);
 
 }  // namespace gradcomp::train

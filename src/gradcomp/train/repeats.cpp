@@ -11,7 +11,7 @@ namespace {
 
 using Figure = std::function<std::optional<double>(const MethodResult&)>;
 
-/// The figure of every seed that has it.
+/// The value of every seed that has one.
 std::vector<double> collect(const std::vector<Repeat>& repeats, std::size_t index, const Figure& figure) {
   std::vector<double> values;
   for (const Repeat& repeat : repeats) {
@@ -21,7 +21,7 @@ std::vector<double> collect(const std::vector<Repeat>& repeats, std::size_t inde
   return values;
 }
 
-/// Over all seeds where every one has it, else of nothing, as Verdict::over_seeds().
+/// The mean over all seeds if each has a value, else that of no samples, as Verdict::over_seeds() does.
 MeanInterval over_seeds(const std::vector<Repeat>& repeats, std::size_t index, const Figure& figure) {
   const auto values = collect(repeats, index, figure);
   return MeanInterval(values.size() == repeats.size() ? values : std::vector<double>());
@@ -38,7 +38,7 @@ Figure of_target(Member member) {
   };
 }
 
-/// What contender `index` lacks to fp32 with the same seed (Metric::lack); null without fp32.
+/// How much worse contender `index` is than fp32 with the same seed (Metric::lack); null without fp32.
 report::Json lacks(const std::vector<Repeat>& repeats, std::size_t index) {
   std::vector<double> values;
   for (const Repeat& repeat : repeats) {

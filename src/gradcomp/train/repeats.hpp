@@ -1,5 +1,5 @@
 #pragma once
-// --seeds: one comparison repeated with several seeds, told as means with confidence intervals.
+// --seeds: one comparison repeated with several seeds, reported as means with confidence intervals.
 #include <vector>
 
 #include "gradcomp/report/row.hpp"
@@ -9,7 +9,7 @@
 
 namespace gradcomp::train {
 
-/// What one seed gave.
+/// The results of one seed.
 struct Repeat {
   std::uint64_t seed = 0;
   std::vector<MethodResult> results;  ///< in the order of the contenders, the same for all seeds
@@ -18,10 +18,10 @@ struct Repeat {
 /// The results of every seed as verdict.hpp takes them, with the step times over one of the job's links.
 std::vector<Entrant> entrants(const std::vector<Repeat>& repeats, index_t link = 0);
 
-/// {"mean", "low", "high"}; null without samples, low and high null without an interval.
+/// {"mean", "low", "high"}; null without samples. low and high are null if there is no interval.
 report::Json to_json(const MeanInterval& interval);
 
-/// The aggregate row "train/<model>/<label>/seeds" of contender `index`. Speed-ups only where every seed has them.
+/// The aggregate row "train/<model>/<label>/seeds" of contender `index`. It has speed-ups only if every seed has them.
 report::Row to_row(const std::vector<Repeat>& repeats, const std::vector<Verdict>& verdicts, std::size_t index,
                    const Options& options, const std::string& data);
 

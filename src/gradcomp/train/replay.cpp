@@ -18,8 +18,8 @@ std::vector<index_t> recorded_slices(const std::string& path, const std::string&
     if (row.value("label", "") != label || row.value("seed", report::Json()) != report::Json(seed)) continue;
     if (!row.contains("slices")) break;
     const report::Json& slices = row["slices"];
-    require(slices.is_array() && std::ssize(slices) == ranks, "--replay-slices: '{}' is of {} ranks, and there are {}",
-            path, slices.size(), ranks);
+    require(slices.is_array() && std::ssize(slices) == ranks,
+            "--replay-slices: '{}' was made with {} ranks, but this job has {}", path, slices.size(), ranks);
     return slices[static_cast<std::size_t>(rank)].get<std::vector<index_t>>();
   }
   throw Error(fmt::format("--replay-slices: '{}' has no slices of '{}' with seed {}", path, label, seed));

@@ -1,5 +1,5 @@
 #pragma once
-// Slices of an earlier run, step by step: with them a run of adaptive importance sampling can be repeated bit for bit.
+// Reads the slices of an earlier run, step by step, so that adaptive importance sampling can be repeated bit for bit.
 #include <string>
 #include <vector>
 
@@ -7,8 +7,8 @@
 
 namespace gradcomp::train {
 
-/// What the result file at `path` says that rank `rank` of `ranks` evaluated for the method `label` with this seed, by
-/// step. Throws Error (one line) for a file that does not say it, or that is of another number of ranks.
+/// The number of slices in each step of rank `rank` of `ranks`, for the method `label` with this seed, as the result
+/// file at `path` has it. Throws Error if the file does not have it, or if it was made with another number of ranks.
 std::vector<index_t> recorded_slices(const std::string& path, const std::string& label, std::uint64_t seed, int rank,
                                      int ranks);
 

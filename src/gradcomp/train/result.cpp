@@ -96,7 +96,7 @@ report::Row to_row(const MethodResult& r, bool matched, const SpeedUps& speed, c
         .set("moved_samples", r.sampling->moved)
         .set("moved_bytes", r.sampling->moved_bytes);
   }
-  if (r.staleness) row.set("staleness_mean", r.staleness->mean).set("staleness_max", r.staleness->most);
+  if (r.staleness) row.set("staleness_mean", r.staleness->mean).set("staleness_max", r.staleness->max);
   if (r.joules_per_step) row.set("joules_per_step", *r.joules_per_step);
   if (r.contender.bucket_kib) row.set("bucket_kib", *r.contender.bucket_kib);
   if (r.contender.tuning) {

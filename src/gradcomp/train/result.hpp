@@ -13,60 +13,60 @@
 
 namespace gradcomp::train {
 
-/// Updates that passed between a gradient's parameters and its own update, over all servers and pushes.
+/// How many other updates came between the parameters of a gradient and its own update, over all servers and pushes.
 struct Staleness {
-  double mean = 0, most = 0;
+  double mean = 0, max = 0;
 };
 
 /// How a sampler chose the batches.
 struct Sampling {
   std::string sampler;                       ///< canonical spec
-  std::vector<std::vector<index_t>> slices;  ///< forward passes of importance, [rank][step]
+  std::vector<std::vector<index_t>> slices;  ///< number of importance slices, [rank][step]
   index_t moved = 0;                         ///< samples that changed ranks, over all ranks
-  double moved_bytes = 0;                    ///< their bytes, which travel where no rank can read another's samples
+  double moved_bytes = 0;                    ///< their bytes, which travel if ranks cannot read each other's samples
 };
 
-/// Times are the maximum over ranks (of ranks that are not in step the mean), bytes the maximum over ranks of the mean
-/// per step.
+/// Times are the maximum over ranks (the mean for strategies whose ranks are not in step). Bytes are the maximum over
+/// ranks of the mean per step.
 struct MethodResult {
   Contender contender;
   std::string strategy;
   index_t period = 1;                      ///< steps from one exchange to the next
-  std::vector<double> step_ms;             ///< one per step (or its share of a period's), warm-up excluded
-  std::vector<index_t> step_link;          ///< number of the emulated link that each of them ran over; 0 of a real one
+  std::vector<double> step_ms;             ///< one per step (or its share of a period's), without untimed steps
+  std::vector<index_t> step_link;          ///< number of the emulated link of each step; 0 for a real link
   std::map<std::string, double> stage_ms;  ///< median per stage
   double payload_bytes = 0, header_bytes = 0, wire_bytes = 0, dense_bytes = 0;
-  int ranks = 1, workers = 1;   ///< of the job; of them those that train on batches
+  int ranks = 1, workers = 1;   ///< of the job; those of them that train on batches
   double samples_per_step = 0;  ///< over all workers
   double rank_gflop = 0;        ///< forward and backward arithmetic of one rank and step
   Metric metric;
   double loss_floor = 0;                                      ///< Task::loss_floor()
   double validation_quality = 0, validation_loss = 0;         ///< after the last step; quality by the metric
-  double test_quality = 0, test_accuracy = 0, test_loss = 0;  ///< the same; zeros in trials of --tune
+  double test_quality = 0, test_accuracy = 0, test_loss = 0;  ///< the same on the test set; 0 in trials of --tune
   std::optional<double> target;                               ///< of the job
-  std::optional<Reached> reached;                             ///< what the target took; none where it was missed
+  std::optional<Reached> reached;                             ///< what the target took; none if it was missed
   report::Curve curve;
   std::vector<double> density_ratio;  ///< achieved / target density, all segments and steps of this rank
   index_t state_bytes = 0;            ///< feedback and compressor memory of one rank
   index_t skipped_steps = 0;
   bool replicas_equal = true;
-  std::optional<Sampling> sampling;       ///< where batches are drawn by importance
+  std::optional<Sampling> sampling;       ///< if batches are drawn by importance
   std::optional<Staleness> staleness;     ///< with servers
   std::optional<double> joules_per_step;  ///< of all devices of the job; evaluations excluded
-  std::uint64_t parameters_hash = 0;      ///< of this rank's, at the end
+  std::uint64_t parameters_hash = 0;      ///< of this rank's parameters at the end
 
   double median_ms() const { return report::quantile(step_ms, 0.5); }
-  /// Total time of the timed steps over their number; NaN without any.
+  /// Total time of the timed steps divided by their number; NaN if there are none.
   double mean_ms() const;
-  /// The steps over emulated link number `link`.
+  /// The times of the steps over emulated link number `link`.
   std::vector<double> step_ms_over(index_t link) const;
 };
 
-/// Whether fp32, fp16 and bf16 are among them and run at the bucket sizes that were timed as their best.
+/// Whether fp32, fp16 and bf16 are among `results` and ran at the bucket sizes that were timed as their best.
 bool buckets_swept(const std::vector<MethodResult>& results);
 
-/// As verdict.hpp takes it, with the step time over one of the job's links. Where some ranks only serve, that is the
-/// time of as many samples as all ranks would take.
+/// The outcome as verdict.hpp takes it, with the step time over one of the job's links. If some ranks only serve, the
+/// time is scaled to as many samples as all ranks would take.
 Outcome outcome_of(const MethodResult& result, index_t link = 0);
 
 /// The row "train/<model>/<label>" of the result file; `data` names the data set.
@@ -77,7 +77,7 @@ report::Row to_row(const MethodResult& result, bool matched, const SpeedUps& spe
 /// The table that the program prints: one line per method, quality before speed.
 report::Table to_table(const std::vector<MethodResult>& results, const std::vector<SpeedUps>& speeds);
 
-/// What the target took each method; with Options::target only.
+/// What each method needed to reach the target. Only for jobs with Options::target.
 report::Table to_target_table(const std::vector<MethodResult>& results, const std::vector<SpeedUps>& speeds);
 
 }  // namespace gradcomp::train

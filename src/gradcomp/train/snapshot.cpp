@@ -33,13 +33,13 @@ void Snapshot::put(const std::string& name, std::span<const std::byte> bytes) {
 
 std::size_t Snapshot::bytes_of(const std::string& name) const {
   const auto found = m_arrays.find(name);
-  require(found != m_arrays.end(), "the checkpoint has no '{}'", name);
+  require(found != m_arrays.end(), "the checkpoint has no array '{}'", name);
   return found->second.size();
 }
 
 void Snapshot::get(const std::string& name, std::span<std::byte> bytes) const {
-  require(bytes_of(name) == bytes.size(), "the checkpoint has {} bytes of '{}', not {}", bytes_of(name), name,
-          bytes.size());
+  require(bytes_of(name) == bytes.size(), "the checkpoint has {} bytes of the array '{}', expected {}", bytes_of(name),
+          name, bytes.size());
   if (!bytes.empty()) std::memcpy(bytes.data(), m_arrays.at(name).data(), bytes.size());
 }
 
@@ -83,7 +83,7 @@ std::vector<std::byte> Snapshot::encode() const {
 Snapshot Snapshot::decode(std::span<const std::uint8_t> file, const std::string& path) {
   constexpr std::size_t crc_bytes = 4;
   require(file.size() >= sizeof magic + crc_bytes && std::memcmp(file.data(), magic, sizeof magic) == 0,
-          "'{}' is no checkpoint of this version", path);
+          "'{}' is not a checkpoint of this version", path);
   auto rest = file.first(file.size() - crc_bytes);
   require(data::crc32(rest.data(), rest.size()) == data::little_endian_32(file.data() + rest.size()),
           "checkpoint '{}' is damaged: its checksum is wrong", path);

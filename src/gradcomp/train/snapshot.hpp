@@ -13,10 +13,10 @@ namespace gradcomp::train {
 class Snapshot {
  public:
   void put(const std::string& name, std::span<const std::byte> bytes);
-  /// Throws Error, naming the array, unless it is there with as many bytes.
+  /// Throws Error, naming the array, unless the checkpoint has it with the same number of bytes.
   void get(const std::string& name, std::span<std::byte> bytes) const;
 
-  /// Device or host memory, as it is now; get() waits for `exec` too.
+  /// Device or host memory. put() copies it as it is now; both functions wait for `exec`.
   void put(const Exec& exec, const std::string& name, const MemoryView& view);
   void get(const Exec& exec, const std::string& name, const MemoryView& view) const;
 
@@ -35,7 +35,7 @@ class Snapshot {
   /// The file: magic "GCCK", u32 version, then per array u64 length of the name, u64 length of the bytes, both; at the
   /// end the CRC-32 of all before. Little endian.
   std::vector<std::byte> encode() const;
-  /// Throws Error naming `path` for anything that encode() did not write.
+  /// Throws Error naming `path` if encode() did not write the file.
   static Snapshot decode(std::span<const std::uint8_t> file, const std::string& path);
 
  private:

@@ -18,64 +18,65 @@ constexpr const char* allowed = "rank=N,factor=F with F of 1 to 100, jitter=J wi
 double number(const std::string& text, const std::string& whole) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  require(error == std::errc() && end == text.data() + text.size(), "--straggler {} is not allowed: '{}' is no number",
-          whole, text);
+  require(error == std::errc() && end == text.data() + text.size(),
+          "--straggler {} is not allowed: '{}' is not a number", whole, text);
   return value;
 }
 
 }  // namespace
 
-StragglerDial StragglerDial::parse(const std::string& text) {
-  StragglerDial dial;
+StragglerOptions StragglerOptions::parse(const std::string& text) {
+  StragglerOptions options;
   bool has_factor = false;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size()), equals = text.find('=', begin);
-    require(equals < end, "--straggler {} is not allowed; {}", text, allowed);
+    require(equals < end, "--straggler {} is not allowed; allowed: {}", text, allowed);
     const std::string key = text.substr(begin, equals - begin);
     const double value = number(text.substr(equals + 1, end - equals - 1), text);
     if (key == "rank") {
-      require(value >= 0 && value < 1e6 && value == std::floor(value), "--straggler {} is not allowed; {}", text,
-              allowed);
-      dial.rank = static_cast<int>(value);
+      require(value >= 0 && value < 1e6 && value == std::floor(value), "--straggler {} is not allowed; allowed: {}",
+              text, allowed);
+      options.rank = static_cast<int>(value);
     } else if (key == "factor") {
-      require(value >= 1 && value <= 100, "--straggler {} is not allowed; {}", text, allowed);
-      dial.factor = value;
+      require(value >= 1 && value <= 100, "--straggler {} is not allowed; allowed: {}", text, allowed);
+      options.factor = value;
       has_factor = true;
     } else {
-      require(key == "jitter" && value >= 0 && value <= 10, "--straggler {} is not allowed; {}", text, allowed);
-      dial.jitter = value;
+      require(key == "jitter" && value >= 0 && value <= 10, "--straggler {} is not allowed; allowed: {}", text,
+              allowed);
+      options.jitter = value;
     }
     begin = end + 1;
   }
-  require((dial.rank >= 0) == has_factor, "--straggler {} is not allowed: rank and factor belong together; {}", text,
-          allowed);
-  return dial;
+  require((options.rank >= 0) == has_factor,
+          "--straggler {} is not allowed: rank and factor belong together; allowed: {}", text, allowed);
+  return options;
 }
 
 double Straggler::factor(index_t step) const {
   constexpr std::uint64_t stream = 0x5354;
-  const double fixed = m_rank == m_dial.rank ? m_dial.factor : 1;
-  if (m_dial.jitter == 0) return fixed;
+  const double fixed = m_rank == m_options.rank ? m_options.factor : 1;
+  if (m_options.jitter == 0) return fixed;
   const std::uint64_t bits =
       data::CounterRng(m_seed ^ stream << 48, static_cast<std::uint64_t>(step), static_cast<std::uint64_t>(m_rank))
           .next();
   const double u = (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53;
-  return fixed * (1 - m_dial.jitter * std::log(u));
+  return fixed * (1 - m_options.jitter * std::log(u));
 }
 
 void Straggler::begin(index_t step) {
-  if (!m_dial.is_set()) return;
+  if (!m_options.is_set()) return;
   m_factor = factor(step);
   resume();
 }
 
 void Straggler::resume() {
-  if (m_dial.is_set()) m_since = now_seconds();
+  if (m_options.is_set()) m_since = now_seconds();
 }
 
 void Straggler::pause(const Exec& exec) {
-  constexpr double shortest_sleep = 2e-4;  // sleeps are late by a tenth of this
-  if (!m_dial.is_set()) return;
+  constexpr double shortest_sleep = 2e-4;  // a sleep ends late by about a tenth of this
+  if (!m_options.is_set()) return;
   if (!device_is_host) wait(exec, "gradcomp::train::straggler");
   const double now = now_seconds();
   m_owed += (m_factor - 1) * (now - m_since);

@@ -1,5 +1,5 @@
 #pragma once
-// --target: a quality to be reached, and what reaching it took.
+// --target: a quality to be reached, and the cost of reaching it.
 #include <optional>
 #include <string>
 
@@ -8,15 +8,15 @@
 
 namespace gradcomp::train {
 
-/// What a method had spent at the first evaluation that reached the target: maxima over ranks.
+/// What a method had spent at the first evaluation that reached the target; maxima over ranks.
 struct Reached {
   index_t steps = 0;
-  double time_s = 0;      ///< of training, evaluations excluded
-  double wire_bytes = 0;  ///< sent by a rank
+  double time_s = 0;      ///< training time without evaluations
+  double wire_bytes = 0;  ///< bytes that one rank sent
 };
 
-/// The value of "accuracy=0.90" or "perplexity=60"; none of an empty text. Throws Error for anything else, and where
-/// `metric` is another one.
+/// The value of "accuracy=0.90" or "perplexity=60"; none for an empty text. Throws Error for any other text, and if
+/// `metric` has another name.
 std::optional<double> target_value(const std::string& text, const Metric& metric);
 
 }  // namespace gradcomp::train

@@ -36,12 +36,12 @@ std::uint64_t batch_key(const data::Shard& shard, index_t step) {
 }
 
 Straggler straggler_of(const Job& job) {
-  const auto dial = StragglerDial::parse(job.options.straggler);
-  if (dial.rank >= job.control.size()) {
+  const auto straggler = StragglerOptions::parse(job.options.straggler);
+  if (straggler.rank >= job.control.size()) {
     throw AgreedError(fmt::format("--straggler {} is not allowed: there are {} ranks, from 0", job.options.straggler,
                                   job.control.size()));
   }
-  return {dial, job.options.seed, job.control.rank()};
+  return {straggler, job.options.seed, job.control.rank()};
 }
 
 }  // namespace
@@ -157,7 +157,8 @@ void Trainer::meet(const Exec& exec) {
   drain(exec);
   const double seconds = watch.stop();
   m_now.time_s += seconds;
-  if (!m_period_warm && m_now.step % period() == 0) m_local_ms.back() += 1e3 * seconds / static_cast<double>(period());
+  if (!m_period_untimed && m_now.step % period() == 0)
+    m_local_ms.back() += 1e3 * seconds / static_cast<double>(period());
 }
 
 void Trainer::drain(const Exec& exec) {
@@ -179,9 +180,9 @@ void Trainer::count(const Exec& exec, const StepReport& report) {
   }
 }
 
-void Trainer::step(const Exec& exec, bool warmup) {
+void Trainer::step(const Exec& exec, bool untimed) {
   if (m_now.step % period() == 0) {
-    m_period_warm = warmup;
+    m_period_untimed = untimed;
     m_period_s = 0;
   }
   const bool last = (m_now.step + 1) % period() == 0;
@@ -193,13 +194,13 @@ void Trainer::step(const Exec& exec, bool warmup) {
   if (m_strategy->in_step() || std::exchange(m_met, false)) barrier(m_job.control);
   Stopwatch watch(exec);  // no barrier at its end: the slowest rank's time is found in finish()
   watch.start();
-  if (!m_period_warm && m_now.step % period() == 0) m_timeline.begin_step(exec);
+  if (!m_period_untimed && m_now.step % period() == 0) m_timeline.begin_step(exec);
   if (m_batches.reshards_before(m_now.step)) reshard(exec);
-  const StepReport report = train(exec, m_period_warm ? nullptr : &m_timeline);
+  const StepReport report = train(exec, m_period_untimed ? nullptr : &m_timeline);
   const double seconds = watch.stop();
-  if (!m_period_warm && last) m_timeline.end_step();
+  if (!m_period_untimed && last) m_timeline.end_step();
   m_period_s += seconds;
-  if (!m_period_warm && last) {
+  if (!m_period_untimed && last) {
     m_local_ms.push_back(1e3 * m_period_s / static_cast<double>(period()));
     m_result.step_link.push_back(m_link);
   }

@@ -24,9 +24,9 @@ class Trainer {
   /// Same seed, same initial weights and same batches for every method. Collective.
   Trainer(const Job& job, const Contender& contender);
 
-  /// One step. Steps of the warm-up are trained but not timed; `warmup` in the first step of a strategy's period holds
-  /// for the whole period. Collective.
-  void step(const Exec& exec, bool warmup);
+  /// One step. An untimed step trains like any other. `untimed` in the first step of a strategy's period holds for the
+  /// whole period. Collective.
+  void step(const Exec& exec, bool untimed);
 
   /// Ranks of a strategy that is not in step come together, as they must before they wait for each other elsewhere. The
   /// time counts as the last step's, so that the steps since the last meeting add up to what all ranks took. Nothing
@@ -108,9 +108,9 @@ class Trainer {
   std::vector<double> m_local_ms;
   index_t m_link = 0;
   index_t m_epoch_steps;
-  bool m_met = true;           ///< no step since meet()
-  double m_period_s = 0;       ///< time of the steps of this period
-  bool m_period_warm = false;  ///< whether those are not timed
+  bool m_met = true;              ///< no step since meet()
+  double m_period_s = 0;          ///< time of the steps of this period
+  bool m_period_untimed = false;  ///< whether the steps of this period are not timed
   std::optional<double> m_joules_begin;
   index_t m_energy_begin = 0;  ///< the step at which m_joules_begin was read
   Counters m_now;

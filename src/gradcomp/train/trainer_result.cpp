@@ -54,7 +54,7 @@ void Trainer::end_energy() {
   m_now.energy_steps += m_now.step - m_energy_begin;
 }
 
-/// Over all devices; nothing unless every rank knows the energy of all steps.
+/// The sum over all devices; nothing unless every rank knows the energy of all its steps.
 std::optional<double> Trainer::joules_per_step() {
   const double known = min_over_ranks(m_job.control, {static_cast<double>(m_now.energy_steps)})[0];
   const auto microjoules = sum_over_ranks(m_job.control, std::vector{index_t{std::llround(1e6 * m_now.joules)}})[0];
@@ -107,7 +107,7 @@ MethodResult Trainer::finish(const Exec& exec) {
   }
   m_result.replicas_equal = m_now.replicas_equal;
   m_result.parameters_hash = content_hash(m_strategy->agreed(m_parameters));
-  // Between two meetings the steps of ranks that are not in step add up to the same time, one by one they do not.
+  // Ranks that are not in step take different times for one step, but the same time between two meetings.
   m_result.step_ms = m_strategy->in_step() ? max_over_ranks(control, m_local_ms) : mean_over_ranks(control, m_local_ms);
   std::vector<std::string> names;
   std::vector<double> medians;
@@ -132,7 +132,7 @@ MethodResult Trainer::finish(const Exec& exec) {
   m_result.header_bytes = most[1];
   m_result.wire_bytes = most[2];
   if (m_now.target_reached) m_result.reached = Reached{m_now.reached.steps, most[3], most[4]};
-  m_result.skipped_steps = static_cast<index_t>(most[5]);  // between exchanges a rank may leave out its own
+  m_result.skipped_steps = static_cast<index_t>(most[5]);  // between exchanges a rank may skip a step alone
   m_result.joules_per_step = joules_per_step();
   m_result.state_bytes = 0;
   for (const MemoryView& memory : m_strategy->memories()) {

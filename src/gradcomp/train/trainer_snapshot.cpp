@@ -52,7 +52,7 @@ void Trainer::restore(const Exec& exec, const Snapshot& snapshot) {
     snapshot.get(prefix + "stage/" + stage_names[s], stages[s]);
     complete = complete && stages[s].size() == steps.size();
   }
-  require(complete, "the checkpoint lacks times of some of its {} steps", steps.size());
+  require(complete, "the checkpoint has not as many times for each stage as it has timed steps ({})", steps.size());
   m_timeline.clear();
   for (std::size_t i = 0; i < steps.size(); ++i) {
     m_timeline.begin_step(0);

@@ -17,7 +17,7 @@ Options trial_options(const Options& options, std::uint64_t seed) {
   return trial;
 }
 
-/// Means over the seeds; NaN where one of them diverged.
+/// Means over the seeds; NaN if one of them diverged.
 Trial run_trial(const Exec& exec, const Job& job, const Contender& contender) {
   const auto start = std::chrono::steady_clock::now();
   Trial trial{contender.learning_rate, 0, 0, 0};

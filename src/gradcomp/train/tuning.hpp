@@ -1,6 +1,6 @@
 #pragma once
-// Learning rates by short runs, the same budget for every method: a comparison at one common rate would favour the
-// methods that happen to like it. Nothing here sees the test set, or a seed that results report.
+// Finds learning rates by short runs, with the same budget for every method: a comparison at one common rate would
+// favour the methods that this rate suits. Tuning never sees the test set, or a seed of results.
 #include <functional>
 
 #include "gradcomp/train/job.hpp"
@@ -8,18 +8,18 @@
 
 namespace gradcomp::train {
 
-/// Trains every contender but the bound at options.tune_trials rates (next_rate(), around the contender's own), each
-/// for options.tune_steps steps (the decay of the rate runs over these) with every one of options.trial_seeds(), and
-/// adds what `rates` lacks. `added` is called on every rank after each trial. Collective.
+/// Trains every contender except the bound at options.tune_trials rates (next_rate(), around the contender's own). Each
+/// trial has options.tune_steps steps, over which the rate decays, with each of options.trial_seeds(). Adds the trials
+/// that `rates` does not have yet. `added` is called on every rank after each trial. Collective.
 void tune(const Exec& exec, const Job& job, const std::vector<Contender>& contenders, Rates& rates,
           const std::function<void()>& added);
 
-/// Trials that tune() makes of nothing.
+/// Number of trials that tune() makes if there are none yet.
 index_t trial_count(const Options& options, const std::vector<Contender>& contenders);
 
-/// The rate to try after `trials`: 1, 1/2 and 2 times `start`, then beyond the best one while it lies at an edge (by a
-/// factor of two), else halfway (of logarithms) to the neighbour that is farther away. Where all diverged: a quarter of
-/// the lowest.
+/// The rate to try after `trials`. First 1, 1/2 and 2 times `start`. Then, if the best rate is the lowest or highest,
+/// the next one beyond it (by a factor of two), else the one halfway, in logarithms, to its farther neighbour. If all
+/// trials diverged, a quarter of the lowest rate.
 double next_rate(const Rates& rates, const std::string& method, double start);
 
 }  // namespace gradcomp::train

@@ -42,7 +42,7 @@ double total_time(const Entrant& entrant) {
   return sum;
 }
 
-/// The dense control to beat; none where it cannot be told.
+/// The dense control to beat; none if it is unknown.
 const Entrant* best_dense(const std::vector<Entrant>& entrants, const Rules& rules) {
   const Entrant* best = nullptr;
   for (const Role role : {Role::fp32, Role::fp16, Role::bf16}) {

@@ -1,5 +1,6 @@
 #pragma once
-// Quality first: who may show a speed-up. Pure arithmetic, apart from the trainer so that it can be tested.
+// Decides which methods may show a speed-up: only those that match the quality of fp32. Pure arithmetic, separate from
+// the trainer so that it can be tested.
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,23 +12,23 @@ namespace gradcomp::train {
 /// What one method achieved with one seed.
 struct Outcome {
   double quality = 0;    ///< on the test set, by the metric
-  double step_time = 0;  ///< mean over the timed steps, any unit: their total time decides, not their median
+  double step_time = 0;  ///< mean over the timed steps, in any unit; the total time decides, not the median
   bool replicas_equal = true;
-  bool reached_target = false;                ///< of the job; false without one
-  std::optional<double> time_to_target = {};  ///< any unit; none without a target or where it was missed
+  bool reached_target = false;                ///< the job's target; false without one
+  std::optional<double> time_to_target = {};  ///< in any unit; none without a target or if it was missed
 };
 
-/// A method of a comparison and what it achieved with every seed, in their order.
+/// A method of a comparison and what it achieved with each seed, in the order of the seeds.
 struct Entrant {
-  /// fp32, fp16, bf16: the dense controls as they are, without options. bound: its replicas do not agree, its step time
-  /// is a bound and no result.
+  /// fp32, fp16, bf16: the dense controls without options. bound: its replicas do not agree, and its step time is a
+  /// bound, not a result.
   enum class Role { method, bound, fp32, fp16, bf16 };
 
   Role role = Role::method;
   std::vector<Outcome> seeds;
 };
 
-/// What a comparison is judged by.
+/// The rules by which a comparison is judged.
 struct Rules {
   Metric metric;
   double tolerance = 0;        ///< Metric::limit
@@ -44,22 +45,23 @@ struct SpeedUps {
 
 struct Verdict {
   bool quality_matched = false;
-  std::vector<SpeedUps> seeds;  ///< as many as the entrant has; all empty unless the quality is matched
+  std::vector<SpeedUps> seeds;  ///< one per seed of the entrant; all empty unless the quality is matched
 
-  /// One speed-up with every seed; nothing where some seed lacks it: a mean over the lucky ones would flatter.
+  /// One speed-up for every seed. Empty if some seed does not have it: a mean over the lucky seeds would flatter.
   std::vector<double> over_seeds(std::optional<double> SpeedUps::* which) const;
 };
 
-/// Why there are no verdicts at all; empty where there are. fp32 must be there as it is, train to finite qualities with
-/// equal replicas, and reach the job's target or, without one, be clearly better than the trivial predictor
-/// (Metric::learned), each with every seed.
+/// Why there are no verdicts; empty if there are. With every seed, fp32 without options must be there, train to a
+/// finite quality with equal replicas, and reach the job's target. Without a target it must be clearly better than the
+/// trivial predictor (Metric::learned).
 std::string no_reference(const std::vector<Entrant>& entrants, const Rules& rules);
 
-/// One verdict per entrant. Quality is matched when what it lacks to fp32 with the same seed is within the tolerance
-/// (with several seeds: the upper end of the mean's 95 % interval), and all replicas agree. The best dense control is
-/// the one of fp32, fp16 and bf16 whose steps take the least time over all seeds, whatever its quality: a control that
-/// misses by noise stays the one to beat. Where one of the three is missing, or their buckets are not the best ones,
-/// there is no such column. With a target, a method that missed it with some seed shows no speed-up.
+/// One verdict per entrant. Its quality is matched if its lack (Metric::lack) to fp32 with the same seed is within the
+/// tolerance (with several seeds: the upper end of the mean's 95 % interval), and if all replicas agree. The best dense
+/// control is the one of fp32, fp16 and bf16 whose steps take the least time over all seeds, whatever its quality: a
+/// control that misses by noise remains the one to beat. If one of the three is missing, or if their buckets are not
+/// the best ones, there is no speed-up over it. With a target, a method that missed it with some seed shows no
+/// speed-up.
 std::vector<Verdict> judge(const std::vector<Entrant>& entrants, const Rules& rules);
 
 }  // namespace gradcomp::train

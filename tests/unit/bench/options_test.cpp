@@ -88,7 +88,7 @@ TEST(Inputs, SyntheticStreamsDriftAndComeBack) {
   };
   GradientStream stream(exec, count, 3, 8);
   const auto x = host(laplace_gradient(exec, count, 3)), y = host(laplace_gradient(exec, count, ~std::uint64_t{3}));
-  const auto first = host(stream.first(exec));
+  const auto first = host(stream.rewind(exec));
   for (std::size_t i = 0; i < first.size(); ++i) ASSERT_EQ(first(i), x(i));
   const double expected[] = {1 + std::sqrt(0.5) / 4, 1.25, 1 + std::sqrt(0.5) / 4, 1, 1 - std::sqrt(0.5) / 4, 0.75};
   for (const double scale : expected) EXPECT_NEAR(norm(host(stream.next(exec))) / norm(first), scale, 0.04);
@@ -97,7 +97,7 @@ TEST(Inputs, SyntheticStreamsDriftAndComeBack) {
   for (std::size_t i = 0; i < eighth.size(); ++i)
     ASSERT_NEAR(eighth(i), scale * half * (double(x(i)) - double(y(i))), 1e-8) << i;
   stream.next(exec);
-  const auto again = host(stream.first(exec));
+  const auto again = host(stream.rewind(exec));
   for (std::size_t i = 0; i < again.size(); ++i) ASSERT_EQ(again(i), x(i));
   GradientStream still(exec, count, 3, 1);
   EXPECT_EQ(last_of(still.next(exec)), x(count - 1));
@@ -124,7 +124,7 @@ TEST(Inputs, ComeFromSizesAndFiles) {
   options.data = {path + "+" + other};
   GradientStream both = make_stream(Exec(), make_inputs(options).back(), 1, 8);
   EXPECT_EQ(both.length(), 2);
-  EXPECT_EQ(last_of(both.first(Exec())), 6);
+  EXPECT_EQ(last_of(both.rewind(Exec())), 6);
   EXPECT_EQ(last_of(both.next(Exec())), 7);
   EXPECT_EQ(last_of(both.next(Exec())), 6);
   EXPECT_EQ(make_stream(Exec(), make_inputs(options).back(), 1, 1).length(), 1);

@@ -86,7 +86,7 @@ TEST(Controls, DenseMessageIsTheGradientItself) {
   EXPECT_EQ(message.bytes(), 20);
 }
 
-/// T1: every mean within 6 standard errors of the value, whose variance is that of two neighbours and a fraction.
+/// Every mean within 6 standard errors of the value, whose variance is that of two neighbours and a fraction.
 template <class Format>
 void expect_unbiased(const std::string& name, int ranks) {
   const std::vector<float> values = {1.0f,     1.0001f, -3.14159f, 0.1f,     -0.333333f, 1e-6f, 5.5e-8f,

@@ -76,8 +76,8 @@ inline Floats normal_values(index_t n, unsigned seed, float scale = 1) {
   return values;
 }
 
-/// The sizes of T4.
-inline std::vector<index_t> card_sizes() {
+/// Every size around a few words of bits, and those around a tile.
+inline std::vector<index_t> edge_sizes() {
   std::vector<index_t> sizes{4095, 4096, 4097};
   for (index_t n = 0; n <= 130; ++n) sizes.push_back(n);
   return sizes;
@@ -96,7 +96,7 @@ inline double error_share(const Floats& a, const Floats& decoded) {
   return sum / squared(a);
 }
 
-/// T3: what was received and what is remembered add up to all gradients.
+/// What was received and what is remembered add up to all gradients.
 inline void check_telescopes(const Entry& entry, const Given& given, const Layout& layout) {
   Rig rig(entry, layout, given);
   Floats memory(static_cast<std::size_t>(layout.count()), 0), received(memory);

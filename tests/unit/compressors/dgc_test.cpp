@@ -10,7 +10,7 @@ namespace {
 
 const Entry entry = compressors::dgc();
 
-TEST(Dgc, SamplesAreThoseOfTheAuthorsCode) {  // (n, d) -> (stride, samples, rank), k = ceil(d n): the card's vectors
+TEST(Dgc, SamplesAreThoseOfTheAuthorsCode) {  // (n, d) -> (stride, samples, rank), k = ceil(d n)
   const auto expect = [](index_t n, double d, index_t stride, index_t samples, index_t rank) {
     const auto plan = compressors::dgc_sample(n, d, 0.01, 2, false);
     EXPECT_EQ(plan.stride, stride) << n << " " << d;
@@ -42,7 +42,7 @@ float product(float a, float b) {
   return p;
 }
 
-/// One rank of the algorithm, serially: the card's steps with the authors' loop of repairs.
+/// One rank of the algorithm, serially: the paper's steps with the authors' loop of repairs.
 struct Reference {
   Layout layout;
   double ratio;
@@ -221,7 +221,7 @@ TEST(Dgc, VectorsAreSentWholeAndTrainWithPlainMomentum) {
   EXPECT_EQ(bucket.state->target, (std::vector<index_t>{51}));
 }
 
-TEST(Dgc, RawDeviationFallsWithTheRankOfTheThreshold) {  // the card: .30 at n = 1e6 and d = .001; at least rank 20: .22
+TEST(Dgc, RawDeviationFallsWithTheRankOfTheThreshold) {  // .30 at n = 1e6 and d = .001; at least rank 20: .22
   const index_t n = 1000000;
   const Vector<float> a("a", static_cast<std::size_t>(n));
   for (const index_t least : {2, 20}) {
@@ -297,7 +297,7 @@ TEST(Dgc, MemoryLosesNothing) {
 TEST(Dgc, ClosedLoopHoldsTheTarget) {
   for (const char* variant : {"paper", "fixed"}) {
     for (const char* ratio : {"0.01", "0.001"}) {
-      const Loop loop = closed_loop(entry, {{"variant", variant}, {"ratio", ratio}}, 1);
+      const ClosedLoop loop = closed_loop(entry, {{"variant", variant}, {"ratio", ratio}}, 1);
       EXPECT_NEAR(loop.mean, 1, 0.08) << variant << " " << ratio;
       EXPECT_LE(loop.largest, 1.3);
     }

@@ -1,4 +1,4 @@
-// linear_dithering and natural_dithering: T1 with the analytic variance, T2 with the bounds of their headers.
+// linear_dithering and natural_dithering: unbiased with the analytic variance, within the bounds of their headers.
 #include "unit/compressors/quantiser_rig.hpp"
 
 namespace gradcomp::quantisers {
@@ -70,7 +70,7 @@ TEST(Dithering, OneElementHoldsTheNorm) {
   }
 }
 
-// T2: E||x - C(x) / (1 + w)||^2 <= w / (1 + w) ||x||^2 with the scale that a residual brings
+// E||x - C(x) / (1 + w)||^2 <= w / (1 + w) ||x||^2 with the scale that a residual brings
 TEST(Dithering, ScaledByTheVarianceItIsAContraction) {
   struct Case {
     const char *name, *levels, *norm;

@@ -45,8 +45,8 @@ TEST(EfSign, SendsTheSignAndTheMeanMagnitudeOfEveryTensor) {
   EXPECT_EQ(words, payload.size());
 }
 
-TEST(EfSign, BytesAreTheCardsFormula) {
-  for (const index_t n : card_sizes()) {
+TEST(EfSign, BytesMatchTheFormula) {
+  for (const index_t n : edge_sizes()) {
     Rig rig(compressors::ef_sign(), Layout::flat(n));
     const Floats x = normal_values(n, 3);
     const Bytes payload = rig.encode(plain_source(x));
@@ -57,12 +57,12 @@ TEST(EfSign, BytesAreTheCardsFormula) {
   }
   const auto method =
       compressors::ef_sign().make(ParameterValues("ef_sign", compressors::ef_sign().info.parameters, {}));
-  EXPECT_EQ(method->payload_bytes(Layout::flat(11173962), 0), 1396752);  // the card's ResNet-18 and ResNet-20
+  EXPECT_EQ(method->payload_bytes(Layout::flat(11173962), 0), 1396752);  // ResNet-18, then ResNet-20
   EXPECT_EQ(method->payload_bytes(Layout::flat(269722), 0), 33720);
 }
 
 // delta = ||a||_1^2 / (n ||a||_2^2): 2 / pi for normal values, 1 / n for a single one
-TEST(EfSign, ContractsByTheCardsDelta) {
+TEST(EfSign, ContractsByDelta) {
   Rig rig(compressors::ef_sign(), Layout::flat(10000));
   const Floats x = normal_values(10000, 6);
   double sum = 0;

@@ -1,4 +1,5 @@
-// The 8-bit floats against tables made from their definition, and the casts' card: T1, T2, T3, T4, T7, scales, range.
+// The 8-bit floats against tables made from their definition: unbiased, error bound, nothing lost with feedback, sizes,
+// bytes, scales, range.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -139,13 +140,13 @@ TEST(Fp8, RelativeErrorIsTheFormatsUnit) {
         ASSERT_LE(std::abs(d[i] - x[i]), unit * std::abs(x[i])) << i;
       }
     }
-    EXPECT_LT(error_share(x, d), unit * unit);  // T2
+    EXPECT_LT(error_share(x, d), unit * unit);
   }
 }
 
-TEST(Fp8, BytesAreTheCardsFormula) {
+TEST(Fp8, BytesMatchTheFormula) {
   for (const Case& c : cases()) {
-    for (const index_t n : card_sizes()) {
+    for (const index_t n : edge_sizes()) {
       for (const char* rounding : {"nearest", "stochastic"}) {
         Rig rig(c.entry, Layout::flat(n), {{"rounding", rounding}});
         const Floats x = normal_values(n, 3);
@@ -159,7 +160,7 @@ TEST(Fp8, BytesAreTheCardsFormula) {
       }
     }
     const auto method = c.entry.make(ParameterValues("fp8", c.entry.info.parameters, {}));
-    EXPECT_EQ(method->payload_bytes(Layout::flat(11173962), 0), 11173966);  // the card's ResNet-18
+    EXPECT_EQ(method->payload_bytes(Layout::flat(11173962), 0), 11173966);  // ResNet-18
   }
 }
 

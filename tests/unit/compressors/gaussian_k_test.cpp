@@ -57,7 +57,7 @@ TEST(GaussianK, PaperVariantIsThePublishedAlgorithm) {
   }
 }
 
-TEST(GaussianK, RatiosOfTheCardWithoutFeedback) {
+TEST(GaussianK, RatiosWithoutFeedback) {
   const index_t n = 1000000;
   const auto ratio_of = [&](const char* name, const char* ratio, const char* variant) {
     Rig rig(entry, {{"variant", variant}, {"ratio", ratio}}, Layout::flat(n), false);
@@ -98,7 +98,7 @@ TEST(GaussianK, PaperVariantCyclesAndStarvesUnderFeedback) {
 
 TEST(GaussianK, ClosedLoopHoldsTheTarget) {
   for (const char* ratio : {"0.01", "0.001"}) {
-    const Loop loop = closed_loop(entry, {{"ratio", ratio}}, 1);
+    const ClosedLoop loop = closed_loop(entry, {{"ratio", ratio}}, 1);
     EXPECT_NEAR(loop.mean, 1, 0.2) << ratio;
     EXPECT_LE(loop.largest, 4.0 / 3) << ratio;
     EXPECT_LT(loop.deviation, 0.15) << ratio;

@@ -1,4 +1,5 @@
-// global_qsgd: T1 with the analytic variance of the mean, T5, and the overflow of sums for every number of ranks.
+// global_qsgd: unbiased with the analytic variance of the mean, sums of codes, and the overflow of sums for every
+// number of ranks.
 #include "unit/compressors/quantiser_rig.hpp"
 
 namespace gradcomp::quantisers {
@@ -159,7 +160,7 @@ TEST(GlobalQsgd, SizesAndBytes) {
   const auto bytes = [](const char* bucket, index_t n) {
     return Rig("global_qsgd", {{"group", bucket}}, Layout::flat(1)).method->payload_bytes(Layout::flat(n), 0);
   };
-  EXPECT_EQ(bytes("tensor", 1001), 1001 + 4);  // the card's n b / 8 + 4
+  EXPECT_EQ(bytes("tensor", 1001), 1001 + 4);  // n b / 8 + 4
   EXPECT_EQ(bytes("512", 1025), 1025 + 12);
   const auto packed = [](const char* bits, index_t n) {
     return Rig("global_qsgd", {{"bits", bits}}, Layout::flat(1)).method->payload_bytes(Layout::flat(n), 0);

@@ -128,7 +128,7 @@ TEST(GradientDropping, MemoryLosesNothing) {
 TEST(GradientDropping, ClosedLoopHoldsTheTarget) {
   for (const char* variant : {"paper", "fixed"}) {
     for (const char* ratio : {"0.01", "0.001"}) {
-      const Loop loop = closed_loop(entry, {{"variant", variant}, {"ratio", ratio}}, 1);
+      const ClosedLoop loop = closed_loop(entry, {{"variant", variant}, {"ratio", ratio}}, 1);
       EXPECT_NEAR(loop.mean, 1, 0.06) << variant << " " << ratio;
       EXPECT_LT(loop.deviation, 0.25) << variant << " " << ratio;
     }

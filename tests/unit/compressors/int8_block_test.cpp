@@ -1,4 +1,5 @@
-// int8_block against a plain serial reference of the format, and its card: T1, T2, T3, T4, T7, hostile payloads.
+// int8_block against a plain serial reference of the format: unbiased, error bound, nothing lost with feedback, sizes,
+// bytes, hostile payloads.
 #include "gradcomp/compressors/int8_block.hpp"
 
 #include "unit/compressors/dense_rig.hpp"
@@ -41,7 +42,7 @@ TEST(Int8Block, RoundsToTheNearestMultipleOfTheBlocksScale) {
       for (std::size_t i = first; i < last; ++i)
         ASSERT_EQ(d[i], std::nearbyint(x[i] / scale) * scale) << block << " " << i;  // ties to even
     });
-    EXPECT_LT(error_share(x, d), 1e-3);  // T2
+    EXPECT_LT(error_share(x, d), 1e-3);
   }
 }
 
@@ -81,9 +82,9 @@ TEST(Int8Block, StochasticRoundingTakesANeighbourAndIsUnbiased) {
   EXPECT_NE(rig.round_trip(y, {1, 1, 0, 2}), rig.round_trip(y, {1, 1, 1, 2})) << "ranks must not round alike";
 }
 
-TEST(Int8Block, BytesAreTheCardsFormula) {
+TEST(Int8Block, BytesMatchTheFormula) {
   for (const char* block : {"256", "2048"}) {
-    for (const index_t n : card_sizes()) {
+    for (const index_t n : edge_sizes()) {
       const Layout layout = Layout::flat(n);
       Rig rig(compressors::int8_block(), layout, {{"block", block}});
       const Floats x = normal_values(n, 3);

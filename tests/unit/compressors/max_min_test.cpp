@@ -1,4 +1,4 @@
-// max_min: T1 with the analytic variance, T2 with the bound of its header, degenerate buckets, sizes, bytes.
+// max_min: unbiased with the analytic variance, within the bound of its header, degenerate groups, sizes, bytes.
 #include "unit/compressors/quantiser_rig.hpp"
 
 namespace gradcomp::quantisers {
@@ -38,7 +38,7 @@ TEST(MaxMin, SizesAndBytes) {
                  [levels = levels](double range, double) { return 1.0001 * range / levels; });
   }
   Rig rig("max_min", {}, Layout::flat(1));
-  // n = 11173962 in buckets of 512; the card's 5761584 pads every bucket's codes to groups of 8 values
+  // ResNet-18 in groups of 512: two floats for each group, and 4 bits for each element
   EXPECT_EQ(rig.method->payload_bytes(Layout::flat(11173962), 0), 8 * 21825 + 5586981);
 }
 

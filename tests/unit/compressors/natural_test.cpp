@@ -1,4 +1,4 @@
-// Natural compression: T1 with the analytic variance, exact powers of two, ends of the range, sizes, bytes.
+// Natural compression: unbiased with the analytic variance, exact powers of two, ends of the range, sizes, bytes.
 #include "unit/compressors/quantiser_rig.hpp"
 
 namespace gradcomp::quantisers {
@@ -45,11 +45,11 @@ TEST(Natural, ErrorIsAnEighthAtMost) {
   const Floats d = rig.step(x);
   double error = 0;
   for (const float v : d) error += (v - 4.0 / 3) * (v - 4.0 / 3) / (16.0 / 9);
-  EXPECT_NEAR(error / 60000, 0.125, 0.002);  // T2 holds with w = 1/8 (5 sigma)
+  EXPECT_NEAR(error / 60000, 0.125, 0.002);  // E||C(x) - x||^2 <= w ||x||^2 holds with w = 1/8 (5 sigma)
   const Floats gauss = normal_values(100000, 5);
   double variance = 0;
   for (const float v : gauss) variance += powers(v).variance;
-  EXPECT_NEAR(variance / std::pow(norm_of(gauss), 2), 0.0816, 0.001);  // the card's E||C||^2 / ||x||^2 - 1
+  EXPECT_NEAR(variance / std::pow(norm_of(gauss), 2), 0.0816, 0.001);  // E||C(x)||^2 / ||x||^2 - 1
   Rig other("natural", {}, Layout::flat(100000));
   EXPECT_NEAR(std::pow(norm_of(other.step(gauss)) / norm_of(gauss), 2), 1.0816, 0.02);  // 6 sigma
 }
@@ -89,7 +89,7 @@ TEST(Natural, SizesAndBytes) {
     expect_sizes("natural", {{"bits", bits}}, largest_of, [](double, double x) { return x; });
   }
   Rig rig("natural", {}, Layout::flat(1));
-  EXPECT_EQ(rig.method->payload_bytes(Layout::flat(11173962), 0), 11173962);  // card, section 0
+  EXPECT_EQ(rig.method->payload_bytes(Layout::flat(11173962), 0), 11173962);  // ResNet-18
   Rig nine("natural", {{"bits", "9"}}, Layout::flat(1));
   EXPECT_EQ(nine.method->payload_bytes(Layout::flat(1001), 0), 1127);
 }

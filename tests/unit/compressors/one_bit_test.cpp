@@ -1,4 +1,4 @@
-// 1-bit SGD against a plain serial reference by columns, and its card: identities, bytes, what travels as it is.
+// 1-bit SGD against a plain serial reference by columns: identities, bytes, what travels as it is.
 #include "gradcomp/compressors/one_bit.hpp"
 
 #include <algorithm>
@@ -142,8 +142,8 @@ TEST_P(OneBit, ContractsAtLeastAsOneCommonMagnitudeWould) {
   EXPECT_LT(error_share(x, d), error_share(x, common));
 }
 
-TEST_P(OneBit, BytesAreTheCardsFormula) {
-  for (const index_t n : card_sizes()) {
+TEST_P(OneBit, BytesMatchTheFormula) {
+  for (const index_t n : edge_sizes()) {
     Layout layout;
     layout.add("two", {2, n}).add("vector", {n});
     Rig own = rig(layout);
@@ -155,7 +155,7 @@ TEST_P(OneBit, BytesAreTheCardsFormula) {
     own.decode(payload, 1, out);
     for (std::size_t i = 0; !mean && i < x.size(); ++i) ASSERT_EQ(out[i] < 0, x[i] < 0) << n << " " << i;
   }
-  // the card's ResNet-20: 86,700 bytes
+  // ResNet-20: 86,700 bytes
   Layout net;
   net.add("stem", {3, 3, 3, 16});
   for (int i = 0; i < 6; ++i) net.add("16", {3, 3, 16, 16});

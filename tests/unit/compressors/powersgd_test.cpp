@@ -1,4 +1,4 @@
-// PowerSGD: bytes, agreement with a serial reference in double, and the card's tests (rank, energy identity, best
+// PowerSGD: bytes, agreement with a serial reference in double, and identities (rank, energy, best
 // approximation under warm start, workers = one worker on the mean, revival of dead columns, skipping).
 #include "gradcomp/core/error.hpp"
 #include "unit/compressors/powersgd_rig.hpp"

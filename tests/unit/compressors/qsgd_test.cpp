@@ -1,5 +1,5 @@
-// QSGD against a plain serial reference of the format, and its card's tests: T1 unbiased with the analytic variance,
-// T3 error feedback telescopes, T4 sizes, T7 bytes; hostile payloads; non-finite gradients.
+// QSGD against a plain serial reference of the format: unbiased with the analytic variance, nothing lost with error
+// feedback, sizes, bytes, hostile payloads, non-finite gradients.
 #include "gradcomp/compressors/qsgd.hpp"
 
 #include <gtest/gtest.h>
@@ -72,7 +72,7 @@ float norm_of(const Floats& x, std::size_t first, std::size_t last, bool max) {
   return static_cast<float>(max ? most : std::sqrt(sum));
 }
 
-/// T1: N trials; every mean within 6 standard errors, and their squares sum as those of normal variables do.
+/// N trials; every mean within 6 standard errors, and their squares sum as those of normal variables do.
 void expect_unbiased(const Floats& x, int levels, const Given& given, float norm) {
   const int trials = 4096;
   Harness qsgd(Layout::flat(static_cast<index_t>(x.size())), given);
@@ -123,8 +123,8 @@ TEST(Qsgd, IsUnbiasedFarBelowSixteenBits) {
   EXPECT_NEAR(ups, expected, 6 * std::sqrt(expected));
 }
 
-TEST(Qsgd, BytesAreTheCardsFormulaForManySegmentsAndSizes) {
-  // card, section 0: ResNet-18 flat and ResNet-20 flat at 4 bits, bucket 512
+TEST(Qsgd, BytesMatchTheFormulaForManySegmentsAndSizes) {
+  // ResNet-18 and ResNet-20 as one vector each, 4 bits, groups of 512
   const Entry entry = compressors::qsgd();
   const auto method = entry.make(ParameterValues("qsgd", entry.info.parameters, {}));
   EXPECT_EQ(method->payload_bytes(Layout::flat(11173962), 0), 5674281);

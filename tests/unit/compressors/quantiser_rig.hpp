@@ -144,7 +144,7 @@ inline Expected between(double x, double low, double high) {
   return {x, (x - low) * (high - x), std::min(f, 1 - f)};
 }
 
-/// T1: 4096 trials; every mean within 6 standard errors of the ANALYTIC variance, their squares sum as those of normal
+/// 4096 trials: every mean within 6 standard errors of the ANALYTIC variance, their squares sum as those of normal
 /// variables do, elements without variance are exact; those with fewer than 25 rare events are left out.
 inline void expect_moments(Rig& rig, const std::vector<Floats>& x, const std::function<Expected(std::size_t)>& expected,
                            int least) {
@@ -175,7 +175,7 @@ inline void expect_moments(Rig& rig, const std::vector<Floats>& x, const std::fu
   EXPECT_LT(std::abs(squares - counted), 6 * std::sqrt(2.0 * counted));
 }
 
-/// Sizes of T4.
+/// Every size around a few words of bits, and those around groups and tiles.
 inline std::vector<index_t> sizes() {
   std::vector<index_t> list;
   for (index_t n = 0; n <= 130; ++n) list.push_back(n);
@@ -183,8 +183,8 @@ inline std::vector<index_t> sizes() {
   return list;
 }
 
-/// T4 and T7: every size alone and between other segments; each element within bound(scale(its segment), element) of
-/// what was sent.
+/// Every size alone and between other segments, with its bytes; each element within bound(scale(its segment), element)
+/// of what was sent.
 inline void expect_sizes(const std::string& name, const Given& given, const std::function<double(const Floats&)>& scale,
                          const std::function<double(double, double)>& bound) {
   for (const index_t n : sizes()) {
@@ -212,7 +212,7 @@ inline void expect_sizes(const std::string& name, const Given& given, const std:
   }
 }
 
-/// T3: what was received and what is kept add up to all gradients.
+/// What was received and what is kept add up to all gradients.
 inline void expect_telescoping(const std::string& name, const Given& given, int ranks = 1) {
   for (const index_t n : {1, 33, 5000}) {
     Rig rig(name, given, Layout::flat(n), ranks);

@@ -119,7 +119,7 @@ TEST(Redsync, ThresholdIsUsedForFiveStepsAndPersists) {
   EXPECT_EQ(rig.state->kept[0], kept);
 }
 
-TEST(Redsync, RatiosOfTheCardWithoutFeedback) {  // the search jumps between few values: means of several gradients
+TEST(Redsync, RatiosWithoutFeedback) {  // the search jumps between few values: means of several gradients
   const index_t n = 1000000;
   const auto ratios = [&](const char* name, const char* ratio) {
     double mean = 0;
@@ -177,7 +177,7 @@ TEST(Redsync, MemoryLosesNothing) {
 
 TEST(Redsync, PaperVariantIsUnstableUnderFeedback) {
   for (const char* ratio : {"0.01", "0.001"}) {
-    const Loop loop = closed_loop(entry, {{"variant", "paper"}, {"search", "binary"}, {"ratio", ratio}}, 1);
+    const ClosedLoop loop = closed_loop(entry, {{"variant", "paper"}, {"search", "binary"}, {"ratio", ratio}}, 1);
     EXPECT_GT(loop.deviation, 0.35) << ratio;
     EXPECT_GT(loop.largest, 2.5) << ratio;
   }
@@ -185,7 +185,7 @@ TEST(Redsync, PaperVariantIsUnstableUnderFeedback) {
 
 TEST(Redsync, ClosedLoopHoldsTheTarget) {
   for (const char* ratio : {"0.01", "0.001"}) {
-    const Loop loop = closed_loop(entry, {{"ratio", ratio}}, 1);
+    const ClosedLoop loop = closed_loop(entry, {{"ratio", ratio}}, 1);
     EXPECT_GE(loop.mean, 1) << ratio;
     EXPECT_LT(loop.deviation, 0.12) << ratio;
     EXPECT_LE(loop.largest, 1.25) << ratio;

@@ -15,7 +15,7 @@ double ratio_of(const Rig& rig) {
   return static_cast<double>(rig.state->kept[0]) / static_cast<double>(rig.state->target[0]);
 }
 
-/// The method for one segment, serially and in double, from the paper and the card.
+/// The method for one segment, serially and in double, written from the paper.
 double reference_threshold(const std::vector<float>& a, index_t k, int stages, double delta1) {
   const double want = static_cast<double>(k);
   double eta = 0, before = 0, survivors_before = 0;
@@ -77,7 +77,7 @@ TEST(SidcoMethod, ThresholdMatchesASerialReference) {
   }
 }
 
-TEST(SidcoMethod, OwnDistributionHitsTheTarget) {  // the card's tolerance: sampling of k plus sampling of the mean
+TEST(SidcoMethod, OwnDistributionHitsTheTarget) {  // within 5 deviations: sampling of k and of the mean
   const index_t n = 1000000;
   for (const double ratio : {0.1, 0.01, 0.001}) {
     for (std::uint32_t seed = 1; seed <= 3; ++seed) {
@@ -103,7 +103,7 @@ TEST(SidcoMethod, SegmentsAreFittedEachForItself) {
   EXPECT_EQ(rig.state->kept[3], 0);
 }
 
-TEST(SidcoMethod, GuardsOnHostileInput) {  // I7
+TEST(SidcoMethod, GuardsOnHostileInput) {
   for (const index_t n : {0, 1, 2, 31, 1023, 1024, 5001, 200000}) {
     for (const auto& name : input_names()) {
       for (const char* stages : {"adaptive", "1", "3", "8"}) {
@@ -154,7 +154,7 @@ TEST(SidcoMethod, EveryDistributionBearsZerosAndTails) {  // 24 %: a ReLU networ
   }
 }
 
-TEST(SidcoMethod, ScalingKeepsTheSet) {  // I4
+TEST(SidcoMethod, ScalingKeepsTheSet) {
   const index_t n = 100000;
   const auto a = make_input("laplace", n);
   Rig rig = rig_of(Layout::flat(n), {{"stages", "3"}});
@@ -169,7 +169,7 @@ TEST(SidcoMethod, ScalingKeepsTheSet) {  // I4
   }
 }
 
-/// Gradients of card 11's loop: Laplace times a scale per element, lognormal(1), the same in every step.
+/// Gradients of a closed loop: Laplace times a scale per element, lognormal(1), the same in every step.
 std::vector<float> scales(index_t n) {
   std::mt19937_64 random(99);
   std::lognormal_distribution<double> lognormal(0, 1);

@@ -19,7 +19,7 @@ Floats signs_of(const Floats& x) {
 
 TEST(Sign, IsNBitsExactly) {
   for (const Entry& entry : {compressors::sign(), compressors::signum()}) {
-    for (const index_t n : card_sizes()) {
+    for (const index_t n : edge_sizes()) {
       Rig rig(entry, Layout::flat(n));
       const Floats x = normal_values(n, 3);
       const Bytes payload = rig.encode(plain_source(x));
@@ -30,7 +30,7 @@ TEST(Sign, IsNBitsExactly) {
       ASSERT_EQ(out, signs_of(x)) << n;
     }
     const auto method = entry.make(ParameterValues("sign", entry.info.parameters, {}));
-    EXPECT_EQ(method->payload_bytes(Layout::flat(11173962), 0), 1396748);  // the card's ResNet-18 and ResNet-20
+    EXPECT_EQ(method->payload_bytes(Layout::flat(11173962), 0), 1396748);  // ResNet-18, then ResNet-20
     EXPECT_EQ(method->payload_bytes(Layout::flat(269722), 0), 33716);
   }
 }

@@ -87,7 +87,7 @@ struct Rig {
   Message message;
 };
 
-/// I1 and I2 of the card: what was sent plus what stays is a, bit for bit; indices ascend below n; kept adds up.
+/// What was sent plus what stays is a, bit for bit; indices ascend below n; kept adds up.
 inline void expect_conservation(const Rig& rig, const std::vector<float>& a) {
   const Decoded d = rig.decoded();
   std::vector<float> sum = rig.residual();
@@ -108,7 +108,7 @@ inline void expect_conservation(const Rig& rig, const std::vector<float>& a) {
   ASSERT_LE(rig.message.size, rig.method->payload_capacity(rig.layout));
 }
 
-/// I8: what was decoded over `steps` steps, and what still waits, is the sum of the gradients.
+/// What was decoded over `steps` steps, and what still waits, is the sum of the gradients.
 inline void expect_nothing_lost(Rig& rig, int steps, double tolerance) {
   const index_t n = rig.layout.count();
   std::vector<double> sent(static_cast<std::size_t>(n)), total(sent);

@@ -1,5 +1,5 @@
-// TernGrad: T1 against clip(x) with the analytic variance, its figures on a normal gradient, scaler sharing, degenerate
-// tensors, sizes, bytes.
+// TernGrad: unbiased for clip(x) with the analytic variance, its figures on a normal gradient, scaler sharing,
+// degenerate tensors, sizes, bytes.
 #include "unit/compressors/quantiser_rig.hpp"
 
 namespace gradcomp::quantisers {
@@ -65,7 +65,7 @@ TEST(TernGrad, RanksShareTheScaler) {
       300);
 }
 
-// T5: what is decoded of the sum is the sum of what is decoded
+// what is decoded of the sum is the sum of what is decoded
 TEST(TernGrad, SumsOfCodesAreSumsOfValues) {
   std::vector<Floats> x(5, normal_values(1000, 7));
   Rig rig("terngrad", {}, Layout::flat(1000), 5);
@@ -113,7 +113,7 @@ TEST(TernGrad, SizesAndBytes) {
   const auto bytes = [](const char* code, index_t n) {
     return Rig("terngrad", {{"code", code}}, Layout::flat(1)).method->payload_bytes(Layout::flat(n), 0);
   };
-  EXPECT_EQ(bytes("2bit", 11173962), 2793495);  // card, section 0
+  EXPECT_EQ(bytes("2bit", 11173962), 2793495);  // ResNet-18, then ResNet-20
   EXPECT_EQ(bytes("2bit", 269722), 67435);
   EXPECT_EQ(bytes("base3", 1001), 201 + 4);
   EXPECT_EQ(bytes("sum", 1001), 1001 + 4);

@@ -1,5 +1,5 @@
 #pragma once
-// Checks that all methods with an estimated threshold share: guards, invariants of the method cards, and the closed
+// Checks that all methods with an estimated threshold share: guards, what every step must keep, and the closed
 // loop of many steps with the residual.
 #include <functional>
 #include <numeric>
@@ -36,7 +36,7 @@ inline std::vector<std::uint32_t> indices_of(const Decoded& d, const Segment& se
   return own;
 }
 
-/// I3: nothing that stays is larger than what is sent (equal values apart, where exactly k are wanted).
+/// Nothing that stays is larger than what is sent (equal values apart, where exactly k are wanted).
 inline void expect_largest_sent(const std::vector<float>& a, const Segment& segment,
                                 const std::vector<std::uint32_t>& sent) {
   std::vector<char> is_sent(static_cast<std::size_t>(segment.count));
@@ -55,7 +55,8 @@ struct Bounds {
   index_t least, most;
 };
 
-/// I1, I2, I7 on hostile input of many sizes; every segment below max(1024, 2 / ratio) exactly, few nonzeros all.
+/// Nothing is lost, indices ascend and guards hold on hostile input of many sizes; every segment below max(1024, 2 /
+/// ratio) exactly, few nonzeros all.
 inline void check_guards(const Entry& entry, const Values& options,
                          const std::function<Bounds(index_t k, index_t n)>& bounds, bool largest = true) {
   for (const index_t n : {0, 1, 2, 31, 1023, 1024, 5001, 40000}) {
@@ -91,7 +92,7 @@ inline void check_guards(const Entry& entry, const Values& options,
   }
 }
 
-/// I4: signs and powers of two change neither the set nor, but for the factor, the values.
+/// Signs and powers of two change neither the set nor, but for the factor, the values.
 inline void check_scaling(const Entry& entry, const Values& options) {
   const index_t n = 60000;
   for (const auto& name : {"laplace", "heavy", "sparse"}) {
@@ -111,7 +112,7 @@ inline void check_scaling(const Entry& entry, const Values& options) {
   }
 }
 
-/// I8 over many steps, then a flagged step that must leave the memory, and one that is given back.
+/// Many steps lose nothing. Then a flagged step that must leave the memory, and one that is given back.
 inline void check_memory(const Entry& entry, const Values& options) {
   const index_t n = 20000;
   Rig rig(entry, options, Layout::flat(n), true);
@@ -160,13 +161,13 @@ inline const float* laplace_window(index_t n, std::uint64_t step) {
 }
 
 /// kept / k of the last 100 steps.
-struct Loop {
+struct ClosedLoop {
   double mean = 0, deviation = 0, largest = 0;
 };
 
-/// The cards' closed loop: Laplace gradients with a scale per element, lognormal(sigma), the same in every step; with
+/// A closed loop: Laplace gradients with a scale per element, lognormal(sigma), the same in every step; with
 /// the residual. Two segments, the second at a thousandth of the scale.
-inline Loop closed_loop(const Entry& entry, const Values& options, double sigma, int steps = 400) {
+inline ClosedLoop closed_loop(const Entry& entry, const Values& options, double sigma, int steps = 400) {
   Layout layout;
   layout.add("large", {150000}).add("small", {50000});
   const auto n = static_cast<std::size_t>(layout.count());
@@ -176,7 +177,7 @@ inline Loop closed_loop(const Entry& entry, const Values& options, double sigma,
   for (std::size_t i = 0; i < n; ++i)
     scale[i] = static_cast<float>(std::exp(sigma * normal(random)) * (i < 150000 ? 1 : 1e-3));
   Rig rig(entry, options, layout, true);
-  Loop loop;
+  ClosedLoop loop;
   std::vector<double> ratios;
   for (int step = 0; step < steps; ++step) {
     const float* const noise = laplace_window(layout.count(), static_cast<std::uint64_t>(step));

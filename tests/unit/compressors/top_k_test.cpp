@@ -49,7 +49,7 @@ TEST(TopKMethod, FewDenormalsAmongZeros) {  // fewer nonzeros in the sample than
   }
 }
 
-TEST(TopKMethod, ContractionBound) {  // I5, equality for constants
+TEST(TopKMethod, ContractionBound) {  // equality for constants
   const index_t n = 200000;
   for (const auto& name : {"laplace", "gauss", "heavy", "constant", "levels"}) {
     const auto a = make_input(name, n);
@@ -63,7 +63,7 @@ TEST(TopKMethod, ContractionBound) {  // I5, equality for constants
   }
 }
 
-TEST(TopKMethod, LargestOfTheRestIsNotAboveTheSmallestSent) {  // I3
+TEST(TopKMethod, LargestOfTheRestIsNotAboveTheSmallestSent) {
   const index_t n = 1000003;
   const auto a = make_input("laplace", n);
   Rig rig = rig_of(Layout::flat(n), "0.01");
@@ -74,7 +74,7 @@ TEST(TopKMethod, LargestOfTheRestIsNotAboveTheSmallestSent) {  // I3
   EXPECT_GE(least, most);
 }
 
-TEST(TopKMethod, SignFlipsAndPowersOfTwoKeepTheSet) {  // I4
+TEST(TopKMethod, SignFlipsAndPowersOfTwoKeepTheSet) {
   const index_t n = 100001;
   const auto a = make_input("gauss", n);
   Rig rig = rig_of(Layout::flat(n), "0.01");
@@ -91,7 +91,7 @@ TEST(TopKMethod, SignFlipsAndPowersOfTwoKeepTheSet) {  // I4
   }
 }
 
-TEST(TopKMethod, ManyStepsLoseNothing) {  // I8
+TEST(TopKMethod, ManyStepsLoseNothing) {
   const index_t n = 20000;
   Rig rig = rig_of(Layout::flat(n), "0.01");
   std::vector<double> sent(static_cast<std::size_t>(n)), total(static_cast<std::size_t>(n));

@@ -24,11 +24,11 @@ Vector<float> gradient(index_t large, float rest) {
 double number(const report::Json& row, const char* column) { return row.at(column).get<double>(); }
 
 /// A probe that has seen every gradient once.
-Probe probe_of(const std::string& spec, const std::vector<Vector<float>>& gradients, index_t trials = 0) {
-  ProbeOptions options;
+MethodEvaluation probe_of(const std::string& spec, const std::vector<Vector<float>>& gradients, index_t trials = 0) {
+  MethodEvaluationOptions options;
   options.timings = 3;
   options.trials = trials;
-  Probe probe(spec, Layout::flat(n), options);
+  MethodEvaluation probe(spec, Layout::flat(n), options);
   ReadProbe read(n);
   for (const auto& g : gradients) probe.step(Exec(), g, read);
   return probe;
@@ -36,7 +36,8 @@ Probe probe_of(const std::string& spec, const std::vector<Vector<float>>& gradie
 
 TEST(EvaluationRow, HoldsMeansOverGradientsByHand) {
   // Three entries above 1 of norm 12, thirteen of 0.5 below, 3.25; five above and nothing else; nothing at all.
-  const Probe probe = probe_of("hard_threshold:lambda=1", {gradient(3, 0.5f), gradient(5, 0), gradient(0, 0)});
+  const MethodEvaluation probe =
+      probe_of("hard_threshold:lambda=1", {gradient(3, 0.5f), gradient(5, 0), gradient(0, 0)});
   const auto row = to_row({"drawn", "open", n, {}}, probe).json();
   EXPECT_EQ(row["name"], "evaluate/drawn/" + probe.spec().label);
   EXPECT_EQ(row["steps"], 3);
@@ -62,7 +63,7 @@ TEST(EvaluationRow, HoldsMeansOverGradientsByHand) {
 }
 
 TEST(EvaluationRow, ComparesWithWhatWasAskedFor) {
-  const Probe probe = probe_of("top_k:ratio=0.25:feedback=none", {gradient(4, 0), gradient(4, 0)});
+  const MethodEvaluation probe = probe_of("top_k:ratio=0.25:feedback=none", {gradient(4, 0), gradient(4, 0)});
   const auto row = to_row({"drawn", "open", n, {1}}, probe).json();
   EXPECT_EQ(row["target_density"], 0.25);
   EXPECT_EQ(row["achieved_density"], 0.25);
@@ -72,7 +73,7 @@ TEST(EvaluationRow, ComparesWithWhatWasAskedFor) {
 }
 
 TEST(EvaluationRow, OfDenseMethodsHasNoEntries) {
-  const Probe probe = probe_of("fp16", {gradient(3, 0.5f)});
+  const MethodEvaluation probe = probe_of("fp16", {gradient(3, 0.5f)});
   const auto row = to_row({"drawn", "open", n, {}}, probe).json();
   EXPECT_EQ(row["payload_bytes"], 32);
   EXPECT_EQ(row["compression_ratio"], 2);
@@ -83,7 +84,7 @@ TEST(EvaluationRow, OfDenseMethodsHasNoEntries) {
 }
 
 TEST(EvaluationRow, TrialsAreTheirMeans) {
-  const Probe probe = probe_of("qsgd:bits=2", {gradient(3, 0.5f)}, 4);
+  const MethodEvaluation probe = probe_of("qsgd:bits=2", {gradient(3, 0.5f)}, 4);
   const auto& trials = probe.measurements().trials;
   ASSERT_EQ(trials.bias.size(), 4U);
   const auto row = to_row({"drawn", "open", n, {}}, probe).json();
@@ -103,7 +104,7 @@ TEST(EvaluationRow, RatiosAreThoseOfTheirSteps) {
 }
 
 TEST(EvaluationTable, ShowsADashForWhatIsNotThere) {
-  const Probe probe = probe_of("fp16:label=half", {gradient(3, 0.5f)});
+  const MethodEvaluation probe = probe_of("fp16:label=half", {gradient(3, 0.5f)});
   const Case what{"drawn", "open", n, {}};
   auto table = make_table();
   add_line(table, what, to_row(what, probe));

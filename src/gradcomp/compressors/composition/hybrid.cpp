@@ -54,9 +54,9 @@ Info hybrid_info(const Compressor& sparsifier, const Compressor& coder) {
   return info;
 }
 
-/// The values of `most` entries as one tensor, which uses the random numbers of the bucket's first segment.
-Layout flat_values(const Layout& bucket, index_t most) {
-  Layout values = Layout::flat(most, "values");
+/// The values of `max_entries` entries as one tensor, which uses the random numbers of the bucket's first segment.
+Layout flat_values(const Layout& bucket, index_t max_entries) {
+  Layout values = Layout::flat(max_entries, "values");
   values.segments[0].id = bucket.segments.empty() ? 0 : bucket.segments[0].id;
   return values;
 }
@@ -123,14 +123,14 @@ void decode_values(const Exec& exec, const Compressor& coder, const Span<const s
 }  // namespace
 
 HybridState::HybridState(const Layout& bucket, std::unique_ptr<State> sparse_state, std::unique_ptr<State> coder_state,
-                         index_t most, index_t sparse_bytes, index_t coder_bytes)
+                         index_t max_entries, index_t sparse_bytes, index_t coder_bytes)
     : State(bucket),
       sparse(std::move(sparse_state)),
       coder(std::move(coder_state)),
-      decoded("gradcomp::compressors::hybrid::decoded", static_cast<std::size_t>(most)),
-      partial("gradcomp::compressors::hybrid::partial", static_cast<std::size_t>(2 * chunk_count(most))),
+      decoded("gradcomp::compressors::hybrid::decoded", static_cast<std::size_t>(max_entries)),
+      partial("gradcomp::compressors::hybrid::partial", static_cast<std::size_t>(2 * chunk_count(max_entries))),
       payload("gradcomp::compressors::hybrid::payload",
-              static_cast<std::size_t>(sparse_bytes - 4 * most + 4 + coder_bytes - payload_header_bytes)),
+              static_cast<std::size_t>(sparse_bytes - 4 * max_entries + 4 + coder_bytes - payload_header_bytes)),
       sparse_plain("gradcomp::compressors::hybrid::sparse_plain", static_cast<std::size_t>(sparse_bytes)),
       coder_plain("gradcomp::compressors::hybrid::coder_plain", static_cast<std::size_t>(coder_bytes)) {
   kept = sparse->kept;
@@ -150,16 +150,16 @@ Hybrid::Hybrid(std::shared_ptr<const Compressor> sparsifier, std::shared_ptr<con
       m_coder(std::move(coder)) {}
 
 std::unique_ptr<State> Hybrid::prepare(const Layout& layout) const {
-  const index_t most = m_sparsifier->max_kept(layout);
-  const Layout values = flat_values(layout, most);
-  return std::make_unique<HybridState>(layout, m_sparsifier->prepare(layout), m_coder->prepare(values), most,
+  const index_t max_entries = m_sparsifier->max_kept(layout);
+  const Layout values = flat_values(layout, max_entries);
+  return std::make_unique<HybridState>(layout, m_sparsifier->prepare(layout), m_coder->prepare(values), max_entries,
                                        m_sparsifier->payload_capacity(layout), m_coder->payload_capacity(values));
 }
 
 index_t Hybrid::payload_capacity(const Layout& layout) const {
-  const index_t most = m_sparsifier->max_kept(layout);
-  return m_sparsifier->payload_capacity(layout) - 4 * most + 4 + m_coder->payload_capacity(flat_values(layout, most)) -
-         payload_header_bytes;
+  const index_t max_entries = m_sparsifier->max_kept(layout);
+  return m_sparsifier->payload_capacity(layout) - 4 * max_entries + 4 +
+         m_coder->payload_capacity(flat_values(layout, max_entries)) - payload_header_bytes;
 }
 
 index_t Hybrid::payload_bytes(const Layout& layout, index_t kept) const {
@@ -208,8 +208,8 @@ void Hybrid::do_decode_add(const Exec& exec, const Span<const std::byte>& payloa
                            const Span<float>& out, Verdict& verdict) const {
   const std::string& name = info().name;
   const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0), PayloadHeader::any_flags);
-  require(head.kept <= static_cast<std::uint64_t>(own.most()), "{}: payload of {} entries, expected at most {}", name,
-          head.kept, own.most());
+  require(head.kept <= static_cast<std::uint64_t>(own.max_entries()), "{}: payload of {} entries, expected at most {}", name,
+          head.kept, own.max_entries());
   const auto kept = static_cast<index_t>(head.kept);
   index_t indices = static_cast<index_t>(payload.size()) - payload_header_bytes;
   PayloadHeader sparse = m_sparsifier->header(own.layout.count(), kept);

@@ -16,18 +16,18 @@
 namespace gradcomp::compressors {
 
 struct HybridState final : State {
-  /// `most`: largest number of entries of a message. `sparse_bytes`, `coder_bytes`: capacity of the payloads of the
+  /// `max_entries`: largest number of entries of a message. `sparse_bytes`, `coder_bytes`: capacity of the payloads of the
   /// parts, to which the two states belong.
   HybridState(const Layout& bucket, std::unique_ptr<State> sparse_state, std::unique_ptr<State> coder_state,
-              index_t most, index_t sparse_bytes, index_t coder_bytes);
+              index_t max_entries, index_t sparse_bytes, index_t coder_bytes);
 
   Memories memories() override { return sparse->memories(); }
   index_t scratch_bytes() const override;
-  index_t most() const { return static_cast<index_t>(decoded.size()); }
+  index_t max_entries() const { return static_cast<index_t>(decoded.size()); }
 
   std::unique_ptr<State> sparse, coder;
   Message entries, values;                      ///< of the parts
-  Vector<float> decoded;                        ///< [most] what the coder decodes to
+  Vector<float> decoded;                        ///< [max_entries] what the coder decodes to
   Vector<double> partial;                       ///< [2 x chunks of 4096] sums for c
   Vector<std::byte> payload;                    ///< what is sent
   Vector<std::byte> sparse_plain, coder_plain;  ///< payloads of the parts, which decode_add() puts together

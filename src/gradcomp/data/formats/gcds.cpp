@@ -27,9 +27,10 @@ Header read_header(const std::string& path, const std::vector<std::uint8_t>& byt
   require(field[0] == 1 || field[0] == 2, "'{}' is GCDS version {}, expected 1 or 2", path, field[0]);
   const Header h{field[0], field[1], field[2], field[3], field[4], field[5], field[6]};
   // Bounds first: with them the size below cannot overflow 64 bits.
-  constexpr std::uint32_t most = 65536;
-  const bool sane = h.n_train >= 1 && h.height >= 1 && h.height <= most && h.width >= 1 && h.width <= most &&
-                    h.channels >= 1 && h.channels <= 16 && h.classes >= 2 && h.classes <= (h.version == 1 ? 256 : most);
+  constexpr std::uint32_t max_extent = 65536;
+  const bool sane = h.n_train >= 1 && h.height >= 1 && h.height <= max_extent && h.width >= 1 &&
+                    h.width <= max_extent && h.channels >= 1 && h.channels <= 16 && h.classes >= 2 &&
+                    h.classes <= (h.version == 1 ? 256 : max_extent);
   require(sane, "'{}' has impossible extents: {} train images, {} x {} x {}, {} classes", path, h.n_train, h.height,
           h.width, h.channels, h.classes);
   return h;

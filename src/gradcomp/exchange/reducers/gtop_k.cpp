@@ -80,8 +80,8 @@ class GTopK final : public SparseReducer {
   void merge(const Exec& exec, const SparseList& peer) {
     m_list.flagged = m_list.flagged || peer.flagged;
     if (m_list.flagged) return;
-    const index_t most = max_merged(std::max(m_list.message, peer.message));
-    m_list.flagged = !m_merge.run(exec, m_list.entries, peer.entries, most);
+    const index_t max_entries = max_merged(std::max(m_list.message, peer.message));
+    m_list.flagged = !m_merge.run(exec, m_list.entries, peer.entries, max_entries);
     if (m_list.flagged) return;
     m_list.entries = m_merge.kept();
     m_list.message = std::max({m_list.message, peer.message, m_list.entries.kept});

@@ -7,8 +7,9 @@
 namespace gradcomp::kernels {
 
 void detail::check_extents(const GemmShape& s) {
-  constexpr index_t most = std::numeric_limits<int>::max();
-  require(s.rows >= 0 && s.columns >= 0 && s.inner >= 0 && s.rows <= most && s.columns <= most && s.inner <= most,
+  constexpr index_t max_extent = std::numeric_limits<int>::max();
+  require(s.rows >= 0 && s.columns >= 0 && s.inner >= 0 && s.rows <= max_extent && s.columns <= max_extent &&
+              s.inner <= max_extent,
           "gemm: extents {} x {} x {} are not in [0, 2^31)", s.rows, s.columns, s.inner);
 }
 

@@ -4,7 +4,7 @@
 
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/lanes/arrays.hpp"
-#include "gradcomp/kernels/quantise/bucket_ranges.hpp"
+#include "gradcomp/kernels/quantise/group_ranges.hpp"
 
 namespace gradcomp::kernels {
 namespace {
@@ -82,16 +82,16 @@ void write_streams(const Exec& exec, const Vector<EliasPlan::Stream>& streams, c
 }  // namespace
 
 EliasPlan::EliasPlan(const Layout& layout, index_t length, int code_bits, EliasCode code)
-    : m_code(code), m_bits(code_bits), m_scales(bucket_count(layout, length)) {
+    : m_code(code), m_bits(code_bits), m_scales(group_count(layout, length)) {
   const CodeBlock block(code_bits);
-  const index_t most = length > 0 ? length : index_t{tile_size};
+  const index_t max_stream = length > 0 ? length : index_t{tile_size};
   std::vector<Stream> list;
   index_t bucket = 0;
   for (const auto& segment : layout.segments) {
     const index_t whole = block.whole(segment.count);
-    for (index_t e = 0; e < segment.count; e += most) {
+    for (index_t e = 0; e < segment.count; e += max_stream) {
       list.push_back({segment.offset + e, e, bucket + (length > 0 ? e / length : 0), m_words, m_tail_bytes, whole,
-                      static_cast<std::int32_t>(std::min(most, segment.count - e))});
+                      static_cast<std::int32_t>(std::min(max_stream, segment.count - e))});
     }
     bucket += length > 0 ? (segment.count + length - 1) / length : segment.count > 0 ? 1 : 0;
     m_words += block.word_count(segment.count);

@@ -2,7 +2,7 @@
 // Elias codes of the levels that a stochastic quantiser chose (QSGD: Alistarh et al., NeurIPS 2017, section 3.2;
 // BytePS: delta codes), made from its codes of fixed width, and back.
 //
-// A stream of up to 8192 elements (a bucket, or 4096 elements of a longer one) says, for every element that is not
+// A stream of up to 8192 elements (a group, or 4096 elements of a longer one) says, for every element that is not
 // zero, code(gap) sign code(level): gap >= 1 counts from the one before, or from the element before the first; sign 1
 // is negative. The code of integers >= 1 is omega or delta (Elias, IEEE Trans. Inf. Theory 1975), bits in their usual
 // order, the first one lowest in its word. A stream starts at a word; bits behind its end are zero.
@@ -106,10 +106,10 @@ struct EliasReader {
 index_t place_streams(const Exec& exec, const std::uint32_t* bits, const Vector<index_t>& starts);
 
 /// Where the streams of a layout lie in sections of fixed-width codes (CodePlan's or QuantisePlan's, one scale for each
-/// bucket), and the work space of both directions.
+/// group), and the work space of both directions.
 class EliasPlan {
  public:
-  /// `length` of buckets (0: segments), at most 8192; `code_bits` of the fixed width.
+  /// `length` of groups (0: segments), at most 8192; `code_bits` of the fixed width.
   EliasPlan(const Layout& layout, index_t length, int code_bits, EliasCode code);
 
   index_t bytes() const;

@@ -12,12 +12,13 @@ using Piece = PackedLevels::Piece;
 
 std::vector<Piece> pieces_of(const Layout& layout, index_t length, int bits) {
   std::vector<Piece> pieces;
-  const index_t most = std::max<index_t>(length, tile_size);
+  const index_t piece_size = std::max<index_t>(length, tile_size);
   index_t bucket = 0, word = 0;
   for (const auto& segment : layout.segments) {
-    for (index_t e = 0; e < segment.count; e += most) {
+    for (index_t e = 0; e < segment.count; e += piece_size) {
       pieces.push_back({segment.offset + e, e, segment.id, bucket + (length > 0 ? e / length : 0),
-                        word + packed_words(e, bits), static_cast<std::int32_t>(std::min(most, segment.count - e))});
+                        word + packed_words(e, bits),
+                        static_cast<std::int32_t>(std::min(piece_size, segment.count - e))});
     }
     bucket += length > 0 ? (segment.count + length - 1) / length : segment.count > 0 ? 1 : 0;
     word += packed_words(segment.count, bits);
@@ -30,12 +31,12 @@ template <int bits>
 struct Digits {
   static constexpr int fields = 32 / bits, rows = draw_rows / fields;  ///< rows of words in a group of 256 elements
   static constexpr std::uint32_t mask = (1u << bits) - 1u;
-  static constexpr int most = max_summed(bits);
+  static constexpr int max_level = max_summed(bits);
 
-  /// `most` in every field
+  /// `max_level` in every field
   KOKKOS_FORCEINLINE_FUNCTION static constexpr std::uint32_t bias() {
     std::uint32_t all = 0;
-    for (int f = 0; f < fields; ++f) all |= static_cast<std::uint32_t>(most) << (bits * f);
+    for (int f = 0; f < fields; ++f) all |= static_cast<std::uint32_t>(max_level) << (bits * f);
     return all;
   }
 };
@@ -98,7 +99,7 @@ void decode_digits(const Exec& exec, const Job& job, const std::int32_t* words, 
             float* const target = out + piece.first + e + f * warp_lanes;
             warp.each([&](int l) {
               if (l >= left) return;
-              const std::int32_t level = static_cast<std::int32_t>((word[l] >> (bits * f)) & D::mask) - D::most;
+              const std::int32_t level = static_cast<std::int32_t>((word[l] >> (bits * f)) & D::mask) - D::max_level;
               const float value = weight * static_cast<float>(level) * step;
               target[l] = add ? target[l] + value : value;
             });

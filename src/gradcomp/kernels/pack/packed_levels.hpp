@@ -25,7 +25,7 @@ index_t packed_words(const Layout& layout, int bits);
 /// How a layout is cut; made once, in prepare().
 class PackedLevels {
  public:
-  /// `length` of buckets as in BucketRanges; `bits` of a field: 4 or 16.
+  /// `length` of groups as in GroupRanges; `bits` of a field: 4 or 16.
   PackedLevels(const Layout& layout, index_t length, int bits);
 
   /// As encode_levels() (level_codes.hpp), into words.

@@ -10,7 +10,7 @@ CodePlan::CodePlan(const Layout& layout, index_t bucket_length, int code_bits, i
 index_t CodePlan::scratch_bytes() const { return piece_bytes() + static_cast<index_t>(2 * tail_codes.size()); }
 
 index_t coded_bytes(const Layout& layout, index_t length, int bits, int scale_words) {
-  index_t bytes = 4 * scale_words * bucket_count(layout, length);
+  index_t bytes = 4 * scale_words * group_count(layout, length);
   for (const auto& segment : layout.segments) bytes += (segment.count * bits + 7) / 8;
   return bytes;
 }

@@ -4,16 +4,15 @@
 // Sections: the scales (Codec::words f32 for each bucket), then the codes as in code_pieces.hpp. Bytes: 1 read of a
 // (and 1 write with a residual), bits / 32 writes.
 #include "gradcomp/kernels/lanes/add_count.hpp"
-#include "gradcomp/kernels/quantise/bucket_ranges.hpp"
 #include "gradcomp/kernels/quantise/code_pieces.hpp"
 #include "gradcomp/kernels/quantise/codecs.hpp"
+#include "gradcomp/kernels/quantise/group_ranges.hpp"
 
 namespace gradcomp::kernels {
 
-/// The pieces of a layout for codes of up to 9 bits with `words_per_bucket` f32 for each bucket. Made once, in
-/// prepare().
+/// The pieces of a layout for codes of up to 9 bits with `words_per_bucket` f32 for each group. Made once, in prepare().
 struct CodePlan : CodePieces {
-  /// `length` of buckets as in BucketRanges; `code_bits` 1 .. 9.
+  /// `length` of groups as in GroupRanges; `code_bits` 1 .. 9.
   CodePlan(const Layout& layout, index_t length, int code_bits, int scale_words);
 
   index_t scale_count() const { return words_per_bucket * buckets; }

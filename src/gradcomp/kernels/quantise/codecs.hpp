@@ -1,6 +1,6 @@
 #pragma once
-// Levels of elementwise quantisers. A codec says how elements of a bucket become codes and back; Codec::rule(own, sent)
-// is that for one bucket, whose scales are `own` words for the sender (what positions are measured in) and `sent` words
+// Levels of elementwise quantisers. A codec says how elements of a group become codes and back; Codec::rule(own, sent)
+// is that for one group, whose scales are `own` words for the sender (what positions are measured in) and `sent` words
 // in the payload (what receivers decode with; the same unless a shared or a shrunken scale travels).
 //   rule.position(a): level + fraction     rule.code(level, a): the code     rule.value(code): what it decodes to
 // No valid() code with a good() scale decodes to anything that is not finite.
@@ -10,10 +10,10 @@ namespace gradcomp::kernels {
 
 /// Norms travel within [smallest_norm, largest_norm], or as 0.
 KOKKOS_INLINE_FUNCTION bool is_norm(float v) { return v >= 0 && v <= largest_norm; }
-/// A norm that is at least `most`, the largest magnitude of its bucket, and inside the bounds.
-KOKKOS_INLINE_FUNCTION float bounded_norm(float norm, float most) {
-  if (most == 0) return 0;
-  const float v = norm > most ? norm : most;
+/// A norm that is at least `largest`, the largest magnitude of its group, and inside the bounds.
+KOKKOS_INLINE_FUNCTION float bounded_norm(float norm, float largest) {
+  if (largest == 0) return 0;
+  const float v = norm > largest ? norm : largest;
   return v < smallest_norm ? smallest_norm : v > largest_norm ? largest_norm : v;
 }
 

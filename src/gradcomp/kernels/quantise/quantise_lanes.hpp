@@ -30,11 +30,12 @@ struct RowSteps {
 /// Squares of floats in this range of magnitudes sum without overflow in float, and those that underflow do not matter.
 inline constexpr float float_sum_low = 0x1p-40f, float_sum_high = 0x1p+55f;
 
-/// l2 norm of elements with magnitudes up to `most`, at least `most`: the sum in double where float would overflow or
-/// lose everything. The choice depends on data only, hence is the same on every device.
-KOKKOS_FORCEINLINE_FUNCTION float l2_norm(const Warp& warp, const float* a, index_t size, float most, float squares) {
+/// l2 norm of elements with magnitudes up to `largest`, at least `largest`: the sum in double where float would
+/// overflow or lose everything. The choice depends on data only, hence is the same on every device.
+KOKKOS_FORCEINLINE_FUNCTION float l2_norm(const Warp& warp, const float* a, index_t size, float largest,
+                                          float squares) {
   double sum = static_cast<double>(squares);
-  if (most < float_sum_low || most > float_sum_high) {
+  if (largest < float_sum_low || largest > float_sum_high) {
     Lanes<double> exact;
     warp.each([&](int l) {
       exact[l] = 0;
@@ -43,7 +44,7 @@ KOKKOS_FORCEINLINE_FUNCTION float l2_norm(const Warp& warp, const float* a, inde
     sum = warp.sum(exact);
   }
   const auto norm = static_cast<float>(Kokkos::sqrt(sum));
-  return norm > most ? norm : most;
+  return norm > largest ? norm : largest;
 }
 
 /// First touch of elements [i, i + size): their norm, within [smallest_norm, largest_norm], or 0 when all are zero.
@@ -72,11 +73,11 @@ KOKKOS_FORCEINLINE_FUNCTION float decoded_value(std::uint32_t code, float step) 
   return static_cast<float>((code & 1u) != 0 ? -level : level) * step;
 }
 
-/// |a| / step in units of 2^-16, at most s: `scale` = 2^16 / step, `most` = 2^16 s. A product that is no number counts
+/// |a| / step in units of 2^-16, at most s: `scale` = 2^16 / step, `limit` = 2^16 s. A product that is no number counts
 /// as s.
-KOKKOS_FORCEINLINE_FUNCTION float scaled_magnitude(float a, float scale, float most) {
+KOKKOS_FORCEINLINE_FUNCTION float scaled_magnitude(float a, float scale, float limit) {
   const float x = Kokkos::bit_cast<float>(magnitude(a)) * scale;
-  return x < most ? x : most;
+  return x < limit ? x : limit;
 }
 
 /// Code of level q with the sign of a.
@@ -116,7 +117,7 @@ KOKKOS_INLINE_FUNCTION std::int32_t decide_level(const Position& p, const Array4
 KOKKOS_FORCEINLINE_FUNCTION void round_group(const Warp& warp, const float* a, index_t size, const RowSteps& steps,
                                              int levels, const Array4& key, index_t element,
                                              Lanes<std::uint32_t> (&code)[draw_rows]) {
-  const float most = static_cast<float>(levels) * 0x1p16f;
+  const float limit = static_cast<float>(levels) * 0x1p16f;
   Lanes<std::int32_t> undecided;
   const Array4 counter = stream_counter(element, random_stream::rounding, 0);
   const bool whole = size >= draw_elements;
@@ -130,7 +131,7 @@ KOKKOS_FORCEINLINE_FUNCTION void round_group(const Warp& warp, const float* a, i
     for (int row = 0; row < draw_rows; ++row) {
       const float x = whole || row * warp_lanes + l < size ? a[row * warp_lanes + l] : 0.0f;
       const std::uint32_t u = row < 4 ? draw[row] & 0xffffu : draw[row - 4] >> 16;
-      const auto fixed = static_cast<std::int32_t>(scaled_magnitude(x, steps.scale[row >> steps.shift], most));
+      const auto fixed = static_cast<std::int32_t>(scaled_magnitude(x, steps.scale[row >> steps.shift], limit));
       const std::int32_t sum = fixed + static_cast<std::int32_t>(u);
       undecided[l] |= (sum & 0xffff) == 0xffff ? 1 : 0;
       code[row][l] = signed_code(sum >> 16, x);
@@ -144,7 +145,7 @@ KOKKOS_FORCEINLINE_FUNCTION void round_group(const Warp& warp, const float* a, i
     const std::uint32_t words[4] = {draw.x0, draw.x1, draw.x2, draw.x3};
     for (int row = 0; row < draw_rows && row * warp_lanes + l < size; ++row) {
       const float value = a[row * warp_lanes + l];
-      const float x = scaled_magnitude(value, steps.scale[row >> steps.shift], most);
+      const float x = scaled_magnitude(value, steps.scale[row >> steps.shift], limit);
       const std::uint32_t u = row < 4 ? words[row] & 0xffffu : words[row - 4] >> 16;
       const auto fixed = static_cast<std::int32_t>(x);
       if (((static_cast<std::uint32_t>(fixed) + u) & 0xffffu) != 0xffffu) continue;

@@ -11,7 +11,7 @@ struct Selection {
   bool exact = true;           ///< exactly k, zeros included; false: all above `threshold`
   std::int32_t threshold = 0;  ///< magnitude()
   index_t capacity = 0;        ///< with a threshold: past so many (>= k), exactly the k largest instead
-  index_t least = 0;           ///< with a threshold: below so many (<= k), exactly the k largest instead
+  index_t min_entries = 0;     ///< with a threshold: below so many (<= k), exactly the k largest instead
   index_t cut = 0;             ///< with a threshold: only the first so many in index order; 0: all
   std::int32_t low = -1;       ///< exact: k entries are thought to lie above it, which saves the sample; -1: unknown
 };
@@ -19,7 +19,7 @@ struct Selection {
 /// Entries chosen in one segment.
 struct Chosen {
   index_t kept = 0;   ///< entries that emit() writes
-  index_t above = 0;  ///< with a threshold: entries above it, before capacity, least and cut were applied
+  index_t above = 0;  ///< with a threshold: entries above it, before capacity, min_entries and cut were applied
 };
 
 namespace detail {
@@ -95,7 +95,7 @@ struct Chooser {
   KOKKOS_INLINE_FUNCTION void repair(SegmentSearch& search, std::int32_t& listed, index_t found, index_t& above) const {
     if (search.open == 0 && (listed == 0 || search.rank > 0)) return;
     if (search.rank == 0) above = found;
-    const bool misses = found > selection.capacity || found < selection.least;
+    const bool misses = found > selection.capacity || found < selection.min_entries;
     if (search.rank == 0 && selection.k > 0 && misses) {
       Chooser exact = *this;
       exact.selection.exact = true;

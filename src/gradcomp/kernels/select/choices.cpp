@@ -42,8 +42,8 @@ void settle_choices(const Exec& exec, const Choices& all, std::uint32_t launched
               search.high = segment.moments.max_bits;
               search.above = 0;
             }
-            const index_t most = segment.selection.cut > 0 ? segment.selection.cut : segment.elements;
-            before[l] = kept[l] = search.rank > 0 ? search.rank : Kokkos::min(all.total[s], most);
+            const index_t max_entries = segment.selection.cut > 0 ? segment.selection.cut : segment.elements;
+            before[l] = kept[l] = search.rank > 0 ? search.rank : Kokkos::min(all.total[s], max_entries);
             all.search[s] = search;
             all.progress[s] = progress;
             all.chosen[s] = {kept[l], progress.above};

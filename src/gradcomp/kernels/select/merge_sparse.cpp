@@ -64,7 +64,7 @@ SparseMerge::SparseMerge(index_t capacity)
       m_values(zeroed<float>("gradcomp::kernels::merge_kept_values", 2 * capacity)),
       m_selection(1) {}
 
-bool SparseMerge::run(const Exec& exec, const SparseView& a, const SparseView& b, index_t most) {
+bool SparseMerge::run(const Exec& exec, const SparseView& a, const SparseView& b, index_t max_entries) {
   const auto slots = static_cast<index_t>(m_sums.size());
   require(a.kept + b.kept <= slots, "sparse merge: {} and {} entries, at most {} in all are possible", a.kept, b.kept,
           slots);
@@ -79,7 +79,7 @@ bool SparseMerge::run(const Exec& exec, const SparseView& a, const SparseView& b
   m_kept = {};
   if (m_first.non_finite() > 0) return false;
   // no more nonzeros than wanted: all of them, and no zeros
-  m_selection[0] = {most, m_first.moments()[0].nonzeros > most, 0, slots};
+  m_selection[0] = {max_entries, m_first.moments()[0].nonzeros > max_entries, 0, slots};
   m_selector.choose(exec, m_tiles, source, m_first, m_selection);
   m_selector.emit(exec, m_tiles, source, m_chosen.data(), m_values.data());
   const auto chosen = m_chosen, indices = m_indices, slot_indices = m_slot_indices;

@@ -14,9 +14,10 @@ class SparseMerge {
   /// For lists of at most `capacity` entries each.
   explicit SparseMerge(index_t capacity);
 
-  /// kept() = the `most` largest nonzeros of a + b, ties by lowest index; the lists may be kept() of the last call, and
-  /// must have ascending indices and finite values. False, with nothing kept, when a sum overflowed. Waits for exec.
-  bool run(const Exec& exec, const SparseView& a, const SparseView& b, index_t most);
+  /// kept() = the `max_entries` largest nonzeros of a + b, ties by lowest index; the lists may be kept() of the last
+  /// call, and must have ascending indices and finite values. False, with nothing kept, when a sum overflowed. Waits
+  /// for exec.
+  bool run(const Exec& exec, const SparseView& a, const SparseView& b, index_t max_entries);
 
   const SparseView& kept() const { return m_kept; }
 

@@ -66,10 +66,10 @@ void magnitude_histogram(const Exec& exec, const Span<const float>& sums, const 
       });
 }
 
-MagnitudeCut cut_of(const std::int32_t* all, const std::int32_t* own, index_t most) {
+MagnitudeCut cut_of(const std::int32_t* all, const std::int32_t* own, index_t max_entries) {
   index_t above = 0;
   for (std::int32_t bin = magnitude_bins - 1; bin >= 0; --bin) {
-    if (above + all[bin] > most) return {bin, (most - above) * own[bin] / all[bin]};
+    if (above + all[bin] > max_entries) return {bin, (max_entries - above) * own[bin] / all[bin]};
     above += all[bin];
   }
   return {};

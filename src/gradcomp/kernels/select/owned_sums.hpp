@@ -27,10 +27,10 @@ struct MagnitudeCut {
   index_t share = 0;
 };
 
-/// The cut that keeps at most `most` entries over all owners, whose histograms add up to `all`; `own` is this owner's.
-/// The bin that does not fit any more is shared by the owners in proportion to what they have of it, rounded down: at
-/// most one entry per owner is missing to `most`. Host arrays of magnitude_bins.
-MagnitudeCut cut_of(const std::int32_t* all, const std::int32_t* own, index_t most);
+/// The cut that keeps at most `max_entries` entries over all owners, whose histograms add up to `all`; `own` is this
+/// owner's. The bin that does not fit any more is shared by the owners in proportion to what they have of it, rounded
+/// down: at most one entry per owner is missing to `max_entries`. Host arrays of magnitude_bins.
+MagnitudeCut cut_of(const std::int32_t* all, const std::int32_t* own, index_t max_entries);
 
 /// Moves what `cut` keeps out of `sums` (which then hold 0 there) to indices, ascending and counted from `first`, and
 /// values. Returns their number. Waits for exec.

@@ -120,12 +120,12 @@ void keep_bin(const Exec& exec, const Vector<SegmentSearch>& searches, Radix::Ta
 
 std::vector<TileGroup> make_groups(const Tiles& tiles) {
   std::vector<TileGroup> groups;
-  const index_t most = tiles_per_group(tiles.count());
+  const index_t max_tiles = tiles_per_group(tiles.count());
   index_t first = 0;
   for (std::size_t s = 0; s < tiles.elements.size(); ++s) {
     const index_t end = first + (tiles.elements[s] + tile_size - 1) / tile_size;
     for (; first < end; first = groups.back().end)
-      groups.push_back({first, std::min(end, first + most), static_cast<std::int32_t>(s)});
+      groups.push_back({first, std::min(end, first + max_tiles), static_cast<std::int32_t>(s)});
   }
   return groups;
 }

@@ -225,7 +225,7 @@ TEST(Threshold, BelowTheLeastTheLargestKRemain) {
   layout.add("under", {60000}).add("enough", {60000});
   const auto x = make_input("gauss", layout.count());
   Selection starved{500, false, bits_of(3.5f), 1000};
-  starved.least = 250;
+  starved.min_entries = 250;
   Selection fine = starved;
   fine.threshold = bits_of(2.6f);
   const auto entries = select(layout, x, {starved, fine}, 0.01);

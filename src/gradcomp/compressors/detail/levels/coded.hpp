@@ -51,7 +51,7 @@ struct CodedState final : DenseState {
   }
 
   kernels::CodePlan plan;
-  kernels::BucketRanges ranges;
+  kernels::GroupRanges ranges;
   Vector<float> own;  ///< the scales in which the gradient is measured
 };
 

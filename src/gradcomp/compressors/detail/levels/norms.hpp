@@ -6,8 +6,8 @@
 #include "gradcomp/compressors/detail/levels/coded.hpp"
 #include "gradcomp/compressors/detail/levels/elias_stage.hpp"
 #include "gradcomp/core/options.hpp"
-#include "gradcomp/kernels/quantise/bucket_ranges.hpp"
 #include "gradcomp/kernels/quantise/codecs.hpp"
+#include "gradcomp/kernels/quantise/group_ranges.hpp"
 
 namespace gradcomp::compressors {
 
@@ -16,8 +16,8 @@ struct NormScale {
   bool max_norm = true;
 
   KOKKOS_INLINE_FUNCTION void operator()(const kernels::Range& range, float* own) const {
-    const float most = range.largest();
-    own[0] = kernels::bounded_norm(max_norm ? most : static_cast<float>(Kokkos::sqrt(range.squares)), most);
+    const float largest = range.largest();
+    own[0] = kernels::bounded_norm(max_norm ? largest : static_cast<float>(Kokkos::sqrt(range.squares)), largest);
   }
 };
 

@@ -23,7 +23,7 @@ struct SummedState final : State {
   index_t scratch_bytes() const override;
 
   kernels::CodePlan plan;
-  kernels::BucketRanges ranges;
+  kernels::GroupRanges ranges;
   /// [groups] own scales, the message of round 0, its maximum, and scales of what is decoded
   Vector<float> own, offered, shared, sent;
   int bits;                         ///< of a sum: 4, 8 or 16
@@ -63,16 +63,16 @@ class SummedLevels final : public CompressorOf<SummedState> {
   index_t payload_bytes(const Layout& layout, index_t) const override {
     const index_t levels =
         m_scheme.sum_bits == 8 ? layout.count() : 4 * kernels::packed_words(layout, m_scheme.sum_bits);
-    return 4 * kernels::bucket_count(layout, m_scheme.length) + levels;
+    return 4 * kernels::group_count(layout, m_scheme.length) + levels;
   }
 
   void do_produce(const Exec& exec, int round, const Source& source, SummedState& own, const Context& context,
                   Message& message) const override {
     if (round == 0) {
-      const int most = kernels::max_summed(m_scheme.sum_bits);
-      require(context.ranks <= most, "{}: sums of {} bits hold the levels of at most {} ranks, but there are {}",
-              info().name, m_scheme.sum_bits, most, context.ranks);
-      own.codec.levels = std::min(Scheme::max_levels, most / context.ranks);
+      const int max_sum = kernels::max_summed(m_scheme.sum_bits);
+      require(context.ranks <= max_sum, "{}: sums of {} bits hold the levels of at most {} ranks, but there are {}",
+              info().name, m_scheme.sum_bits, max_sum, context.ranks);
+      own.codec.levels = std::min(Scheme::max_levels, max_sum / context.ranks);
       own.factor = factor(source, own, context);
       own.non_finite.clear(exec);
       own.ranges.run(exec, source, own.non_finite);

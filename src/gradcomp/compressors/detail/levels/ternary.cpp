@@ -31,7 +31,7 @@ struct Base3State final : DenseState {
   }
 
   kernels::CodePlan plan;
-  kernels::BucketRanges ranges;
+  kernels::GroupRanges ranges;
   kernels::Base3 base3;
   Vector<float> own;
   Vector<std::int8_t> codes;
@@ -47,7 +47,7 @@ class Base3Ternary final : public DenseBytesOf<Base3State> {
     return std::make_unique<Base3State>(layout, payload_capacity(layout));
   }
   index_t payload_bytes(const Layout& layout, index_t) const override {
-    index_t bytes = 4 * kernels::bucket_count(layout, 0);
+    index_t bytes = 4 * kernels::group_count(layout, 0);
     for (const auto& segment : layout.segments) bytes += (segment.count + 4) / 5;
     return bytes;
   }

@@ -12,13 +12,14 @@ struct TernaryScale {
   double clip = 2.5;  ///< in units of sigma; 0: no clipping
 
   KOKKOS_INLINE_FUNCTION void operator()(const kernels::Range& range, float* own) const {
-    const float most = range.largest();
+    const float largest = range.largest();
     const auto n = static_cast<double>(range.count);
     const double mean = range.sum / n, variance = range.squares / n - mean * mean;
     const double sigma = variance > 0 ? Kokkos::sqrt(variance) : 0.0, limit = clip * sigma;
-    const bool flat = !(range.high > range.low) || sigma <= 0x1p-10 * static_cast<double>(most);
-    const bool clipped = clip > 0 && !flat && limit < static_cast<double>(most);
-    own[0] = clipped ? kernels::bounded_norm(static_cast<float>(limit), 0x1p-149f) : kernels::bounded_norm(most, most);
+    const bool flat = !(range.high > range.low) || sigma <= 0x1p-10 * static_cast<double>(largest);
+    const bool clipped = clip > 0 && !flat && limit < static_cast<double>(largest);
+    own[0] =
+        clipped ? kernels::bounded_norm(static_cast<float>(limit), 0x1p-149f) : kernels::bounded_norm(largest, largest);
   }
 };
 

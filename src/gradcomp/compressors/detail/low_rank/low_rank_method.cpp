@@ -41,12 +41,12 @@ LowRankRule::LowRankRule(const ParameterValues& options)
       householder(options.text("orthogonalise") == "householder"),
       by_outputs(options.text("matrix") == "authors") {}
 
-LowRankState::LowRankState(const Layout& bucket, const LowRankRule& rule, index_t most)
+LowRankState::LowRankState(const Layout& bucket, const LowRankRule& rule, index_t max_floats)
     : State(bucket),
       plan(bucket, rule.rank, rule.min_rate, [&](const Segment& segment) { return rule.transposes(segment); }),
       whole(dense_steps(bucket, rule), rule.rank, std::numeric_limits<double>::infinity()),
       own("gradcomp::compressors::powersgd::own",
-          static_cast<std::size_t>(std::max(most + plan.dense_count(), whole.dense_count()))),
+          static_cast<std::size_t>(std::max(max_floats + plan.dense_count(), whole.dense_count()))),
       sum("gradcomp::compressors::powersgd::sum", own.size()) {}
 
 index_t LowRankState::scratch_bytes() const {

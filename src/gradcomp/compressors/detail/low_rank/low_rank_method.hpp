@@ -33,8 +33,8 @@ struct FactorCounts {
 };
 
 struct LowRankState : State {
-  /// `most`: largest number of factor floats in the first message.
-  LowRankState(const Layout& bucket, const LowRankRule& rule, index_t most);
+  /// `max_floats`: largest number of factor floats in the first message.
+  LowRankState(const Layout& bucket, const LowRankRule& rule, index_t max_floats);
 
   index_t scratch_bytes() const override;
   /// The parts of a first message: sent() are the factors, dense() the elements of dense segments.

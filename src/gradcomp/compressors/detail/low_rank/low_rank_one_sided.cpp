@@ -14,8 +14,8 @@ namespace gradcomp::compressors {
 namespace {
 
 struct OneSidedState final : LowRankState {
-  OneSidedState(const Layout& bucket, const LowRankRule& rule, index_t most)
-      : LowRankState(bucket, rule, most),
+  OneSidedState(const Layout& bucket, const LowRankRule& rule, index_t max_floats)
+      : LowRankState(bucket, rule, max_floats),
         p("gradcomp::compressors::powersgd::p", static_cast<std::size_t>(plan.p_count())),
         q("gradcomp::compressors::powersgd::q", static_cast<std::size_t>(plan.q_count())) {}
 

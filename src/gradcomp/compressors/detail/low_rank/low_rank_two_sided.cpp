@@ -10,8 +10,8 @@ namespace gradcomp::compressors {
 namespace {
 
 struct TwoSidedState final : LowRankState {
-  TwoSidedState(const Layout& bucket, const LowRankRule& rule, index_t most)
-      : LowRankState(bucket, rule, most),
+  TwoSidedState(const Layout& bucket, const LowRankRule& rule, index_t max_floats)
+      : LowRankState(bucket, rule, max_floats),
         own_q("gradcomp::compressors::powersgd::own_q", static_cast<std::size_t>(plan.q_count())),
         sum_q("gradcomp::compressors::powersgd::sum_q", own_q.size()),
         warm_q("gradcomp::compressors::powersgd::warm_q", own_q.size()) {}

@@ -16,8 +16,8 @@ namespace gradcomp::compressors {
 namespace {
 
 struct UnbiasedState final : LowRankState {
-  UnbiasedState(const Layout& bucket, const LowRankRule& rule, index_t most, bool alternating)
-      : LowRankState(bucket, rule, most),
+  UnbiasedState(const Layout& bucket, const LowRankRule& rule, index_t max_floats, bool alternating)
+      : LowRankState(bucket, rule, max_floats),
         random("gradcomp::compressors::powersgd::u",
                static_cast<std::size_t>(alternating ? std::max(plan.p_count(), plan.q_count()) : plan.q_count())) {}
 

@@ -9,8 +9,8 @@ namespace gradcomp::compressors {
 /// What a search must reach.
 struct CountGoal {
   index_t k = 0;      ///< wanted count; smaller than the number of nonzeros
-  index_t least = 0;  ///< smallest allowed count
-  index_t most = 0;   ///< the search ends at a count of least .. most
+  index_t min_count = 0;  ///< smallest allowed count
+  index_t max_count = 0;   ///< the search ends at a count of min_count .. max_count
   index_t limit = 0;  ///< largest count that is accepted when no reads are left
   int reads = 0;
 };
@@ -34,7 +34,7 @@ class CountSearch {
   }
 
   KOKKOS_INLINE_FUNCTION bool done() const {
-    const bool found = m_best >= 0 && m_count <= m_goal.most;
+    const bool found = m_best >= 0 && m_count <= m_goal.max_count;
     return found || m_goal.reads == 0 || m_high - m_low <= 1;
   }
 
@@ -58,10 +58,10 @@ class CountSearch {
     for (int p = 0; p < kernels::max_probes; ++p) {
       const std::int32_t at = looked_at[p];
       const index_t count = counts[p];
-      if (count < m_goal.least) {
+      if (count < m_goal.min_count) {
         m_high = Kokkos::min(m_high, at);
       } else {
-        if (count > m_goal.most) m_low = Kokkos::max(m_low, at);
+        if (count > m_goal.max_count) m_low = Kokkos::max(m_low, at);
         const bool better = m_best < 0 || distance(count) < distance(m_count);
         if (count > m_goal.limit || !better) continue;
         m_best = at;

@@ -18,8 +18,9 @@ index_t target_kept(double ratio, const Layout& layout) {
 }
 
 const Layout& indexable(const Layout& layout) {
-  constexpr index_t most = 0xffffffff;
-  require(layout.count() <= most, "a bucket has {} elements; sparse methods index at most {}", layout.count(), most);
+  constexpr index_t max_elements = 0xffffffff;
+  require(layout.count() <= max_elements, "a bucket has {} elements; sparse methods index at most {}", layout.count(),
+          max_elements);
   return layout;
 }
 

@@ -42,7 +42,7 @@ class Density {
   /// The target density of a step.
   double at(std::int64_t step) const;
   /// The largest value of at(), for capacities.
-  double most() const { return at(0); }
+  double max_density() const { return at(0); }
 
  private:
   bool m_has_target = false;

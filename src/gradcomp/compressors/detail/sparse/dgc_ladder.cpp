@@ -27,7 +27,7 @@ void choose_candidates(const Exec& exec, const DgcState& state, bool paper, bool
         kernels::Selection& selection = all.selections[s];
         choose_above(selection, ladders(s).bound());
         selection.capacity = max_candidates(selection.k);
-        selection.least = paper ? 0 : min_candidates(selection.k);
+        selection.min_entries = paper ? 0 : min_candidates(selection.k);
         selection.cut = paper ? selection.k : 0;
       });
 }

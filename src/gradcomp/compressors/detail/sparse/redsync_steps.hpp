@@ -15,8 +15,8 @@ struct RedsyncMemory {
 };
 
 struct RedsyncState final : SparseState {
-  RedsyncState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding, bool paper)
-      : SparseState(bucket, usual, most, coding, false, spare_of_searches),
+  RedsyncState(const Layout& bucket, double usual, index_t max_entries, const coders::SparseCoding& coding, bool paper)
+      : SparseState(bucket, usual, max_entries, coding, false, spare_of_searches),
         above(tiles),
         memory("gradcomp::compressors::redsync_memory", layout.segments.size()),
         next("gradcomp::compressors::redsync_next", layout.segments.size()),

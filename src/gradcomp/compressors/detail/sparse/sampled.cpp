@@ -10,10 +10,10 @@ index_t ceiling(double x) { return static_cast<index_t>(std::ceil(x)); }
 
 }  // namespace
 
-SamplePlan dropping_sample(index_t n, double density, index_t most, bool odd) {
+SamplePlan dropping_sample(index_t n, double density, index_t max_samples, bool odd) {
   SamplePlan plan;
   if (n == 0) return plan;
-  const index_t m = std::min(most, n);
+  const index_t m = std::min(max_samples, n);
   plan.stride = odd ? (n + m - 1) / m / 2 * 2 + 1 : n / m;
   plan.count = odd ? std::max<index_t>(1, n / plan.stride) : m;
   const auto dropped = static_cast<index_t>(std::floor(static_cast<double>(plan.count) * (1 - density)));

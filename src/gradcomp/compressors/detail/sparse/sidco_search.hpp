@@ -15,9 +15,9 @@ struct SidcoAim {
 };
 
 struct SidcoState final : SparseState {
-  SidcoState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding, bool logs,
+  SidcoState(const Layout& bucket, double usual, index_t max_entries, const coders::SparseCoding& coding, bool logs,
              int stages)
-      : SparseState(bucket, usual, most, coding, logs),
+      : SparseState(bucket, usual, max_entries, coding, logs),
         tails(tiles),
         history(layout.segments.size()),
         aims("gradcomp::compressors::sidco_aims", layout.segments.size()),

@@ -37,7 +37,7 @@ void begin_search(const Exec& exec, const Searched& all, const Shared<Wanted>& w
         kernels::Selection selection;
         selection.k = want.k;
         selection.exact = zeros || moments.nonzeros > want.k;  // otherwise all nonzero elements are selected
-        selection.capacity = want.most;
+        selection.capacity = want.max_entries;
         all.selections[s] = selection;
         open(s) = is_open(want, moments) ? 1 : 0;
       });
@@ -45,7 +45,7 @@ void begin_search(const Exec& exec, const Searched& all, const Shared<Wanted>& w
 
 }  // namespace
 
-SparseState::SparseState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding,
+SparseState::SparseState(const Layout& bucket, double usual, index_t max_entries, const coders::SparseCoding& coding,
                          bool logs, double spare)
     : State(indexable(bucket)),
       tiles(layout),
@@ -54,7 +54,7 @@ SparseState::SparseState(const Layout& bucket, double usual, index_t most, const
       wanted("gradcomp::compressors::wanted", layout.segments.size()),
       elements(upload("gradcomp::compressors::elements", tiles.elements)),
       open("gradcomp::compressors::open", layout.segments.size()),
-      coder(coding, layout.count(), most),
+      coder(coding, layout.count(), max_entries),
       payload("gradcomp::compressors::payload", static_cast<std::size_t>(coder.payload_capacity())) {
   kept.assign(layout.segments.size(), 0);
   target.assign(layout.segments.size(), 0);

@@ -15,8 +15,8 @@ namespace gradcomp::compressors {
 /// What a method must choose in one segment.
 struct Wanted {
   index_t k = 0;
-  index_t most = 0;        ///< largest number of entries that the segment can send
-  std::int32_t small = 0;  ///< 1: the segment is too small for an estimate
+  index_t max_entries = 0;  ///< largest number of entries that the segment can send
+  std::int32_t small = 0;   ///< 1: the segment is too small for an estimate
 };
 
 /// Whether a threshold must be searched. Otherwise exactly k entries, or all nonzeros, are sent.
@@ -37,10 +37,10 @@ struct SparseState : State {
   /// `spare` for searches that read counts of up to 2 k.
   static constexpr double spare_of_searches = 2.2;
 
-  /// `usual`: density that is usually kept. `most`: largest number of entries of a message. `logs`: as in FirstPass.
-  /// `spare`: as in Selector.
-  SparseState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding, bool logs = false,
-              double spare = 1.2);
+  /// `usual`: density that is usually kept. `max_entries`: largest number of entries of a message. `logs`: as in
+  /// FirstPass. `spare`: as in Selector.
+  SparseState(const Layout& bucket, double usual, index_t max_entries, const coders::SparseCoding& coding,
+              bool logs = false, double spare = 1.2);
 
   index_t scratch_bytes() const override;
 
@@ -83,7 +83,7 @@ class Sparsifier : public CompressorOf<SparseState> {
   /// Number of entries wanted of a segment at this density. Default: max(1, floor(density n)).
   virtual index_t target(double density, const Segment& segment) const { return target_kept(density, segment.count); }
   /// Largest number of entries that a segment can send. Default: the target of the densest step.
-  virtual index_t max_entries(const Segment& segment) const { return target(m_density.most(), segment); }
+  virtual index_t max_entries(const Segment& segment) const { return target(m_density.max_density(), segment); }
   /// Makes a state with what the method remembers in addition.
   virtual std::unique_ptr<SparseState> make_state(const Layout& layout) const;
   /// Whether zeros are sent if the target exceeds the number of nonzeros.

@@ -12,8 +12,8 @@
 
 namespace gradcomp::conformance {
 
-struct Worker {
-  Worker(const MethodSpec& method, const Layout& layout);
+struct SimulatedRank {
+  SimulatedRank(const MethodSpec& method, const Layout& layout);
 
   void set_gradient(const std::vector<float>& values);
   Source source() const {
@@ -44,16 +44,16 @@ struct Step {
   int allocations = 0;                           ///< device allocations inside the compressor's functions
 };
 
-/// `ranks` workers of one method.
-std::vector<Worker> make_workers(const MethodSpec& method, const Layout& layout, int ranks);
+/// `count` ranks of one method.
+std::vector<SimulatedRank> make_ranks(const MethodSpec& method, const Layout& layout, int count);
 
-/// One step of all workers on the gradients they hold.
-Step run_step(std::vector<Worker>& workers, std::int64_t step, std::uint64_t seed = 1);
+/// One step of all ranks on the gradients they hold.
+Step run_step(std::vector<SimulatedRank>& ranks, std::int64_t step, std::uint64_t seed = 1);
 
 /// Gives rank r the named data with seed + r, so that ranks differ.
-void set_gradients(std::vector<Worker>& workers, const std::string& data, std::uint64_t seed);
+void set_gradients(std::vector<SimulatedRank>& ranks, const std::string& data, std::uint64_t seed);
 
-/// give_back() on every worker, as after a step that another bucket flagged.
-void give_back(std::vector<Worker>& workers);
+/// give_back() on every rank, as after a step that another bucket flagged.
+void give_back(std::vector<SimulatedRank>& ranks);
 
 }  // namespace gradcomp::conformance

@@ -1,8 +1,8 @@
-// Whether an answer is right, and how far it is from what the compressor saw.
+// Checks whether an answer is right, and measures how far it is from what the compressor saw.
 #include <algorithm>
 #include <cmath>
 
-#include "gradcomp/evaluate/probe.hpp"
+#include "gradcomp/evaluate/method_evaluation.hpp"
 
 namespace gradcomp::evaluate {
 
@@ -15,8 +15,8 @@ bool adds_up(std::span<const float> seen, std::span<const float> decoded, std::s
   return true;
 }
 
-/// Holds what was decoded against what the compressor saw.
-void Probe::compare() {
+/// Compares what was decoded with what the compressor saw.
+void MethodEvaluation::compare() {
   const std::vector<float> out = decoded();
   double error = 0, norm = 0, product = 0, out_norm = 0;
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -30,8 +30,9 @@ void Probe::compare() {
   m_result.cosine.push_back(product / std::sqrt(norm * out_norm));
 }
 
-/// `whole` is `decoded` and `rest`.
-void Probe::verify(const std::vector<float>& whole, const std::vector<float>& decoded, const std::vector<float>& rest) {
+/// Checks that `whole` is `decoded` + `rest`.
+void MethodEvaluation::verify(const std::vector<float>& whole, const std::vector<float>& decoded,
+                              const std::vector<float>& rest) {
   // Selections and quantisers lose a unit of the last place in a - decoded; products are summed in another order.
   const bool products = m_spec.compressor->info().family == Info::Family::low_rank;
   double norm = 0;
@@ -41,9 +42,9 @@ void Probe::verify(const std::vector<float>& whole, const std::vector<float>& de
   m_result.verified = m_result.verified.value_or(true) && good;
 }
 
-/// Without a memory nobody knows what was not sent: a second run, with feedback from an empty memory, sends the same
+/// Without a memory nothing says what was not sent. So a second run, with feedback and an empty memory, sends the same
 /// (or a scaled copy of it) and keeps the rest.
-void Probe::check(const Exec& exec, const Span<const float>& gradient) {
+void MethodEvaluation::check(const Exec& exec, const Span<const float>& gradient) {
   if (!m_checked) return;
   try {
     if (!m_check || !m_options.closed) m_check = std::make_unique<OneRankRun>(*m_checked, m_layout, m_options.seed);

@@ -1,5 +1,5 @@
 // One method on one gradient, against plain host arithmetic.
-#include "gradcomp/evaluate/probe.hpp"
+#include "gradcomp/evaluate/method_evaluation.hpp"
 
 #include <gmock/gmock.h>
 
@@ -26,8 +26,8 @@ Vector<float> gradient(std::uint64_t number = 0) {
   return to_device(host);
 }
 
-ProbeOptions loop(bool closed, bool keep_bytes = false) {
-  ProbeOptions options;
+MethodEvaluationOptions loop(bool closed, bool keep_bytes = false) {
+  MethodEvaluationOptions options;
   options.closed = closed;
   options.timings = 1;
   options.keep_bytes = keep_bytes;
@@ -40,10 +40,10 @@ double norm(const std::vector<float>& x) {
   return std::sqrt(sum);
 }
 
-TEST(Probe, TopKOpenLoopAgainstAPlainSort) {
+TEST(MethodEvaluation, TopKOpenLoopAgainstAPlainSort) {
   const Exec exec;
   const auto g = gradient();
-  Probe probe("top_k:ratio=0.01", Layout::flat(n), loop(false, true));
+  MethodEvaluation probe("top_k:ratio=0.01", Layout::flat(n), loop(false, true));
   ReadProbe read(n);
   probe.step(exec, g, read);
   const index_t k = 200;  // floor(0.01 x 20011)
@@ -67,11 +67,12 @@ TEST(Probe, TopKOpenLoopAgainstAPlainSort) {
   EXPECT_GT(m.read_ms[0], 0);
 }
 
-TEST(Probe, ClosedLoopCarriesTheErrorOpenLoopDoesNot) {
+TEST(MethodEvaluation, ClosedLoopCarriesTheErrorOpenLoopDoesNot) {
   const Exec exec;
   const auto g = gradient();
   ReadProbe read(n);
-  Probe closed("top_k:ratio=0.01", Layout::flat(n), loop(true)), open("top_k:ratio=0.01", Layout::flat(n), loop(false));
+  MethodEvaluation closed("top_k:ratio=0.01", Layout::flat(n), loop(true)),
+      open("top_k:ratio=0.01", Layout::flat(n), loop(false));
   std::vector<float> sum(n, 0.0f), residual = to_host(g);
   for (int step = 0; step < 3; ++step) {
     closed.step(exec, g, read);
@@ -100,13 +101,13 @@ TEST(Probe, ClosedLoopCarriesTheErrorOpenLoopDoesNot) {
   EXPECT_NEAR(m.l2_error[2], norm(left) / norm(seen), 1e-5);
 }
 
-TEST(Probe, EveryMethodIsVerifiedOrSaysThatItCannotBe) {
+TEST(MethodEvaluation, EveryMethodIsVerifiedOrSaysThatItCannotBe) {
   const Exec exec;
   const auto g = gradient();
   ReadProbe read(n);
   for (const auto& entry : all_entries()) {
     for (const bool closed : {false, true}) {
-      Probe probe(entry.info.name, Layout::flat(n), loop(closed));
+      MethodEvaluation probe(entry.info.name, Layout::flat(n), loop(closed));
       for (int step = 0; step < 2; ++step) probe.step(exec, g, read);
       EXPECT_NE(probe.measurements().verified, false) << entry.info.name << (closed ? " closed" : " open");
       EXPECT_EQ(probe.measurements().l2_error.size(), 2u);
@@ -114,14 +115,14 @@ TEST(Probe, EveryMethodIsVerifiedOrSaysThatItCannotBe) {
   }
 }
 
-TEST(Probe, EveryKindOfFeedbackIsVerified) {
+TEST(MethodEvaluation, EveryKindOfFeedbackIsVerified) {
   const Exec exec;
   ReadProbe read(n);
   for (const char* feedback :
        {"none", "residual", "residual:feedback.beta=0.5:feedback.gamma=2:feedback.clip=10", "momentum_correction",
         "momentum_correction:feedback.nesterov=on", "ef21", "ef21:feedback.eta=0.3"}) {
     for (const char* name : {"top_k", "sidco"}) {
-      Probe probe(std::string(name) + ":feedback=" + feedback, Layout::flat(n), loop(true));
+      MethodEvaluation probe(std::string(name) + ":feedback=" + feedback, Layout::flat(n), loop(true));
       for (std::uint64_t step = 0; step < 4; ++step) probe.step(exec, gradient(step), read);
       EXPECT_EQ(probe.measurements().verified, true) << name << " " << feedback;
       for (const double error : probe.measurements().l2_error) EXPECT_TRUE(error > 0 && error < 1) << feedback;
@@ -129,46 +130,46 @@ TEST(Probe, EveryKindOfFeedbackIsVerified) {
   }
 }
 
-TEST(Probe, OptionsThatForbidFeedbackAreNotVerified) {
+TEST(MethodEvaluation, OptionsThatForbidFeedbackAreNotVerified) {
   const Exec exec;
   const auto g = gradient();
   ReadProbe read(n);
-  Probe probe("random_k:scale=unbiased", Layout::flat(n), loop(false));
+  MethodEvaluation probe("random_k:scale=unbiased", Layout::flat(n), loop(false));
   probe.step(exec, g, read);
   EXPECT_EQ(probe.measurements().verified, std::nullopt);
 }
 
-TEST(Probe, TensorsHaveRatiosOfTheirOwn) {
+TEST(MethodEvaluation, TensorsHaveRatiosOfTheirOwn) {
   const Exec exec;
   const auto g = gradient();
   ReadProbe read(n);
   Layout layout;
   layout.add("a", {100, 100}).add("b", {n - 10000});
-  Probe tensors("top_k:ratio=0.01:granularity=tensor", layout, loop(false));
-  Probe bucket("top_k:ratio=0.01:granularity=bucket", layout, loop(false));
+  MethodEvaluation tensors("top_k:ratio=0.01:granularity=tensor", layout, loop(false));
+  MethodEvaluation bucket("top_k:ratio=0.01:granularity=bucket", layout, loop(false));
   tensors.step(exec, g, read);
   bucket.step(exec, g, read);
   EXPECT_EQ(tensors.measurements().density_ratio[0].size(), 2u);
   EXPECT_EQ(bucket.measurements().density_ratio[0].size(), 1u);
 }
 
-TEST(Probe, NonFiniteGradientsAreAnError) {
+TEST(MethodEvaluation, NonFiniteGradientsAreAnError) {
   const Exec exec;
   auto values = to_host(gradient());
   values[7] = NAN;
   const Vector<float> g = to_device(values);
   ReadProbe read(n);
   for (const char* name : {"top_k", "fp32"}) {
-    Probe probe(name, Layout::flat(n), loop(false));
+    MethodEvaluation probe(name, Layout::flat(n), loop(false));
     EXPECT_THROW(probe.step(exec, g, read), Error) << name;
   }
 }
 
-TEST(Probe, ZerosHaveNoErrorAndNoDirection) {
+TEST(MethodEvaluation, ZerosHaveNoErrorAndNoDirection) {
   const Exec exec;
   const Vector<float> g("gradient", n);
   ReadProbe read(n);
-  Probe probe("sidco", Layout::flat(n), loop(false));
+  MethodEvaluation probe("sidco", Layout::flat(n), loop(false));
   probe.step(exec, g, read);
   EXPECT_EQ(probe.measurements().l2_error[0], 0);
   EXPECT_TRUE(std::isnan(probe.measurements().cosine[0]));

@@ -1,4 +1,4 @@
-#include "gradcomp/kernels/quantise/bucket_ranges.hpp"
+#include "gradcomp/kernels/quantise/group_ranges.hpp"
 
 #include <algorithm>
 
@@ -43,10 +43,10 @@ KOKKOS_FORCEINLINE_FUNCTION Range chunk_range(const Warp& warp, const Source& so
   range.count = size;
   range.high = warp.max(high);
   range.low = -warp.max(negative);
-  const float most = range.largest();
+  const float largest = range.largest();
   range.sum = static_cast<double>(warp.sum(sum));
   range.squares = static_cast<double>(warp.sum(squares));
-  if (most != 0 && (most < float_sum_low || most > float_sum_high)) {
+  if (largest != 0 && (largest < float_sum_low || largest > float_sum_high)) {
     sum_exactly(warp, source.accumulated() + i, size, range);
   }
   return range;
@@ -86,15 +86,15 @@ void join_chunks(const Exec& exec, const Vector<index_t>& begin, const Vector<Ra
 
 }  // namespace
 
-index_t bucket_count(const Layout& layout, index_t length) {
-  index_t buckets = 0;
+index_t group_count(const Layout& layout, index_t length) {
+  index_t groups = 0;
   for (const auto& segment : layout.segments) {
-    buckets += length > 0 ? (segment.count + length - 1) / length : segment.count > 0 ? 1 : 0;
+    groups += length > 0 ? (segment.count + length - 1) / length : segment.count > 0 ? 1 : 0;
   }
-  return buckets;
+  return groups;
 }
 
-BucketRanges::BucketRanges(const Layout& layout, index_t length) : m_step(length > 0 ? length : tile_size) {
+GroupRanges::GroupRanges(const Layout& layout, index_t length) : m_step(length > 0 ? length : tile_size) {
   std::vector<Chunk> chunks;
   std::vector<index_t> begin;
   for (const auto& segment : layout.segments) {
@@ -105,24 +105,24 @@ BucketRanges::BucketRanges(const Layout& layout, index_t length) : m_step(length
   begin.push_back(static_cast<index_t>(chunks.size()));
   m_chunks = m_chunk_room = upload("gradcomp::kernels::range_chunks", chunks);
   m_ranges = m_range_room =
-      Vector<Range>("gradcomp::kernels::ranges", static_cast<std::size_t>(bucket_count(layout, length)));
+      Vector<Range>("gradcomp::kernels::ranges", static_cast<std::size_t>(group_count(layout, length)));
   if (length > 0) return;
   m_begin = upload("gradcomp::kernels::range_begin", begin);
   m_partial = Vector<Range>("gradcomp::kernels::range_partial", chunks.size());
 }
 
-void BucketRanges::resize(const Exec& exec, index_t count) {
-  m_chunks = shortened("gradcomp::kernels::fit_ranges", exec, m_chunk_room, m_begin, m_step, count);
+void GroupRanges::resize(const Exec& exec, index_t count) {
+  m_chunks = shortened("gradcomp::kernels::resize_ranges", exec, m_chunk_room, m_begin, m_step, count);
   const bool whole = m_begin.size() > 0;
   m_ranges = first_of(m_range_room, !whole ? static_cast<index_t>(m_chunks.size()) : count > 0 ? 1 : 0);
 }
 
-void BucketRanges::run(const Exec& exec, const Source& source, const Tally& found) {
+void GroupRanges::run(const Exec& exec, const Source& source, const Tally& found) {
   const auto chunks = m_chunks;
   const auto target = m_begin.size() > 0 ? m_partial : m_ranges;
   const auto non_finite = found.count();
   for_warps(
-      "gradcomp::kernels::bucket_ranges", exec, static_cast<index_t>(chunks.size()),
+      "gradcomp::kernels::group_ranges", exec, static_cast<index_t>(chunks.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t c) {
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
@@ -136,7 +136,7 @@ void BucketRanges::run(const Exec& exec, const Source& source, const Tally& foun
   if (m_begin.size() > 0) join_chunks(exec, m_begin, m_partial, m_ranges);
 }
 
-index_t BucketRanges::bytes() const {
+index_t GroupRanges::bytes() const {
   return static_cast<index_t>(m_chunk_room.size() * sizeof(Chunk) + m_begin.size() * sizeof(index_t) +
                               (m_partial.size() + m_range_room.size()) * sizeof(Range));
 }

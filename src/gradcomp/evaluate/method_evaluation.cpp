@@ -1,4 +1,4 @@
-#include "gradcomp/evaluate/probe.hpp"
+#include "gradcomp/evaluate/method_evaluation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,8 +12,8 @@
 namespace gradcomp::evaluate {
 namespace {
 
-/// The tensors, or one vector of them all. A vector has no rows and columns: low-rank methods see it as a matrix, as
-/// gradcomp-allreduce shows it to them.
+/// The layout that the method sees. A vector has no rows and columns: low-rank methods see it as a matrix, as in
+/// gradcomp-allreduce.
 Layout shaped(const MethodSpec& spec, const Layout& layout) {
   const bool vector = layout.segments.size() == 1 && !layout.segments[0].is_matrix();
   if (vector && spec.compressor->info().family == Info::Family::low_rank) return layer_like(layout.count());
@@ -24,7 +24,7 @@ double total(const std::vector<index_t>& values) {
   return static_cast<double>(std::accumulate(values.begin(), values.end(), index_t{0}));
 }
 
-/// The same method with another feedback; nothing where it refuses that.
+/// The same method with another feedback; nothing if it refuses that feedback.
 std::optional<MethodSpec> with_feedback(const std::string& spec, const char* kind) {
   try {
     return parse_method(with_option(spec, "feedback", kind));
@@ -35,7 +35,8 @@ std::optional<MethodSpec> with_feedback(const std::string& spec, const char* kin
 
 }  // namespace
 
-Probe::Probe(const std::string& spec, const Layout& layout, const ProbeOptions& options)
+MethodEvaluation::MethodEvaluation(const std::string& spec, const Layout& layout,
+                                   const MethodEvaluationOptions& options)
     : m_options(options),
       m_spec(parse_method(spec)),
       m_checked(with_feedback(spec, "residual")),
@@ -48,9 +49,9 @@ Probe::Probe(const std::string& spec, const Layout& layout, const ProbeOptions& 
   if (options.closed) m_run = std::make_unique<OneRankRun>(m_spec, m_layout, m_options.seed);
 }
 
-std::vector<float> Probe::decoded() const { return m_run->decoded(); }
+std::vector<float> MethodEvaluation::decoded() const { return m_run->decoded(); }
 
-void Probe::step(const Exec& exec, const Span<const float>& gradient, ReadProbe& read) {
+void MethodEvaluation::step(const Exec& exec, const Span<const float>& gradient, ReadProbe& read) {
   if (!m_options.closed) m_run = std::make_unique<OneRankRun>(m_spec, m_layout, m_options.seed);
   const Source source = m_run->source(exec, gradient);
   const bool difference = source.kind == Source::Kind::ef21;
@@ -83,7 +84,7 @@ void Probe::step(const Exec& exec, const Span<const float>& gradient, ReadProbe&
 }
 
 /// What was kept and sent.
-void Probe::describe() {
+void MethodEvaluation::describe() {
   const State& state = m_run->rank.sender().state();
   m_result.payload_bytes.push_back(static_cast<double>(m_run->rank.payload_bytes()));
   m_result.header_bytes.push_back(static_cast<double>(m_run->rank.header_bytes()));
@@ -102,8 +103,9 @@ void Probe::describe() {
   m_result.density_ratio.push_back(std::move(ratios));
 }
 
-/// Times an open-loop gradient on a run of its own, so that what adapts from call to call shows in no statistic.
-void Probe::time(const Exec& exec, const Span<const float>& gradient, ReadProbe& read) {
+/// Times an open-loop gradient in a run of its own, so that a method that adapts from call to call does not change the
+/// statistics.
+void MethodEvaluation::time(const Exec& exec, const Span<const float>& gradient, ReadProbe& read) {
   OneRankRun run(m_spec, m_layout, m_options.seed);
   for (index_t t = 0; t <= m_options.timings; ++t) {
     const double seconds = read.seconds(exec, gradient);
@@ -113,12 +115,12 @@ void Probe::time(const Exec& exec, const Span<const float>& gradient, ReadProbe&
     m_result.compress_ms.push_back(run.compress_ms);
     m_result.decompress_ms.push_back(run.decompress_ms);
   }
-  // the timed answer is the one that is checked; a state has had more steps here
+  // the timed answer must be the checked one, unless a state has seen more steps here
   if (!run.rank.has_state() && run.decoded() != decoded()) m_result.verified = false;
 }
 
 /// The same gradient with fresh random numbers.
-void Probe::try_often(const Exec& exec, const Span<const float>& gradient) {
+void MethodEvaluation::try_often(const Exec& exec, const Span<const float>& gradient) {
   if (m_options.trials == 0) return;
   const MethodSpec* const fed_back = m_checked ? &*m_checked : nullptr;
   run_trials(exec, m_spec, fed_back, m_layout, gradient, m_options.seed, m_options.trials, m_result.trials);

@@ -1,4 +1,4 @@
-#include "conformance/worker.hpp"
+#include "conformance/simulated_rank.hpp"
 
 #include "conformance/cases.hpp"
 #include "gradcomp/core/error.hpp"
@@ -28,12 +28,12 @@ auto watched(const Function& function) {
 
 /// T(sum over ranks) element by element, in rank order; Wide is what the additions are made in.
 template <class T, class Wide, class Widen, class Narrow>
-void reduce(std::vector<Worker>& workers, const Widen& widen, const Narrow& narrow) {
-  const index_t count = workers[0].message.count;
-  const ReduceOp op = workers[0].message.op;
+void reduce(std::vector<SimulatedRank>& ranks, const Widen& widen, const Narrow& narrow) {
+  const index_t count = ranks[0].message.count;
+  const ReduceOp op = ranks[0].message.op;
   std::vector<Wide> total(static_cast<std::size_t>(count));
-  for (std::size_t r = 0; r < workers.size(); ++r) {
-    const auto own = to_host<T>(static_cast<const T*>(workers[r].message.data), count);
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const auto own = to_host<T>(static_cast<const T*>(ranks[r].message.data), count);
     for (std::size_t i = 0; i < own.size(); ++i) {
       const Wide value = widen(own[i]);
       total[i] = r == 0 ? value : op == ReduceOp::max ? std::max(total[i], value) : static_cast<Wide>(total[i] + value);
@@ -41,61 +41,61 @@ void reduce(std::vector<Worker>& workers, const Widen& widen, const Narrow& narr
   }
   std::vector<T> result(total.size());
   for (std::size_t i = 0; i < total.size(); ++i) result[i] = narrow(total[i]);
-  for (auto& worker : workers) to_device(result, static_cast<T*>(worker.message.result));
+  for (auto& rank : ranks) to_device(result, static_cast<T*>(rank.message.result));
 }
 
 template <class T>
-void reduce(std::vector<Worker>& workers) {
+void reduce(std::vector<SimulatedRank>& ranks) {
   const auto same = [](T value) { return value; };
-  reduce<T, T>(workers, same, same);
+  reduce<T, T>(ranks, same, same);
 }
 
-void allreduce(std::vector<Worker>& workers) {
-  const Message& first = workers[0].message;
-  for (const auto& worker : workers) {
-    require(worker.message.kind == first.kind && worker.message.dtype == first.dtype && worker.message.op == first.op &&
-                worker.message.count == first.count,
+void allreduce(std::vector<SimulatedRank>& ranks) {
+  const Message& first = ranks[0].message;
+  for (const auto& rank : ranks) {
+    require(rank.message.kind == first.kind && rank.message.dtype == first.dtype && rank.message.op == first.op &&
+                rank.message.count == first.count,
             "ranks disagree about the message");
   }
   if (first.count == 0) return;
   switch (first.dtype) {
     case DType::f32:
-      return reduce<float>(workers);
+      return reduce<float>(ranks);
     case DType::f16:
-      return reduce<std::uint16_t, float>(workers, kernels::Half::decode, kernels::Half::encode);
+      return reduce<std::uint16_t, float>(ranks, kernels::Half::decode, kernels::Half::encode);
     case DType::bf16:
-      return reduce<std::uint16_t, float>(workers, kernels::Bfloat::decode, kernels::Bfloat::encode);
+      return reduce<std::uint16_t, float>(ranks, kernels::Bfloat::decode, kernels::Bfloat::encode);
     case DType::i8:
-      return reduce<std::int8_t>(workers);
+      return reduce<std::int8_t>(ranks);
     case DType::i32:
-      return reduce<std::int32_t>(workers);
+      return reduce<std::int32_t>(ranks);
     case DType::i64:
-      return reduce<std::int64_t>(workers);
+      return reduce<std::int64_t>(ranks);
     case DType::u8:
-      return reduce<std::uint8_t>(workers);
+      return reduce<std::uint8_t>(ranks);
   }
 }
 
 /// out += decoded / ranks, for all payloads in rank order; false when one is flagged.
-bool gather(std::vector<Worker>& workers) {
+bool gather(std::vector<SimulatedRank>& ranks) {
   const Exec exec;
   bool ok = true;
-  for (auto& worker : workers) {
-    worker.out.fill(0);
-    for (const auto& peer : workers) {
+  for (auto& rank : ranks) {
+    rank.out.fill(0);
+    for (const auto& peer : ranks) {
       const Span<const std::byte> payload(peer.message.payload.data(), static_cast<std::size_t>(peer.message.size));
       ok = ok && !read_header(exec, payload).skip();
       watched([&] {
-        test::decode_add(*worker.compressor, exec, payload, 1.0f / static_cast<float>(workers.size()), *worker.state,
-                         worker.out.span());
+        test::decode_add(*rank.compressor, exec, payload, 1.0f / static_cast<float>(ranks.size()), *rank.state,
+                         rank.out.span());
       });
     }
   }
   return ok;
 }
 
-void record(const Worker& worker, std::vector<std::byte>& log, std::vector<index_t>& kept) {
-  const Message& m = worker.message;
+void record(const SimulatedRank& rank, std::vector<std::byte>& log, std::vector<index_t>& kept) {
+  const Message& m = rank.message;
   const void* data = m.kind == MessageKind::bytes ? m.payload.data() : m.data;
   const auto bytes = to_host<std::byte>(static_cast<const std::byte*>(data), m.bytes());
   log.insert(log.end(), bytes.begin(), bytes.end());
@@ -107,7 +107,7 @@ void record(const Worker& worker, std::vector<std::byte>& log, std::vector<index
 
 }  // namespace
 
-Worker::Worker(const MethodSpec& method, const Layout& layout)
+SimulatedRank::SimulatedRank(const MethodSpec& method, const Layout& layout)
     : compressor(method.compressor),
       count(layout.count()),
       state(compressor->prepare(layout)),
@@ -117,74 +117,74 @@ Worker::Worker(const MethodSpec& method, const Layout& layout)
   if (feedback.has_memory()) state->remember();
 }
 
-void Worker::set_gradient(const std::vector<float>& values) { to_device(values, gradient.data()); }
+void SimulatedRank::set_gradient(const std::vector<float>& values) { to_device(values, gradient.data()); }
 
-std::vector<float> Worker::memory() const {
+std::vector<float> SimulatedRank::memory() const {
   const Source s = source();
   return s.has_memory() ? to_host<float>(s.memory, count) : std::vector<float>{};
 }
 
-std::vector<float> Worker::accumulated() const {
+std::vector<float> SimulatedRank::accumulated() const {
   auto a = to_host<float>(gradient.data(), count);
   const auto r = memory();
   for (std::size_t i = 0; i < r.size(); ++i) a[i] = Source::is_finite(a[i]) ? r[i] + a[i] : r[i];
   return a;
 }
 
-std::vector<Worker> make_workers(const MethodSpec& method, const Layout& layout, int ranks) {
-  std::vector<Worker> workers;
-  for (int r = 0; r < ranks; ++r) workers.emplace_back(method, layout);
-  return workers;
+std::vector<SimulatedRank> make_ranks(const MethodSpec& method, const Layout& layout, int count) {
+  std::vector<SimulatedRank> ranks;
+  for (int r = 0; r < count; ++r) ranks.emplace_back(method, layout);
+  return ranks;
 }
 
-void set_gradients(std::vector<Worker>& workers, const std::string& name, std::uint64_t seed) {
-  for (std::size_t r = 0; r < workers.size(); ++r)
-    workers[r].set_gradient(make_data(name, workers[r].count, seed + 1000 * r));
+void set_gradients(std::vector<SimulatedRank>& ranks, const std::string& name, std::uint64_t seed) {
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    ranks[r].set_gradient(make_data(name, ranks[r].count, seed + 1000 * r));
 }
 
-Step run_step(std::vector<Worker>& workers, std::int64_t step, std::uint64_t seed) {
+Step run_step(std::vector<SimulatedRank>& ranks, std::int64_t step, std::uint64_t seed) {
   Kokkos::Tools::Experimental::set_allocate_data_callback(count_allocation);
   allocations = 0;
   const Exec exec;
-  const auto& compressor = *workers[0].compressor;
+  const auto& compressor = *ranks[0].compressor;
   const auto context = [&](std::size_t r) {
-    return Context{seed, step, static_cast<int>(r), static_cast<int>(workers.size())};
+    return Context{seed, step, static_cast<int>(r), static_cast<int>(ranks.size())};
   };
   Step result;
-  result.messages.resize(workers.size());
+  result.messages.resize(ranks.size());
   for (int round = 0; round < compressor.rounds(); ++round) {
     const MessageKind declared = compressor.info().rounds[static_cast<std::size_t>(round)];
-    for (std::size_t r = 0; r < workers.size(); ++r) {
-      Worker& w = workers[r];
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      SimulatedRank& w = ranks[r];
       watched([&] { compressor.produce(exec, round, w.source(), *w.state, context(r), w.message); });
       exec.fence("gradcomp::conformance::produced");
       require(w.message.kind == declared, "{}: round {} is not of the declared kind", compressor.info().name, round);
       record(w, result.messages[r], result.kept);
     }
     if (declared == MessageKind::bytes) continue;
-    allreduce(workers);
-    for (std::size_t r = 0; r < workers.size(); ++r)
-      watched([&] { compressor.consume(exec, round, workers[r].message, *workers[r].state, context(r)); });
+    allreduce(ranks);
+    for (std::size_t r = 0; r < ranks.size(); ++r)
+      watched([&] { compressor.consume(exec, round, ranks[r].message, *ranks[r].state, context(r)); });
   }
   if (compressor.rounds() == 1 && compressor.info().rounds[0] == MessageKind::bytes) {
-    result.ok = gather(workers);
+    result.ok = gather(ranks);
   } else {
-    for (std::size_t r = 0; r < workers.size(); ++r) {
-      Worker& w = workers[r];
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      SimulatedRank& w = ranks[r];
       const bool ok =
           watched([&] { return test::finish(compressor, exec, w.source(), *w.state, context(r), w.out.span()); });
       result.ok = result.ok && ok;
     }
   }
   exec.fence("gradcomp::conformance::step");
-  for (const auto& w : workers) result.out.push_back(w.out.values());
+  for (const auto& w : ranks) result.out.push_back(w.out.values());
   result.allocations = allocations;
   return result;
 }
 
-void give_back(std::vector<Worker>& workers) {
+void give_back(std::vector<SimulatedRank>& ranks) {
   const Exec exec;
-  for (auto& w : workers) {
+  for (auto& w : ranks) {
     const auto out = w.out.span();
     w.compressor->give_back(exec, w.source(), *w.state, w.message, Span<const float>(out.data(), out.size()));
   }

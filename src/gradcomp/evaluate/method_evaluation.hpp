@@ -13,11 +13,11 @@
 
 namespace gradcomp::evaluate {
 
-struct ProbeOptions {
-  bool closed = false;  ///< feed the error back, and keep state between steps; otherwise every gradient is the first
+struct MethodEvaluationOptions {
+  bool closed = false;  ///< feedback and state live from step to step; else every gradient is the first one
   std::uint64_t seed = 1;
-  index_t timings = 3;  ///< timed repetitions of an open-loop gradient; a closed loop times every step but the first
-  index_t trials = 0;   ///< of every open-loop gradient, with fresh random numbers
+  index_t timings = 3;      ///< timed repetitions of an open-loop gradient; a closed loop times each step but the first
+  index_t trials = 0;       ///< trials of every open-loop gradient, with fresh random numbers
   bool keep_bytes = false;  ///< keep the message of the last step, for dumps
 };
 
@@ -31,26 +31,26 @@ struct Measurements {
   std::vector<double> l2_error;      ///< ||a - decoded|| / ||a||, a: what the compressor saw
   std::vector<double> cosine;        ///< of a and decoded; NaN where one is zero
   std::vector<double> compress_ms, decompress_ms, read_ms;  ///< one per timing
-  Trials trials;                                            ///< empty without ProbeOptions::trials
-  std::optional<bool> verified;  ///< decoded + memory = a in every step; empty where the method allows no such check
+  Trials trials;                                            ///< empty without MethodEvaluationOptions::trials
+  std::optional<bool> verified;  ///< decoded + memory = a in every step; empty if the method allows no such check
 };
 
 /// True when decoded + rest is what the compressor saw, element by element: within a few units of the last place of the
 /// three, and `slack` more.
 bool adds_up(std::span<const float> seen, std::span<const float> decoded, std::span<const float> rest, double slack);
 
-class Probe {
+class MethodEvaluation {
  public:
-  /// Throws Error for a wrong spec. A closed loop has the feedback of the spec, which is the method's default unless it
-  /// says otherwise; an open one has none.
-  Probe(const std::string& spec, const Layout& layout, const ProbeOptions& options);
+  /// Throws Error for a wrong spec. A closed loop uses the feedback of the spec; an open loop uses none.
+  MethodEvaluation(const std::string& spec, const Layout& layout, const MethodEvaluationOptions& options);
 
-  /// One gradient. `read` measures the read limit in turn with the method. Throws Error when the method flags the step.
+  /// Evaluates one gradient. `read` measures the read limit in turn with the method. Throws Error if the method flags
+  /// the step.
   void step(const Exec& exec, const Span<const float>& gradient, ReadProbe& read);
 
   const MethodSpec& spec() const { return m_spec; }
   const Measurements& measurements() const { return m_result; }
-  /// The messages of the last step's rounds, headers included (keep_bytes), and what was decoded from them.
+  /// The messages of the last step, headers included (with keep_bytes), and what was decoded from them.
   const std::vector<std::byte>& message() const { return m_message; }
   std::vector<float> decoded() const;
 
@@ -62,7 +62,7 @@ class Probe {
   void time(const Exec& exec, const Span<const float>& gradient, ReadProbe& read);
   void try_often(const Exec& exec, const Span<const float>& gradient);
 
-  ProbeOptions m_options;
+  MethodEvaluationOptions m_options;
   MethodSpec m_spec;
   std::optional<MethodSpec> m_checked;  ///< the same with feedback=residual, whose memory says what was not sent
   Layout m_layout;                      ///< as the method sees it
