@@ -1,6 +1,6 @@
 #pragma once
-// Command lines are shared with Kokkos. This separates its options --kokkos-* from our arguments, and hides --help from
-// Kokkos.
+// Kokkos and our parser read the same command line. This file separates the options --kokkos-* from our arguments, and
+// hides --help from Kokkos.
 #include <string_view>
 #include <vector>
 
