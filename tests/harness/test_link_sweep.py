@@ -45,7 +45,7 @@ def test_links_take_turns_and_all_have_as_many_steps(tmp_path):
 @pytest.mark.parametrize("arguments, said", [
     (("--link", "1Gbit/s,2Gbit/s", "--steps", 12, "--block", 5), "need --steps that are a multiple of 10"),
     (("--link", "1Gbit/s,2Gbit/s", "--steps", 12, "--block", 2, "--target", "perplexity=60"), "has no meaning over several links"),
-    (("--link", "1Gbit/s,fast"), "is not allowed; it is RATE,...[,LATENCY]"),
+    (("--link", "1Gbit/s,fast"), "is not allowed; allowed: RATE,...[,LATENCY]"),
     (("--link", "1Gbit/s,1Gbit/s"), "is given twice"),
     (("--quality-tolerance", 0.06), "a number in [0, 0.05]"),
     (("--seed", 999999999, "--seeds", 2), "belong to --tune"),
