@@ -1,9 +1,11 @@
 #pragma once
-// First pass of a quantiser whose levels depend on the data: forms a = Source::accumulate() and takes the statistics of
-// every bucket, some consecutive elements of a segment or all of it.
+// The first pass of a quantiser whose levels depend on the data: forms a = Source::accumulate() and the statistics of
+// every bucket. In the files of this folder, a bucket is a group of the quantiser (`group=`): consecutive elements of a
+// segment, or all of them.
 //
-// Bytes: 1 read of n floats (2 reads and 1 write with a residual). Sums of 4096 elements or of a bucket in float lanes,
-// in double where float would overflow or lose everything; those of whole segments in double, in a fixed order.
+// Passes: 1 read of n floats (2 reads and 1 write with a residual). The sums of 4096 elements or of a bucket are formed
+// in float lanes, or in double if float would overflow or lose all bits. Sums over whole segments are in double and
+// have a fixed order.
 #include <vector>
 
 #include "gradcomp/core/source.hpp"
@@ -22,8 +24,8 @@ struct Range {
   KOKKOS_INLINE_FUNCTION float largest() const { return -low > high ? -low : high; }
 };
 
-/// Buckets of `length` elements (the last one of a segment shorter), or one for each segment that is not empty where
-/// length = 0.
+/// The number of buckets of `length` elements, of which the last one of a segment may be shorter. If length = 0, every
+/// segment that is not empty is one bucket.
 index_t bucket_count(const Layout& layout, index_t length);
 
 /// The pass and its work space, made in prepare().
@@ -31,14 +33,14 @@ class BucketRanges {
  public:
   /// `length`: 0, or a power of two of 256 .. 8192.
   BucketRanges(const Layout& layout, index_t length);
-  /// Makes the ranges of one segment those of its first `count` elements.
+  /// Restricts the ranges of a layout of one segment to its first `count` elements.
   void resize(const Exec& exec, index_t count);
 
-  /// Forms a for the whole source and its ranges. Counts non-finite gradient elements, with which the ranges mean
-  /// nothing.
+  /// Forms a for the whole source, and its ranges. Adds the number of non-finite gradient elements to `found`; if there
+  /// are any, the ranges are meaningless.
   void run(const Exec& exec, const Source& source, const Tally& found);
 
-  /// [bucket_count] of the last run.
+  /// [bucket_count], from the last run().
   const Vector<Range>& ranges() const { return m_ranges; }
   index_t bytes() const;
 
@@ -50,10 +52,10 @@ class BucketRanges {
  private:
   index_t m_step;  ///< elements of a chunk
   Vector<Chunk> m_chunks;
-  Vector<index_t> m_begin;  ///< [buckets + 1] first chunk of each bucket; empty where a chunk is a bucket
-  Vector<Range> m_partial;  ///< [chunks]; empty where a chunk is a bucket
+  Vector<index_t> m_begin;  ///< [buckets + 1] first chunk of each bucket; empty if chunks are buckets
+  Vector<Range> m_partial;  ///< [chunks]; empty if chunks are buckets
   Vector<Range> m_ranges;
-  Vector<Chunk> m_chunk_room;  ///< what m_chunks and m_ranges are the beginnings of
+  Vector<Chunk> m_chunk_room;  ///< all chunks and ranges; m_chunks and m_ranges are their beginnings
   Vector<Range> m_range_room;
 };
 
