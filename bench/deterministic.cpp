@@ -12,7 +12,7 @@ namespace {
 
 std::atomic<index_t> counted{0};
 
-/// `crc` continued with `bytes` bytes of the device.
+/// Continues `crc` with `bytes` bytes of device memory.
 std::uint32_t checksum(const Exec& exec, const void* data, index_t bytes, std::uint32_t crc) {
   std::vector<std::uint8_t> host(static_cast<std::size_t>(bytes));
   if (bytes == 0) return crc;

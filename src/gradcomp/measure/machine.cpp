@@ -61,8 +61,8 @@ std::string device_name([[maybe_unused]] const std::string& cpu) {
 
 }  // namespace
 
-// PRoot traces its programs, where mount namespaces are not allowed: every system call then costs two switches to
-// PRoot.
+// An example is PRoot, which runs programs where mount namespaces are not allowed: every system call then costs two
+// switches to PRoot.
 std::string tracer() {
   std::ifstream status("/proc/self/status");
   const std::string key = "TracerPid:";
