@@ -19,7 +19,7 @@ Vector<T> scratch(const std::string& label, index_t count) {
 template <class Byte>
 void check_alignment(const Span<Byte>& payload) {
   require(reinterpret_cast<std::uintptr_t>(payload.data()) % alignof(float) == 0,
-          "payload: starts at an address that is not a multiple of {}", alignof(float));
+          "payload: starts at an address that is no multiple of {}", alignof(float));
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ DecodedEntries SparseCoder::decode(const Exec& exec, const Span<const std::byte>
   DecodedEntries view;
   view.kept = static_cast<index_t>(header.kept);
   view.skip = header.skip();
-  require(!view.skip || view.kept == 0, "payload: flagged to be skipped, but with {} entries", view.kept);
+  require(!view.skip || view.kept == 0, "payload: flagged to be skipped, yet with {} entries", view.kept);
   const IndexCoderEntry& index = index_coder_list().with_id(header.flags >> index_shift & 0xf);
   const ValueCoderEntry& values = value_coder_list().with_id(header.flags >> value_shift & 0xf);
   require(view.kept == 0 || &values == m_coding.values, "payload: values in {}, expected {}", values.name,
