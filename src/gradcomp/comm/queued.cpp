@@ -36,7 +36,8 @@ class QueuedCalls final : public Operation {
   void take_result();
 };
 
-/// The instance of the communication thread. It is not the caller's, so that calls do not wait for later work there.
+/// The instance of the communication thread. It differs from the caller's, so that calls do not wait for later work of
+/// the caller.
 Exec own_instance() {
   if constexpr (device_is_host) {
     return Exec();

@@ -105,7 +105,7 @@ class Compressor {
                       const Span<float>& out, Verdict& verdict) const;
 
   /// Bytes methods: out += weight * decoded. If the bytes are not a payload of this method for this layout, throws
-  /// Error, or lets the verdict throw later where the host does not see the bytes. `out` is then unspecified, but
+  /// Error, or lets the verdict throw later if the host does not see the bytes. `out` is then unspecified, but
   /// nothing outside it is written. A flagged payload adds nothing and raises the verdict's flag.
   virtual void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
                           const Span<float>& out, Verdict& verdict) const;

@@ -285,7 +285,7 @@ struct Gated {
   }
 };
 
-/// for_warps(), if the gate is open. In builds where the host can read the gate, it decides; otherwise every warp does.
+/// for_warps(), if the gate is open. If the host can read the gate, the host decides; otherwise every warp does.
 template <class F>
 void for_warps(const std::string& label, const Exec& exec, index_t count, const Gate& gate, const F& f) {
   if (!gate.may_open()) return;
