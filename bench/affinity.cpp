@@ -33,7 +33,7 @@ report::Json affinity() {
     }
   }
 #endif
-#ifdef _OPENMP  // with OMP_PROC_BIND this thread is bound to one of the places already
+#ifdef _OPENMP  // with OMP_PROC_BIND, this thread is bound to one of the places already
   for (int place = 0; place < omp_get_num_places(); ++place) {
     std::vector<int> members(static_cast<std::size_t>(std::max(0, omp_get_place_num_procs(place))));
     if (!members.empty()) omp_get_place_proc_ids(place, members.data());

@@ -3,8 +3,8 @@
 
 namespace gradcomp::bench {
 
-/// Where threads may run: {cpus: the logical processors allowed to this process (empty where the system does not say),
-/// omp_proc_bind, omp_places: the variables of the environment, null where unset}.
+/// Where threads may run: {cpus: the logical processors that this process may use (empty if unknown), omp_proc_bind,
+/// omp_places: the environment variables, null if not set}.
 report::Json affinity();
 
 }  // namespace gradcomp::bench

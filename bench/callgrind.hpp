@@ -1,6 +1,6 @@
 #pragma once
-// Instruction counts: where the program runs under valgrind --tool=callgrind --collect-atstart=no, a call between these
-// two is counted, and its count goes to a file of its own that bears the name of the case. Elsewhere both do nothing.
+// Instruction counts: if the program runs under valgrind --tool=callgrind --collect-atstart=no, the work between these
+// two calls is counted, and the count goes to a file of its own with the name of the case. Otherwise both do nothing.
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
 #else

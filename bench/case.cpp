@@ -12,7 +12,7 @@ namespace {
 
 constexpr index_t max_rounds = 5;
 
-/// Samples first .. last - 1 of a case.
+/// Registers a run that takes samples first .. last - 1 of a case.
 void register_run(Session& session, const Case& item, index_t first, index_t last, index_t all) {
   const auto run = [&session, &item, is_last = last == all](benchmark::State& state) {
     session.last_round = is_last;
@@ -23,14 +23,14 @@ void register_run(Session& session, const Case& item, index_t first, index_t las
       state.SkipWithError(error.what());
     }
   };
-  // A fixed number of calls: repeatable, and raw samples stay few enough to keep.
+  // The number of calls is fixed, so that runs are repeatable and all samples can be kept.
   benchmark::RegisterBenchmark(item.name, run)
       ->UseManualTime()
       ->Unit(benchmark::kMillisecond)
       ->Iterations(last - first);
 }
 
-/// The cases of one group in rounds, each in a random order of its own. The order follows from the seed alone.
+/// Registers the cases of one group in rounds, each in a random order of its own. The orders depend only on the seed.
 std::size_t register_interleaved(Session& session, std::vector<const Case*> group, std::mt19937_64& random) {
   std::size_t runs = 0;
   for (index_t round = 0; round < max_rounds; ++round) {

@@ -1,4 +1,4 @@
-// What quantisers are made of: codes of 2, 4 and 8 bits and back.
+// Kernels of quantisers: encoding to 2, 4 and 8 bits, and decoding.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -12,7 +12,7 @@ namespace {
 constexpr index_t bucket = 512;  ///< elements that share a scale
 constexpr float weight = 0.5f;
 
-/// Stochastic rounding to levels -s .. s of the largest magnitude of each bucket.
+/// Codes by stochastic rounding to levels -s .. s, where level s is the largest magnitude of the group of elements.
 struct Codes {
   Codes(const KernelInput& given, int bits)
       : input(given),
@@ -34,7 +34,7 @@ struct Codes {
   }
   double bits_share() const { return plan.bits / 32.0; }
 
-  /// What element i decodes to, by the layout of bit_pack.hpp.
+  /// The decoded value of element i, by the layout that bit_pack.hpp describes.
   double decoded(const std::vector<std::byte>& bytes, index_t i) const {
     const kernels::CodeBlock block(plan.bits);
     const auto* const words = reinterpret_cast<const std::uint32_t*>(bytes.data()) + plan.scale_count();
@@ -42,7 +42,7 @@ struct Codes {
     for (int bit = 0; bit < plan.bits; ++bit) {
       std::uint32_t value = 0;
       if (i < block.whole(input.count())) {
-        const index_t at = i % block.codes() / 32 * plan.bits + bit;  // of the bit string of lane i % 32
+        const index_t at = i % block.codes() / 32 * plan.bits + bit;  // in the bit string of lane i % 32
         value = words[i / block.codes() * 32 * block.words + at / 32 * 32 + i % 32] >> (at % 32) & 1u;
       } else {
         const index_t at = (i - block.whole(input.count())) * plan.bits + bit;
@@ -63,7 +63,7 @@ struct Codes {
   std::vector<float> scales;
 };
 
-/// Every element decodes to one of the two levels around it.
+/// The check: every element decodes to one of the two levels around it.
 Kernel encode(const KernelInput& input, int bits) {
   const auto codes = std::make_shared<const Codes>(input, bits);
   const auto check = [=] {

@@ -1,4 +1,4 @@
-// compress, decompress and both, for every method and size.
+// The cases compress, decompress and pair (both), for every method and size.
 #include <fmt/ranges.h>
 
 #include <limits>
@@ -13,14 +13,15 @@
 namespace gradcomp::bench {
 namespace {
 
-/// Seconds a call beyond so many elements, because the work grows faster than the elements: run when named.
+/// A method whose work grows faster than the number of elements: with more than `most` elements, it takes seconds per
+/// call and runs only if --methods names it.
 struct SlowMethod {
   const char* name;
   index_t max_elements;
 };
-constexpr SlowMethod slow_methods[] = {{"atomo", index_t{1} << 14}};  // the spectrum of a matrix
+constexpr SlowMethod slow_methods[] = {{"atomo", index_t{1} << 14}};  // it computes the spectrum of matrices
 
-/// Elements up to which a method runs.
+/// The largest number of elements with which a method runs.
 index_t max_elements(const Session& session, const MethodSpec& method) {
   for (const auto& slow : slow_methods) {
     if (session.options.methods.empty() && method.compressor->info().name == slow.name) return slow.max_elements;
@@ -28,7 +29,8 @@ index_t max_elements(const Session& session, const MethodSpec& method) {
   return std::numeric_limits<index_t>::max();
 }
 
-/// The methods with the feedback that --residual asks for; those that refuse it are left out with a line.
+/// The methods with the feedback that --residual asks for. A method that refuses it is left out, with a line in
+/// left_out.
 std::vector<MethodSpec> chosen_methods(Session& session) {
   std::vector<MethodSpec> methods;
   if (!session.options.methods.empty()) {
@@ -49,25 +51,25 @@ std::vector<MethodSpec> chosen_methods(Session& session) {
   return kept;
 }
 
-/// Bytes per element of all that a pair and its verification (or its figures) hold, by a small one, and of the stream.
+/// The bytes per element that a pair, its verification and the stream of gradients take, measured with a small pair.
 double bytes_per_element(const MethodSpec& method, std::uint64_t seed, index_t stream) {
   constexpr index_t elements = index_t{1} << 16;
   OneRank loop(remembering(method), layer_like(elements), seed);
   return (stream > 1 ? 3 : 1) * sizeof(float) + 2 * static_cast<double>(loop.bytes()) / static_cast<double>(elements);
 }
 
-/// One case: `phase` is timed, the other half of the pair runs untimed before or after it.
+/// Runs one case: `phase` is timed, and the other half of the pair runs untimed before or after it.
 void run(benchmark::State& state, Session& session, report::Row row, const MethodSpec& method, const std::string& phase,
          const Input& input) {
   const auto& exec = session.exec;
   const auto gradient = session.gradient(input);
   OneRank loop(method, input.layout, session.options.seed);
-  KeptState start;  // of the last call, whose answer is checked
+  KeptState start;  // before the last call, whose answer is checked
   benchmark::IterationCount calls = 0;
   const auto before = [&] {
     session.next_gradient();
     loop.forget(exec);
-    if (++calls > state.max_iterations && !loop.has_memory()) start.keep(exec, loop);  // after the untimed call
+    if (++calls > state.max_iterations && !loop.has_memory()) start.keep(exec, loop);  // one more call came first
     if (phase == "decompress") loop.compress(exec, gradient);
     loop.take_exchange_seconds();
   };
@@ -96,7 +98,7 @@ void run(benchmark::State& state, Session& session, report::Row row, const Metho
         .set("allocations", found.allocations)
         .set("nmse", found.nmse);
   }
-  // declared for the default feedback alone
+  // the passes are declared only for the default feedback
   const double passes = phase == "compress" && feedback == info.feedback ? info.passes : 0.0;
   finish_case(session, row, phase, input, passes, times);
 }

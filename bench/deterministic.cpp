@@ -13,7 +13,7 @@ namespace {
 
 std::atomic<index_t> counted{0};
 
-/// `crc` continued with `bytes` bytes of the device.
+/// Continues `crc` with `bytes` bytes of device memory.
 std::uint32_t checksum(const Exec& exec, const void* data, index_t bytes, std::uint32_t crc) {
   if (bytes == 0) return crc;
   const Span<const std::uint8_t> device(static_cast<const std::uint8_t*>(data), static_cast<std::size_t>(bytes));

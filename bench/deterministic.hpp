@@ -1,5 +1,5 @@
 #pragma once
-// Figures of a method that depend on no clock: the same in every run, for any number of threads.
+// Figures of a method that depend on no clock. They are the same in every run, with any number of threads.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -9,18 +9,18 @@
 namespace gradcomp::bench {
 
 struct Deterministic {
-  std::uint32_t payload = 0;  ///< CRC-32 of the messages of all rounds, one after the other, headers included
+  std::uint32_t payload = 0;  ///< CRC-32 of the messages of all rounds, in order, headers included
   std::uint32_t decoded = 0;  ///< CRC-32 of the decoded gradient, float by float, little endian
   double nmse = 0;            ///< |decoded - gradient|^2 / |gradient|^2 of the first step, 0 for a gradient of zeros
-  index_t allocations = 0;    ///< of Kokkos, within the phase, in the third step
+  index_t allocations = 0;    ///< allocations by Kokkos in the phase of the third step
 };
 
-/// Allocations of Kokkos within `work`. A profiling tool that listens to them hears none of these.
+/// The number of allocations by Kokkos in `work`. Profiling tools do not see these allocations.
 index_t count_allocations(const std::function<void()>& work);
 
-/// Three untimed steps of a fresh loop on the same gradient, without what the step before left in a feedback's memory:
-/// checksums and error of the first, allocations of the third, which is the steady state. `phase`: compress, decompress
-/// or pair; under callgrind its instructions in the third step are counted as `name`.
+/// Makes three untimed steps of a new loop on the same gradient, each with an empty memory of feedback. The first gives
+/// checksums and error; the third, which is like all later steps, gives the allocations. `phase`: compress, decompress
+/// or pair. Under callgrind, its instructions in the third step are counted as `name`.
 Deterministic deterministic(const Exec& exec, const MethodSpec& method, const Layout& layout,
                             const Span<const float>& gradient, std::uint64_t seed, const std::string& phase,
                             const std::string& name);

@@ -8,7 +8,7 @@
 namespace gradcomp::bench {
 namespace {
 
-/// SplitMix64 (Steele et al. 2014): input data only; methods draw from Threefry.
+/// SplitMix64 (Steele et al. 2014), only for input data; methods draw from Threefry.
 KOKKOS_INLINE_FUNCTION std::uint64_t split_mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

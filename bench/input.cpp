@@ -13,7 +13,7 @@
 namespace gradcomp::bench {
 namespace {
 
-/// `paths`: one, or those of a stream with + between them.
+/// `paths`: one path, or the paths of a stream with '+' between them.
 Input read_input(const std::string& paths) {
   Input input;
   std::vector<std::vector<float>> recorded;
@@ -21,8 +21,8 @@ Input read_input(const std::string& paths) {
   for (const std::string& path : split_words(paths, '+')) {
     require(path.ends_with(".npy"), "--data '{}' is not known; allowed: laplace and paths of .npy files", path);
     data::NpyArray array = data::as_gradient(path, data::read_npy(path));
-    require(recorded.empty() || array.shape == shape, "'{}' has the shape {}, the first of its stream {}", path,
-            fmt::join(array.shape, "x"), fmt::join(shape, "x"));
+    require(recorded.empty() || array.shape == shape, "'{}' has the shape {}; the first file of its stream has {}",
+            path, fmt::join(array.shape, "x"), fmt::join(shape, "x"));
     if (recorded.empty()) input.data = std::filesystem::path(path).stem().string();
     shape = array.shape;
     recorded.push_back(std::move(array.values));
@@ -47,7 +47,8 @@ std::vector<Input> make_inputs(const BenchOptions& options) {
   }
   std::set<std::string> names;
   for (const auto& input : inputs)
-    require(names.insert(input.name()).second, "input {} is given twice; every size and file once", input.name());
+    require(names.insert(input.name()).second, "input {} is given twice; allowed: every size and file once",
+            input.name());
   return inputs;
 }
 

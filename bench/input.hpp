@@ -1,5 +1,5 @@
 #pragma once
-// What cases read: synthetic gradients of the sizes asked for, and gradients from files.
+// The inputs of cases: synthetic gradients of given sizes, and gradients from files.
 #include <string>
 #include <vector>
 
@@ -10,21 +10,22 @@
 namespace gradcomp::bench {
 
 struct Input {
-  std::string data;  ///< "laplace", or the name of a file without its folder and ending
+  std::string data;  ///< "laplace", or the name of a file without folder and extension
   index_t elements = 0;
-  Layout layout;                           ///< a synthetic gradient and a vector are cut as layer_like() does
-  GradientStream::Recorded recorded = {};  ///< of files, on the host; none of a synthetic gradient
+  Layout layout;                           ///< that of layer_like() for synthetic gradients and vectors
+  GradientStream::Recorded recorded = {};  ///< the contents of files, on the host; null for a synthetic gradient
 
-  /// What tells its cases apart: "65536", "269722/step_100"; of a stream of files, its first.
+  /// The part of the names of cases that differs between inputs: "65536" or "269722/step_100" (for a stream of files,
+  /// the first of them).
   std::string name() const;
 };
 
-/// Synthetic inputs first, in the order of options.sizes; then the files, each one input, or several with + between
-/// them one stream. Throws Error for a file that cannot be read, is empty or holds values that are not finite, for
-/// files of a stream that differ in shape, and for two inputs of the same name.
+/// The synthetic inputs, in the order of options.sizes, and then the files; files with '+' between them are one stream.
+/// Throws Error for a file that cannot be read, is empty or holds values that are not finite, for files of a stream
+/// with different shapes, and for two inputs with the same name.
 std::vector<Input> make_inputs(const BenchOptions& options);
 
-/// Its gradients on the device, `length` at most; `seed` is of synthetic ones.
+/// At most `length` gradients of the input, on the device. `seed` is for synthetic gradients.
 GradientStream make_stream(const Exec& exec, const Input& input, std::uint64_t seed, index_t length);
 
 }  // namespace gradcomp::bench

@@ -1,4 +1,4 @@
-// The three products of PowerSGD, rank 4, against loops over rows and columns in double.
+// The three products of PowerSGD with rank 4, compared with loops over rows and columns in double.
 #include <cmath>
 #include <memory>
 
@@ -12,7 +12,7 @@ namespace {
 constexpr int rank = 4;
 constexpr float share = 0.5f;
 
-/// A matrix that the plan factors, and where its factors lie: P [rank][rows], Q [rank][columns].
+/// A matrix that the plan factors, and where its factors are: P [rank][rows], Q [rank][columns].
 struct Matrix {
   std::size_t first, rows, columns, rank, p, q;
 };
@@ -49,7 +49,7 @@ struct Factors {
   std::vector<Segment> dense_segments;
 };
 
-/// A sum of products and of their magnitudes.
+/// A sum of products, and the sum of their magnitudes.
 struct Sum {
   double value = 0, size = 0;
   void add(double x, double y) {
@@ -99,7 +99,7 @@ Kernel project_back(const KernelInput& input) {
   return {1, work, check, {}};
 }
 
-/// The elements of dense segments come from the first touch, ahead of the timed calls.
+/// project() reads the elements of dense segments before the timed calls.
 Kernel reconstruct(const KernelInput& input) {
   const auto own = std::make_shared<const Factors>(input);
   own->project();

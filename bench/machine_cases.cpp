@@ -1,4 +1,4 @@
-// What this machine allows: reading, copying and combining arrays, and multiplying matrices.
+// The limits of this machine: reading, copying and combining arrays, and multiplying matrices.
 #include "case.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/kernels/linear_algebra/blas.hpp"
@@ -14,14 +14,14 @@ void copy(const Exec& exec, const Span<const float>& from, const Vector<float>& 
       KOKKOS_LAMBDA(const index_t i) { to(i) = from(i); });
 }
 
-/// to = b + s c, as STREAM's (McCalpin 1995).
+/// to = b + s c, the triad of STREAM (McCalpin 1995).
 void triad(const Exec& exec, const Span<const float>& b, const Vector<float>& c, const Vector<float>& to) {
   Kokkos::parallel_for(
       "gradcomp::bench::triad", IndexRange(exec, 0, static_cast<index_t>(b.size())),
       KOKKOS_LAMBDA(const index_t i) { to(i) = b(i) + triad_scale * c(i); });
 }
 
-/// Elements of `to` that are not `expected`(i).
+/// The number of elements of `to` that are not expected(i).
 template <class Expected>
 index_t count_wrong(const Exec& exec, const Vector<float>& to, const Expected& expected) {
   index_t wrong = 0;
@@ -53,7 +53,7 @@ void run_copy(benchmark::State& state, Session& session, report::Row row, const 
 void run_triad(benchmark::State& state, Session& session, report::Row row, const Input& input) {
   const auto gradient = session.gradient(input);
   const Vector<float> c("gradcomp::bench::c", gradient.size()), to("gradcomp::bench::to", gradient.size());
-  Kokkos::deep_copy(session.exec, c, 2.0f);  // a power of two: b + 1 is rounded once, with or without contraction
+  Kokkos::deep_copy(session.exec, c, 2.0f);  // a power of two, so that b + 1 is rounded once, also without contraction
   const auto times = sample(state, session, gradient, [] {}, [&] { return triad(session.exec, gradient, c, to), 0.0; });
   const index_t wrong =
       count_wrong(session.exec, to, KOKKOS_LAMBDA(const index_t i) { return gradient(i) + 2.0f * triad_scale; });
@@ -61,7 +61,8 @@ void run_triad(benchmark::State& state, Session& session, report::Row row, const
   finish_case(session, std::move(row), "triad", input, 3, times);
 }
 
-/// 2 n^3 operations of a product of n x n matrices at the peak rate; the product that is checked is a small one.
+/// The time of 2 n^3 operations, a product of n x n matrices with n = 1024, at the peak rate. A small product is
+/// checked.
 void run_sgemm(benchmark::State& state, Session& session, report::Row row) {
   constexpr index_t n = 64;
   Vector<float> a("gradcomp::bench::a", n * n), c("gradcomp::bench::c", n * n);

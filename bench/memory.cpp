@@ -14,7 +14,7 @@ constexpr double usable_share = 0.9;
 
 [[maybe_unused]] double host_bytes() {
   double bytes = std::numeric_limits<double>::max();
-  std::ifstream limit("/sys/fs/cgroup/memory.max");  // of version 2; "max" where there is none
+  std::ifstream limit("/sys/fs/cgroup/memory.max");  // of control groups, version 2; "max" means no limit
   double value = 0;
   if (limit >> value) bytes = value;
   std::ifstream file("/proc/meminfo");

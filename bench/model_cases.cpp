@@ -1,5 +1,5 @@
-// The arithmetic that communication competes with: forward and backward of a model, beside the sgemm peak of the
-// machine.
+// The computation that communication competes with: forward and backward of a model, compared with the sgemm peak of
+// the machine.
 #include <cmath>
 
 #include "case.hpp"
@@ -15,9 +15,9 @@ namespace {
 /// A model and the batches that it trains on.
 struct Workload {
   const char* name;
-  int samples;  ///< of a batch: images, sequences
+  int samples;  ///< images or sequences of a batch
   InputShape input;
-  bool quick = false;  ///< its step takes some 100 ms, not seconds
+  bool quick = false;  ///< a step takes about 100 ms, and not seconds
 };
 
 const Workload workloads[] = {
@@ -32,7 +32,7 @@ const Workload workloads[] = {
     {"frames_lstm_2x128", 128, {InputShape::Kind::frames, 0, 0, 0, 50, 40, 12}},
 };
 
-/// `count` numbers below `classes`, in an order without a pattern that a cache would see.
+/// `count` numbers below `classes`, in an order without a pattern from which a cache would profit.
 Vector<std::int32_t> labels_below(index_t classes, index_t count) {
   const Vector<std::int32_t> labels("gradcomp::bench::labels", static_cast<std::size_t>(count));
   const auto host = Kokkos::create_mirror_view(labels);
@@ -55,7 +55,7 @@ void run_train_step(benchmark::State& state, Session& session, report::Row row, 
   Kokkos::deep_copy(parameters, initial);
   Kokkos::deep_copy(statistics, initial_statistics);
   const index_t elements = texts ? 0 : workload.samples * model->image_size();
-  const index_t units = texts ? workload.samples * input.length : workload.samples;  // that step_flops() counts
+  const index_t units = texts ? workload.samples * input.length : workload.samples;  // the units of step_flops()
   const auto images = laplace_gradient(session.exec, elements, session.options.seed);
   const auto labels = labels_below(input.classes, units), tokens = texts ? labels : Vector<std::int32_t>();
 

@@ -7,7 +7,7 @@
 namespace gradcomp::bench {
 namespace {
 
-/// A number of the row, "-" where it has none.
+/// A number of the row, or "-" if it has none.
 std::string cell(const report::Json& row, const char* key, double scale = 1) {
   const auto found = row.find(key);
   if (found == row.end() || !found->is_number()) return "-";
@@ -41,7 +41,7 @@ void Reporter::ReportRuns(const std::vector<Run>& runs) {
     if (run.skipped == benchmark::internal::NotSkipped) continue;
     fmt::print("{:<{}} FAILED: {}\n", run.run_name.function_name, m_width, run.skip_message);
   }
-  // A case that passed the last of its rounds has just left its row.
+  // A case that passed its last round has added its row.
   for (; m_rows < m_session.rows.size(); ++m_rows) fmt::print("{}", line(m_session.rows[m_rows].json(), m_width));
   std::fflush(stdout);
   m_bar.advance();

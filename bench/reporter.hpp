@@ -1,5 +1,5 @@
 #pragma once
-// What the terminal shows: a progress bar, and a line per case as it ends.
+// The output on the terminal: a progress bar, and a line for each case that ends.
 #include <benchmark/benchmark.h>
 
 #include "case.hpp"
@@ -9,7 +9,7 @@ namespace gradcomp::bench {
 
 class Reporter final : public benchmark::BenchmarkReporter {
  public:
-  /// `runs` of cases will come, the longest of whose names has `width` letters. Rows are read from the session.
+  /// `runs`: the number of runs. `width`: the length of the longest name of a case. Rows are read from the session.
   Reporter(const Session& session, std::size_t runs, std::size_t width);
 
   bool ReportContext(const Context& context) override;
@@ -19,7 +19,7 @@ class Reporter final : public benchmark::BenchmarkReporter {
  private:
   const Session& m_session;
   std::size_t m_runs, m_width;
-  std::size_t m_rows = 0;  ///< shown so far
+  std::size_t m_rows = 0;  ///< rows that were shown
   report::ProgressBar m_bar;
 };
 

@@ -1,4 +1,4 @@
-// The Hadamard rotation of buckets and its inverse.
+// The Hadamard rotation of groups of elements, and its inverse.
 #include <cmath>
 #include <memory>
 
@@ -12,7 +12,8 @@ namespace {
 constexpr index_t segment = 0, rotated_length = 4096;
 constexpr std::int64_t step = 0;
 
-/// The definition for every bucket: random signs, then the transform by butterflies of pairs, in double.
+/// The check follows the definition for every group: random signs, then the transform by butterflies of pairs, in
+/// double.
 Kernel rotate(const KernelInput& input) {
   const auto own = std::make_shared<const kernels::Rotation>(Layout::flat(input.count()), rotated_length);
   const Tally non_finite;
@@ -52,7 +53,7 @@ Kernel rotate(const KernelInput& input) {
   return {2, work, check, {}};
 }
 
-/// Back from the rotation: a again, padded, times P in units of the work array.
+/// The check: rotating back gives a again, padded and multiplied by P, in units of the work array.
 Kernel rotate_back(const KernelInput& input) {
   const auto own = std::make_shared<const kernels::Rotation>(Layout::flat(input.count()), rotated_length);
   const Tally non_finite;

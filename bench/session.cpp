@@ -1,4 +1,4 @@
-// What the session lends to its cases: the gradient, the read probe, cold caches, memory.
+// What the session provides for its cases: gradients, the read probe, cold caches and memory.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -9,14 +9,14 @@
 namespace gradcomp::bench {
 namespace {
 
-constexpr index_t unknown_cache = index_t{1} << 28;  ///< bytes to write where the system says nothing of its caches
+constexpr index_t unknown_cache = index_t{1} << 28;  ///< bytes to write if the sizes of caches are unknown
 
 }  // namespace
 
 Span<const float> Session::gradient(const Input& input) {
   if (m_held != input.name()) {
     m_held.clear();
-    m_stream = {};  // before the new one: two of the largest may not fit
+    m_stream = {};  // freed before the new stream is made: two of the largest may not fit
     m_stream = make_stream(exec, input, options.seed, options.stream);
     m_probe = std::make_unique<ReadProbe>(input.elements);
     m_held = input.name();

@@ -1,4 +1,4 @@
-// One bit per element, and its sum.
+// Kernels of sign methods: writing one bit per element, and adding the decoded signs.
 #include <memory>
 
 #include "gradcomp/kernels/pack/signs.hpp"
@@ -11,7 +11,7 @@ constexpr float add_weight = 0.5f;
 
 using Words = Vector<std::uint32_t>;
 
-/// The arrays of both sign kernels; the words are written.
+/// The arrays of both sign kernels, with the words already written.
 struct Signs {
   explicit Signs(const KernelInput& input)
       : pieces({{0, input.count()}}), words("gradcomp::bench::words", static_cast<std::size_t>(pieces.words())) {
@@ -26,7 +26,8 @@ struct Signs {
   Tally non_finite;
 };
 
-/// The bit of element i of n as signs.hpp lays it out: vertical in whole blocks of 1024, horizontal behind them.
+/// The bit of element i of n, by the layout that signs.hpp describes: vertical in whole blocks of 1024, horizontal
+/// behind them.
 bool sign_bit(const std::vector<std::uint32_t>& words, std::size_t i, std::size_t n) {
   if (i >= n / 1024 * 1024) return (words[i / 32] >> (i % 32) & 1u) != 0;
   return (words[i / 1024 * 32 + i % 32] >> (i % 1024 / 32) & 1u) != 0;

@@ -1,4 +1,4 @@
-// The count sketch of a vector and the estimates from it.
+// The count sketch of a vector, and the estimates from it.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -11,7 +11,7 @@ namespace gradcomp::bench {
 namespace {
 
 constexpr int rows = 5;
-constexpr index_t sketched = 0;  ///< segment
+constexpr index_t sketched = 0;  ///< id of the segment
 
 index_t table_columns(index_t count) { return kernels::sketch_block * std::max<index_t>(1, count / 320); }
 
@@ -25,7 +25,7 @@ struct Sketched {
     sketch.hash(input.exec, input.seed, sketched);
     sketch.sketch(input.exec, input.gradient.data(), table);
   }
-  /// Cell and sign of element i in a row, by the definition.
+  /// The cell and the sign of element i in a row, by the definition.
   std::pair<std::size_t, float> cell(int row, std::size_t i) const {
     const Array4 bits = threefry4x32_12(
         stream_key(input.seed, sketched, 0, every_rank),
@@ -41,7 +41,7 @@ struct Sketched {
   Vector<float> table, estimates;
 };
 
-/// The hashes are drawn already: they are not part of the case.
+/// The hashes were drawn before, and are not part of the case.
 Kernel sketch(const KernelInput& input) {
   const auto own = std::make_shared<const Sketched>(input);
   const auto work = [=] { own->sketch.sketch(input.exec, input.gradient.data(), own->table); };

@@ -1,4 +1,4 @@
-// What thresholds are found from: the statistics of a first pass, counts above thresholds.
+// Kernels for finding thresholds: the statistics of a first pass, and counts above thresholds.
 #include <algorithm>
 #include <cmath>
 #include <memory>

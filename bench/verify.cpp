@@ -30,7 +30,7 @@ void verify_something_decoded(const Exec& exec, const Span<const float>& gradien
   require(sent != nowhere || given == nowhere, "wrong answer: nothing was decoded");
 }
 
-/// Signs leave no residual that could be added up with.
+/// Methods of signs leave no residual, so only the form of the decoded values is checked.
 void verify_signs(const Exec& exec, const Span<const float>& decoded) {
   const index_t wrong = first_bad(
       exec, static_cast<index_t>(decoded.size()),
@@ -56,7 +56,8 @@ void KeptState::keep(const Exec& exec, OneRank& loop) {
 
 void KeptState::restore(OneRank& loop) const {
   const Memories memories = loop.sender().state().memories();
-  require(memories.size() == m_bytes.size(), "{} memories, {} were kept", memories.size(), m_bytes.size());
+  require(memories.size() == m_bytes.size(), "the method has {} memories, but {} were kept", memories.size(),
+          m_bytes.size());
   for (std::size_t m = 0; m < m_bytes.size(); ++m) {
     const auto& kept = m_bytes[m];
     auto* const data = static_cast<std::byte*>(memories[m].data);
@@ -78,8 +79,8 @@ MethodSpec remembering(const MethodSpec& method) {
 
 void verify_identity(const Exec& exec, const Span<const float>& gradient, const Span<const float>& decoded,
                      const Span<const float>& memory) {
-  // memory = fl(a - decoded) is within half an ulp of a - decoded, and so is the sum here; comparisons are written so
-  // that NaN fails them.
+  // memory = fl(a - decoded) differs from a - decoded by at most half a unit in the last place, and so does the sum
+  // here. The comparison is written so that NaN fails it.
   const index_t wrong = first_bad(
       exec, static_cast<index_t>(gradient.size()), KOKKOS_LAMBDA(const index_t i) {
         const double difference = static_cast<double>(decoded(i)) + static_cast<double>(memory(i)) - gradient(i);
@@ -102,7 +103,7 @@ void verify_identity(const Exec& exec, const Span<const float>& gradient, const 
 void verify(const Exec& exec, const OneRank& timed, const MethodSpec& method, const Layout& layout,
             const Span<const float>& gradient, std::uint64_t seed, const KeptState& start) {
   const Span<const float> decoded(timed.out().data(), timed.out().size());
-  // a constant threshold may be above all of a gradient
+  // a constant threshold may exceed all elements of a gradient
   if (method.compressor->info().scale_free) verify_something_decoded(exec, gradient, decoded);
   if (timed.has_memory()) return verify_identity(exec, gradient, decoded, timed.memory());
   if (method.compressor->info().property == Info::Property::sign) verify_signs(exec, decoded);
@@ -114,7 +115,7 @@ void verify(const Exec& exec, const OneRank& timed, const MethodSpec& method, co
     loop->decompress(exec);
     return loop;
   };
-  if (method.compressor->info().takes("residual")) {  // another run: feedback may scale what is decoded
+  if (method.compressor->info().takes("residual")) {  // another run, since feedback may scale what is decoded
     const auto fed_back = run(remembering(method), nullptr);
     verify_identity(exec, gradient, Span<const float>(fed_back->out().data(), fed_back->out().size()),
                     fed_back->memory());

@@ -1,37 +1,38 @@
 #pragma once
-// Answers are checked outside the timed region; a wrong one fails the case and the program.
+// Checks of answers, outside of timed code. A wrong answer fails the case and the program.
 #include <vector>
 
 #include "gradcomp/exchange/one_rank.hpp"
 
 namespace gradcomp::bench {
 
-/// The method with error feedback from a residual, whatever its default is, because the residual identity is what tells
-/// a right answer of any method; as it is where it takes none.
+/// The method with feedback=residual, because the residual identity shows for every method whether an answer is right.
+/// A method that cannot have it is returned unchanged.
 MethodSpec remembering(const MethodSpec& method);
 
-/// What a method remembers of its own between steps (warm-started factors, thresholds), at one moment.
+/// The memories of a compressor itself (factors of the last step, thresholds) at one moment.
 class KeptState {
  public:
   void keep(const Exec& exec, OneRank& loop);
-  /// Gives it to another loop of the same method and layout.
+  /// Copies the memories to another loop with the same method and layout. Throws Error if there are not as many.
   void restore(OneRank& loop) const;
 
  private:
   std::vector<std::vector<std::byte>> m_bytes;
 };
 
-/// Checks `timed`, whose last compress() and decompress() began from an empty memory:
-///  - what was decoded and what stayed behind add up to the gradient (residual identity), on `timed` itself where it
-///    has a memory, otherwise on a second loop with one;
-///  - a loop without memory decoded the same bits as a second loop that starts from the same state (same input, same
-///    keys), which `start` has of the moment before that compress();
-///  - something was decoded at all, and all of it is finite.
-/// Throws Error that says which element is wrong.
+/// Checks `timed`, whose last compress() and decompress() began with an empty memory of feedback:
+///  - the decoded gradient and the residual add up to the gradient (residual identity), in `timed` itself if it has a
+///    residual, otherwise in a second loop that has one;
+///  - a loop without a residual decoded the same bits as a second loop that starts from the same memories (with the
+///  same
+///    input and keys); `start` holds those from before the last compress();
+///  - something was decoded (unless the method has a constant threshold), and all of it is finite.
+/// Throws Error that says what is wrong, and for which element.
 void verify(const Exec& exec, const OneRank& timed, const MethodSpec& method, const Layout& layout,
             const Span<const float>& gradient, std::uint64_t seed, const KeptState& start);
 
-/// The identity alone: a == decoded + memory up to the rounding of the subtraction.
+/// Only the identity: a == decoded + memory, up to the rounding of the subtraction. Throws Error if it does not hold.
 void verify_identity(const Exec& exec, const Span<const float>& gradient, const Span<const float>& decoded,
                      const Span<const float>& memory);
 

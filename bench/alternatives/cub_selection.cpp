@@ -99,8 +99,7 @@ void CubThreshold::run() {
 
 std::vector<int> CubThreshold::kept() const {
   const auto count = static_cast<std::size_t>(to_host(m_exec, m_count, 1)[0]);
-  require(count <= m_values.size(), "{} entries reach the threshold, more than the {} that have room", count,
-          m_values.size());
+  require(count <= m_values.size(), "{} entries reach the threshold; allowed: at most {}", count, m_values.size());
   return to_host(m_exec, m_indices, count);
 }
 

@@ -1,22 +1,23 @@
 #pragma once
-// What a user of NVIDIA's CUB would write instead of a sparsifier: select above a given threshold, and sort by
-// magnitude. Only in CUDA builds. Elements are counted in int, as CUB's examples do: at most 2^31 - 1.
+// What a user of CUB, NVIDIA's library of parallel primitives, would write instead of a sparsifier: a selection above a
+// given threshold, and a sort by magnitude. Only in CUDA builds. Elements are counted with int, as in CUB's examples:
+// there may be at most 2^31 - 1.
 #include <vector>
 
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp::bench {
 
-/// CUB's version, as 3.0.1: 300001.
+/// The version of CUB as a number: 3.0.1 is 300001.
 int cub_version();
 
 /// Indices and values of all |x| >= threshold, by cub::DeviceSelect::If and a gather of the values.
 class CubThreshold {
  public:
-  /// `capacity`: the most entries whose values are gathered.
+  /// `capacity`: the largest number of entries whose values are gathered.
   CubThreshold(const Exec& exec, const Span<const float>& gradient, float threshold, index_t capacity);
   void run();
-  /// The indices that the last run kept, on the host.
+  /// The indices that the last run kept, on the host. Throws Error if there are more than `capacity`.
   std::vector<int> kept() const;
 
  private:

@@ -47,7 +47,7 @@ def test_links_take_turns_and_all_have_as_many_steps(tmp_path):
      "--steps 12 is not allowed with the 2 links of --link 1Gbit/s,2Gbit/s; allowed: multiples of 10"),
     (("--link", "1Gbit/s,2Gbit/s", "--steps", 12, "--block", 2, "--target", "perplexity=60"),
      "--target is not allowed with the several links of --link"),
-    (("--link", "1Gbit/s,fast"), "is not allowed; it is RATE,...[,LATENCY]"),
+    (("--link", "1Gbit/s,fast"), "is not allowed; allowed: RATE,...[,LATENCY]"),
     (("--link", "1Gbit/s,1Gbit/s"), "is given twice"),
     (("--quality-tolerance", 0.06), "a number in [0, 0.05]"),
     (("--seed", 999999999, "--seeds", 2), "are those of --tune"),

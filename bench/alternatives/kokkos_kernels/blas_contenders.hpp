@@ -1,12 +1,12 @@
 #pragma once
-// The operations through a library with the interface of BLAS, one call a matrix: a Library brings
+// The operations with a library that has the interface of BLAS, with one call per matrix. A Library provides
 //   sum                                       its routine for y += x
-//   static std::string name(routine)          as tables show it, e.g. "CBLAS sgemm"
-//   static std::string routine(routine)       the same without the library's name
+//   static std::string name(routine)          as tables show it, such as "CBLAS sgemm"
+//   static std::string routine(routine)       the same without the name of the library
 //   static gemv(exec, transposed, rows, columns, a, x, y)           y = A x or A^T x, A row-major
 //   static gemm(exec, transposed, rows, columns, inner, a, b, c)    C = A B or A B^T, all row-major
 //   static axpy(exec, x, y)                                         y += x
-//   static float nrm2(exec, x), dot(exec, x)                        the latter of x with itself
+//   static float nrm2(exec, x), dot(exec, x)                        L2 norm; product of x with itself
 #include <cmath>
 
 #include "contender.hpp"
@@ -14,7 +14,7 @@
 
 namespace gradcomp::bench {
 
-/// P = M Q, where M's elements begin at `data`.
+/// P = M Q, with the elements of all M at `data`.
 template <class Library>
 void multiply(const Bucket& bucket, const float* data, const Vector<float>& p) {
   for (const auto& m : bucket.matrices) {

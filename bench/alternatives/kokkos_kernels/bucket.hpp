@@ -1,6 +1,6 @@
 #pragma once
-// What the contenders of gradcomp-bench-kokkos-kernels work on: the gradient of a model as one bucket of many matrices,
-// random factors, and plain loops in double that tell whether an answer is right.
+// The data of the contenders of gradcomp-bench-kokkos-kernels: a gradient with the tensors of a model as one bucket of
+// many matrices, random factors, and plain loops in double that check the answers.
 #include <string>
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace gradcomp::bench {
 
-/// A matrix of the bucket, row-major, and where its factors lie, column after column.
+/// A row-major matrix of the bucket, and where its factors are, which are stored column after column.
 struct BucketMatrix {
   index_t first;  ///< element of the bucket at row 0, column 0
   int rows, columns, rank;
@@ -23,14 +23,14 @@ struct Bucket {
   Layout layout;
   kernels::LowRankPlan plan;
   Vector<float> gradient;
-  Vector<float> p, q;  ///< random factors, what the operations are given
+  Vector<float> p, q;  ///< random factors, the inputs of the operations
   std::vector<BucketMatrix> matrices;
   Vector<BucketMatrix> matrices_on_device;
 
   Vector<float> room_for_p() const;
   Vector<float> room_for_q() const;
 
-  // Throw Error unless the answer is right.
+  // These throw Error if the answer is wrong.
   void check_project(const Vector<float>& got, double factor) const;  ///< P = factor M Q
   void check_project_back(const Vector<float>& got) const;            ///< Q = M^T P
   void check_orthonormal(const Vector<float>& got) const;             ///< orthonormal columns that span those of P

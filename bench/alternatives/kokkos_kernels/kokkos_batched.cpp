@@ -16,7 +16,7 @@ using Team = Kokkos::TeamPolicy<Exec>;
 template <class T, class Layout = Kokkos::LayoutRight>
 using Matrix = Kokkos::View<T**, Layout, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-/// P^T = Q^T M^T, a work item a matrix.
+/// P^T = Q^T M^T, with one work item per matrix.
 void project_serial(const Bucket& bucket, const Vector<float>& out) {
   const auto matrices = bucket.matrices_on_device;
   const Span<const float> gradient = bucket.gradient, q = bucket.q;
@@ -31,7 +31,7 @@ void project_serial(const Bucket& bucket, const Vector<float>& out) {
       });
 }
 
-/// The same, a team a matrix.
+/// The same, with one team per matrix.
 void project_team(const Bucket& bucket, const Vector<float>& out) {
   const auto matrices = bucket.matrices_on_device;
   const Span<const float> gradient = bucket.gradient, q = bucket.q;
@@ -46,7 +46,7 @@ void project_team(const Bucket& bucket, const Vector<float>& out) {
       });
 }
 
-/// Q^T = P^T M, a work item a matrix.
+/// Q^T = P^T M, with one work item per matrix.
 void project_back_serial(const Bucket& bucket, const Vector<float>& out) {
   const auto matrices = bucket.matrices_on_device;
   const Span<const float> gradient = bucket.gradient, p = bucket.p;
@@ -61,7 +61,7 @@ void project_back_serial(const Bucket& bucket, const Vector<float>& out) {
       });
 }
 
-/// The same, a team a matrix.
+/// The same, with one team per matrix.
 void project_back_team(const Bucket& bucket, const Vector<float>& out) {
   const auto matrices = bucket.matrices_on_device;
   const Span<const float> gradient = bucket.gradient, p = bucket.p;
@@ -76,9 +76,9 @@ void project_back_team(const Bucket& bucket, const Vector<float>& out) {
       });
 }
 
-/// out = the thin Q of every `p` = Q R, which is overwritten: reflections, then these applied to columns of the
-/// identity. work: 2 x `most` floats a matrix. (TeamVectorQR counts its reflections by rows: of a tall matrix it leaves
-/// the arrays.)
+/// out = the thin Q of every P = Q R. The reflections overwrite `p`; then they are applied to columns of the identity.
+/// `work` has 2 x `most` floats per matrix. (TeamVectorQR cannot be used: it makes as many reflections as there are
+/// rows, and so leaves the arrays of a tall matrix.)
 void orthogonalise_serial(const Bucket& bucket, const Vector<float>& p, const Vector<float>& work, int most,
                           const Vector<float>& out) {
   const auto matrices = bucket.matrices_on_device;

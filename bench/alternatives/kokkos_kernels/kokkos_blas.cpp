@@ -28,7 +28,7 @@ struct KokkosBlasLibrary {
     KokkosBlas::gemv(exec, transposed ? "T" : "N", 1.0f, RowMajor(a, rows, columns),
                      elements(x, transposed ? rows : columns), 0.0f, elements(y, transposed ? columns : rows));
   }
-  /// By the door of the suite, which knows which of its short cuts to keep clear of.
+  /// Calls our gemm(), which avoids two short cuts of KokkosBlas (blas_kokkos_kernels.cpp).
   static void gemm(const Exec& exec, bool transposed, int rows, int columns, int inner, const float* a, const float* b,
                    float* c) {
     kernels::gemm<float>(exec, Transpose::no, transposed ? Transpose::yes : Transpose::no, {rows, columns, inner}, 1,

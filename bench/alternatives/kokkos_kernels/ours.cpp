@@ -53,7 +53,7 @@ Contender orthogonalise(const SharedBucket& bucket, bool householder) {
           [=] { bucket->check_orthonormal(p); }};
 }
 
-/// The sums of squares that clipping needs; the factor that it clips with tells the norm.
+/// The sums of squares that clipping needs. The check finds the norm from the factor with which it clips.
 Contender norm(const SharedBucket& bucket) {
   const auto clip = std::make_shared<nn::NormClip>(bucket->layout.count());
   return {"norm",
@@ -63,7 +63,7 @@ Contender norm(const SharedBucket& bucket) {
           [=] {
             const Vector<float> one = kernels::zeroed<float>("gradcomp::bench::one", 1);
             Kokkos::deep_copy(bucket->exec, one, 1.0f);
-            constexpr double limit = 1e-6;  // below any norm here
+            constexpr double limit = 1e-6;  // below all norms that occur here
             clip->scale(bucket->exec, one, limit);
             float scale = 0;
             read_back(bucket->exec, Span<const float>(one), &scale, "gradcomp::bench::norm");

@@ -1,4 +1,4 @@
-// gradcomp-bench-kokkos-kernels: our kernels of low rank and of norms beside what one would write with Kokkos Kernels
+// gradcomp-bench-kokkos-kernels compares our low-rank and norm kernels with what one would write with Kokkos Kernels
 // and, on a host, with its BLAS. Every answer is verified.
 #include <algorithm>
 
@@ -31,11 +31,11 @@ std::vector<Contender> all_contenders(const SharedBucket& bucket) {
   return all;
 }
 
-/// Milliseconds of every contender, taken in turn so that what disturbs one disturbs all.
+/// The milliseconds of every contender. The contenders run in turn, so that a disturbance affects all of them.
 std::vector<std::vector<double>> times_ms(const Exec& exec, const std::vector<Contender>& contenders, int samples) {
   std::vector<std::vector<double>> times(contenders.size());
   Stopwatch watch(exec);
-  for (int i = -3; i < samples; ++i) {  // three untimed
+  for (int i = -3; i < samples; ++i) {  // the first three calls are not counted
     for (std::size_t c = 0; c < contenders.size(); ++c) {
       if (contenders[c].before) contenders[c].before();
       watch.start();
@@ -81,9 +81,9 @@ report::Json measure(const Options& options) {
 
 int main(int argc, char** argv) {
   gradcomp::bench::Options options;
-  CLI::App app("Times our kernels of low rank and of norms beside Kokkos Kernels and, on a host, its BLAS.",
+  CLI::App app("Compares the times of our low-rank and norm kernels with Kokkos Kernels and, on a host, its BLAS.",
                "gradcomp-bench-kokkos-kernels");
-  app.add_option("--model", options.model, "whose tensors the gradient has")
+  app.add_option("--model", options.model, "the model whose tensors form the gradient")
       ->check(CLI::IsMember(gradcomp::nn::shape_names()))
       ->capture_default_str();
   app.add_option("--ranks", options.ranks, "ranks of the factors; with 1 the libraries multiply by vectors")

@@ -1,4 +1,5 @@
-// gradcomp-bench-cub: CUB's answers to what sparsifiers do, timed on the gradient of gradcomp-bench and verified.
+// gradcomp-bench-cub times CUB's selection and sorting, the alternatives to sparsifiers, on the gradient of
+// gradcomp-bench. Every answer is verified.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -22,9 +23,10 @@ struct Options {
   std::string output;
 };
 
-/// Throws Error unless `kept` are `expected` entries, each once, and no other is larger than the smallest of them.
+/// Throws Error unless `kept` has `expected` entries, all different, and no other entry is larger than the smallest of
+/// them.
 void require_largest(const std::vector<float>& values, std::vector<int> kept, std::size_t expected, const char* what) {
-  require(kept.size() == expected, "{} kept {} entries where {} belong", what, kept.size(), expected);
+  require(kept.size() == expected, "{} kept {} entries, expected {}", what, kept.size(), expected);
   std::vector<char> is_kept(values.size(), 0);
   for (const int i : kept) is_kept.at(static_cast<std::size_t>(i)) = 1;
   float smallest = HUGE_VALF, largest_left = 0;
@@ -42,7 +44,7 @@ report::Json timed(const Exec& exec, const std::string& name, index_t elements, 
                    const std::function<void()>& work) {
   std::vector<double> times;
   Stopwatch watch(exec);
-  for (int i = -3; i < samples; ++i) {  // three untimed
+  for (int i = -3; i < samples; ++i) {  // the first three calls are not counted
     watch.start();
     work();
     const double seconds = watch.stop();

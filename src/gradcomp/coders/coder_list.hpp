@@ -1,5 +1,5 @@
 #pragma once
-// The coders of one kind, in the order of their ids. A payload's header names a coder by its id, in four bits.
+// The coders of one kind, in the order of their ids. The header of a payload names a coder by its id, in four bits.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@ inline constexpr std::uint32_t largest_coder_id = 15;
 template <class Entry>
 class CoderList {
  public:
-  /// `kind`: "index coder", for error messages. Throws Error when an entry lacks a function, when its id is above 15,
-  /// or when two entries have the same id. The entries must outlive the list.
+  /// `kind`: "index coder" or "value coder", for error messages. Throws Error if an entry lacks a function, if its id
+  /// is above 15, or if two entries have the same id. The entries must outlive the list.
   CoderList(const std::vector<Entry>& entries, const char* kind) : m_kind(kind) {
     for (const Entry& entry : entries) m_coders.push_back(&entry);
     std::stable_sort(m_coders.begin(), m_coders.end(), [](const Entry* a, const Entry* b) { return a->id < b->id; });
@@ -34,7 +34,7 @@ class CoderList {
 
   auto begin() const { return m_coders.begin(); }
   auto end() const { return m_coders.end(); }
-  /// The one of the lowest id, which a header without flags names.
+  /// The coder with the lowest id. A header without flags names it.
   const Entry& front() const { return *m_coders.front(); }
 
   std::vector<std::string> names() const {
@@ -43,8 +43,8 @@ class CoderList {
     return names;
   }
 
-  /// Throws Error that says the nearest name, and lists all, when there is none. `others`: names that the caller
-  /// understands itself.
+  /// The coder called `name`. If there is none, throws Error with the nearest name and a list of all. `others`: further
+  /// names that the caller allows, for this list.
   const Entry& named(const std::string& name, const std::vector<std::string>& others = {}) const {
     for (const Entry* const coder : m_coders)
       if (coder->name == name) return *coder;
@@ -54,7 +54,8 @@ class CoderList {
         fmt::format("unknown {} '{}'; {}allowed: {}", m_kind, name, did_you_mean(name, known), fmt::join(known, ", ")));
   }
 
-  /// Throws Error that lists all when there is none: a payload is from another build, or damaged.
+  /// The coder with this id. If there is none, throws Error that lists all: the payload is from another build, or
+  /// damaged.
   const Entry& with_id(std::uint32_t id) const {
     for (const Entry* const coder : m_coders)
       if (coder->id == id) return *coder;

@@ -1,5 +1,6 @@
 #pragma once
-// Gaps between ascending indices, less one, the first counted from -1: what delta and rice write.
+// Gaps of ascending indices: the difference to the index before (to -1 for the first index), minus one. The coders
+// delta and rice write them.
 #include "gradcomp/coders/index_coding.hpp"
 
 namespace gradcomp::coders {
@@ -12,17 +13,17 @@ struct Gaps {
   }
 };
 
-/// Bytes of a LEB128 varint.
+/// Bytes of `value` as a LEB128 varint: 7 bits per byte, low bits first.
 KOKKOS_FORCEINLINE_FUNCTION int varint_bytes(std::uint32_t value) {
   return 1 + (value >= 1u << 7) + (value >= 1u << 14) + (value >= 1u << 21) + (value >= 1u << 28);
 }
 
-/// The sums over the gaps of the list. The first call of a list runs a kernel and waits for exec; later calls do not.
+/// The sums over the gaps of the list. The first call for a list runs a kernel and waits for exec; later calls do not.
 const GapSums& gap_sums(const Exec& exec, const IndexList& list);
 
-/// indices[i] = sum over j <= i of (gap(j) + 1), less one, plus quotients[i] 2^b where there are quotients (zeros
-/// before the one of entry i, that is quotients summed up to i). What exceeds 32 bits becomes 2^32 - 1, which no bucket
-/// has. `gaps` and `quotients` may be `indices`.
+/// indices[i] = sum over j <= i of (gaps(j) + 1), minus one. If `quotients` is not null, adds quotients[i] 2^b, where b
+/// is the width of `gaps` and quotients[i] is the sum of the quotients of entries 0 .. i. An index of more than 32 bits
+/// becomes 2^32 - 1, which is out of range in every bucket. `gaps` and `quotients` may be the array `indices`.
 void sum_gaps(const Exec& exec, const kernels::BitFields& gaps, const std::uint32_t* quotients, index_t kept,
               const Work& starts, std::uint32_t* indices);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Values of 2 bytes each, zero bytes to a multiple of 4: what f16 and bf16 are made of. Format: one of
-// kernels/quantise/casts.hpp.
+// The value coders f16 and bf16: 2 bytes per value, then zero bytes up to a multiple of 4. Format is one of the formats
+// in kernels/quantise/casts.hpp.
 #include <string>
 
 #include "gradcomp/coders/value_coder.hpp"
@@ -12,7 +12,7 @@ namespace gradcomp::coders {
 
 inline index_t halves_bytes(index_t kept) { return (kept + 1) / 2 * 4; }
 
-/// ValueCoderEntry::encode.
+/// ValueCoderEntry::encode. Clamps values to the largest number of the format.
 template <class Format>
 void encode_halves(const Exec& exec, const float* values, index_t kept, std::byte* section, float* decoded) {
   auto* const out = reinterpret_cast<std::uint16_t*>(section);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr index_t chunk_count(index_t symbols) { return (symbols + symbols_per_chunk - 1) / symbols_per_chunk; }
 
-/// Adds the symbols to `result`. A group of 32 chunks counts in team scratch first, as kernels/select/radix.cpp does.
+/// Counts the symbols in `result`. Each team first counts 32 chunks in its scratch, as in kernels/select/radix.cpp.
 void count_symbols(const Exec& exec, const std::uint8_t* symbols, index_t count, const Vector<std::uint64_t>& result) {
   using Policy = Kokkos::TeamPolicy<Exec>;
   using Scratch = Kokkos::View<std::uint32_t*, Exec::scratch_memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
@@ -30,7 +30,7 @@ void count_symbols(const Exec& exec, const std::uint8_t* symbols, index_t count,
         team.team_barrier();
         const auto size = static_cast<int>(left < per_group ? left : per_group);
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team, size), [&](int i) {
-          std::uint32_t& symbol = counts(symbols[begin + i]);  // nvcc: captured before the branch
+          std::uint32_t& symbol = counts(symbols[begin + i]);  // outside of the branch, as nvcc demands of a capture
           if constexpr (kernels::lanes_are_threads) {
             Kokkos::atomic_inc(&symbol);
           } else {
@@ -44,7 +44,7 @@ void count_symbols(const Exec& exec, const std::uint8_t* symbols, index_t count,
       });
 }
 
-/// ends[c] = words of chunks 0 .. c; returns those of all. Waits for exec.
+/// ends[c] = the number of words of chunks 0 .. c. Returns the number of words of all chunks. Waits for exec.
 index_t place_chunks(const Exec& exec, const std::uint8_t* symbols, index_t count, const Vector<std::uint32_t>& codes,
                      std::uint32_t* ends) {
   index_t total = 0;
@@ -89,8 +89,9 @@ void write_codes(const Exec& exec, const std::uint8_t* symbols, index_t count, c
       });
 }
 
-/// Chunks that are not what an encoder writes: ends out of order or range, bits that are no code, too few, too many, or
-/// not zero behind the last code. `max_length` = log2 of the table's entries. Waits for exec.
+/// Decodes all chunks, and returns how many an encoder cannot have written: the end is out of order or range, bits are
+/// no code, there are too few or too many bits, or bits behind the last code are not zero. `max_length` = log2 of the number
+/// of table entries. Waits for exec.
 index_t read_codes(const Exec& exec, const Vector<std::uint16_t>& table, int max_length, const std::uint32_t* ends,
                    const std::uint32_t* words, index_t word_count, index_t count, std::uint8_t* symbols) {
   index_t bad = 0;
@@ -124,11 +125,11 @@ index_t read_codes(const Exec& exec, const Vector<std::uint16_t>& table, int max
   return bad;
 }
 
-/// Fills the entries of every code; returns log2 of how many there are.
+/// Fills the entries of all codes. Returns log2 of the number of entries.
 int fill_table(const CodeLengths& lengths, std::vector<std::uint16_t>& table) {
   const auto codes = reversed_codes(lengths);
   const int max_length = *std::max_element(lengths.begin(), lengths.end());
-  std::fill_n(table.begin(), std::size_t{1} << max_length, std::uint16_t{0});  // a lone code leaves half of them
+  std::fill_n(table.begin(), std::size_t{1} << max_length, std::uint16_t{0});  // a single code fills only half of them
   for (std::size_t s = 0; s < 256; ++s) {
     if (lengths[s] == 0) continue;
     const auto entry = static_cast<std::uint16_t>(s | static_cast<std::size_t>(lengths[s]) << 8);
@@ -182,7 +183,8 @@ index_t HuffmanCoder::encode(const Exec& exec, const std::byte* symbols, index_t
 
 index_t HuffmanCoder::decode(const Exec& exec, const Span<const std::byte>& section, std::byte* symbols) {
   const auto size = static_cast<index_t>(section.size());
-  require(size > huffman_head_bytes && size % 4 == 0, "payload: {} bytes of Huffman codes, no possible length", size);
+  require(size > huffman_head_bytes && size % 4 == 0,
+          "payload: {} bytes of Huffman codes; allowed: a multiple of 4 above {}", size, huffman_head_bytes);
   read_back(exec, Span<const std::uint8_t>(reinterpret_cast<const std::uint8_t*>(section.data()), m_head.size()),
             m_head.data(), "gradcomp::coders::huffman_head");
   std::uint64_t number = 0;
@@ -194,7 +196,7 @@ index_t HuffmanCoder::decode(const Exec& exec, const Span<const std::byte>& sect
   require(words > 0, "payload: {} bytes are too few for the Huffman codes of {}", size, count);
   CodeLengths lengths{};
   for (std::size_t s = 0; s < 256; ++s) lengths[s] = m_head[8 + s / 2] >> (4 * (s % 2)) & 0xf;
-  require(is_code(lengths), "payload: its code lengths are no complete code");
+  require(is_code(lengths), "payload: the code lengths are not those of a complete Huffman code");
   const int max_length = fill_table(lengths, m_host_table);
   const std::size_t entries = std::size_t{1} << max_length;
   Kokkos::deep_copy(exec, Span<std::uint16_t>(m_table.data(), entries),

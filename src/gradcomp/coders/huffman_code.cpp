@@ -1,4 +1,4 @@
-// The code itself: 256 symbols, on the host.
+// Finds the Huffman code of up to 256 symbols, on the host.
 #include <algorithm>
 #include <numeric>
 
@@ -7,7 +7,7 @@
 namespace gradcomp::coders {
 
 CodeLengths code_lengths(const SymbolCounts& counts) {
-  std::array<std::uint8_t, 256> order{};  // symbols that occur, rare ones first
+  std::array<std::uint8_t, 256> order{};  // the symbols that occur, rarest first
   std::size_t n = 0;
   for (std::size_t s = 0; s < 256; ++s) {
     if (counts[s] > 0) order[n++] = static_cast<std::uint8_t>(s);
@@ -17,7 +17,7 @@ CodeLengths code_lengths(const SymbolCounts& counts) {
   if (n < 2) return lengths;
   std::sort(order.begin(), order.begin() + n,
             [&](std::uint8_t a, std::uint8_t b) { return counts[a] != counts[b] ? counts[a] < counts[b] : a < b; });
-  // level by level: the symbols merged, by weight, with the pairs of the level before; only which is which is kept
+  // package-merge: each level merges, by weight, the symbols with the pairs of the level before; only is_symbol is kept
   std::array<std::array<bool, 512>, longest_code> is_symbol{};
   std::array<std::uint64_t, 512> weight{}, last{};
   std::size_t size = 0;
@@ -34,7 +34,8 @@ CodeLengths code_lengths(const SymbolCounts& counts) {
     size = made;
     std::swap(weight, last);
   }
-  // the cheapest 2 n - 2 of the last level, and what the pairs among them are made of: each occurrence is one bit
+  // take the cheapest 2 n - 2 items of the last level, then, level by level, the items of the pairs among those taken;
+  // each time a symbol is taken, its code becomes one bit longer
   std::size_t taken = 2 * n - 2;
   for (auto level = is_symbol.rbegin(); level != is_symbol.rend(); ++level) {
     const auto symbols = static_cast<std::size_t>(std::count(level->begin(), level->begin() + taken, true));

@@ -11,7 +11,8 @@ using kernels::BitString;
 
 namespace {
 
-/// Indices not below `elements` or not above the one before, and stray bits behind either bit string.
+/// The number of indices that are not below `elements` or not above the index before; one more is counted for bits that
+/// are not zero behind either bit string.
 index_t count_bad(const Exec& exec, const std::uint32_t* indices, index_t kept, index_t elements,
                   const BitString& first, const BitString& second) {
   index_t bad = 0;
@@ -27,7 +28,7 @@ index_t count_bad(const Exec& exec, const std::uint32_t* indices, index_t kept, 
   return bad;
 }
 
-/// The coder of fewest bytes, of equal ones that of the lowest id.
+/// The coder that needs the fewest bytes; ties go to the lowest id.
 const IndexCoderEntry* shortest(const Exec& exec, const IndexList& list) {
   const IndexCoderEntry* best = nullptr;
   index_t least = 0;
@@ -41,7 +42,7 @@ const IndexCoderEntry* shortest(const Exec& exec, const IndexList& list) {
   return best;
 }
 
-/// Words of work space, for whichever coder is taken.
+/// Words of work space that suffice for every coder that the choice admits.
 index_t work_words(const IndexChoice& choice, index_t capacity, index_t capacity_bytes) {
   index_t most = 0;
   for (const IndexCoderEntry* const coder : index_coder_list())
@@ -90,7 +91,7 @@ const std::uint32_t* IndexCoder::decode(const Exec& exec, const IndexCoderEntry&
   if (kept == 0) return indices;
 
   const FoundIndices found = coder.decode(exec, section, m_elements, kept, m_work, indices);
-  require(found.indices != nullptr, "index section: {} bytes are no {} entries in {}", size, kept, coder.name);
+  require(found.indices != nullptr, "index section: {} bytes are not {} entries in {}", size, kept, coder.name);
   const index_t bad = count_bad(exec, found.indices, kept, m_elements, found.first, found.second);
   require(bad == 0, "index section: {} of {} entries in {} are out of range or order", bad, kept, coder.name);
   return found.indices;

@@ -8,7 +8,7 @@ namespace {
 constexpr int index_shift = 8, value_shift = 12;
 constexpr std::uint32_t known_flags = PayloadHeader::flag_skip | 0xfu << index_shift | 0xfu << value_shift;
 
-/// Whether the section is what the coder reads from and writes to, whatever the indices.
+/// Whether the coder of every message works in place.
 bool is_in_place(const IndexChoice& choice) { return !choice.automatic && choice.coder->in_place; }
 
 template <class T>

@@ -15,7 +15,7 @@ const float* decode_values(const Exec& exec, const ValueCoderEntry& coder, const
           "value section: {} bytes, expected {} for {} entries in {}", section.size(), coder.bytes(kept), kept,
           coder.name);
   const index_t bad = coder.decode(exec, section.data(), kept, values);
-  require(bad == 0, "value section: {} of {} values in {} are not finite, or scales or padding wrong", bad, kept,
+  require(bad == 0, "value section: {} of {} values in {} are not finite, or have a wrong scale or padding", bad, kept,
           coder.name);
   return coder.in_place ? reinterpret_cast<const float*>(section.data()) : values;
 }

@@ -55,7 +55,7 @@ void run_collectively(Transport& comm, const std::function<void()>& f) {
   } catch (const std::exception& error) {
     failure = error.what();
   }
-  // the lowest failing rank has the largest mark; 0: none failed
+  // the lowest failing rank has the largest mark; 0 means that no rank failed
   const auto mark = static_cast<int>(max_over_ranks(comm, {failure ? double(comm.size() - comm.rank()) : 0.0})[0]);
   if (mark == 0) return;
   const auto texts = gather_texts(comm, failure.value_or(""));

@@ -13,7 +13,7 @@ namespace gradcomp {
 void require_same_on_all_ranks(Transport& comm, const std::string& what, const std::string& text);
 
 /// Collective. Runs `f`, which must not communicate. If it throws on any rank, every rank throws an AgreedError with
-/// the line of the lowest such rank.
+/// the text of the lowest rank on which it threw.
 void run_collectively(Transport& comm, const std::function<void()>& f);
 
 /// Collective. The texts of all ranks in rank order. For small texts: names, options, error lines.

@@ -1,6 +1,6 @@
 #pragma once
-// What a transport can be asked to move: one small struct per operation. Buffers are device memory (or host memory,
-// where the two are one), stay the caller's, and must live until the call has ended.
+// The calls that a transport carries: one small struct per operation. Buffers are in device memory (or in host memory
+// if both are the same), remain the caller's, and must live until the call has ended.
 #include <array>
 #include <variant>
 #include <vector>
@@ -9,16 +9,17 @@
 
 namespace gradcomp {
 
-/// One part per rank: sizes and offsets in bytes. Offsets of what is received are multiples of block_alignment, so that
-/// a payload's sections can be read as words.
+/// One block per rank: sizes and offsets in bytes. Offsets of received blocks are multiples of block_alignment, so that
+/// the sections of payloads can be read as words.
 struct Blocks {
   std::vector<index_t> size, offset;
 };
 inline constexpr index_t block_alignment = 64;
 constexpr index_t aligned(index_t bytes) { return (bytes + block_alignment - 1) / block_alignment * block_alignment; }
 
-/// receive[i] = op over ranks of send[i], the same bits on every rank; send == receive is allowed. Sums of f16 and bf16
-/// are formed as Transport::sum() says: in f32 in rank order and rounded once, or by the library's own rule.
+/// receive[i] = op over ranks of send[i], with the same bits on every rank; send == receive is allowed.
+/// Transport::sum() says how f16 and bf16 are added: in f32 in rank order and rounded once, or by the library's own
+/// rule.
 struct AllReduce {
   const void* send = nullptr;
   void* receive = nullptr;
@@ -27,7 +28,7 @@ struct AllReduce {
   ReduceOp op = ReduceOp::sum;
 };
 
-/// receive = all ranks' `count` elements in rank order.
+/// receive = the `count` elements of each rank, in rank order.
 struct AllGather {
   const void* send = nullptr;
   void* receive = nullptr;
@@ -35,8 +36,8 @@ struct AllGather {
   DType type = DType::f32;
 };
 
-/// AllGather of bytes with a size of each rank's own, which is exchanged (and counted) too: Found::blocks. Error on all
-/// ranks when the aligned blocks exceed `capacity` bytes in sum (capacity is equal on all ranks).
+/// AllGather of blocks of bytes, whose sizes may differ. The sizes are exchanged (and counted) too: Found::blocks. If
+/// the aligned blocks need more than `capacity` bytes (equal on all ranks), all ranks throw Error.
 struct AllGatherV {
   const std::byte* send = nullptr;
   index_t bytes = 0;
@@ -52,9 +53,10 @@ struct AllToAll {
   DType type = DType::f32;
 };
 
-/// parts->size[r] bytes at send + parts->offset[r] go to rank r, and receive holds what came as after an AllGatherV.
-/// All ranks learn all sizes (8 bytes each, counted): Found::blocks and all. Error on all ranks when the aligned parts
-/// for some rank exceed `capacity` (equal on all ranks). `parts` must live until the call has ended.
+/// parts->size[r] bytes at send + parts->offset[r] go to rank r. `receive` holds what came, placed as by AllGatherV.
+/// All ranks learn all sizes (8 bytes each, counted): Found::blocks and Found::all. If the aligned parts for some rank
+/// need more than `capacity` bytes (equal on all ranks), all ranks throw Error. `parts` must live until the call has
+/// ended.
 struct AllToAllV {
   const std::byte* send = nullptr;
   const Blocks* parts = nullptr;
@@ -62,7 +64,7 @@ struct AllToAllV {
   index_t capacity = 0;
 };
 
-/// `send` holds one block of `count` elements per rank; receive = op over ranks of this rank's block.
+/// `send` holds one block of `count` elements for each rank; receive = op over ranks of the blocks for this rank.
 struct ReduceScatter {
   const void* send = nullptr;
   void* receive = nullptr;
@@ -71,6 +73,7 @@ struct ReduceScatter {
   ReduceOp op = ReduceOp::sum;
 };
 
+/// The `count` elements of rank `root` replace those of all other ranks.
 struct Broadcast {
   void* data = nullptr;
   index_t count = 0;
@@ -85,15 +88,15 @@ struct Send {
   int to = 0, tag = 0;
 };
 
-/// The next message from rank `from` (any_rank: from anyone) with this tag: Found::bytes and source. Error when it is
-/// longer than `capacity`.
+/// Receives the next message with this tag from rank `from`, or from any rank (any_rank): Found::bytes and
+/// Found::source. Throws Error if the message is longer than `capacity` bytes.
 struct Receive {
   void* data = nullptr;
   index_t capacity = 0;
   int from = 0, tag = 0;
 };
 inline constexpr int any_rank = -1;
-inline constexpr int max_tag = 32766;  ///< of Send and Receive; the smallest is 0. Every MPI has these.
+inline constexpr int max_tag = 32766;  ///< tags of Send and Receive are in [0, max_tag], which every MPI allows
 
 struct Barrier {};
 
@@ -104,17 +107,17 @@ inline constexpr std::array<const char*, std::variant_size_v<Call>> operation_na
     "reduce_scatter", "broadcast", "send",       "receive",  "barrier"};
 inline const char* name_of(const Call& call) { return operation_names[call.index()]; }
 
-/// True of a message between two ranks; all other calls are collective.
+/// Whether the call is a message between two ranks; all other calls are collective.
 inline bool is_point_to_point(const Call& call) {
   return std::holds_alternative<Send>(call) || std::holds_alternative<Receive>(call);
 }
 
-/// What is known of a call when it has ended.
+/// What is known about a call when it has ended.
 struct Found {
-  Blocks blocks;             ///< AllGatherV, AllToAllV: what came here, by sender
+  Blocks blocks;             ///< AllGatherV, AllToAllV: the received blocks, by sender
   std::vector<index_t> all;  ///< AllToAllV: bytes, [sender * ranks + receiver]
-  index_t bytes = 0;         ///< Receive: of the message
-  int source = any_rank;     ///< Receive: its sender
+  index_t bytes = 0;         ///< Receive: bytes of the message
+  int source = any_rank;     ///< Receive: sender of the message
 };
 
 }  // namespace gradcomp

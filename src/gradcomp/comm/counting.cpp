@@ -8,7 +8,7 @@ namespace gradcomp {
 namespace comm {
 namespace {
 
-/// Books its calls once they have ended.
+/// Adds its calls to the ledger when they have ended.
 class CountedCalls final : public Operation {
  public:
   void reset() { m_booked = false; }
@@ -38,7 +38,7 @@ class CountedCalls final : public Operation {
 
  private:
   void book() {
-    times = m_inner.times();  // behind order() alone they come later than the rest
+    times = m_inner.times();  // read each time: after order() they may be known later than the volumes
     if (std::exchange(m_booked, true)) return;
     found.assign(m_inner.all_found().begin(), m_inner.all_found().end());
     for (std::size_t i = 0; i < m_calls.size(); ++i) {

@@ -1,5 +1,5 @@
 #pragma once
-// A transport that counts what its calls move, by the algorithm's true volume (volume.hpp).
+// A transport that counts the bytes that its calls move, by the true volume of the algorithms (volume.hpp).
 #include <array>
 #include <memory>
 
@@ -13,11 +13,11 @@ struct Traffic {
   Traffic& operator+=(const Traffic& other);
 };
 
-/// What was moved so far, by level and operation.
+/// The traffic so far, by level and operation.
 class Ledger {
  public:
   void add(Level level, std::size_t operation, const Traffic& traffic) { at(level, operation) += traffic; }
-  /// Of the operation C on one level, e.g. of<AllReduce>(Level::node).
+  /// The traffic of the operation C on one level, such as of<AllReduce>(Level::node).
   template <class C>
   const Traffic& of(Level level = Level::all) const {
     return m_traffic[static_cast<std::size_t>(level)][Call(C{}).index()];
@@ -30,8 +30,8 @@ class Ledger {
   std::array<std::array<Traffic, std::variant_size_v<Call>>, level_count> m_traffic;
 };
 
-/// Calls are counted when they are seen to have ended, by test(), wait() or order(); read the ledger on the thread that
-/// does so. split() inherits the ledger, and counts under its own level.
+/// A call is counted when test(), wait() or order() sees that it has ended; read the ledger on the thread that calls
+/// them. A split() adds to the same ledger under its own level.
 class CountingTransport : public Transport {
  public:
   virtual const Ledger& ledger() const = 0;

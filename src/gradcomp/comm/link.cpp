@@ -1,4 +1,4 @@
-// Parsing and printing of --link.
+// Parses and prints the values of --link.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -15,7 +15,7 @@ using Unit = std::pair<const char*, double>;
 constexpr std::array<Unit, 4> rate_units = {{{"bit/s", 1.0}, {"kbit/s", 1e3}, {"Mbit/s", 1e6}, {"Gbit/s", 1e9}}};
 constexpr std::array<Unit, 2> time_units = {{{"us", 1e-6}, {"ms", 1e-3}}};
 
-/// The value of "<number><unit>", or a negative number when `text` is none.
+/// The value of "<number><unit>", or a negative number if `text` has another form.
 template <std::size_t N>
 double parse_quantity(const std::string& text, const std::array<Unit, N>& units) {
   double value = 0;
@@ -28,7 +28,7 @@ double parse_quantity(const std::string& text, const std::array<Unit, N>& units)
   return -1;
 }
 
-/// In the largest unit that leaves at least 1.
+/// `value` in the largest unit in which it is at least 1.
 template <std::size_t N>
 std::string print_quantity(double value, const std::array<Unit, N>& units) {
   Unit best = units.front();
@@ -58,8 +58,8 @@ std::vector<Link> parse_links(const std::string& text) {
                     std::all_of(links.begin(), links.end(), [](const Link& link) { return link.bits_per_second > 0; });
   require(
       good,
-      "link '{}' is not allowed; it is RATE,...[,LATENCY] with rates above 0 in bit/s, kbit/s, Mbit/s or Gbit/s and "
-      "a latency in us or ms, as 1Gbit/s,50us",
+      "link '{}' is not allowed; allowed: RATE,...[,LATENCY] with rates above 0 in bit/s, kbit/s, Mbit/s or Gbit/s and "
+      "a latency in us or ms, such as 1Gbit/s,50us",
       text);
   for (std::size_t i = 0; i < links.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -71,7 +71,7 @@ std::vector<Link> parse_links(const std::string& text) {
 
 Link parse_link(const std::string& text) {
   const auto links = parse_links(text);
-  require(links.size() == 1, "link '{}' is not allowed here; it is one RATE[,LATENCY], as 1Gbit/s,50us", text);
+  require(links.size() == 1, "link '{}' is not allowed here; allowed: one RATE[,LATENCY], such as 1Gbit/s,50us", text);
   return links.front();
 }
 

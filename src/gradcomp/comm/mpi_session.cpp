@@ -11,7 +11,7 @@ void check_mpi(int code, const char* what) {
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
-  MPI_Error_string(code, text, &length);  // its own failure leaves the text empty
+  MPI_Error_string(code, text, &length);  // if this fails, the text stays empty
   throw Error(fmt::format("{}: {}", what, std::string(text, static_cast<std::size_t>(length))));
 }
 

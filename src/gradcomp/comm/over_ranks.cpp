@@ -19,7 +19,7 @@ std::vector<index_t> reduce(Transport& comm, std::vector<index_t> values, Reduce
 }
 
 std::vector<double> reduce_reals(Transport& comm, const std::vector<double>& values, ReduceOp op) {
-  std::vector<index_t> bits(values.size());  // doubles >= 0 are ordered as their bits are
+  std::vector<index_t> bits(values.size());  // doubles >= 0 have the same order as their bits
   std::transform(values.begin(), values.end(), bits.begin(), [](double v) { return std::bit_cast<index_t>(v); });
   bits = reduce(comm, bits, op);
   std::vector<double> extreme(values.size());
@@ -38,7 +38,7 @@ std::vector<double> min_over_ranks(Transport& comm, const std::vector<double>& v
 }
 
 std::vector<double> mean_over_ranks(Transport& comm, const std::vector<double>& values) {
-  constexpr double millionths = 1e6;  // transports carry no double
+  constexpr double millionths = 1e6;  // transports carry integers of 64 bits, but no doubles
   std::vector<index_t> whole(values.size());
   std::transform(values.begin(), values.end(), whole.begin(),
                  [](double v) { return static_cast<index_t>(std::llround(millionths * v)); });

@@ -1,15 +1,16 @@
 #pragma once
-// Host numbers agreed over ranks: times, counts, hashes. Collective, and not for the timed path.
+// Reductions of host numbers over ranks: times, counts, hashes. All functions are collective, and too slow for timed
+// code.
 #include <vector>
 
 #include "gradcomp/comm/transport.hpp"
 
 namespace gradcomp {
 
-/// The largest of each entry over ranks. All entries must be >= 0 (times, bytes), and the length equal on all ranks.
+/// The maximum of each entry over ranks. All entries must be >= 0 (times, bytes), and all ranks must pass as many.
 std::vector<double> max_over_ranks(Transport& comm, const std::vector<double>& values);
 
-/// The smallest of each entry over ranks; the same rules.
+/// The minimum of each entry over ranks, under the same conditions.
 std::vector<double> min_over_ranks(Transport& comm, const std::vector<double>& values);
 
 /// The mean of each entry over ranks, rounded to a millionth.
@@ -18,7 +19,7 @@ std::vector<double> mean_over_ranks(Transport& comm, const std::vector<double>& 
 /// The sum of each entry over ranks.
 std::vector<index_t> sum_over_ranks(Transport& comm, const std::vector<index_t>& values);
 
-/// True on every rank when `value` (a hash) is equal on all ranks.
+/// Whether `value` (a hash) is equal on all ranks; the answer is the same on every rank.
 bool equal_over_ranks(Transport& comm, std::uint64_t value);
 
 }  // namespace gradcomp

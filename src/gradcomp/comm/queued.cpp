@@ -14,7 +14,6 @@ namespace gradcomp {
 namespace comm {
 namespace {
 
-/// What the caller and the communication thread share.
 struct Queue;
 
 class QueuedCalls final : public Operation {
@@ -28,8 +27,8 @@ class QueuedCalls final : public Operation {
 
   std::shared_ptr<Queue> queue;
   std::vector<Call> calls;
-  Event ready;               ///< the caller's earlier work
-  Completion inner;          ///< the thread's, until done
+  Event ready;               ///< the end of the caller's earlier work
+  Completion inner;          ///< of the inner transport; only the thread uses it
   bool done = false;         ///< guarded by the queue's mutex, as are the two below
   std::exception_ptr error;  ///< what the calls threw
 
@@ -37,7 +36,8 @@ class QueuedCalls final : public Operation {
   void take_result();
 };
 
-/// Exec of the communication thread: not the caller's, whose later work the calls need not wait for.
+/// The instance of the communication thread. It differs from the caller's, so that calls do not wait for later work of
+/// the caller.
 Exec own_instance() {
   if constexpr (device_is_host) {
     return Exec();
@@ -46,6 +46,7 @@ Exec own_instance() {
   }
 }
 
+/// What the caller and the communication thread share.
 struct Queue {
   void give_up() {
     const std::lock_guard lock(mutex);
@@ -87,7 +88,7 @@ void QueuedCalls::take_result() {
   if (error) std::rethrow_exception(error);
 }
 
-/// Messages between two ranks: the inner transport carries them, and a queue with a limit is asked how long to wait.
+/// Messages between two ranks: the inner transport carries them, and the limit of the queue bounds the time to wait.
 class LimitedMessages final : public Operation {
  public:
   void reset() {
@@ -155,8 +156,8 @@ void carry(Queue& queue, QueuedCalls& calls) {
   calls.inner = Completion();
 }
 
-/// The communication thread. It holds the queue itself: the owner may be gone. Once that has given up, no call is begun
-/// any more: Kokkos may have been finalized.
+/// The communication thread. It shares the queue, because the owner may be gone. After the owner has given up, the
+/// thread begins no further call, because Kokkos may have been finalized.
 void serve(const std::shared_ptr<Queue>& queue) {
   std::unique_lock lock(queue->mutex);
   while (true) {
@@ -189,7 +190,7 @@ class Queued final : public Transport {
     m_queue->wake.notify_one();
     if (dead) {
       m_thread.detach();  // it hangs in a call that cannot be cancelled
-      // What that works with is never freed: where the call ends after all, Kokkos may have been finalized before.
+      // The thread's data is never freed: if the call ends after all, Kokkos may have been finalized before.
       new std::shared_ptr<Queue>(m_queue);
     } else {
       m_thread.join();
@@ -247,7 +248,7 @@ std::unique_ptr<Transport> make_queued(std::unique_ptr<Transport> inner, double 
   if (inner->overlaps()) return inner;
   require(
       inner->concurrent(),
-      "{}: a communication thread needs MPI_THREAD_MULTIPLE, which this MPI does not give; use strategy=synchronous "
+      "{}: a communication thread needs MPI_THREAD_MULTIPLE, which this MPI does not offer; use strategy=synchronous "
       "without a time limit",
       inner->name());
   return std::make_unique<comm::Queued>(std::move(inner), limit_seconds);

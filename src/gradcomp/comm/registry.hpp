@@ -1,5 +1,5 @@
 #pragma once
-// Every transport of comm/transports/, found by CMake (cmake/Registry.cmake): adding one is adding its file pair
+// Every transport in comm/transports/. CMake finds them (cmake/Registry.cmake): to add a transport, add a file pair
 // (docs/adding-a-transport.md).
 #include <any>
 #include <functional>
@@ -17,20 +17,22 @@ struct TransportEntry {
   std::string name;
   std::string summary;                ///< one line
   std::vector<Parameter> parameters;  ///< of its spec, name:key=value
-  /// `owned`: the communicator that the caller owns, of the type that the transport's header names; it must outlive the
-  /// transport. Collective. Throws Error for one of another type.
+  /// Collective. `owned`: the communicator, which the caller owns and which must outlive the transport. The header of
+  /// the transport names its type; throws Error if the type is another one.
   std::function<std::unique_ptr<Transport>(const std::any& owned, const ParameterValues& options)> make;
-  /// A program with an MPI_Comm can make it, and --transport offers it; otherwise only one that embeds the library.
+  /// Whether programs can make it from an MPI_Comm, so that --transport offers it. Otherwise it is only for projects
+  /// that embed the library.
   bool for_programs = true;
 };
 
 /// All entries, sorted by name. Defined in the generated source of the comm layer.
 const std::vector<TransportEntry>& all_transports();
 
-/// Those for programs.
+/// The entries for programs.
 std::vector<TransportEntry> program_transports();
 
-/// The transport of a spec "name:key=value" over what the caller owns. Throws Error that lists what is allowed.
+/// The transport of a spec "name:key=value"; for `owned`, see TransportEntry::make. Throws Error that lists what is
+/// allowed.
 std::unique_ptr<Transport> make_transport(const std::string& spec, const std::any& owned);
 
 }  // namespace gradcomp

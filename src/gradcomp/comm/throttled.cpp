@@ -18,13 +18,13 @@ Clock::duration duration_of(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-/// Yields the core to whoever wants it, but does not sleep, as an MPI that waits does not: a core that has slept comes
-/// back slow and with cold caches, which made the next forward pass of ResNet-20 a third longer.
+/// Yields the core to other threads but does not sleep, like an MPI library that waits: a core that has slept is slow
+/// at first and has cold caches, which made the next forward pass of ResNet-20 a third longer.
 void wait_until(Clock::time_point time) {
   while (Clock::now() < time) std::this_thread::yield();
 }
 
-/// One rank's link: when its two directions, and the line of collective calls, are free again.
+/// The link of one rank: when its two directions are free again, and when the last collective call ends.
 struct SharedLink {
   std::shared_ptr<const Link> given;
   Clock::time_point out, in, collectives;
@@ -32,7 +32,7 @@ struct SharedLink {
   double seconds(index_t bytes, int steps) const { return given->seconds(bytes, steps); }
 };
 
-/// What a call costs on `link`: by the quicker of its two algorithms.
+/// What a call costs on `link`, by the faster of its two algorithms.
 Volume charged(const SharedLink& link, const Call& call, const Found& found, int rank, int ranks) {
   const Volume max_bandwidth = volume(call, found, rank, ranks), min_steps = fewest_steps(call, found, rank, ranks);
   const auto seconds = [&](const Volume& v) { return link.seconds(v.busiest, v.steps); };
@@ -41,7 +41,7 @@ Volume charged(const SharedLink& link, const Call& call, const Found& found, int
 
 class Throttled;
 
-/// Collective calls, carried out by whoever waits for them.
+/// Collective calls. The thread that waits for them carries them out.
 class EmulatedCalls final : public Operation {
  public:
   void reset() { carried = false; }
@@ -52,18 +52,18 @@ class EmulatedCalls final : public Operation {
   std::vector<Call> calls;
   Exec exec;
   bool carried = false;
-  Clock::time_point earliest;  ///< end, had all ranks started at once
+  Clock::time_point earliest;  ///< when they end if all ranks started at the same time
 };
 
-/// A message that the link holds back.
+/// Messages between two ranks, which the link delays.
 class EmulatedMessages final : public Operation {
  public:
   struct Message {
     Call call;
     std::shared_ptr<SharedLink> link;
-    std::shared_ptr<Timer::Task> departure;  ///< of a send: starts `inner`
+    std::shared_ptr<Timer::Task> departure;  ///< of a send: the task that starts `inner`
     Completion inner;
-    Event ready;  ///< the sender's earlier work
+    Event ready;  ///< the end of the sender's earlier work
     bool landed = false;
   };
 
@@ -91,7 +91,7 @@ class Throttled final : public Transport {
   ~Throttled() override {
     try {
       while (!m_waiting.empty()) carry_next();
-    } catch (...) {  // whoever waited would have been told
+    } catch (...) {  // nobody waits for these calls
     }
   }
 
@@ -128,7 +128,7 @@ class Throttled final : public Transport {
   std::deque<std::shared_ptr<EmulatedCalls>> m_waiting;
   OperationPool<EmulatedCalls> m_calls;
   OperationPool<EmulatedMessages> m_messages;
-  Vector<index_t> m_time;                               ///< [1], what ranks agree on
+  Vector<index_t> m_time;                               ///< [1], the time on which the ranks agree
   Clock::time_point m_zero = Clock::time_point::min();  ///< the same moment on all ranks
   Timer m_timer;                                        ///< last: its tasks use the others
 };
@@ -161,10 +161,10 @@ Completion Throttled::start_collectives(const Exec& exec, std::span<const Call> 
   return Completion(std::move(calls));
 }
 
-/// When the last rank started the call that this one started at `own`.
+/// When the last rank started the call that this rank started at `own`.
 Clock::time_point Throttled::latest_start(const Exec& exec, Clock::time_point own) {
   if (m_zero == Clock::time_point::min()) {
-    run(*m_inner, exec, Barrier{});  // all ranks leave it together: what their clocks show then is one moment
+    run(*m_inner, exec, Barrier{});  // all ranks leave it together, so their clocks show the same moment
     m_zero = Clock::now();
   }
   index_t nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(own - m_zero).count();
@@ -251,7 +251,7 @@ std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, cons
 
 std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, std::shared_ptr<const Link> link,
                                           double limit_seconds) {
-  require(!inner->overlaps(), "{}: an emulated link takes a transport without a thread of its own", inner->name());
+  require(!inner->overlaps(), "{}: an emulated link needs a transport that does not overlap by itself", inner->name());
   auto shared = std::make_shared<comm::SharedLink>();
   shared->given = std::move(link);
   return std::make_unique<comm::Throttled>(make_limited(std::move(inner), limit_seconds), std::move(shared));

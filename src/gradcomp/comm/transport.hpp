@@ -1,6 +1,7 @@
 #pragma once
-// The contract of a transport: what carries bytes between ranks. Kinds: comm/transports/, chosen by name
-// (registry.hpp). Wrappers: counting, throttled (an emulated link), queued (a communication thread).
+// The contract of a transport, which carries bytes between ranks. The transports are in comm/transports/, and
+// registry.hpp finds them by name. There are three wrappers: counting, throttled (an emulated link) and queued (a
+// communication thread).
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -22,29 +23,32 @@ struct Times {
   Clock::time_point started, finished;
 };
 
-/// A group of calls under way: what transports implement, and callers hold as a Completion.
+/// A group of calls in progress. Transports implement it; callers hold it as a Completion.
 class Operation {
  public:
   virtual ~Operation() = default;
-  /// True once all calls have ended. Never blocks; throws what a call threw.
+  /// Whether all calls have ended. Does not block, except with an emulated link (throttled.hpp). Throws what a call
+  /// threw.
   virtual bool test() = 0;
-  /// Returns when all calls have ended; throws what a call threw.
+  /// Returns when all calls have ended. Throws what a call threw.
   virtual void wait() = 0;
-  /// Later work of exec comes after the calls: a host wait, unless the transport works on streams.
+  /// Lets later work of exec start after the calls. The host waits, unless the transport works on streams.
   virtual void order(const Exec&) { wait(); }
-  /// Of a transport on streams: moves the events around the calls to `begin` and `end`, once. False: see `times`.
+  /// For transports on streams: moves the events around the calls to `begin` and `end`, once. If it returns false,
+  /// `times` holds the times instead.
   virtual bool take_events(Event& /*begin*/, Event& /*end*/) { return false; }
 
   Times times;               ///< known when the calls have ended
   std::vector<Found> found;  ///< one per call; known when they have ended, or after order()
 };
 
-/// The caller's handle of a group of calls: move-only. It may be dropped before the end; the buffers must then live on.
+/// The caller's handle of a group of calls, move-only. It may be destroyed before the calls have ended; their buffers
+/// must still live until then.
 class Completion {
  public:
   Completion() = default;
   explicit Completion(std::shared_ptr<Operation> operation) : m_operation(std::move(operation)) {}
-  /// Whether start() returned it; if it was only declared, nothing else may be called.
+  /// Whether start() returned it. If not, nothing else may be called.
   bool valid() const { return m_operation != nullptr; }
   Completion(Completion&&) = default;
   Completion& operator=(Completion&&) = default;
@@ -64,53 +68,53 @@ class Completion {
 /// How 16-bit floats are added: in f32 in rank order and rounded once, or by the library's own rule.
 enum class Sum : std::uint8_t { rank_order, library };
 
-/// What part of the machine a transport spans: the key of the ledger of bytes (counting.hpp).
+/// The part of the machine that a transport spans: a key of the ledger of bytes (counting.hpp).
 enum class Level : std::uint8_t { all, node, across };
 inline constexpr std::size_t level_count = 3;
 const char* to_string(Level level);
 
-/// Collective calls are made in the same order on all ranks; messages between two ranks in any. Failure of a peer or of
-/// the library ends the job: Error on the rank that sees it (from start(), test() or wait()), then abort in main.
+/// All ranks make collective calls in the same order, and messages between two ranks in any order. If a peer or the
+/// library fails, start(), test() or wait() throws Error on the rank that sees it, and main() aborts the job.
 class Transport {
  public:
   virtual ~Transport() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// Ranks per node, if all nodes have the same number and the ranks of a node are consecutive; 0: otherwise, or
-  /// unknown.
+  /// Ranks per node, if all nodes have the same number and the ranks of a node are consecutive; 0 otherwise, or if the
+  /// transport does not know.
   virtual int ranks_per_node() const { return 0; }
-  virtual std::string name() const = 0;  ///< "mpi", "emulated(100Mbit/s,50us)/mpi"
-  /// If it is the library's rule, name() says so, so that results under the two rules are never confused.
+  virtual std::string name() const = 0;  ///< such as "mpi" or "emulated(100Mbit/s,50us)/mpi"
+  /// How 16-bit floats are added. name() tells the library's rule, so that results under both rules are not confused.
   virtual Sum sum() const { return Sum::rank_order; }
-  /// True when start() returns before collective calls have ended, so that computing can hide them.
+  /// Whether start() returns before collective calls have ended, so that computation can hide them.
   virtual bool overlaps() const = 0;
-  /// True when start() of collective calls may run on another thread than the caller's (queued.hpp needs it).
+  /// Whether another thread than the caller's may start collective calls (queued.hpp needs this).
   virtual bool concurrent() const = 0;
 
-  /// Begins the calls, together, after exec's earlier work. A transport without a thread of its own may carry out
-  /// collective calls before it returns; messages between two ranks never block it.
+  /// Begins the calls together, after the earlier work of exec. A transport that does not overlap may carry out
+  /// collective calls before it returns. Messages between two ranks never block it.
   virtual Completion start(const Exec& exec, std::span<const Call> together) = 0;
   Completion start(const Exec& exec, const Call& call) { return start(exec, std::span<const Call>(&call, 1)); }
 
-  /// The job ends by an error, and calls in progress may never end: nothing waits for them any more.
+  /// The job ends by an error: from now on nothing waits for calls in progress, which may never end.
   virtual void abandon() {}
 
-  /// Ranks of equal color form a transport, ordered by key. split(0, rank()) is a duplicate. Collective.
+  /// Collective. Ranks with the same color form a new transport, ordered by key. split(0, rank()) is a duplicate.
   virtual std::unique_ptr<Transport> split(int color, int key, Level level = Level::all) = 0;
 };
 
-/// Throws Error unless tag, peer, root and type of the call are possible among so many ranks.
+/// Throws Error unless tag, peer, root, part counts and type of the call are possible among `ranks` ranks.
 void check_call(const Call& call, int ranks);
 
-/// One call from its beginning to its end.
+/// Starts one call and waits for its end.
 Found run(Transport& transport, const Exec& exec, const Call& call);
 inline void barrier(Transport& transport) { run(transport, Exec(), Barrier{}); }
 
-/// Operations that are used again once nobody holds them, so that a step allocates none. For any thread.
+/// Operations that are used again when nobody holds them any more, so that a step allocates none. Thread-safe.
 template <class T>
 class OperationPool {
  public:
-  /// One with room for what `calls` calls find.
+  /// An operation with room for the results of `calls` calls.
   std::shared_ptr<T> take(std::size_t calls) {
     const std::lock_guard lock(m_mutex);
     for (auto& held : m_all) {
@@ -133,7 +137,7 @@ class OperationPool {
   std::vector<std::shared_ptr<T>> m_all;
 };
 
-/// Of calls that end before start() returns.
+/// The operation of calls that have ended before start() returns.
 class Finished final : public Operation {
  public:
   void reset() {}

@@ -9,7 +9,7 @@
 namespace gradcomp::comm {
 namespace {
 
-/// P-1 blocks out and in, on every rank.
+/// Every rank sends and receives P-1 blocks.
 Volume all_blocks_but_one(int ranks, index_t bytes) {
   const index_t n = (ranks - 1) * bytes;
   return {n, n, n, ranks - 1};
@@ -20,7 +20,8 @@ Volume all_blocks_but_one(int ranks, index_t bytes) {
 Volume allreduce_volume(int ranks, int rank, index_t count, index_t element) {
   if (ranks == 1) return {};
   const auto block = [&](int b) { return element * block_size(count, ranks, b % ranks); };
-  // reduce-scatter: every block but the one that is complete here goes right; allgather: every one but the neighbour's
+  // reduce-scatter: all blocks but the one that becomes complete here go to the right neighbour; allgather: all blocks
+  // but the one that became complete there
   const index_t total = 2 * element * count;
   Volume volume;
   volume.sent = total - block(rank + 1) - block(rank + 2);
@@ -113,7 +114,7 @@ Volume fewest_steps(const Call& call, const Found& found, int rank, int ranks) {
   const int doublings = barrier_volume(ranks).steps;
   if (const auto* reduce = std::get_if<AllReduce>(&call)) {
     const bool power = std::has_single_bit(static_cast<unsigned>(ranks));
-    result.steps = doublings + (power ? 0 : 1);  // of the others: one more than floor(log2 P) + 2 = ceil(log2 P) + 1
+    result.steps = doublings + (power ? 0 : 1);  // without a power: floor(log2 P) + 2 = ceil(log2 P) + 1
     result.sent = result.received = result.busiest = result.steps * reduce->count * size_of(reduce->type);
   } else if (std::holds_alternative<AllGather>(call)) {
     result.steps = doublings;

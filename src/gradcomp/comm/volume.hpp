@@ -1,6 +1,7 @@
 #pragma once
-// What a call moves, by the algorithm that is optimal in bandwidth: the figure that counting reports and throttled
-// charges. P ranks; b = bytes of one rank's buffer (of one block where a call has blocks); a link is full duplex.
+// The bytes that a call moves with the algorithm that is optimal in bandwidth: counting reports them, and throttled
+// charges them if fewest_steps() is not faster. P ranks; b = bytes of the buffer of one rank (of one block if the call
+// has blocks); a link is full duplex.
 //
 //   operation       algorithm                      sent by a rank              steps
 //   allreduce       ring (16 bit: all-to-all +     2 (P-1)/P b                 2 (P-1)
@@ -25,16 +26,17 @@ namespace gradcomp::comm {
 
 struct Volume {
   index_t sent = 0, received = 0;  ///< of this rank
-  index_t busiest = 0;             ///< most bytes in one direction on any rank: they determine the time of equal links
+  index_t busiest = 0;             ///< most bytes in one direction on any rank: they determine the time on equal links
   int steps = 0;                   ///< number of consecutive messages, which multiplies the latency
 };
 
-/// Of any call that has ended, on rank `rank` of `ranks`; `found` as the transport left it.
+/// The volume of a call that has ended, on rank `rank` of `ranks`. `found` is what the transport filled.
 Volume volume(const Call& call, const Found& found, int rank, int ranks);
 
-/// Of the algorithm with the fewest steps, which small messages take: recursive doubling of an allreduce, ceil(log2 P)
-/// times b, two steps more where P is no power of two (Thakur, Rabenseifner & Gropp 2005, section 4); Bruck's
-/// allgather, the same bytes in ceil(log2 P) steps (section 3). Other operations as volume().
+/// The volume with the algorithm of fewest steps, which is faster for small messages. For allreduce this is recursive
+/// doubling, with b bytes in each of log2 P steps, or of floor(log2 P) + 2 steps if P is not a power of two (Thakur,
+/// Rabenseifner & Gropp 2005, section 4). For allgather it is Bruck's algorithm, which sends the same bytes in
+/// ceil(log2 P) steps (section 3). Other operations are as in volume().
 Volume fewest_steps(const Call& call, const Found& found, int rank, int ranks);
 
 /// `count` elements of `element` bytes; uneven blocks are counted as they are.

@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
   throw Error(fmt::format("cannot write '{}': {}", path, reason));
 }
 
-/// The file behind symbolic links: rename() must replace the file, not the link to it. Absolute first: a bare name that
-/// does not exist yet would stay without a folder.
+/// The file behind symbolic links: rename() must replace the file, not the link to it. The path is made absolute first,
+/// because weakly_canonical() would leave the bare name of a new file without a folder.
 fs::path resolved(const std::string& path) {
   std::error_code error;
   auto real = fs::absolute(path, error);
@@ -28,12 +28,12 @@ fs::path resolved(const std::string& path) {
   return error ? fs::path(path) : real;
 }
 
-/// Hidden, and named after the process: two runs that write the same file never share a temporary one.
+/// A hidden file. Its name contains the process id, so that two runs that write the same file do not share it.
 fs::path temporary_name(const fs::path& target) {
   return target.parent_path() / fmt::format(".{}.{}.tmp", target.filename().string(), ::getpid());
 }
 
-/// Opens the temporary file, or throws with the reason as the user's path would show it.
+/// Opens the temporary file for writing. If that is impossible, throws Error with the user's path and the reason.
 int open_temporary(const std::string& path, const fs::path& target, const fs::path& temporary) {
   const auto folder = target.parent_path();
   std::error_code error;
@@ -48,7 +48,7 @@ int open_temporary(const std::string& path, const fs::path& target, const fs::pa
   return file;
 }
 
-/// All of the bytes, in spite of short writes. False with errno set when the device refuses.
+/// Writes all bytes, even if single calls write fewer. If a call fails, returns false and leaves the reason in errno.
 bool write_all(int file, const void* bytes, std::size_t size) {
   std::size_t done = 0;
   while (done < size) {

@@ -1,5 +1,5 @@
 #pragma once
-// Files that are written whole or not at all: results, checkpoints, arrays.
+// Writes files completely or not at all: results, checkpoints and arrays.
 #include <cstddef>
 #include <span>
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace gradcomp {
 
-/// Throws Error, one line naming the path and the reason, unless a file at `path` could be written now. Call it before
-/// the run: nobody wants to learn after an hour that the folder is missing. An empty path is fine (no output wanted).
+/// Throws Error with the path and the reason if no file can be written at `path` now. Call it before a run, so that a
+/// missing folder is found at once and not after hours. An empty path is allowed: it means that no file is wanted.
 void check_writable(const std::string& path);
 
-/// Replaces the file at `path` by `head` and then `body`: temporary file in the same folder, fsync, rename. Symbolic
-/// links are followed. Throws Error, and leaves what was there before, when any step fails.
+/// Replaces the contents of the file at `path` by `head` followed by `body`: writes a temporary file in the same
+/// folder, calls fsync() and renames it. Follows symbolic links. If this fails, throws Error and leaves the old file.
 void write_atomically(const std::string& path, std::string_view head, std::span<const std::byte> body = {});
 
 }  // namespace gradcomp

@@ -8,14 +8,14 @@
 // and calls neither consume() nor finish(). Methods derive from CompressorOf<their State> (core/compressor_of.hpp).
 //
 // Rules, checked by tests/conformance for every registered method:
-//  - Nothing is allocated after prepare(). Same inputs, same bytes, for any thread count.
-//  - All segments of the layout are treated in batched launches; nothing fences globally.
+//  - Nothing is allocated after prepare(). Equal inputs give equal bytes, for any number of threads.
+//  - Batched launches process all segments of the layout. No function calls a global fence.
 //  - Non-finite gradient elements never enter a message or a memory. Instead the message is flagged: a summable one by
-//    NaN in element 0, a bytes one by PayloadHeader::flag_skip; the sections of the latter are then empty, or ignored
-//    if the host could not know of the flag. All ranks skip the step, and give_back() returns to the memory what had
-//    been sent.
-//  - Unless Info::host_sizes, no function waits for a device (docs/concepts.md, "What the host may know").
-//  - decode_add() trusts no byte: a wrong length, index or count throws Error, and `out` is never written outside.
+//    NaN in element 0 (+infinity if the reduction is a maximum), a bytes one by PayloadHeader::flag_skip. A flagged
+//    payload has no sections, or, if the host could not know of the flag, sections that receivers ignore. All ranks
+//    skip the step, and give_back() returns to the memory what had been sent.
+//  - Unless Info::host_sizes is set, no function waits for a device (docs/concepts.md, "What the host may know").
+//  - decode_add() trusts no byte: it throws Error for a wrong length, index or count, and never writes outside `out`.
 #include <memory>
 #include <string>
 #include <utility>
@@ -30,16 +30,16 @@
 
 namespace gradcomp {
 
-/// Where a step happens: the key material of random streams.
+/// Where a step happens. Seed, step and rank are the keys of random streams.
 struct Context {
   std::uint64_t seed = 0;
   std::int64_t step = 0;
   int rank = 0;
   int ranks = 1;
-  /// Whether the host may decide by what kernels wrote without waiting for them. False on devices; tests set it to
-  /// false on hosts to run the same code there. Bytes do not depend on it.
+  /// Whether the host may read what kernels wrote, and decide by it, without waiting. False on devices; tests set it to
+  /// false on hosts to run the code of devices there. Bytes do not depend on it.
   bool host_looks = device_is_host;
-  double rate = 1;  ///< learning rate with which the step's mean is applied; 1 without a training
+  double rate = 1;  ///< learning rate with which the mean of the step is applied; 1 outside a training
 };
 
 /// Everything that a compressor remembers between steps (memories()), and its work space (the rest). One per bucket.
@@ -47,9 +47,9 @@ class State {
  public:
   explicit State(Layout bucket) : layout(std::move(bucket)) {}
   virtual ~State() = default;
-  /// Warm-started factors, stage counts, thresholds: checkpointed, and reported as state bytes.
+  /// Factors of the last step, counts of stages, thresholds: part of checkpoints and of state_bytes.
   virtual Memories memories() { return {}; }
-  /// Work space, for the report of memory.
+  /// Bytes of the work space, for the report of memory.
   virtual index_t scratch_bytes() const { return 0; }
   /// Called once after prepare() if the sources will have a memory; allocates what only such sources need.
   virtual void remember() {}
@@ -58,12 +58,12 @@ class State {
 
   Layout layout;  ///< what prepare() was given
 
-  /// Entries that the last produce() kept, and target number of entries (0: no target), one value per segment, for the
-  /// quality monitor.
+  /// For each segment, the number of entries that the last produce() kept, and the number that it aimed at (0: none).
+  /// The report of densities reads both.
   std::vector<index_t> kept;
   std::vector<index_t> target;
 
-  Verdict verdict;  ///< for those who decode outside a step: give_back(), a composition's own values
+  Verdict verdict;  ///< of decodings outside the exchange: in give_back(), and of a composition's own values
 };
 
 class Compressor {
@@ -83,9 +83,10 @@ class Compressor {
   /// Largest size of a bytes message for this layout, header included (0 for summable methods).
   virtual index_t payload_capacity(const Layout& layout) const = 0;
 
-  /// The method's formula: bytes of one step's messages with `kept` entries in all, header excluded. `kept` is ignored
-  /// if the size is fixed. An upper bound if the size also depends on the data (has_fixed_bytes() is false).
+  /// Bytes of the messages of one step with `kept` entries in all, headers excluded. `kept` is ignored if the size is
+  /// fixed. If has_fixed_bytes() is false, this is an upper bound.
   virtual index_t payload_bytes(const Layout& layout, index_t kept) const = 0;
+  /// False if the size of messages depends on more of the data than the number of entries.
   virtual bool has_fixed_bytes() const { return true; }
 
   /// Largest number of entries of a message with Message::sparse for this layout; 0: messages are not sparse.
@@ -95,17 +96,17 @@ class Compressor {
   virtual void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
                        Message& message) const = 0;
 
-  /// Takes the reduced message of a summable round; out and memory wait for finish().
+  /// Takes the reduced message of a summable round. Only finish() writes `out` and the memory.
   virtual void consume(const Exec&, int /*round*/, const Message&, State&, const Context&) const {}
 
-  /// Summable methods: writes the estimate of the mean gradient to `out`, and the part that it lacks to the memory. If
-  /// a rank flagged the step, raises the verdict's flag; `out` is then unspecified, and the memory holds a.
+  /// Summable methods: writes the estimate of the mean gradient to `out`, and what was not sent to the memory. If a
+  /// rank flagged the step, raises the verdict's flag; `out` is then unspecified, and the memory holds a.
   virtual void finish(const Exec& exec, const Source& source, State& state, const Context& context,
                       const Span<float>& out, Verdict& verdict) const;
 
   /// Bytes methods: out += weight * decoded. If the bytes are not a payload of this method for this layout, throws
-  /// Error; if the host does not see the bytes, the verdict throws later. `out` is then unspecified, but nothing
-  /// outside it is written. A flagged payload adds nothing and raises the verdict's flag.
+  /// Error, or lets the verdict throw later if the host does not see the bytes. `out` is then unspecified, but
+  /// nothing outside it is written. A flagged payload adds nothing and raises the verdict's flag.
   virtual void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
                           const Span<float>& out, Verdict& verdict) const;
 
@@ -115,7 +116,7 @@ class Compressor {
   virtual void give_back(const Exec& exec, const Source& source, State& state, const Message& message,
                          const Span<const float>& out) const;
 
-  /// Whether resize() can be called, so that the method can code the kept values of another (value coders of hybrids).
+  /// Whether resize() may be called: the method can then code the values that another method keeps (value coders).
   virtual bool can_resize() const { return false; }
   /// Restricts a State that was prepared for one segment to the first `count` elements of this segment. Layout, lengths
   /// and messages are then as if it had been prepared for `count` elements. Allocates nothing.

@@ -1,6 +1,6 @@
 #pragma once
 // The contract of core/compressor.hpp for a method whose prepare() makes an `Own`: do_produce() is produce() with the
-// State as its own type, and so on. The names differ, because an override of one overload would hide the other.
+// State as an Own&, and so on. The names differ, because an override of one overload would hide the other.
 #include "gradcomp/core/compressor.hpp"
 
 namespace gradcomp {

@@ -15,7 +15,7 @@ using Stream = cudaStream_t;
 inline constexpr Code success = cudaSuccess, not_ready = cudaErrorNotReady;
 inline const char* text_of(Code code) { return cudaGetErrorString(code); }
 inline Stream stream_of(const Exec& exec) { return exec.cuda_stream(); }
-/// Does not wait for the legacy stream, nor that for it.
+/// The new stream and the legacy stream do not wait for each other.
 inline Code stream_create(Stream* stream) { return cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking); }
 inline void stream_destroy(Stream stream) { (void)cudaStreamDestroy(stream); }
 inline Code stream_wait(Stream stream, Event event) { return cudaStreamWaitEvent(stream, event, 0); }
@@ -41,7 +41,7 @@ using Stream = hipStream_t;
 inline constexpr Code success = hipSuccess, not_ready = hipErrorNotReady;
 inline const char* text_of(Code code) { return hipGetErrorString(code); }
 inline Stream stream_of(const Exec& exec) { return exec.hip_stream(); }
-/// Does not wait for the legacy stream, nor that for it.
+/// The new stream and the legacy stream do not wait for each other.
 inline Code stream_create(Stream* stream) { return hipStreamCreateWithFlags(stream, hipStreamNonBlocking); }
 inline void stream_destroy(Stream stream) { (void)hipStreamDestroy(stream); }
 inline Code stream_wait(Stream stream, Event event) { return hipStreamWaitEvent(stream, event, 0); }
@@ -59,7 +59,7 @@ inline Code event_elapsed(float* ms, Event from, Event to) { return hipEventElap
 
 #ifdef GRADCOMP_DEVICE_RUNTIME
 namespace gradcomp {
-/// Throws Error "what: <the runtime's text>" unless `code` is success.
+/// Throws Error "device: cannot <what>: <text of the runtime>" unless `code` is success.
 inline void check_device(device::Code code, const char* what) {
   if (code != device::success) throw Error(fmt::format("device: cannot {}: {}", what, device::text_of(code)));
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Errors come in three tiers: bad input throws Error with one line (what, where, what is allowed); broken internal
-// invariants assert; device code raises a flag that the host turns into one of the two.
+// There are three kinds of errors. Bad input throws Error with one line: what is wrong, where, and what is allowed.
+// Broken internal invariants fail an assert(). Device code raises a flag, which the host turns into an Error.
 #include <fmt/format.h>
 
 #include <stdexcept>

@@ -55,7 +55,7 @@ double Event::seconds_since(const Event& earlier) const {
   float milliseconds = 0;
   check_device(device::event_elapsed(&milliseconds, static_cast<device::Event>(earlier.m_device),
                                      static_cast<device::Event>(m_device)),
-               "tell the time between events");
+               "measure the time between events");
   return 1e-3 * static_cast<double>(milliseconds);
 }
 

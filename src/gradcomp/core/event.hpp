@@ -1,6 +1,6 @@
 #pragma once
-// A point in the work of an execution space instance. One can wait for it without waiting for later work, and measure
-// times on a device. On hosts, where launches end before they return, it is a time stamp.
+// A point in the work of an execution space instance. A thread can wait for this point without waiting for later work,
+// and two events measure a time on a device. On hosts, where launches end before they return, it is a time stamp.
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp {
@@ -14,18 +14,19 @@ class Event {
 
   /// Marks the end of what `exec` was given so far.
   void record(const Exec& exec);
-  /// Blocks this thread until that work has ended. Does nothing if never recorded.
+  /// Blocks this thread until the work before the event has ended. Does nothing if record() was never called.
   void wait() const;
-  /// True when it has ended. Never blocks.
+  /// Whether the work before the event has ended. Never blocks.
   bool test() const;
-  /// Later work of `exec` starts after that work; the host does not wait. Does nothing if never recorded.
+  /// Lets later work of `exec` start after the work before the event. The host does not wait. Does nothing if record()
+  /// was never called.
   void order(const Exec& exec) const;
-  /// Seconds from `earlier` to this one; both must have ended.
+  /// Seconds from `earlier` to this event; the work before both must have ended.
   double seconds_since(const Event& earlier) const;
 
  private:
   void* m_device = nullptr;  ///< cudaEvent_t or hipEvent_t, made by the first record()
-  double m_seconds = 0;      ///< on hosts, of a monotonic clock
+  double m_seconds = 0;      ///< on hosts: the time of a monotonic clock
 };
 
 }  // namespace gradcomp

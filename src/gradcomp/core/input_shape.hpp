@@ -10,8 +10,8 @@ struct InputShape {
   Kind kind = Kind::images;
   index_t height = 0, width = 0, channels = 0;  ///< images
   index_t length = 0;                           ///< tokens, frames: steps of a sequence in one batch
-  index_t features = 0;                         ///< frames: floats of a step
-  index_t classes = 0;                          ///< of a label; tokens: the vocabulary
+  index_t features = 0;                         ///< frames: floats per step
+  index_t classes = 0;                          ///< of labels; tokens: the size of the vocabulary
 
   /// Images with three channels, as the models take them.
   static InputShape of_images(index_t height, index_t width, index_t classes) {

@@ -1,5 +1,5 @@
 #pragma once
-// How a flat gradient is cut: a bucket is contiguous, its segments are the tensors inside it.
+// How a flat gradient is cut: a bucket is contiguous, and its segments are the tensors inside it.
 #include <string>
 #include <vector>
 
@@ -15,9 +15,10 @@ struct Segment {
   index_t offset = 0;          ///< first element inside the bucket
   index_t count = 0;           ///< product of the extents
   bool is_tensor = true;       ///< false: several tensors, or a gradient whose tensors are not known, as one vector
-  bool outputs_first = false;  ///< a row for each output (embeddings); else the last extent is that of the outputs
+  bool outputs_first = false;  ///< the first extent counts outputs (embeddings); otherwise the last one does
 
-  /// Matrix view of low-rank methods: all extents but the last x the last. Vectors (and scalars) are no matrix.
+  /// Low-rank methods view a tensor as a matrix with rows() = product of all extents but the last, and columns() = last
+  /// extent. Vectors and scalars are no matrices.
   bool is_matrix() const { return shape.size() >= 2; }
   index_t columns() const { return shape.empty() ? 1 : shape.back(); }
   index_t rows() const { return columns() == 0 ? 0 : count / columns(); }
@@ -38,7 +39,7 @@ struct Layout {
   /// The same elements as one segment (granularity=bucket); its id is the first segment's.
   Layout fused() const;
 
-  /// One vector of `count` elements: what benches and tests use.
+  /// One vector of `count` elements that is not a tensor of a model.
   static Layout flat(index_t count, std::string name = "flat");
 };
 

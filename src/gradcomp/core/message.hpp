@@ -4,11 +4,11 @@
 
 namespace gradcomp {
 
-/// A message is either summable (equal count and meaning on all ranks; the exchange adds or maximises it element by
-/// element) or bytes (a Payload with its header; the exchange only carries it).
+/// A message is either summable (equal count and meaning on all ranks; the exchange adds it or takes its maximum,
+/// element by element) or bytes (a payload with its header; the exchange only carries it).
 enum class MessageKind : std::uint8_t { summable, bytes };
 
-/// Entries of a bytes message: ascending indices of the bucket and the values that receivers decode.
+/// Entries of a bytes message: ascending indices into the bucket and the values that receivers decode.
 struct SparseView {
   const std::uint32_t* indices = nullptr;
   const float* values = nullptr;
@@ -31,7 +31,7 @@ struct Message {
   // bytes: `payload` is the State's buffer of payload_capacity() bytes, of which produce() filled `size`.
   Span<std::byte> payload;
   index_t size = 0;
-  SparseView sparse;  ///< of methods with max_kept() > 0, for reducers that merge entries; lives as long as the State
+  SparseView sparse;  ///< for reducers that merge entries, if max_kept() > 0; its arrays live as long as the State
 
   /// Bytes handed to the exchange.
   index_t bytes() const { return kind == MessageKind::summable ? count * size_of(dtype) : size; }

@@ -6,7 +6,7 @@
 namespace gradcomp {
 namespace {
 
-/// In lower case, without '-' and '_'.
+/// `name` in lower case, without '-' and '_'.
 std::string letters_of(const std::string& name) {
   std::string letters;
   for (const char c : name) {
@@ -17,7 +17,7 @@ std::string letters_of(const std::string& name) {
 
 /// Fewest insertions, deletions and substitutions of one letter that turn `a` into `b` (Levenshtein 1966).
 std::size_t edits(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);  // from the first i letters of a to the first j of b
+  std::vector<std::size_t> row(b.size() + 1);  // row[j]: edits from the first i letters of a to the first j of b
   std::iota(row.begin(), row.end(), std::size_t(0));
   for (std::size_t i = 1; i <= a.size(); ++i) {
     std::size_t diagonal = row[0];

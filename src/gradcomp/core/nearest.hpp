@@ -10,7 +10,7 @@ namespace gradcomp {
 /// Ties go to the first. Empty if no name is that near.
 std::string nearest_name(const std::string& name, const std::vector<std::string>& known);
 
-/// "did you mean 'top_k'? " for an error message, in front of what is allowed; empty where no name is near.
+/// "did you mean 'top_k'? ", which error messages put in front of what is allowed; empty if no name is near.
 std::string did_you_mean(const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace gradcomp

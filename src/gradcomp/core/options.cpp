@@ -13,7 +13,7 @@
 namespace gradcomp {
 namespace {
 
-/// The whole of `text` as a number, or false: std::from_chars knows no locale and takes no trailing text.
+/// Parses `text`, which must be a number and nothing else. Returns false otherwise. The locale has no influence.
 template <class T>
 bool parse(const std::string& text, T& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -90,19 +90,19 @@ ParameterValues::ParameterValues(const std::string& owner, const std::vector<Par
 
 double ParameterValues::real(const std::string& name) const {
   double value = 0;
-  require(parse(text(name), value), "option {} holds no number: '{}'", name, text(name));
+  require(parse(text(name), value), "option '{}' is not a number: '{}'", name, text(name));
   return value;
 }
 
 index_t ParameterValues::integer(const std::string& name) const {
   index_t value = 0;
-  require(parse(text(name), value), "option {} holds no integer: '{}'", name, text(name));
+  require(parse(text(name), value), "option '{}' is not an integer: '{}'", name, text(name));
   return value;
 }
 
 const std::string& ParameterValues::text(const std::string& name) const {
   const auto found = m_values.find(name);
-  require(found != m_values.end(), "option {} was never declared", name);
+  require(found != m_values.end(), "option '{}' was never declared", name);
   return found->second;
 }
 

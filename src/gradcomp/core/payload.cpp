@@ -59,7 +59,7 @@ void put_header(const Exec& exec, const PayloadHeader& header, const Gate& flagg
   }
 }
 
-/// The device's part of admit_header().
+/// What admit_header() does on a device.
 void judge_header(const Exec& exec, const std::byte* bytes, const PayloadHeader& expected,
                   const Vector<index_t>& refused, const Span<std::uint32_t>& flags) {
   Kokkos::parallel_for(

@@ -8,7 +8,7 @@ namespace gradcomp {
 /// Waits for what exec was given so far. `reason` is the name that profilers and tests see.
 void wait(const Exec& exec, const char* reason);
 
-/// host[0 ..] = the elements of `device`. Waits for exec.
+/// Copies the elements of `device` to host[0 ..]. Waits for exec.
 template <class T>
 void read_back(const Exec& exec, const Span<const T>& device, T* host, const char* reason) {
   Kokkos::deep_copy(exec, HostSpan<T>(host, device.size()), device);

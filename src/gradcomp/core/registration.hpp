@@ -10,7 +10,7 @@
 
 namespace gradcomp {
 
-/// The entries from outside, for one type of entry. Not thread-safe.
+/// The entries that other projects add, for one type of entry. Not thread-safe.
 template <class E>
 class Registrations {
  public:
@@ -23,7 +23,7 @@ class Registrations {
     pending().push_back(std::move(entry));
   }
 
-  /// Our own entries with those from outside, sorted by name. From then on nothing can be added.
+  /// Our own entries together with the added ones, sorted by name. After this call nothing can be added.
   static std::vector<E> join(std::vector<E> entries) {
     entries.insert(entries.end(), pending().begin(), pending().end());
     const auto before = [](const E& a, const E& b) { return name_of(a) < name_of(b); };

@@ -25,7 +25,7 @@ Entry make_entry(Info info) {
 /// All entries, sorted by name, made once. Defined in the generated source of the compressors layer.
 const std::vector<Entry>& all_entries();
 
-/// The entry called `name`; throws Error that lists all names when there is none.
+/// The entry called `name`. If there is none, throws Error that lists all names; for a former name, the new one.
 inline const Entry& find_entry(const std::string& name) {
   for (const Entry& entry : all_entries()) {
     const std::string& former = entry.info.former_name;

@@ -1,6 +1,6 @@
 #pragma once
-// Small arrays that host and kernels share: inputs of a step's kernels, and their answers. Nothing is copied, so only
-// wait() waits (core/read_back.hpp).
+// Small arrays that the host and kernels share: inputs of the kernels of a step, and their results. Nothing is copied,
+// so the host waits only in wait() (core/read_back.hpp).
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp {
@@ -11,12 +11,13 @@ using SharedMemory = Kokkos::SharedHostPinnedSpace;
 using SharedMemory = Kokkos::HostSpace;
 #endif
 
-/// Owning array in memory of the host that kernels reach: slow for them, for a few values of each segment. After a
-/// wait(), the host may read what kernels wrote, and may write what kernels of an earlier step were still reading.
+/// An owning array in host memory that kernels can access. Devices access it slowly, so it is for a few values per
+/// segment. After a wait(), the host may read what kernels wrote, and overwrite what kernels of an earlier step read.
 template <class T>
 using Shared = Kokkos::View<T*, SharedMemory>;
 
-/// What kernels wrote to device memory, which is host memory (device_is_host); must not be read on other builds.
+/// Device memory for reading on the host, in builds where both are the same (device_is_host). Other builds must not
+/// read it.
 template <class T>
 HostSpan<const T> seen_by_host(const Vector<T>& device) {
   return HostSpan<const T>(device.data(), device.size());

@@ -2,9 +2,9 @@
 // Source: what a compressor reads and what it leaves behind. A small value type, captured by kernels, so that error
 // feedback costs no sweep of its own.
 //
-// In every step a compressor makes ONE pass with accumulate(), which forms a (the gradient with its feedback), and
-// stores a if the kind of feedback keeps it; all later passes use load(). Every element that is sent is reported once
-// with sent(), with the value that receivers decode; elements that are not reported stay in the memory.
+// In every step a compressor makes ONE pass with accumulate(), which forms a (the gradient with its feedback) and
+// stores it if there is a memory. All later passes use load(). The compressor reports every element that it sends once,
+// with sent() and the value that receivers decode. Elements that are not reported stay in the memory.
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp {
@@ -29,11 +29,11 @@ struct Source {
   bool nesterov = false;      ///< u = m (u + gamma g), a = v + u + gamma g
   bool masking = false;       ///< of momentum_correction: u = 0 where an element was sent
 
-  float* target = nullptr;  ///< where finish() will write the mean, `count` elements: room until then
+  float* target = nullptr;  ///< where finish() will write the mean, `count` elements; work space until then
 
   KOKKOS_FUNCTION bool has_memory() const { return memory != nullptr; }
 
-  /// What decoded values are multiplied with when a message is taken back into `memory`.
+  /// The factor of decoded values when a message is taken back into `memory`.
   float returning() const { return kind == Kind::ef21 ? -1.0f : 1.0f; }
 
   /// True unless `value` is infinite or not a number; looks at bits, so that no fast-math flag can break it.
@@ -41,9 +41,9 @@ struct Source {
     return (Kokkos::bit_cast<std::uint32_t>(value) & 0x7f800000u) != 0x7f800000u;
   }
 
-  /// First touch of element i in a step. Where the gradient is not finite, or its sum with the memory overflows, `good`
-  /// is set to false (never to true) and the memories stay as they were (a = r or v, or 0); the compressor must then
-  /// produce a flagged message.
+  /// Forms a of element i, once in a step. If the gradient is not finite, or its sum with the memory overflows, sets
+  /// `good` to false (never to true) and leaves the memories as they were (a is then r, v or 0); the compressor must
+  /// then produce a flagged message.
   KOKKOS_INLINE_FUNCTION float accumulate(index_t i, bool& good) const {
     const float g = gradient[i];
     if (kind == Kind::none) {
@@ -65,7 +65,7 @@ struct Source {
     return kind == Kind::none ? gradient : kind == Kind::ef21 ? work : memory;
   }
 
-  /// a again, in any later touch of the same step.
+  /// Reads a again, in any later pass of the same step.
   KOKKOS_INLINE_FUNCTION float load(index_t i) const { return accumulated()[i]; }
 
   /// Element i was sent and receivers decode `decoded` for it.
@@ -75,23 +75,23 @@ struct Source {
     if (masking) velocity[i] = 0;
   }
 
-  /// `decoded` of element i, already reported as sent, did not take part in the mean: the exchange dropped it.
+  /// Element i was reported as sent, but the exchange dropped it: `decoded` did not take part in the mean.
   KOKKOS_INLINE_FUNCTION void returned(index_t i, float decoded) const {
     if (kind != Kind::none) memory[i] += kind == Kind::ef21 ? -decoded : decoded;
   }
 
-  /// a and the new velocity of an element with a memory; g is gamma times the gradient. If one of them is not finite, a
-  /// is not finite.
+  /// a and the new velocity of an element. If one of them is not finite, a is not finite.
   struct Sum {
     float a, velocity;
   };
+  /// The sum for an element with a memory: g is gamma times the gradient, r the memory, u the velocity (or 0).
   KOKKOS_FORCEINLINE_FUNCTION Sum add(float g, float r, float u) const {
     if (kind == Kind::residual) return {beta * r + g, 0};
     if (kind == Kind::momentum_correction) {
       const float next = nesterov ? momentum * (u + g) : momentum * u + g;
       return {nesterov ? r + (next + g) : r + next, next};
     }
-    const float mean = momentum * u + (1 - momentum) * g;  // momentum 0 without a velocity
+    const float mean = momentum * u + (1 - momentum) * g;  // without a velocity, momentum is 0
     return {mean - r, mean};
   }
 };

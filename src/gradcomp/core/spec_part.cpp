@@ -18,7 +18,8 @@ SpecPart parse_spec_part(const std::string& owner, const std::string& text) {
     const auto equals = words[i].find('=');
     require(equals != std::string::npos && equals > 0, "{}: '{}' is not key=value", owner, words[i]);
     const std::string key = words[i].substr(0, equals);
-    require(part.options.emplace(key, words[i].substr(equals + 1)).second, "{}: {} is given twice", owner, key);
+    require(part.options.emplace(key, words[i].substr(equals + 1)).second, "{}: option '{}' is given twice", owner,
+            key);
   }
   return part;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// name:key=value:key=value, the form in which methods, strategies and transports are chosen; and lists of named
-// entries.
+// Parses texts of the form name:key=value:key=value, which choose methods, strategies and transports, and finds entries
+// by name.
 #include <fmt/ranges.h>
 
 #include <map>
@@ -23,8 +23,8 @@ SpecPart parse_spec_part(const std::string& owner, const std::string& text);
 /// The words of `text` between separators.
 std::vector<std::string> split_words(const std::string& text, char separator);
 
-/// The entry called `name`; throws Error that says the nearest name, and lists all, when there is none. `kind`:
-/// "reducer", say; name_of(entry) is its name.
+/// The entry called `name`. If there is none, throws Error with the nearest name and a list of all. `kind` says what
+/// the entries are, such as "reducer"; name_of(entry) is the name of an entry.
 template <class Entry, class NameOf>
 const Entry& find_by_name(const std::vector<Entry>& entries, const char* kind, const std::string& name,
                           NameOf name_of) {

@@ -9,7 +9,7 @@ namespace gradcomp {
 
 class Stream {
  public:
-  /// On the device of Exec(). Make it after Kokkos::initialize() and drop it before Kokkos::finalize().
+  /// A stream on the device of Exec(). Make it after Kokkos::initialize() and destroy it before Kokkos::finalize().
   Stream();
   ~Stream();
   Stream(const Stream&) = delete;

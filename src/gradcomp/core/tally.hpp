@@ -24,16 +24,16 @@ class Gate {
   bool m_when_zero = true;
 };
 
-/// One count, zero at first. Copies are the same count.
+/// One count, zero at first. Copies of a Tally share the count.
 class Tally {
  public:
   explicit Tally(const std::string& label = "gradcomp::core::tally") : m_count(label, 1) {}
 
-  /// Ordered on exec.
+  /// Sets the count to zero, ordered on exec.
   void clear(const Exec& exec) const;
-  /// [1], for kernels.
+  /// The count as an array of one element, for kernels.
   const Vector<index_t>& count() const { return m_count; }
-  /// Waits for exec.
+  /// The count. Waits for exec.
   index_t read(const Exec& exec) const;
 
   Gate if_zero() const { return {m_count.data(), true}; }

@@ -1,12 +1,12 @@
 #pragma once
-// The vocabulary every layer shares: one build, one device (docs/concepts.md).
+// The types that all layers share. One build is for one kind of device.
 #include <Kokkos_Core.hpp>
 #include <cstddef>
 #include <cstdint>
 
 namespace gradcomp {
 
-/// The execution space of this build. Every function that launches takes an instance of it first.
+/// The execution space of this build. Every function that launches kernels takes an instance as its first argument.
 using Exec = Kokkos::DefaultExecutionSpace;
 using Memory = Exec::memory_space;
 using HostExec = Kokkos::DefaultHostExecutionSpace;
@@ -28,10 +28,10 @@ inline constexpr bool device_is_host = Kokkos::SpaceAccessibility<Kokkos::HostSp
 
 using index_t = std::int64_t;
 
-/// The policy of launches over elements: it counts with 64 bits, since a gradient may have more than 2^31.
+/// The policy of launches over elements: it counts with 64 bits, since a gradient may have more than 2^31 elements.
 using IndexRange = Kokkos::RangePolicy<Exec, Kokkos::IndexType<index_t>>;
 
-/// `span` without its first `offset` elements, `count` long.
+/// The `count` elements of `span` after the first `offset` ones.
 template <class T>
 Span<T> subspan(const Span<T>& span, index_t offset, index_t count) {
   return Span<T>(span.data() + offset, static_cast<std::size_t>(count));
@@ -56,6 +56,7 @@ constexpr index_t size_of(DType type) {
   }
 }
 
+/// How a communicator combines elements; bor: bitwise or.
 enum class ReduceOp : std::uint8_t { sum, max, min, bor };
 
 }  // namespace gradcomp

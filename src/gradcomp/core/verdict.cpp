@@ -3,7 +3,7 @@
 namespace gradcomp {
 namespace {
 
-/// to[i] = from[i]; on hosts without a launch.
+/// to[i] = from[i], on hosts without a launch.
 template <class From, class To>
 void move_flags(const Exec& exec, const From& from, const To& to) {
   if constexpr (device_is_host) {

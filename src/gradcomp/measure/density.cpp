@@ -23,7 +23,7 @@ DensityStatistics::DensityStatistics(const std::vector<double>& ratios) {
     spread += (ratio - mean) * (ratio - mean);
     miss += (ratio - 1) * (ratio - 1);
   }
-  std = std::sqrt(spread / static_cast<double>(count));  // 0 / 0 without samples
+  std = std::sqrt(spread / static_cast<double>(count));  // 0 / 0 = NaN without samples
   rms = std::sqrt(miss / static_cast<double>(count));
 }
 

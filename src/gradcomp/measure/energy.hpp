@@ -1,5 +1,6 @@
 #pragma once
-// Joules that the device of this build takes, by the counter of its maker: NVML (CUDA), ROCm SMI (HIP), RAPL (hosts).
+// The energy that the device of this build takes, in joules, from the counter of its vendor: NVML (NVIDIA's management
+// library) with CUDA, ROCm SMI (AMD's management library) with HIP, and RAPL (running average power limit) on hosts.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -9,13 +10,13 @@
 
 namespace gradcomp {
 
-/// A counter, or the reason why there is none. If a counter can no longer be read, the meter has no figure from then
-/// on.
+/// A counter, or the reason why there is none. If the counter can no longer be read, the meter gives no values from
+/// then on.
 class EnergyMeter {
  public:
   using Open = std::function<std::unique_ptr<EnergyCounter>()>;
 
-  /// `open` throws where there is nothing to count with.
+  /// `open` throws if there is no counter.
   explicit EnergyMeter(const Open& open);
   ~EnergyMeter();
   EnergyMeter(EnergyMeter&&) noexcept;
@@ -26,7 +27,8 @@ class EnergyMeter {
   const std::string& reason() const { return m_reason; }
   /// EnergyCounter::device(); empty without a counter.
   std::string device() const;
-  /// Joules since the meter was made. Takes microseconds (RAPL) to milliseconds (NVML): not for the timed path.
+  /// Joules since the meter was made; empty without a counter. Takes microseconds (RAPL) to milliseconds (NVML), so do
+  /// not call it in timed code.
   std::optional<double> joules();
 
  private:
@@ -34,7 +36,7 @@ class EnergyMeter {
   std::string m_reason;
 };
 
-/// The meter of the device that `Exec` runs on. Call after Kokkos was initialised.
+/// The meter of the device on which Exec runs. Call it after Kokkos was initialised.
 EnergyMeter device_energy();
 
 }  // namespace gradcomp

@@ -15,7 +15,7 @@
 namespace gradcomp {
 namespace {
 
-/// The first "model name" of /proc/cpuinfo (x86), or the CPU fields that ARM kernels give instead.
+/// The first "model name" in /proc/cpuinfo (x86), or the fields that Linux gives instead on ARM.
 std::string cpu_model() {
   std::ifstream file("/proc/cpuinfo");
   std::string arm;
@@ -32,7 +32,7 @@ std::string cpu_model() {
   return arm;
 }
 
-/// Processors that this process is bound to: a launcher often gives each rank a few.
+/// The number of processors that this process may use: a launcher often binds each rank to a few.
 int usable_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -40,7 +40,7 @@ int usable_cores() {
   return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-/// OpenBLAS' own word, looked up at run time: the BLAS that is loaded may be another one.
+/// The core type that OpenBLAS reports. Its function is looked up at run time, since another BLAS may be loaded.
 std::string openblas_core() {
   using CoreName = char* (*)();
   // POSIX promises that a symbol's address from dlsym converts to a function pointer.
@@ -61,7 +61,8 @@ std::string device_name([[maybe_unused]] const std::string& cpu) {
 
 }  // namespace
 
-// PRoot traces what runs where no mount namespace is granted: every system call then costs two switches to it.
+// An example is PRoot, which runs programs where mount namespaces are not allowed: every system call then costs two
+// switches to PRoot.
 std::string tracer() {
   std::ifstream status("/proc/self/status");
   const std::string key = "TracerPid:";

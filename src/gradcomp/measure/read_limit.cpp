@@ -9,7 +9,7 @@ namespace gradcomp {
 namespace {
 
 constexpr index_t tile = 4096;  ///< floats of one partial sum
-constexpr int lanes = 32;       ///< fewer lanes are not vectorised by gcc and cost 4.5x
+constexpr int lanes = 32;       ///< gcc does not vectorise fewer lanes, which then take 4.5 times as long
 
 /// Sum of `count` floats at `data`, lane by lane.
 KOKKOS_INLINE_FUNCTION double tile_sum(const float* data, index_t count) {
@@ -24,12 +24,12 @@ KOKKOS_INLINE_FUNCTION double tile_sum(const float* data, index_t count) {
   return total;
 }
 
-/// One pass over `data`; returns the sum.
+/// One pass over `data`. Returns the sum.
 double read_once(const Exec& exec, const Span<const float>& data, const Vector<double>& partials) {
   const auto count = static_cast<index_t>(data.extent(0));
   double sum = 0;
-  if (device_is_host) {  // no `if constexpr`: nvcc refuses device lambdas inside
-    // A parallel_reduce over elements is 6 to 12x slower: gcc does not vectorise the reducer's reference.
+  if (device_is_host) {  // not `if constexpr`, inside which nvcc refuses device lambdas
+    // A parallel_reduce over elements is 6 to 12 times slower, because gcc does not vectorise sums in a reference.
     const index_t tiles = (count + tile - 1) / tile;
     Kokkos::parallel_for(
         "gradcomp::measure::read", IndexRange(exec, 0, tiles), KOKKOS_LAMBDA(const index_t t) {
@@ -47,7 +47,7 @@ double read_once(const Exec& exec, const Span<const float>& data, const Vector<d
   return sum;
 }
 
-// Free functions, since nvcc refuses device lambdas inside other lambdas.
+// These are free functions, because nvcc refuses device lambdas inside other lambdas.
 void copy_once(const Exec& exec, const Span<const float>& from, const Span<float>& to) {
   Kokkos::parallel_for(
       "gradcomp::measure::copy", IndexRange(exec, 0, from.extent(0)),
@@ -61,10 +61,10 @@ void triad_once(const Exec& exec, const Span<float>& a, const Span<const float>&
       KOKKOS_LAMBDA(const std::size_t i) { a(i) = b(i) + scale * c(i); });
 }
 
-/// Median of `repetitions` timed calls of `work` after one that is not timed.
+/// The median time of `repetitions` calls of `work`, after one untimed call.
 template <class Work>
 double median_seconds(const Exec& exec, int repetitions, const Work& work) {
-  require(repetitions >= 1, "{} repetitions are not allowed; at least 1", repetitions);
+  require(repetitions >= 1, "{} repetitions are not allowed; allowed: at least 1", repetitions);
   Samples samples;
   Stopwatch watch(exec);
   work();
@@ -83,7 +83,7 @@ ReadProbe::ReadProbe(index_t capacity)
 
 double ReadProbe::seconds(const Exec& exec, const Span<const float>& data) {
   require(data.extent(0) <= m_partials.extent(0) * static_cast<std::size_t>(tile),
-          "a probe for at most {} floats cannot read {}", m_partials.extent(0) * tile, data.extent(0));
+          "a read probe for at most {} floats cannot read {}", m_partials.extent(0) * tile, data.extent(0));
   Stopwatch watch(exec);
   watch.start();
   m_sum = read_once(exec, data, m_partials);
@@ -91,7 +91,7 @@ double ReadProbe::seconds(const Exec& exec, const Span<const float>& data) {
 }
 
 double read_limit_seconds(const Exec& exec, const Span<const float>& data, int repetitions) {
-  require(repetitions >= 1, "{} repetitions are not allowed; at least 1", repetitions);
+  require(repetitions >= 1, "{} repetitions are not allowed; allowed: at least 1", repetitions);
   ReadProbe probe(static_cast<index_t>(data.extent(0)));
   Samples samples;
   probe.seconds(exec, data);
@@ -100,14 +100,15 @@ double read_limit_seconds(const Exec& exec, const Span<const float>& data, int r
 }
 
 double copy_limit_seconds(const Exec& exec, const Span<const float>& from, const Span<float>& to, int repetitions) {
-  require(from.extent(0) == to.extent(0), "copy of {} floats to {}", from.extent(0), to.extent(0));
+  require(from.extent(0) == to.extent(0), "copy of {} floats to {}; allowed: equal numbers", from.extent(0),
+          to.extent(0));
   return median_seconds(exec, repetitions, [&] { copy_once(exec, from, to); });
 }
 
 double triad_limit_seconds(const Exec& exec, const Span<float>& a, const Span<const float>& b,
                            const Span<const float>& c, float scale, int repetitions) {
-  require(a.extent(0) == b.extent(0) && a.extent(0) == c.extent(0), "triad of {}, {} and {} floats", a.extent(0),
-          b.extent(0), c.extent(0));
+  require(a.extent(0) == b.extent(0) && a.extent(0) == c.extent(0),
+          "triad of {}, {} and {} floats; allowed: equal numbers", a.extent(0), b.extent(0), c.extent(0));
   return median_seconds(exec, repetitions, [&] { triad_once(exec, a, b, c, scale); });
 }
 

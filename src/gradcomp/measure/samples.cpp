@@ -12,7 +12,7 @@ namespace {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
-/// In place, the maximum over the ranks of every element.
+/// Replaces every element by its maximum over the ranks.
 void maximum_over_ranks(const Exec& exec, Transport& comm, std::vector<std::int64_t>& values) {
   const HostSpan<std::int64_t> host(values.data(), values.size());
   const Vector<std::int64_t> device(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "max_over_ranks"),
@@ -44,8 +44,8 @@ Samples max_over_ranks(const Exec& exec, Transport& comm, const Samples& seconds
   const std::int64_t count = seconds.count();
   std::vector<std::int64_t> extremes = {count, -count};  // one reduction gives the maximum and the minimum
   maximum_over_ranks(exec, comm, extremes);
-  require(extremes[0] == -extremes[1], "ranks hold {} to {} samples of the same measurement", -extremes[1],
-          extremes[0]);
+  require(extremes[0] == -extremes[1], "ranks hold {} to {} samples of one measurement; allowed: equal numbers",
+          -extremes[1], extremes[0]);
   std::vector<std::int64_t> nanoseconds;
   for (const double s : seconds.values()) nanoseconds.push_back(std::llround(s * 1e9));
   if (count > 0) maximum_over_ranks(exec, comm, nanoseconds);

@@ -1,5 +1,5 @@
 #pragma once
-// Raw samples of one measured quantity and their order statistics. Results keep the raw values too.
+// The samples of one measured quantity, and their order statistics. Results keep the samples too.
 #include <string>
 #include <vector>
 
@@ -20,8 +20,8 @@ class Samples {
   index_t count() const { return static_cast<index_t>(m_values.size()); }
   const std::vector<double>& values() const { return m_values; }
 
-  /// The quantile q in [0, 1] with linear interpolation between order statistics, at position q (count - 1): NumPy's
-  /// default. Like all below, NaN (null in a result file) without samples.
+  /// The quantile q in [0, 1], by linear interpolation between order statistics at position q (count - 1), like NumPy's
+  /// default. All statistics but sum() are NaN (null in result files) without samples.
   double quantile(double q) const;
   double median() const { return quantile(0.5); }
   double p5() const { return quantile(0.05); }
@@ -35,9 +35,9 @@ class Samples {
   std::vector<double> m_values;
 };
 
-/// For each sample, the maximum over the ranks of `comm`, the same on all of them: this is what results report.
-/// Collective; values are seconds and are sent as whole nanoseconds (communicators carry no double). Throws Error on
-/// all ranks if counts differ. Call it outside the timed region.
+/// Collective. For each sample, the maximum over the ranks of `comm`, which results report. Values are in seconds, and
+/// are rounded to nanoseconds, because transports carry no doubles. If the numbers of samples differ, all ranks throw
+/// Error. Call it outside of timed code.
 Samples max_over_ranks(const Exec& exec, Transport& comm, const Samples& seconds);
 
 }  // namespace gradcomp

@@ -1,6 +1,6 @@
 #pragma once
-// The one clock of whole steps and micro-benchmarks: fence, barrier, clock, work, fence, barrier, clock. The barriers
-// make every rank's time the time of the slowest, and are left out when there is no communicator.
+// The clock for whole steps and micro-benchmarks: fence, barrier, clock, work, fence, barrier, clock. With the
+// barriers, the time of every rank is that of the slowest. Without a communicator, there are no barriers.
 #include <chrono>
 
 #include "gradcomp/comm/transport.hpp"
@@ -8,14 +8,14 @@
 
 namespace gradcomp {
 
-/// Seconds of a monotonic clock with an arbitrary origin: the timestamps of timeline.hpp.
+/// Seconds of a monotonic clock with an arbitrary origin; timeline.hpp uses it for time stamps.
 inline double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 class Stopwatch {
  public:
-  /// Times the work of `exec`; with `comm`, of all its ranks (start and stop are then collective).
+  /// Times the work of `exec`; with `comm`, that of all its ranks (start() and stop() are then collective).
   explicit Stopwatch(const Exec& exec, Transport* comm = nullptr) : m_exec(exec), m_comm(comm) {}
 
   void start() {

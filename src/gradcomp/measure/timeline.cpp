@@ -54,7 +54,7 @@ void Timeline::end_step(double time) {
   m_step.add(time - m_begin);
   for (std::size_t s = 0; s < stage_count; ++s) {
     m_stages[s].add(covered(m_open[s]));
-    std::swap(m_last[s], m_open[s]);  // both keep their capacity: nothing is allocated in the steady state
+    std::swap(m_last[s], m_open[s]);  // both keep their capacity, so that later steps allocate nothing
     m_open[s].clear();
     for (auto& i : m_last[s]) i = {i.start - m_begin, i.end - m_begin};
   }

@@ -1,7 +1,7 @@
 #pragma once
-// Where the time of a step goes: intervals per stage, taken without barriers or extra fences, so that overlap is
-// measured and not destroyed. On hosts, where kernels are synchronous, intervals are time stamps; on a device, they are
-// events around launches, which become times when the step ends.
+// Where the time of a step goes: intervals per stage, measured without barriers or extra fences, so that overlap is
+// measured and not destroyed. On hosts, where kernels are synchronous, intervals are pairs of time stamps. On a device,
+// they are events around launches, which become times when the step ends.
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 #include <array>
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace gradcomp {
 
-/// The stages of a step, in order; names are used in code, profiling regions, results and plots.
+/// The stages of a step. Code, profiling regions, results and plots use these names.
 enum class Stage : std::uint8_t { data, forward, backward, compress, exchange, decompress, update, importance };
 
 inline constexpr std::size_t stage_count = 8;
@@ -23,12 +23,12 @@ inline constexpr std::array<const char*, stage_count> stage_names = {
     "data", "forward", "backward", "compress", "exchange", "decompress", "update", "importance"};
 constexpr const char* name_of(Stage stage) { return stage_names[static_cast<std::size_t>(stage)]; }
 
-/// Seconds of now_seconds().
+/// An interval between two times of now_seconds().
 struct Interval {
   double start = 0, end = 0;
 };
 
-/// Time covered by at least one of `intervals`; those with end <= start count nothing.
+/// The time covered by at least one of `intervals`. Intervals with end <= start do not count.
 double covered(std::vector<Interval> intervals);
 
 class Timeline {
@@ -38,37 +38,37 @@ class Timeline {
   void begin_step(const Exec& exec = Exec());
   void begin_step(double time);
 
-  /// `stage` ran from start to end. Where intervals of a stage overlap, the time counts once.
+  /// `stage` ran from start to end. If intervals of a stage overlap, the common time counts once.
   void add(Stage stage, double start, double end);
-  /// The same of what `exec` was given between two events.
+  /// The same for the work of `exec` between two events.
   void add(Stage stage, Event start, Event end);
-  /// The main thread waited for communication from start to end: the exposed part, which overlap did not hide. A
-  /// synchronous exchange on the main thread is exchange and wait at once.
+  /// The main thread waited for communication from start to end: this is the exposed part, which overlap did not hide.
+  /// A synchronous exchange on the main thread is both an exchange and a wait.
   void add_wait(double start, double end);
 
-  /// Turns the intervals since the step before into one sample of everything below. Waits for the events of the step.
+  /// Turns the intervals since the last step into one sample of each quantity below. Waits for the events of the step.
   void end_step();
   void end_step(double time);
 
-  /// Forgets all steps (after the untimed ones), keeps the capacity.
+  /// Discards all steps, such as untimed ones, and keeps the memory.
   void clear();
 
   const Samples& step_seconds() const { return m_step; }
   const Samples& stage_seconds(Stage stage) const { return m_stages[static_cast<std::size_t>(stage)]; }
   const Samples& communication_seconds() const { return stage_seconds(Stage::exchange); }
   const Samples& exposed_seconds() const { return m_exposed; }
-  /// Communication that other work hid, per step: communication - exposed, not below 0.
+  /// The communication of each step that other work hid: communication - exposed, or 0 if this is negative.
   Samples hidden_seconds() const;
 
-  /// Median milliseconds per stage name, of "hidden" and of "exposed": the column stages_ms of results. Empty without
-  /// steps.
+  /// The median milliseconds of each stage, by name, and of "hidden" and "exposed": the column stages_ms of results.
+  /// Empty without steps.
   std::map<std::string, double> medians_ms() const;
 
-  /// The intervals of the last ended step per stage, for plots; times relative to its begin.
+  /// The intervals of `stage` in the last step that ended, for plots. Times are relative to the begin of the step.
   const std::vector<Interval>& last(Stage stage) const { return m_last[static_cast<std::size_t>(stage)]; }
 
  private:
-  std::mutex m_mutex;  ///< guards the open intervals below; all else is the main thread's
+  std::mutex m_mutex;  ///< guards the open intervals; only the main thread uses all other members
   std::array<std::vector<Interval>, stage_count> m_open;
   std::vector<Interval> m_open_waits;
 
@@ -85,9 +85,9 @@ class Timeline {
   std::array<Samples, stage_count> m_stages;
 };
 
-/// Times a scope of the main thread, and what it launches on `exec`, as `stage`, inside a Kokkos profiling region of
-/// the same name. A communication thread calls add() instead: profiling tools keep one stack of regions. A null
-/// timeline only keeps the region.
+/// Times a scope of the main thread, with what it launches on `exec`, as `stage`, inside a Kokkos profiling region of
+/// the same name. A communication thread calls add() instead, because profiling tools have one stack of regions. If the
+/// timeline is null, there is only the region.
 class StageScope {
  public:
   StageScope(const Exec& exec, Timeline* timeline, Stage stage);
@@ -101,10 +101,10 @@ class StageScope {
   Timeline* m_timeline;
   Stage m_stage;
   double m_start = 0;
-  Event m_event;  ///< on a device
+  Event m_event;  ///< the start, on a device
 };
 
-/// Times a scope in which the main thread waits for communication. Null: nothing.
+/// Times a scope in which the main thread waits for communication. Does nothing if the timeline is null.
 class WaitScope {
  public:
   explicit WaitScope(Timeline* timeline);

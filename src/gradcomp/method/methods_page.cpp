@@ -21,7 +21,7 @@ std::string rounds_of(const Info& info) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// A cell may hold no bar and no line end.
+/// `text` as a cell of a table, in which '|' is escaped and line ends become spaces.
 std::string cell(const std::string& text) {
   std::string safe;
   for (const char c : text) safe += c == '|' ? std::string("\\|") : std::string(1, c == '\n' ? ' ' : c);
@@ -48,11 +48,11 @@ std::string section(const Info& info) {
   return page + (info.parameters.empty() ? "" : "\n" + parameter_table(info.parameters));
 }
 
-/// The common options of all methods together: some are of reducers that not every method allows.
+/// The union of the common options of all methods: options of a reducer exist only for methods that allow the reducer.
 std::vector<Parameter> all_common_parameters() {
   std::vector<Parameter> all;
   for (const auto& entry : all_entries()) {
-    auto behind = all.begin();  // the place after the option that came before, in this method's list
+    auto behind = all.begin();  // the place behind the previous option of this method
     for (const auto& p : common_parameters(entry.info)) {
       const auto found = std::find_if(all.begin(), all.end(), [&](const Parameter& q) { return q.name == p.name; });
       behind = (found == all.end() ? all.insert(behind, p) : found) + 1;
@@ -61,7 +61,7 @@ std::vector<Parameter> all_common_parameters() {
   return all;
 }
 
-/// Only the options that mean the same for every method show their range; what a method declares is in its section.
+/// The table of common options. The allowed reducers differ between methods, so their sections list them.
 std::string common_table() {
   std::string page = "| option | allowed | meaning |\n|---|---|---|\n";
   for (const auto& p : all_common_parameters()) {
@@ -71,7 +71,7 @@ std::string common_table() {
   return page + "| `label` | any words | name in tables instead of the spec |\n";
 }
 
-/// Names "a, b" as "`a`, `b`".
+/// Turns the names "a, b" into "`a`, `b`".
 std::string quoted(const std::string& names) {
   std::string page = "`";
   for (const char c : names)

@@ -1,18 +1,21 @@
 #pragma once
-// The lists of methods that users read, made from info(): `--list` (text) and docs/methods.md (--list=markdown).
+// The lists of methods for users, generated from Info: `--list` (text) and docs/methods.md (`--list=markdown`).
 #include <string>
 
 #include "gradcomp/core/info.hpp"
 
 namespace gradcomp {
 
-/// docs/methods.md: a table of all registered methods, then one section each, then the options that all accept.
+/// The text of docs/methods.md: a table of all registered methods, a section for each, the options of every method, the
+/// coders and the compositions.
 std::string methods_markdown();
 
-/// For a terminal: name, default options and summary of each method, then its parameters, two columns.
+/// The same for a terminal: the spec and the summary of each method with its parameters, then the common options, the
+/// coders and the compositions.
 std::string methods_text();
 
-/// Spec of the method with every parameter of its own: "top_k:ratio=0.01"; the name alone when it has none.
+/// The spec of the method with the defaults of its own parameters, such as "top_k:ratio=0.01"; the name alone if it has
+/// none.
 std::string default_spec(const Info& info);
 
 }  // namespace gradcomp

@@ -21,7 +21,7 @@ std::string joined(const std::string& name, const ParameterValues& options) {
 
 constexpr const char *of_strategy = "strategy.", *of_sampler = "sampler.";
 
-/// Takes the options out whose keys begin with `prefix`, and returns them without it.
+/// Removes the options whose keys begin with `prefix`, and returns them without the prefix.
 std::map<std::string, std::string> take_prefixed(std::map<std::string, std::string>& options,
                                                  const std::string& prefix) {
   std::map<std::string, std::string> taken;
@@ -36,7 +36,7 @@ std::map<std::string, std::string> take_prefixed(std::map<std::string, std::stri
   return taken;
 }
 
-/// What can stand behind a +.
+/// The names that may follow a '+'.
 std::vector<std::string> stage_names() {
   std::vector<std::string> names = split_words(compressors::value_coder_names(), ',');
   for (std::string& name : names) name.erase(0, name.find_first_not_of(' '));
@@ -44,7 +44,8 @@ std::vector<std::string> stage_names() {
   return names;
 }
 
-/// Puts the stage `text` behind spec.compressor; `more`: another one follows. Returns its canonical form, with its +.
+/// Appends the stage `text` to spec.compressor. `more`: whether another stage follows. Returns the canonical form of
+/// the stage, with its '+'.
 std::string add_stage(const std::string& owner, const std::string& text, bool more, MethodSpec& spec) {
   const SpecPart part = parse_spec_part(owner, text);
   const bool first = spec.compressor->info().name.find('+') == std::string::npos;
@@ -108,7 +109,7 @@ MethodSpec parse_method(const std::string& text) {
   std::string stages;
   for (std::size_t i = 1; i < parts.size(); ++i) stages += add_stage(owner, parts[i], i + 1 < parts.size(), spec);
   spec.common =
-      ParameterValues(owner, common_parameters(spec.compressor->info()), common);  // parts may have narrowed it
+      ParameterValues(owner, common_parameters(spec.compressor->info()), common);  // stages may allow fewer reducers
   spec.canonical += ":" + spec.common.canonical();
   for (const auto& [key, value] : spec.strategy_options) spec.canonical += ":" + (of_strategy + key) + "=" + value;
   for (const auto& [key, value] : spec.sampler_options) spec.canonical += ":" + (of_sampler + key) + "=" + value;
@@ -122,10 +123,11 @@ std::vector<MethodSpec> parse_methods(const std::string& list) {
     specs.push_back(parse_method(text));
     for (std::size_t i = 0; i + 1 < specs.size(); ++i) {
       require(specs[i].canonical != specs.back().canonical || specs[i].label != specs.back().label,
-              "methods '{}' and '{}' are the same", specs[i].text, text);
+              "methods '{}' and '{}' are the same; allowed: methods with different options or labels", specs[i].text,
+              text);
     }
   }
-  require(!specs.empty(), "the list of methods is empty");
+  require(!specs.empty(), "the list of methods is empty; allowed: specs NAME[:KEY=VALUE...], separated by commas");
   return specs;
 }
 

@@ -9,10 +9,11 @@
 
 namespace gradcomp {
 
-/// Parses one spec. Throws Error naming the spec, the offending part and what is allowed.
+/// Parses one spec. Throws Error that names the spec, the wrong part and what is allowed.
 MethodSpec parse_method(const std::string& text);
 
-/// Parses a comma-separated list; duplicates (by canonical form) are an error.
+/// Parses a list of specs separated by commas. Throws Error also for an empty list, and if two specs have the same
+/// canonical form and the same label.
 std::vector<MethodSpec> parse_methods(const std::string& list);
 
 }  // namespace gradcomp

@@ -63,7 +63,7 @@ TEST(Composition, ErrorsSayWhatIsAllowed) {
   EXPECT_THAT(error_of("top_k+qsgd:label=a"), HasSubstr("label belongs to the first part"));
   EXPECT_THAT(error_of("top_k+qsgd:lr=1"), HasSubstr("lr belongs to the first part"));
   EXPECT_THAT(error_of("top_k+qsgd:bits=3"), AllOf(HasSubstr("top_k+qsgd:bits=3"), HasSubstr("one of 2, 4, 8")));
-  EXPECT_THAT(error_of("top_k+qsgd:bits=2:bits=4"), HasSubstr("bits is given twice"));
+  EXPECT_THAT(error_of("top_k+qsgd:bits=2:bits=4"), HasSubstr("option 'bits' is given twice"));
   EXPECT_THAT(error_of("qsgd+natural"),
               AllOf(HasSubstr("qsgd offers no list"), HasSubstr("top_k"), HasSubstr("sidco")));
   EXPECT_THAT(error_of("random_k+qsgd"), HasSubstr("random_k offers no list"));

@@ -86,7 +86,7 @@ TEST(Spec, MalformedTextIsRefused) {
   EXPECT_THAT(error_of(":lr=1"), HasSubstr("name is missing"));
   EXPECT_THAT(error_of("fp32:lr"), HasSubstr("'lr' is not key=value"));
   EXPECT_THAT(error_of("fp32:=1"), HasSubstr("'=1' is not key=value"));
-  EXPECT_THAT(error_of("fp32:lr=1:lr=2"), HasSubstr("lr is given twice"));
+  EXPECT_THAT(error_of("fp32:lr=1:lr=2"), HasSubstr("option 'lr' is given twice"));
   EXPECT_THAT(error_of("fp32:label="), HasSubstr("label is empty"));
   EXPECT_THAT(error_of("fp32,,fp16"), HasSubstr("name is missing"));
 }

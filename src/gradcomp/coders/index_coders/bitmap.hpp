@@ -1,5 +1,5 @@
 #pragma once
-// bitmap: bit i set where index i is kept; ceil(elements / 32) words.
+// bitmap: bit i is set if index i is kept; ceil(elements / 32) words.
 #include "gradcomp/coders/index_coding.hpp"
 
 namespace gradcomp::index_coders {

@@ -22,7 +22,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_last(std::uint8_t byte) { return byte < 0x80
 
 struct Varint {
   std::uint32_t value = 0;
-  bool good = false;  ///< at most 32 bits, in the shortest form, and complete
+  bool good = false;  ///< it is complete, in the shortest form, and has at most 32 bits
 };
 
 /// The varint that starts at bytes[at].
@@ -36,7 +36,7 @@ KOKKOS_INLINE_FUNCTION Varint read_varint(const std::uint8_t* bytes, index_t at,
   return {};
 }
 
-/// Ends of varints before each chunk of bytes; returns all.
+/// starts(c) = the number of varints that end before chunk c of the bytes. Returns the number of all.
 index_t count_varints(const Exec& exec, const std::uint8_t* bytes, index_t size, const Vector<std::uint64_t>& starts) {
   const index_t chunks = (size + bytes_per_chunk - 1) / bytes_per_chunk;
   Kokkos::parallel_for(
@@ -49,7 +49,7 @@ index_t count_varints(const Exec& exec, const std::uint8_t* bytes, index_t size,
   return kernels::exclusive_scan(exec, starts, chunks);
 }
 
-/// Reads the varints that start in each chunk; those after the `kept` first are padding. Returns how many are wrong.
+/// Reads the varints that start in each chunk. Those after the first `kept` are padding. Returns how many are wrong.
 index_t read_varints(const Exec& exec, const std::uint8_t* bytes, index_t size, index_t kept,
                      const Vector<std::uint64_t>& starts, std::uint32_t* gaps) {
   index_t bad = 0;
@@ -59,7 +59,7 @@ index_t read_varints(const Exec& exec, const std::uint8_t* bytes, index_t size, 
         const index_t first = c * bytes_per_chunk, end = Kokkos::min(size, first + bytes_per_chunk);
         auto rank = static_cast<index_t>(starts(c));
         bool is_start = first == 0 || is_last(bytes[first - 1]);
-        if (!is_start) ++rank;  // that of the varint which runs into this chunk ends before ours
+        if (!is_start) ++rank;  // a varint that began in an earlier chunk ends here before the first that starts here
         for (index_t i = first; i < end; ++i) {
           if (is_start) {
             const Varint varint = read_varint(bytes, i, size);
@@ -114,8 +114,8 @@ coders::FoundIndices decode_delta(const Exec& exec, const Span<const std::byte>&
   return {indices};
 }
 
-/// One byte each, and one more for every gap that reaches 2^7, 2^14, 2^21, 2^28, of which the sum of the gaps allows
-/// few.
+/// One byte per entry, and one more for each of 2^7, 2^14, 2^21, 2^28 that a gap reaches. At most elements / 2^7 gaps
+/// can reach 2^7, and so on, since all gaps sum to less than `elements`.
 index_t max_delta_bytes(index_t elements, index_t kept) {
   index_t bytes = kept;
   for (const int bits : {7, 14, 21, 28}) bytes += std::min(kept, elements >> bits);

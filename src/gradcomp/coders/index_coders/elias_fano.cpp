@@ -14,7 +14,7 @@ index_t elias_fano_bytes(index_t elements, index_t kept) {
   return 4 * elias_fano_words(elements, kept, elias_fano_width(elements, kept));
 }
 
-/// Low bits in fields, upper bits in a bit vector.
+/// The two parts of a section: low bits in fields, upper bits in a bit vector.
 struct EliasFano {
   EliasFano(index_t elements, index_t kept)
       : width(elias_fano_width(elements, kept)),
@@ -25,7 +25,7 @@ struct EliasFano {
   index_t low_words, upper_bits, upper_words;
 };
 
-/// indices[i], so far the upper bits, becomes the whole index.
+/// Completes indices[i], which holds the upper bits, by its low bits.
 void add_low_bits(const Exec& exec, const kernels::BitFields& low, index_t kept, std::uint32_t* indices) {
   Kokkos::parallel_for(
       "gradcomp::coders::add_low_bits", IndexRange(exec, 0, kept),

@@ -1,5 +1,5 @@
 #pragma once
-// packed: ceil(log2 elements) bits each, one bit string (kernels/pack/bit_fields.hpp).
+// packed: each index in ceil(log2 elements) bits, all in one bit string (kernels/pack/bit_fields.hpp).
 #include "gradcomp/coders/index_coding.hpp"
 
 namespace gradcomp::index_coders {

@@ -14,8 +14,9 @@ using kernels::entry_chunks;
 using kernels::field_words;
 
 int rice_width(index_t elements, index_t kept) {
-  // b = 1 + floor(log2(ln(golden ratio) / -ln(1 - p))) with p = kept / elements, 1 / -ln(1 - p) = 1 / p - 1 / 2 - ..,
-  // and 493 / 512 for 2 ln(golden ratio) = 0.9624: the largest b with 2^b <= 0.9624 (1 / p - 1 / 2)
+  // b = 1 + floor(log2(ln(golden ratio) / -ln(1 - p))) with p = kept / elements. Because 1 / -ln(1 - p) is about
+  // 1 / p - 1 / 2, and 2 ln(golden ratio) = 0.9624 is about 493 / 512, b is the largest number with
+  // 2^b <= 493 / 512 (1 / p - 1 / 2)
   int width = 0;
   while (width < 31 && (kept << (width + 2)) * 512 <= (2 * elements - kept) * 493) ++width;
   return width;
@@ -53,7 +54,8 @@ index_t encode_rice(const Exec& exec, const coders::IndexList& list, const coder
   return 4 * (field_words(kept, width) + unary_words);
 }
 
-/// Whether the words end where they must: no stray bit behind the remainders, the last one in the last word.
+/// Whether the words end as an encoder ends them: bits behind the remainders are zero, and the last word of the unary
+/// part is not.
 bool ends_well(const Exec& exec, const kernels::BitString& remainders, const std::uint32_t* last_unary) {
   index_t wrong = 0;
   Kokkos::parallel_reduce(
@@ -79,7 +81,7 @@ coders::FoundIndices decode_rice(const Exec& exec, const Span<const std::byte>& 
   return {indices};
 }
 
-/// The quotients sum to at most (elements - kept) / 2^width, as all gaps - 1 sum to at most elements - kept.
+/// The quotients sum to at most (elements - kept) / 2^width, since the gaps sum to at most elements - kept.
 index_t max_rice_bytes(index_t elements, index_t kept) {
   const int width = rice_width(elements, kept);
   return 4 * (field_words(kept, width) + field_words(kept + ((elements - kept) >> width), 1));
@@ -91,7 +93,7 @@ index_t rice_bytes(const Exec& exec, const coders::IndexList& list) {
   return 4 * (field_words(list.kept, width) + field_words(list.kept + quotients, 1));
 }
 
-/// Most kept <= capacity whose remainders have at least `width` bits; the width falls as kept grows.
+/// The largest kept <= capacity whose remainders have at least `width` bits; the width falls as kept grows.
 index_t last_with_rice_width(index_t elements, index_t capacity, int width) {
   index_t low = 0, high = capacity;
   while (low < high) {
@@ -103,8 +105,8 @@ index_t last_with_rice_width(index_t elements, index_t capacity, int width) {
   return low;
 }
 
-/// For a given width the bound grows with kept, but not over the steps between widths: the most is at the end of a
-/// step.
+/// For one width, the bound grows with kept, but it may fall where the width changes. So the maximum is at the largest
+/// kept of some width.
 index_t rice_capacity_bytes(index_t elements, index_t capacity) {
   index_t most = 0;
   for (int width = 0; width < 32; ++width) {

@@ -1,5 +1,5 @@
 #pragma once
-// u32: 4 bytes each.
+// u32: each index in 4 bytes.
 #include "gradcomp/coders/index_coding.hpp"
 
 namespace gradcomp::index_coders {

@@ -1,6 +1,6 @@
 #pragma once
-// bf16: 2 bytes each (kernels/quantise/casts.hpp), zero bytes to a multiple of 4; clamped to the largest number of
-// bfloat16.
+// bf16: each value in 2 bytes (kernels/quantise/casts.hpp), clamped to the largest number of bfloat16; then zero bytes
+// up to a multiple of 4.
 #include "gradcomp/coders/value_coder.hpp"
 
 namespace gradcomp::value_coders {

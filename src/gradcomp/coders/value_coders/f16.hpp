@@ -1,6 +1,6 @@
 #pragma once
-// f16: 2 bytes each (kernels/quantise/casts.hpp), zero bytes to a multiple of 4; clamped to the largest number of IEEE
-// binary16.
+// f16: each value in 2 bytes (kernels/quantise/casts.hpp), clamped to the largest number of IEEE binary16; then zero
+// bytes up to a multiple of 4.
 #include "gradcomp/coders/value_coder.hpp"
 
 namespace gradcomp::value_coders {

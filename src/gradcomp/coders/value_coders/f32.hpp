@@ -1,5 +1,5 @@
 #pragma once
-// f32: 4 bytes each, exact.
+// f32: each value in 4 bytes, exact.
 #include "gradcomp/coders/value_coder.hpp"
 
 namespace gradcomp::value_coders {

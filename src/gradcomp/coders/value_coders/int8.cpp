@@ -17,7 +17,7 @@ namespace {
 
 constexpr index_t value_block = 256;
 constexpr float levels = 127;
-/// Largest scale: 127 of it are just below the largest float, so that every decoded value is finite.
+/// The largest scale: 127 times this is just below the largest float, so that every decoded value is finite.
 constexpr float largest_scale = 0x1.0204p121f;
 
 index_t block_count(index_t kept) { return (kept + value_block - 1) / value_block; }
@@ -42,9 +42,9 @@ void encode_int8(const Exec& exec, const float* values, index_t kept, std::byte*
           });
         }
         const float largest = Kokkos::bit_cast<float>(static_cast<std::uint32_t>(warp.max(most)));
-        const float scale_limit = largest_scale;  // min() needs an address, which devices have not
+        const float scale_limit = largest_scale;  // min() takes references, and the constant has no address on devices
         const float scale = Kokkos::min(largest / levels, scale_limit);
-        const float divisor = scale > 0 ? scale : 1;  // v / 1 of values this small is zero
+        const float divisor = scale > 0 ? scale : 1;  // values as small as these have the code 0
         warp.once([&] { scales[b] = scale; });
         for (index_t row = first; row < end; row += warp_lanes) {
           const int active = static_cast<int>(Kokkos::min<index_t>(end - row, warp_lanes));
@@ -53,7 +53,7 @@ void encode_int8(const Exec& exec, const float* values, index_t kept, std::byte*
           Lanes<std::int8_t> code;
           kernels::load_row(warp, values + row, active, x);
           warp.each([&](int l) {
-            // a scale among the denormals is rounded coarsely: the quotient may exceed 127
+            // a denormal scale is rounded coarsely, so the quotient may exceed 127; nearest_code() clamps it
             const float q = kernels::nearest_code(x[l] / divisor);
             code[l] = static_cast<std::int8_t>(static_cast<std::int32_t>(q));
             back[l] = static_cast<float>(static_cast<std::int32_t>(q)) * scale;

@@ -1,5 +1,5 @@
 #pragma once
-// How `count` elements are dealt to `parts` owners: as evenly as possible, the first ones get one more.
+// Deals `count` elements to `parts` owners as evenly as possible: the first owners get one element more.
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp::comm {

@@ -1,5 +1,6 @@
 #pragma once
-// Copies within one rank, ordered on exec. On hosts no kernel runs: the caller may be the communication thread.
+// Copies within one rank, ordered on exec. On hosts they launch no kernel, because the caller may be the communication
+// thread.
 #include <cstring>
 
 #include "gradcomp/core/read_back.hpp"
@@ -18,7 +19,7 @@ inline void copy(const Exec& exec, const void* from, void* to, index_t bytes) {
   }
 }
 
-/// The bytes are at `host` when this returns.
+/// Copies to the host; the bytes have arrived when this returns.
 inline void to_host(const Exec& exec, const void* device, std::byte* host, index_t bytes) {
   const auto n = static_cast<std::size_t>(bytes);
   if (n == 0) return;
@@ -29,7 +30,7 @@ inline void to_host(const Exec& exec, const void* device, std::byte* host, index
   }
 }
 
-/// `host` may be overwritten when this returns.
+/// Copies to the device; `host` may be overwritten when this returns.
 inline void to_device(const Exec& exec, const std::byte* host, void* device, index_t bytes) {
   const auto n = static_cast<std::size_t>(bytes);
   if (n == 0) return;

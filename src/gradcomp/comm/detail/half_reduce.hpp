@@ -1,7 +1,7 @@
 #pragma once
-// Reductions of 16-bit floats, on host buffers: each term is widened to f32, terms are combined in rank order and the
-// result is rounded once. Plain loops, because they run on the communication thread, where no kernel may be launched;
-// the conversions have no branches, so that they vectorise.
+// Reductions of 16-bit floats on host buffers: each term is widened to f32, the terms are combined in rank order, and
+// the result is rounded once. These are plain loops, because they run on the communication thread, which must not
+// launch kernels. The conversions have no branches, so that the loops vectorise.
 #include <algorithm>
 #include <array>
 
@@ -22,7 +22,7 @@ void reduce_half_blocks(const std::uint16_t* blocks, int ranks, index_t count, R
     for (std::size_t i = 0; i < n; ++i) tile[i] = Format::decode(blocks[begin + static_cast<index_t>(i)]);
     for (int r = 1; r < ranks; ++r) {
       const std::uint16_t* term = blocks + r * count + begin;
-      if (op == ReduceOp::sum) {  // apart, so that the loop vectorises
+      if (op == ReduceOp::sum) {  // a loop of its own, so that it vectorises
         for (std::size_t i = 0; i < n; ++i) tile[i] += Format::decode(term[i]);
       } else {
         for (std::size_t i = 0; i < n; ++i) tile[i] = kernels::combine(op, tile[i], Format::decode(term[i]));

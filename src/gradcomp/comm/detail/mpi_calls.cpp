@@ -10,7 +10,7 @@
 namespace gradcomp::comm {
 namespace {
 
-constexpr int exchange_tag = 0;  // messages of users travel on another communicator
+constexpr int exchange_tag = 0;  // cannot meet a Send of the caller: those travel on another communicator
 
 const std::byte* at(const void* data, index_t element, DType type) {
   return static_cast<const std::byte*>(data) + element * size_of(type);
@@ -65,7 +65,7 @@ void MpiCalls::alltoallv(const std::byte* send, const index_t* send_bytes, const
   std::memmove(receive + receive_offset[rank], send + send_offset[rank], static_cast<std::size_t>(send_bytes[rank]));
   for (int step = 1; step < size; ++step) {
     const int to = (rank + step) % size, from = (rank + size - step) % size;
-    // both directions advance chunk by chunk; the shorter one then sends to nobody
+    // both directions advance chunk by chunk; one that has ended uses MPI_PROC_NULL
     for (index_t first = 0; first < std::max(send_bytes[to], receive_bytes[from]); first += limit) {
       const index_t out = std::clamp<index_t>(send_bytes[to] - first, 0, limit);
       const index_t in = std::clamp<index_t>(receive_bytes[from] - first, 0, limit);

@@ -1,6 +1,6 @@
 #pragma once
-// Blocking collective MPI calls with 64-bit counts: MPI's int counts are never exceeded, because longer calls are cut
-// into chunks of at most `limit` elements. On plain buffers that MPI can read; every return code is checked.
+// Blocking collective MPI calls with 64-bit counts: longer calls are cut into chunks of at most `limit` elements, so
+// that MPI's int counts suffice. MPI must be able to read the buffers. Every return code is checked.
 #include <mpi.h>
 
 #include "gradcomp/core/types.hpp"
@@ -13,11 +13,11 @@ struct MpiCalls {
   index_t limit = index_t{1} << 30;  ///< elements per MPI call; tests lower it
 
   void allreduce(const void* send, void* receive, index_t count, DType type, ReduceOp op) const;
-  /// receive holds `size` blocks of `count` elements.
+  /// `receive` gets `size` blocks of `count` elements.
   void allgather(const void* send, void* receive, index_t count, DType type) const;
-  /// Block r (bytes[r] long) lands at receive + offset[r]; send is this rank's block (it may lie there already).
+  /// Block r (bytes[r] long) arrives at receive + offset[r]; `send` is this rank's block, which may be there already.
   void allgatherv(const std::byte* send, std::byte* receive, const index_t* bytes, const index_t* offset) const;
-  /// Pairwise exchange: part of `send` at send_offset[r] goes to rank r; all in bytes.
+  /// Pairwise exchange: the part of `send` at send_offset[r] goes to rank r. Sizes and offsets are in bytes.
   void alltoallv(const std::byte* send, const index_t* send_bytes, const index_t* send_offset, std::byte* receive,
                  const index_t* receive_bytes, const index_t* receive_offset) const;
   void reduce_scatter(const void* send, void* receive, index_t count, DType type, ReduceOp op) const;

@@ -1,7 +1,7 @@
 #pragma once
-// Reductions of f16 and bf16 over MPI, which has neither type: all-to-all to the owner of each block, reduction in f32
-// in rank order, rounded once, allgather of the blocks. The volume is that of a ring allreduce; the result depends on
-// no tree, so it has the same bits for any MPI.
+// Reductions of f16 and bf16 over MPI, which has neither type. An all-to-all brings the terms to the owner of each
+// block, which reduces them in f32 in rank order and rounds once; an allgather distributes the blocks. The volume is
+// that of a ring allreduce. The result has the same bits with any MPI, because it depends on no tree.
 #include <cstdint>
 #include <vector>
 
@@ -11,10 +11,10 @@ namespace gradcomp::comm {
 
 class HalfReduction {
  public:
-  /// receive = op over ranks of send; host buffers of `count` values, which may be the same.
+  /// receive = op over ranks of send. Both are host buffers of `count` values, and may be the same.
   void allreduce(const MpiCalls& calls, const void* send, void* receive, index_t count, DType type, ReduceOp op);
 
-  /// receive = op over ranks of this rank's block of send (detail/blocks.hpp); it may lie in send.
+  /// receive = op over ranks of this rank's block of `send` (detail/blocks.hpp). `receive` may lie in `send`.
   void reduce_block(const MpiCalls& calls, const void* send, void* receive, index_t count, DType type, ReduceOp op);
 
  private:

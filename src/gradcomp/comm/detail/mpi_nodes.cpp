@@ -15,7 +15,7 @@ int find_ranks_per_node(MPI_Comm comm) {
   check_mpi(MPI_Bcast(&first, 1, MPI_INT, 0, node), "MPI_Bcast");
   check_mpi(MPI_Comm_free(&node), "MPI_Comm_free");
   const bool in_a_row = rank == first + place && first % ranks == 0;
-  int bounds[2] = {in_a_row ? ranks : 0, in_a_row ? -ranks : 0};  // the smallest, and the largest with a minus
+  int bounds[2] = {in_a_row ? ranks : 0, in_a_row ? -ranks : 0};  // MPI_MIN finds the smallest and minus the largest
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, bounds, 2, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
   return bounds[0] == -bounds[1] ? bounds[0] : 0;
 }

@@ -4,7 +4,8 @@
 
 namespace gradcomp::comm {
 
-/// Ranks of each node when all nodes have as many, and those of a node follow each other; otherwise 0. Collective.
+/// The number of ranks per node, if all nodes have the same number and the ranks of a node are consecutive; otherwise
+/// 0. Collective.
 int find_ranks_per_node(MPI_Comm comm);
 
 }  // namespace gradcomp::comm

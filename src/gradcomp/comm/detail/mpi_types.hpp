@@ -7,7 +7,7 @@
 
 namespace gradcomp::comm {
 
-/// The 16-bit floats travel as bit patterns: MPI knows neither.
+/// The 16-bit floats travel as bit patterns, since MPI has no such types.
 inline MPI_Datatype mpi_type(DType type) {
   switch (type) {
     case DType::f32:
@@ -24,7 +24,7 @@ inline MPI_Datatype mpi_type(DType type) {
     case DType::u8:
       return MPI_UINT8_T;
   }
-  throw Error("a data type that MPI communicators do not carry");
+  throw Error("mpi: unknown type of elements");
 }
 
 inline MPI_Op mpi_op(ReduceOp op) {
@@ -38,7 +38,7 @@ inline MPI_Op mpi_op(ReduceOp op) {
     case ReduceOp::bor:
       return MPI_BOR;
   }
-  throw Error("a reduction that MPI communicators do not have");
+  throw Error("mpi: unknown reduction");
 }
 
 }  // namespace gradcomp::comm

@@ -1,5 +1,5 @@
 #pragma once
-// NCCL or RCCL, which have the same functions; DType and ReduceOp in their terms.
+// NCCL or RCCL, which have the same functions, and the counterparts of DType and ReduceOp there.
 #include "gradcomp/core/device_runtime.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/types.hpp"
@@ -12,13 +12,13 @@
 
 namespace gradcomp::comm {
 
-/// Throws Error "what: <NCCL's text>" unless `code` is ncclSuccess. The one place where return codes are read.
+/// Throws Error "<what>: <text of NCCL>" unless `code` is ncclSuccess.
 void check_nccl(ncclResult_t code, const char* what, ncclComm_t comm = nullptr);
 
-/// What NCCL says of a code, with its last error on this rank, in one line.
+/// NCCL's text of a code, with its last error on this rank, in one line.
 std::string nccl_text(ncclResult_t code, ncclComm_t comm);
 
-/// Whether a communicator is still at work; a library older than NCCL 2.14 does not say.
+/// Whether `state` says that a communicator is still at work. Versions before NCCL 2.14 never say so.
 inline bool is_in_progress([[maybe_unused]] ncclResult_t state) {
 #if NCCL_VERSION_CODE >= 21400
   return state == ncclInProgress;
@@ -27,7 +27,7 @@ inline bool is_in_progress([[maybe_unused]] ncclResult_t state) {
 #endif
 }
 
-/// The stream of `exec`. A host build, whose NCCL is that of the tests, has none.
+/// The stream of `exec`. A host build, which uses the fake NCCL of the tests, has none.
 inline auto nccl_stream([[maybe_unused]] const Exec& exec) {
 #ifdef GRADCOMP_DEVICE_RUNTIME
   return device::stream_of(exec);
@@ -53,7 +53,7 @@ inline ncclDataType_t nccl_type(DType type) {
     case DType::u8:
       return ncclUint8;
   }
-  throw Error("a data type that NCCL does not carry");
+  throw Error("nccl: unknown type of elements");
 }
 
 inline ncclRedOp_t nccl_op(ReduceOp op) {
@@ -67,7 +67,7 @@ inline ncclRedOp_t nccl_op(ReduceOp op) {
     case ReduceOp::bor:
       break;
   }
-  throw Error("a reduction that NCCL does not have");
+  throw Error("nccl: NCCL has no bitwise or; it has sum, max and min");
 }
 
 }  // namespace gradcomp::comm

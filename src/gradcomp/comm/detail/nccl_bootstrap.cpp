@@ -34,7 +34,7 @@ std::string own_device() {
 #ifdef GRADCOMP_DEVICE_RUNTIME
   std::array<char, 64> text{};
   check_device(device::bus_id(text.data(), static_cast<int>(text.size()), device::device_of(Exec())),
-               "tell the bus address of the device");
+               "find the bus address of the device");
   return text.data();
 #else
   return fmt::format("process {}", getpid());

@@ -1,5 +1,5 @@
 #pragma once
-// How ranks of an MPI communicator form one of NCCL.
+// Makes an NCCL communicator of the ranks of an MPI communicator.
 #include <mpi.h>
 
 #include <string>
@@ -8,15 +8,16 @@
 
 namespace gradcomp::comm {
 
-/// What no two devices of a host share: the PCI bus address of the device of Exec(); on hosts one for each process.
+/// A text that no two devices of a host share: the PCI bus address of the device of Exec(), or in a host build the id
+/// of the process.
 std::string own_device();
 
-/// Collective. Throws AgreedError that names two ranks of one host which have the same `device`, where there are such:
-/// NCCL takes one rank per device.
+/// Collective. If two ranks of one host have the same `device`, throws AgreedError that names them: NCCL takes one rank
+/// per device.
 void require_own_devices(MPI_Comm comm, const std::string& device);
 
-/// Collective: ranks and sizes are those of `comm`. The caller's, until ncclCommDestroy or ncclCommAbort. Throws
-/// AgreedError where rank 0 cannot begin, Error where this rank cannot join.
+/// Collective. The communicator has the ranks of `comm`. The caller ends it with ncclCommDestroy() or ncclCommAbort().
+/// Throws AgreedError if rank 0 cannot begin, and Error if this rank cannot join.
 ncclComm_t make_nccl_comm(MPI_Comm comm);
 
 }  // namespace gradcomp::comm

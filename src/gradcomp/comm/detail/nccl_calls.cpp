@@ -11,7 +11,7 @@ namespace {
 
 std::size_t elements(index_t count) { return static_cast<std::size_t>(count); }
 
-/// Equal blocks, one behind the other.
+/// Blocks of equal sizes, without gaps.
 Blocks blocks_of(const AllToAll& call, int ranks) {
   Blocks blocks;
   for (int r = 0; r < ranks; ++r) {

@@ -1,5 +1,5 @@
 #pragma once
-// The collective calls of a Transport in NCCL's terms, enqueued on the communicator's stream.
+// Carries the collective calls of a Transport with NCCL, on the communicator's stream.
 #include <mpi.h>
 
 #include <span>
@@ -11,11 +11,11 @@ namespace gradcomp::comm {
 
 class NcclCalls {
  public:
-  /// `host`: the same `ranks` over MPI, for sizes.
+  /// `host`: the MPI communicator of the same ranks, which exchanges sizes.
   NcclCalls(NcclComm& comm, MPI_Comm host, int rank, int ranks, Sum sum, GatherWay way);
 
-  /// Begins the collective ones of the calls: in one group what NCCL has, then one by one what takes more. Throws Error
-  /// on all ranks before anything has begun when blocks do not fit.
+  /// Begins the collective calls among `together`: first, in one group, those that NCCL has; then, one by one, those
+  /// that take several groups. If blocks do not fit, all ranks throw Error before any call has begun.
   void carry(std::span<const Call> together, std::span<Found> found);
 
  private:
@@ -36,7 +36,7 @@ class NcclCalls {
   template <class C>
   void enqueue(const C&, const Found&) {}  // messages between two ranks
 
-  /// What takes more than one group.
+  /// Whether the call takes more than one group.
   bool takes_more(const Call& call) const;
 
   NcclComm& m_comm;
@@ -45,9 +45,9 @@ class NcclCalls {
   int m_rank, m_ranks;
   NcclGather m_gather;
   NcclReduce m_reduce;
-  std::vector<GatherWay> m_ways;  ///< of the AllGatherV of the group, in order
-  std::size_t m_next_way = 0;     ///< while they are enqueued
-  Vector<std::byte> m_token;      ///< of barriers
+  std::vector<GatherWay> m_ways;  ///< of the AllGatherV calls of the group, in order
+  std::size_t m_next_way = 0;     ///< the way of the next AllGatherV that is enqueued
+  Vector<std::byte> m_token;      ///< what barriers reduce
 };
 
 }  // namespace gradcomp::comm

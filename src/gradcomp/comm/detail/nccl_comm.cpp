@@ -23,7 +23,7 @@ double seconds_since(Clock::time_point time) { return std::chrono::duration<doub
 NcclComm::NcclComm(MPI_Comm comm, double limit_seconds) : m_stream(shared_stream()), m_limit_seconds(limit_seconds) {
   require_own_devices(comm, own_device());
   m_comm = make_nccl_comm(comm);
-  // A main thread that waits for the device cannot look, and would wait for ever behind a call that never ends.
+  // A main thread that waits for the device cannot look for errors, and would wait forever for a call that never ends.
   const auto use_own_device = [exec = m_stream->exec()] {
 #ifdef GRADCOMP_DEVICE_RUNTIME
     (void)device::use_device(device::device_of(exec));
@@ -79,7 +79,7 @@ void NcclComm::wait(const Flight& flight) {
     if (seconds_since(begin) < 1e-3) {
       std::this_thread::yield();
     } else {
-      std::this_thread::sleep_for(std::chrono::microseconds(50));  // the core is wanted elsewhere
+      std::this_thread::sleep_for(std::chrono::microseconds(50));  // other threads need the core
     }
   }
 }
@@ -97,7 +97,7 @@ bool NcclComm::look() {
   if (!m_dead.empty()) return false;
   try {
     land();
-  } catch (const Error& error) {  // of the device
+  } catch (const Error& error) {  // of the device's runtime
     die(error.what());
   }
   return !m_in_flight.empty();
@@ -113,7 +113,7 @@ void NcclComm::land() {
   }
   while (!m_in_flight.empty()) {
     Flight& first = *m_in_flight.front();
-    // a host build has no events that could tell; its NCCL is in progress until all it was given has ended
+    // events of a host build always have ended; its fake NCCL is in progress until all its calls have ended
     if (device_is_host ? is_in_progress(state) : !first.end.test()) break;
     first.finished = Clock::now();
     first.landed = true;
@@ -127,7 +127,7 @@ void NcclComm::land() {
 
 void NcclComm::die(const std::string& why) {
   m_dead = why;
-  (void)ncclCommAbort(m_comm);  // kernels of the communicator end, so that nobody waits for them
+  (void)ncclCommAbort(m_comm);  // ends the kernels of the communicator, so that nobody waits for them
   m_comm = nullptr;
   m_in_flight.clear();
 }

@@ -1,6 +1,6 @@
 #pragma once
-// A communicator of NCCL, what it was given and has not ended, and its end: by ncclCommDestroy, or by ncclCommAbort at
-// an asynchronous error or a time limit, after which every use throws.
+// A communicator of NCCL with its calls in flight. It ends by ncclCommDestroy(). After an asynchronous error, or if a
+// call exceeds the time limit, ncclCommAbort() ends it, and every later use throws Error.
 #include <mpi.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace gradcomp::comm {
 
-/// Calls that the communicator was given: they have ended when the event has.
+/// Calls in flight: they have ended when the event `end` has.
 struct Flight {
   Event end;
   Clock::time_point since, finished;
@@ -27,9 +27,9 @@ struct Flight {
 
 class NcclComm {
  public:
-  /// Collective over `comm`. `limit_seconds`: from the start of a call to its end; 0: none. All communicators of this
-  /// process share one stream, so that a device sees their calls in the order in which the program makes them, which
-  /// is the same on all ranks.
+  /// Collective over `comm`. `limit_seconds`: how long a call may take from start to end; 0: no limit. All
+  /// communicators of this process share one stream. So a device sees their calls in the order in which the program
+  /// makes them, which is the same on all ranks.
   NcclComm(MPI_Comm comm, double limit_seconds);
   /// Waits for what is in flight.
   ~NcclComm();
@@ -37,7 +37,7 @@ class NcclComm {
   NcclComm& operator=(const NcclComm&) = delete;
 
   const Exec& exec() const { return m_stream->exec(); }  ///< of the stream
-  /// Valid until the communicator is dead; throws Error then.
+  /// NCCL's communicator. Throws Error if it was aborted.
   ncclComm_t handle();
 
   /// f() makes calls that start together.
@@ -47,25 +47,25 @@ class NcclComm {
     check(ncclGroupStart(), "ncclGroupStart");
     try {
       f();
-    } catch (...) {  // groups belong to the thread, and others use them too
+    } catch (...) {  // an open group would swallow later calls of this thread
       (void)ncclGroupEnd();
       throw;
     }
     check(ncclGroupEnd(), "ncclGroupEnd");
   }
-  /// Ends the communicator, and throws Error, unless `code` is ncclSuccess.
+  /// Unless `code` is ncclSuccess, aborts the communicator and throws Error.
   void check(ncclResult_t code, const char* what);
 
-  /// Marks the end of what was given so far. `flight` is kept until it has landed. `what`: a name for errors.
+  /// Marks the end of the calls so far, and keeps `flight` until it has landed. `what` names the calls in errors.
   void depart(const std::shared_ptr<Flight>& flight, const char* what);
-  /// Never blocks. Throws Error when the communicator is dead.
+  /// Whether the calls of the flight have ended. Never blocks. Throws Error if the communicator was aborted.
   bool landed(const Flight& flight);
   void wait(const Flight& flight);
-  /// Where launches run at once, on hosts: waits for what was given so far. Nothing on a device.
+  /// In a host build, where kernels run at once: waits for the calls so far. Does nothing on a device.
   void settle(const char* what);
 
  private:
-  bool look();  ///< at the state of the library and at what is in flight; false: nothing is
+  bool look();  ///< looks for errors and for flights that have landed; false if nothing is in flight
   void land();
   void die(const std::string& why);
   void require_alive();
@@ -73,9 +73,9 @@ class NcclComm {
   std::shared_ptr<Stream> m_stream;
   double m_limit_seconds;
   ncclComm_t m_comm = nullptr;
-  std::mutex m_mutex;  ///< guards the next two, and m_comm
+  std::mutex m_mutex;  ///< guards m_in_flight, m_dead and m_comm
   std::deque<std::shared_ptr<Flight>> m_in_flight;
-  std::string m_dead;  ///< why
+  std::string m_dead;  ///< why the communicator was aborted; empty if it was not
   std::unique_ptr<Watchdog> m_watchdog;
 };
 

@@ -11,8 +11,8 @@ namespace gradcomp::comm {
 namespace {
 
 constexpr std::array<GatherWay, 3> ways = {GatherWay::padded, GatherWay::broadcast, GatherWay::send_recv};
-constexpr std::array<index_t, 2> class_ends = {index_t{256} << 10, index_t{8} << 20};  ///< bytes in sum
-constexpr int untimed = 1, timed = 3;  ///< the first call of a kind makes connections
+constexpr std::array<index_t, 2> class_ends = {index_t{256} << 10, index_t{8} << 20};  ///< bytes of all blocks
+constexpr int untimed = 1, timed = 3;  ///< the first call of a kind sets up connections
 
 index_t largest(const Blocks& blocks) { return *std::max_element(blocks.size.begin(), blocks.size.end()); }
 
@@ -62,7 +62,7 @@ void NcclGather::carry(const AllGatherV& call, const Found& found, GatherWay way
   }
 }
 
-/// In each way the receive buffer ends with the same blocks, and `send` is only read.
+/// Trials do no harm: each way only reads `send`, and leaves the same blocks in the receive buffer.
 GatherWay NcclGather::fastest(const AllGatherV& call, Found& found) {
   index_t sum = 0;
   for (const index_t bytes : found.blocks.size) sum += bytes;

@@ -1,14 +1,15 @@
 #pragma once
-// AllGatherV over NCCL, which has no such call. Three ways, with the same result but for where blocks begin:
+// AllGatherV over NCCL, which has no such call. There are three ways. Their results differ only in the offsets of the
+// blocks:
 //
-//   padded     one ncclAllGather of slots of the largest block's size; where that does not fit the room, send_recv
-//   broadcast  one ncclBroadcast per rank, in one group (NCCL >= 2.29.2 makes one kernel of it)
+//   padded     one ncclAllGather() of slots of the size of the largest block; send_recv if the slots do not fit
+//   broadcast  one ncclBroadcast() per rank, in one group (NCCL >= 2.29.2 makes one kernel of it)
 //   send_recv  ranks^2 messages, in one group
 //
-// Which is fastest depends on the machine and the size: on 8 GPUs UCC (its pull request 347) found broadcasts best
-// below 256 KiB and padding above 8 MiB. So `automatic` measures: the first call of each class of sizes (below 256 KiB
-// in sum, below 8 MiB, above) is carried out in each way some times, and all ranks take the one with the least time of
-// the slowest rank. That call waits on the host.
+// Which way is fastest depends on the machine and the size: on 8 GPUs, UCC (Unified Collective Communication, pull
+// request 347) found broadcasts best below 256 KiB and padding above 8 MiB. So `automatic` measures: it carries out the
+// first call of each class of sizes (all blocks below 256 KiB, below 8 MiB, or larger) several times in each way, and
+// all ranks take the way whose slowest rank is fastest. This first call waits on the host.
 #include <mpi.h>
 
 #include <array>
@@ -25,10 +26,11 @@ class NcclGather {
  public:
   NcclGather(NcclComm& comm, MPI_Comm host, int rank, int ranks, GatherWay way);
 
-  /// Exchanges the sizes over MPI, and so waits for the other ranks to make this call; fills found.blocks. Throws Error
-  /// on all ranks when the blocks do not fit. Copies this rank's block to its place where the way needs that.
+  /// Exchanges the sizes over MPI, and so waits until the other ranks make this call; fills found.blocks and returns
+  /// the way. If the way needs it, copies this rank's block to its place. If the blocks do not fit, all ranks throw
+  /// Error.
   GatherWay plan(const AllGatherV& call, Found& found);
-  /// Inside NcclComm::group().
+  /// Enqueues the call. Call it inside NcclComm::group().
   void carry(const AllGatherV& call, const Found& found, GatherWay way);
 
  private:

@@ -44,7 +44,7 @@ void NcclReduce::reduce_own(const void* send, DType type, ReduceOp op, void* res
     m_terms_offset[static_cast<std::size_t>(r)] = r * own;
   }
   if (static_cast<index_t>(m_terms.size()) < bytes) {
-    m_comm.exec().fence("gradcomp::comm::nccl_reduce");  // an earlier call may still read the terms
+    m_comm.exec().fence("gradcomp::comm::nccl_reduce");  // an earlier call may still use the old terms
     m_terms = Vector<std::byte>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradcomp::comm::terms"),
                                 static_cast<std::size_t>(bytes));
   }

@@ -1,7 +1,8 @@
 #pragma once
-// Reductions that NCCL lacks, or has under another rule: bitwise or; 16-bit floats added in f32 in rank order and
-// rounded once; their maximum and minimum, in which a NaN stays one. The terms go to the owner of each block
-// (detail/blocks.hpp), a kernel there combines them in rank order, and broadcasts bring the blocks to all.
+// Reductions that NCCL does not have, or has with other rules: bitwise or; sums of 16-bit floats that are formed in f32
+// in rank order and rounded once; maximum and minimum of 16-bit floats in which a NaN stays a NaN. The terms go to the
+// owner of each block (detail/blocks.hpp), where a kernel combines them in rank order; broadcasts distribute the
+// blocks.
 #include <cstdint>
 #include <vector>
 
@@ -10,7 +11,7 @@
 
 namespace gradcomp::comm {
 
-/// Whether this class carries such a call, and not NCCL.
+/// Whether NcclReduce carries such a call, and not NCCL itself.
 bool is_ours(DType type, ReduceOp op, Sum sum);
 
 class NcclReduce {
@@ -21,7 +22,7 @@ class NcclReduce {
   void carry(const ReduceScatter& call);
 
  private:
-  /// result = op over ranks of the own one of the blocks (m_size, m_offset) of `send`.
+  /// result = op over ranks of this rank's block of `send`; m_size and m_offset describe the blocks.
   void reduce_own(const void* send, DType type, ReduceOp op, void* result);
 
   NcclComm& m_comm;

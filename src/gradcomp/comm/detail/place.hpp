@@ -1,11 +1,12 @@
 #pragma once
-// Where blocks of given sizes begin in what a rank receives.
+// The offsets of blocks in a receive buffer.
 #include "gradcomp/comm/call.hpp"
 #include "gradcomp/core/error.hpp"
 
 namespace gradcomp::comm {
 
-/// Fills the offsets for the sizes, one block behind the other, aligned; returns the end of the last one.
+/// Fills the offsets: each block begins at the first aligned byte behind the block before it. Returns the end of the
+/// last block.
 inline index_t place_aligned(Blocks& blocks) {
   index_t end = 0;
   blocks.offset.resize(blocks.size.size());
@@ -16,21 +17,20 @@ inline index_t place_aligned(Blocks& blocks) {
   return end;
 }
 
-/// Offsets for the sizes that an AllGatherV received; returns the end of the last block. Throws Error on all ranks when
-/// that exceeds `capacity`.
+/// place_aligned() for the sizes of an AllGatherV. If the end exceeds `capacity`, all ranks throw Error.
 inline index_t place_gathered(Blocks& blocks, index_t capacity) {
   const index_t end = place_aligned(blocks);
   require(end <= capacity, "allgatherv: {} bytes from {} ranks do not fit {} bytes", end, blocks.size.size(), capacity);
   return end;
 }
 
-/// What `rank` of `size` receives in an AllToAllV, from found.all to found.blocks. Throws Error on all ranks when the
-/// parts for some rank exceed `capacity`.
+/// Fills found.blocks with what `rank` of `size` ranks receives in an AllToAllV, from found.all. If the parts for some
+/// rank exceed `capacity`, all ranks throw Error.
 inline void place_received(Found& found, int rank, int size, index_t capacity) {
   Blocks& received = found.blocks;
   const auto ranks = static_cast<std::size_t>(size);
   received.size.resize(ranks);
-  for (std::size_t r = 0; r < ranks; ++r) {  // every rank checks all, so that all throw; this one comes last
+  for (std::size_t r = 0; r < ranks; ++r) {  // every rank checks all ranks, itself last, so that all throw
     const std::size_t receiver = (static_cast<std::size_t>(rank) + 1 + r) % ranks;
     for (std::size_t s = 0; s < ranks; ++s) received.size[s] = found.all[s * ranks + receiver];
     const index_t end = place_aligned(received);

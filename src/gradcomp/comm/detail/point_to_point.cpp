@@ -9,8 +9,8 @@ namespace gradcomp::comm {
 namespace {
 
 constexpr std::chrono::microseconds shortest_pause(20), longest_pause(500);
-constexpr int idle_pauses = 50;   // of the thread, before it sleeps until it is woken: waking costs more than a look
-constexpr int busy_looks = 2000;  ///< of a waiting caller before it pauses too
+constexpr int idle_pauses = 50;   ///< pauses of an idle thread before it sleeps: waking it costs more than a look
+constexpr int busy_looks = 2000;  ///< looks of a waiting caller before it pauses between looks
 
 }  // namespace
 
@@ -69,7 +69,7 @@ PointToPoint::MessagePtr PointToPoint::add(MessagePtr message) {
   {
     const std::lock_guard lock(m_mutex);
     m_pending.push_back(message);
-    progress();  // often all that is needed
+    progress();  // often the message ends at once
     if (m_threads && !m_thread.joinable() && !m_pending.empty()) m_thread = std::thread([this] { serve(); });
     if (!std::exchange(m_asleep, false)) return message;
   }
@@ -102,7 +102,7 @@ void PointToPoint::serve() {
 
 bool PointToPoint::test(Message& message) {
   const std::lock_guard lock(m_mutex);
-  if (!message.ended) progress();  // quicker than the thread, which looks less and less often
+  if (!message.ended) progress();  // the thread looks less and less often
   if (message.ended && message.error) std::rethrow_exception(message.error);
   return message.ended;
 }
@@ -196,7 +196,7 @@ bool PointToPoint::match(Message& message) {
   return true;
 }
 
-/// A piece has arrived.
+/// Takes note of a piece that has arrived.
 void PointToPoint::land(Message& message) {
   message.pieces.clear();
   message.moved += message.arriving;
@@ -207,7 +207,7 @@ void PointToPoint::land(Message& message) {
   }
 }
 
-/// Whether an older receive may want the same pieces.
+/// Whether an older receive may match the same pieces.
 bool PointToPoint::is_behind(const Message& message) const {
   for (const auto& other : m_pending) {
     if (other.get() == &message) return false;

@@ -1,10 +1,10 @@
 #pragma once
-// Messages between two ranks over MPI that never block their caller: a thread looks for progress, less and less often
-// while nothing moves, and sleeps once nothing has been pending for a while. A caller that waits does so itself. Where
-// MPI takes calls from one thread at a time, test() and wait() are what makes progress.
+// Messages between two ranks over MPI that never block their caller. A thread looks for progress, less and less often
+// while nothing moves, and sleeps after nothing has been pending for a while. A caller that waits looks itself. If MPI
+// does not allow calls from several threads (MPI_THREAD_MULTIPLE), only test() and wait() make progress.
 //
-// A message of b bytes travels in pieces of `limit` bytes, the last of which is shorter (or empty): receivers need not
-// know b. They match each piece by a probe (MPI_Improbe), so that none is split between two receives.
+// A message of b bytes travels in pieces of `limit` bytes, the last of which is shorter (or empty), so that receivers
+// need not know b. They match each piece by a probe (MPI_Improbe), so that no message is split between two receives.
 #include <mpi.h>
 
 #include <condition_variable>
@@ -21,40 +21,42 @@ namespace gradcomp::comm {
 
 class PointToPoint {
  public:
-  /// A Send or Receive under way, on host buffers. Fields are guarded by the engine until it has ended.
+  /// A Send or Receive in progress, on host buffers. Until it has ended, the mutex of PointToPoint guards its fields.
   struct Message {
     bool is_send = false;
     const std::byte* data = nullptr;
     std::byte* target = nullptr;
-    index_t capacity = 0;  ///< of a send: its bytes
+    index_t capacity = 0;  ///< of a send: bytes of the message
     int peer = 0, tag = 0;
 
-    std::vector<MPI_Request> pieces;  ///< of a send all, of a receive the one that is arriving
-    index_t moved = 0, arriving = 0;
-    std::vector<std::byte> refused;  ///< where a piece goes that does not fit
+    std::vector<MPI_Request> pieces;  ///< of a send: all pieces; of a receive: the one that is arriving
+    index_t moved = 0, arriving = 0;  ///< of a receive: bytes that have arrived, and of the piece that is arriving
+    std::vector<std::byte> refused;   ///< receives a piece that does not fit
     bool ended = false;
     std::exception_ptr error;
     Clock::time_point finished;
   };
   using MessagePtr = std::shared_ptr<Message>;
 
-  /// On a duplicate of `comm`. Collective. `limit_seconds`: of wait(); 0: none.
+  /// Duplicates `comm`. Collective. `limit`: largest piece in bytes. `limit_seconds`: how long wait() waits before it
+  /// throws Error; 0: no limit.
   PointToPoint(MPI_Comm comm, index_t limit, double limit_seconds);
-  /// Finishes the sends; receives that nobody waits for are forgotten.
+  /// Waits for the sends, and for pieces of receives that are arriving; drops all other receives.
   ~PointToPoint();
   PointToPoint(const PointToPoint&) = delete;
   PointToPoint& operator=(const PointToPoint&) = delete;
 
   MessagePtr send(const void* data, index_t bytes, int to, int tag);
   MessagePtr receive(void* data, index_t capacity, int from, int tag);
-  /// True when it has ended; throws what it met.
+  /// Whether the message has ended. Throws what went wrong with it.
   bool test(Message& message);
+  /// Returns when the message has ended. Throws what went wrong with it.
   void wait(Message& message);
 
  private:
   MessagePtr add(MessagePtr message);
   void serve();
-  bool progress();  ///< looks at all messages once; true when something moved
+  bool progress();  ///< looks at all messages once; true if something moved
   bool advance_receive(Message& message);
   bool match(Message& message);
   void land(Message& message);

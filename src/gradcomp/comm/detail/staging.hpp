@@ -1,5 +1,6 @@
 #pragma once
-// Host copies of device buffers, for an MPI that cannot read device memory. Inactive, it hands the pointers through.
+// Host copies of device buffers, for an MPI library that cannot read device memory. With active = false, the device
+// pointers are returned instead.
 #include "gradcomp/comm/detail/copy.hpp"
 
 namespace gradcomp::comm {
@@ -12,19 +13,20 @@ using StagingSpace = Kokkos::HostSpace;
 
 class Staging {
  public:
-  /// Grows to the largest call and stays so.
+  /// A host copy of `bytes` bytes at `device`. The buffers grow to the largest call and never shrink.
   const void* in(const Exec& exec, const void* device, index_t bytes, bool active) {
     if (!active) return device;
     reserve(m_in, bytes);
     to_host(exec, device, m_in.data(), bytes);
     return m_in.data();
   }
+  /// A host buffer for `bytes` bytes that will go to `device`.
   void* out(void* device, index_t bytes, bool active) {
     if (!active) return device;
     reserve(m_out, bytes);
     return m_out.data();
   }
-  /// Brings what was written to out() to the device.
+  /// Copies what was written to out() to the device.
   void put(const Exec& exec, void* device, index_t bytes, bool active) {
     if (active) to_device(exec, m_out.data(), device, bytes);
   }

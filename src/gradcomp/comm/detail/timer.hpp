@@ -1,5 +1,5 @@
 #pragma once
-// Tasks that run at a given time, on a thread that starts with the first of them.
+// Tasks that run at a given time, on a thread that starts with the first task.
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -15,11 +15,11 @@ namespace gradcomp::comm {
 
 class Timer {
  public:
-  /// A task under way.
+  /// A task that runs once, at its time.
   class Task {
    public:
     explicit Task(std::function<void()> work) : m_work(std::move(work)) {}
-    /// Whether it has run; with `block` it has. Throws what it threw.
+    /// Whether the task has run; with `block`, waits until it has. Throws what the task threw.
     bool done(bool block) {
       std::unique_lock lock(m_mutex);
       if (block) m_ended.wait(lock, [&] { return m_done; });
@@ -48,7 +48,7 @@ class Timer {
   };
 
   Timer() = default;
-  /// Runs what is left, each at its time.
+  /// Waits for the tasks that are left; each runs at its time.
   ~Timer() {
     {
       const std::lock_guard lock(m_mutex);

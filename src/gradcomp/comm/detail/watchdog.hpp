@@ -1,5 +1,5 @@
 #pragma once
-// A thread that looks after something while there is something to look after, and sleeps otherwise.
+// A thread that calls a function periodically while there is something to watch, and sleeps otherwise.
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -10,8 +10,8 @@ namespace gradcomp::comm {
 
 class Watchdog {
  public:
-  /// `look` is called every `period` after wake(), until it returns false. It must not throw. `begin` is called once,
-  /// on the thread.
+  /// After wake(), the thread calls `look` every `period` until it returns false; `look` must not throw. The thread
+  /// calls `begin` once, before all else.
   Watchdog(std::chrono::milliseconds period, std::function<void()> begin, std::function<bool()> look)
       : m_period(period), m_begin(std::move(begin)), m_look(std::move(look)), m_thread([this] { serve(); }) {}
   ~Watchdog() {
@@ -41,7 +41,7 @@ class Watchdog {
     while (true) {
       m_change.wait(lock, [&] { return m_stop || m_awake; });
       if (m_change.wait_for(lock, m_period, [&] { return m_stop; })) return;
-      m_awake = false;  // a wake() during the look is kept
+      m_awake = false;  // before m_look(), so that a wake() during it is not lost
       lock.unlock();
       const bool more = m_look();
       lock.lock();

@@ -12,7 +12,7 @@ namespace {
 class CalledBack final : public Operation {
  public:
   void reset() { ended.clear(); }
-  /// All calls have begun when it returns for the first time: one that waits for a peer holds up no other.
+  /// When it returns for the first time, all calls have begun: a call that waits for a peer delays no other.
   bool test() override {
     ended.resize(calls.size());
     bool all = true;

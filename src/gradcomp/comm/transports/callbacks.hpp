@@ -1,5 +1,5 @@
 #pragma once
-// callbacks: a transport made of the caller's own functions: another communication library, or a test's fake.
+// callbacks: a transport made of functions of the caller, for another communication library or for a fake in a test.
 #include "gradcomp/comm/registry.hpp"
 
 namespace gradcomp {
@@ -9,11 +9,11 @@ struct Callbacks {
   std::string name = "callbacks";
   bool overlaps = false;    ///< Transport::overlaps()
   bool concurrent = false;  ///< Transport::concurrent()
-  /// Begins or continues a call: it is called when the call starts, and again by test() and wait() until it returns
-  /// true, which it does once the call has ended and `found` is filled. Of collective calls without `overlaps`, the
-  /// first time already. Buffers are ready: earlier work of exec has ended.
+  /// Begins or continues a call. It is called when the call starts, and by test() and wait() until it returns true:
+  /// then the call has ended and `found` is filled. Without `overlaps`, it must return true for a collective call the
+  /// first time. The buffers are ready, since earlier work of exec has ended.
   std::function<bool(const Exec& exec, const Call& call, Found& found)> carry;
-  /// Transport::split(); null where there is none.
+  /// Transport::split(); null if the transport cannot be split.
   std::function<Callbacks(int color, int key)> split;
 };
 

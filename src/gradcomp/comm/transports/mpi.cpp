@@ -18,14 +18,14 @@ namespace gradcomp {
 namespace comm {
 namespace {
 
-/// Messages between two ranks, through host buffers where MPI cannot read the device. Collective calls have ended.
+/// Messages between two ranks, through host buffers if MPI cannot read the device. Collective calls have ended already.
 class MpiCallsUnderWay final : public Operation {
  public:
   struct Leg {
     PointToPoint::MessagePtr message;
-    std::size_t place = 0;        ///< in `found`
-    std::vector<std::byte> host;  ///< staged
-    void* device = nullptr;       ///< of a staged receive
+    std::size_t place = 0;        ///< index in `found`
+    std::vector<std::byte> host;  ///< the host copy of a staged message
+    void* device = nullptr;       ///< where a staged receive goes
   };
   void reset() { legs.clear(); }
   bool test() override {
@@ -83,7 +83,7 @@ class Mpi final : public Transport {
   std::string name() const override { return m_stage ? "mpi(host-staged)" : "mpi"; }
   bool overlaps() const override { return false; }
   bool concurrent() const override {
-    if (size() == 1) return true;  // MPI is not called at all
+    if (size() == 1) return true;  // no call reaches MPI
     int level = MPI_THREAD_SINGLE;
     check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
     return level == MPI_THREAD_MULTIPLE;
@@ -142,7 +142,7 @@ class Mpi final : public Transport {
     return leg;
   }
 
-  /// A collective call, to its end.
+  /// Carries a collective call to its end.
   void carry(const Exec& exec, const Call& call, Found& found) {
     std::visit([&](const auto& c) { carry_one(exec, c, found); }, call);
   }
@@ -265,7 +265,7 @@ TransportEntry transports::mpi() {
             chosen.ranks_per_node = static_cast<int>(options.integer("ranks_per_node"));
             int ranks = 0;
             check_mpi(MPI_Comm_size(*comm, &ranks), "MPI_Comm_size");
-            if (chosen.ranks_per_node > 0 && ranks % chosen.ranks_per_node != 0) {  // which all ranks see
+            if (chosen.ranks_per_node > 0 && ranks % chosen.ranks_per_node != 0) {  // equal on all ranks
               throw AgreedError(fmt::format("transport mpi: {} ranks are no whole number of nodes with {} each", ranks,
                                             chosen.ranks_per_node));
             }

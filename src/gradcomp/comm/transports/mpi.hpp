@@ -1,7 +1,7 @@
 #pragma once
 // mpi: blocking calls on a duplicate of the caller's communicator, so that a collective call has ended when start()
-// returns. To overlap, run it on a communication thread (queued.hpp). Messages between two ranks have a duplicate of
-// their own and an engine beside it (detail/point_to_point.hpp): they never block.
+// returns. To overlap, wrap it with a communication thread (queued.hpp). Messages between two ranks never block: they
+// travel on a second duplicate, with an engine of their own (detail/point_to_point.hpp).
 #include <mpi.h>
 
 #include "gradcomp/comm/registry.hpp"
@@ -10,18 +10,19 @@ namespace gradcomp {
 
 struct MpiOptions {
   enum class GpuAware { automatic, on, off };
-  GpuAware gpu_aware = GpuAware::automatic;  ///< hand device pointers to MPI; automatic: when the library says it can
-  index_t chunk_limit = index_t{1} << 30;    ///< elements per MPI call
-  bool always_stage = false;                 ///< for tests: copy through host buffers even where that is not needed
-  double limit_seconds = 0;                  ///< how long a message is waited for; 0: for ever
-  int ranks_per_node = 0;                    ///< emulated nodes of so many ranks; 0: as the machine has
+  GpuAware gpu_aware = GpuAware::automatic;  ///< MPI gets device pointers; automatic: if mpi_is_gpu_aware()
+  index_t chunk_limit = index_t{1} << 30;    ///< elements per MPI call, in [1, 2^31)
+  bool always_stage = false;                 ///< for tests: copy through host buffers even if that is not needed
+  double limit_seconds = 0;                  ///< seconds to wait for a message; 0: no limit
+  int ranks_per_node = 0;                    ///< consecutive ranks that form an emulated node; 0: nodes of the machine
 };
 
-/// What the MPI library says of itself (mpi-ext.h, MPICH_GPU_SUPPORT_ENABLED). Call after MPI_Init.
+/// Whether the MPI library says that it can read device memory (mpi-ext.h, or MPICH_GPU_SUPPORT_ENABLED=1). Call it
+/// after MPI_Init().
 bool mpi_is_gpu_aware();
 
-/// The ranks of `comm`, which stays the caller's. Collective. name(): "mpi", or "mpi(host-staged)" where device buffers
-/// are copied through the host.
+/// Collective. A transport between the ranks of `comm`, which remains the caller's. name(): "mpi", or
+/// "mpi(host-staged)" if device buffers are copied through the host. Throws Error for an impossible chunk_limit.
 std::unique_ptr<Transport> make_mpi(MPI_Comm comm, const MpiOptions& options = {});
 
 namespace transports {

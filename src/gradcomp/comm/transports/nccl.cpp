@@ -27,7 +27,7 @@ class NcclUnderWay final : public Operation {
   }
   void order(const Exec& exec) override {
     if (device_is_host) return wait();
-    comm->landed(*flight);  // throws what is known by now
+    comm->landed(*flight);  // throws if the communicator has failed by now
     flight->end.order(exec);
     for (Completion& message : messages) message.order(exec);
     take_messages();
@@ -41,9 +41,9 @@ class NcclUnderWay final : public Operation {
 
   std::shared_ptr<NcclComm> comm;
   std::shared_ptr<Flight> flight;        ///< of the collective calls
-  Event begin, end;                      ///< around them, for whoever wants to know when they ran
-  std::vector<Completion> messages;      ///< one group between two ranks, where there is one
-  std::vector<std::size_t> their_place;  ///< of the messages in `found`
+  Event begin, end;                      ///< around the collective calls, for take_events()
+  std::vector<Completion> messages;      ///< the group of the messages between two ranks, if there are any
+  std::vector<std::size_t> their_place;  ///< indices of the messages in `found`
 
  private:
   bool landed(bool block) {
@@ -86,10 +86,10 @@ class Nccl final : public Transport {
   Completion start(const Exec& exec, std::span<const Call> together) override {
     if (std::all_of(together.begin(), together.end(), is_point_to_point)) return m_messages->start(exec, together);
     for (const Call& call : together) check_call(call, size());
-    m_comm->handle();  // a dead one must not wait for the others' sizes
+    m_comm->handle();  // throws if the communicator was aborted, instead of waiting for sizes of other ranks
     auto calls = m_pool.take(together.size());
     calls->comm = m_comm;
-    // one that nobody waited for is still the communicator's
+    // the communicator still holds a flight for which nobody waited
     if (!calls->flight || calls->flight.use_count() > 1) calls->flight = std::make_shared<Flight>();
     calls->times.started = Clock::now();
     start_messages(exec, together, *calls);

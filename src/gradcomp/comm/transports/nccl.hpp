@@ -1,13 +1,13 @@
 #pragma once
-// nccl: NCCL, or RCCL in a HIP build: one rank per device, collective calls on a stream of their own, which computing
-// hides. The ranks meet over MPI, which also carries the sizes of blocks and the messages between two ranks (NCCL has
-// no tags). Needs -DGRADCOMP_ENABLE_NCCL=ON.
+// nccl: NCCL (in a HIP build RCCL) with one rank per device. Collective calls run on a stream of their own, so that
+// computation can hide them. The ranks meet over MPI, which also carries the sizes of blocks and the messages between
+// two ranks (NCCL has no tags). Needs -DGRADCOMP_ENABLE_NCCL=ON.
 //
-// start() enqueues on the calling thread and waits on the host only for the sizes of an AllGatherV or AllToAllV, and
-// where `allgatherv=auto` measures. order() is a wait of the device. Times come as events (Operation::take_events).
-// 16-bit sums: by NCCL's own rule, or in rank order (detail/nccl_reduce.hpp); name() says which.
-// An asynchronous error of NCCL, or a call that does not end within the limit, aborts the communicator: whoever waits
-// for the device goes on, and the next use of the transport throws Error.
+// start() enqueues on the calling thread. It waits on the host only for the sizes of an AllGatherV or AllToAllV, and
+// when `allgatherv=auto` measures. order() lets the device wait. Times come as events (Operation::take_events()).
+// 16-bit floats are added by NCCL's own rule, or in rank order (detail/nccl_reduce.hpp); name() says which.
+// An asynchronous error of NCCL, or a call that does not end within the limit, aborts the communicator: threads that
+// wait for the device go on, and the next use of the transport throws Error.
 #include "gradcomp/comm/detail/nccl_gather.hpp"
 #include "gradcomp/comm/registry.hpp"
 #include "gradcomp/comm/transports/mpi.hpp"
@@ -17,12 +17,12 @@ namespace gradcomp {
 struct NcclOptions {
   Sum sum = Sum::library;
   comm::GatherWay allgatherv = comm::GatherWay::automatic;
-  MpiOptions messages;       ///< between two ranks
-  double limit_seconds = 0;  ///< from the start of a call to its end; 0: for ever
+  MpiOptions messages;       ///< of the messages between two ranks
+  double limit_seconds = 0;  ///< seconds from the start of a call to its end; 0: no limit
 };
 
-/// The ranks of `comm`, which stays the caller's. Collective. Throws AgreedError where two ranks share a device.
-/// name(): "nccl(sum=library,messages=mpi)", say.
+/// Collective. A transport between the ranks of `comm`, which remains the caller's. name(): such as
+/// "nccl(sum=library,messages=mpi)". Throws AgreedError if two ranks share a device.
 std::unique_ptr<Transport> make_nccl(MPI_Comm comm, const NcclOptions& options = {});
 
 namespace transports {

@@ -11,7 +11,7 @@ namespace {
 
 using Mailbox = std::map<int, std::deque<std::vector<std::byte>>>;  ///< messages by tag
 
-/// What one rank finds, and copies, of a collective call or a Send. A Receive waits for its message.
+/// Carries out a collective call or a Send of a single rank. A Receive waits for its message.
 struct Alone {
   const Exec& exec;
   Mailbox& mailbox;
@@ -61,7 +61,7 @@ class SelfCalls final : public Operation {
 
   Exec exec;
   Mailbox* mailbox = nullptr;
-  std::deque<std::pair<Receive, std::size_t>> receives;  ///< with their place in `found`
+  std::deque<std::pair<Receive, std::size_t>> receives;  ///< with their indices in `found`
 
  private:
   bool take(const Receive& call, std::size_t place) {

@@ -1,5 +1,5 @@
 #pragma once
-// self: one rank, without MPI. Collective calls are copies; a message arrives where this rank receives it.
+// self: one rank, without MPI. Collective calls are copies. The rank can send messages to itself.
 #include "gradcomp/comm/registry.hpp"
 
 namespace gradcomp {

@@ -1,11 +1,11 @@
 #pragma once
-// Columns of thin matrices on one warp, sums in double and of fixed order. An element always meets the same lane, so
-// that a column can be rewritten in place without a barrier.
+// Operations on columns of thin matrices by one warp. Sums are in double and have a fixed order. The same lane always
+// handles an element, so that a column can be rewritten in place without a barrier.
 #include "gradcomp/kernels/lanes/lanes.hpp"
 
 namespace gradcomp::kernels {
 
-/// Sum of x y over `count` elements, for all lanes.
+/// Sum of x[i] y[i] over `count` elements; all lanes get it.
 KOKKOS_FORCEINLINE_FUNCTION double dot(const Warp& warp, const float* x, const float* y, index_t count) {
   Lanes<double> sum;
   warp.each([&](int l) { sum[l] = 0; });
@@ -13,7 +13,7 @@ KOKKOS_FORCEINLINE_FUNCTION double dot(const Warp& warp, const float* x, const f
   return warp.sum(sum);
 }
 
-/// out = factor x; zeros for factor 0, whatever x holds.
+/// out = factor x. If the factor is 0, `out` becomes 0 even if x is not finite.
 KOKKOS_FORCEINLINE_FUNCTION void scale(const Warp& warp, double factor, const float* x, float* out, index_t count) {
   each_element(warp, count, [&](int, index_t i) {
     out[i] = factor == 0 ? 0.0f : static_cast<float>(factor * static_cast<double>(x[i]));

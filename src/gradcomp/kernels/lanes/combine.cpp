@@ -4,7 +4,7 @@
 #include "gradcomp/kernels/quantise/casts.hpp"
 
 namespace gradcomp::kernels {
-/// f32 as combine() wants it; the other formats are those of casts.hpp.
+/// f32 in the form of the formats in casts.hpp.
 struct Single {
   KOKKOS_INLINE_FUNCTION static float encode(float value) { return value; }
   KOKKOS_INLINE_FUNCTION static float decode(float value) { return value; }
@@ -22,7 +22,7 @@ template <class Format, class Code>
 void combine_floats(const Exec& exec, ReduceOp op, const void* first, const void* second, index_t count, void* into) {
   const auto *a = static_cast<const Code*>(first), *b = static_cast<const Code*>(second);
   auto* out = static_cast<Code*>(into);
-  if (op == ReduceOp::sum) {  // apart, so that the loop vectorises
+  if (op == ReduceOp::sum) {  // a loop of its own, so that it vectorises
     Kokkos::parallel_for(
         "gradcomp::kernels::combine_sums", IndexRange(exec, 0, count),
         KOKKOS_LAMBDA(const index_t i) { out[i] = Format::encode(Format::decode(a[i]) + Format::decode(b[i])); });
@@ -46,7 +46,7 @@ void combine_wholes(const Exec& exec, ReduceOp op, const void* first, const void
 void combine(const Exec& exec, DType type, ReduceOp op, const void* first, const void* second, index_t count,
              void* into) {
   const bool floats = type == DType::f32 || type == DType::f16 || type == DType::bf16;
-  require(!floats || op != ReduceOp::bor, "floats have no bitwise or");
+  require(!floats || op != ReduceOp::bor, "combine: floats have no bitwise or; allowed: sum, max, min");
   switch (type) {
     case DType::f32:
       return combine_floats<Single, float>(exec, op, first, second, count, into);

@@ -1,10 +1,10 @@
 #pragma once
-// Whole arrays at once, some of them only where a gate is open.
+// Operations on whole arrays; some run only if a gate is open.
 #include "gradcomp/core/tally.hpp"
 
 namespace gradcomp::kernels {
 
-/// to = value where `gate` is open.
+/// to = value, if `gate` is open.
 template <class T>
 void fill(const Exec& exec, const Span<T>& to, T value, const Gate& gate) {
   if (!gate.may_open()) return;
@@ -14,7 +14,7 @@ void fill(const Exec& exec, const Span<T>& to, T value, const Gate& gate) {
       });
 }
 
-/// to = from where `gate` is open.
+/// to = from, if `gate` is open.
 void assign(const Exec& exec, const Span<float>& to, const Span<const float>& from, const Gate& gate);
 
 /// x *= factor

@@ -1,16 +1,17 @@
 #pragma once
-// The 32-lane "virtual warp": one kernel body that vectorises on hosts and maps to a (sub)warp on devices.
+// The "virtual warp" of 32 lanes: one kernel body that vectorises on hosts and maps to a (sub)warp on devices.
 //
-// A Lanes<T> holds one value per lane, and warp.each([&](int l) {...}) runs a step on all of them. On a host the lanes
-// are local arrays and each() a loop that gcc vectorises, because locals cannot alias the data; 32 lanes are needed,
-// with 8 or 16 gcc unrolls the loop completely first and emits scalar code (4.5x slower). On a device every lane is a
-// thread and a Lanes<T> its register. Cross-lane operations have one fixed order, so both give the same bits.
+// A Lanes<T> holds one value per lane, and warp.each([&](int l) {...}) runs a step on all lanes. On a host, a Lanes<T>
+// is a local array and each() a loop, which gcc vectorises because local arrays cannot alias the data. This needs 32
+// lanes: with 8 or 16 gcc first unrolls the loop completely and emits scalar code (4.5x slower). On a device, every
+// lane is a thread and a Lanes<T> is its register. Operations across lanes have one fixed order, so that both give the
+// same bits.
 #include <string>
 #include <type_traits>
 
 #include "gradcomp/core/tally.hpp"
 
-/// In front of a loop of at most 8 steps whose values are to stay in registers.
+/// Put it in front of a loop of at most 8 steps whose values must stay in registers.
 #if defined(__CUDACC__) || defined(__clang__)
 #define GRADCOMP_UNROLL _Pragma("unroll")
 #else
@@ -21,10 +22,10 @@ namespace gradcomp::kernels {
 
 inline constexpr int warp_lanes = 32;
 
-/// True where a lane is a thread of its own.
+/// Whether every lane is a thread of its own, as on devices.
 inline constexpr bool lanes_are_threads = !std::is_same_v<Exec, HostExec>;
 
-/// One T per lane. A local variable of kernels only: its size differs between hosts and devices.
+/// One T per lane. Use it only for local variables of kernels, since its size differs between hosts and devices.
 template <class T>
 struct Lanes {
   T slot[lanes_are_threads ? 1 : warp_lanes];
@@ -39,7 +40,7 @@ struct HostWarp {
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION void each(const F& f) const {
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC ivdep  // lanes do not depend on each other: no check for overlapping arrays in front of every row
+#pragma GCC ivdep  // lanes do not depend on each other, so no row needs a check for overlapping arrays
 #endif
     for (int l = 0; l < warp_lanes; ++l) f(l);
   }
@@ -62,24 +63,24 @@ struct HostWarp {
     for (int l = 0; l < warp_lanes; ++l) flags.at[l] = f(l) ? 1 : 0;
     const auto words = Kokkos::bit_cast<Words>(flags);
     std::uint32_t mask = 0;
-    for (int w = 0; w < warp_lanes / 8; ++w)  // a product whose top byte collects the lowest bits of all eight
+    for (int w = 0; w < warp_lanes / 8; ++w)  // the top byte of the product collects the lowest bits of all eight bytes
       mask |= static_cast<std::uint32_t>((words.at[w] * 0x0102040810204080u) >> 56) << (8 * w);
     return mask;
   }
 
-  /// Sum of all lanes, halving: lane l takes lane l + 16, then + 8, 4, 2, 1. For all lanes.
+  /// Sum of all lanes; all lanes get it. It halves: lane l adds lane l + 16, then l + 8, l + 4, l + 2 and l + 1.
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION T sum(const Lanes<T>& x) const {
     return halve(x, [](T a, T b) { return a + b; });
   }
 
-  /// Maximum of all lanes, for all lanes.
+  /// Maximum of all lanes; all lanes get it.
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION T max(const Lanes<T>& x) const {
     return halve(x, [](T a, T b) { return b > a ? b : a; });
   }
 
-  /// Replaces x by the sums of the lanes below; returns the sum of all. Integers only.
+  /// Replaces the value of each lane by the sum of the lanes below, and returns the sum of all. Integers only.
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION T exclusive_sum(Lanes<T>& x) const {
     T total = 0;
@@ -91,20 +92,20 @@ struct HostWarp {
     return total;
   }
 
-  /// The value of one lane, for all.
+  /// The value of one lane; all lanes get it.
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION T broadcast(const Lanes<T>& x, int lane) const {
     return x[lane];
   }
 
-  /// f(lane, rank) for every set bit of mask; rank counts the set bits below.
+  /// f(lane, rank) for every set bit of mask; rank is the number of set bits below.
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION void for_set(std::uint32_t mask, const F& f) const {
     for (int rank = 0; mask != 0; mask &= mask - 1) f(Kokkos::countr_zero(mask), rank++);
   }
 
-  /// for_set() that may call f for up to two ranks beyond the last, with any lane: sparse masks then cost no
-  /// mispredicted branch (1.5x at 1 % set bits). The target of f needs room for them.
+  /// Like for_set(), but may call f for up to two ranks beyond the last, with any lane; f must allow this. Sparse masks
+  /// then cost no mispredicted branch (1.5x faster with 1 % of the bits set).
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION void for_set_padded(std::uint32_t mask, const F& f) const {
     constexpr std::uint32_t last = 1u << (warp_lanes - 1);  // keeps the lane of an empty mask in range
@@ -116,7 +117,7 @@ struct HostWarp {
   }
 
  private:
-  /// One loop per width, of constant length: they become one vector operation each.
+  /// One loop of constant length per width, so that each becomes one vector operation.
   template <class T, class Join>
   KOKKOS_FORCEINLINE_FUNCTION T halve(const Lanes<T>& x, const Join& join) const {
     T a[16], b[8], c[4];
@@ -158,7 +159,7 @@ struct DeviceWarp {
   }
 
   template <class T>
-  KOKKOS_INLINE_FUNCTION T sum(const Lanes<T>& x) const {  // Kokkos' vector reduction halves too
+  KOKKOS_INLINE_FUNCTION T sum(const Lanes<T>& x) const {  // the vector reduction of Kokkos has the same order
     T total = 0;
     Kokkos::parallel_reduce(
         Kokkos::ThreadVectorRange(team, warp_lanes), [&](int, T& value) { value += x.slot[0]; }, Kokkos::Sum<T>(total));
@@ -209,7 +210,7 @@ struct DeviceWarp {
 using Warp = std::conditional_t<lanes_are_threads, DeviceWarp, HostWarp>;
 
 namespace detail {
-// Two overloads instead of `if constexpr`: nvcc refuses extended lambdas that capture inside one.
+// Two overloads instead of `if constexpr`, inside which nvcc refuses extended lambdas with captures.
 template <class F>
 void for_warps(std::true_type, const std::string& label, const Exec& exec, index_t count, const F& f) {
   constexpr int warps_per_team = 8;
@@ -227,8 +228,8 @@ void for_warps(std::false_type, const std::string& label, const Exec& exec, inde
 }
 }  // namespace detail
 
-/// f(l, e) for every element e of [0, count), on lane l = e mod 32, in order. Eight rows at a time in one loop over the
-/// lanes, so that what f adds up per lane stays in registers.
+/// f(l, e) for every element e of [0, count), on lane l = e mod 32, in order. One loop over the lanes handles `rows`
+/// rows at a time, so that sums per lane stay in registers.
 template <int rows = 8, class F>
 KOKKOS_FORCEINLINE_FUNCTION void each_element(const Warp& warp, index_t count, const F& f) {
   index_t e = 0;
@@ -246,14 +247,14 @@ KOKKOS_FORCEINLINE_FUNCTION void each_element(const Warp& warp, index_t count, c
   }
 }
 
-/// Runs f(warp, i) for i in [0, count), each i on one warp; f is a KOKKOS_LAMBDA(const Warp&, index_t).
+/// Runs f(warp, i) for i in [0, count), each i on one warp. f is a KOKKOS_LAMBDA(const Warp&, index_t).
 template <class F>
 void for_warps(const std::string& label, const Exec& exec, index_t count, const F& f) {
   if (count > 0) detail::for_warps(std::bool_constant<lanes_are_threads>{}, label, exec, count, f);
 }
 
-/// f(i) for i in [0, count), a few: one thread each, or a plain loop where the host looks at what they do at once
-/// (Context::host_looks), since a launch would take longer.
+/// Runs f(i) for i in [0, count), where `count` is small: on one thread each, or in a plain loop if the host reads the
+/// results at once (Context::host_looks), since a launch would take longer.
 template <class F>
 void for_few(const char* label, const Exec& exec, index_t count, bool host_looks, const F& f) {
   if constexpr (device_is_host) {
@@ -265,8 +266,8 @@ void for_few(const char* label, const Exec& exec, index_t count, bool host_looks
   Kokkos::parallel_for(label, IndexRange(exec, 0, count), f);
 }
 
-/// f(warp, 0); where the host looks, on its own thread.
-template <class F, class W = Warp>  // W: a name that depends, since a DeviceWarp cannot be made here
+/// Runs f(warp, 0); if the host reads the results at once, on the calling thread.
+template <class F, class W = Warp>  // W is a dependent name, because a DeviceWarp cannot be made here
 void for_one_warp(const char* label, const Exec& exec, bool host_looks, const F& f) {
   if constexpr (device_is_host) {
     if (host_looks) return f(W{}, index_t{0});
@@ -274,7 +275,7 @@ void for_one_warp(const char* label, const Exec& exec, bool host_looks, const F&
   for_warps(label, exec, 1, f);
 }
 
-/// f where the gate is open.
+/// f, if the gate is open.
 template <class F>
 struct Gated {
   Gate gate;
@@ -284,7 +285,7 @@ struct Gated {
   }
 };
 
-/// for_warps() where the gate is open: the host decides where it can, else every warp does.
+/// for_warps(), if the gate is open. If the host can read the gate, the host decides; otherwise every warp does.
 template <class F>
 void for_warps(const std::string& label, const Exec& exec, index_t count, const Gate& gate, const F& f) {
   if (!gate.may_open()) return;

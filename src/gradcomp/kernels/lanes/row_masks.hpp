@@ -1,6 +1,6 @@
 #pragma once
-// Comparisons of a row of 32 floats as a mask. On x86 by its instructions for them: compilers turn neither a ballot()
-// nor a loop of `or` into these.
+// Comparisons of a row of 32 floats with a bound, as a mask. On x86 they use its instructions for masks, because
+// compilers turn neither a ballot() nor a loop with `or` into these.
 #if defined(__AVX2__) && !defined(__CUDACC__) && !defined(__HIPCC__)
 #define GRADCOMP_X86_MASKS
 #include <immintrin.h>
@@ -11,13 +11,13 @@
 
 namespace gradcomp::kernels {
 
-/// Bit l: |x[l]| lies above the bound, a magnitude().
+/// Bit l is set if magnitude(x[l]) > low.
 template <class AnyWarp>
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot_above(const AnyWarp& warp, const float* x, std::int32_t low) {
   return warp.ballot([&](int l) { return magnitude(x[l]) > low; });
 }
 
-/// The same bits by the fastest way.
+/// The same bits, found in the fastest way.
 template <class AnyWarp>
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t above_mask([[maybe_unused]] const AnyWarp& warp, const float* x,
                                                      std::int32_t low) {
@@ -39,7 +39,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint32_t above_mask([[maybe_unused]] const AnyW
 #endif
 }
 
-/// Bit l: x[l] < bound, as ballot() would say; no bit for a NaN.
+/// Bit l is set if x[l] < bound, and never for a NaN.
 template <class AnyWarp>
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t below_mask([[maybe_unused]] const AnyWarp& warp, const float* x,
                                                      float bound) {

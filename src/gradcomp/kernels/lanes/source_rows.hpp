@@ -1,6 +1,6 @@
 #pragma once
-// A Source read 32 elements at a time. The kind is looked at once per row: a branch that always goes the same way costs
-// nothing beside 32 loads, and kernels need no instantiation per kind.
+// Reads and writes a Source in rows of 32 elements. The kind of feedback is tested once per row: a branch that always
+// goes the same way costs nothing beside 32 loads, and kernels need no instantiation for each kind.
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes/lanes.hpp"
 #include "gradcomp/kernels/lanes/preload.hpp"
@@ -16,6 +16,7 @@ KOKKOS_FORCEINLINE_FUNCTION void load_row(const Warp& warp, const float* data, i
   }
 }
 
+/// data[l] = x[l] for l < active.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void store_row(const Warp& warp, T* data, int active, const Lanes<T>& x) {
   if (active >= warp_lanes) {
@@ -27,7 +28,7 @@ KOKKOS_FORCEINLINE_FUNCTION void store_row(const Warp& warp, T* data, int active
   }
 }
 
-/// The first `count` elements of some rows.
+/// Stores the first `count` elements of the rows x.
 template <class T, int rows>
 KOKKOS_FORCEINLINE_FUNCTION void store_rows(const Warp& warp, T* data, index_t count, const Lanes<T> (&x)[rows]) {
   for (int row = 0; row < rows && row * warp_lanes < count; ++row) {
@@ -37,12 +38,12 @@ KOKKOS_FORCEINLINE_FUNCTION void store_rows(const Warp& warp, T* data, index_t c
 }
 
 namespace detail {
-/// The part of accumulate_row() for sources with a memory.
+/// accumulate_row() for sources with a memory of this kind. u is the velocity, or 0.
 template <Source::Kind kind>
 KOKKOS_FORCEINLINE_FUNCTION void add_row(const Warp& warp, const Source& source, index_t i, int active,
                                          const Lanes<float>& g, const Lanes<float>& r, Lanes<float>& u, Lanes<float>& a,
                                          Lanes<std::int32_t>& bad) {
-  Source rule = source;  // a local with a constant kind: its choices are made by the compiler
+  Source rule = source;  // a local copy with a constant kind, so that the compiler decides all branches
   rule.kind = kind;
   warp.each([&](int l) {
     const Source::Sum sum = rule.add(rule.gamma * g[l], r[l], u[l]);
@@ -56,8 +57,8 @@ KOKKOS_FORCEINLINE_FUNCTION void add_row(const Warp& warp, const Source& source,
 }
 }  // namespace detail
 
-/// Source::accumulate() of elements i .. i + active - 1, bit for bit. bad[l] grows by one where the new value was not
-/// finite and the memory therefore stayed as it was. Lanes beyond `active` hold 0.
+/// Source::accumulate() for elements i .. i + active - 1, bit for bit. If the new value of lane l is not finite, bad[l]
+/// grows by one and the memory stays as it was. Lanes from `active` on get 0.
 KOKKOS_FORCEINLINE_FUNCTION void accumulate_row(const Warp& warp, const Source& source, index_t i, int active,
                                                 Lanes<float>& a, Lanes<std::int32_t>& bad) {
   Lanes<float> g;
@@ -78,7 +79,7 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_row(const Warp& warp, const Source& 
   } else {
     warp.each([&](int l) { u[l] = 0; });
   }
-  switch (source.kind) {  // outside of the loops over lanes, which then vectorise
+  switch (source.kind) {  // outside of the loops over lanes, so that these vectorise
     case Source::Kind::residual:
       return detail::add_row<Source::Kind::residual>(warp, source, i, active, g, r, u, a, bad);
     case Source::Kind::momentum_correction:
@@ -88,7 +89,7 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_row(const Warp& warp, const Source& 
   }
 }
 
-/// Source::sent() of elements i .. i + active - 1: what stays of a when receivers decode `decoded`.
+/// Source::sent() for elements i .. i + active - 1, for which receivers decode `decoded`.
 KOKKOS_FORCEINLINE_FUNCTION void sent_row(const Warp& warp, const Source& source, index_t i, int active,
                                           const Lanes<float>& a, const Lanes<float>& decoded) {
   if (source.kind == Source::Kind::none) return;
@@ -107,17 +108,17 @@ KOKKOS_FORCEINLINE_FUNCTION void sent_row(const Warp& warp, const Source& source
   store_row(warp, source.velocity + i, active, zero);
 }
 
-/// Rows that are worked on together, in registers; the loops over them are unrolled.
+/// How many rows are handled together in registers; the loops over them are unrolled.
 inline constexpr int group_rows = 8;
 
-/// preload() of what the first touch of elements i .. i + left - 1 reads.
+/// preload() of what the first pass over elements i .. i + left - 1 reads.
 KOKKOS_FORCEINLINE_FUNCTION void preload_first(const Source& source, index_t i, index_t left) {
   preload(source.gradient + i, left);
   if (source.kind == Source::Kind::residual) preload(source.memory + i, left);
 }
 
 namespace detail {
-/// The whole groups of accumulate_rows() with momentum correction; how many elements they are.
+/// The whole groups of accumulate_rows() with momentum correction. Returns the number of their elements.
 template <int rows, bool nesterov, class Use>
 KOKKOS_FORCEINLINE_FUNCTION index_t first_momentum(const Warp& warp, const Source& source, index_t i, index_t count,
                                                    Lanes<std::int32_t>& bad, const Use& use) {
@@ -132,7 +133,7 @@ KOKKOS_FORCEINLINE_FUNCTION index_t first_momentum(const Warp& warp, const Sourc
       GRADCOMP_UNROLL
       for (int r = 0; r < rows; ++r) {
         const float x = gamma * g[r * warp_lanes + l], v = memory[r * warp_lanes + l], u = velocity[r * warp_lanes + l];
-        const float next = nesterov ? m * (u + x) : m * u + x;  // as Source::add()
+        const float next = nesterov ? m * (u + x) : m * u + x;  // as in Source::add()
         const float sum = nesterov ? v + (next + x) : v + next;
         const bool good = Source::is_finite(sum);
         const float a = good ? sum : v;
@@ -147,9 +148,9 @@ KOKKOS_FORCEINLINE_FUNCTION index_t first_momentum(const Warp& warp, const Sourc
 }
 }  // namespace detail
 
-/// Source::accumulate() of elements i .. i + count - 1, and use(l, a, row) for every lane of every row, in order of the
-/// rows; a = 0 beyond the last element. The kinds that matter most do whole groups in registers: through a Lanes<float>
-/// a row costs 5 to 10 times as many cycles on a host.
+/// Source::accumulate() for elements i .. i + count - 1, with use(l, a, row) for every lane of every row, in the order
+/// of the rows; a = 0 beyond the last element. The most important kinds handle whole groups in registers: through a
+/// Lanes<float>, a row costs 5 to 10 times as many cycles on a host.
 template <int rows = group_rows, class Use>
 KOKKOS_FORCEINLINE_FUNCTION void accumulate_rows(const Warp& warp, const Source& source, index_t i, index_t count,
                                                  Lanes<std::int32_t>& bad, const Use& use) {
@@ -199,7 +200,7 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_rows(const Warp& warp, const Source&
   }
 }
 
-/// a as accumulate_row() gave it, in the same warp.
+/// a as accumulate_row() returned it, for a later pass of the same warp.
 KOKKOS_FORCEINLINE_FUNCTION void load_finite_row(const Warp& warp, const Source& source, index_t i, int active,
                                                  Lanes<float>& a) {
   load_row(warp, source.accumulated() + i, active, a);
@@ -207,7 +208,8 @@ KOKKOS_FORCEINLINE_FUNCTION void load_finite_row(const Warp& warp, const Source&
   warp.each([&](int l) { a[l] = Source::is_finite(a[l]) ? a[l] : 0.0f; });
 }
 
-/// Later touch of elements i .. i + count - 1 that changes nothing: use(l, a, row) as accumulate_rows().
+/// A later pass over elements i .. i + count - 1 that changes nothing: use(l, a, row) as in accumulate_rows(), but a
+/// may be not finite if there is no memory.
 template <int rows = group_rows, class Use>
 KOKKOS_FORCEINLINE_FUNCTION void again_rows(const Warp& warp, const Source& source, index_t i, index_t count,
                                             const Use& use) {
@@ -228,8 +230,8 @@ KOKKOS_FORCEINLINE_FUNCTION void again_rows(const Warp& warp, const Source& sour
   }
 }
 
-/// Later touch of elements i .. i + count - 1: receivers decode code(l, a, row), asked for every lane of every row (a =
-/// 0 beyond the last element), and the memory keeps the rest.
+/// A later pass over elements i .. i + count - 1 that sends them: receivers decode code(l, a, row), which is called for
+/// every lane of every row (a = 0 beyond the last element), and the memory keeps the rest.
 template <int rows = group_rows, class Code>
 KOKKOS_FORCEINLINE_FUNCTION void send_rows(const Warp& warp, const Source& source, index_t i, index_t count,
                                            const Code& code) {
@@ -266,8 +268,8 @@ KOKKOS_FORCEINLINE_FUNCTION void send_rows(const Warp& warp, const Source& sourc
   }
 }
 
-/// Only touch of elements i .. i + active - 1: accumulate_row() and send_row() in one. code(l, a, good); where `good`
-/// is false nothing may be sent: it has to return 0.
+/// The only pass over elements i .. i + active - 1: accumulate_row() and sent_row() in one. Receivers decode
+/// code(l, a, good); if `good` is false, nothing may be sent, and `code` must return 0.
 template <class Code>
 KOKKOS_FORCEINLINE_FUNCTION void touch_row(const Warp& warp, const Source& source, index_t i, int active,
                                            Lanes<std::int32_t>& bad, const Code& code) {

@@ -1,5 +1,6 @@
 #pragma once
-// Segments cut into tiles of 4096 floats: the unit of work of every batched kernel, 16 KiB so that it stays in L1.
+// Segments cut into tiles of 4096 floats, the unit of work of every batched kernel. A tile has 16 KiB, so that it stays
+// in the first-level cache.
 #include <vector>
 
 #include "gradcomp/core/layout.hpp"
@@ -18,7 +19,7 @@ struct Tile {
 /// All tiles of a layout, in order. Made once, in prepare().
 struct Tiles {
   explicit Tiles(const Layout& layout);
-  /// Makes tiles of one segment those of its first `count` elements.
+  /// Restricts the tiles of a layout of one segment to its first `count` elements.
   void resize(const Exec& exec, index_t count);
 
   index_t count() const { return static_cast<index_t>(tile.size()); }
@@ -28,10 +29,10 @@ struct Tiles {
   Vector<Tile> tile;              ///< [count]
   Vector<index_t> begin;          ///< [segments + 1] first tile of each segment
   std::vector<index_t> elements;  ///< [segments] on the host
-  Vector<Tile> room;              ///< what `tile` is the beginning of
+  Vector<Tile> room;              ///< all tiles; `tile` is its beginning
 };
 
-/// Magnitude of a float as the 31 low bits: monotone in |value|, exact for denormals, NaN above infinity.
+/// The low 31 bits of a float as an integer. It is monotone in |value| and exact for denormals; NaN is above infinity.
 KOKKOS_FORCEINLINE_FUNCTION std::int32_t magnitude(float value) {
   return static_cast<std::int32_t>(Kokkos::bit_cast<std::uint32_t>(value) & 0x7fffffffu);
 }

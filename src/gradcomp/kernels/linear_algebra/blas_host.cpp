@@ -1,4 +1,4 @@
-// CBLAS (OpenBLAS) behind kernels/linear_algebra/blas.hpp, for host builds without Kokkos Kernels.
+// kernels/linear_algebra/blas.hpp with CBLAS (OpenBLAS), for host builds without Kokkos Kernels.
 #ifndef GRADCOMP_HAVE_KOKKOSKERNELS
 #include <cblas.h>
 
@@ -43,7 +43,7 @@ template void gemm<double>(const Exec&, Transpose, Transpose, const GemmShape&, 
                            const Stored<const double>&, double, const Stored<double>&);
 
 double sgemm_peak(const Exec& exec) {
-  constexpr index_t n = 384;  // three matrices of 0.6 MB: near a core's second-level cache, far from memory's limit
+  constexpr index_t n = 384;  // three matrices of 0.6 MB fit about into a second-level cache, so memory is no limit
   constexpr int products = 4, runs = 8;
   const index_t threads = exec.concurrency();
   use_one_openblas_thread();

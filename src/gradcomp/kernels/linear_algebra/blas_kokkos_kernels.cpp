@@ -1,5 +1,5 @@
-// KokkosBlas::gemm behind kernels/linear_algebra/blas.hpp: cuBLAS, rocBLAS or a host BLAS, whichever Kokkos Kernels was
-// built with.
+// kernels/linear_algebra/blas.hpp with KokkosBlas::gemm(), which calls the library that Kokkos Kernels was built with:
+// cuBLAS, rocBLAS or a host BLAS.
 #ifdef GRADCOMP_HAVE_KOKKOSKERNELS
 #include <KokkosBlas3_gemm.hpp>
 #include <algorithm>
@@ -37,7 +37,7 @@ constexpr const char* beneath = nullptr;
 template <class T, class Layout>
 using Matrix = Kokkos::View<T**, Layout, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-/// rows x columns elements, rows of `step`; with LayoutLeft their transpose.
+/// A view of rows x columns elements; with LayoutLeft, of their transpose.
 template <class Layout, class T>
 Matrix<T, Layout> matrix(const Stored<T>& stored, index_t rows, index_t columns) {
   const auto step = static_cast<std::size_t>(stored.step);
@@ -53,10 +53,10 @@ const char* flag(Transpose transpose) { return transpose == Transpose::yes ? "T"
 
 }  // namespace
 
-// KokkosBlas has two short cuts that we must not take. A product of op(A) = A^T and op(B) = B with few results is
-// summed by atomics on a device, so that its bits may differ from call to call; one whose B and C have a single column
-// takes their elements for contiguous. The transposed product C^T = op(B)^T op(A)^T of the same arrays, column-major,
-// is free of both, but for A B^T, of which the product as it stands is.
+// KokkosBlas has two short cuts that we must avoid. On a device, it sums a product of op(A) = A^T and op(B) = B with
+// few results by atomics, so that the bits may differ from call to call. If B and C have a single column, it assumes
+// that their elements are contiguous. The transposed product C^T = op(B)^T op(A)^T of the same arrays, column-major,
+// takes neither short cut, except for A B^T, where we use the product itself.
 template <class T>
 void gemm(const Exec& exec, Transpose transpose_a, Transpose transpose_b, const GemmShape& s, T alpha,
           const Stored<const T>& a, const Stored<const T>& b, T beta, const Stored<T>& c) {
@@ -67,7 +67,7 @@ void gemm(const Exec& exec, Transpose transpose_a, Transpose transpose_b, const 
   const auto multiply = [&](auto layout, const auto& product) {
     using Layout = decltype(layout);
     const auto out = matrix<Layout>(c, s.rows, s.columns);
-    // without a vendor's library a NaN in what C held would survive beta = 0
+    // without the library of a vendor, a NaN in the old C would survive beta = 0
     if (beneath == nullptr && beta == 0) Kokkos::deep_copy(exec, out, T(0));
     product(matrix<Layout>(a, a_as_is ? s.rows : s.inner, a_as_is ? s.inner : s.rows),
             matrix<Layout>(b, b_as_is ? s.inner : s.columns, b_as_is ? s.columns : s.inner), out);

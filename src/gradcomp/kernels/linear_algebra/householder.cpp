@@ -5,15 +5,15 @@
 namespace gradcomp::kernels {
 namespace {
 
-/// Columns of one matrix, column j from first + j rows. Reflection k is I - tau v v^T, where v is column k from row k
-/// on.
+/// The columns of one matrix; column j starts at first + j rows. Reflection k is I - tau v v^T, where v is column k
+/// from row k on.
 struct Reflections {
   float* first;
   index_t rows;
 
   KOKKOS_FORCEINLINE_FUNCTION float* column(index_t j) const { return first + j * rows; }
 
-  /// Element `row` of column j, for all lanes; read by the lane that writes it.
+  /// Element `row` of column j; all lanes get it. The lane that writes the element reads it.
   KOKKOS_FORCEINLINE_FUNCTION double element(const Warp& warp, index_t j, index_t row) const {
     const float* const x = column(j);
     Lanes<double> value;
@@ -21,7 +21,7 @@ struct Reflections {
     return warp.sum(value);
   }
 
-  /// Sum of column i times column j over rows k and below.
+  /// The sum of column i times column j over the rows from k on.
   KOKKOS_FORCEINLINE_FUNCTION double dot_below(const Warp& warp, index_t k, index_t i, index_t j) const {
     const float *const x = column(i), *const y = column(j);
     Lanes<double> sum;
@@ -42,20 +42,20 @@ struct Reflections {
     });
   }
 
-  /// Turns column k into v; tau, and whether the diagonal element of R is negative.
+  /// Turns column k into v. Sets tau, and says whether the diagonal element of R is negative.
   KOKKOS_FORCEINLINE_FUNCTION void prepare(const Warp& warp, index_t k, double& tau, bool& negative) const {
     float* const x = column(k);
     const double norm = Kokkos::sqrt(dot_below(warp, k, k, k)), head = element(warp, k, k);
-    negative = head > 0;  // away from the head: no cancellation
+    negative = head > 0;  // head and the norm then have the same sign, so nothing cancels
     const auto v = static_cast<float>(negative ? head + norm : head - norm);
     each_element(warp, rows, [&](int, index_t e) {
       if (e == k) x[e] = v;
     });
-    const double square = dot_below(warp, k, k, k);  // of v as it is stored: the reflection is orthogonal to rounding
+    const double square = dot_below(warp, k, k, k);  // of v as stored, so that the reflection is orthogonal
     tau = square > 0 ? 2 / square : 0.0;
   }
 
-  /// Column k = sign (I - tau v v^T) e_k, in place of v.
+  /// Column k = sign (I - tau v v^T) e_k, which replaces v.
   KOKKOS_FORCEINLINE_FUNCTION void start(const Warp& warp, index_t k, double tau, double sign) const {
     float* const x = column(k);
     const double along = tau * element(warp, k, k);

@@ -5,12 +5,12 @@
 namespace gradcomp::kernels {
 namespace {
 
-/// One matrix on one warp. Lanes meet in memory only where each() has ended in between.
+/// One matrix on one warp. A lane reads what another lane wrote only after the each() with the write has ended.
 struct Jacobi {
   double *a, *vectors;
   index_t n;
 
-  /// Elements (p, p), (q, q) and (p, q), for all lanes. All have read when this returns.
+  /// Elements (p, p), (q, q) and (p, q); all lanes get them, and have read them when this returns.
   KOKKOS_FORCEINLINE_FUNCTION void read(const Warp& warp, index_t p, index_t q, double (&x)[3]) const {
     Lanes<double> value;
     warp.each([&](int l) { value[l] = l == 0 ? a[p * n + p] : l == 1 ? a[q * n + q] : l == 2 ? a[p * n + q] : 0.0; });
@@ -28,7 +28,7 @@ struct Jacobi {
     });
   }
 
-  /// Makes element (p, q) zero where it is larger than `least`; whether it was.
+  /// If the magnitude of element (p, q) is above `least`, makes the element zero and returns true.
   KOKKOS_FORCEINLINE_FUNCTION bool rotate(const Warp& warp, index_t p, index_t q, double least) const {
     double x[3];
     read(warp, p, q, x);
@@ -37,7 +37,7 @@ struct Jacobi {
     const double t = (tau < 0 ? -1.0 : 1.0) / (Kokkos::abs(tau) + Kokkos::sqrt(1 + tau * tau));
     const double c = 1 / Kokkos::sqrt(1 + t * t), s = t * c;
     turn_rows(warp, a, p, q, c, s);
-    each_element(warp, n, [&](int, index_t k) {  // the columns are the rows again
+    each_element(warp, n, [&](int, index_t k) {  // the matrix is symmetric, so columns equal rows
       if (k == p || k == q) return;
       a[k * n + p] = a[p * n + k];
       a[k * n + q] = a[q * n + k];

@@ -1,6 +1,6 @@
 #include "gradcomp/kernels/linear_algebra/openblas.hpp"
 
-// Weak, so that another BLAS links as well.
+// The symbols are weak, so that programs also link with another BLAS.
 extern "C" {
 void openblas_set_num_threads(int) __attribute__((weak));
 char* openblas_get_config() __attribute__((weak));

@@ -6,7 +6,7 @@
 namespace gradcomp::kernels {
 namespace {
 
-/// Sum of eight 16-bit uniforms, scaled to mean 0 and variance 1.
+/// The sum of eight uniform 16-bit numbers, scaled to mean 0 and variance 1.
 KOKKOS_FORCEINLINE_FUNCTION float nearly_normal(const Array4& draw) {
   const auto halves = [](std::uint32_t word) { return static_cast<std::int32_t>((word & 0xffffu) + (word >> 16)); };
   const std::int32_t sum = halves(draw.x0) + halves(draw.x1) + halves(draw.x2) + halves(draw.x3) - 4 * 65535;

@@ -9,7 +9,7 @@
 namespace gradcomp::kernels {
 namespace {
 
-constexpr index_t block_rows = 128;  // of one partial sum along columns
+constexpr index_t block_rows = 128;  // rows of one partial sum along columns
 
 }  // namespace
 
@@ -58,8 +58,9 @@ LowRankPlan::LowRankPlan(const Layout& layout, int rank, double min_rate) {
 void LowRankPlan::add_matrix(const Segment& segment, int rank, std::vector<Factored>& matrices,
                              std::vector<Rows>& tiles, std::vector<Rows>& blocks) {
   const index_t rows = segment.rows(), columns = segment.columns(), r = factor_rank(segment, rank);
-  require(rows < (index_t{1} << 31) && columns < (index_t{1} << 31), "powersgd: matrix '{}' of {} x {} is too long",
-          segment.name, rows, columns);
+  require(rows < (index_t{1} << 31) && columns < (index_t{1} << 31),
+          "powersgd: matrix '{}' has {} x {} elements; allowed: below 2^31 rows and columns", segment.name, rows,
+          columns);
   const auto narrow = [](index_t value) { return static_cast<std::int32_t>(value); };
   const auto matrix = narrow(static_cast<index_t>(matrices.size()));
   matrices.push_back({segment.offset, narrow(rows), narrow(columns), narrow(r), m_p, m_q, m_partials});
@@ -98,7 +99,7 @@ void LowRankPlan::project(const Exec& exec, const Source& source, const Span<con
         for (std::int32_t i = tile.row, rows = 0; i < end; i += rows) {
           rows = rows_together(m.columns, end - i);
           const index_t first = m.first + static_cast<index_t>(i) * m.columns;
-          if (rows == 1) {  // long: products of what lies in L1
+          if (rows == 1) {  // a long row is multiplied part by part, while it is in the first-level cache
             project_row(warp, source, m, i, q.data() + m.q, p.data() + m.p, [&](index_t e, index_t elements) {
               accumulate_rows(warp, source, first + e, elements, bad, [](int, float, int) {});
             });
@@ -185,7 +186,7 @@ void LowRankPlan::reconstruct(const Exec& exec, const Source& source, const Span
         send_rows(warp, source, tile.first, tile.count, [&](int l, float a, int row) {
           const index_t e = row * warp_lanes + l;
           if (e < tile.count) target[e] = share * sum[e];
-          return a;  // sent whole: nothing stays
+          return a;  // sent completely, so that the memory keeps nothing
         });
       });
 }

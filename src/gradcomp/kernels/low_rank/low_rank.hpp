@@ -1,11 +1,11 @@
 #pragma once
-// The three products of PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019, algorithm 1), for all matrices of a bucket
-// in one launch each: P = M Q, Q = M^T P and P Q^T, rank <= 32. M is row-major inside the gradient; the thin factors
-// are stored column after column, so that lanes run along them. Skinny products are bound by the one read of M, which a
-// vendor's gemm (one call per matrix) would not fuse with the feedback.
+// The three products of PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019, algorithm 1), each for all matrices of a
+// bucket in one launch: P = M Q, Q = M^T P and P Q^T, with ranks up to 32. M is row-major inside the gradient. The thin
+// factors are stored column after column, so that lanes run along them. Products with thin factors are limited by the
+// one read of M, which the gemm of a vendor (one call per matrix) could not fuse with the feedback.
 //
-// Sums have a fixed order for any number of threads: 32 lanes along a row; along a column, blocks of 128 rows, each in
-// order, then block after block. No atomics.
+// Sums have a fixed order for any number of threads: 32 lanes along a row; along a column, first the rows of each block
+// of 128 rows, in order, then the blocks. There are no atomics.
 #include <vector>
 
 #include "gradcomp/core/source.hpp"
@@ -15,7 +15,7 @@
 
 namespace gradcomp::kernels {
 
-/// One matrix of the bucket and where its factors lie.
+/// One matrix of the bucket, and where its factors are.
 struct Factored {
   index_t first;  ///< element of the bucket at row 0, column 0
   std::int32_t rows, columns, rank;
@@ -23,11 +23,12 @@ struct Factored {
   index_t partial;  ///< first element of the block sums [blocks][rank][columns]
 };
 
-/// Which segments are factored, and their work lists; made once, in prepare().
+/// The segments that are factored, and their work lists; made once, in prepare().
 class LowRankPlan {
  public:
-  /// Factors the matrices whose factors are smaller than they are: r (rows + columns) < rows columns, with
-  /// r = min(rank, rows, columns); min_rate times smaller, where one is given. All other segments are dense.
+  /// Factors the matrices with min_rate r (rows + columns) < rows columns, where r = min(rank, rows, columns): their
+  /// factors are more than min_rate times smaller than the matrix. All other segments are dense. Throws Error if a
+  /// matrix has 2^31 rows or columns.
   LowRankPlan(const Layout& layout, int rank, double min_rate = 1);
 
   index_t p_count() const { return m_p; }          ///< floats of all P
@@ -39,34 +40,36 @@ class LowRankPlan {
   const Vector<ColumnMatrix>& q_columns() const { return m_q_columns; }
   const Vector<index_t>& ids() const { return m_ids; }
 
-  /// First touch of the whole source: p = M Q, dense = the elements of dense segments. Adds the number of non-finite
-  /// gradient elements to count(0). With a residual 2 reads and 1 write of n, otherwise 1 read.
+  /// The first pass over the whole source: p = M Q, dense = the elements of dense segments. Adds the number of
+  /// non-finite gradient elements to count(0). Takes 2 reads and 1 write of n floats with a residual, otherwise 1 read.
   void project(const Exec& exec, const Source& source, const Span<const float>& q, const Span<float>& p,
                const Span<float>& dense, const Vector<index_t>& count) const;
 
-  /// project() without the product: the first touch alone.
+  /// project() without the product.
   void accumulate(const Exec& exec, const Source& source, const Span<float>& dense, const Vector<index_t>& count) const;
-  /// The part of both that is about dense segments.
+  /// What project() and accumulate() do for dense segments.
   void accumulate_dense(const Exec& exec, const Source& source, const Span<float>& dense,
                         const Vector<index_t>& count) const;
 
-  /// q = M^T P. 1 read of n and 1/32 rank / 2 of writes and reads of block sums.
+  /// q = M^T P. Takes 1 read of n floats, and writes and reads rank / 128 floats of block sums per element.
   void project_back(const Exec& exec, const Source& source, const Span<const float>& p, const Span<float>& q) const;
 
-  /// Where `gate` is open, out = P Q^T (matrices) and share * dense; memory = a - out for matrices, 0 for dense
-  /// elements.
+  /// If `gate` is open, out = P Q^T for matrices and share * dense for dense elements. The memory becomes a - out for
+  /// matrices and 0 for dense elements.
   void reconstruct(const Exec& exec, const Source& source, const Span<const float>& p, const Span<const float>& q,
                    const Span<const float>& dense, float share, const Gate& gate, const Span<float>& out) const;
 
-  /// Undoes what reconstruct() did to the memory: += out for matrices, += dense for dense elements.
+  /// If `gate` is open, undoes what reconstruct() did to the memory: adds `out` for matrices and `dense` for dense
+  /// elements.
   void give_back(const Exec& exec, const Span<const float>& out, const Span<const float>& dense, const Gate& gate,
                  float* memory) const;
 
-  /// Rows [row, row + rows) of a matrix, and of some columns for project_back().
+  /// Rows [row, row + rows) of a matrix; for project_back() only the columns [column, column + columns).
   struct Rows {
     std::int32_t matrix, row, rows, column, columns;
   };
-  /// Elements of a dense segment.
+  /// `count` elements of a dense segment: from `first` in the bucket, and from `position` in the array of dense
+  /// elements.
   struct Dense {
     index_t first, position;
     std::int32_t count;
@@ -85,9 +88,9 @@ class LowRankPlan {
   Vector<float> m_partial;
 };
 
-/// True when LowRankPlan factors a segment.
+/// Whether LowRankPlan factors this segment.
 bool is_factored(const Segment& segment, int rank, double min_rate = 1);
-/// min(rank, rows, columns)
+/// The number of columns of its factors: min(rank, rows, columns).
 index_t factor_rank(const Segment& segment, int rank);
 
 }  // namespace gradcomp::kernels

@@ -1,4 +1,4 @@
-// First touches of a source without a product.
+// The first pass over a source, without a product.
 #include "gradcomp/kernels/low_rank/low_rank.hpp"
 #include "gradcomp/kernels/low_rank/low_rank_lanes.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-// The inner loops of kernels/low_rank/low_rank.cpp. Ranks are taken 4, 2 or 1 columns at a time, with the columns
-// unrolled: rank 4 then costs one sweep over a row of M, rank 32 eight sweeps over a row that is in L1.
+// The inner loops of kernels/low_rank/low_rank.cpp. They handle 4, 2 or 1 columns of the factors at a time, unrolled:
+// rank 4 costs one sweep over a row of M, and rank 32 eight sweeps over a row that is in the first-level cache.
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes/add_count.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
@@ -8,18 +8,19 @@
 
 namespace gradcomp::kernels {
 
-/// Columns of M that one warp sums at a time: on a host as many as rows of most matrices have, so that rows are read to
-/// their ends (a stream that ends after 2 KiB gets half the bandwidth); on a device a register per lane and rank.
+/// How many columns of M one warp sums at a time. On a host they are as many as most matrices have, so that rows are
+/// read to their ends (a stream that ends after 2 KiB gets half the bandwidth). On a device they take one register per
+/// lane and rank.
 inline constexpr int panels = lanes_are_threads ? 1 : 256;
 inline constexpr index_t panel_columns = panels * warp_lanes;
 
-/// Rows of a matrix to take together, of `left`: as many as fit one preload(), at least one.
+/// How many of the `left` rows of a matrix are handled together: as many as fit into one preload(), but at least one.
 KOKKOS_FORCEINLINE_FUNCTION std::int32_t rows_together(std::int32_t columns, std::int32_t left) {
   const std::int32_t fit = columns < preload_elements ? static_cast<std::int32_t>(preload_elements) / columns : 1;
   return fit < left ? fit : left;
 }
 
-/// Columns of the factors to take next, of `left`.
+/// How many of the `left` columns of the factors are handled next.
 KOKKOS_FORCEINLINE_FUNCTION constexpr std::int32_t rank_chunk(std::int32_t left) {
   return left >= 4 ? 4 : left >= 2 ? 2 : 1;
 }
@@ -29,7 +30,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_elements(const Warp& warp, index_t count, c
   each_element(warp, count, [&](int, index_t e) { y[e] += x[e]; });
 }
 
-/// Products of a row a of the matrix with columns k < Ranks of Q, from element to element.
+/// The products of a row a of the matrix with columns k < Ranks of Q, which grow as elements are added.
 template <int Ranks>
 struct RowProducts {
   const float* q;
@@ -41,8 +42,8 @@ struct RowProducts {
     for (int k = 0; k < Ranks; ++k) warp.each([&](int l) { sum[k][l] = 0; });
   }
 
-  /// Elements begin .. begin + count - 1, `begin` a multiple of 32. `finite`: so is a; otherwise what is not counts as
-  /// 0.
+  /// Adds elements begin .. begin + count - 1, where `begin` is a multiple of 32. `finite` says that a is finite;
+  /// otherwise elements that are not finite count as 0.
   KOKKOS_FORCEINLINE_FUNCTION void add(const Warp& warp, const float* a, bool finite, index_t begin, index_t count) {
     const float *const x = a + begin, *const factors = q + begin;
     const auto multiply = [&](int l, float value, index_t e) {
@@ -56,7 +57,7 @@ struct RowProducts {
     }
   }
 
-  /// p[k rows] = the sums.
+  /// p[k rows] = the product with column k.
   KOKKOS_FORCEINLINE_FUNCTION void store(const Warp& warp, float* p, index_t rows) const {
     for (int k = 0; k < Ranks; ++k) {
       const float total = warp.sum(sum[k]);
@@ -65,14 +66,14 @@ struct RowProducts {
   }
 };
 
-/// p[k][row] of Ranks columns k for a row of the matrix; `touch(begin, count)` is called for elements before they are
-/// read.
+/// p[k][row] for Ranks columns from k on and one row of the matrix. touch(begin, count) is called for elements before
+/// they are read.
 template <int Ranks, class Touch>
 KOKKOS_FORCEINLINE_FUNCTION void project_row_ranks(const Warp& warp, const Source& source, const Factored& m,
                                                    std::int32_t row, std::int32_t k, const float* q, float* p,
                                                    const Touch& touch) {
   const float* const a = source.accumulated() + m.first + static_cast<index_t>(row) * m.columns;
-  const bool finite = source.kind != Source::Kind::none;  // a memory is
+  const bool finite = source.kind != Source::Kind::none;  // memories are finite
   RowProducts<Ranks> products(warp, q + static_cast<index_t>(k) * m.columns, m.columns);
   for (index_t e = 0; e < m.columns; e += preload_elements) {
     const index_t count = m.columns - e < preload_elements ? m.columns - e : preload_elements;
@@ -82,7 +83,8 @@ KOKKOS_FORCEINLINE_FUNCTION void project_row_ranks(const Warp& warp, const Sourc
   products.store(warp, p + static_cast<index_t>(k) * m.rows + row, m.rows);
 }
 
-/// p[k][row] for a row of the matrix; `touch` as above, called once for every element.
+/// p[k][row] for all columns k and one row of the matrix. touch(begin, count) is called once for every element, before
+/// it is read.
 template <class Touch>
 KOKKOS_FORCEINLINE_FUNCTION void project_row(const Warp& warp, const Source& source, const Factored& m,
                                              std::int32_t row, const float* q, float* p, const Touch& touch) {
@@ -99,7 +101,7 @@ KOKKOS_FORCEINLINE_FUNCTION void project_row(const Warp& warp, const Source& sou
   }
 }
 
-/// Sums over the rows of one block: out[k][j] = sum_i a[i][j] factor[k][i], rows in order.
+/// Sums over the rows of one block: out[k][j] = sum_i a[i][j] factor[k][i], with the rows in order.
 struct ColumnSums {
   const float* a;
   index_t stride;  ///< between rows of a, and between columns of the sums
@@ -122,8 +124,8 @@ struct ColumnSums {
     }
   }
 
-  /// Several rows at once load and store the sums less often, but are several streams of memory: as many rows as ranks.
-  /// The order of additions is that of one row at a time.
+  /// Adds several rows at once. With more rows, the sums are loaded and stored less often, but there are more streams
+  /// from memory; we take as many rows as ranks. The order of additions is that of one row at a time.
   template <int Ranks, int Rows>
   KOKKOS_FORCEINLINE_FUNCTION void add_rows(const Warp& warp, std::int32_t i,
                                             Lanes<float> (&sum)[panels][Ranks]) const {
@@ -163,7 +165,7 @@ struct ColumnSums {
   }
 };
 
-/// Sum over Ranks columns k of p[k][row] q[k][j], columns in order.
+/// at(j) = the sum over Ranks columns k of p[k][row] q[k][j], with the columns in order.
 template <int Ranks>
 struct Expansion {
   float factor[Ranks];
@@ -181,7 +183,7 @@ struct Expansion {
   }
 };
 
-/// Row of out = P Q^T of rank Ranks; memory = a - out.
+/// One row of out = P Q^T with rank Ranks; memory = a - out.
 template <int Ranks>
 KOKKOS_FORCEINLINE_FUNCTION void reconstruct_row_ranks(const Warp& warp, const Source& source, const Factored& m,
                                                        std::int32_t row, const float* p, const float* q, float* out) {
@@ -198,7 +200,7 @@ KOKKOS_FORCEINLINE_FUNCTION void reconstruct_row_ranks(const Warp& warp, const S
   });
 }
 
-/// Row of out = P Q^T; memory = a - out. Ranks above 4 sum in `out` first.
+/// One row of out = P Q^T; memory = a - out. With ranks other than 1, 2 and 4, the sum is first formed in `out`.
 KOKKOS_FORCEINLINE_FUNCTION void reconstruct_row(const Warp& warp, const Source& source, const Factored& m,
                                                  std::int32_t row, const float* p, const float* q, float* out) {
   if (m.rank == 4) return reconstruct_row_ranks<4>(warp, source, m, row, p, q, out);

@@ -7,7 +7,7 @@
 namespace gradcomp::kernels {
 namespace {
 
-/// The segments for which `wanted` holds, where they lie in the bucket.
+/// The segments for which `wanted` holds, with their offsets in the bucket.
 template <class Wanted>
 Layout part(const Layout& layout, const Wanted& wanted) {
   Layout chosen;
@@ -17,7 +17,7 @@ Layout part(const Layout& layout, const Wanted& wanted) {
   return chosen;
 }
 
-/// first, and second behind it; `shift` is added to the offsets of the second.
+/// `first` followed by `second`, with `shift` added to the offsets of `second`.
 Vector<ColumnMatrix> joined(const Vector<ColumnMatrix>& first, const Vector<ColumnMatrix>& second, index_t shift) {
   const auto a = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), first);
   const auto b = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), second);
@@ -34,13 +34,13 @@ Vector<index_t> joined(const Vector<index_t>& first, const Vector<index_t>& seco
   return upload("gradcomp::kernels::oriented_ids", all);
 }
 
-/// The first `count` elements, and the rest.
+/// The first `count` elements, and the others.
 template <class T>
 std::pair<Span<T>, Span<T>> split(const Span<T>& all, index_t count) {
   return {subspan(all, 0, count), subspan(all, count, static_cast<index_t>(all.size()) - count)};
 }
 
-/// A source of which the first touch was made.
+/// A source without a memory whose gradient is the a that the first pass left.
 Source again(const Source& source) {
   Source touched;
   touched.count = source.count;

@@ -1,6 +1,7 @@
 #pragma once
-// LowRankPlan for matrices of which some are seen transposed: with M stored row after row, P = M^T Q and Q = M P for
-// those. A pair of plans that swap the parts of P and Q; to the caller P has the rows of what is seen, Q its columns.
+// LowRankPlan for matrices of which some are viewed transposed: for those, P = M^T Q and Q = M P with M stored row
+// after row. It is a pair of plans, of which the second swaps P and Q. For the caller, P belongs to the rows of the
+// viewed matrix and Q to its columns.
 #include <functional>
 #include <utility>
 
@@ -10,7 +11,7 @@ namespace gradcomp::kernels {
 
 class OrientedLowRank {
  public:
-  /// As LowRankPlan; of the matrices those are transposed for which `transposed` holds.
+  /// As LowRankPlan(); the matrices for which `transposed` holds are viewed transposed.
   OrientedLowRank(const Layout& layout, int rank, double min_rate,
                   const std::function<bool(const Segment&)>& transposed);
 
@@ -23,7 +24,7 @@ class OrientedLowRank {
   const Vector<ColumnMatrix>& q_columns() const { return m_q_columns; }
   const Vector<index_t>& ids() const { return m_ids; }
 
-  /// As those of LowRankPlan. Of transposed matrices the first touch is a pass of its own.
+  /// As in LowRankPlan, except that the first pass over transposed matrices is separate from their product.
   void project(const Exec& exec, const Source& source, const Span<const float>& q, const Span<float>& p,
                const Span<float>& dense, const Vector<index_t>& count) const;
   void accumulate(const Exec& exec, const Source& source, const Span<float>& dense, const Vector<index_t>& count) const;
@@ -36,11 +37,11 @@ class OrientedLowRank {
  private:
   bool has_turned() const { return m_turned.p_count() > 0; }
 
-  LowRankPlan m_straight;  ///< all other segments, dense ones too
-  LowRankPlan m_turned;
+  LowRankPlan m_straight;  ///< of all other segments, dense ones included
+  LowRankPlan m_turned;    ///< of the transposed matrices
   Vector<ColumnMatrix> m_p_columns, m_q_columns;
   Vector<index_t> m_ids;
-  Tally m_ignored;  ///< of a second look at elements that were counted at their first touch
+  Tally m_ignored;  ///< counts non-finite elements a second time; not used
 };
 
 }  // namespace gradcomp::kernels

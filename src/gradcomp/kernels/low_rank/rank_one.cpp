@@ -10,9 +10,10 @@
 namespace gradcomp::kernels {
 namespace {
 
-constexpr std::int32_t piece = 1024;  // of a long side: what one warp makes of a term
+constexpr std::int32_t piece = 1024;  // elements of a long side that one warp computes
 
-/// Element (i, j) of the Gram matrix of a wide matrix for j in the block, and its mirror image.
+/// The elements (i, j) of the Gram matrix of a wide matrix for row i and columns j of the block, and their mirror
+/// images.
 KOKKOS_FORCEINLINE_FUNCTION void gram_of_rows(const Warp& warp, const StoredMatrix& m, const float* data,
                                               const RankOnePlan::Block& block, double* gram) {
   const index_t n = m.rows;
@@ -22,7 +23,7 @@ KOKKOS_FORCEINLINE_FUNCTION void gram_of_rows(const Warp& warp, const StoredMatr
   }
 }
 
-/// The same of a tall one: at most 32 columns j, one per lane.
+/// The same for a tall matrix: at most 32 columns j, one per lane.
 KOKKOS_FORCEINLINE_FUNCTION void gram_of_columns(const Warp& warp, const StoredMatrix& m, const float* data,
                                                  const RankOnePlan::Block& block, double* gram) {
   const index_t n = m.columns;
@@ -40,7 +41,7 @@ KOKKOS_FORCEINLINE_FUNCTION void gram_of_columns(const Warp& warp, const StoredM
   });
 }
 
-/// out[i] = factor * sum over the short side of u and the matrix, for i in [begin, end) of the long side.
+/// out[i] = factor * sum over the short side of u times the matrix, for i in [begin, end) of the long side.
 KOKKOS_FORCEINLINE_FUNCTION void long_vector(const Warp& warp, const StoredMatrix& m, const float* data,
                                              const double* u, double factor, std::int32_t begin, std::int32_t end,
                                              float* out) {

@@ -1,6 +1,7 @@
 #pragma once
-// Ternary codes, five to a byte: sum of (0 zero, 1 negative, 2 positive) 3^k, k = 0 .. 4; 3^5 = 243 of 256 values are
-// used, 1.6 bits per code where log2(3) = 1.585 would do. Every segment starts a byte of its own.
+// Ternary codes, five to a byte: the byte is the sum of d_k 3^k over k = 0 .. 4, with d = 0 for zero, 1 for negative
+// and 2 for positive. So 3^5 = 243 of the 256 values are used, and a code takes 1.6 bits; the least possible is log2(3)
+// = 1.585. Every segment starts with a new byte.
 #include "gradcomp/core/layout.hpp"
 #include "gradcomp/kernels/lanes/lanes.hpp"
 
@@ -10,19 +11,19 @@ class Base3 {
  public:
   explicit Base3(const Layout& layout);
 
-  /// Sum over segments of ceil(n / 5).
+  /// Bytes of all codes: the sum over segments of ceil(n / 5).
   index_t bytes() const { return m_bytes; }
   index_t scratch_bytes() const { return static_cast<index_t>(m_runs.size() * sizeof(Run)); }
 
-  /// bytes = codes, each -1, 0 or 1.
+  /// Packs the codes, each -1, 0 or 1, into `bytes`.
   void pack(const Exec& exec, const Span<const std::int8_t>& codes, std::uint8_t* bytes) const;
 
-  /// out += weight * scale * code where `gate` is open; `scales`: [segments that are not empty], any address. Counts in
-  /// `found`, with `out` unspecified, bytes above 242 and scales that are no norms (codecs.hpp).
+  /// If `gate` is open, out += weight * scale * code, with one scale for each segment that is not empty. Counts bytes
+  /// above 242 and scales that are no norms (codecs.hpp) in `found`; `out` is then unspecified.
   void unpack_add(const Exec& exec, const std::uint8_t* bytes, const float* scales, float weight, const Gate& gate,
                   const Tally& found, const Span<float>& out) const;
 
-  /// Elements [first, first + count) of the layout, a multiple of 5 unless they end a segment.
+  /// Elements [first, first + count) of the layout; `count` is a multiple of 5 except at the end of a segment.
   struct Run {
     index_t first, count, byte, scale;
   };

@@ -1,7 +1,7 @@
 #pragma once
 // Unsigned fields of one width, 0 to 32 bits, as a bit string in 32-bit words, least significant bit first. 32 fields
-// of w bits fill w words, so no two groups of 32 share one; bits behind the last field are zero. Words are written one
-// per work item and fields read one per work item: neither needs the neighbour's result.
+// of w bits fill w words, so no word belongs to two groups of 32 fields. Bits behind the last field are zero. A work
+// item writes one word or reads one field, and needs no result of another.
 #include <string>
 
 #include "gradcomp/core/types.hpp"
@@ -11,12 +11,12 @@ namespace gradcomp::kernels {
 /// Words of `count` fields of `width` bits.
 constexpr index_t field_words(index_t count, int width) { return (count * width + 31) / 32; }
 
-/// The `width` lowest bits, 0 <= width <= 32.
+/// A mask of the `width` lowest bits, 0 <= width <= 32.
 KOKKOS_FORCEINLINE_FUNCTION constexpr std::uint32_t low_mask(int width) {
   return width >= 32 ? 0xffffffffu : (1u << width) - 1u;
 }
 
-/// Reader of field i; touches only the words that hold it.
+/// Reads field i, and accesses only the words that hold it.
 struct BitFields {
   const std::uint32_t* words = nullptr;
   int width = 0;
@@ -37,7 +37,7 @@ struct BitString {
   const std::uint32_t* words = nullptr;
   index_t bits = 0;
 
-  /// True when a bit behind the last is set.
+  /// Whether a bit behind the last one is set.
   KOKKOS_FORCEINLINE_FUNCTION bool is_padded_wrongly() const {
     return bits % 32 != 0 && (words[bits / 32] >> (bits % 32)) != 0;
   }

@@ -1,17 +1,17 @@
 #pragma once
-// Codes of 1 to 9 bits, packed without loss: n codes take exactly ceil(n bits / 8) bytes.
+// Codes of 1 to 9 bits, packed without gaps: n codes take exactly ceil(n bits / 8) bytes.
 //
-// Whole blocks are "vertical" words: a block is `rows` rows of 32 codes, code (row, lane) sits at bit row * bits of its
-// lane's bit string, and word w of all 32 lanes is stored together. Neither packing nor unpacking then needs an
-// operation across lanes (a horizontal code order is 1.1 to 6 times slower). The codes behind the last whole block
-// follow as a plain bit string, least significant bit first.
+// Whole blocks are stored in "vertical" words: a block has `rows` rows of 32 codes, code (row, lane) is at bit
+// row * bits of the bit string of its lane, and the words w of all 32 lanes are stored together. So neither packing nor
+// unpacking needs an operation across lanes (a horizontal order of codes is 1.1 to 6 times slower). The codes behind
+// the last whole block follow as a plain bit string, least significant bit first.
 #include "gradcomp/kernels/lanes/lanes.hpp"
 
 namespace gradcomp::kernels {
 
-/// Extents of a block of vertical words. Of `bits` = 4: 8 rows, 256 codes, 1 word per lane.
+/// Extents of a block of vertical words. Example: `bits` = 4 gives 8 rows, 256 codes and 1 word per lane.
 struct CodeBlock {
-  int bits = 8;   ///< of a code
+  int bits = 8;   ///< per code
   int rows = 4;   ///< 32 / gcd(32, bits)
   int words = 1;  ///< per lane
 
@@ -19,17 +19,17 @@ struct CodeBlock {
     for (; rows % 2 == 0 && words % 2 == 0; rows /= 2) words /= 2;
   }
 
-  /// Codes of a block.
+  /// Codes of one block.
   KOKKOS_INLINE_FUNCTION constexpr index_t codes() const { return index_t{warp_lanes} * rows; }
-  /// Codes of n that fill whole blocks.
+  /// How many of n codes are in whole blocks.
   KOKKOS_INLINE_FUNCTION constexpr index_t whole(index_t n) const { return n / codes() * codes(); }
   /// 32-bit words of the whole blocks of n codes.
   KOKKOS_INLINE_FUNCTION constexpr index_t word_count(index_t n) const { return whole(n) / 32 * bits; }
-  /// Bytes of the codes behind them.
+  /// Bytes of the codes behind the whole blocks of n codes.
   KOKKOS_INLINE_FUNCTION constexpr index_t tail_bytes(index_t n) const { return ((n - whole(n)) * bits + 7) / 8; }
 };
 
-/// Packs rows of 32 codes, one after the other, into the words at `out`; nothing is written before a word is full.
+/// Packs rows of 32 codes, one after the other, into the words at `out`. A word is written when it is full.
 struct RowPacker {
   std::uint32_t* out;
   int bits;
@@ -43,13 +43,13 @@ struct RowPacker {
     shift -= 32;
     warp.each([&](int l) {
       out[l] = word[l];
-      word[l] = code[l] >> (bits - shift);  // what did not fit; 0 when the word ended with the code
+      word[l] = code[l] >> (bits - shift);  // the bits that did not fit; 0 if the code ended with the word
     });
     out += warp_lanes;
   }
 };
 
-/// Unpacks what RowPacker packed; reads no word before it is needed.
+/// Unpacks what RowPacker packed. A word is read when it is needed.
 struct RowUnpacker {
   const std::uint32_t* in;
   int bits;
@@ -93,7 +93,8 @@ KOKKOS_FORCEINLINE_FUNCTION void unpack_words(const Warp& warp, const std::uint3
 }
 }  // namespace detail
 
-/// use(l, code, row) for the next 8 rows of 32 codes, in registers where codes of that size lie in one word.
+/// Calls use(l, code, row) for the next 8 rows of 32 codes. Codes of 4 and 8 bits, which never cross words, are
+/// unpacked in registers.
 template <class Use>
 KOKKOS_FORCEINLINE_FUNCTION void unpack_rows(const Warp& warp, RowUnpacker& unpacker, const Use& use) {
   if (unpacker.bits == 4) {
@@ -111,7 +112,7 @@ KOKKOS_FORCEINLINE_FUNCTION void unpack_rows(const Warp& warp, RowUnpacker& unpa
   }
 }
 
-/// Byte j of the bit string of `count` codes, one per element of `codes`.
+/// Byte j of the bit string of the `count` codes at `codes`.
 template <class Code>
 KOKKOS_INLINE_FUNCTION std::uint8_t tail_byte(const Code* codes, index_t count, int bits, index_t j) {
   std::uint32_t value = 0;

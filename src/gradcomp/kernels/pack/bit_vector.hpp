@@ -1,7 +1,7 @@
 #pragma once
-// Bit vectors of which the ones matter: written from ascending positions, read back as positions. Work items take
-// chunks of words, and chunks of entries, whose starts come from a scan: long enough for a host that the scan costs
-// nothing, short enough for a device that there are many.
+// Bit vectors that are written from the ascending positions of their ones, and read back as positions. Work items take
+// chunks of words or chunks of entries, whose starts come from a scan. On hosts, chunks are so long that the scan costs
+// nothing; on devices they are so short that there are many.
 #include "gradcomp/kernels/lanes/lanes.hpp"
 
 namespace gradcomp::kernels {
@@ -12,21 +12,22 @@ inline constexpr index_t entries_per_chunk = lanes_are_threads ? 32 : 1024;
 constexpr index_t word_chunks(index_t words) { return (words + words_per_chunk - 1) / words_per_chunk; }
 constexpr index_t entry_chunks(index_t entries) { return (entries + entries_per_chunk - 1) / entries_per_chunk; }
 
-/// Replaces the first `count` of `starts` by the sums of those before them; returns the sum of all. Waits for exec.
+/// Replaces each of the first `count` values in `starts` by the sum of the values before it, and returns the sum of
+/// all. Waits for exec.
 index_t exclusive_scan(const Exec& exec, const Vector<std::uint64_t>& starts, index_t count);
 
-/// Ones of the words; starts[c] becomes the ones before chunk c of words. Waits for exec.
+/// Counts the ones of `count` words; starts[c] becomes the number of ones before chunk c. Waits for exec.
 index_t count_ones(const Exec& exec, const std::uint32_t* words, index_t count, const Vector<std::uint64_t>& starts);
 
-/// What find_ones() reports of the one with rank r at bit p: p itself, or the zeros before it, p - r.
+/// What find_ones() writes for the one with rank r at bit p: p itself, or the number of zeros before it, p - r.
 enum class OneIs : std::uint8_t { position, zeros_before };
 
-/// out[r] for the first `ones` ones, after count_ones() over the same words.
+/// Fills out[r] for the first `ones` ones. Call count_ones() for the same words first.
 void find_ones(const Exec& exec, const std::uint32_t* words, index_t count, const Vector<std::uint64_t>& starts,
                index_t ones, OneIs meaning, std::uint32_t* out);
 
-/// Sets the bits of one chunk in zeroed words; positions ascend from chunk to chunk. Only the first and the last word
-/// of a chunk can be another one's too.
+/// Sets the bits of one chunk in words that are zero; positions ascend from chunk to chunk. Only the first and the last
+/// word of a chunk can belong to another chunk too.
 class BitWriter {
  public:
   KOKKOS_FORCEINLINE_FUNCTION explicit BitWriter(std::uint32_t* words) : m_words(words) {}

@@ -9,13 +9,13 @@
 namespace gradcomp::kernels {
 namespace {
 
-/// Codes of fixed width, element by element.
+/// Reads codes of fixed width, element by element.
 struct FixedCodes {
   const std::uint32_t* words;
   const std::uint8_t* tails;
   CodeBlock block;
 
-  /// Code of element e of the stream's segment.
+  /// The code of element e of the segment of the stream.
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t operator()(const EliasPlan::Stream& stream, index_t e) const {
     if (e >= stream.whole) return tail_code(tails + stream.tail_byte, block.bits, e - stream.whole);
     const index_t inside = e % block.codes();
@@ -29,7 +29,7 @@ struct FixedCodes {
   }
 };
 
-/// f(gap, negative, level) for every element of the stream that is not zero.
+/// Calls f(gap, negative, level) for every element of the stream that is not zero.
 template <class F>
 KOKKOS_FORCEINLINE_FUNCTION void for_levels(const FixedCodes& codes, const EliasPlan::Stream& stream, const F& f) {
   index_t last = -1;

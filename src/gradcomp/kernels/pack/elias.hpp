@@ -1,13 +1,15 @@
 #pragma once
-// Elias codes of the levels that a stochastic quantiser chose (QSGD: Alistarh et al., NeurIPS 2017, section 3.2;
-// BytePS: delta codes), made from its codes of fixed width, and back.
+// Elias codes of the levels that a stochastic quantiser chose (QSGD: Alistarh et al., NeurIPS 2017, section 3.2; BytePS
+// uses delta codes). They are made from the quantiser's codes of fixed width, and decoded directly.
 //
-// A stream of up to 8192 elements (a group, or 4096 elements of a longer one) says, for every element that is not
-// zero, code(gap) sign code(level): gap >= 1 counts from the one before, or from the element before the first; sign 1
-// is negative. The code of integers >= 1 is omega or delta (Elias, IEEE Trans. Inf. Theory 1975), bits in their usual
-// order, the first one lowest in its word. A stream starts at a word; bits behind its end are zero.
+// A stream has up to 8192 elements: a group, or 4096 elements of a segment without groups. For every element that is
+// not zero it holds code(gap) sign code(level). The gap >= 1 counts from the last element that is not zero, or from the
+// place before the first element; sign 1 means negative. The code of integers >= 1 is omega or delta (Elias, IEEE
+// Trans. Inf. Theory 1975), with bits in their usual order, the first bit lowest in its word. A stream starts at a
+// word; bits behind its end are zero.
 //
-// Sections: the scales of the fixed ones; u32 bits of every stream; the streams' words. Reads the codes twice.
+// Sections: the scales, as with codes of fixed width; the number of bits of every stream as u32; the words of the
+// streams. Encoding reads the codes twice.
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/kernels/pack/bit_pack.hpp"
 #include "gradcomp/kernels/quantise/codecs.hpp"
@@ -15,9 +17,9 @@
 namespace gradcomp::kernels {
 
 enum class EliasCode : std::uint8_t { omega, delta };
-inline constexpr std::uint32_t largest_elias = 8192;  ///< that is written or read
+inline constexpr std::uint32_t largest_elias = 8192;  ///< the largest integer that is written or read
 
-/// Bits of an integer's code, in the order of the stream from the lowest bit on.
+/// The code of an integer: its first bit in the stream is the lowest of `bits`.
 struct EliasWord {
   std::uint32_t bits, length;
 };
@@ -36,14 +38,15 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint32_t reverse_bits(std::uint32_t x, std::uin
   return (x >> 16 | x << 16) >> (32 - width);
 }
 
-/// omega: groups, each the binary form of the next one's length less one, then a 0; delta: the length of the binary
-/// form in gamma code, then the form without its first bit. 1 <= k <= largest_elias.
+/// The code of k, 1 <= k <= largest_elias. Omega: groups of bits, of which the last is the binary form of k and each is
+/// the length, minus one, of the next; then a 0. Delta: the length of the binary form of k in gamma code, then the
+/// binary form without its first bit.
 KOKKOS_INLINE_FUNCTION EliasWord elias_word(EliasCode code, std::uint32_t k) {
   const std::uint32_t log = log2_floor(k);
   if (code == EliasCode::delta) {
     const std::uint32_t size = log2_floor(log + 1);
-    const std::uint32_t gamma = reverse_bits(log + 1, size + 1) << size;  // `size` zeros first
-    const std::uint32_t rest = log == 0 ? 0 : reverse_bits(k, log);  // without its highest bit, which is the last here
+    const std::uint32_t gamma = reverse_bits(log + 1, size + 1) << size;  // begins with `size` zeros
+    const std::uint32_t rest = log == 0 ? 0 : reverse_bits(k, log);       // k without its highest bit
     return {gamma | rest << (2 * size + 1), log + 2 * size + 1};
   }
   EliasWord word{0, 1};  // the 0 at the end
@@ -55,10 +58,10 @@ KOKKOS_INLINE_FUNCTION EliasWord elias_word(EliasCode code, std::uint32_t k) {
   return word;
 }
 
-/// Reader of one stream; sticks to `good` = false once something is wrong.
+/// Reads one stream. Once something is wrong, `good` stays false.
 struct EliasReader {
   const std::uint32_t *word, *end;
-  index_t left;  ///< bits of the stream
+  index_t left;  ///< bits of the stream that are left
   std::uint64_t window = 0;
   std::uint32_t held = 0;
   bool good = true;
@@ -68,7 +71,7 @@ struct EliasReader {
     window |= static_cast<std::uint64_t>(*word++) << held;
     held += 32;
   }
-  /// The next `width` <= 14 bits, the first one highest.
+  /// The next `width` <= 14 bits; the first becomes the highest.
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t take(std::uint32_t width) {
     left -= width;
     good = good && left >= 0 && width <= held;
@@ -78,7 +81,7 @@ struct EliasReader {
     held -= width;
     return value;
   }
-  /// The next integer, 1 .. largest_elias; anything where it is not good.
+  /// The next integer, 1 .. largest_elias; unspecified if `good` is false.
   KOKKOS_INLINE_FUNCTION std::uint32_t next(EliasCode code) {
     refill();
     std::uint32_t k = 1;
@@ -90,7 +93,7 @@ struct EliasReader {
       k = good ? 1u << log | take(log) : 1;
     } else {
       while (good && left > 0 && (window & 1u) != 0) {
-        good = k < 14;  // a group of more bits says more than largest_elias
+        good = k < 14;  // a longer group is an integer above largest_elias
         k = take(good ? k + 1 : 0);
       }
       take(1);
@@ -98,37 +101,41 @@ struct EliasReader {
     good = good && k <= largest_elias;
     return k;
   }
-  /// Whether nothing follows but zeros to the end of the last word.
+  /// Whether the stream has ended, and only zeros follow to the end of its last word.
   KOKKOS_FORCEINLINE_FUNCTION bool ends() const { return good && left == 0 && word == end && held < 32 && window == 0; }
 };
 
-/// starts[s] = first word of a stream of bits[s] bits; returns the words of all. Waits for exec.
+/// starts[s] = the first word of stream s, which has bits[s] bits. Returns the number of words of all streams. Waits
+/// for exec.
 index_t place_streams(const Exec& exec, const std::uint32_t* bits, const Vector<index_t>& starts);
 
-/// Where the streams of a layout lie in sections of fixed-width codes (CodePlan's or QuantisePlan's, one scale for each
-/// group), and the work space of both directions.
+/// Where the streams of a layout are in sections of codes of fixed width (of CodePlan or QuantisePlan, with one scale
+/// per group), and the work space for encoding and decoding.
 class EliasPlan {
  public:
-  /// `length` of groups (0: segments), at most 8192; `code_bits` of the fixed width.
+  /// `length`: elements of a group, at most 8192; 0: each segment is one group. `code_bits`: the fixed width.
   EliasPlan(const Layout& layout, index_t length, int code_bits, EliasCode code);
 
+  /// Bytes of device memory that the plan owns.
   index_t bytes() const;
-  /// Bytes of the fixed sections.
+  /// Bytes of the sections with codes of fixed width.
   index_t fixed_bytes() const { return 4 * (m_scales + m_words) + m_tail_bytes; }
 
-  /// Writes the sections that say what those at `fixed` say, to `out` (fixed_bytes() of room; both aligned to 4), and
-  /// returns their bytes; 0, with `out` unspecified, unless they are fewer. Waits for exec.
+  /// Codes the sections at `fixed` anew, into `out` (fixed_bytes() of room; both aligned to 4 bytes), and returns the
+  /// number of bytes. If this is not smaller than fixed_bytes(), returns 0 and leaves `out` unspecified. Waits for
+  /// exec.
   index_t encode(const Exec& exec, const std::byte* fixed, std::byte* out) const;
 
-  /// out += weight * decoded, from `size` bytes at `in` (aligned to 4). Returns false, with `out` unspecified, when no
-  /// encoder writes them. Waits for exec.
+  /// out += weight * decoded, from `size` bytes at `in` (aligned to 4 bytes). If no encoder can have written them,
+  /// returns false and leaves `out` unspecified. Waits for exec.
   template <class Codec>
   bool decode_add(const Exec& exec, const Codec& codec, const std::byte* in, index_t size, float weight,
                   const Span<float>& out) const;
 
-  /// Elements [first, first + count) of the layout, element 0 of the stream being `element` of its segment.
+  /// Elements [first, first + count) of the layout; the first of them is `element` of its segment. `bucket`, `word` and
+  /// `tail_byte` are positions in their sections; `whole` codes of the segment are in whole blocks.
   struct Stream {
-    index_t first, element, bucket, word, tail_byte, whole;  ///< positions in their sections; codes in whole blocks
+    index_t first, element, bucket, word, tail_byte, whole;
     std::int32_t count;
   };
 
@@ -137,7 +144,7 @@ class EliasPlan {
   int m_bits;
   index_t m_scales = 0, m_words = 0, m_tail_bytes = 0;
   Vector<Stream> m_streams;
-  Vector<index_t> m_starts;  ///< [streams] first word of each
+  Vector<index_t> m_starts;  ///< [streams] first word of each stream
 };
 
 template <class Codec>

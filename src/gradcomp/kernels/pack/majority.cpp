@@ -8,8 +8,8 @@ void majority_words(const Exec& exec, const std::uint32_t* words, index_t stride
                     std::uint32_t ties, std::uint32_t* out) {
   constexpr int max_planes = 31;
   const int planes = std::bit_width(static_cast<unsigned>(ranks));
-  const std::uint32_t undecided = ranks % 2 == 0 ? ties : 0u;  // an odd number has no ties
-  const auto half = static_cast<std::uint32_t>(ranks / 2);  // more than half: a count above it, for odd and even ranks
+  const std::uint32_t undecided = ranks % 2 == 0 ? ties : 0u;  // an odd number of ranks has no ties
+  const auto half = static_cast<std::uint32_t>(ranks / 2);     // a count above it is more than half, also for odd ranks
   Kokkos::parallel_for(
       "gradcomp::kernels::majority_words", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t w) {
         std::uint32_t plane[max_planes];
@@ -22,7 +22,7 @@ void majority_words(const Exec& exec, const std::uint32_t* words, index_t stride
             carry = both;
           }
         }
-        std::uint32_t above = 0, equal = ~0u;  // of the planes so far, from the highest
+        std::uint32_t above = 0, equal = ~0u;  // counts above half, or equal to it, in the planes so far
         for (int p = planes - 1; p >= 0; --p) {
           const std::uint32_t of_half = ((half >> p) & 1u) != 0 ? ~0u : 0u;
           above |= equal & plane[p] & ~of_half;

@@ -29,11 +29,11 @@ std::vector<Piece> pieces_of(const Layout& layout, index_t length, int bits) {
 /// Digits of `bits` bits.
 template <int bits>
 struct Digits {
-  static constexpr int fields = 32 / bits, rows = draw_rows / fields;  ///< rows of words in a group of 256 elements
+  static constexpr int fields = 32 / bits, rows = draw_rows / fields;  ///< rows: of words, per 256 elements
   static constexpr std::uint32_t mask = (1u << bits) - 1u;
   static constexpr int max_level = max_summed(bits);
 
-  /// `max_level` in every field
+  /// A word with `max_level` in every field.
   KOKKOS_FORCEINLINE_FUNCTION static constexpr std::uint32_t bias() {
     std::uint32_t all = 0;
     for (int f = 0; f < fields; ++f) all |= static_cast<std::uint32_t>(max_level) << (bits * f);
@@ -41,7 +41,7 @@ struct Digits {
   }
 };
 
-/// What the kernels capture.
+/// What the kernels below capture.
 struct Job {
   const Piece* pieces;
   index_t count, length;

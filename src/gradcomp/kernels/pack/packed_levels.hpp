@@ -1,45 +1,46 @@
 #pragma once
-// Signed levels of LinearCodec packed into 32-bit integers whose sums are sums of all their levels: digits in base
-// 2^bits, balanced around zero. word = sum over fields f of level_f 2^(bits f), as a signed number. As long as no sum
-// of levels leaves [-most, most], most = 2^(bits - 1) - 1, no digit carries and no partial sum leaves 32 bits, in
-// whatever order ranks are added; `most` in every field, added at the end, makes the digits those of an unsigned
-// number.
+// Signed levels of LinearCodec, packed into 32-bit integers that can be added over ranks: the sum of words holds the
+// sums of all levels. The levels are digits in base 2^bits, balanced around zero: word = sum over fields f of
+// level_f 2^(bits f), as a signed number. As long as no sum of levels leaves [-most, most], most = 2^(bits - 1) - 1, no
+// digit carries and no partial sum needs more than 32 bits, in any order of the ranks. Adding `most` to every field at
+// the end makes them the digits of an unsigned number.
 //
-// A segment of n elements takes 32 ceil(n / (32 F)) words, F = 32 / bits fields: word l of a row of 32 holds elements
-// l, l + 32, .. of 32 F consecutive ones, so that neither side needs an operation across lanes. Bytes: 1 read of a (and
-// 1 write with a residual), bits / 32 write.
+// A segment of n elements takes 32 ceil(n / (32 F)) words with F = 32 / bits fields. Word l of a row of 32 holds
+// elements l, l + 32, ... of 32 F consecutive elements, so that neither side needs an operation across lanes. Passes
+// over n floats: 1 read of a (and 1 write with a residual), bits / 32 write.
 #include "gradcomp/kernels/quantise/code_plan.hpp"
 
 namespace gradcomp::kernels {
 
-/// Largest magnitude that a sum of levels may have.
+/// The largest magnitude that a sum of levels may have.
 constexpr int max_summed(int bits) { return (1 << (bits - 1)) - 1; }
 
-/// Words of a segment.
+/// Words of a segment of n elements.
 constexpr index_t packed_words(index_t n, int bits) {
   const index_t row = index_t{warp_lanes} * (32 / bits);
   return (n + row - 1) / row * warp_lanes;
 }
+/// Words of all segments.
 index_t packed_words(const Layout& layout, int bits);
 
 /// How a layout is cut; made once, in prepare().
 class PackedLevels {
  public:
-  /// `length` of groups as in GroupRanges; `bits` of a field: 4 or 16.
+  /// `length`: elements of a group, as in GroupRanges. `bits`: width of a field, 4 or 16; throws Error for others.
   PackedLevels(const Layout& layout, index_t length, int bits);
 
-  /// As encode_levels() (level_codes.hpp), into words.
+  /// Like encode_levels() (level_codes.hpp), but writes words.
   void encode(const Exec& exec, const LinearCodec& codec, const Source& source, const QuantiseStream& stream,
               const float* own, const float* shared, const float* sent, const Gate& gate,
               const Span<std::int32_t>& words) const;
 
-  /// As decode_levels(), from words or from sums of them.
+  /// Like decode_levels(), but reads words or sums of words.
   void decode(const Exec& exec, const LinearCodec& codec, const Span<const std::int32_t>& words, const float* scale,
               float weight, bool add, const Gate& gate, const Span<float>& out) const;
 
   index_t bytes() const { return static_cast<index_t>(m_pieces.size() * sizeof(Piece)); }
 
-  /// Elements [first, first + count) of the layout, whole groups of 256 but at the end of a segment.
+  /// Elements [first, first + count) of the layout; `count` is a multiple of 256 except at the end of a segment.
   struct Piece {
     index_t first, element, segment_id, bucket, word;
     std::int32_t count;

@@ -110,7 +110,7 @@ void first_signs(const Exec& exec, const SignPieces& pieces, const Source& sourc
       });
   for_warps(
       "gradcomp::kernels::combine_sign_sums", exec, static_cast<index_t>(sums.size()),
-      KOKKOS_LAMBDA(const Warp& warp, index_t r) {  // in the order of FirstPass: the same bits
+      KOKKOS_LAMBDA(const Warp& warp, index_t r) {  // in the order of FirstPass, so that the bits are the same
         Lanes<double> sum;
         warp.each([&](int l) {
           sum[l] = 0;

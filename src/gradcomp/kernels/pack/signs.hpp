@@ -1,13 +1,14 @@
 #pragma once
-// One bit per element, set where the element is negative (-0 counts as +) or below another threshold, with the levels
-// that both signs decode to.
+// One bit per element, which is set if the element is negative (-0 counts as positive) or below another threshold, and
+// the two levels to which the bits are decoded.
 //
 // A run of n elements (a bucket, a tensor, a column) takes ceil(n / 32) words. Its whole blocks of 1024 elements are
 // vertical: bit b of word l of a block is element 32 b + l, so that neither side needs an operation across lanes. The
-// elements behind the last whole block are horizontal: bit l of the w-th word is element 32 w + l. Bits behind the last
+// elements behind the last whole block are horizontal: bit l of their word w is element 32 w + l. Bits behind the last
 // element are zero.
 //
-// Bytes: 1 read of a (and 1 write with a memory), 1/32 write; decoding 1 read and 1 write of out.
+// Passes over n floats: encoding 1 read of a (and 1 write with a memory) and 1/32 write; decoding 1 read and 1 write of
+// out.
 #include <vector>
 
 #include "gradcomp/kernels/lanes/add_count.hpp"
@@ -20,7 +21,7 @@ inline constexpr index_t sign_block = index_t{warp_lanes} * 32;
 
 constexpr index_t sign_words(index_t n) { return (n + 31) / 32; }
 
-/// Which bit of its word element i of a run of n is.
+/// The bit of element i in its word, for a run of n elements.
 KOKKOS_INLINE_FUNCTION constexpr int sign_bit(index_t i, index_t n) {
   return static_cast<int>(i < n / sign_block * sign_block ? i % sign_block / warp_lanes : i % 32);
 }
@@ -30,20 +31,20 @@ struct SignRun {
   index_t first, count;
 };
 
-/// A part of a run: at most 4096 elements; only the last one of a run is not whole in blocks.
+/// A part of a run of at most 4096 elements. All pieces but the last of a run consist of whole blocks.
 struct SignPiece {
-  index_t first, word;  ///< of the bucket; of the words
+  index_t first, word;  ///< first element in the bucket, and first of the words
   std::int32_t count, run;
 };
 
-/// What the bits of a run decode to.
+/// The levels to which the bits of a run are decoded.
 struct SignLevels {
   const float* values = nullptr;
   int per_run = 0;  ///< 0: -1 and +1; 1: -value and value; 2: the lower level, then the upper
 
-  /// For encoding: bits are set below it, one for each run; null: 0.
+  /// For encoding, one threshold per run: bits of elements below it are set. Null: 0 for all runs.
   const float* thresholds = nullptr;
-  bool one_sided = false;  ///< for decoding: both levels may be on one side of zero
+  bool one_sided = false;  ///< for decoding: whether both levels may be on the same side of zero
 
   KOKKOS_FORCEINLINE_FUNCTION float lower(index_t run) const {
     return per_run == 0 ? -1.0f : per_run == 1 ? -values[run] : values[2 * run];
@@ -56,11 +57,11 @@ struct SignLevels {
   }
 };
 
-/// Runs cut into pieces; their words lie one behind the other. Made once, in prepare().
+/// Runs cut into pieces. The words of all runs are contiguous. Made once, in prepare().
 class SignPieces {
  public:
   explicit SignPieces(const std::vector<SignRun>& runs);
-  /// Makes the pieces of one run those of its first `elements` elements.
+  /// Restricts the pieces of a single run to its first `elements` elements.
   void resize(const Exec& exec, index_t elements);
 
   index_t count() const { return static_cast<index_t>(piece.size()); }
@@ -68,19 +69,19 @@ class SignPieces {
   index_t bytes() const;
   Vector<SignPiece> piece;
   Vector<index_t> begin;   ///< [runs + 1] first piece of each run
-  Vector<SignPiece> room;  ///< what `piece` is the beginning of
+  Vector<SignPiece> room;  ///< all pieces; `piece` is its beginning
 
  private:
   index_t m_words = 0;
 };
 
-/// out += weight * level, for every element of every run, where `gate` is open. Counts in `wrong`, with `out`
-/// unspecified, when a level is not finite, levels are out of order or (but for one_sided) on the wrong side of zero,
-/// or a bit behind the last element is set.
+/// If `gate` is open, out += weight * level for every element of every run. Counts in `wrong`, and leaves `out`
+/// unspecified, if a level is not finite, if levels are out of order or (unless one_sided is set) on the wrong side of
+/// zero, or if a bit behind the last element is set.
 void add_signs(const Exec& exec, const SignPieces& pieces, const std::uint32_t* words, const SignLevels& levels,
                float weight, const Gate& gate, const Tally& wrong, const Span<float>& out);
 
-/// Rows of a source in its first touch; nothing is told to it, so it may have no memory.
+/// Rows of a source in its first pass. Nothing is reported as sent, so the source must have no memory.
 struct FirstRows {
   Source source;
   template <class Code>
@@ -90,7 +91,7 @@ struct FirstRows {
   }
 };
 
-/// Rows of a source in a later touch, which leaves there what `code` does not decode to.
+/// Rows of a source in a later pass. The memory keeps the difference between a and what `code` returns.
 struct SentRows {
   Source source;
   template <class Code>
@@ -100,8 +101,8 @@ struct SentRows {
   }
 };
 
-/// Words of the horizontal rows of elements i and on, by a shorter way than write_signs()' `code` where there is one.
-/// Returns how many elements they are.
+/// Writes the words of horizontal rows from element i on, if there is a faster way than that of write_signs(). Returns
+/// the number of elements that were handled.
 template <class Rows>
 KOKKOS_FORCEINLINE_FUNCTION index_t write_rows(const Warp&, const Rows&, index_t, index_t, float, float, float,
                                                std::uint32_t*) {
@@ -126,14 +127,14 @@ KOKKOS_FORCEINLINE_FUNCTION index_t write_rows(const Warp& warp, const SentRows&
   return e;
 }
 
-/// Writes all words in the only touch of a source without a memory, and sums[r] = sum of |a| of run r (`parts`: one
-/// element for each piece). Counts non-finite elements.
+/// Writes all words in the only pass over a source without a memory, and sums[r] = sum of |a| over run r. `parts` is
+/// work space with one element per piece. Counts non-finite elements in `non_finite`.
 void first_signs(const Exec& exec, const SignPieces& pieces, const Source& source, const Tally& non_finite,
                  std::uint32_t* words, const Vector<float>& parts, const Vector<double>& sums);
 
-/// Writes all words where `gate` is open. rows(warp, i, count, bad, code) calls code(l, a, row), which returns what
-/// receivers decode, for the elements i .. i + count - 1 and 0 behind them, and counts in `bad`, which is added to
-/// `non_finite`.
+/// Writes all words, if `gate` is open. rows(warp, i, count, bad, code) calls code(l, a, row) for the elements
+/// i .. i + count - 1, and with a = 0 for the lanes behind them; code() returns what receivers decode. rows() counts
+/// non-finite elements in `bad`, which is added to `non_finite`.
 template <class Rows>
 void write_signs(const Exec& exec, const SignPieces& pieces, const Rows& rows, const SignLevels& levels,
                  const Gate& gate, const Tally& non_finite, std::uint32_t* words) {
@@ -162,7 +163,7 @@ void write_signs(const Exec& exec, const SignPieces& pieces, const Rows& rows, c
           Lanes<std::uint32_t> below;
           const int active = static_cast<int>(here.count - at < warp_lanes ? here.count - at : warp_lanes);
           rows(warp, here.first + at, active, bad, [&](int l, float a, int) {
-            below[l] = a < threshold && l < active ? 1 : 0;  // behind the last element, 0 may be below it
+            below[l] = a < threshold && l < active ? 1 : 0;  // 0 behind the last element may be below the threshold
             return a < threshold ? lower : upper;
           });
           const std::uint32_t mask = warp.ballot([&](int l) { return below[l] != 0; });

@@ -1,6 +1,6 @@
 #pragma once
-// Rows of 16-bit conversions. Where a host has instructions for a format they are taken: the same bits as casts.hpp at
-// a third of the time.
+// Conversions of rows to and from 16-bit floats. If a host has instructions for a format, they are used: they give the
+// same bits as casts.hpp in a third of the time.
 #if defined(__F16C__) && defined(__GNUC__) && !defined(__CUDACC__) && !defined(__HIPCC__)
 #define GRADCOMP_X86_CASTS
 #include <immintrin.h>

@@ -1,7 +1,8 @@
 #pragma once
-// Conversions between float and the two 16-bit formats, in integer and correctly rounded float arithmetic only: the
-// same bits on every host and device, whatever half type Kokkos or the compiler has. Round to nearest, ties to even.
-// Written without branches that a compiler could not turn into selects, so that loops over them vectorise.
+// Conversions between float and the two 16-bit formats, rounding to nearest, ties to even. They use only integer and
+// correctly rounded float arithmetic, so that the bits are the same on every host and device, with any half type of
+// Kokkos or the compiler. They have only branches that a compiler can turn into selects, so that loops over them
+// vectorise.
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp::kernels {
@@ -9,13 +10,14 @@ namespace gradcomp::kernels {
 /// The NaN that stands for a value that may not be sent.
 KOKKOS_INLINE_FUNCTION float quiet_nan() { return Kokkos::bit_cast<float>(0x7fc00000u); }
 
-/// IEEE binary16: 11 significant bits, largest 65504, smallest 2^-24. |x| >= 65520 becomes infinite, |x| <= 2^-25 zero.
+/// IEEE binary16: 11 significant bits, largest 65504, smallest 2^-24. |x| >= 65520 becomes infinite, and |x| <= 2^-25
+/// becomes zero.
 struct Half {
   static constexpr DType dtype = DType::f16;
   static constexpr float largest = 65504.0f;
   static constexpr std::uint16_t nan = 0x7e00;
 
-  /// Bits of `value`; a NaN stays one (quiet, its leading payload bits kept).
+  /// The code of `value`. A NaN stays a NaN (it becomes quiet and keeps its leading payload bits).
   KOKKOS_INLINE_FUNCTION static std::uint16_t encode(float value) {
     const std::uint32_t bits = Kokkos::bit_cast<std::uint32_t>(value);
     const std::uint32_t magnitude = bits & 0x7fffffffu;
@@ -28,9 +30,10 @@ struct Half {
   KOKKOS_INLINE_FUNCTION static std::uint16_t encode_finite(float value) {
     const std::uint32_t bits = Kokkos::bit_cast<std::uint32_t>(value);
     const std::uint32_t magnitude = bits & 0x7fffffffu;
-    // normal results: move the exponent's bias from 127 to 15, add half a unit (less one, plus the odd bit), cut
+    // normal results: change the bias of the exponent from 127 to 15, add half a unit minus one plus the last kept bit,
+    // and truncate
     const std::uint32_t normal = (magnitude - (112u << 23) + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
-    // subnormal results: adding 0.5 makes the float unit round at 2^-24, the half's own spacing
+    // subnormal results: the float addition of 0.5 rounds at 2^-24, the spacing of the half's subnormals
     const float shifted = Kokkos::bit_cast<float>(magnitude) + 0.5f;
     const std::uint32_t subnormal = Kokkos::bit_cast<std::uint32_t>(shifted) - 0x3f000000u;
     return static_cast<std::uint16_t>((magnitude < (113u << 23) ? subnormal : normal) | ((bits >> 16) & 0x8000u));
@@ -39,7 +42,7 @@ struct Half {
   /// encode() of a value within +-largest, or of quiet_nan().
   KOKKOS_INLINE_FUNCTION static std::uint16_t encode_sent(float value) { return encode(value); }
 
-  /// Value of `half`, always exact; a NaN becomes quiet.
+  /// The value of the code `half`, always exact. A NaN becomes quiet.
   KOKKOS_INLINE_FUNCTION static float decode(std::uint16_t half) {
     const std::uint32_t magnitude = (half & 0x7fffu) << 13;
     const std::uint32_t exponent = magnitude & (0x7c00u << 13);
@@ -59,7 +62,7 @@ struct Bfloat {
   static constexpr float largest = 3.3895313892515355e38f;
   static constexpr std::uint16_t nan = 0x7fc0;
 
-  /// Bits of `value`; a NaN stays one (quiet).
+  /// The code of `value`. A NaN stays a NaN, and becomes quiet.
   KOKKOS_INLINE_FUNCTION static std::uint16_t encode(float value) {
     const std::uint32_t bits = Kokkos::bit_cast<std::uint32_t>(value);
     const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
@@ -73,20 +76,20 @@ struct Bfloat {
     return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
   }
 
-  /// encode() of a value within +-largest, or of quiet_nan(), which rounding does not touch.
+  /// encode() of a value within +-largest, or of quiet_nan(), which rounding does not change.
   KOKKOS_INLINE_FUNCTION static std::uint16_t encode_sent(float value) { return encode_finite(value); }
 
-  /// Value of `half`, always exact.
+  /// The value of the code `half`, always exact.
   KOKKOS_INLINE_FUNCTION static float decode(std::uint16_t half) {
     return Kokkos::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
   }
 };
 
-/// Largest value of the format that is not above `bound` (finite, positive).
+/// The largest value of the format that is not above `bound`, which is finite and positive.
 template <class Format>
 float round_down(float bound) {
   const std::uint16_t nearest = Format::encode(bound);
-  const bool above = Format::decode(nearest) > bound;  // also when it became infinite
+  const bool above = Format::decode(nearest) > bound;  // also if it became infinite
   return Format::decode(static_cast<std::uint16_t>(above ? nearest - 1 : nearest));
 }
 

@@ -1,18 +1,18 @@
 #pragma once
-// Stochastic rounding of 256 elements to levels of any spacing, on one warp: the generalisation of round_group() in
-// quantise_lanes.hpp, with the same random numbers.
+// Stochastic rounding of 256 elements to levels of any spacing, on one warp. It generalises round_group() in
+// quantise_lanes.hpp, and uses the same random numbers.
 //
-// A rule (codecs.hpp) maps an element to a position: level + fraction. It is rounded up when the fraction exceeds a
-// uniform number of 16 bits, 8 of which come from one Threefry draw; where those leave it undecided (once in 2^16), 128
-// further bits are compared with the rest of the fraction, so that no probability is rounded.
+// A rule (codecs.hpp) maps an element to a position: level + fraction. The position is rounded up if the fraction
+// exceeds a uniform number of 16 bits; one Threefry draw gives eight of these. If 16 bits do not decide (once in 2^16),
+// 128 further bits are compared with the rest of the fraction, so that no probability is rounded.
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 #include "gradcomp/kernels/quantise/quantise.hpp"
 #include "gradcomp/kernels/quantise/quantise_lanes.hpp"
 
 namespace gradcomp::kernels {
 
-/// Codes of up to 256 elements at `a`, the first of which is number `element` (a multiple of 256) of its segment; lanes
-/// beyond `size` hold the code of 0.
+/// The codes of up to 256 elements at `a`. The first of them is element number `element` (a multiple of 256) of its
+/// segment. Lanes beyond `size` hold the code of 0.
 template <class Rule>
 KOKKOS_FORCEINLINE_FUNCTION void dither_group(const Warp& warp, const float* a, index_t size, const Rule& rule,
                                               const Array4& key, index_t element,
@@ -50,7 +50,7 @@ KOKKOS_FORCEINLINE_FUNCTION void dither_group(const Warp& warp, const float* a, 
   });
 }
 
-/// Tells the source what its receivers decode: rule.value(code).
+/// Reports to the source what receivers decode: rule.value(code).
 template <class Rule>
 KOKKOS_FORCEINLINE_FUNCTION void report_group(const Warp& warp, const Source& source, index_t i, index_t size,
                                               const Rule& rule, const Lanes<std::uint32_t> (&code)[draw_rows]) {

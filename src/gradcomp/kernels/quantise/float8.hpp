@@ -1,20 +1,21 @@
 #pragma once
-// The two 8-bit floats of Micikevicius et al., "FP8 formats for deep learning" (arXiv 2209.05433), as the OCP OFP8
-// specification has them. Conversions in integer and exact float arithmetic only: the same bits everywhere.
+// The two 8-bit floats of Micikevicius et al., "FP8 formats for deep learning" (arXiv 2209.05433), as specified in OFP8
+// by the Open Compute Project. Conversions use only integer and exact float arithmetic, so that the bits are the same
+// everywhere.
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp::kernels {
 
-/// `mantissa_bits` behind the sign and an exponent of 7 - mantissa_bits bits; codes with magnitudes above `max_code`
-/// are no numbers (or, `infinity_code`, infinite).
+/// A sign, an exponent of 7 - mantissa_bits bits, and `mantissa_bits` bits. Codes with magnitudes above `max_code` are
+/// not finite: `infinity_code` is infinite, and the others are NaN.
 template <int mantissa_bits, int exponent_bias, std::uint32_t most, std::uint32_t infinity>
 struct Float8 {
   static constexpr std::uint32_t max_code = most;           ///< of the largest finite value
-  static constexpr std::uint32_t infinity_code = infinity;  ///< NaN where the format has no infinity
+  static constexpr std::uint32_t infinity_code = infinity;  ///< nan_code if the format has no infinity
   static constexpr std::uint32_t nan_code = 0x7f;
   static constexpr int min_exponent = 1 - exponent_bias;  ///< of normal values; subnormals share their spacing
 
-  /// Value of a code, always exact.
+  /// The value of a code, always exact.
   KOKKOS_INLINE_FUNCTION static float decode(std::uint32_t code) {
     const std::uint32_t magnitude = code & 0x7fu, sign = (code & 0x80u) << 24;
     const std::uint32_t exponent = magnitude >> mantissa_bits;
@@ -27,38 +28,40 @@ struct Float8 {
     return Kokkos::bit_cast<float>((magnitude > most ? special : finite) | sign);
   }
 
-  /// Code of `value` rounded to nearest, ties to even; magnitudes above the largest become it.
+  /// The code of `value`, rounded to nearest, ties to even. Finite magnitudes above the largest become the largest.
   KOKKOS_INLINE_FUNCTION static std::uint32_t nearest(float value) {
     const float x = in_spacings(value);
     return code_of(value, (x + 0x1p23f) - 0x1p23f);  // the sum has no fractional bits left
   }
 
-  /// Code of `value` rounded up in magnitude when its fraction exceeds u, in [0, 1); else down.
+  /// The code of `value`, rounded up in magnitude if its fraction exceeds u, which is in [0, 1); otherwise down.
   KOKKOS_INLINE_FUNCTION static std::uint32_t stochastic(float value, float u) {
     const float x = in_spacings(value);
     const auto whole = static_cast<float>(static_cast<std::int32_t>(x));
     return code_of(value, u < x - whole ? whole + 1 : whole);
   }
 
-  /// True for codes of finite values.
+  /// Whether a code is that of a finite value.
   KOKKOS_INLINE_FUNCTION static bool is_finite(std::uint32_t code) { return (code & 0x7fu) <= most; }
 
  private:
-  /// Biased exponent of the float format whose values are as far apart as the codes around `value`.
+  /// The biased float exponent of `value`, limited to the range in which codes are spaced by exponents.
   KOKKOS_INLINE_FUNCTION static std::uint32_t exponent_of(float value) {
     constexpr std::uint32_t least = 127 + min_exponent, top = 127 + 16;  // above: saturated
     const std::uint32_t exponent = (Kokkos::bit_cast<std::uint32_t>(value) >> 23) & 0xffu;
     return exponent < least ? least : exponent > top ? top : exponent;
   }
 
-  /// |value| in units of that distance: exact, below 2^(mantissa_bits + 1); far above it where the value saturates.
+  /// |value| in units of the distance between codes around it. It is exact, and below 2^(mantissa_bits + 1) unless the
+  /// value saturates.
   KOKKOS_INLINE_FUNCTION static float in_spacings(float value) {
     const float inverse = Kokkos::bit_cast<float>((254u + mantissa_bits - exponent_of(value)) << 23);
     const float x = Kokkos::bit_cast<float>(Kokkos::bit_cast<std::uint32_t>(value) & 0x7fffffffu) * inverse;
-    return x < 0x1p20f ? x : 0x1p20f;  // also what is no number
+    return x < 0x1p20f ? x : 0x1p20f;  // also for NaN
   }
 
-  /// `units` a whole number of distances. One unit too many for its exponent carries into the next: the same code.
+  /// The code of `units`, a whole number of such distances. If rounding up leaves the range of the exponent, the code
+  /// carries into the next exponent, as it must.
   KOKKOS_INLINE_FUNCTION static std::uint32_t code_of(float value, float units) {
     const std::uint32_t bits = Kokkos::bit_cast<std::uint32_t>(value), magnitude = bits & 0x7fffffffu;
     const std::uint32_t step = exponent_of(value) - static_cast<std::uint32_t>(127 + min_exponent);
@@ -69,9 +72,9 @@ struct Float8 {
   }
 };
 
-/// Largest 448, no infinity, one NaN of each sign (0x7F, 0xFF), smallest 2^-9.
+/// The format with the largest value 448, the smallest 2^-9, no infinity, and one NaN of each sign (0x7F, 0xFF).
 using E4M3 = Float8<3, 7, 0x7e, 0x7f>;
-/// Largest 57344, infinity 0x7C, NaN 0x7D to 0x7F, smallest 2^-16.
+/// The format with the largest value 57344, the smallest 2^-16, infinity 0x7C, and NaN 0x7D to 0x7F.
 using E5M2 = Float8<2, 15, 0x7b, 0x7c>;
 
 }  // namespace gradcomp::kernels

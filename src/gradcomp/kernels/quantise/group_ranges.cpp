@@ -24,10 +24,10 @@ KOKKOS_FORCEINLINE_FUNCTION void sum_exactly(const Warp& warp, const float* a, i
   range.squares = warp.sum(squares);
 }
 
-/// First touch of elements [i, i + size).
+/// The first pass over elements [i, i + size), and their statistics.
 KOKKOS_FORCEINLINE_FUNCTION Range chunk_range(const Warp& warp, const Source& source, index_t i, index_t size,
                                               Lanes<std::int32_t>& bad) {
-  Lanes<float> sum, squares, high, negative;  // of -a: one kind of maximum
+  Lanes<float> sum, squares, high, negative;  // negative: the maximum of -a
   warp.each([&](int l) {
     sum[l] = squares[l] = 0;
     high[l] = negative[l] = -largest_float;

@@ -1,9 +1,10 @@
 #pragma once
-// First pass of a quantiser whose levels depend on the data: forms a = Source::accumulate() and takes the statistics of
-// every group, some consecutive elements of a segment or all of it.
+// The first pass of a quantiser whose levels depend on the data: forms a = Source::accumulate() and the statistics of
+// every group (`group=`): consecutive elements of a segment, or all of them.
 //
-// Bytes: 1 read of n floats (2 reads and 1 write with a residual). Sums of 4096 elements or of a group in float lanes,
-// in double where float would overflow or lose everything; those of whole segments in double, in a fixed order.
+// Passes: 1 read of n floats (2 reads and 1 write with a residual). The sums of 4096 elements or of a group are formed
+// in float lanes, or in double if float would overflow or lose all bits. Sums over whole segments are in double and
+// have a fixed order.
 #include <vector>
 
 #include "gradcomp/core/source.hpp"
@@ -22,8 +23,8 @@ struct Range {
   KOKKOS_INLINE_FUNCTION float largest() const { return -low > high ? -low : high; }
 };
 
-/// Groups of `length` elements (the last one of a segment shorter), or one for each segment that is not empty where
-/// length = 0.
+/// The number of groups of `length` elements, of which the last one of a segment may be shorter. If length = 0, every
+/// segment that is not empty is one group.
 index_t group_count(const Layout& layout, index_t length);
 
 /// The pass and its work space, made in prepare().
@@ -31,14 +32,14 @@ class GroupRanges {
  public:
   /// `length`: 0, or a power of two of 256 .. 8192.
   GroupRanges(const Layout& layout, index_t length);
-  /// Makes the ranges of one segment those of its first `count` elements.
+  /// Restricts the ranges of a layout of one segment to its first `count` elements.
   void resize(const Exec& exec, index_t count);
 
-  /// Forms a for the whole source and its ranges. Counts non-finite gradient elements, with which the ranges mean
-  /// nothing.
+  /// Forms a for the whole source, and its ranges. Adds the number of non-finite gradient elements to `found`; if there
+  /// are any, the ranges are meaningless.
   void run(const Exec& exec, const Source& source, const Tally& found);
 
-  /// [group_count] of the last run.
+  /// [group_count], from the last run().
   const Vector<Range>& ranges() const { return m_ranges; }
   index_t bytes() const;
 
@@ -50,10 +51,10 @@ class GroupRanges {
  private:
   index_t m_step;  ///< elements of a chunk
   Vector<Chunk> m_chunks;
-  Vector<index_t> m_begin;  ///< [groups + 1] first chunk of each group; empty where a chunk is a group
-  Vector<Range> m_partial;  ///< [chunks]; empty where a chunk is a group
+  Vector<index_t> m_begin;  ///< [groups + 1] first chunk of each group; empty if chunks are groups
+  Vector<Range> m_partial;  ///< [chunks]; empty if chunks are groups
   Vector<Range> m_ranges;
-  Vector<Chunk> m_chunk_room;  ///< what m_chunks and m_ranges are the beginnings of
+  Vector<Chunk> m_chunk_room;  ///< all chunks and ranges; m_chunks and m_ranges are their beginnings
   Vector<Range> m_range_room;
 };
 

@@ -1,20 +1,20 @@
 #pragma once
-// Signed levels of LinearCodec, one int8 per element: what an integer allreduce sums, and a source of denser codings.
+// Signed levels of LinearCodec, one int8 per element: an integer allreduce sums them, or denser codings are made of
+// them.
 //
-// Bytes: 1 read of a (and 1 write with a residual), 1/4 write.
+// Passes over n floats: 1 read of a (and 1 write with a residual), 1/4 write.
 #include "gradcomp/kernels/quantise/code_plan.hpp"
 
 namespace gradcomp::kernels {
 
-/// codes[i] = level of a, -s .. s, in a plan of one element per code (only its pieces and buckets are used). a is cut
-/// at own[bucket] and measured in shared[bucket]; what a - step(sent) leaves is left in the memory, with sent[bucket]
-/// the value of level s.
-/// Where `gate` is closed, nothing is done.
+/// If `gate` is open, codes[i] = the level of a, -s .. s, in a plan of one element per code (only its pieces and
+/// buckets are used). |a| is limited to own[bucket] and measured with shared[bucket]. sent[bucket] is the value of
+/// level s with which receivers decode; the memory keeps the difference between a and the decoded value.
 void encode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& codec, const Source& source,
                    const QuantiseStream& stream, const float* own, const float* shared, const float* sent,
                    const Gate& gate, const Span<std::int8_t>& codes);
 
-/// out (+)= weight * levels * scale[bucket] / s where `gate` is open: added where `add`, else assigned.
+/// If `gate` is open, out = weight * levels * scale[bucket] / s; if `add` is set, this is added to `out` instead.
 void decode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& codec,
                    const Span<const std::int8_t>& levels, const float* scale, float weight, bool add, const Gate& gate,
                    const Span<float>& out);

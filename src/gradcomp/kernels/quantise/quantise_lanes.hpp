@@ -1,17 +1,17 @@
 #pragma once
-// The steps of kernels/quantise/quantise.cpp on one warp: norm of a bucket, rounding of 256 elements, what stays in the
-// memory.
+// The steps of kernels/quantise/quantise.cpp on one warp: the norm of a bucket (a group of the quantiser), the rounding
+// of 256 elements, and the update of the memory.
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 #include "gradcomp/kernels/quantise/quantise.hpp"
 
 namespace gradcomp::kernels {
 
-inline constexpr int draw_rows = 8;                               ///< one draw (128 bits) serves 8 rows of 16 bits
+inline constexpr int draw_rows = 8;                               ///< one draw (128 bits) serves 8 rows, 16 bits each
 inline constexpr index_t draw_elements = draw_rows * warp_lanes;  ///< 256
 inline constexpr index_t smallest_bucket = 64;
 
-/// Steps of the rows of a group of 256 elements: one for all, or one per bucket where buckets are smaller.
+/// The steps of the rows of 256 elements: one for all rows, or one per bucket if buckets are smaller.
 struct RowSteps {
   float step[draw_elements / smallest_bucket];
   float scale[draw_elements / smallest_bucket];  ///< 2^16 / step, or 0 for a bucket of zeros
@@ -27,13 +27,13 @@ struct RowSteps {
   }
 };
 
-/// Squares of floats in this range of magnitudes sum without overflow in float, and those that underflow do not matter.
+/// If the largest magnitude is in this range, the squares can be summed in float without overflow, and those that
+/// underflow do not matter.
 inline constexpr float float_sum_low = 0x1p-40f, float_sum_high = 0x1p+55f;
 
-/// l2 norm of elements with magnitudes up to `largest`, at least `largest`: the sum in double where float would
-/// overflow or lose everything. The choice depends on data only, hence is the same on every device.
-KOKKOS_FORCEINLINE_FUNCTION float l2_norm(const Warp& warp, const float* a, index_t size, float largest,
-                                          float squares) {
+/// The L2 norm of elements with magnitudes up to `largest`; it is at least `largest`. The sum is formed in double if float
+/// would overflow or lose all bits. This depends only on the data, so that it is the same on every device.
+KOKKOS_FORCEINLINE_FUNCTION float l2_norm(const Warp& warp, const float* a, index_t size, float largest, float squares) {
   double sum = static_cast<double>(squares);
   if (largest < float_sum_low || largest > float_sum_high) {
     Lanes<double> exact;
@@ -47,7 +47,8 @@ KOKKOS_FORCEINLINE_FUNCTION float l2_norm(const Warp& warp, const float* a, inde
   return norm > largest ? norm : largest;
 }
 
-/// First touch of elements [i, i + size): their norm, within [smallest_norm, largest_norm], or 0 when all are zero.
+/// The first pass over elements [i, i + size). Returns their norm, within [smallest_norm, largest_norm], or 0 if all
+/// are zero.
 KOKKOS_FORCEINLINE_FUNCTION float bucket_norm(const Warp& warp, const Source& source, index_t i, index_t size,
                                               bool max_norm, Lanes<std::int32_t>& bad) {
   Lanes<float> squares;
@@ -73,26 +74,26 @@ KOKKOS_FORCEINLINE_FUNCTION float decoded_value(std::uint32_t code, float step) 
   return static_cast<float>((code & 1u) != 0 ? -level : level) * step;
 }
 
-/// |a| / step in units of 2^-16, at most s: `scale` = 2^16 / step, `limit` = 2^16 s. A product that is no number counts
-/// as s.
+/// |a| / step in units of 2^-16, limited to level s: `scale` = 2^16 / step, `most` = 2^16 s. If the product is NaN, the
+/// result is `limit`.
 KOKKOS_FORCEINLINE_FUNCTION float scaled_magnitude(float a, float scale, float limit) {
   const float x = Kokkos::bit_cast<float>(magnitude(a)) * scale;
   return x < limit ? x : limit;
 }
 
-/// Code of level q with the sign of a.
+/// The code of level q with the sign of a.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t signed_code(std::int32_t q, float a) {
   const std::int32_t code = 2 * q + (Kokkos::bit_cast<std::int32_t>(a) >> 31);
   return static_cast<std::uint32_t>(code > 0 ? code : 0);
 }
 
-/// level + fraction of an element: `fixed` in units of 2^-16 and, in units of `fixed`, a rest in [0, 1).
+/// Level + fraction of an element: `fixed` in units of 2^-16, and the rest in [0, 1) of such a unit.
 struct Position {
   std::int32_t fixed = 0;
   float rest = 0;
 };
 
-/// Level of a position whose 16 bits left it undecided.
+/// The level of a position for which 16 random bits did not decide.
 KOKKOS_INLINE_FUNCTION std::int32_t decide_level(const Position& p, const Array4& key, index_t element) {
   const Array4 more = threefry4x32_12(key, stream_counter(element, random_stream::rounding, 1));
   const std::uint32_t words[4] = {more.x0, more.x1, more.x2, more.x3};
@@ -110,10 +111,10 @@ KOKKOS_INLINE_FUNCTION std::int32_t decide_level(const Position& p, const Array4
   return (p.fixed >> 16) + (up ? 1 : 0);
 }
 
-/// Codes of up to 256 elements at `a`; lanes beyond `size` hold 0. x = |a| / step is rounded up when its fraction
-/// exceeds a uniform number u. u has 16 bits at first: (floor(2^16 x) + u) >> 16 is then right unless one more unit
-/// would carry (probability 2^-16); those elements compare the rest of x with 128 further bits, so that fractions far
-/// below 2^-16 are rounded up as often as they should.
+/// The codes of up to 256 elements at `a`; lanes beyond `size` hold 0. x = |a| / step is rounded up if its fraction
+/// exceeds a uniform number u. At first, u has 16 bits: (floor(2^16 x) + u) >> 16 is right unless one more unit would
+/// carry (probability 2^-16). For such elements, the rest of x is compared with 128 further bits, so that fractions far
+/// below 2^-16 are rounded up as often as they should be.
 KOKKOS_FORCEINLINE_FUNCTION void round_group(const Warp& warp, const float* a, index_t size, const RowSteps& steps,
                                              int levels, const Array4& key, index_t element,
                                              Lanes<std::uint32_t> (&code)[draw_rows]) {
@@ -122,7 +123,7 @@ KOKKOS_FORCEINLINE_FUNCTION void round_group(const Warp& warp, const float* a, i
   const Array4 counter = stream_counter(element, random_stream::rounding, 0);
   const bool whole = size >= draw_elements;
   warp.each([&](int l) {  // all in registers
-    // a group starts at a multiple of 256: adding the lane never carries
+    // no carry, because `element` is a multiple of 256
     const Array4 drawn =
         threefry4x32_12(key, {counter.x0 + static_cast<std::uint32_t>(l), counter.x1, counter.x2, counter.x3});
     const std::uint32_t draw[4] = {drawn.x0, drawn.x1, drawn.x2, drawn.x3};
@@ -155,7 +156,7 @@ KOKKOS_FORCEINLINE_FUNCTION void round_group(const Warp& warp, const float* a, i
   });
 }
 
-/// Tells the source what its receivers decode.
+/// Reports to the source what receivers decode.
 KOKKOS_FORCEINLINE_FUNCTION void leave_group(const Warp& warp, const Source& source, index_t i, index_t size,
                                              const RowSteps& steps, const Lanes<std::uint32_t> (&code)[draw_rows]) {
   if (source.memory == nullptr) return;

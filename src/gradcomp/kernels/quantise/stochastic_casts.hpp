@@ -1,12 +1,13 @@
 #pragma once
-// Stochastic rounding to the 16-bit formats of casts.hpp: up in magnitude with the probability of the fraction, so that
-// the mean is the value. In integer and correctly rounded float arithmetic only, without branches.
+// Stochastic rounding to the 16-bit formats of casts.hpp. The magnitude is rounded up with the probability of its
+// fraction, so that the mean is the value. Only integer and correctly rounded float arithmetic is used, without
+// branches.
 #include "gradcomp/kernels/quantise/casts.hpp"
 
 namespace gradcomp::kernels {
 
-/// Bits of `value`, finite and within +-largest; u in [0, 1), a multiple of 2^-24. Results among the half's subnormals
-/// are unbiased to 2^-48.
+/// The code of `value`, which is finite and within +-largest; u is in [0, 1), a multiple of 2^-24. Results among the
+/// half's subnormals are unbiased up to 2^-48.
 KOKKOS_INLINE_FUNCTION std::uint16_t encode_stochastic(Half, float value, float u) {
   const std::uint32_t bits = Kokkos::bit_cast<std::uint32_t>(value), magnitude = bits & 0x7fffffffu;
   const std::uint32_t normal = (magnitude - (112u << 23) + static_cast<std::uint32_t>(u * 0x1p13f)) >> 13;

@@ -1,8 +1,8 @@
 #pragma once
 // Threefry4x32: a counter-based random generator (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as
-// 1, 2, 3", SC'11). Additions, rotations and exclusive-ors only, so that host lanes vectorise (kernels with 32 x 32 ->
-// 64 bit products, as Philox, do not) and every device gives the same bits. Verified in the tests against the known
-// answers of Random123.
+// 1, 2, 3", SC'11). It uses only additions, rotations and exclusive-ors. So loops over lanes vectorise on hosts (with
+// products of 32 x 32 -> 64 bits, as in Philox, they do not), and every device gives the same bits. The tests compare
+// it with the known answers of Random123.
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp {
@@ -12,18 +12,18 @@ struct Array4 {
   std::uint32_t x0 = 0, x1 = 0, x2 = 0, x3 = 0;
 };
 
-/// Independent uses of random numbers inside one (seed, segment, step, rank): word 2 of the counter.
+/// Independent uses of random numbers with one (seed, segment, step, rank). They differ in word 2 of the counter.
 namespace random_stream {
 inline constexpr std::uint32_t rounding = 0;   ///< stochastic rounding
 inline constexpr std::uint32_t selection = 1;  ///< random-k
 inline constexpr std::uint32_t low_rank = 2;   ///< starting factors of PowerSGD
-inline constexpr std::uint32_t sampling = 3;   ///< stratified samples of thresholds
-inline constexpr std::uint32_t threshold = 4;  ///< where a sampled threshold starts to look
+inline constexpr std::uint32_t sampling = 3;   ///< stratified samples for thresholds
+inline constexpr std::uint32_t threshold = 4;  ///< the place where the sampling of a threshold starts
 inline constexpr std::uint32_t sketch = 5;     ///< places and signs of a count sketch
 inline constexpr std::uint32_t rotation = 6;   ///< signs of a randomised Hadamard transform
 }  // namespace random_stream
 
-/// The rank of streams that must be equal on all ranks (random-k, low rank, sketch).
+/// Used instead of a rank for streams that must be equal on all ranks (random-k, low rank, sketch).
 inline constexpr std::uint32_t every_rank = 0xffffffffu;
 
 namespace detail {
@@ -78,7 +78,7 @@ KOKKOS_INLINE_FUNCTION constexpr std::uint64_t mix64(std::uint64_t x) {
 
 }  // namespace detail
 
-/// Threefry4x32 with `Rounds` rounds; `Rounds` a template argument because rotation amounts must be constants.
+/// Threefry4x32 with `Rounds` rounds, a template argument because the amounts of rotations must be constants.
 template <int Rounds>
 KOKKOS_INLINE_FUNCTION constexpr Array4 threefry4x32(const Array4& key, const Array4& counter) {
   const std::uint32_t schedule[5] = {key.x0, key.x1, key.x2, key.x3, 0x1bd11bdau ^ key.x0 ^ key.x1 ^ key.x2 ^ key.x3};
@@ -87,15 +87,15 @@ KOKKOS_INLINE_FUNCTION constexpr Array4 threefry4x32(const Array4& key, const Ar
   return x;
 }
 
-/// The generator of this library.
+/// The generator that this library uses: 12 rounds.
 KOKKOS_INLINE_FUNCTION constexpr Array4 threefry4x32_12(const Array4& key, const Array4& counter) {
   return threefry4x32<12>(key, counter);
 }
 
 /// The key of a stream: 64 + 64 + 64 + 32 bits folded into 128.
 ///   words 0, 1 = mix64(seed) ^ segment     word 2 = low(step)     word 3 = high(step) ^ rank
-/// With one seed, two keys are equal only if segments, low(step) and word 3 are: never, within 2^32 steps. The mixing
-/// keeps neighbouring seeds from sharing keys through the segment number.
+/// With one seed, two keys are equal only if their segments, low(step) and words 3 are equal, which does not happen
+/// within 2^32 steps. The mixing prevents neighbouring seeds from sharing keys through the segment number.
 KOKKOS_INLINE_FUNCTION constexpr Array4 stream_key(std::uint64_t seed, index_t segment, std::int64_t step,
                                                    std::uint32_t rank) {
   const std::uint64_t s = detail::mix64(seed + 0x9e3779b97f4a7c15ull);
@@ -111,7 +111,7 @@ KOKKOS_INLINE_FUNCTION constexpr Array4 stream_counter(index_t element, std::uin
   return {static_cast<std::uint32_t>(e), static_cast<std::uint32_t>(e >> 32), stream, draw};
 }
 
-/// 24 high bits of `word` as a number in [0, 1), exact in float.
+/// The 24 high bits of `word` as a number in [0, 1), which is exact in float.
 KOKKOS_INLINE_FUNCTION constexpr float uniform24(std::uint32_t word) {
   return static_cast<float>(word >> 8) * 0x1p-24f;
 }

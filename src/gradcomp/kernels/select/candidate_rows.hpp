@@ -1,13 +1,13 @@
 #pragma once
-// Collecting candidates while a tile is read: the body that Candidates::stage() and FirstPass share.
+// Collects candidates while a tile is read. Candidates::stage() and FirstPass share this code.
 #include "gradcomp/kernels/lanes/row_masks.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 #include "gradcomp/kernels/select/candidates.hpp"
 
 namespace gradcomp::kernels {
 
-/// Asks a host for the candidates of a later tile, at most `last`, while those of tile t are looked at: they are few
-/// and lie a stride apart, so every tile would wait for memory.
+/// Prefetches the candidates of a later tile (at most tile `last`) on a host, while those of tile t are read. They are
+/// few and lie a stride apart, so every tile would otherwise wait for memory.
 KOKKOS_FORCEINLINE_FUNCTION void prefetch_run([[maybe_unused]] const Runs& runs, [[maybe_unused]] index_t t,
                                               [[maybe_unused]] index_t last) {
 #if defined(__GNUC__) && !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
@@ -18,15 +18,15 @@ KOKKOS_FORCEINLINE_FUNCTION void prefetch_run([[maybe_unused]] const Runs& runs,
 #endif
 }
 
-/// Where the candidates of one tile go, and how many there are so far; those past `room` are counted, but not kept.
+/// Where the candidates of one tile go, and how many there are so far. Candidates beyond `room` are only counted.
 struct TileSlots {
   float* value;
   std::uint16_t* offset;
   std::int32_t room;
-  std::int32_t low;        ///< candidates lie above it
-  std::int32_t found = 0;  ///< candidates
+  std::int32_t low;        ///< candidates are above this magnitude()
+  std::int32_t found = 0;  ///< number of candidates so far
 
-  /// Appends those of a row, x[0 .. 31], elements `row` and on of the tile.
+  /// Appends the candidates of a row, which `mask` marks: x[0 .. 31] are elements `row` .. `row` + 31 of the tile.
   KOKKOS_FORCEINLINE_FUNCTION void append(const Warp& warp, const float* x, std::int32_t row, std::uint32_t mask) {
     float* const v = value + (found < room ? found : room);
     std::uint16_t* const o = offset + (found < room ? found : room);
@@ -37,8 +37,9 @@ struct TileSlots {
     found += Kokkos::popcount(mask);
   }
 
-  /// Elements row .. row + count - 1 of the tile, which are x[0] and on. A branch on rows without candidates pays only
-  /// where nearly all are: at 1 % it is mispredicted every third time.
+  /// Collects the candidates among elements row .. row + count - 1 of the tile, which are x[0 .. count - 1]. A branch
+  /// that skips rows without candidates pays only if nearly all rows have none: with 1 % of candidates it is
+  /// mispredicted every third time.
   KOKKOS_FORCEINLINE_FUNCTION void collect(const Warp& warp, const float* x, std::int32_t row, std::int32_t count) {
     const std::int32_t limit = low;
     const bool few = room < tile_size / 32;

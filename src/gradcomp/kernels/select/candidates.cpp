@@ -14,7 +14,8 @@ Vector<T> scratch(const std::string& label, index_t count) {
   return Vector<T>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), static_cast<std::size_t>(count));
 }
 
-/// Lanes of the row that the search takes; `quota` ties are left to take, and grows smaller.
+/// A mask of the lanes of the row that the search takes. `quota` is the number of ties that may still be taken; it
+/// shrinks by those that are taken here.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t taken(const Warp& warp, const Lanes<float>& x, int active, std::int32_t high,
                                                 std::int32_t& quota) {
   std::uint32_t mask = warp.ballot([&](int l) { return l < active && magnitude(x[l]) > high; });
@@ -34,7 +35,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint32_t taken(const Warp& warp, const Lanes<fl
 Candidates::Candidates(const Tiles& tiles, double density)
     : m_slots(
           static_cast<std::int32_t>(std::min(static_cast<double>(tile_size), std::ceil(3 * density * tile_size) + 64))),
-      m_stride(m_slots + 2 * warp_lanes),  // a row and its padding may be written behind the last slot
+      m_stride(m_slots + 2 * warp_lanes),  // a row with its padding may be written behind the last slot
       m_values(scratch<float>("gradcomp::kernels::candidate_values", tiles.count() * m_stride)),
       m_offsets(scratch<std::uint16_t>("gradcomp::kernels::candidate_offsets", tiles.count() * m_stride)),
       m_staged(zeroed<std::int32_t>("gradcomp::kernels::candidates_staged", tiles.count())),

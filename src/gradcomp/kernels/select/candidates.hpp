@@ -1,27 +1,27 @@
 #pragma once
-// Candidates: the entries of every tile whose magnitude lies above a bound, kept in order. One read of a; the later
-// steps of a selection touch only them.
+// Candidates: the elements of every tile whose magnitude is above a bound, kept in order. Collecting them takes one
+// read of a; the later steps of a selection access only the candidates.
 //
-// A tile stores up to `slots` candidates. A tile with more is "dense": it stores none, and whoever needs its candidates
-// reads the tile again. So the work space stays a fraction of the gradient, whatever the data.
+// A tile stores up to `slots` candidates. If a tile has more, it is "dense": its stored candidates are not used, and
+// the tile is read again instead. So the work space stays a fraction of the gradient for all data.
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
 
 namespace gradcomp::kernels {
 
-/// What a segment is looking for; the host writes it, narrow() sharpens it. All bounds are magnitude()s.
+/// The search in one segment: the choice starts it, and Radix::narrow() narrows it. All bounds are magnitude()s.
 struct SegmentSearch {
-  std::int32_t low = -1;    ///< candidates lie above it; -1: every element is one
-  std::int32_t high = -1;   ///< entries above it are taken, of those equal to it the first rank - above
-  index_t above = 0;        ///< how many lie above `high` (of a segment with a rank)
-  index_t rank = 0;         ///< the rank-th largest is wanted exactly (ties by lowest index); 0: all above `high`
-  index_t sample_rank = 0;  ///< the same among the sample, to find `low`; 0: `low` is known
-  index_t out = 0;          ///< place of the segment's first entry in the message
-  std::int32_t open = 1;    ///< 0: its candidates are collected, stage() leaves them alone
-  index_t end = 0;          ///< place behind its last entry: what is taken beyond is neither written nor sent
+  std::int32_t low = -1;    ///< candidates are above this bound; -1: every element is a candidate
+  std::int32_t high = -1;   ///< entries above this bound are taken, and the first rank - above of those equal to it
+  index_t above = 0;        ///< how many entries are above `high` (for a segment with a rank)
+  index_t rank = 0;         ///< the `rank` largest are taken exactly (ties by lowest index); 0: all above `high`
+  index_t sample_rank = 0;  ///< the rank in the sample that gives `low`; 0: `low` is known
+  index_t out = 0;          ///< index of the first entry of the segment in the message
+  std::int32_t open = 1;    ///< 0: the candidates are collected already, and stage() keeps them
+  index_t end = 0;          ///< index behind the last entry: entries from there on are neither written nor sent
 };
 
-/// Consecutive values to look through, of one tile. `offsets` (null: the tile's own order) places them in the tile.
+/// Consecutive values of one tile to search. `offsets` are their indices in the tile (null: 0, 1, 2, ...).
 struct Run {
   const float* values;
   const std::uint16_t* offsets;
@@ -48,42 +48,43 @@ struct Runs {
 
 /// Where a pass that forms a puts the candidates of each tile; a small value type that kernels capture.
 struct Collector {
-  const std::int32_t* low = nullptr;  ///< [segments] bound; null, or no_bound: nothing is collected
-  float* values = nullptr;            ///< as Runs'
+  const std::int32_t* low = nullptr;  ///< [segments] bounds; null, or no_bound in a segment: nothing is collected
+  float* values = nullptr;            ///< as in Runs
   std::uint16_t* offsets = nullptr;
   std::int32_t* staged = nullptr;  ///< [tiles]
   std::int32_t *above = nullptr, *equal = nullptr;
   std::int32_t slots = 0, stride = 0;
 };
-/// A bound of segments that want no candidates.
+/// The bound of segments that need no candidates.
 inline constexpr std::int32_t no_bound = 0x7fffffff;
 
 class Candidates {
  public:
-  /// Room for tiles with up to three times `density` of their elements.
+  /// Tiles have slots for about three times `density` of their elements.
   Candidates(const Tiles& tiles, double density);
 
   /// Collects the elements of a with magnitude above searches(segment).low, in the segments that are open.
   void stage(const Exec& exec, const Tiles& tiles, const float* a, const Vector<SegmentSearch>& searches);
 
-  /// Room for a pass over a = `a` that collects the elements above low(segment) itself.
+  /// Room for another pass over `a` that collects the elements above low(segment) itself.
   Collector collector(const float* a, const Vector<std::int32_t>& low);
 
-  /// Counts again, now by what the searches take: for segments whose candidates lie above a bound below their
-  /// threshold, and, when `exact`, for those with a rank, once `high` and `above` are known. Not in open ones.
+  /// Counts again, in segments that are not open, what the searches take: in segments whose candidates were collected
+  /// above a bound below their threshold; and, if `exact`, in segments with a rank, for which `high` and `above` must
+  /// be known.
   void recount(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches, bool exact);
 
-  /// Places every tile's entries behind those of the tiles before it. totals[segment] = entries taken.
+  /// Finds where the entries of each tile go: behind those of the tiles before. totals[segment] = entries taken.
   void place(const Exec& exec, const Tiles& tiles, const Vector<SegmentSearch>& searches,
              const Vector<index_t>& totals);
 
-  /// Writes the entries that the searches take, segments and elements ascending, and tells the source that they are
+  /// Writes the entries that the searches take, with segments and elements ascending, and reports them to the source as
   /// sent.
   void emit(const Exec& exec, const Tiles& tiles, const Source& source, const Vector<SegmentSearch>& searches,
             std::uint32_t* indices, float* values);
 
   Runs runs(const Tiles& tiles) const;
-  /// Share of a tile that it has slots for.
+  /// The share of the elements of a tile for which it has slots.
   double room() const { return static_cast<double>(m_slots) / tile_size; }
   index_t bytes() const;
 
@@ -92,7 +93,7 @@ class Candidates {
   Vector<float> m_values;
   Vector<std::uint16_t> m_offsets;
   Vector<std::int32_t> m_staged, m_above, m_equal, m_quota;  ///< [tiles]; quota: ties that the tile may take
-  Vector<index_t> m_start;                                   ///< [tiles] place in the segment
+  Vector<index_t> m_start;                                   ///< [tiles] first entry, counted in the segment
   const float* m_a = nullptr;
 };
 

@@ -1,19 +1,19 @@
 #pragma once
-// The choice of one segment, step by step: what Selector's kernels do for each.
+// The choice of entries in one segment, step by step. The kernels of Selector do this for each segment.
 #include "gradcomp/kernels/select/candidates.hpp"
 #include "gradcomp/kernels/select/moments.hpp"
 
 namespace gradcomp::kernels {
 
-/// What one segment asks for.
+/// Which entries to choose in one segment.
 struct Selection {
-  index_t k = 0;               ///< entries wanted, at most the segment's elements; 0: none at all
-  bool exact = true;           ///< exactly k, zeros included; false: all above `threshold`
+  index_t k = 0;               ///< wanted entries, at most the elements of the segment; 0: choose none
+  bool exact = true;           ///< choose exactly k, zeros included; false: all above `threshold`
   std::int32_t threshold = 0;  ///< magnitude()
-  index_t capacity = 0;        ///< with a threshold: past so many (>= k), exactly the k largest instead
-  index_t min_entries = 0;     ///< with a threshold: below so many (<= k), exactly the k largest instead
-  index_t cut = 0;             ///< with a threshold: only the first so many in index order; 0: all
-  std::int32_t low = -1;       ///< exact: k entries are thought to lie above it, which saves the sample; -1: unknown
+  index_t capacity = 0;        ///< with a threshold: if more entries (>= k) exceed it, choose exactly the k largest
+  index_t min_entries = 0;     ///< with a threshold: if fewer entries (<= k) exceed it, choose exactly the k largest
+  index_t cut = 0;             ///< with a threshold: choose only the first `cut` in index order; 0: all
+  std::int32_t low = -1;       ///< exact: a bound that k entries probably exceed, so that no sample is needed; -1: none
 };
 
 /// Entries chosen in one segment.
@@ -24,17 +24,17 @@ struct Chosen {
 
 namespace detail {
 
-/// Launches of a round, which only some segments need.
+/// The launches of a round. A segment may need only some of them.
 enum Phase : std::uint32_t { sampling = 1, staging = 2, recounting = 4, placing = 8, ranking = 16, all_phases = 31 };
 
-/// A segment, and what the first pass knows of it.
+/// A segment, and what the first pass found in it.
 struct Chooser {
   Selection selection;
   Moments moments;
   index_t elements, sampled;  ///< sampled: how many of the elements are in the sample
-  std::int32_t low;           ///< bound above which the first pass collected; no_bound: it did not
+  std::int32_t low;           ///< the bound above which the first pass collected; no_bound: it did not collect
 
-  /// Where the search starts.
+  /// The search with which the choice starts.
   KOKKOS_INLINE_FUNCTION SegmentSearch first_search() const {
     SegmentSearch search;
     const index_t k = selection.k;
@@ -42,7 +42,7 @@ struct Chooser {
       search.low = search.high = moments.max_bits;
     } else if (!selection.exact) {
       search.low = search.high = selection.threshold;
-    } else if (moments.nonzeros <= k) {  // all nonzeros, then the first zeros
+    } else if (moments.nonzeros <= k) {  // all nonzeros and the first zeros
       search.high = 0;
       search.above = moments.nonzeros;
       search.rank = k;
@@ -51,8 +51,8 @@ struct Chooser {
       search.high = moments.max_bits;
       search.rank = k;
     } else {
-      // The rank in the sample has a standard deviation of sqrt(expected); neighbours resemble each other, hence 6 of
-      // them.
+      // The rank in the sample has a standard deviation of sqrt(expected) for independent elements. Neighbours are
+      // similar, so we allow 6 of these deviations.
       const double expected = static_cast<double>(k) * static_cast<double>(sampled) / static_cast<double>(elements);
       const auto rank = static_cast<index_t>(Kokkos::ceil(expected + 6 * Kokkos::sqrt(expected) + 8));
       search.high = moments.max_bits;
@@ -62,13 +62,13 @@ struct Chooser {
     return search;
   }
 
-  /// All nonzeros and the first zeros: nothing is left to search. (Not by `high`, which a sample of few denormals can
-  /// narrow to 0.)
+  /// Whether all nonzeros and the first zeros are taken, so that nothing is left to search. (`high` cannot tell this: a
+  /// sample with few denormals may narrow it to 0.)
   KOKKOS_INLINE_FUNCTION bool settled(const SegmentSearch& search) const {
     return search.rank > 0 && moments.nonzeros <= search.rank;
   }
 
-  /// Whether what the first pass collected holds all that the selection asks for, and is not far too much.
+  /// Whether the elements that the first pass collected contain all wanted entries, and are not far too many.
   KOKKOS_INLINE_FUNCTION bool is_listed() const {
     if (low == no_bound || selection.k == 0) return false;
     if (!selection.exact) return low <= selection.threshold;
@@ -76,7 +76,7 @@ struct Chooser {
            moments.candidates <= Kokkos::max<index_t>(8 * selection.k, 1024);
   }
 
-  /// Makes the search one to choose among what the first pass collected, if it can be.
+  /// If is_listed(), lets the search choose among the elements that the first pass collected, and returns true.
   KOKKOS_INLINE_FUNCTION bool use_list(SegmentSearch& search) const {
     if (!is_listed()) return false;
     if (selection.exact) {
@@ -90,8 +90,9 @@ struct Chooser {
     return true;
   }
 
-  /// Looks at the total of a segment: closes one whose candidates will do, gives another one a new search. A segment
-  /// gets at most two more: an exact search from a bound of the sample, then without. `above` as Chosen's.
+  /// Decides by the total of a segment: closes the search if its candidates suffice, and otherwise starts a new one. A
+  /// segment gets at most two more searches: an exact one with a bound from the sample, and one without a bound.
+  /// `above` is that of Chosen.
   KOKKOS_INLINE_FUNCTION void repair(SegmentSearch& search, std::int32_t& listed, index_t found, index_t& above) const {
     if (search.open == 0 && (listed == 0 || search.rank > 0)) return;
     if (search.rank == 0) above = found;
@@ -107,11 +108,12 @@ struct Chooser {
       search.sample_rank = 0;
     } else {
       search.open = 0;
-      search.sample_rank = 0;  // or another round would raise the bound above what was collected
+      search.sample_rank = 0;  // otherwise another round would raise the bound above that of the collected candidates
     }
   }
 };
 
+/// The launches that a search needs.
 KOKKOS_INLINE_FUNCTION std::uint32_t phases_of(const SegmentSearch& search) {
   std::uint32_t phases = search.rank > 0 ? ranking : placing;
   if (search.rank == 0 && search.low < search.high) phases |= recounting;
@@ -119,14 +121,15 @@ KOKKOS_INLINE_FUNCTION std::uint32_t phases_of(const SegmentSearch& search) {
   return phases;
 }
 
-/// How far the choice of a segment is.
+/// The progress of the choice in a segment.
 struct Progress {
-  index_t above = 0;        ///< as Chosen's
-  std::int32_t listed = 0;  ///< 1: the choice is made among what the first pass collected
+  index_t above = 0;        ///< Chosen::above
+  std::int32_t listed = 0;  ///< 1: the choice is made among the elements that the first pass collected
 };
 
-/// A bound below a segment's next threshold, by that of this step, is so much lower: doubled where it was missed, else
-/// it follows `spare` slowly. `candidates` were collected for `kept` entries where the bound was tried. 0: no step yet.
+/// The margin by which the bound of the next step is below the threshold of this step; 0 before the first step. If the
+/// bound was tried and missed entries, the margin is doubled; otherwise it changes slowly, so that the number of
+/// `candidates` approaches spare * kept.
 KOKKOS_INLINE_FUNCTION std::int32_t next_margin(std::int32_t margin, bool tried, bool missed, double kept,
                                                 double candidates, double spare) {
   constexpr std::int32_t octave = 1 << 23;

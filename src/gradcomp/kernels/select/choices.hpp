@@ -1,17 +1,17 @@
 #pragma once
-// The choices of all segments, side by side: the kernels between the passes over the gradient.
+// The choices in all segments: the kernels that run between the passes over the gradient.
 #include "gradcomp/kernels/select/choice.hpp"
 
 namespace gradcomp::kernels::detail {
 
-/// What the host learns of a round.
+/// What the host learns about a round.
 struct Outcome {
   index_t kept = 0, non_finite = 0;
   std::uint32_t needed = 0;  ///< phases that segments needed
-  std::int32_t again = 0;    ///< 1: some segment wants another round
+  std::int32_t again = 0;    ///< 1: some segment needs another round
 };
 
-/// What the kernels of a choice see; a small value type that they capture.
+/// The arrays of all choices; a small value type that kernels capture.
 struct Choices {
   index_t segments;
   const Selection* selection;
@@ -29,14 +29,15 @@ struct Choices {
   }
 };
 
-/// Where the searches start.
+/// Sets the first search of every segment.
 void start_choices(const Exec& exec, const Choices& all, bool host_looks);
 
-/// Looks at the totals of a round of which `launched` took place; gives the segments new searches, or their places in
-/// the message.
+/// Decides by the totals of a round, in which the phases `launched` took place: gives segments new searches, or their
+/// places in the message.
 void settle_choices(const Exec& exec, const Choices& all, std::uint32_t launched, bool host_looks);
 
-/// Bounds of the next step. What would overflow the tiles' room (a share of them) is not worth collecting.
+/// Sets the bounds for the next step. `room`: the share of a tile's elements that can be collected; a segment that
+/// would exceed it gets no bound.
 void remember_choices(const Exec& exec, const Choices& all, double spare, double room, bool host_looks);
 
 }  // namespace gradcomp::kernels::detail

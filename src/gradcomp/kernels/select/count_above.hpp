@@ -1,6 +1,6 @@
 #pragma once
-// Exact counts of the elements above several thresholds per segment, in one read: what searches for a threshold need.
-// Kernels ask and take the answers; the host only launches.
+// Exact counts of the elements above several thresholds per segment, in one read. Searches for a threshold need them.
+// Kernels ask and read the answers; the host only launches.
 #include <limits>
 
 #include "gradcomp/kernels/lanes/lanes.hpp"
@@ -10,18 +10,18 @@ namespace gradcomp::kernels {
 
 inline constexpr int max_probes = 8;
 
-/// Thresholds of one segment, as magnitude()s and in any order; negative: not asked.
+/// Thresholds of one segment, as magnitude()s in any order; a negative one asks for nothing.
 using Probes = Kokkos::Array<std::int32_t, max_probes>;
-/// Elements with a magnitude above each; 0 where it was not asked.
+/// The number of elements with a magnitude above each threshold; 0 if it was not asked.
 using Counts = Kokkos::Array<index_t, max_probes>;
 
 KOKKOS_INLINE_FUNCTION Probes no_probes() { return {-1, -1, -1, -1, -1, -1, -1, -1}; }
 
 namespace detail {
-/// The probes of one segment, asked ones first.
+/// The probes of one segment, with those that are asked first.
 struct ProbeLimits {
   std::int32_t at[max_probes];
-  std::int32_t listed;  ///< 1: the shortlist has all that lies above them
+  std::int32_t listed;  ///< 1: the shortlist has all elements above them
 };
 struct ProbeCounts {
   std::int32_t at[max_probes];
@@ -30,7 +30,7 @@ struct ProbeCounts {
 
 /// Questions and answers of all segments; a small value type that kernels capture.
 struct Counting {
-  /// No magnitude lies above it.
+  /// No magnitude is above this one.
   static constexpr std::int32_t beyond_all = 0x7fffffff;
 
   detail::ProbeLimits* limits = nullptr;         ///< [segments]
@@ -39,8 +39,8 @@ struct Counting {
 
   KOKKOS_INLINE_FUNCTION bool asked(index_t s) const { return limits[s].at[0] != beyond_all; }
 
-  /// What the next CountAbove::run() counts in segment s, which is read only where something is asked. `low`: the bound
-  /// of the shortlist; where no probe lies below it, the list alone is read.
+  /// Sets what the next CountAbove::run() counts in segment s; if nothing is asked, the segment is not read. `low` is
+  /// the bound of the shortlist: if no probe is below it, only the list is read.
   KOKKOS_INLINE_FUNCTION void ask(index_t s, const Probes& probes, std::int32_t low) const {
     detail::ProbeLimits next;
     int used = 0;
@@ -55,7 +55,7 @@ struct Counting {
     limits[s] = next;
   }
 
-  /// The counts above the probes that were asked.
+  /// The counts above the probes.
   KOKKOS_INLINE_FUNCTION Counts answer(const Warp& warp, index_t s, const Probes& probes) const {
     index_t totals[max_probes];
     for (int p = 0; p < max_probes; ++p) {
@@ -79,7 +79,8 @@ class CountAbove {
 
   Counting counting() const { return {m_limits.data(), m_partial.data(), m_begin.data()}; }
 
-  /// Counts what was asked; `list`: of a. Where the host looks and nothing was asked, nothing is launched.
+  /// Counts what was asked; `list` holds the collected elements of a. If the host may read the questions and there are
+  /// none, nothing is launched.
   void run(const Exec& exec, const Tiles& tiles, const float* a, const Runs& list, bool host_looks) const;
 
   index_t bytes() const;
@@ -90,7 +91,7 @@ class CountAbove {
   Vector<index_t> m_begin;
 };
 
-/// counts(s) = what lies above probes(s), for those who search nothing. Both [segments].
+/// counts(s) = the numbers of elements above probes(s), without a search. Both are [segments].
 void count_once(const Exec& exec, const CountAbove& above, const Tiles& tiles, const float* a, const Shortlist& list,
                 const Vector<Probes>& probes, const Vector<Counts>& counts);
 

@@ -6,7 +6,7 @@
 namespace gradcomp::kernels {
 namespace {
 
-/// Entries of `list` with an index below `index`.
+/// The number of entries of `list` with an index below `index`.
 KOKKOS_INLINE_FUNCTION index_t below(const SparseView& list, std::uint32_t index) {
   index_t low = 0, high = list.kept;
   while (low < high) {
@@ -20,12 +20,12 @@ KOKKOS_INLINE_FUNCTION index_t below(const SparseView& list, std::uint32_t index
   return low;
 }
 
-/// Whether the entry of `list` at `place` has that index.
+/// Whether the entry of `list` at `place` exists and has this index.
 KOKKOS_INLINE_FUNCTION bool holds(const SparseView& list, index_t place, std::uint32_t index) {
   return place < list.kept && list.indices[place] == index;
 }
 
-/// Writes the slots of the union; zeros behind it.
+/// Writes the slots of the union, and zeros behind them.
 void place(const Exec& exec, const SparseView& a, const SparseView& b, const Vector<std::uint32_t>& indices,
            const Vector<float>& sums) {
   Kokkos::parallel_for(
@@ -69,7 +69,7 @@ bool SparseMerge::run(const Exec& exec, const SparseView& a, const SparseView& b
   require(a.kept + b.kept <= slots, "sparse merge: {} and {} entries, at most {} in all are possible", a.kept, b.kept,
           slots);
   place(exec, a, b, m_slot_indices, m_sums);
-  Source source;  // keeps in `rest` what emit() does not take
+  Source source;  // its memory, m_rest, keeps what emit() does not take
   source.kind = Source::Kind::residual;
   source.count = slots;
   source.gradient = m_sums.data();
@@ -78,7 +78,7 @@ bool SparseMerge::run(const Exec& exec, const SparseView& a, const SparseView& b
   m_first.run(exec, m_tiles, source);
   m_kept = {};
   if (m_first.non_finite() > 0) return false;
-  // no more nonzeros than wanted: all of them, and no zeros
+  // if there are at most `max_entries` nonzeros, take all of them by the threshold 0, so that no zeros are taken
   m_selection[0] = {max_entries, m_first.moments()[0].nonzeros > max_entries, 0, slots};
   m_selector.choose(exec, m_tiles, source, m_first, m_selection);
   m_selector.emit(exec, m_tiles, source, m_chosen.data(), m_values.data());

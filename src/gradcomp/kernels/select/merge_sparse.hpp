@@ -1,5 +1,5 @@
 #pragma once
-// Sum of two sparse vectors, of which the largest entries are kept: one hop of gTop-k.
+// The sum of two sparse vectors, of which the largest entries are kept: one hop of gTop-k (global top-k).
 #include <vector>
 
 #include "gradcomp/core/message.hpp"
@@ -7,21 +7,23 @@
 
 namespace gradcomp::kernels {
 
-/// Places entries a_i at i + lower_bound(b, a_i) and b_j at j + upper_bound(a, b_j), which is their order in the union:
-/// no atomics, no order of threads. Equal indices fall on neighbouring slots; the first takes the sum, the second 0.
+/// Places entries a_i at slot i + lower_bound(b, a_i), and b_j at slot j + upper_bound(a, b_j). This is their order in
+/// the union, and needs neither atomics nor an order of threads. Equal indices get neighbouring slots: the first gets
+/// the sum, and the second 0.
 class SparseMerge {
  public:
   /// For lists of at most `capacity` entries each.
   explicit SparseMerge(index_t capacity);
 
-  /// kept() = the `max_entries` largest nonzeros of a + b, ties by lowest index; the lists may be kept() of the last
-  /// call, and must have ascending indices and finite values. False, with nothing kept, when a sum overflowed. Waits
-  /// for exec.
+  /// kept() = the `max_entries` largest nonzeros of a + b; ties go to the lowest index. The lists must have ascending indices
+  /// and finite values, and may be kept() of the last call. If a sum overflows, returns false and keeps nothing. Throws
+  /// Error if the lists have more than twice the capacity in all. Waits for exec.
   bool run(const Exec& exec, const SparseView& a, const SparseView& b, index_t max_entries);
 
   const SparseView& kept() const { return m_kept; }
 
-  /// What run() dropped: the nonzeros of dropped_values(), whose indices are dropped_indices(), ascending there.
+  /// The entries that run() dropped are the nonzeros of dropped_values(). Their indices are at the same places in
+  /// dropped_indices(), in ascending order.
   Span<const float> dropped_values() const { return m_rest; }
   Span<const std::uint32_t> dropped_indices() const { return m_slot_indices; }
 
@@ -39,7 +41,7 @@ class SparseMerge {
   SparseView m_kept;
 };
 
-/// rest[i] = a.values[i] where b has no entry with that index, 0 elsewhere.
+/// rest[i] = a.values[i] if b has no entry with the same index; otherwise 0.
 void values_not_in(const Exec& exec, const SparseView& a, const SparseView& b, float* rest);
 
 }  // namespace gradcomp::kernels

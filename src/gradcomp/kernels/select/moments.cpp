@@ -10,8 +10,8 @@ using detail::TileMoments;
 
 namespace {
 
-/// ln of products of magnitudes without a logarithm per factor: significands in [2^-1/2, 2^1/2) are multiplied, which
-/// 128 of them (a lane's part of a tile) can neither overflow nor underflow, and exponents are added.
+/// Sums of logarithms of magnitudes, with one logarithm per lane: significands in [2^-1/2, 2^1/2) are multiplied, and
+/// exponents are added. Products of 128 significands (a lane's part of a tile) neither overflow nor underflow.
 struct LogLanes {
   Lanes<float> product;
   Lanes<std::int32_t> exponent;
@@ -23,7 +23,7 @@ struct LogLanes {
     });
   }
 
-  /// Takes in a magnitude() of lane l, denormals too; zeros count as 1.
+  /// Takes in a magnitude() of lane l. Denormals are allowed; zeros count as 1.
   KOKKOS_FORCEINLINE_FUNCTION void multiply(int l, std::int32_t magnitude_bits) {
     const float x = Kokkos::bit_cast<float>(magnitude_bits);
     const bool tiny = x < 0x1p-100f, zero = x == 0;

@@ -1,6 +1,6 @@
 #pragma once
-// The first pass of a sparsifier: feedback, statistics of every segment and a sample, in one sweep (2 reads and 1 write
-// of n floats with a residual, 1 read without).
+// The first pass of a sparsifier forms a, and finds statistics and a sample of every segment, in one sweep (2 reads and
+// 1 write of n floats with a residual, 1 read without).
 #include <vector>
 
 #include "gradcomp/core/source.hpp"
@@ -10,15 +10,16 @@
 
 namespace gradcomp::kernels {
 
-/// Statistics of a = Source::accumulate(). Sums: float lanes in a tile, then tiles in order in double.
+/// Statistics of a = Source::accumulate(). Sums are formed in float lanes inside a tile, and over tiles in double in a
+/// fixed order.
 struct Moments {
   double sum = 0;  ///< of a with its sign; the others are of |a|
   double sum_abs = 0;
-  double sum_squares = 0;  ///< overflows (underflows) from |a| = 1e19 (1e-19) on; sum_abs does not
+  double sum_squares = 0;  ///< may overflow above |a| = 1e19 and underflow below 1e-19; sum_abs does not
   index_t nonzeros = 0;
   index_t non_finite = 0;     ///< gradient elements that were not finite (or overflowed their memory)
-  std::int32_t max_bits = 0;  ///< magnitude() of the largest
-  double sum_logs = 0;        ///< of ln |a| over the nonzeros; 0 unless asked for
+  std::int32_t max_bits = 0;  ///< magnitude() of the largest element
+  double sum_logs = 0;        ///< of ln |a| over the nonzeros; 0 unless FirstPass was made with logs
   index_t candidates = 0;     ///< elements above the collector's bound
 };
 
@@ -35,26 +36,26 @@ struct TileMoments {
 /// The pass and its work space, made in prepare().
 class FirstPass {
  public:
-  /// `logs`: whether Moments::sum_logs is wanted.
+  /// `logs`: whether to compute Moments::sum_logs.
   explicit FirstPass(const Tiles& tiles, bool logs = false);
 
-  /// Forms a for the whole source, its statistics and what `collector` asks for, where `gate` is open.
+  /// If `gate` is open, forms a for the whole source, its statistics and sample, and collects for `collector`.
   void launch(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector = {},
               const Gate& gate = {});
-  /// [segments] of the last launch().
+  /// [segments], from the last launch().
   const Vector<Moments>& on_device() const { return m_moments; }
-  /// Non-finite elements in all segments of the last launch(), where the host may look.
+  /// Non-finite elements in all segments of the last launch(). Only for builds where the host reads device memory.
   index_t seen_non_finite() const;
 
-  /// launch(), and the statistics on the host, which steers what follows. Waits for exec.
+  /// launch(), and copies the statistics to the host. Waits for exec.
   void run(const Exec& exec, const Tiles& tiles, const Source& source, const Collector& collector = {});
-  /// [segments] of the last run().
+  /// [segments], from the last run().
   const std::vector<Moments>& moments() const { return m_host; }
   /// Non-finite elements in all segments of the last run().
   index_t non_finite() const;
 
-  /// Magnitudes' sample: 32 values of a from each tile, at warp_lanes * tile; one row, at a place that differs from
-  /// tile to tile so that periodic data does not alias. A tile shorter than 32 gives what it has.
+  /// The sample: 32 values of a from each tile, at warp_lanes * tile. They are one row of the tile; its place differs
+  /// from tile to tile, so that periodic data does not alias. A tile with fewer than 32 elements gives all of them.
   const Vector<float>& sample() const { return m_sample; }
 
   index_t bytes() const;
@@ -67,10 +68,11 @@ class FirstPass {
   std::vector<Moments> m_host;
 };
 
-/// Elements of tile `t`, `count` long, that the sample holds: [first, first + size).
+/// The elements [first, first + size) of a tile that are in the sample.
 struct SampleRow {
   std::int32_t first, size;
 };
+/// The sampled row of tile `t`, which has `count` elements.
 KOKKOS_INLINE_FUNCTION SampleRow sample_row(index_t t, std::int32_t count) {
   constexpr std::int32_t row = 32;
   if (count < row) return {0, count};

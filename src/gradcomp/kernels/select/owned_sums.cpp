@@ -6,7 +6,7 @@
 namespace gradcomp::kernels {
 namespace {
 
-/// Sums are mostly zeros: a row of so many is looked at as a whole first, in a loop that vectorises.
+/// Elements of a row. Sums are mostly zeros, so a loop that vectorises first tests whether a whole row is zero.
 constexpr index_t row_size = 32;
 
 KOKKOS_FORCEINLINE_FUNCTION bool is_zero(const float* row, index_t count) {
@@ -20,7 +20,7 @@ KOKKOS_FORCEINLINE_FUNCTION index_t row_length(index_t row, index_t elements) {
   return left < row_size ? left : row_size;
 }
 
-/// Rows of `count` elements.
+/// The rows of `count` elements.
 IndexRange rows(const Exec& exec, index_t count) { return {exec, 0, (count + row_size - 1) / row_size}; }
 
 KOKKOS_FORCEINLINE_FUNCTION std::int32_t bin_of(float value) { return magnitude(value) >> magnitude_bin_shift; }
@@ -61,7 +61,7 @@ void magnitude_histogram(const Exec& exec, const Span<const float>& sums, const 
         const index_t count = row_length(r, n);
         if (is_zero(row, count)) return;
         for (index_t l = 0; l < count; ++l) {
-          if (magnitude(row[l]) != 0) Kokkos::atomic_inc(&bins(bin_of(row[l])));  // integers: any order will do
+          if (magnitude(row[l]) != 0) Kokkos::atomic_inc(&bins(bin_of(row[l])));  // integers, so any order is right
         }
       });
 }
@@ -77,7 +77,7 @@ MagnitudeCut cut_of(const std::int32_t* all, const std::int32_t* own, index_t ma
 
 index_t take_above(const Exec& exec, const Span<float>& sums, index_t first, const MagnitudeCut& cut,
                    std::uint32_t* indices, float* values) {
-  // above the bin in the high half, in it in the low half: neither exceeds the 2^32 elements of a bucket
+  // the high half counts elements above the bin, the low half those in it; a bucket has less than 2^32 elements
   std::uint64_t counts = 0;
   const auto n = static_cast<index_t>(sums.size());
   Kokkos::parallel_scan(

@@ -13,20 +13,20 @@ using detail::TileGroup;
 
 constexpr std::uint32_t bins = 2048;
 
-/// Many groups for devices; on a host a few per thread, because emptying and adding up 2048 bins costs as much as
-/// counting thousands of candidates.
+/// Devices get many groups. A host gets a few per thread, because it costs as much to empty and add up 2048 bins as to
+/// count thousands of candidates.
 index_t tiles_per_group(index_t tiles) {
   if (lanes_are_threads) return 32;
   const index_t groups = 4 * static_cast<index_t>(Exec().concurrency());
   return std::max<index_t>(32, (tiles + groups - 1) / groups);
 }
 
-/// How many bit patterns (low, high] holds.
+/// The number of bit patterns in (low, high].
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t width(const SegmentSearch& search) {
   return static_cast<std::uint32_t>(search.high) - static_cast<std::uint32_t>(search.low);
 }
 
-/// Each bin holds 2^shift patterns: the fewest with which the interval fits.
+/// Each bin holds 2^shift patterns; this is the smallest shift with which the interval fits.
 KOKKOS_FORCEINLINE_FUNCTION int bin_shift(const SegmentSearch& search) {
   int shift = 0;
   while (((width(search) - 1) >> shift) >= bins) ++shift;
@@ -38,8 +38,8 @@ KOKKOS_FORCEINLINE_FUNCTION index_t wanted(const SegmentSearch& search, Radix::T
   return search.open != 0 ? 0 : search.rank;
 }
 
-/// Adds the values of each segment to its histogram. A group counts in team scratch first (shared memory, or L1 of a
-/// host's one-thread team), because atomics on the result cost a host 5 ns each.
+/// Adds the values of each segment to its histogram. A group first counts in team scratch (shared memory, or the cache
+/// of a host's one-thread team), because atomics on the result cost a host 5 ns each.
 void histogram(const Exec& exec, const Vector<TileGroup>& groups, const Runs& runs,
                const Vector<SegmentSearch>& searches, Radix::Target target, const Vector<std::uint32_t>& result) {
   using Policy = Kokkos::TeamPolicy<Exec>;
@@ -79,7 +79,7 @@ void histogram(const Exec& exec, const Vector<TileGroup>& groups, const Runs& ru
       });
 }
 
-/// Keeps the bin with the wanted rank; one warp per segment. Leaves the histogram zero.
+/// Narrows each search to the bin with the wanted rank, with one warp per segment. Leaves the histogram zero.
 void keep_bin(const Exec& exec, const Vector<SegmentSearch>& searches, Radix::Target target,
               const Vector<std::uint32_t>& counts) {
   constexpr int per_lane = bins / warp_lanes;

@@ -1,7 +1,7 @@
 #pragma once
-// The rank-th largest magnitude of many segments at once, by histograms of 2048 bins over an interval of bit patterns
-// that shrinks to one of its bins at each pass: 31 bits take three passes, two leave 2^-14 of relative doubt. Exact
-// whatever the data: ties, denormals, zeros.
+// Finds the rank-th largest magnitude of many segments at once, by histograms of 2048 bins over an interval of bit
+// patterns. Each pass shrinks the interval to one of its bins: 31 bits take three passes, and two passes leave a
+// relative uncertainty of 2^-14. The result is exact for all data, also with ties, denormals and zeros.
 #include "gradcomp/kernels/select/candidates.hpp"
 
 namespace gradcomp::kernels {
@@ -18,11 +18,11 @@ class Radix {
  public:
   explicit Radix(const Tiles& tiles);
 
-  enum class Target { sample, exact };  ///< whether SegmentSearch::sample_rank or SegmentSearch::rank is looked for
+  enum class Target { sample, exact };  ///< whether to find SegmentSearch::sample_rank or SegmentSearch::rank
 
-  /// Shrinks (low, high] of every segment with a rank around its rank-th largest value among `runs`, which must hold at
-  /// least rank values above low; `above` counts the values above high. Others, and for `exact` open ones, stay as
-  /// they are.
+  /// Shrinks (low, high] of every segment with a rank around its rank-th largest value in `runs`, which must hold at
+  /// least `rank` values above `low`. `above` becomes the number of values above `high`. Other segments, and with
+  /// `exact` open segments, stay as they are.
   void narrow(const Exec& exec, const Runs& runs, const Vector<SegmentSearch>& searches, Target target, int passes);
 
   static constexpr int passes_to_end = 3;

@@ -1,18 +1,18 @@
 #pragma once
-// Sparse entries onto a dense array. No atomics: indices are unique.
+// Adds sparse entries to a dense array, without atomics, because indices are unique.
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp::kernels {
 
-/// Entries that must not be used: index not below `n`, index not above the one before it, or value not finite. Trusts
-/// nothing; reads only the arrays. Waits for exec.
+/// The number of entries with an index that is not below `n` or not above the index before, or with a value that is not
+/// finite. Trusts nothing, and reads only the two arrays. Waits for exec.
 index_t count_bad_entries(const Exec& exec, const std::uint32_t* indices, const float* values, index_t count,
                           index_t n);
 
-/// Values that are infinite or not a number. Waits for exec.
+/// The number of values that are infinite or not a number. Waits for exec.
 index_t count_non_finite(const Exec& exec, const Span<const float>& values);
 
-/// out[indices[i]] += weight * values[i]; indices unique and in range.
+/// out[indices[i]] += weight * values[i]. The indices must be unique and in range.
 void scatter_add(const Exec& exec, const std::uint32_t* indices, const float* values, index_t count, float weight,
                  const Span<float>& out);
 

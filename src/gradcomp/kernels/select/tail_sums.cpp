@@ -5,7 +5,7 @@
 namespace gradcomp::kernels {
 namespace {
 
-/// Rows of a tile between two that are read.
+/// Every how many rows of a tile one row is read.
 KOKKOS_INLINE_FUNCTION index_t row_stride(index_t tiles) {
   const index_t stride = tiles / 128;
   return stride < 1 ? 1 : (stride > 32 ? 32 : stride);
@@ -42,7 +42,7 @@ void TailSums::run(const Exec& exec, const Tiles& tiles, const float* a) const {
         for (auto row = static_cast<std::int32_t>(hash % stride) * warp_lanes; row < here.count; row += step) {
           const int active = here.count - row;
           Lanes<float> x;
-          load_row(warp, a + here.first + row, active, x);  // absent lanes hold 0, which is above no threshold
+          load_row(warp, a + here.first + row, active, x);  // lanes behind the end hold 0, which exceeds no threshold
           warp.each([&](int l) {
             const float over = Kokkos::abs(x[l]) - limit;
             const float above = over > 0 ? over : 0.0f;

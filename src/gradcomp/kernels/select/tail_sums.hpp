@@ -1,28 +1,28 @@
 #pragma once
-// Statistics of what lies above a threshold, for fits in several stages (SIDCo). Kernels ask and take the sums; the
+// Statistics of the elements above a threshold, for fits in several stages (SIDCo). Kernels ask and read the sums; the
 // host only launches.
 #include "gradcomp/kernels/lanes/lanes.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
 
 namespace gradcomp::kernels {
 
-/// Of the elements of a segment that were looked at.
+/// Statistics of the elements of a segment that were read.
 struct Tail {
-  index_t seen = 0;    ///< elements looked at
-  index_t count = 0;   ///< of these, magnitude above the threshold
-  double excess = 0;   ///< sum of |a| - threshold over them
-  double squares = 0;  ///< sum of (|a| - threshold)^2
+  index_t seen = 0;    ///< elements that were read
+  index_t count = 0;   ///< elements among them with a magnitude above the threshold
+  double excess = 0;   ///< sum of |a| - threshold over those above the threshold
+  double squares = 0;  ///< sum of (|a| - threshold)^2 over those above the threshold
 };
 
 /// Thresholds and sums of all segments; a small value type that kernels capture.
 struct Tails {
-  float* thresholds = nullptr;     ///< [segments] what the next TailSums::run() looks above; negative: nothing
+  float* thresholds = nullptr;     ///< [segments] for the next TailSums::run(); negative: skip the segment
   const Tail* partial = nullptr;   ///< [tiles]
   const index_t* begin = nullptr;  ///< [segments + 1] first tile
 
   KOKKOS_INLINE_FUNCTION bool asked(index_t s) const { return !(thresholds[s] < 0); }
 
-  /// Of a segment that was looked at.
+  /// The statistics of a segment that was not skipped.
   KOKKOS_INLINE_FUNCTION Tail sum(const Warp& warp, index_t s) const {
     Lanes<double> excess, squares;
     Lanes<index_t> seen, count;
@@ -40,16 +40,17 @@ struct Tails {
   }
 };
 
-/// Segments below 2^20 elements are read in full. Larger ones every s-th row of 32, s = tiles / 128 up to 32, which
-/// leaves at least 2^19 elements spread over all tiles: the relative error of a mean over a tail of share q is
-/// 1 / sqrt(2^19 q), 1.4 % at q = .01, while a stage costs a twentieth of a sweep instead of a whole one.
+/// Segments below 2^20 elements are read completely. Of larger segments, every s-th row of 32 elements is read, with
+/// s = tiles / 128, at most 32. At least 2^19 elements, spread over all tiles, are read then. So the relative error of
+/// a mean over a tail with the share q is 1 / sqrt(2^19 q), that is 1.4 % for q = 0.01, and a stage costs only about a
+/// twentieth of a sweep.
 class TailSums {
  public:
   explicit TailSums(const Tiles& tiles);
 
   Tails tails() const { return {m_thresholds.data(), m_partial.data(), m_begin.data()}; }
 
-  /// Sums over a above the thresholds of tails().
+  /// Forms the sums over the elements of a above the thresholds of tails().
   void run(const Exec& exec, const Tiles& tiles, const float* a) const;
 
   index_t bytes() const;

@@ -93,7 +93,7 @@ void Selector::choose(const Exec& exec, const Tiles& tiles, const Source& source
     again = outcome.non_finite > 0 ? 0 : static_cast<std::uint32_t>(outcome.again);
   }
   m_usual = needed;
-  if ((needed & detail::placing) != 0) m_usual |= detail::recounting;  // of thresholds, once the first pass collects
+  if ((needed & detail::placing) != 0) m_usual |= detail::recounting;  // for thresholds, once the first pass collects
   if (outcome.non_finite == 0) detail::remember_choices(exec, all, m_spare, m_candidates.room(), host_looks);
   m_expecting = false;
 }

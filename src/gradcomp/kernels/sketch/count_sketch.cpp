@@ -17,27 +17,27 @@ KOKKOS_FORCEINLINE_FUNCTION float with_sign(float x, std::uint32_t signs, int bi
   return Kokkos::bit_cast<float>(Kokkos::bit_cast<std::uint32_t>(x) ^ ((signs >> bit) << 31));
 }
 
-/// Where the estimates of `rows` rows come from; a small value type that kernels capture.
+/// The arrays from which estimates are read; a small value type that kernels capture.
 struct EstimateJob {
   const SketchPlace* places;
   const float* table;
   float* estimates;
   index_t count, blocks, columns;
 
-  /// value[l] = the row's estimate of element l of block b
+  /// value[l] = the estimate of this row for element l of block b.
   KOKKOS_FORCEINLINE_FUNCTION void read(const Warp& warp, int row, index_t b, Lanes<float>& value) const {
     const SketchPlace at = places[row * blocks + b];
     const auto turn = static_cast<int>(at.place % sketch_block);
     const float* const ring = table + row * columns + (at.place - static_cast<std::uint32_t>(turn));
     const std::uint32_t signs = turn == 0 ? at.signs : at.signs >> turn | at.signs << (sketch_block - turn);
-    // two contiguous loads under a mask, not a gather
+    // two contiguous loads under masks are faster than a gather
     warp.each([&](int l) {
       value[l] = with_sign(l < sketch_block - turn ? ring[l + turn] : ring[l + turn - sketch_block], signs, l);
     });
   }
 };
 
-/// Bubbles the largest values up until the middle one is in place.
+/// A bubble sort that ends when the middle value is in place.
 template <int rows>
 KOKKOS_FORCEINLINE_FUNCTION void sort_to_median(const Warp& warp, Lanes<float> (&value)[rows]) {
   for (int last = rows - 1; last >= rows / 2; --last) {
@@ -110,7 +110,7 @@ void CountSketch::hash(const Exec& exec, std::uint64_t seed, index_t id) {
   }
   for (std::size_t r = 1; r < begin.size(); ++r) begin[r] += begin[r - 1];
   next = begin;
-  for (std::size_t i = 0; i < places.size(); ++i) {  // blocks ascend: the order of every sum is fixed
+  for (std::size_t i = 0; i < places.size(); ++i) {  // blocks ascend, so that every sum has a fixed order
     const auto row = static_cast<index_t>(i) / m_blocks, b = static_cast<index_t>(i) % m_blocks;
     const auto ring = static_cast<std::size_t>(row * rings + places[i].place / sketch_block);
     visits[static_cast<std::size_t>(next[ring]++)] = {

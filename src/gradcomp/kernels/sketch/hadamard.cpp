@@ -14,7 +14,7 @@ namespace {
 
 std::vector<RotatedBucket> buckets_of(const Layout& layout, index_t length) {
   require(length >= warp_lanes && length <= 8192 && std::has_single_bit(static_cast<std::uint64_t>(length)),
-          "rotation of buckets of {} elements; allowed: powers of two from 32 to 8192", length);
+          "rotation of groups of {} elements; allowed: powers of two from 32 to 8192", length);
   std::vector<RotatedBucket> buckets;
   index_t work = 0;
   for (const auto& segment : layout.segments) {
@@ -29,7 +29,7 @@ std::vector<RotatedBucket> buckets_of(const Layout& layout, index_t length) {
   return buckets;
 }
 
-/// Signs of four rows of a bucket: bit l of word r negates element 32 r + l.
+/// The signs of a row of a group: bit l negates element l of the row. One draw serves four rows, in order.
 struct RowSigns {
   Array4 key;
   index_t element;
@@ -42,7 +42,7 @@ struct RowSigns {
   }
 };
 
-/// The power of two that brings `most` close to 1, of those whose reciprocal is a normal number too.
+/// The power of two that brings `most` close to 1, limited to those whose reciprocal is a normal number too.
 KOKKOS_INLINE_FUNCTION float normaliser(float most) {
   const auto exponent = static_cast<std::int32_t>(Kokkos::bit_cast<std::uint32_t>(most) >> 23);
   const std::int32_t power = 254 - exponent;
@@ -53,7 +53,8 @@ KOKKOS_FORCEINLINE_FUNCTION float flipped(float x, std::uint32_t signs, int bit)
   return Kokkos::bit_cast<float>(Kokkos::bit_cast<std::uint32_t>(x) ^ ((signs >> bit) << 31));
 }
 
-/// Runs f(row, i, active) for the rows of a bucket that have elements, i the first one's index in the layout.
+/// Runs f(at, i, active) for the rows of a group that have elements: `at` and `i` are the index of the first element of
+/// the row in the group and in the layout.
 template <class F>
 KOKKOS_FORCEINLINE_FUNCTION void for_rows(const RotatedBucket& bucket, const F& f) {
   for (std::int32_t at = 0; at < bucket.count; at += warp_lanes) {

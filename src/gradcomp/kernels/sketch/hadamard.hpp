@@ -1,23 +1,25 @@
 #pragma once
-// Randomised Hadamard transform of the buckets of a layout: y = H D a / sqrt(P), with D random signs that all ranks
-// share and H the Walsh-Hadamard matrix of +-1. Orthonormal; spreads every element over its whole bucket, so that y is
-// close to normal whatever a is (Ailon & Chazelle, STOC 2006; as DRIVE and THC use it).
+// Randomised Hadamard transform of the groups of a layout (RotatedBucket): y = H D a / sqrt(P), where D are random
+// signs that all ranks share and H is the Walsh-Hadamard matrix of +-1. The transform is orthonormal. It spreads every
+// element over its whole group, so that y is close to normally distributed for any a (Ailon & Chazelle, STOC 2006;
+// DRIVE and THC use it in this way).
 //
-// Buckets are consecutive elements of a segment, padded with zeros to P: `length`, or for the last bucket of a segment
-// the next power of two, 32 at least. A bucket is first multiplied with a power of two that brings its largest element
-// close to 1, so that no sum overflows or is lost in denormals.
+// A group is consecutive elements of a segment, padded with zeros to P elements: P = `length`, or for the last group of
+// a segment the next power of two that is at least 32. A group is first multiplied by a power of two that brings its
+// largest element close to 1, so that no sum overflows or is lost in denormals.
 //
-// Bytes: 1 read of a (and 1 write with a residual), 1 write of y; log2 P additions per element, in cache.
+// Passes over n floats: 1 read of a (and 1 write with a residual), 1 write of y; log2 P additions per element, in
+// cache.
 #include "gradcomp/core/layout.hpp"
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes/lanes.hpp"
 
 namespace gradcomp::kernels {
 
-/// x = H x in place, H unnormalised, on one warp; `count` a power of two from 32 on.
+/// x = H x in place on one warp, with H not normalised. `count` is a power of two, at least 32.
 KOKKOS_INLINE_FUNCTION void walsh_hadamard(const Warp& warp, float* x, index_t count) {
   constexpr int square = warp_lanes * warp_lanes;
-  for (index_t block = 0; block < count; block += square) {  // the five low bits of the index: lanes become rows
+  for (index_t block = 0; block < count; block += square) {  // the five low bits of the index; each lane takes a row
     const index_t rows = count - block < square ? (count - block) / warp_lanes : warp_lanes;
     float* const from = x + block;
     Lanes<float> v[warp_lanes];
@@ -58,43 +60,44 @@ KOKKOS_INLINE_FUNCTION void walsh_hadamard(const Warp& warp, float* x, index_t c
   }
 }
 
-/// One bucket: `count` elements from `first` on in the layout, `padded` of them from `work` on in the work array.
+/// One group: `count` elements of the layout from `first` on, and `padded` elements of the work array from `work` on.
 struct RotatedBucket {
-  index_t first, work, element, segment_id;  ///< element: index of the first one in its segment
+  index_t first, work, element, segment_id;  ///< element: index of the first element in its segment
   std::int32_t count, padded;
 };
 
-/// Statistics of a bucket.
+/// Statistics of a group.
 struct RotatedStats {
-  float largest;                     ///< |a|
-  float most, sum_abs, sum_squares;  ///< of the work array
-  double unit;                       ///< y of 1 in the work array
+  float largest;                     ///< the largest |a|
+  float most, sum_abs, sum_squares;  ///< of the magnitudes in the work array
+  double unit;                       ///< the y for which the work array holds 1
 };
 
-/// Elements of the work array of a layout.
+/// The number of elements of the work array of a layout.
 index_t padded_count(const Layout& layout, index_t length);
 
 /// The transform of a layout and its work array, made in prepare().
 class Rotation {
  public:
-  /// `length` of buckets: a power of two of 32 .. 8192.
+  /// `length` of groups: a power of two from 32 to 8192; throws Error for others.
   Rotation(const Layout& layout, index_t length);
 
-  /// Forms a for the whole source, rotates it into work() and takes its statistics. Counts non-finite gradient
-  /// elements, with which they mean nothing.
+  /// Forms a for the whole source, rotates it into work() and computes the statistics. Counts non-finite gradient
+  /// elements; if there are any, the statistics are meaningless.
   void rotate(const Exec& exec, const Source& source, std::uint64_t seed, std::int64_t step,
               const Tally& non_finite) const;
 
   /// work() = D H work(), with the signs of (seed, step).
   void rotate_back(const Exec& exec, std::uint64_t seed, std::int64_t step) const;
 
-  /// Tells the source that receivers decode decoded(work, scales[bucket]), where `gate` is open.
+  /// If `gate` is open, reports to the source that receivers decode decoded(work, scales[group]).
   void report(const Exec& exec, const Source& source, const float* scales, const Gate& gate) const;
 
-  /// out += weight * decoded(work, scales[bucket]) where `gate` is open.
+  /// If `gate` is open, out += weight * decoded(work, scales[group]).
   void add(const Exec& exec, const float* scales, float weight, const Gate& gate, const Span<float>& out) const;
 
-  /// Finite for every finite scale, and so is its difference to an element of magnitude 2^126 at most.
+  /// The decoded value of an element of the work array: the product, clamped to +-2^127. It is finite for every finite
+  /// scale, and so is its difference to an element of magnitude 2^126 or less.
   KOKKOS_FORCEINLINE_FUNCTION static float decoded(float work, float scale) {
     const float value = work * scale;
     return value < -0x1p127f ? -0x1p127f : value > 0x1p127f ? 0x1p127f : value;

@@ -8,10 +8,10 @@ namespace gradcomp {
 
 class Library {
  public:
-  /// Opens the first of `names` that there is. Throws Error with the loader's word on the first where there is none.
+  /// Opens the first of `names` that exists. If none does, throws Error with the loader's message for the first.
   explicit Library(const std::vector<std::string>& names);
 
-  /// The function `name`; F is a pointer to its type. Throws Error where the library lacks it.
+  /// The function `name`; F is a pointer to its type. Throws Error if the library does not have it.
   template <class F>
   F function(const char* name) const {
     return reinterpret_cast<F>(symbol(name));  // POSIX promises that this conversion works

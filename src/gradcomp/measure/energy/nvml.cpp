@@ -1,5 +1,6 @@
-// NVIDIA's management library. Its header need not be there: the declarations are those of nvml.h, NVML API reference
-// of CUDA 12 and 13, "Device Queries"; nvmlReturn_t is an enum with NVML_SUCCESS 0, nvmlDevice_t a pointer.
+// NVML, NVIDIA's management library. Its header is not needed: the declarations here are those of nvml.h (NVML API
+// reference of CUDA 12 and 13, "Device Queries"). nvmlReturn_t is an enum with NVML_SUCCESS = 0, and nvmlDevice_t is a
+// pointer.
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/measure/energy/counter.hpp"
 #include "gradcomp/measure/energy/library.hpp"
@@ -20,7 +21,7 @@ class NvmlCounter final : public EnergyCounter {
     const auto by_address = m_library.function<int (*)(const char*, Device*)>("nvmlDeviceGetHandleByPciBusId_v2");
     check("nvmlInit_v2", m_library.function<int (*)()>("nvmlInit_v2")());
     try {
-      // The index of a device in NVML is not that in CUDA, which CUDA_VISIBLE_DEVICES changes.
+      // NVML and CUDA number devices differently (CUDA_VISIBLE_DEVICES changes only CUDA's numbers).
       check("nvmlDeviceGetHandleByPciBusId", by_address(m_address.c_str(), &m_device));
       m_begin = total();
     } catch (...) {

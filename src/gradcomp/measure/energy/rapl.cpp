@@ -22,7 +22,7 @@ std::uint64_t read_number(const fs::path& path) {
 
 struct Zone {
   fs::path file;
-  std::uint64_t range = 0;  ///< microjoules at which the counter begins anew
+  std::uint64_t range = 0;  ///< microjoules at which the counter wraps around
   std::uint64_t last = 0, sum = 0;
 
   void read() {
@@ -35,7 +35,7 @@ struct Zone {
 class RaplCounter final : public EnergyCounter {
  public:
   explicit RaplCounter(const std::string& folder) {
-    // Parts of a package ("intel-rapl:0:0") and the whole board ("psys") would count joules twice.
+    // Parts of a package ("intel-rapl:0:0") and the whole board ("psys") are left out: they would count joules twice.
     const std::string prefix = "intel-rapl:";
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder, error)) {

@@ -1,5 +1,5 @@
-// AMD's management library. Its header need not be there: the declarations are those of rocm_smi.h (ROCm 6);
-// rsmi_status_t is an enum with RSMI_STATUS_SUCCESS 0.
+// ROCm SMI, AMD's management library. Its header is not needed: the declarations here are those of rocm_smi.h (ROCm 6).
+// rsmi_status_t is an enum with RSMI_STATUS_SUCCESS = 0.
 #include <cstdint>
 
 #include "gradcomp/core/error.hpp"
