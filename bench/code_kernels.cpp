@@ -9,7 +9,7 @@
 namespace gradcomp::bench {
 namespace {
 
-constexpr index_t bucket = 512;  ///< elements that share a scale
+constexpr index_t group = 512;  ///< elements that share a scale
 constexpr float weight = 0.5f;
 
 /// Codes by stochastic rounding to levels -s .. s, where level s is the largest magnitude of the group of elements.
@@ -17,11 +17,11 @@ struct Codes {
   Codes(const KernelInput& given, int bits)
       : input(given),
         codec{(1 << (bits - 1)) - 1},
-        plan(Layout::flat(given.count()), bucket, bits, kernels::LinearCodec::words),
+        plan(Layout::flat(given.count()), group, bits, kernels::LinearCodec::words),
         out("gradcomp::bench::codes", static_cast<std::size_t>(plan.bytes())) {
     const auto a = input.host();
     scales.resize(static_cast<std::size_t>(plan.scale_count()));
-    for (std::size_t i = 0; i < a.size(); ++i) scales[i / bucket] = std::max(scales[i / bucket], std::abs(a[i]));
+    for (std::size_t i = 0; i < a.size(); ++i) scales[i / group] = std::max(scales[i / group], std::abs(a[i]));
     for (float& scale : scales) scale = kernels::bounded_norm(scale, scale);
     const Span<float> section(reinterpret_cast<float*>(out.data()), scales.size());
     Kokkos::deep_copy(input.exec, section, HostSpan<const float>(scales.data(), scales.size()));
@@ -52,7 +52,7 @@ struct Codes {
       code |= static_cast<std::uint64_t>(value) << bit;
     }
     const double level = static_cast<double>((code + 1) / 2) * (code % 2 == 1 ? -1 : 1);
-    return level * static_cast<double>(scales[static_cast<std::size_t>(i / bucket)]) / codec.levels;
+    return level * static_cast<double>(scales[static_cast<std::size_t>(i / group)]) / codec.levels;
   }
 
   KernelInput input;
@@ -70,7 +70,7 @@ Kernel encode(const KernelInput& input, int bits) {
     const auto a = input.host();
     const auto bytes = to_host(input.exec, codes->out);
     for (std::size_t i = 0; i < a.size(); ++i) {
-      const double step = static_cast<double>(codes->scales[i / bucket]) / codes->codec.levels;
+      const double step = static_cast<double>(codes->scales[i / group]) / codes->codec.levels;
       require_close("element", static_cast<index_t>(i), codes->decoded(bytes, static_cast<index_t>(i)), a[i],
                     1.001 * step);
     }

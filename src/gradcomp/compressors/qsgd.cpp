@@ -20,7 +20,7 @@ kernels::QuantiseSpec quantise_spec(const ParameterValues& options) {
   kernels::QuantiseSpec spec;
   const index_t levels = options.integer("levels");
   spec.levels = static_cast<int>(levels > 0 ? levels : (index_t{1} << (options.integer("bits") - 1)) - 1);
-  spec.bucket = options.integer("group");
+  spec.group = options.integer("group");
   spec.max_norm = options.text("norm") == "max";
   return spec;
 }
@@ -48,7 +48,7 @@ class Qsgd final : public DenseBytesOf<QsgdState> {
   index_t payload_bytes(const Layout& layout, index_t) const override {
     index_t bytes = 0;
     for (const auto& segment : layout.segments) {
-      bytes += 4 * ((segment.count + m_spec.bucket - 1) / m_spec.bucket) + (segment.count * m_spec.bits() + 7) / 8;
+      bytes += 4 * ((segment.count + m_spec.group - 1) / m_spec.group) + (segment.count * m_spec.bits() + 7) / 8;
     }
     return bytes;
   }
@@ -72,7 +72,7 @@ class Qsgd final : public DenseBytesOf<QsgdState> {
   /// With a memory 1 / (1 + w), w of a whole group, because an unbiased C with variance w ||a||^2 is no contraction.
   float shrink(const Source& source) const {
     if (!source.has_memory()) return 1;
-    const double w = linear_excess(m_spec.levels, static_cast<double>(m_spec.bucket));
+    const double w = linear_excess(m_spec.levels, static_cast<double>(m_spec.group));
     if (options().text("scale") == "auto") return static_cast<float>(1 / (1 + w));
     require(
         w < 1,
@@ -91,7 +91,7 @@ std::unique_ptr<Compressor> make_qsgd(const Info& info, const ParameterValues& o
   const kernels::QuantiseSpec spec = quantise_spec(options);
   return std::make_unique<EliasStage<kernels::LinearCodec>>(
       std::move(fixed), kernels::LinearCodec{spec.levels},
-      FixedCoding{spec.bucket, spec.bits(), kernels::EliasCode::omega});
+      FixedCoding{spec.group, spec.bits(), kernels::EliasCode::omega});
 }
 
 }  // namespace

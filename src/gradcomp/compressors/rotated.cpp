@@ -11,7 +11,7 @@ namespace gradcomp::compressors {
 namespace {
 
 using kernels::Lanes;
-using kernels::RotatedBucket;
+using kernels::RotatedGroup;
 using kernels::RotatedStats;
 using kernels::Warp;
 using kernels::warp_lanes;
@@ -20,7 +20,7 @@ struct RotatedState final : DenseState {
   RotatedState(const Layout& bucket, index_t length, index_t payload_bytes)
       : DenseState(bucket, payload_bytes),
         rotation(bucket, length),
-        limits("gradcomp::compressors::rotated::limits", rotation.buckets().size()) {
+        limits("gradcomp::compressors::rotated::limits", rotation.groups().size()) {
     for (const auto& segment : bucket.segments) kept.push_back(segment.count);
     target.assign(kept.size(), 0);
   }
@@ -43,23 +43,23 @@ struct Quantiser {
 
 /// limits[b] = t of group b. scales[b] = what 1 means in a work array of decoded values, before it is rotated back.
 void write_scales(const Exec& exec, const Quantiser& quantiser, bool shrink, const RotatedState& state, float* scales) {
-  const auto buckets = state.rotation.buckets();
+  const auto groups = state.rotation.groups();
   const auto all = state.rotation.stats();
   const auto work = state.rotation.work();
   const auto limits = state.limits;
   kernels::for_warps(
-      "gradcomp::compressors::rotated_scales", exec, static_cast<index_t>(buckets.size()),
+      "gradcomp::compressors::rotated_scales", exec, static_cast<index_t>(groups.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t b) {
-        const RotatedBucket bucket = buckets(b);
+        const RotatedGroup group = groups(b);
         const RotatedStats stats = all(b);
-        const double padded = bucket.padded, levels = quantiser.levels();
+        const double padded = group.padded, levels = quantiser.levels();
         float limit = stats.most, sum_squares = stats.sum_squares;
-        const float cut = quantiser.clip * Kokkos::sqrt(stats.sum_squares / static_cast<float>(bucket.padded));
+        const float cut = quantiser.clip * Kokkos::sqrt(stats.sum_squares / static_cast<float>(group.padded));
         if (quantiser.clip > 0 && cut < limit) {
           limit = cut;
           Lanes<float> squares;
           warp.each([&](int l) { squares[l] = 0; });
-          for (index_t at = bucket.work; at < bucket.work + bucket.padded; at += warp_lanes) {
+          for (index_t at = group.work; at < group.work + group.padded; at += warp_lanes) {
             warp.each([&](int l) {
               const float size = Kokkos::abs(work(at + l)), v = size < cut ? size : cut;
               squares[l] += v * v;
@@ -85,22 +85,22 @@ void write_scales(const Exec& exec, const Quantiser& quantiser, bool shrink, con
 /// Writes the codes of the work array. Afterwards the work array holds what they decode to, in units of the scale.
 void write_codes(const Exec& exec, const Quantiser& quantiser, const RotatedState& state, const Context& context,
                  std::uint32_t* words) {
-  const auto buckets = state.rotation.buckets();
+  const auto groups = state.rotation.groups();
   const auto work = state.rotation.work();
   const auto limits = state.limits;
   kernels::for_warps(
-      "gradcomp::compressors::rotated_codes", exec, static_cast<index_t>(buckets.size()),
+      "gradcomp::compressors::rotated_codes", exec, static_cast<index_t>(groups.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t b) {
-        const RotatedBucket bucket = buckets(b);
+        const RotatedGroup group = groups(b);
         const Array4 key =
-            stream_key(context.seed, bucket.segment_id, context.step, static_cast<std::uint32_t>(context.rank));
+            stream_key(context.seed, group.segment_id, context.step, static_cast<std::uint32_t>(context.rank));
         const auto top = static_cast<float>(quantiser.levels());
         const float limit = limits(b), per_level = limit > 0 ? 0.5f * top / limit : 0.0f, step = 2 / top;
         Lanes<float> uniform[kernels::uniform_rows];
-        for (index_t at = 0; at < bucket.padded; at += warp_lanes) {
+        for (index_t at = 0; at < group.padded; at += warp_lanes) {
           const auto row = static_cast<int>(at / warp_lanes % kernels::uniform_rows);
-          if (row == 0 && quantiser.bits > 1) kernels::draw_uniform(warp, key, bucket.element + at, uniform);
-          float* const y = work.data() + bucket.work + at;
+          if (row == 0 && quantiser.bits > 1) kernels::draw_uniform(warp, key, group.element + at, uniform);
+          float* const y = work.data() + group.work + at;
           Lanes<std::int32_t> code;
           if (quantiser.bits == 1) {
             warp.each([&](int l) { code[l] = y[l] < 0 ? 0 : 1; });
@@ -115,7 +115,7 @@ void write_codes(const Exec& exec, const Quantiser& quantiser, const RotatedStat
           warp.each([&](int l) { y[l] = static_cast<float>(code[l]) * step - 1; });
           for (int bit = 0; bit < quantiser.bits; ++bit) {
             const std::uint32_t word = warp.ballot([&](int l) { return ((code[l] >> bit) & 1) != 0; });
-            warp.once([&] { words[(bucket.work + at) / warp_lanes * quantiser.bits + bit] = word; });
+            warp.once([&] { words[(group.work + at) / warp_lanes * quantiser.bits + bit] = word; });
           }
         }
       });
@@ -124,18 +124,18 @@ void write_codes(const Exec& exec, const Quantiser& quantiser, const RotatedStat
 /// Fills the work array from the codes of a payload, if `gate` is open. Counts scales that are not valid.
 void read_codes(const Exec& exec, const Quantiser& quantiser, const RotatedState& state, const float* scales,
                 const std::uint32_t* words, const Gate& gate) {
-  const auto buckets = state.rotation.buckets();
+  const auto groups = state.rotation.groups();
   const auto work = state.rotation.work();
   const auto bad = state.wrong.count();
   kernels::for_warps(
-      "gradcomp::compressors::rotated_decode", exec, static_cast<index_t>(buckets.size()), gate,
+      "gradcomp::compressors::rotated_decode", exec, static_cast<index_t>(groups.size()), gate,
       KOKKOS_LAMBDA(const Warp& warp, index_t b) {
-        const RotatedBucket bucket = buckets(b);
+        const RotatedGroup group = groups(b);
         const float step = 2 / static_cast<float>(quantiser.levels());
         warp.once([&] {
           if (!(Source::is_finite(scales[b]) && scales[b] >= 0)) Kokkos::atomic_add(&bad(0), index_t{1});
         });
-        for (index_t at = bucket.work; at < bucket.work + bucket.padded; at += warp_lanes) {
+        for (index_t at = group.work; at < group.work + group.padded; at += warp_lanes) {
           const std::uint32_t* const row = words + at / warp_lanes * quantiser.bits;
           Lanes<std::uint32_t> code;
           warp.each([&](int l) { code[l] = 0; });

@@ -108,7 +108,7 @@ TEST(Qsgd, IsUnbiasedWithTheAnalyticVariance) {
 TEST(Qsgd, IsUnbiasedFarBelowSixteenBits) {
   const index_t n = index_t{1} << 22;
   Floats x(static_cast<std::size_t>(n), 7 * 0x1p-18f);
-  for (std::size_t i = 0; i < x.size(); i += 8192) x[i] = 49;  // norm of the bucket: max = 49 = 7 levels of 7
+  for (std::size_t i = 0; i < x.size(); i += 8192) x[i] = 49;  // norm of the group: max = 49 = 7 levels of 7
   Harness qsgd(Layout::flat(n), {{"group", "8192"}, {"norm", "max"}});
   double ups = 0, trials = 0;
   for (int t = 0; t < 4; ++t) {
@@ -142,23 +142,23 @@ TEST(Qsgd, BytesMatchTheFormulaForManySegmentsAndSizes) {
   }
 }
 
-// Every decoded value is one of the two levels around its element, of its bucket's own norm, whatever the cut.
-TEST(Qsgd, RoundsToANeighbouringLevelOfItsBucket) {
+// Every decoded value is one of the two levels around its element, of its group's own norm, whatever the cut.
+TEST(Qsgd, RoundsToANeighbouringLevelOfItsGroup) {
   for (const char* levels : {"1", "2", "3", "7", "12", "25", "50", "127"}) {
-    for (const char* bucket : {"64", "512", "4096"}) {
+    for (const char* group : {"64", "512", "4096"}) {
       Layout layout;
       layout.add("a", {5000}).add("b", {33}).add("c", {1}).add("d", {0}).add("e", {70000});
-      Harness qsgd(layout, {{"levels", levels}, {"group", bucket}});
+      Harness qsgd(layout, {{"levels", levels}, {"group", group}});
       const Floats x = normal_values(layout.count(), 4);
       const Floats d = qsgd.round_trip(x);
-      const auto size = static_cast<std::size_t>(std::stoi(bucket));
+      const auto size = static_cast<std::size_t>(std::stoi(group));
       for (const auto& segment : layout.segments) {
         for (std::size_t b = 0; b < static_cast<std::size_t>(segment.count); b += size) {
           const auto first = static_cast<std::size_t>(segment.offset) + b;
           const auto last = std::min(first + size, static_cast<std::size_t>(segment.offset + segment.count));
           const float step = norm_of(x, first, last, false) / static_cast<float>(std::stoi(levels));
           for (std::size_t i = first; i < last; ++i) {
-            ASSERT_LT(std::abs(d[i] - x[i]), step * 1.00001f) << levels << " " << bucket << " " << i;
+            ASSERT_LT(std::abs(d[i] - x[i]), step * 1.00001f) << levels << " " << group << " " << i;
             const float q = d[i] / step;
             ASSERT_NEAR(q, std::round(q), 1e-4f);
           }

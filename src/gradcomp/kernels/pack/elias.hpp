@@ -132,10 +132,10 @@ class EliasPlan {
   bool decode_add(const Exec& exec, const Codec& codec, const std::byte* in, index_t size, float weight,
                   const Span<float>& out) const;
 
-  /// Elements [first, first + count) of the layout; the first of them is `element` of its segment. `bucket`, `word` and
+  /// Elements [first, first + count) of the layout; the first of them is `element` of its segment. `group`, `word` and
   /// `tail_byte` are positions in their sections; `whole` codes of the segment are in whole blocks.
   struct Stream {
-    index_t first, element, bucket, word, tail_byte, whole;
+    index_t first, element, group, word, tail_byte, whole;
     std::int32_t count;
   };
 
@@ -165,7 +165,7 @@ bool EliasPlan::decode_add(const Exec& exec, const Codec& codec, const std::byte
       "gradcomp::kernels::decode_elias", IndexRange(exec, 0, count),
       KOKKOS_LAMBDA(index_t s, index_t & sum) {
         const Stream stream = streams(s);
-        const float* const scale = scales + stream.bucket;
+        const float* const scale = scales + stream.group;
         const auto rule = codec.rule(scale, scale);
         EliasReader reader{words + starts(s), words + starts(s) + (index_t{bits[s]} + 31) / 32, bits[s]};
         reader.good = codec.good(scale);

@@ -13,14 +13,14 @@ using Piece = PackedLevels::Piece;
 std::vector<Piece> pieces_of(const Layout& layout, index_t length, int bits) {
   std::vector<Piece> pieces;
   const index_t piece_size = std::max<index_t>(length, tile_size);
-  index_t bucket = 0, word = 0;
+  index_t group = 0, word = 0;
   for (const auto& segment : layout.segments) {
     for (index_t e = 0; e < segment.count; e += piece_size) {
-      pieces.push_back({segment.offset + e, e, segment.id, bucket + (length > 0 ? e / length : 0),
+      pieces.push_back({segment.offset + e, e, segment.id, group + (length > 0 ? e / length : 0),
                         word + packed_words(e, bits),
                         static_cast<std::int32_t>(std::min(piece_size, segment.count - e))});
     }
-    bucket += length > 0 ? (segment.count + length - 1) / length : segment.count > 0 ? 1 : 0;
+    group += length > 0 ? (segment.count + length - 1) / length : segment.count > 0 ? 1 : 0;
     word += packed_words(segment.count, bits);
   }
   return pieces;
@@ -57,13 +57,13 @@ void encode_digits(const Exec& exec, const Job& job, const Source& source, const
         const Piece piece = job.pieces[p];
         const Array4 key = stream_key(stream.seed, piece.segment_id, stream.step, stream.rank);
         std::int32_t* out = words + piece.word;
-        for (index_t group = 0; group < piece.count; group += draw_elements) {
-          const index_t size = piece.count - group < draw_elements ? piece.count - group : draw_elements;
-          const index_t bucket = piece.bucket + (job.length > 0 ? group / job.length : 0);
-          const auto rule = job.codec.rule(own + bucket, sent + bucket, shared[bucket]);
+        for (index_t start = 0; start < piece.count; start += draw_elements) {
+          const index_t size = piece.count - start < draw_elements ? piece.count - start : draw_elements;
+          const index_t group = piece.group + (job.length > 0 ? start / job.length : 0);
+          const auto rule = job.codec.rule(own + group, sent + group, shared[group]);
           Lanes<std::uint32_t> code[draw_rows];
-          dither_group(warp, source.accumulated() + piece.first + group, size, rule, key, piece.element + group, code);
-          report_group(warp, source, piece.first + group, size, rule, code);
+          dither_group(warp, source.accumulated() + piece.first + start, size, rule, key, piece.element + start, code);
+          report_group(warp, source, piece.first + start, size, rule, code);
           for (int row = 0; row < D::rows; ++row) {
             if (row * D::fields * warp_lanes >= size) break;
             warp.each([&](int l) {
@@ -91,7 +91,7 @@ void decode_digits(const Exec& exec, const Job& job, const std::int32_t* words, 
         const std::int32_t* in = words + piece.word;
         for (index_t e = 0; e < piece.count; e += D::fields * warp_lanes) {
           const float step =
-              scale[piece.bucket + (job.length > 0 ? e / job.length : 0)] / static_cast<float>(job.codec.levels);
+              scale[piece.group + (job.length > 0 ? e / job.length : 0)] / static_cast<float>(job.codec.levels);
           Lanes<std::uint32_t> word;
           warp.each([&](int l) { word[l] = static_cast<std::uint32_t>(in[l]) + D::bias(); });
           for (int f = 0; f < D::fields; ++f) {

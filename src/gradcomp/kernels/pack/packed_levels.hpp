@@ -42,7 +42,7 @@ class PackedLevels {
 
   /// Elements [first, first + count) of the layout; `count` is a multiple of 256 except at the end of a segment.
   struct Piece {
-    index_t first, element, segment_id, bucket, word;
+    index_t first, element, segment_id, group, word;
     std::int32_t count;
   };
 

@@ -8,15 +8,15 @@
 namespace gradcomp::kernels {
 namespace {
 
-/// All three are powers of two, so that a piece has whole buckets, blocks and draws, and only the last one has a tail.
+/// All three are powers of two, so that a piece has whole groups, blocks and draws, and only the last one has a tail.
 index_t piece_size(index_t length, const CodeBlock& block) {
   return std::max<index_t>({length, block.codes(), tile_size});
 }
 
 }  // namespace
 
-CodePieces::CodePieces(const Layout& layout, index_t bucket_length, int code_bits)
-    : length(bucket_length), bits(code_bits) {
+CodePieces::CodePieces(const Layout& layout, index_t group_length, int code_bits)
+    : length(group_length), bits(code_bits) {
   const CodeBlock block(bits);
   const index_t most = piece_size(length, block);
   std::vector<Piece> list;
@@ -26,12 +26,12 @@ CodePieces::CodePieces(const Layout& layout, index_t bucket_length, int code_bit
     const index_t whole = block.whole(segment.count);
     for (index_t e = 0; e < segment.count; e += most) {
       const index_t size = std::min(most, segment.count - e);
-      list.push_back({segment.offset + e, e, segment.id, buckets + (length > 0 ? e / length : 0),
+      list.push_back({segment.offset + e, e, segment.id, groups + (length > 0 ? e / length : 0),
                       words + block.word_count(e), codes, tail_bytes, static_cast<std::int32_t>(size),
                       static_cast<std::int32_t>(std::clamp<index_t>(whole - e, 0, size))});
     }
     if (segment.count > whole) ends.push_back({codes, segment.count - whole, tail_bytes});
-    buckets += length > 0 ? (segment.count + length - 1) / length : segment.count > 0 ? 1 : 0;
+    groups += length > 0 ? (segment.count + length - 1) / length : segment.count > 0 ? 1 : 0;
     words += block.word_count(segment.count);
     tail_bytes += block.tail_bytes(segment.count);
     codes += segment.count - whole;
@@ -47,7 +47,7 @@ CodePieces::CodePieces(const Layout& layout, index_t bucket_length, int code_bit
 void CodePieces::resize(const Exec& exec, index_t elements) {
   const CodeBlock block(bits);
   const index_t most = piece_size(length, block), whole = block.whole(elements);
-  buckets = length > 0 ? (elements + length - 1) / length : elements > 0 ? 1 : 0;
+  groups = length > 0 ? (elements + length - 1) / length : elements > 0 ? 1 : 0;
   words = block.word_count(elements);
   tail_bytes = block.tail_bytes(elements);
   pieces = first_of(m_pieces, (elements + most - 1) / most);

@@ -1,5 +1,5 @@
 #pragma once
-// Cuts a layout for fixed-width codes with a scale for each bucket, and tells where its parts lie in the sections.
+// Cuts a layout for fixed-width codes with a scale for each group, and tells where its parts lie in the sections.
 //
 // Sections: the scales, whole blocks of codes (vertical u32 words, bit_pack.hpp), then for each segment the bit string
 // of the codes behind its last whole block.
@@ -13,7 +13,7 @@ namespace gradcomp::kernels {
 struct CodePieces {
   /// Elements [first, first + count) of the layout; `element` is the index of the first inside its segment.
   struct Piece {
-    index_t first, element, segment_id, bucket, word, tail_code, tail_byte;  ///< positions in their arrays
+    index_t first, element, segment_id, group, word, tail_code, tail_byte;  ///< positions in their arrays
     std::int32_t count, whole;  ///< the first `whole` codes lie in whole blocks, the others in the tail
   };
   /// The codes of one segment behind its last whole block.
@@ -21,16 +21,16 @@ struct CodePieces {
     index_t code, count, byte;
   };
 
-  /// `bucket_length`: a power of two of at least 64; 0: every segment is a bucket. `code_bits`: 1 .. 9.
-  CodePieces(const Layout& layout, index_t bucket_length, int code_bits);
+  /// `group_length`: a power of two of at least 64; 0: every segment is a group. `code_bits`: 1 .. 9.
+  CodePieces(const Layout& layout, index_t group_length, int code_bits);
   /// Turns the pieces of one segment into those of its first `elements` elements.
   void resize(const Exec& exec, index_t elements);
 
   index_t piece_bytes() const;  ///< scratch memory
 
-  index_t length;  ///< of a bucket; 0: every segment is a bucket
+  index_t length;  ///< of a group; 0: every segment is a group
   int bits;
-  index_t buckets = 0, words = 0, tail_bytes = 0;
+  index_t groups = 0, words = 0, tail_bytes = 0;
   index_t tail_room = 0;  ///< upper bound of the codes in all tails, also after resize()
   Vector<Piece> pieces;
   Vector<Tail> tails;

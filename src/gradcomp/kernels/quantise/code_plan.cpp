@@ -2,9 +2,9 @@
 
 namespace gradcomp::kernels {
 
-CodePlan::CodePlan(const Layout& layout, index_t bucket_length, int code_bits, int scale_words)
-    : CodePieces(layout, bucket_length, code_bits),
-      words_per_bucket(scale_words),
+CodePlan::CodePlan(const Layout& layout, index_t group_length, int code_bits, int scale_words)
+    : CodePieces(layout, group_length, code_bits),
+      words_per_group(scale_words),
       tail_codes("gradcomp::kernels::tail_codes", static_cast<std::size_t>(tail_room)) {}
 
 index_t CodePlan::scratch_bytes() const { return piece_bytes() + static_cast<index_t>(2 * tail_codes.size()); }

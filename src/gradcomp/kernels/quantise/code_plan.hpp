@@ -1,7 +1,7 @@
 #pragma once
 // Encodes a layout element by element with a codec (codecs.hpp) into the sections of a payload, and decodes them.
 //
-// Sections: the scales (Codec::words f32 for each bucket), then the codes as in code_pieces.hpp. Bytes: 1 read of a
+// Sections: the scales (Codec::words f32 for each group), then the codes as in code_pieces.hpp. Bytes: 1 read of a
 // (and 1 write with a residual), bits / 32 writes.
 #include "gradcomp/kernels/lanes/add_count.hpp"
 #include "gradcomp/kernels/quantise/code_pieces.hpp"
@@ -10,16 +10,16 @@
 
 namespace gradcomp::kernels {
 
-/// The pieces of a layout for codes of up to 9 bits with `words_per_bucket` f32 for each group. Made once, in prepare().
+/// The pieces of a layout for codes of up to 9 bits with `words_per_group` f32 for each group. Made once, in prepare().
 struct CodePlan : CodePieces {
   /// `length` of groups as in GroupRanges; `code_bits` 1 .. 9.
   CodePlan(const Layout& layout, index_t length, int code_bits, int scale_words);
 
-  index_t scale_count() const { return words_per_bucket * buckets; }
+  index_t scale_count() const { return words_per_group * groups; }
   index_t bytes() const { return 4 * (scale_count() + words) + tail_bytes; }
   index_t scratch_bytes() const;
 
-  int words_per_bucket;
+  int words_per_group;
   Vector<std::uint16_t> tail_codes;  ///< codes behind whole blocks, before they are packed
 };
 
@@ -48,17 +48,17 @@ void encode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, co
         RowPacker packer{words + piece.word, bits};
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
-        for (index_t group = 0; group < piece.count; group += draw_elements) {
-          const index_t end = group + draw_elements < piece.count ? group + draw_elements : piece.count;
-          const index_t bucket = piece.bucket + (length > 0 ? group / length : 0);
-          const auto rule = codec.rule(own + bucket * Codec::words, scales + bucket * Codec::words);
-          if (form) accumulate_rows(warp, source, piece.first + group, end - group, bad, [](int, float, int) {});
+        for (index_t start = 0; start < piece.count; start += draw_elements) {
+          const index_t end = start + draw_elements < piece.count ? start + draw_elements : piece.count;
+          const index_t group = piece.group + (length > 0 ? start / length : 0);
+          const auto rule = codec.rule(own + group * Codec::words, scales + group * Codec::words);
+          if (form) accumulate_rows(warp, source, piece.first + start, end - start, bad, [](int, float, int) {});
           Lanes<std::uint32_t> code[draw_rows];
-          dither_group(warp, source.accumulated() + piece.first + group, end - group, rule, key, piece.element + group,
+          dither_group(warp, source.accumulated() + piece.first + start, end - start, rule, key, piece.element + start,
                        code);
-          report_group(warp, source, piece.first + group, end - group, rule, code);
+          report_group(warp, source, piece.first + start, end - start, rule, code);
           for (int row = 0; row < draw_rows; ++row) {
-            const index_t e = group + row * warp_lanes;
+            const index_t e = start + row * warp_lanes;
             if (e < piece.whole) {
               packer.push(warp, code[row]);
             } else {
@@ -94,15 +94,15 @@ void decode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, co
         RowUnpacker unpacker{words + piece.word, bits};
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
-        for (index_t group = 0; group < piece.count; group += draw_elements) {
-          const index_t end = group + draw_elements < piece.count ? group + draw_elements : piece.count;
-          const float* const scale = scales + (piece.bucket + (length > 0 ? group / length : 0)) * Codec::words;
+        for (index_t start = 0; start < piece.count; start += draw_elements) {
+          const index_t end = start + draw_elements < piece.count ? start + draw_elements : piece.count;
+          const float* const scale = scales + (piece.group + (length > 0 ? start / length : 0)) * Codec::words;
           const auto rule = codec.rule(scale, scale);
           const bool good = codec.good(scale);
           warp.each([&](int l) { bad[l] += good ? 0 : 1; });
-          index_t e = group;
-          if (group + draw_elements <= piece.whole) {
-            float* const target = out.data() + piece.first + group;
+          index_t e = start;
+          if (start + draw_elements <= piece.whole) {
+            float* const target = out.data() + piece.first + start;
             unpack_rows(warp, unpacker, [&](int l, std::uint32_t code, int row) {
               bad[l] += codec.valid(code) ? 0 : 1;
               target[row * warp_lanes + l] += weight * rule.value(code);

@@ -12,14 +12,14 @@ void encode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& co
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const CodePlan::Piece piece = pieces(p);
         const Array4 key = stream_key(stream.seed, piece.segment_id, stream.step, stream.rank);
-        for (index_t group = 0; group < piece.count; group += draw_elements) {
-          const index_t end = group + draw_elements < piece.count ? group + draw_elements : piece.count;
-          const index_t bucket = piece.bucket + (length > 0 ? group / length : 0);
-          const auto rule = codec.rule(own + bucket, sent + bucket, shared[bucket]);
+        for (index_t start = 0; start < piece.count; start += draw_elements) {
+          const index_t end = start + draw_elements < piece.count ? start + draw_elements : piece.count;
+          const index_t group = piece.group + (length > 0 ? start / length : 0);
+          const auto rule = codec.rule(own + group, sent + group, shared[group]);
           Lanes<std::uint32_t> code[draw_rows];
-          dither_group(warp, source.accumulated() + piece.first + group, end - group, rule, key, piece.element + group,
+          dither_group(warp, source.accumulated() + piece.first + start, end - start, rule, key, piece.element + start,
                        code);
-          report_group(warp, source, piece.first + group, end - group, rule, code);
+          report_group(warp, source, piece.first + start, end - start, rule, code);
           Lanes<std::int8_t> level[draw_rows];
           for (int row = 0; row < draw_rows; ++row) {
             warp.each([&](int l) {
@@ -28,7 +28,7 @@ void encode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& co
               level[row][l] = static_cast<std::int8_t>((c & 1u) != 0 ? -size : size);
             });
           }
-          store_rows(warp, codes.data() + piece.first + group, end - group, level);
+          store_rows(warp, codes.data() + piece.first + start, end - start, level);
         }
       });
 }
@@ -43,16 +43,16 @@ void decode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& co
       "gradcomp::kernels::decode_levels", exec, static_cast<index_t>(pieces.size()), gate,
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const CodePlan::Piece piece = pieces(p);
-        for (index_t group = 0; group < piece.count; group += draw_elements) {
-          const index_t end = group + draw_elements < piece.count ? group + draw_elements : piece.count;
-          const float step = scale[piece.bucket + (length > 0 ? group / length : 0)] / s;
-          float* const target = out.data() + piece.first + group;
-          const std::int8_t* const level = levels.data() + piece.first + group;
+        for (index_t start = 0; start < piece.count; start += draw_elements) {
+          const index_t end = start + draw_elements < piece.count ? start + draw_elements : piece.count;
+          const float step = scale[piece.group + (length > 0 ? start / length : 0)] / s;
+          float* const target = out.data() + piece.first + start;
+          const std::int8_t* const level = levels.data() + piece.first + start;
           if (add) {
-            each_element(warp, end - group,
+            each_element(warp, end - start,
                          [&](int, index_t e) { target[e] += weight * static_cast<float>(level[e]) * step; });
           } else {
-            each_element(warp, end - group,
+            each_element(warp, end - start,
                          [&](int, index_t e) { target[e] = weight * static_cast<float>(level[e]) * step; });
           }
         }

@@ -13,7 +13,7 @@ int QuantiseSpec::bits() const {
 
 QuantisePlan::QuantisePlan(const Layout& layout, const QuantiseSpec& spec)
     : m_spec(spec),
-      m_cut(layout, spec.bucket, spec.bits()),
+      m_cut(layout, spec.group, spec.bits()),
       m_tail_codes("gradcomp::kernels::quantise_tail_codes", static_cast<std::size_t>(m_cut.tail_room)) {}
 
 index_t QuantisePlan::scratch_bytes() const { return m_cut.piece_bytes() + static_cast<index_t>(m_tail_codes.size()); }
@@ -21,8 +21,8 @@ index_t QuantisePlan::scratch_bytes() const { return m_cut.piece_bytes() + stati
 void QuantisePlan::encode(const Exec& exec, const Source& source, const QuantiseStream& stream, float shrink,
                           const Tally& found, std::byte* out) const {
   auto* const norms = reinterpret_cast<float*>(out);
-  auto* const words = reinterpret_cast<std::uint32_t*>(out + 4 * m_cut.buckets);
-  auto* const tail_bytes = reinterpret_cast<std::uint8_t*>(out + 4 * (m_cut.buckets + m_cut.words));
+  auto* const words = reinterpret_cast<std::uint32_t*>(out + 4 * m_cut.groups);
+  auto* const tail_bytes = reinterpret_cast<std::uint8_t*>(out + 4 * (m_cut.groups + m_cut.words));
   const auto pieces = m_cut.pieces;
   const auto tail_codes = m_tail_codes;
   const auto non_finite = found.count();
@@ -33,29 +33,29 @@ void QuantisePlan::encode(const Exec& exec, const Source& source, const Quantise
       KOKKOS_LAMBDA(const Warp& warp, index_t p) {
         const CodePieces::Piece piece = pieces(p);
         const Array4 key = stream_key(stream.seed, piece.segment_id, stream.step, stream.rank);
-        const index_t unit = spec.bucket > draw_elements ? spec.bucket : draw_elements;
+        const index_t unit = spec.group > draw_elements ? spec.group : draw_elements;
         RowPacker packer{words + piece.word, bits};
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
         for (index_t at = 0; at < piece.count; at += unit) {
           const index_t end = at + unit < piece.count ? at + unit : piece.count;
-          RowSteps steps(spec.bucket);
-          for (index_t b = at, i = 0; b < end; b += spec.bucket, ++i) {
-            const index_t size = b + spec.bucket < end ? spec.bucket : end - b;
-            const float norm = bucket_norm(warp, source, piece.first + b, size, spec.max_norm, bad);
+          RowSteps steps(spec.group);
+          for (index_t b = at, i = 0; b < end; b += spec.group, ++i) {
+            const index_t size = b + spec.group < end ? spec.group : end - b;
+            const float norm = group_norm(warp, source, piece.first + b, size, spec.max_norm, bad);
             const float sent = norm * shrink;
             steps.set(static_cast<int>(i), norm / static_cast<float>(spec.levels));
             steps.step[i] = sent / static_cast<float>(spec.levels);
-            warp.once([&] { norms[piece.bucket + b / spec.bucket] = sent; });
+            warp.once([&] { norms[piece.group + b / spec.group] = sent; });
           }
-          for (index_t group = at; group < end; group += draw_elements) {
+          for (index_t start = at; start < end; start += draw_elements) {
             Lanes<std::uint32_t> code[draw_rows];
-            const index_t size = group + draw_elements < end ? draw_elements : end - group;
-            round_group(warp, source.accumulated() + piece.first + group, size, steps, spec.levels, key,
-                        piece.element + group, code);
-            leave_group(warp, source, piece.first + group, size, steps, code);
+            const index_t size = start + draw_elements < end ? draw_elements : end - start;
+            round_group(warp, source.accumulated() + piece.first + start, size, steps, spec.levels, key,
+                        piece.element + start, code);
+            leave_group(warp, source, piece.first + start, size, steps, code);
             for (int row = 0; row < draw_rows; ++row) {
-              const index_t e = group + row * warp_lanes;
+              const index_t e = start + row * warp_lanes;
               if (e < piece.whole) {
                 packer.push(warp, code[row]);
               } else {
@@ -75,8 +75,8 @@ void QuantisePlan::encode(const Exec& exec, const Source& source, const Quantise
 void QuantisePlan::decode_add(const Exec& exec, const std::byte* in, float weight, const Gate& gate, const Tally& found,
                               const Span<float>& out) const {
   const auto* const norms = reinterpret_cast<const float*>(in);
-  const auto* const words = reinterpret_cast<const std::uint32_t*>(in + 4 * m_cut.buckets);
-  const auto* const tail_bytes = reinterpret_cast<const std::uint8_t*>(in + 4 * (m_cut.buckets + m_cut.words));
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(in + 4 * m_cut.groups);
+  const auto* const tail_bytes = reinterpret_cast<const std::uint8_t*>(in + 4 * (m_cut.groups + m_cut.words));
   const auto pieces = m_cut.pieces;
   const auto bad_codes = found.count();
   const auto spec = m_spec;
@@ -89,9 +89,9 @@ void QuantisePlan::decode_add(const Exec& exec, const std::byte* in, float weigh
         RowUnpacker unpacker{words + piece.word, bits};
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
-        for (index_t b = 0; b < piece.count; b += spec.bucket) {
-          const index_t end = b + spec.bucket < piece.count ? b + spec.bucket : piece.count;
-          const float norm = norms[piece.bucket + b / spec.bucket];
+        for (index_t b = 0; b < piece.count; b += spec.group) {
+          const index_t end = b + spec.group < piece.count ? b + spec.group : piece.count;
+          const float norm = norms[piece.group + b / spec.group];
           const bool good = norm >= 0 && norm <= largest_norm;
           const float step = norm / static_cast<float>(spec.levels);
           warp.each([&](int l) { bad[l] += good ? 0 : 1; });

@@ -1,6 +1,6 @@
 #pragma once
 // Rounds a gradient stochastically to few levels per element and packs them (QSGD: Alistarh et al., NeurIPS 2017,
-// section 3.1), and decodes them. Per bucket of a segment: norm v, step v / s, code of round(|a| / step) in 0..s and of
+// section 3.1), and decodes them. Per group of a segment: norm v, step v / s, code of round(|a| / step) in 0..s and of
 // the sign. Unbiased.
 //
 // Bytes: 2 reads of a, the second from cache (and 1 write with a residual). Random numbers take about 2.5 integer
@@ -14,14 +14,14 @@ namespace gradcomp::kernels {
 
 struct QuantiseSpec {
   int levels = 7;         ///< s, 1..127; codes are 0..2s: 0 = zero, 2q = +q, 2q - 1 = -q
-  index_t bucket = 512;   ///< elements that share a norm; a power of two, 64 at least
+  index_t group = 512;   ///< elements that share a norm; a power of two, 64 at least
   bool max_norm = false;  ///< v = max|a| instead of the l2 norm
 
   /// ceil(log2(2s + 1))
   int bits() const;
 };
 
-/// Smallest norm of a bucket that is not all zeros: steps are then normal numbers and have finite inverses. A norm
+/// Smallest norm of a group that is not all zeros: steps are then normal numbers and have finite inverses. A norm
 /// above max|a| keeps the rounding unbiased; it only adds variance.
 inline constexpr float smallest_norm = 0x1p-90f;
 /// Largest norm, so that levels x step does not overflow. It costs a bias of 1e-6 for norms above 3.4e38.
@@ -41,9 +41,9 @@ class QuantisePlan {
   /// Turns the plan of one segment into that of its first `count` elements.
   void resize(const Exec& exec, index_t count) { m_cut.resize(exec, count); }
 
-  index_t norm_count() const { return m_cut.buckets; }
+  index_t norm_count() const { return m_cut.groups; }
   /// 4 per norm + ceil(n bits / 8), summed over segments.
-  index_t bytes() const { return 4 * m_cut.buckets + 4 * m_cut.words + m_cut.tail_bytes; }
+  index_t bytes() const { return 4 * m_cut.groups + 4 * m_cut.words + m_cut.tail_bytes; }
   index_t scratch_bytes() const;
 
   /// The first pass of a step: forms a, writes bytes() bytes to `out` (aligned to 4) and leaves a - decoded in the

@@ -1,5 +1,5 @@
 #pragma once
-// The steps of kernels/quantise/quantise.cpp on one warp: the norm of a bucket (a group of the quantiser), the rounding
+// The steps of kernels/quantise/quantise.cpp on one warp: the norm of a group, the rounding
 // of 256 elements, and the update of the memory.
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
@@ -9,21 +9,21 @@ namespace gradcomp::kernels {
 
 inline constexpr int draw_rows = 8;                               ///< one draw (128 bits) serves 8 rows, 16 bits each
 inline constexpr index_t draw_elements = draw_rows * warp_lanes;  ///< 256
-inline constexpr index_t smallest_bucket = 64;
+inline constexpr index_t smallest_group = 64;
 
-/// The steps of the rows of 256 elements: one for all rows, or one per bucket if buckets are smaller.
+/// The steps of the rows of 256 elements: one for all rows, or one per group if groups are smaller.
 struct RowSteps {
-  float step[draw_elements / smallest_bucket];
-  float scale[draw_elements / smallest_bucket];  ///< 2^16 / step, or 0 for a bucket of zeros
-  int shift;                                     ///< row >> shift is the bucket of a row
+  float step[draw_elements / smallest_group];
+  float scale[draw_elements / smallest_group];  ///< 2^16 / step, or 0 for a group of zeros
+  int shift;                                     ///< row >> shift is the group of a row
 
-  KOKKOS_FORCEINLINE_FUNCTION explicit RowSteps(index_t bucket)
-      : shift(bucket >= draw_elements       ? 3
-              : bucket == draw_elements / 2 ? 2
+  KOKKOS_FORCEINLINE_FUNCTION explicit RowSteps(index_t group)
+      : shift(group >= draw_elements       ? 3
+              : group == draw_elements / 2 ? 2
                                             : 1) {}
-  KOKKOS_FORCEINLINE_FUNCTION void set(int bucket, float value) {
-    step[bucket] = value;
-    scale[bucket] = value > 0 ? 0x1p16f / value : 0.0f;
+  KOKKOS_FORCEINLINE_FUNCTION void set(int group, float value) {
+    step[group] = value;
+    scale[group] = value > 0 ? 0x1p16f / value : 0.0f;
   }
 };
 
@@ -49,7 +49,7 @@ KOKKOS_FORCEINLINE_FUNCTION float l2_norm(const Warp& warp, const float* a, inde
 
 /// The first pass over elements [i, i + size). Returns their norm, within [smallest_norm, largest_norm], or 0 if all
 /// are zero.
-KOKKOS_FORCEINLINE_FUNCTION float bucket_norm(const Warp& warp, const Source& source, index_t i, index_t size,
+KOKKOS_FORCEINLINE_FUNCTION float group_norm(const Warp& warp, const Source& source, index_t i, index_t size,
                                               bool max_norm, Lanes<std::int32_t>& bad) {
   Lanes<float> squares;
   Lanes<std::int32_t> most;
@@ -74,7 +74,7 @@ KOKKOS_FORCEINLINE_FUNCTION float decoded_value(std::uint32_t code, float step) 
   return static_cast<float>((code & 1u) != 0 ? -level : level) * step;
 }
 
-/// |a| / step in units of 2^-16, limited to level s: `scale` = 2^16 / step, `most` = 2^16 s. If the product is NaN, the
+/// |a| / step in units of 2^-16, limited to level s: `scale` = 2^16 / step, `limit` = 2^16 s. If the product is NaN, the
 /// result is `limit`.
 KOKKOS_FORCEINLINE_FUNCTION float scaled_magnitude(float a, float scale, float limit) {
   const float x = Kokkos::bit_cast<float>(magnitude(a)) * scale;

@@ -12,21 +12,21 @@
 namespace gradcomp::kernels {
 namespace {
 
-std::vector<RotatedBucket> buckets_of(const Layout& layout, index_t length) {
+std::vector<RotatedGroup> groups_of(const Layout& layout, index_t length) {
   require(length >= warp_lanes && length <= 8192 && std::has_single_bit(static_cast<std::uint64_t>(length)),
           "rotation of groups of {} elements; allowed: powers of two from 32 to 8192", length);
-  std::vector<RotatedBucket> buckets;
+  std::vector<RotatedGroup> groups;
   index_t work = 0;
   for (const auto& segment : layout.segments) {
     for (index_t at = 0; at < segment.count; at += length) {
       const index_t count = std::min(length, segment.count - at);
       const auto padded = static_cast<index_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<index_t>(count, 32))));
-      buckets.push_back({segment.offset + at, work, at, segment.id, static_cast<std::int32_t>(count),
+      groups.push_back({segment.offset + at, work, at, segment.id, static_cast<std::int32_t>(count),
                          static_cast<std::int32_t>(padded)});
       work += padded;
     }
   }
-  return buckets;
+  return groups;
 }
 
 /// The signs of a row of a group: bit l negates element l of the row. One draw serves four rows, in order.
@@ -56,40 +56,40 @@ KOKKOS_FORCEINLINE_FUNCTION float flipped(float x, std::uint32_t signs, int bit)
 /// Runs f(at, i, active) for the rows of a group that have elements: `at` and `i` are the index of the first element of
 /// the row in the group and in the layout.
 template <class F>
-KOKKOS_FORCEINLINE_FUNCTION void for_rows(const RotatedBucket& bucket, const F& f) {
-  for (std::int32_t at = 0; at < bucket.count; at += warp_lanes) {
-    f(index_t{at}, bucket.first + at, bucket.count - at < warp_lanes ? bucket.count - at : warp_lanes);
+KOKKOS_FORCEINLINE_FUNCTION void for_rows(const RotatedGroup& group, const F& f) {
+  for (std::int32_t at = 0; at < group.count; at += warp_lanes) {
+    f(index_t{at}, group.first + at, group.count - at < warp_lanes ? group.count - at : warp_lanes);
   }
 }
 
 }  // namespace
 
 index_t padded_count(const Layout& layout, index_t length) {
-  const auto buckets = buckets_of(layout, length);
-  return buckets.empty() ? 0 : buckets.back().work + buckets.back().padded;
+  const auto groups = groups_of(layout, length);
+  return groups.empty() ? 0 : groups.back().work + groups.back().padded;
 }
 
 Rotation::Rotation(const Layout& layout, index_t length)
-    : m_buckets(upload("gradcomp::kernels::rotated_buckets", buckets_of(layout, length))),
-      m_stats("gradcomp::kernels::rotated_stats", m_buckets.size()),
+    : m_groups(upload("gradcomp::kernels::rotated_groups", groups_of(layout, length))),
+      m_stats("gradcomp::kernels::rotated_stats", m_groups.size()),
       m_work("gradcomp::kernels::rotated", static_cast<std::size_t>(padded_count(layout, length))) {}
 
 index_t Rotation::bytes() const {
-  return static_cast<index_t>(m_buckets.size() * (sizeof(RotatedBucket) + sizeof(RotatedStats)) + 4 * m_work.size());
+  return static_cast<index_t>(m_groups.size() * (sizeof(RotatedGroup) + sizeof(RotatedStats)) + 4 * m_work.size());
 }
 
 void Rotation::rotate(const Exec& exec, const Source& source, std::uint64_t seed, std::int64_t step,
                       const Tally& found) const {
-  const auto buckets = m_buckets;
+  const auto groups = m_groups;
   const auto stats = m_stats;
   const auto work = m_work;
   const auto non_finite = found.count();
   for_warps(
-      "gradcomp::kernels::rotate", exec, static_cast<index_t>(buckets.size()),
+      "gradcomp::kernels::rotate", exec, static_cast<index_t>(groups.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t b) {
-        const RotatedBucket bucket = buckets(b);
-        float* const y = work.data() + bucket.work;
-        const RowSigns signs{stream_key(seed, bucket.segment_id, step, every_rank), bucket.element};
+        const RotatedGroup group = groups(b);
+        float* const y = work.data() + group.work;
+        const RowSigns signs{stream_key(seed, group.segment_id, step, every_rank), group.element};
         Lanes<float> a, most, sum, squares;
         Lanes<std::int32_t> bad;
         warp.each([&](int l) {
@@ -97,10 +97,10 @@ void Rotation::rotate(const Exec& exec, const Source& source, std::uint64_t seed
           bad[l] = 0;
         });
         Array4 draw;
-        for (index_t row = 0; row < bucket.padded / warp_lanes; ++row) {
-          const index_t at = row * warp_lanes, left = bucket.count - at;
+        for (index_t row = 0; row < group.padded / warp_lanes; ++row) {
+          const index_t at = row * warp_lanes, left = group.count - at;
           if (left > 0) {
-            accumulate_row(warp, source, bucket.first + at, static_cast<int>(left < warp_lanes ? left : warp_lanes), a,
+            accumulate_row(warp, source, group.first + at, static_cast<int>(left < warp_lanes ? left : warp_lanes), a,
                            bad);
           } else {
             warp.each([&](int l) { a[l] = 0; });
@@ -113,12 +113,12 @@ void Rotation::rotate(const Exec& exec, const Source& source, std::uint64_t seed
           });
         }
         const float largest = warp.max(most), factor = normaliser(largest);
-        for (index_t at = 0; at < bucket.padded; at += warp_lanes) {
+        for (index_t at = 0; at < group.padded; at += warp_lanes) {
           warp.each([&](int l) { y[at + l] *= factor; });
         }
-        walsh_hadamard(warp, y, bucket.padded);
+        walsh_hadamard(warp, y, group.padded);
         warp.each([&](int l) { most[l] = 0; });
-        for (index_t at = 0; at < bucket.padded; at += warp_lanes) {
+        for (index_t at = 0; at < group.padded; at += warp_lanes) {
           warp.each([&](int l) {
             const float v = y[at + l], size = v < 0 ? -v : v;
             most[l] = size > most[l] ? size : most[l];
@@ -127,7 +127,7 @@ void Rotation::rotate(const Exec& exec, const Source& source, std::uint64_t seed
           });
         }
         const RotatedStats all{largest, warp.max(most), warp.sum(sum), warp.sum(squares),
-                               1 / (static_cast<double>(factor) * Kokkos::sqrt(static_cast<double>(bucket.padded)))};
+                               1 / (static_cast<double>(factor) * Kokkos::sqrt(static_cast<double>(group.padded)))};
         const std::int32_t wrong = warp.sum(bad);
         warp.once([&] {
           stats(b) = all;
@@ -137,17 +137,17 @@ void Rotation::rotate(const Exec& exec, const Source& source, std::uint64_t seed
 }
 
 void Rotation::rotate_back(const Exec& exec, std::uint64_t seed, std::int64_t step) const {
-  const auto buckets = m_buckets;
+  const auto groups = m_groups;
   const auto work = m_work;
   for_warps(
-      "gradcomp::kernels::rotate_back", exec, static_cast<index_t>(buckets.size()),
+      "gradcomp::kernels::rotate_back", exec, static_cast<index_t>(groups.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t b) {
-        const RotatedBucket bucket = buckets(b);
-        float* const y = work.data() + bucket.work;
-        const RowSigns signs{stream_key(seed, bucket.segment_id, step, every_rank), bucket.element};
-        walsh_hadamard(warp, y, bucket.padded);
+        const RotatedGroup group = groups(b);
+        float* const y = work.data() + group.work;
+        const RowSigns signs{stream_key(seed, group.segment_id, step, every_rank), group.element};
+        walsh_hadamard(warp, y, group.padded);
         Array4 draw;
-        for (index_t row = 0; row < bucket.padded / warp_lanes; ++row) {
+        for (index_t row = 0; row < group.padded / warp_lanes; ++row) {
           const std::uint32_t word = signs(row, draw);
           warp.each([&](int l) { y[row * warp_lanes + l] = flipped(y[row * warp_lanes + l], word, l); });
         }
@@ -156,17 +156,17 @@ void Rotation::rotate_back(const Exec& exec, std::uint64_t seed, std::int64_t st
 
 void Rotation::report(const Exec& exec, const Source& source, const float* scales, const Gate& gate) const {
   if (!source.has_memory()) return;
-  const auto buckets = m_buckets;
+  const auto groups = m_groups;
   const auto work = m_work;
   for_warps(
-      "gradcomp::kernels::report_rotated", exec, static_cast<index_t>(buckets.size()), gate,
+      "gradcomp::kernels::report_rotated", exec, static_cast<index_t>(groups.size()), gate,
       KOKKOS_LAMBDA(const Warp& warp, index_t b) {
-        const RotatedBucket bucket = buckets(b);
+        const RotatedGroup group = groups(b);
         const float scale = scales[b];
-        for_rows(bucket, [&](index_t at, index_t i, int active) {
+        for_rows(group, [&](index_t at, index_t i, int active) {
           Lanes<float> a, value;
           load_row(warp, source.accumulated() + i, active, a);
-          load_row(warp, work.data() + bucket.work + at, active, value);
+          load_row(warp, work.data() + group.work + at, active, value);
           warp.each([&](int l) { value[l] = decoded(value[l], scale); });
           sent_row(warp, source, i, active, a, value);
         });
@@ -175,17 +175,17 @@ void Rotation::report(const Exec& exec, const Source& source, const float* scale
 
 void Rotation::add(const Exec& exec, const float* scales, float weight, const Gate& gate,
                    const Span<float>& out) const {
-  const auto buckets = m_buckets;
+  const auto groups = m_groups;
   const auto work = m_work;
   for_warps(
-      "gradcomp::kernels::add_rotated", exec, static_cast<index_t>(buckets.size()), gate,
+      "gradcomp::kernels::add_rotated", exec, static_cast<index_t>(groups.size()), gate,
       KOKKOS_LAMBDA(const Warp& warp, index_t b) {
-        const RotatedBucket bucket = buckets(b);
+        const RotatedGroup group = groups(b);
         const float scale = scales[b];
-        for_rows(bucket, [&](index_t at, index_t i, int active) {
+        for_rows(group, [&](index_t at, index_t i, int active) {
           Lanes<float> sum, value;
           load_row(warp, out.data() + i, active, sum);
-          load_row(warp, work.data() + bucket.work + at, active, value);
+          load_row(warp, work.data() + group.work + at, active, value);
           warp.each([&](int l) { sum[l] += weight * decoded(value[l], scale); });
           store_row(warp, out.data() + i, active, sum);
         });

@@ -1,5 +1,5 @@
 #pragma once
-// Randomised Hadamard transform of the groups of a layout (RotatedBucket): y = H D a / sqrt(P), where D are random
+// Randomised Hadamard transform of the groups of a layout (RotatedGroup): y = H D a / sqrt(P), where D are random
 // signs that all ranks share and H is the Walsh-Hadamard matrix of +-1. The transform is orthonormal. It spreads every
 // element over its whole group, so that y is close to normally distributed for any a (Ailon & Chazelle, STOC 2006;
 // DRIVE and THC use it in this way).
@@ -61,7 +61,7 @@ KOKKOS_INLINE_FUNCTION void walsh_hadamard(const Warp& warp, float* x, index_t c
 }
 
 /// One group: `count` elements of the layout from `first` on, and `padded` elements of the work array from `work` on.
-struct RotatedBucket {
+struct RotatedGroup {
   index_t first, work, element, segment_id;  ///< element: index of the first element in its segment
   std::int32_t count, padded;
 };
@@ -103,13 +103,13 @@ class Rotation {
     return value < -0x1p127f ? -0x1p127f : value > 0x1p127f ? 0x1p127f : value;
   }
 
-  const Vector<RotatedBucket>& buckets() const { return m_buckets; }
+  const Vector<RotatedGroup>& groups() const { return m_groups; }
   const Vector<RotatedStats>& stats() const { return m_stats; }
   const Vector<float>& work() const { return m_work; }
   index_t bytes() const;
 
  private:
-  Vector<RotatedBucket> m_buckets;
+  Vector<RotatedGroup> m_groups;
   Vector<RotatedStats> m_stats;
   Vector<float> m_work;  ///< [padded_count]
 };

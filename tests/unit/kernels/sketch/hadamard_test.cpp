@@ -119,15 +119,15 @@ TEST(Rotation, ComesBackFromEverySizeAndMagnitude) {
       rotation.rotate_back(exec, 1, 2);
       std::vector<float> scales;
       const auto stats = to_host(rotation.stats());
-      const auto buckets = to_host(rotation.buckets());
+      const auto groups = to_host(rotation.groups());
       for (std::size_t b = 0; b < stats.size(); ++b)
-        scales.push_back(static_cast<float>(stats[b].unit / std::sqrt(static_cast<double>(buckets[b].padded))));
+        scales.push_back(static_cast<float>(stats[b].unit / std::sqrt(static_cast<double>(groups[b].padded))));
       rotation.add(exec, to_device(scales).data(), 1, Gate(), out);
       exec.fence();
       const Floats back = to_host(out);
-      for (std::size_t b = 0; b < buckets.size(); ++b) {
-        for (std::size_t i = 0; i < static_cast<std::size_t>(buckets[b].count); ++i) {
-          const auto at = static_cast<std::size_t>(buckets[b].first) + i;
+      for (std::size_t b = 0; b < groups.size(); ++b) {
+        for (std::size_t i = 0; i < static_cast<std::size_t>(groups[b].count); ++i) {
+          const auto at = static_cast<std::size_t>(groups[b].first) + i;
           // the scale of denormals is one, of few bits
           const double tolerance = input[0] == 'd' ? 0.3 : 2e-6;
           ASSERT_NEAR(back[at], a[at], tolerance * stats[b].largest) << input << " " << n << " element " << at;

@@ -10,7 +10,7 @@ SummedState::SummedState(const Layout& bucket, index_t length, int field_bits)
     : State(bucket),
       plan(bucket, length, 8, 1),
       ranges(bucket, length),
-      own("gradcomp::compressors::levels::own", static_cast<std::size_t>(plan.buckets)),
+      own("gradcomp::compressors::levels::own", static_cast<std::size_t>(plan.groups)),
       offered("gradcomp::compressors::levels::offered", own.size()),
       shared("gradcomp::compressors::levels::shared", own.size()),
       sent("gradcomp::compressors::levels::sent", own.size()),
@@ -36,7 +36,7 @@ void offer_scales(const Exec& exec, SummedState& state, Message& message) {
   message.kind = MessageKind::summable;
   message.dtype = DType::f32;
   message.op = ReduceOp::max;
-  message.count = state.plan.buckets;
+  message.count = state.plan.groups;
   message.data = state.offered.data();
   message.result = state.shared.data();
 }
@@ -46,7 +46,7 @@ void check_shared(const Exec& exec, SummedState& state) {
   const auto skip = state.skip.count();
   state.skip.clear(exec);
   Kokkos::parallel_for(
-      "gradcomp::compressors::check_shared", IndexRange(exec, 0, state.plan.buckets), KOKKOS_LAMBDA(const index_t b) {
+      "gradcomp::compressors::check_shared", IndexRange(exec, 0, state.plan.groups), KOKKOS_LAMBDA(const index_t b) {
         if (!kernels::is_norm(shared(b))) Kokkos::atomic_add(&skip(0), index_t{1});
       });
 }
@@ -65,7 +65,7 @@ void send_levels(const Exec& exec, SummedState& state, const Source& source, con
   const auto shared = state.shared, sent = state.sent;
   const double factor = state.factor;
   Kokkos::parallel_for(
-      "gradcomp::compressors::send_levels", IndexRange(exec, 0, state.plan.buckets),
+      "gradcomp::compressors::send_levels", IndexRange(exec, 0, state.plan.groups),
       KOKKOS_LAMBDA(const index_t b) { sent(b) = static_cast<float>(factor * static_cast<double>(shared(b))); });
   const kernels::QuantiseStream stream{context.seed, context.step, static_cast<std::uint32_t>(context.rank)};
   if (bytes) {

@@ -20,7 +20,7 @@ struct Base3State final : DenseState {
         plan(bucket, 0, 8, 1),
         ranges(bucket, 0),
         base3(bucket),
-        own("gradcomp::compressors::base3::own", static_cast<std::size_t>(plan.buckets)),
+        own("gradcomp::compressors::base3::own", static_cast<std::size_t>(plan.groups)),
         codes("gradcomp::compressors::base3::codes", static_cast<std::size_t>(bucket.count())) {
     for (const auto& segment : bucket.segments) kept.push_back(segment.count);
     target.assign(kept.size(), 0);
@@ -63,13 +63,13 @@ class Base3Ternary final : public DenseBytesOf<Base3State> {
     kernels::encode_levels(exec, own.plan, kernels::LinearCodec{1}, source, stream, scales, scales, scales,
                            own.non_finite.if_zero(), Span<std::int8_t>(own.codes));
     own.base3.pack(exec, Span<const std::int8_t>(own.codes),
-                   reinterpret_cast<std::uint8_t*>(scales + own.plan.buckets));
+                   reinterpret_cast<std::uint8_t*>(scales + own.plan.groups));
   }
 
   void decode(const Exec& exec, const std::byte* sections, float weight, Base3State& own, const Gate& gate,
               const Span<float>& out) const override {
     const auto* const scales = reinterpret_cast<const float*>(sections);
-    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(scales + own.plan.buckets);
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(scales + own.plan.groups);
     own.base3.unpack_add(exec, bytes, scales, weight, gate, own.wrong, out);
   }
 
