@@ -61,12 +61,12 @@ def bad(program, folder):
         return head.replace(old, new.ljust(len(old))) + whole[128:]
 
     cases = {
-        b"": "no .npy file", b"\x93NUM": "no .npy file", b"PK" + whole: "no .npy file",
+        b"": "not a .npy file", b"\x93NUM": "not a .npy file", b"PK" + whole: "not a .npy file",
         whole[:9]: "ends inside its header", whole[:100]: "ends inside its header",
         whole[:-1]: "truncated", whole[:128]: "truncated", whole + b"\0": "expected 48",
         whole[:6] + b"\4" + whole[7:]: "version 4.0", whole[:7] + b"\1" + whole[8:]: "version 1.1",
         header(b"(3, 4)", b"(3, 5)"): "truncated", header(b"(3, 4)", b"(2, 4)"): "expected 32",
-        header(b"(3, 4)", b"(12)"): "no tuple", header(b"(3, 4)", b"(3,-4)"): "extent",
+        header(b"(3, 4)", b"(12)"): "not a tuple", header(b"(3, 4)", b"(3,-4)"): "extent",
         header(b"(3, 4)", b"3"): "expected (", header(b"(3, 4), }", b"(3, 4), } x"[:9]): None,
         header(b"(3, 4), }" + b" " * 15, b"(" + b"9" * 18 + b",9), }"): "truncated",
         header(b"(3, 4), }" + b" " * 15, b"(" + b"9" * 20 + b",), }"): "extent",

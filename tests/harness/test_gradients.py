@@ -250,7 +250,8 @@ def test_bad_archives_are_one_line(tmp_path):
         archive.writestr("readme.txt", "no array")
     for name, reason in (("int", "int.npz:numbers.npy' holds elements of type '<i8'"), ("nan", "nan.npz:bad' holds 1 values"),
                          ("empty", "holds no array"), ("flipped", "a.npy': "), ("cut", "as a .npz file: "),
-                         ("text", "as a .npz file: "), ("member", "readme.txt' is no .npy file"), ("missing", "No such file")):
+                         ("text", "as a .npz file: "), ("member", "readme.txt' is not a .npy file"),
+                         ("missing", "No such file")):
         done = run("gradcomp-evaluate", "--input", tmp_path / f"{name}.npz", "--methods", "fp32", "--output", tmp_path / "F.json")
         one_line("gradcomp-evaluate", done)
         assert reason in done.stderr and f"{name}.npz" in done.stderr and not (tmp_path / "F.json").exists(), done.stderr

@@ -28,7 +28,7 @@ TEST(Dataset, ErrorsListWhatIsAllowed) {
   }
   EXPECT_THAT(error_of("shapetex10:nois=1"), HasSubstr("noise, rotation, shift"));
   EXPECT_THAT(error_of("shapetex10:noise=2"), HasSubstr("[0, 1]"));
-  EXPECT_THAT(error_of("shapetex10:noise"), HasSubstr("no key=value"));
+  EXPECT_THAT(error_of("shapetex10:noise"), HasSubstr("not of the form key=value"));
   EXPECT_THAT(error_of("shapetex10:noise=0:noise=0"), HasSubstr("twice"));
   EXPECT_THAT(error_of("shapetex10:small=9:large=8"), HasSubstr("above large"));
   EXPECT_THAT(error_of("digits:/nowhere/d.gcds"), HasSubstr("/nowhere/d.gcds"));

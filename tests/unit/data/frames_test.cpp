@@ -79,7 +79,7 @@ TEST(Gcfs, ErrorsSayWhatIsWrong) {
   const auto error_with = [&](const std::function<void(Bytes&)>& change) {
     return error_of([&] { read_gcfs(dir.write("bad.gcfs", gcfs_file(change))); });
   };
-  EXPECT_THAT(error_with([](Bytes& b) { b[0] = 'X'; }), HasSubstr("no GCFS file"));
+  EXPECT_THAT(error_with([](Bytes& b) { b[0] = 'X'; }), HasSubstr("not a GCFS file"));
   EXPECT_THAT(error_with([](Bytes& b) { b[4] = 2; }), HasSubstr("version 2"));
   EXPECT_THAT(error_with([](Bytes& b) { b[16] = 0; }), HasSubstr("impossible extents"));
   EXPECT_THAT(error_with([](Bytes& b) { b[24] = 3; }), HasSubstr("sequence 0 has label 3"));

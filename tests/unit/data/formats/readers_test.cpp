@@ -185,7 +185,7 @@ TEST(Gcds, RefusesWhatIsWrong) {
     std::function<void(Bytes&)> change;
   };
   const std::vector<Case> cases = {
-      {"no GCDS file", [](Bytes& b) { b[0] = 'X'; }},
+      {"not a GCDS file", [](Bytes& b) { b[0] = 'X'; }},
       {"version 3", [](Bytes& b) { b[4] = 3; }},
       {"expected 86 (5 images of 10 bytes)", [](Bytes& b) { b[4] = 2; }},
       {"expected 81 (5 images of 9 bytes)", [](Bytes& b) { b.pop_back(); }},
