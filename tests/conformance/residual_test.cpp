@@ -1,4 +1,4 @@
-// What is not sent stays: memory and decoded value add up to the gradient with its feedback.
+// What is not sent stays in the memory: memory and decoded value add up to the gradient with its feedback.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,8 @@ namespace {
 
 using Values = std::vector<std::vector<float>>;
 
-/// memory + decoded == a: bitwise for sparsifiers that send the value itself; else to the rounding of a - decoded.
+/// Checks that memory + decoded == a: bit for bit for sparsifiers that send the values themselves, otherwise up to the
+/// rounding of a - decoded.
 void check_one_rank(const MethodSpec& method, const Layout& layout, const std::string& values) {
   auto workers = make_workers(method, layout, 1);
   const Info& info = method.compressor->info();
@@ -31,10 +32,11 @@ void check_one_rank(const MethodSpec& method, const Layout& layout, const std::s
   }
 }
 
-/// mean of memories + out == mean of a, since only the mean enters the model; and the replicas agree bit for bit.
+/// Checks that mean of memories + out == mean of a, since only the mean enters the model, and that the replicas agree
+/// bit for bit.
 void check_ranks(const MethodSpec& method, const Layout& layout, const std::string& values, int ranks) {
   auto workers = make_workers(method, layout, ranks);
-  // a 16-bit sum is rounded once more after the residuals were taken
+  // A 16-bit sum is rounded once more after the residuals were computed.
   const bool rounds = method.compressor->info().property == Info::Property::rounding;
   for (int step = 0; step < 2; ++step) {
     set_gradients(workers, values, 23 + static_cast<std::uint64_t>(step));
@@ -71,7 +73,7 @@ TEST_P(Conformance, ResidualIdentity) {
 }
 
 TEST_P(Conformance, RanksAgreeAndLoseNothing) {
-  if (method("none").compressor->info().reducer == "local") GTEST_SKIP() << "each rank keeps its own";
+  if (method("none").compressor->info().reducer == "local") GTEST_SKIP() << "each rank keeps its own gradient";
   if (!takes_residual()) GTEST_SKIP() << "refuses a residual";
   for (const int ranks : {2, 3}) {
     SCOPED_TRACE(ranks);
@@ -82,7 +84,7 @@ TEST_P(Conformance, RanksAgreeAndLoseNothing) {
   if (is_default()) check_ranks(method("residual"), large_layout().layout, "laplace", 2);
 }
 
-// what was sent over many steps, and what still waits, is what the gradients were: the sums telescope
+// What was sent in many steps, plus what is still in the memory, is the sum of all gradients.
 TEST_P(Conformance, ManyStepsLoseNothing) {
   if (!takes_residual()) GTEST_SKIP() << "refuses a residual";
   auto workers = make_workers(method("residual"), layouts().back().layout, 1);
@@ -118,7 +120,7 @@ TEST_P(Conformance, GiveBackAfterAStepThatAnotherBucketFlagged) {
     give_back(workers);
     for (std::size_t w = 0; w < a.size(); ++w) {
       const auto r = workers[w].memory();
-      float largest = 0;  // what went out and came back may be as large as the largest element
+      float largest = 0;  // what was sent and taken back may be as large as the largest element
       for (const float v : a[w]) largest = std::max(largest, std::fabs(v));
       for (std::size_t i = 0; i < r.size(); ++i)
         ASSERT_LE(std::fabs(static_cast<double>(r[i]) - a[w][i]), 0x1p-20 * largest + 1e-44)

@@ -1,6 +1,6 @@
 #pragma once
-// One simulated rank, and a step of several of them inside one process: the exchange of the suite, written apart from
-// src/gradcomp/exchange so that it can disagree with it.
+// A simulated rank, and a step of several such ranks in one process. This exchange is written independently of
+// src/gradcomp/exchange, so that it can reveal faults there.
 #include <cstring>
 #include <memory>
 #include <string>
@@ -21,9 +21,9 @@ struct Worker {
     s.target = out.span().data();
     return s;
   }
-  /// The residual; empty without one.
+  /// The residual, or an empty vector without one.
   std::vector<float> memory() const;
-  /// a = beta r + gamma g of the next step, for the default beta and gamma.
+  /// a = beta r + gamma g in the next step, with the default beta and gamma.
   std::vector<float> accumulated() const;
 
   std::shared_ptr<const Compressor> compressor;
@@ -35,25 +35,25 @@ struct Worker {
   Message message;
 };
 
-/// What one step did, per rank.
+/// The results of one step, per rank.
 struct Step {
-  bool ok = true;                                ///< false: flagged, all ranks skip
+  bool ok = true;                                ///< false: the step is flagged, and all ranks skip it
   std::vector<std::vector<float>> out;           ///< the estimates of the mean
-  std::vector<std::vector<std::byte>> messages;  ///< all rounds' messages, one behind the other
-  std::vector<index_t> kept;                     ///< of bytes messages, by their headers
+  std::vector<std::vector<std::byte>> messages;  ///< the messages of all rounds, one after the other
+  std::vector<index_t> kept;                     ///< entries of bytes messages, from their headers
   int allocations = 0;                           ///< device allocations inside the compressor's functions
 };
 
 /// `ranks` workers of one method.
 std::vector<Worker> make_workers(const MethodSpec& method, const Layout& layout, int ranks);
 
-/// One step of all workers on the gradients they hold.
+/// One step of all workers with the gradients that they hold.
 Step run_step(std::vector<Worker>& workers, std::int64_t step, std::uint64_t seed = 1);
 
-/// Gives rank r the named data with seed + r, so that ranks differ.
+/// Gives rank r the data of this name with the seed `seed` + r, so that ranks differ.
 void set_gradients(std::vector<Worker>& workers, const std::string& data, std::uint64_t seed);
 
-/// give_back() on every worker, as after a step that another bucket flagged.
+/// Calls give_back() for every worker, as after a step that another bucket flagged.
 void give_back(std::vector<Worker>& workers);
 
 }  // namespace gradcomp::conformance
