@@ -1,5 +1,5 @@
-# Runs PROGRAM (late_program.cpp) on two ranks: it must end, not with 0, and with one line of its own; where the other rank is
-# killed, the launcher may be quicker to say so.
+# Runs PROGRAM (late_program.cpp) on two ranks. It must end with a status other than 0 and print one line of its own. If the
+# other rank is killed, the launcher may report this first.
 execute_process(COMMAND ${LAUNCHER} ${RANKS_FLAG} 2 ${PROGRAM} ${STRATEGY} ${TROUBLE} ${METHODS}
                 RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output TIMEOUT 50)
 string(REGEX MATCHALL "late: [^\n]*" lines "${output}")
@@ -9,7 +9,7 @@ if(STRATEGY MATCHES "dedicated=on")
   set(gone 0)
   set(other 1)
 endif()
-list(FILTER lines EXCLUDE REGEX "on rank ${gone}: ") # one that had stopped, and is woken by the launcher to be ended
+list(FILTER lines EXCLUDE REGEX "on rank ${gone}: ") # a line of a stopped rank that the launcher wakes in order to end it
 set(waited "mpi: a call of [a-z]+ did not end|servers: (an answer|a push|a worker's last push) did not come|priority: no bucket arrived")
 if(NOT (status MATCHES "^[1-9][0-9]*$"))
   message(FATAL_ERROR "status ${status}, expected a non-zero number:\n${output}")

@@ -1,4 +1,4 @@
-// Ranks that are slower than others, and what the others wait for them.
+// Ranks that are slower than others, and how long the others wait for them.
 #include "gradcomp/train/straggler.hpp"
 
 #include "gradcomp/train/exposed.hpp"
@@ -63,7 +63,7 @@ TEST(Straggler, SleepsForWhatItComputedLonger) {
   compute();
   const auto before = Clock::now();
   slow.pause(Exec());
-  EXPECT_GE(Clock::now() - before, std::chrono::milliseconds(40)) << "twice as long as it had computed";
+  EXPECT_GE(Clock::now() - before, std::chrono::milliseconds(40)) << "it sleeps twice as long as it has computed";
   Straggler quick(StragglerDial::parse("rank=1,factor=100"), 1, 0);
   quick.begin(0);
   compute();
