@@ -1,4 +1,4 @@
-"""SIDCo's fits against SciPy: sums, fitted quantiles, and the share of a sample that its own fit leaves.
+"""Compares SIDCo's fits with SciPy: sums, fitted quantiles, and the share of a sample above the threshold of its own fit.
 
     sidco_scipy.py FITS_DUMP
 """
@@ -23,7 +23,7 @@ def dump(program, values):
 
 
 def quantiles(x, share):
-    """What SciPy's distributions say, each fitted as the method's card says it."""
+    """Quantiles of SciPy's distributions, each fitted as the method's card says."""
     mean, log_gap, ratio = x.mean(), np.log(x.mean()) - np.log(x).mean(), x.mean() ** 2 / x.var()
     shape = optimize.brentq(lambda a: np.log(a) - special.digamma(a) - log_gap, 1e-3, 1e3)  # maximum likelihood
     pareto = stats.genpareto(0.5 * (1 - ratio), scale=0.5 * mean * (1 + ratio))
@@ -58,7 +58,7 @@ def main():
         assert abs(moments[1] - signed.sum(dtype=np.float64)) <= 1e-6 * x.sum(), name
         check(f"{name}: sum", moments[2], x.sum(), 1e-6)
         check(f"{name}: logarithms", moments[4], np.log(x).sum(), 1e-6)
-        if name != "tiny":  # squares of 1e-39 are zero: pareto falls back, as documented
+        if name != "tiny":  # squares of 1e-39 are zero, for which pareto has a documented fallback
             check(f"{name}: squares", moments[3], (x * x).sum(), 1e-6)
         for share in SHARES:
             for fit, expected in quantiles(x, share).items():
@@ -66,7 +66,7 @@ def main():
                     expected = quantiles(x, share)["exponential"]
                 check(f"{name}: {fit} at {share}", thresholds[fit, share], expected, 2e-5)
         own = {"exponential": "exponential", "tiny": "exponential", "zeros": "exponential"}.get(name, name.split()[0])
-        # the card's tolerances of a threshold against the true quantile: .5 % exponential, .7 % gamma, 2 % Pareto
+        # The card allows a threshold to differ from the true quantile by .5 % (exponential), .7 % (gamma) or 2 % (Pareto).
         allowed = {"exponential": 0.005, "gamma": 0.007, "pareto": 0.02}[own]
         for share in SHARES[1:]:
             check(f"{name}: own fit at {share}", thresholds[own, share], truth(share), allowed)
