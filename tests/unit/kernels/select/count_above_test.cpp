@@ -33,7 +33,8 @@ TEST(CountAbove, MatchesCountingSerially) {
       const auto x = make_input(name, layout.count());
       const Vector<float> a("a", x.size());
       Kokkos::deep_copy(a, Kokkos::View<const float*, Kokkos::HostSpace>(x.data(), x.size()));
-      // 0, the smallest denormal, ties of "levels" and "ties", unasked ones in between, NaN's pattern
+      // 0, the smallest denormal, ties of "levels" and "ties", probes between them that are not used, the pattern of
+      // NaN
       std::vector<Probes> probes(layout.segments.size(),
                                  Probes{bits_of(1.0f), -1, 0, 1, bits_of(2.5f), bits_of(3e-42f), -7, 0x7f800001});
       probes[0] = Probes{-1, -1, -1, bits_of(0.25f), -1, -1, -1, -1};
@@ -74,7 +75,7 @@ TEST(CountAbove, CountsInAShortlistWhatAllOfItWouldGive) {
                     Span<const std::int32_t>(list.bound, lows.size()));
   const std::int32_t low = lows[2];
   ASSERT_NE(low, no_bound);
-  const Vector<float> zeros("zeros", x.size());  // in place of what is not to be read
+  const Vector<float> zeros("zeros", x.size());  // replaces elements that must not be read
   CountAbove above(tiles);
   std::vector<Probes> probes(layout.segments.size(), no_probes());
   probes[2] = Probes{low, low + 1000, bits_of(6.0f), -1, bits_of(7.0f), -1, -1, -1};
@@ -83,7 +84,7 @@ TEST(CountAbove, CountsInAShortlistWhatAllOfItWouldGive) {
   const auto listed = count(above, tiles, zeros.data(), probes, list);
   for (std::size_t s = 0; s < exact.size(); ++s)
     for (std::size_t p = 0; p < max_probes; ++p) EXPECT_EQ(listed[s][p], exact[s][p]);
-  probes[2][3] = low - 1;  // a probe below the bound: all of the segment is read
+  probes[2][3] = low - 1;  // this probe is below the bound, so that the whole segment is read
   const auto whole = count(above, tiles, zeros.data(), probes, list);
   for (const index_t found : whole[2]) EXPECT_EQ(found, 0);
 }
