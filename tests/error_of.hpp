@@ -5,7 +5,7 @@
 
 namespace gradcomp::test {
 
-/// What the Error says that `work` throws; empty without one.
+/// The text of the Error that `work` throws, or an empty one if it throws none.
 template <class Work>
 std::string error_of(Work&& work) {
   try {

@@ -1,10 +1,11 @@
 #pragma once
-// The two calls of a compressor that judge a step, with a look at the verdict.
+// The two calls of a compressor that decide about a step, together with their verdict.
 #include "gradcomp/core/compressor.hpp"
 
 namespace gradcomp::test {
 
-/// Compressor::decode_add(). Throws Error for broken bytes, on devices too. False: the payload is flagged.
+/// Calls Compressor::decode_add(). Throws Error for broken bytes, on devices too. Returns false if the payload is
+/// flagged.
 inline bool decode_add(const Compressor& method, const Exec& exec, const Span<const std::byte>& payload, float weight,
                        State& state, const Span<float>& out) {
   state.verdict.clear(exec);
@@ -13,7 +14,7 @@ inline bool decode_add(const Compressor& method, const Exec& exec, const Span<co
   return !state.verdict.skipped();
 }
 
-/// Compressor::finish(). False: some rank flagged the step.
+/// Calls Compressor::finish(). Returns false if a rank has flagged the step.
 inline bool finish(const Compressor& method, const Exec& exec, const Source& source, State& state,
                    const Context& context, const Span<float>& out) {
   state.verdict.clear(exec);

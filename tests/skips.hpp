@@ -1,5 +1,5 @@
 #pragma once
-// Counts the tests that were skipped, by their reason: one line each at the end, which ./run test adds up.
+// Counts skipped tests by reason. At the end it prints a line per reason, which ./run test adds up.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -17,7 +17,7 @@ class SkipCounter final : public testing::EmptyTestEventListener {
   void OnTestProgramEnd(const testing::UnitTest&) override {
     for (const auto& [reason, count] : m_tests) std::printf("skipped %d: %s\n", count, reason.c_str());
   }
-  std::map<std::string, int> m_tests;  ///< by reason
+  std::map<std::string, int> m_tests;  ///< number of tests for each reason
 };
 
 inline void count_skips() { testing::UnitTest::GetInstance()->listeners().Append(new SkipCounter); }

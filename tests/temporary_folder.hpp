@@ -1,5 +1,5 @@
 #pragma once
-// A fixture with a folder of its own, which ends with the test.
+// A fixture with its own folder, which is removed after the test.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

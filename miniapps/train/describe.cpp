@@ -11,7 +11,7 @@ using namespace gradcomp;
 
 namespace {
 
-/// Payload bytes of one step by the method's formula; sparsifiers at their target density.
+/// Payload bytes of one step by the method's formula. Sparsifiers count with their target density.
 index_t step_bytes(const MethodSpec& method, const Layout& layout, const std::vector<BucketRange>& buckets) {
   index_t sum = 0;
   for (const auto& bucket : buckets) {

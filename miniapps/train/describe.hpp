@@ -1,5 +1,5 @@
 #pragma once
-// gradcomp-train --describe: what would travel, without training.
+// gradcomp-train --describe: shows what would travel, without training.
 #include <vector>
 
 #include "gradcomp/core/layout.hpp"
@@ -7,7 +7,7 @@
 #include "gradcomp/report/result_file.hpp"
 #include "gradcomp/train/options.hpp"
 
-/// Prints the tensors and buckets of `layout`, and for each method the payload bytes of one step; adds a row per method
-/// (method, parameters, payload_bytes) to `file`.
+/// Prints the tensors and buckets of `layout`, and the payload bytes of one step for each method. Adds a row per method
+/// to `file` (method, model, parameters, dense_bytes, payload_bytes).
 void describe(const gradcomp::Layout& layout, const std::vector<gradcomp::MethodSpec>& methods,
               const gradcomp::train::Options& options, gradcomp::report::ResultFile& file);

@@ -8,8 +8,8 @@ using namespace gradcomp;
 
 namespace {
 
-/// A line per method: the rate, its quality, and the cost of all trials. A rate that is the lowest or highest of them
-/// is marked: a better one may lie beyond.
+/// A line per method: the chosen rate, its quality, and the cost of all trials. If the rate is the lowest or highest
+/// that was tried, it is marked as an edge, because a better one may lie beyond.
 report::Table to_table(const train::Rates& rates, const std::vector<train::Contender>& contenders,
                        const train::Metric& metric) {
   report::Table table({"method", "default\nrate", "chosen\nrate", "validation\n" + metric.name, "trials", "seconds"});

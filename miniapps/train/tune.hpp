@@ -1,10 +1,10 @@
 #pragma once
-// gradcomp-train --tune: learning rates and bucket sizes for later runs.
+// gradcomp-train --tune: finds learning rates and bucket sizes for later runs.
 #include "gradcomp/report/progress.hpp"
 #include "gradcomp/train/bucket_sweep.hpp"
 #include "gradcomp/train/tuning.hpp"
 
-/// Tunes what the file options.rates lacks, times the dense controls' buckets where the job has controls, replaces the
-/// file after every trial, and prints the chosen rates on rank 0.
+/// Tunes the learning rates that are missing in the file options.rates. If the job has controls, also times the dense
+/// controls with different bucket sizes. Replaces the file after every trial. Rank 0 prints the chosen rates.
 void tune(const gradcomp::Exec& exec, const gradcomp::train::Job& job,
           const std::vector<gradcomp::train::Contender>& contenders, gradcomp::report::ProgressBar& bar);

@@ -1,5 +1,5 @@
 #pragma once
-// Methods with one fault each, which the suite must report: tests of the tests.
+// Methods with one fault each, which the suite must report. They test the suite itself.
 #include <memory>
 #include <utility>
 
@@ -14,7 +14,7 @@ enum class Fault {
   hides_memories     ///< State::memories() is empty, though the method remembers
 };
 
-/// A method of one bytes round with that fault.
+/// A method with one round of bytes and this fault.
 class Broken final : public Compressor {
  public:
   Broken(std::shared_ptr<const Compressor> inner, Fault fault)
@@ -54,7 +54,7 @@ class Broken final : public Compressor {
   Fault m_fault;
 };
 
-/// `spec`, broken.
+/// `spec` with a compressor that has the fault.
 inline MethodSpec broken(const std::string& spec, Fault fault) {
   MethodSpec method = parse_method(spec);
   method.compressor = std::make_shared<Broken>(method.compressor, fault);

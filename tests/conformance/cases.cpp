@@ -12,7 +12,7 @@
 namespace gradcomp::conformance {
 namespace {
 
-/// Uniform in (0, 1), a function of (seed, i): splitmix64.
+/// Uniform in (0, 1), a pure function of (seed, i) (SplitMix64).
 double uniform(std::uint64_t seed, std::uint64_t i) {
   std::uint64_t z = seed * 0x9e3779b97f4a7c15u + (i + 1) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -39,8 +39,8 @@ std::vector<std::string> values_of(const Parameter& p) {
   return {fmt::format("{}", p.open_low ? p.low + 1e-3 * (p.high - p.low) : p.low), fmt::format("{}", p.high)};
 }
 
-/// Of each value coder one, and of the shapes that a composition can have. Those without options are run as defaults.
-/// And options that mean something together alone.
+/// One composition for each value coder and for each shape that a composition can have. Those without options count as
+/// defaults. Also combinations of options that have a meaning only together.
 constexpr std::array compositions = {
     "top_k+qsgd",
     "qsgd+huffman",
@@ -87,7 +87,7 @@ Specs all_specs() {
       }
     }
   }
-  for (const char* composition : compositions) sort_in(composition, specs);  // the registry may be another one
+  for (const char* composition : compositions) sort_in(composition, specs);  // some methods may not be registered
   return specs;
 }
 

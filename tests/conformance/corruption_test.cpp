@@ -1,4 +1,4 @@
-// decode_add() trusts no byte: corrupted payloads are refused or decode inside `out`.
+// decode_add() trusts no byte: it refuses corrupted payloads, or writes only inside `out`.
 #include "conformance/cases.hpp"
 #include "conformance/simulated_rank.hpp"
 #include "gradcomp/core/error.hpp"
@@ -9,11 +9,12 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// Decodes payloads with the receiver's own State, in an allocation of exactly their size.
+/// Decodes payloads with the State of a receiver. Their allocation has exactly their size.
 struct Receiver {
   Receiver(const MethodSpec& method, const Layout& layout) : rank(method, layout) {}
 
-  /// True when decoded, false when refused by Error; either way nothing outside `out` may have been written.
+  /// Returns true if the payload was decoded, and false if it was refused by an Error. In both cases checks that
+  /// nothing was written outside `out`.
   bool decodes(const Bytes& payload) {
     Vector<std::byte> copy("gradcomp::conformance::payload", payload.size());
     to_device(payload, copy.data());
@@ -65,8 +66,8 @@ void check_refused(Receiver& receiver, const Bytes& payload) {
   for (const auto& [name, change] : changes) EXPECT_FALSE(receiver.decodes(with_header(payload, change))) << name;
 }
 
-/// Every bit of the flags that this method gives no meaning: 0 skips a step; with Huffman codes 1, with Elias codes 2;
-/// where entries travel 8 to 15 name two codings.
+/// Sets every bit of the flags that has no meaning for this method. Bit 0 skips a step, bit 1 belongs to Huffman codes,
+/// bit 2 to Elias codes, and bits 8 to 15 of sparse payloads name two coders.
 void check_unknown_flags(Receiver& receiver, const Bytes& payload, const MethodSpec& spec) {
   const Info& info = spec.compressor->info();
   const bool huffman = info.name.ends_with("+huffman");
@@ -95,7 +96,7 @@ void check_fuzzed(Receiver& receiver, const Bytes& payload) {
   for (int trial = 0; trial < 150; ++trial) {
     Bytes changed = payload;
     if (trial % 3 == 0 &&
-        payload.size() >= payload_header_bytes + 4) {  // a word of the sections all ones: an index, a scale
+        payload.size() >= payload_header_bytes + 4) {  // sets all bits of a word, which may be an index or a scale
       const std::size_t words = (payload.size() - payload_header_bytes) / 4;
       std::memset(changed.data() + payload_header_bytes + 4 * (next() % words), 0xff, 4);
     } else {
@@ -104,14 +105,15 @@ void check_fuzzed(Receiver& receiver, const Bytes& payload) {
     }
     receiver.decodes(changed);
   }
-  EXPECT_TRUE(receiver.decodes(payload)) << "the receiver's State suffered from what it refused";
+  EXPECT_TRUE(receiver.decodes(payload)) << "a refused payload changed the receiver's State";
 }
 
 }  // namespace
 
 TEST_P(Conformance, CorruptedPayloadsAreRefused) {
   const MethodSpec spec = method("none");
-  if (spec.compressor->info().rounds.front() != MessageKind::bytes) GTEST_SKIP() << "no bytes message";
+  if (spec.compressor->info().rounds.front() != MessageKind::bytes)
+    GTEST_SKIP() << "the method sends no message of bytes";
   for (const auto& layout : layouts()) {
     SCOPED_TRACE(layout.name);
     auto ranks = make_ranks(spec, layout.layout, 1);

@@ -1,4 +1,5 @@
-// A step says something of its gradient. The residual identity alone holds too where nothing is ever sent.
+// A step must send a part of its gradient. The residual identity alone also holds for a method that never sends
+// anything.
 #include <gtest/gtest-spi.h>
 
 #include "conformance/broken.hpp"
@@ -8,7 +9,7 @@
 namespace gradcomp::conformance {
 namespace {
 
-/// What is decoded in some steps on the same gradient points along it.
+/// What is decoded in some steps with the same gradient must have a positive scalar product with it.
 double decoded_along(const MethodSpec& method, const Layout& layout, const std::vector<float>& gradient) {
   auto ranks = make_ranks(method, layout, 1);
   ranks[0].set_gradient(gradient);
@@ -23,7 +24,7 @@ double decoded_along(const MethodSpec& method, const Layout& layout, const std::
 
 void expect_something_decoded(const MethodSpec& method, const Layout& layout) {
   double along = decoded_along(method, layout, make_data("laplace", layout.count(), 101));
-  if (!method.compressor->info().scale_free) {  // a constant of its own may be above all of one gradient
+  if (!method.compressor->info().scale_free) {  // a threshold of the method may be above all elements of a gradient
     for (const char* larger : {"ties", "huge"})
       along = std::max(along, decoded_along(method, layout, make_data(larger, layout.count(), 101)));
   }
@@ -53,10 +54,10 @@ TEST(Registry, AMethodThatDecodesNothingIsReported) {
 
 TEST(Registry, AMethodWhoseResidualThrowsIsReported) {
   const MethodSpec method = broken("top_k:feedback=residual", Fault::throws_on_memory);
-  EXPECT_THROW(accepts_residual(method, true), Error) << "a broken method passed for one that refuses";
+  EXPECT_THROW(accepts_residual(method, true), Error) << "a broken method was taken for one that refuses a residual";
   const MethodSpec refuses = parse_method("random_k:scale=unbiased:feedback=residual");
   EXPECT_FALSE(accepts_residual(refuses, true));
-  EXPECT_THROW(accepts_residual(refuses, false), Error) << "the defaults of a method work together";
+  EXPECT_THROW(accepts_residual(refuses, false), Error) << "the defaults of a method may not refuse each other";
 }
 
 }  // namespace gradcomp::conformance

@@ -1,5 +1,5 @@
-// The kinds of feedback beyond the residual, for every method that takes them: what is remembered follows from what
-// the receivers decode.
+// The kinds of feedback other than the residual, for every method that takes them. Memories must follow from what the
+// receivers decode.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@ namespace {
 
 using Values = std::vector<float>;
 
-/// |x - y| within rounding of sums of their size.
+/// Checks that x and y differ by no more than the rounding of sums of this size.
 void expect_close(const Values& x, const Values& y, const Values& size) {
   ASSERT_EQ(x.size(), y.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -19,7 +19,7 @@ void expect_close(const Values& x, const Values& y, const Values& size) {
   }
 }
 
-/// Elements whose momentum stays where they are sent: of tensors that the method sends whole.
+/// Elements whose momentum stays when they are sent: those of tensors that the method sends whole.
 std::vector<bool> keeping_momentum(const MethodSpec& method, const Layout& layout) {
   std::vector<bool> keeps(static_cast<std::size_t>(layout.count()));
   if (method.canonical.find(":vectors=whole") == std::string::npos) return keeps;
@@ -35,7 +35,8 @@ std::vector<bool> keeping_momentum(const MethodSpec& method, const Layout& layou
 // u = m u + g; a = v + u; v = a - decoded, u = 0 where something was decoded
 TEST_P(Conformance, MomentumCorrectionKeepsWhatWasNotSent) {
   if (!takes("momentum_correction")) GTEST_SKIP() << "refuses the kind";
-  if (!method("none").compressor->info().sends_values) GTEST_SKIP() << "what decodes to zero may have been sent";
+  if (!method("none").compressor->info().sends_values)
+    GTEST_SKIP() << "an element that decodes to zero may have been sent";
   for_each_case([&](const NamedLayout& layout, const NamedData& values) {
     auto ranks = make_ranks(method("momentum_correction"), layout.layout, 1);
     const auto keeps = keeping_momentum(method("momentum_correction"), layout.layout);
@@ -49,7 +50,7 @@ TEST_P(Conformance, MomentumCorrectionKeepsWhatWasNotSent) {
         u[i] = 0.9f * u[i] + g[i];
         const float a = v[i] + u[i], decoded = done.out[0][i];
         v[i] = a - decoded;
-        if (decoded != 0 && !keeps[i]) u[i] = 0;  // sent zeros were and stay zero
+        if (decoded != 0 && !keeps[i]) u[i] = 0;  // if a zero was sent, u is 0 already
       }
       Values size(v);
       for (std::size_t i = 0; i < v.size(); ++i) size[i] = std::fabs(v[i]) + std::fabs(g[i]) + std::fabs(u[i]);
@@ -58,13 +59,13 @@ TEST_P(Conformance, MomentumCorrectionKeepsWhatWasNotSent) {
   });
 }
 
-// every rank's h grows by what it decodes to, so the mean of h is the sum of all means
+// The h of every rank grows by what it decodes to, so that the mean of h is the sum of all means.
 TEST_P(Conformance, Ef21FollowsTheGradients) {
   if (!takes("ef21")) GTEST_SKIP() << "refuses the kind";
   for_each_case([&](const NamedLayout& layout, const NamedData& values) {
     auto ranks = make_ranks(method("ef21"), layout.layout, 2);
     Values estimate(static_cast<std::size_t>(ranks[0].count)),
-        size(estimate);  // sizes of all steps: terms may cancel
+        size(estimate);  // the sum of all magnitudes, because terms may cancel
     for (int step = 0; step < 4; ++step) {
       set_gradients(ranks, values.name, 17 + static_cast<std::uint64_t>(step));
       const Step done = run_step(ranks, step);
@@ -97,7 +98,7 @@ TEST_P(Conformance, EveryKindTakesBackASkippedStep) {
       const bool differences = ranks[0].source().kind == Source::Kind::ef21;
       const auto after = ranks[0].memory();
       give_back(ranks);
-      // ef21: h as it was; otherwise: all of a is back, which is what is there plus what was decoded
+      // ef21 restores h. Otherwise all of a is back in the memory, which had kept a - decoded.
       if (!differences) {
         for (std::size_t i = 0; i < before.size(); ++i) before[i] = after[i] + done.out[0][i];
       }

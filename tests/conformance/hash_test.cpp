@@ -1,5 +1,6 @@
-// Same bits for any thread count: every message and result of this run as one line of the file that the environment
-// variable GRADCOMP_CONFORMANCE_HASHES names. CTest compares the files of runs with 1 and 2 threads.
+// Any number of threads must give the same bits. Every case writes a hash of its messages and results as a line of the
+// file that the environment variable GRADCOMP_CONFORMANCE_HASHES names. CTest compares the files of runs with 1 and 2
+// threads.
 #include <cstdlib>
 #include <fstream>
 

@@ -1,4 +1,4 @@
-// info(): what lists, docs and the parser rely on.
+// What lists, docs and the parser need from info().
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -14,7 +14,7 @@ namespace gradcomp::conformance {
 TEST_P(Conformance, InfoIsComplete) {
   const MethodSpec spec = method("none");
   const Info& info = spec.compressor->info();
-  std::string names;  // of the parts, joined as the spec joins them
+  std::string names;  // names of the parts, joined as in a spec
   bool option = false;
   for (const char c : GetParam()) {
     option = c == ':' || (option && c != '+');

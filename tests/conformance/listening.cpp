@@ -10,7 +10,8 @@ Heard now;
 
 void on_fence(const char* name, std::uint32_t, std::uint64_t*) {
   const std::string_view label(name);
-  for (const char* own : {"Kokkos::deep_copy", "Kokkos::Impl", "Kokkos::Tools"})  // the last: before a launch is heard
+  // Kokkos::Tools fences before each launch that is recorded.
+  for (const char* own : {"Kokkos::deep_copy", "Kokkos::Impl", "Kokkos::Tools"})
     if (label.starts_with(own)) return;
   now.waits.emplace_back(label);
 }

@@ -1,18 +1,18 @@
 #pragma once
-// What a step does to its device, as Kokkos Tools hear it: seen on hosts too, whose builds have the same fences and
-// launches.
+// What a step does to its device, recorded by the callbacks of Kokkos Tools. Host builds have the same fences and
+// launches, so this works on hosts too.
 #include <string>
 #include <vector>
 
 namespace gradcomp::conformance {
 
 struct Heard {
-  /// Names of the fences: those of core/read_back.hpp, and of reductions to a variable of the host.
+  /// Names of the fences: those of core/read_back.hpp, and those of reductions to a variable of the host.
   std::vector<std::string> waits;
-  int launches = 0;  ///< of the suite's own kernels
+  int launches = 0;  ///< launches of kernels of this project
 };
 
-/// Hears what happens in its lifetime; one at a time.
+/// Records what happens during its lifetime. Only one may exist at a time.
 class Listening {
  public:
   Listening();

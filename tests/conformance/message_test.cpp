@@ -1,4 +1,4 @@
-// The bytes of a step: their number, their reproducibility, and what they cost in allocations.
+// The messages of a step: their number of bytes, that equal inputs give equal bytes, and that a step allocates nothing.
 #include "conformance/cases.hpp"
 #include "conformance/simulated_rank.hpp"
 

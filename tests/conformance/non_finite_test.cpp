@@ -1,4 +1,4 @@
-// NaN and infinity: the step is flagged on all ranks, memories stay finite and whole, and the next step works.
+// NaN and infinity: the step is flagged on all ranks, memories stay finite and lose nothing, and the next step works.
 #include <cmath>
 #include <limits>
 

@@ -1,4 +1,4 @@
-// What info() claims of the error: exact, contraction, unbiased; and that a gradient's scale does not matter.
+// What info() claims about the error (exact, contraction, unbiased) and about the scale of a gradient.
 #include <array>
 #include <cmath>
 
@@ -20,8 +20,8 @@ std::vector<float> compressed_once(const MethodSpec& method, const Layout& layou
 
 TEST_P(Conformance, ErrorIsAsDeclared) {
   const auto property = method("none").compressor->info().property;
-  if (property == Info::Property::unbiased || !takes_residual()) GTEST_SKIP() << "see Unbiased";
-  if (property == Info::Property::biased) GTEST_SKIP() << "claims no bound";
+  if (property == Info::Property::unbiased || !takes_residual()) GTEST_SKIP() << "the test Unbiased checks it";
+  if (property == Info::Property::biased) GTEST_SKIP() << "the method claims no bound";
   for_each_case([&](const NamedLayout& layout, const NamedData& values) {
     const auto a = values.make(layout.layout.count(), 51);
     const auto c = compressed_once(method("residual"), layout.layout, a);
@@ -33,14 +33,14 @@ TEST_P(Conformance, ErrorIsAsDeclared) {
       error += std::pow(static_cast<double>(a[i]) - c[i], 2);
       size += std::pow(static_cast<double>(a[i]), 2);
     }
-    // stochastic rounding takes some of the values below the smallest spacing, of fp16 2^-24, up to it
+    // Stochastic rounding may round values below the smallest spacing (2^-24 for fp16) up to it.
     if (property == Info::Property::rounding) size += static_cast<double>(a.size()) * 0x1p-48;
     EXPECT_LE(error, size * (1 + 1e-6)) << "||a - C(a)||^2 > ||a||^2";
   });
 }
 
-// C(2^j a) = 2^j C(a): bitwise where no absolute constant enters, which low-rank methods (a small epsilon in the
-// orthogonalisation) and 16-bit formats (a fixed range) cannot promise.
+// C(2^j a) = 2^j C(a), bit for bit if the method has no absolute constant. Low-rank methods (a small epsilon in the
+// orthogonalisation) and 16-bit formats (a fixed range) cannot promise this.
 TEST_P(Conformance, ScalesWithTheGradient) {
   const auto& info = method("none").compressor->info();
   if (!info.scale_free) GTEST_SKIP() << "not claimed";
@@ -59,10 +59,10 @@ TEST_P(Conformance, ScalesWithTheGradient) {
   }
 }
 
-// E[C(a)] = a, by the mean of many steps projected on 24 directions (groups of neighbours, and the sum): a sum of many
-// coordinates is close to normal even where one coordinate is kept once in a thousand steps.
+// E[C(a)] = a. The mean of many steps is projected on 24 directions (groups of neighbours, and the sum), because a sum
+// of many coordinates is close to normal even if each coordinate is kept only once in a thousand steps.
 TEST_P(Conformance, Unbiased) {
-  // a sparsifier's variant that refuses a residual does so because it scales values up to be unbiased
+  // If a variant of a sparsifier refuses a residual, it scales values up in order to be unbiased.
   const auto& info = method("none").compressor->info();
   const bool sparsifier = info.family == Info::Family::sparsifier;
   const bool claimed = info.property == Info::Property::unbiased || (sparsifier && !takes_residual());
@@ -78,7 +78,7 @@ TEST_P(Conformance, Unbiased) {
     for (std::size_t i = 0; i < n; ++i) {
       const double e = static_cast<double>(c[i]) - a[i];
       error[i % groups] += e;
-      error[groups] += e * (a[i] < 0 ? -1 : 1);  // a shrinking or growing compressor shows here
+      error[groups] += e * (a[i] < 0 ? -1 : 1);  // shows whether a compressor shrinks or enlarges values
     }
     for (std::size_t g = 0; g <= groups; ++g) {
       sum[g] += error[g];

@@ -1,4 +1,4 @@
-// What is not sent stays: memory and decoded value add up to the gradient with its feedback.
+// What is not sent stays in the memory: memory and decoded value add up to the gradient with its feedback.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,8 @@ namespace {
 
 using Values = std::vector<std::vector<float>>;
 
-/// memory + decoded == a: bitwise for sparsifiers that send the value itself; else to the rounding of a - decoded.
+/// Checks that memory + decoded == a: bit for bit for sparsifiers that send the values themselves, otherwise up to the
+/// rounding of a - decoded.
 void check_one_rank(const MethodSpec& method, const Layout& layout, const std::string& values) {
   auto ranks = make_ranks(method, layout, 1);
   const Info& info = method.compressor->info();
@@ -71,7 +72,7 @@ TEST_P(Conformance, ResidualIdentity) {
 }
 
 TEST_P(Conformance, RanksAgreeAndLoseNothing) {
-  if (method("none").compressor->info().reducer == "local") GTEST_SKIP() << "each rank keeps its own";
+  if (method("none").compressor->info().reducer == "local") GTEST_SKIP() << "each rank keeps its own gradient";
   if (!takes_residual()) GTEST_SKIP() << "refuses a residual";
   for (const int ranks : {2, 3}) {
     SCOPED_TRACE(ranks);
@@ -82,7 +83,7 @@ TEST_P(Conformance, RanksAgreeAndLoseNothing) {
   if (is_default()) check_ranks(method("residual"), large_layout().layout, "laplace", 2);
 }
 
-// what was sent over many steps, and what still waits, is what the gradients were: the sums telescope
+// What was sent in many steps, plus what is still in the memory, is the sum of all gradients.
 TEST_P(Conformance, ManyStepsLoseNothing) {
   if (!takes_residual()) GTEST_SKIP() << "refuses a residual";
   auto ranks = make_ranks(method("residual"), layouts().back().layout, 1);

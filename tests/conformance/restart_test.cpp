@@ -1,4 +1,5 @@
-// What a method remembers is all in its memories: copied into fresh objects they give the same bytes.
+// Everything that a method remembers is in its memories: if they are copied into new objects, these give the same
+// bytes.
 #include <gtest/gtest-spi.h>
 
 #include "conformance/broken.hpp"
@@ -18,7 +19,7 @@ void copy(const MemoryView& from, const MemoryView& to) {
   ASSERT_EQ(from.path(), to.path());
   ASSERT_EQ(from.bytes, to.bytes) << from.path();
   ASSERT_EQ(from.on_host, to.on_host) << from.path();
-  if (from.bytes == 0) return;  // of an empty layout
+  if (from.bytes == 0) return;  // the layout is empty
   if (from.on_host) {
     std::memcpy(to.data, from.data, static_cast<std::size_t>(from.bytes));
   } else {
@@ -49,7 +50,7 @@ std::vector<SimulatedRank> restored(const std::vector<SimulatedRank>& from, cons
   return ranks;
 }
 
-/// Three steps, then a fourth of the same objects and of fresh ones.
+/// Makes three steps, and then a fourth one with the same objects and with new ones.
 void expect_same_fourth_step(const MethodSpec& method, const Layout& layout) {
   auto ranks = make_ranks(method, layout, 2);
   for (int step = 0; step < 3; ++step) {
@@ -66,7 +67,7 @@ void expect_same_fourth_step(const MethodSpec& method, const Layout& layout) {
     same = same && std::memcmp(expected.out[r].data(), found.out[r].data(), bytes) == 0;
     same = same && remembered(ranks[r]) == remembered(fresh[r]);
   }
-  EXPECT_TRUE(same) << "a fresh object with the same memories does something else";
+  EXPECT_TRUE(same) << "a new object with the same memories does something else";
 }
 
 }  // namespace

@@ -12,11 +12,11 @@ bool counting = false;
 int allocations = 0;
 
 void count_allocation(Kokkos::Profiling::SpaceHandle, const char* label, const void*, std::uint64_t) {
-  // Kokkos' own scratch for reductions and scans grows once and is no method's doing
+  // Kokkos's own scratch for reductions and scans grows once and does not belong to a method.
   if (counting && std::string(label).rfind("Kokkos::", 0) != 0) ++allocations;
 }
 
-/// Runs a compressor's function with its device allocations counted.
+/// Runs a compressor's function and counts its device allocations.
 template <class Function>
 auto watched(const Function& function) {
   struct Scope {
@@ -26,7 +26,7 @@ auto watched(const Function& function) {
   return function();
 }
 
-/// T(sum over ranks) element by element, in rank order; Wide is what the additions are made in.
+/// T(sum over ranks), element by element and in rank order. The additions are in Wide.
 template <class T, class Wide, class Widen, class Narrow>
 void reduce(std::vector<SimulatedRank>& ranks, const Widen& widen, const Narrow& narrow) {
   const index_t count = ranks[0].message.count;
@@ -158,7 +158,7 @@ Step run_step(std::vector<SimulatedRank>& ranks, std::int64_t step, std::uint64_
       SimulatedRank& w = ranks[r];
       watched([&] { compressor.produce(exec, round, w.source(), *w.state, context(r), w.message); });
       exec.fence("gradcomp::conformance::produced");
-      require(w.message.kind == declared, "{}: round {} is not of the declared kind", compressor.info().name, round);
+      require(w.message.kind == declared, "{}: round {} has another kind than declared", compressor.info().name, round);
       record(w, result.messages[r], result.kept);
     }
     if (declared == MessageKind::bytes) continue;

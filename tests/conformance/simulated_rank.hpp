@@ -1,6 +1,6 @@
 #pragma once
-// One simulated rank, and a step of several of them inside one process: the exchange of the suite, written apart from
-// src/gradcomp/exchange so that it can disagree with it.
+// A simulated rank, and a step of several such ranks in one process. This exchange is written independently of
+// src/gradcomp/exchange, so that it can reveal faults there.
 #include <cstring>
 #include <memory>
 #include <string>
@@ -21,9 +21,9 @@ struct SimulatedRank {
     s.target = out.span().data();
     return s;
   }
-  /// The residual; empty without one.
+  /// The residual, or an empty vector without one.
   std::vector<float> memory() const;
-  /// a = beta r + gamma g of the next step, for the default beta and gamma.
+  /// a = beta r + gamma g in the next step, with the default beta and gamma.
   std::vector<float> accumulated() const;
 
   std::shared_ptr<const Compressor> compressor;
@@ -35,12 +35,12 @@ struct SimulatedRank {
   Message message;
 };
 
-/// What one step did, per rank.
+/// The results of one step, per rank.
 struct Step {
-  bool ok = true;                                ///< false: flagged, all ranks skip
+  bool ok = true;                                ///< false: the step is flagged, and all ranks skip it
   std::vector<std::vector<float>> out;           ///< the estimates of the mean
-  std::vector<std::vector<std::byte>> messages;  ///< all rounds' messages, one behind the other
-  std::vector<index_t> kept;                     ///< of bytes messages, by their headers
+  std::vector<std::vector<std::byte>> messages;  ///< the messages of all rounds, one after the other
+  std::vector<index_t> kept;                     ///< entries of bytes messages, from their headers
   int allocations = 0;                           ///< device allocations inside the compressor's functions
 };
 

@@ -1,5 +1,5 @@
-// The case list itself: a method, a value of an option or a composition that it loses would never be tested, in
-// silence.
+// Checks the list of cases. If a method, a value of an option or a composition were missing there, nothing would test
+// it, and nobody would notice.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ const std::set<std::string> known_refusals = {
     "adaptive_threshold:ratio_min=1",  // above the default of ratio_max
 };
 
-/// Values that the suite gives to a parameter beside the default.
+/// Values that the suite gives to a parameter besides the default.
 std::size_t other_values(const Parameter& p) {
   if (p.type == Parameter::Type::choice) return p.choices.size() - 1;
   const double value = std::stod(p.default_value), least = p.open_low ? p.low + 1e-3 * (p.high - p.low) : p.low;

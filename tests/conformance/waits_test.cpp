@@ -1,6 +1,5 @@
-// A method whose Info does not say host_sizes never waits for its device between launch and finish. Seen here by the
-// fences, since a host build has them too: those of the suite's own door (core/read_back.hpp), and those of reductions
-// to a variable of the host.
+// A method whose Info does not say host_sizes never waits for its device between launch and finish. Fences show this,
+// and host builds have them too: those of core/read_back.hpp, and those of reductions to a variable of the host.
 #include <gmock/gmock.h>
 
 #include "conformance/cases.hpp"
@@ -12,7 +11,7 @@
 namespace gradcomp::conformance {
 namespace {
 
-/// The fences of the third step. The verdict is waited for by an event, which is no fence.
+/// The fences of the third step. The wait for the verdict uses an event, which is not a fence.
 std::vector<std::string> waits_of(const MethodSpec& method) {
   Layout layout;
   layout.add("a", {1003}).add("b", {60, 50}).add("c", {1});
@@ -44,7 +43,7 @@ TEST_P(Conformance, WaitsForNoDeviceUnlessItSaysSo) {
       EXPECT_THAT(found, testing::IsEmpty());
     }
     if (GetParam() == "top_k") {
-      EXPECT_THAT(found, testing::Not(testing::IsEmpty())) << "the test hears no fence";
+      EXPECT_THAT(found, testing::Not(testing::IsEmpty())) << "the test records no fence";
     }
   }
 }

@@ -1,4 +1,4 @@
-# Runs PROGRAM (failure_program.cpp) on three ranks and checks its status and how many lines of its own it printed.
+# Runs PROGRAM (failure_program.cpp) on three ranks, and checks its status and the lines that it printed.
 include(${CMAKE_CURRENT_LIST_DIR}/run_case.cmake)
 run_case(mpi_failure)
 if(CASE STREQUAL "ok")

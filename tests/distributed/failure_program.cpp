@@ -1,4 +1,4 @@
-// A job that fails in the way that its argument names; check_failure.cmake looks at how it ends.
+// A job that fails in the way that its argument names. check_failure.cmake checks how it ends.
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/comm/mpi_session.hpp"
 #include "gradcomp/comm/transports/mpi.hpp"
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     if (what == "exits_early") {
       run_collectively(*comm, [&] { require(session.rank() != 2, "rank 2 cannot open its file"); });
     }
-    barrier(*comm);  // where the peers of rank 1 wait
+    barrier(*comm);  // the peers of rank 1 wait here
     if (session.rank() == 0) fmt::print("mpi_failure: all ranks met\n");
     return 0;
   });

@@ -1,4 +1,4 @@
-// Allreduces of our own, hop by hop: the sums of `allreduce`, and with 16-bit floats a rounding in every hop.
+// Our own allreduces, which work hop by hop. They give the sums of `allreduce`, but round 16-bit floats in every hop.
 #include "distributed/training_steps.hpp"
 #include "gradcomp/kernels/quantise/casts.hpp"
 #include "gradcomp/method/spec.hpp"
@@ -6,7 +6,7 @@
 namespace gradcomp::test {
 namespace {
 
-/// Small whole numbers, whose sums no rounding changes.
+/// Small integers, whose sums are exact.
 std::vector<float> whole_numbers(index_t count, int rank, int step) {
   std::vector<float> g = gradient_values(count, rank, step);
   for (float& x : g) x = std::round(100 * x);
@@ -29,7 +29,7 @@ TEST(Hops, SumAsAllreduceDoesWhereNothingIsRounded) {
         if (method == "fp32" || method == "global_qsgd") {
           EXPECT_EQ(a, b) << method << " " << reducer << " step " << step;
         }
-        for (std::size_t i = 0; i < a.size(); ++i) {  // sums of PowerSGD's factors have an order
+        for (std::size_t i = 0; i < a.size(); ++i) {  // sums of PowerSGD's factors depend on the order
           ASSERT_NEAR(a[i], b[i], 1e-3F * (1 + std::abs(b[i]))) << method << " " << reducer << " element " << i;
         }
       }
@@ -37,7 +37,7 @@ TEST(Hops, SumAsAllreduceDoesWhereNothingIsRounded) {
   }
 }
 
-/// Whole numbers that 16 bits hold, as do their sums: a width for a level changes no bit of the answer.
+/// 16 bits hold these integers and their sums, so that the width of a level does not change the result.
 TEST(Hops, OfTwoLevelsHaveAWidthForEach) {
   const auto comm = world();
   if (comm->size() % 2 != 0) return;
@@ -58,7 +58,7 @@ TEST(Hops, OfTwoLevelsHaveAWidthForEach) {
   EXPECT_EQ(2 * both, whole);
   EXPECT_EQ(inside + across, whole + both) << "each level has its own width";
   if (comm->size() == 2) {
-    EXPECT_EQ(across, whole) << "one node: nothing travels across";
+    EXPECT_EQ(across, whole) << "with one node, nothing travels across nodes";
   } else {
     EXPECT_LT(across, whole);
   }
@@ -72,7 +72,7 @@ TEST(Hops, OfTwoLevelsRoundWhatTravelsAcrossAndNoMore) {
   Replica run(parse_method(spec), *comm, "synchronous");
   run.step(0);
   const auto mean = run.mean();
-  EXPECT_TRUE(same_bits(*comm, mean)) << "who sends a sum on keeps what the others get";
+  EXPECT_TRUE(same_bits(*comm, mean)) << "a rank that sends a sum must keep the same bits that the others get";
   std::vector<std::vector<float>> shares;
   for (int r = 0; r < ranks; ++r) shares.push_back(gradient_values(run.layout().count(), r, 0));
   const auto rounded = [](float x) { return kernels::Bfloat::decode(kernels::Bfloat::encode(x)); };
@@ -87,8 +87,8 @@ TEST(Hops, OfTwoLevelsRoundWhatTravelsAcrossAndNoMore) {
   EXPECT_GT(rounds, std::ssize(mean) / 2);
 }
 
-/// Eight bits: each of so many roundings is by half a step of the block at most, and a step is a 64th of its largest
-/// value or less.
+/// With eight bits, each rounding changes a value by at most half a step of its block, and a step is at most a 64th of
+/// the largest value of the block.
 TEST(Hops, OfTwoLevelsInEightBitsStayNearTheMean) {
   const auto comm = world();
   const int ranks = comm->size();
@@ -100,7 +100,7 @@ TEST(Hops, OfTwoLevelsInEightBitsStayNearTheMean) {
     Replica whole(parse_method(two), *comm, "overlapped");
     const StepReport report = narrow.step(0), plain = whole.step(0);
     const auto a = narrow.mean(), b = whole.mean();
-    EXPECT_TRUE(same_bits(*comm, a)) << level << ": what is passed on is narrowed to the same bytes again";
+    EXPECT_TRUE(same_bits(*comm, a)) << level << ": a value that is sent on must narrow to the same bytes again";
     float largest = 0;
     for (const float x : b) largest = std::max(largest, std::abs(x));
     index_t changed = 0;
@@ -140,7 +140,7 @@ TEST(Hops, OfTwoLevelsRoundValuesOf32BitsAlone) {
   }
 }
 
-/// Nodes that the transport emulates.
+/// The transport may emulate nodes.
 TEST(Hops, OfTwoLevelsTakeTheNodesOfTheTransport) {
   const auto comm = world();
   const auto of_one = make_transport("mpi:ranks_per_node=1", MPI_COMM_WORLD);
@@ -169,7 +169,7 @@ TEST(Hops, OfTwoLevelsKnowTheNodesOrAreTold) {
   }
 }
 
-/// What a ring of `ranks` makes of one value of each rank, which starts at rank `first`.
+/// The sum of one value of each rank in a ring of `ranks` ranks that starts at rank `first`.
 float ring_of_bfloats(const std::vector<float>& values, int first) {
   const auto ranks = static_cast<int>(values.size());
   using kernels::Bfloat;
@@ -210,7 +210,7 @@ TEST(Hops, ARingRoundsBfloatsInEveryHop) {
     }
   }
   if (ranks <= 2) {
-    EXPECT_EQ(different, 0) << "one hop rounds once";
+    EXPECT_EQ(different, 0) << "a single hop rounds once, as an allreduce does";
   } else {
     EXPECT_GT(different, n / 100) << "an allreduce rounds once, a ring in every hop";
   }

@@ -1,5 +1,5 @@
 #pragma once
-// The transports that the same tests run over, by name.
+// Names of transports over which the same tests run.
 #include <algorithm>
 #include <map>
 
@@ -11,7 +11,7 @@
 
 namespace gradcomp::test {
 
-/// The functions of a program that has a transport of its own: each call is begun when it is first seen.
+/// The functions of a program with its own transport. A call begins when carry() gets it for the first time.
 inline Callbacks functions_of(std::shared_ptr<Transport> own) {
   Callbacks functions{own->rank(), own->size(), "callbacks", own->overlaps(), own->concurrent(), nullptr, nullptr};
   const auto under_way = std::make_shared<std::map<const Call*, Completion>>();
@@ -31,7 +31,7 @@ inline Callbacks functions_of(std::shared_ptr<Transport> own) {
   return functions;
 }
 
-/// The registered transports of programs, and `more`.
+/// Names of the registered transports of programs, and `more`.
 inline std::vector<std::string> kinds(const std::vector<std::string>& more) {
   std::vector<std::string> names = transports();
   if (std::find(names.begin(), names.end(), "nccl") != names.end()) {

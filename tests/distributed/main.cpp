@@ -1,4 +1,5 @@
-// main() of the MPI tests: rank 0 prints as usual, the others only their failures; the job fails when any rank did.
+// main() of the MPI tests. Rank 0 prints as usual, and the other ranks print only their failures. If a test fails on
+// any rank, the job fails.
 #include <cstdio>
 
 #include "distributed/world.hpp"

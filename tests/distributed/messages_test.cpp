@@ -1,4 +1,4 @@
-// What only several ranks can show of messages: over MPI, behind every wrapper, and over functions of the caller's.
+// Properties of messages that need several ranks: over MPI, behind every wrapper, and over functions of the caller.
 #include <thread>
 
 #include "distributed/kinds.hpp"
@@ -22,7 +22,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Messages,
                          testing::ValuesIn(kinds({"staged", "callbacks", "counting", "queued", "throttled"})),
                          test_name);
 
-// large enough that no library keeps a message for its receiver: all ranks send before any receives
+// The messages are so large that no library buffers them, and all ranks send before any of them receives.
 TEST_P(Messages, ACycleOfSendsGoesThrough) {
   const index_t n = 1 << 18;
   const auto mine = to_device(std::vector<float>(static_cast<std::size_t>(n), static_cast<float>(rank)));
@@ -37,7 +37,7 @@ TEST_P(Messages, ACycleOfSendsGoesThrough) {
   }
 }
 
-// a group ends when all of it has ended, whatever the order in which messages come
+// A group ends when all its calls have ended, in whatever order messages arrive.
 TEST_P(Messages, AGroupStartsTogether) {
   std::vector<Vector<float>> theirs;
   std::vector<Call> group;
@@ -56,7 +56,7 @@ TEST_P(Messages, AGroupStartsTogether) {
   }
 }
 
-// received in the other order than sent, by their tags; those of one tag in the order sent
+// Messages with different tags are received in the reverse order; those with one tag arrive in the order of sending.
 TEST_P(Messages, CompleteOutOfOrder) {
   std::array<int, 6> sent{}, received{};
   std::vector<Completion> calls;
@@ -73,13 +73,13 @@ TEST_P(Messages, CompleteOutOfOrder) {
   for (int i = 0; i < 6; ++i) EXPECT_EQ(received[static_cast<std::size_t>(i)], 100 * previous + i);
 }
 
-// the engine of a rank that computes, and neither tests nor waits, takes part
+// While rank 0 has a receive from rank 2, which is late, it exchanges messages with rank 1.
 TEST_P(Messages, ASlowPeerStallsNobodyElse) {
   if (ranks < 3) GTEST_SKIP() << "needs three ranks";
   const index_t n = 1 << 16;
   const Vector<float> out("out", static_cast<std::size_t>(n)), from_slow("from_slow", 1), from_fast("from_fast", 1);
   barrier(*comm);
-  if (rank == 0) {  // waits for rank 2, which is late; meanwhile it serves rank 1
+  if (rank == 0) {  // waits for rank 2, which is late, and serves rank 1 meanwhile
     Completion slow = comm->start(exec, Receive{from_slow.data(), 4, 2, 0});
     Completion sent = comm->start(exec, Send{out.data(), 4 * n, 1, 0});
     Completion fast = comm->start(exec, Receive{from_fast.data(), 4, 1, 0});
@@ -109,7 +109,7 @@ TEST_P(Messages, TestMakesTheProgress) {
   EXPECT_EQ(received, previous);
 }
 
-// whatever its order: no call of a group waits for another one to end
+// In whatever order calls are in a group, none of them waits until another one ends.
 TEST_P(Messages, AGroupOfMessagesAndCollectivesStartsTogether) {
   const auto mine = to_device(std::vector<float>(100, static_cast<float>(rank)));
   const Vector<float> theirs("theirs", 100), sum("sum", 100), all("all", static_cast<std::size_t>(100 * ranks));
@@ -123,7 +123,7 @@ TEST_P(Messages, AGroupOfMessagesAndCollectivesStartsTogether) {
   EXPECT_EQ(to_host(all)[static_cast<std::size_t>(100 * ranks - 1)], static_cast<float>(ranks - 1));
 }
 
-// rank 0 waits for rank 2, which waits for rank 1, which waits for what rank 0 sends
+// Rank 0 waits for rank 2, which waits for rank 1, which waits for what rank 0 sends.
 TEST_P(Messages, AReceiveThatWaitsStallsNoSend) {
   if (ranks < 3) GTEST_SKIP() << "needs three ranks";
   const index_t n = 1 << 18;
@@ -145,7 +145,8 @@ TEST_P(Messages, AReceiveThatWaitsStallsNoSend) {
   barrier(*comm);
 }
 
-// the last rank joins the collective call only when a message that others send after they have started it has come
+// The last rank joins a collective call only after it has received a message that others send after they started the
+// call.
 TEST_P(Messages, ACollectiveThatWaitsHoldsUpNoMessage) {
   if (ranks == 1) GTEST_SKIP() << "needs two ranks";
   if (!comm->overlaps()) GTEST_SKIP() << "carries collective calls in start()";

@@ -1,6 +1,6 @@
-// Every registered method, every reducer, and some compositions, over both schedules: equal bits on all ranks, equal
-// bits of both schedules, and the identity of error feedback. What a single method does is tested in
-// tests/unit/compressors and tests/conformance.
+// Every registered method, every reducer and some compositions, with both schedules: all ranks and both schedules give
+// equal bits, and the identity of error feedback holds. tests/unit/compressors and tests/conformance test what a single
+// method does.
 #include <atomic>
 #include <set>
 
@@ -12,7 +12,7 @@
 namespace gradcomp::test {
 namespace {
 
-/// Every reducer under the first method of each family that can use it, but does not by default.
+/// Every reducer with the first method of each family that can use it but does not do so by default.
 std::vector<std::string> other_reducers() {
   std::vector<std::string> specs;
   for (const ReducerEntry& reducer : all_reducers()) {
@@ -36,7 +36,7 @@ std::vector<std::string> methods() {
   return names;
 }
 
-/// The method with a residual; as it is where it takes none.
+/// The method with a residual, if it takes one; otherwise the method itself.
 MethodSpec remembering(const MethodSpec& method) {
   return method.compressor->info().takes("residual") ? parse_method(with_option(method.text, "feedback", "residual"))
                                                      : method;
@@ -68,21 +68,22 @@ TEST_P(Methods, SameBitsOnEveryRankAndInBothSchedules) {
 }
 
 TEST_P(Methods, MeanPlusChangeOfResidualsIsTheMeanGradient) {
-  if (local || !remembers) GTEST_SKIP() << "reduces or keeps nothing";
+  if (local || !remembers) GTEST_SKIP() << "the method reduces nothing or keeps nothing";
   Replica run(with_residual, *comm, "overlapped");
   std::vector<float> before = run.residual(), owned_before = run.owner_residual();
   const auto ranks = static_cast<float>(comm->size());
   for (int step = 0; step < 3; ++step) {
     run.step(step);
     const auto after = run.residual(), gradient = run.own_gradient(step), mean = run.mean();
-    const auto owned = run.owner_residual();  // of a mean, hence as much as ranks residuals
+    const auto owned = run.owner_residual();  // of a mean, so that it counts as much as all ranks' residuals
     std::vector<float> sent(before.size());
     for (std::size_t i = 0; i < sent.size(); ++i) {
       sent[i] = before[i] + gradient[i] - after[i] + ranks * (owned_before[i] - owned[i]);
     }
     const auto sum = sum_over_all(*comm, sent);
-    // fp16 and bf16 round the reduced sum once more, at most half a unit of 8 bits; nothing remembers that. A library
-    // or reducers of hops may round after each term, whose partial sums are at most the sum of the magnitudes.
+    // fp16 and bf16 round the reduced sum once more, by at most half a unit of 8 bits, which no memory keeps. A
+    // library, or reducers that work in hops, may round after each term. Partial sums are at most the sum of the
+    // magnitudes.
     const bool each_term = comm->sum() == Sum::library || method.common.text("reducer") != "allreduce";
     const int roundings = each_term ? std::max(1, comm->size() - 1) : 1;
     const double rounding = method.compressor->info().property == Info::Property::rounding ? roundings * 0x1p-8 : 0;

@@ -1,6 +1,6 @@
-// Every communicator operation against exact references: integer-valued data whose sums are exact in every type, so
-// that no order of summation can excuse a difference. Over every registered transport, over MPI with chunks of 7
-// elements and staged, and over every wrapper.
+// Every operation of a transport against exact references. The data are integers whose sums are exact in every type, so
+// that results do not depend on the order of summation. The tests run over every registered transport, over MPI with
+// chunks of 7 elements and staged, and over every wrapper.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace {
 
 const index_t counts[] = {0, 1, 2, 3, 5, 8, 13, 100, 1001};
 
-/// A small integer that depends on the rank and the place.
+/// A small integer that depends on the rank and on the place.
 int value(int rank, index_t i) { return static_cast<int>((i * 7 + rank * 3) % 11) - 5; }
 
 int reduced(ReduceOp op, int ranks, index_t i) {
@@ -106,7 +106,8 @@ TEST_P(Operations, AllreduceOfHalfFloats) {
   }
 }
 
-// 1 + 2^-9 + ... would round away in bf16 term by term; in f32 the small terms add up before the one rounding
+// In bf16, each small term of 1 + 2^-9 + ... would be rounded away. In f32, the small terms add up before the only
+// rounding.
 TEST_P(Operations, HalfSumsAreFormedInFloatAndRoundedOnce) {
   if (comm->sum() == Sum::library) GTEST_SKIP() << "adds by the library's own rule";
   using kernels::Bfloat;
@@ -117,7 +118,7 @@ TEST_P(Operations, HalfSumsAreFormedInFloatAndRoundedOnce) {
   for (const auto b : to_host(data)) EXPECT_EQ(Bfloat::decode(b), expected);
 }
 
-// 2^15 - 2^15 + 2^-14 is 2^-14 in rank order; backwards, the small term is lost in f32
+// 2^15 - 2^15 + 2^-14 is 2^-14 in rank order. In the reverse order, the small term is lost in f32.
 TEST_P(Operations, HalfSumsAreInRankOrder) {
   if (comm->sum() == Sum::library) GTEST_SKIP() << "adds by the library's own rule";
   using kernels::Half;
@@ -139,7 +140,7 @@ TEST_P(Operations, ANanOfOneRankReachesAll) {
   }
 }
 
-// fractions whose sums depend on the order: equal bits are then the library's doing, not the data's
+// Sums of these fractions depend on the order, so that equal bits are not a property of the data.
 TEST_P(Operations, AllreduceGivesTheSameBitsOnEveryRank) {
   std::vector<float> x(1001);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1.0f / static_cast<float>(1 + static_cast<int>(i) * 5 + rank * 3);
@@ -206,7 +207,7 @@ TEST_P(Operations, AlltoallAndReduceScatter) {
   }
 }
 
-/// Bytes that rank s sends to rank r: some nothing, some nobody.
+/// Bytes that rank s sends to rank r. Rank 1 sends nothing, and rank 2 receives nothing.
 index_t part_of(int s, int r, index_t base) { return s == 1 || r == 2 ? 0 : base * r + s; }
 
 TEST_P(Operations, AlltoallvOfUnevenAndEmptyParts) {
@@ -229,7 +230,7 @@ TEST_P(Operations, AlltoallvOfUnevenAndEmptyParts) {
       const auto offset = sizes.blocks.offset[static_cast<std::size_t>(s)];
       EXPECT_EQ(offset % block_alignment, 0);
       EXPECT_EQ(sizes.blocks.size[static_cast<std::size_t>(s)], part_of(s, rank, base));
-      index_t first = 3;  // where rank s has what it sends here
+      index_t first = 3;  // where the part that rank s sends to this rank begins in its memory
       for (int r = 0; r < rank; ++r) first += part_of(s, r, base) + 5;
       for (index_t i = 0; i < part_of(s, rank, base); ++i)
         EXPECT_EQ(result[static_cast<std::size_t>(offset + i)], value(s, first + i));
@@ -243,7 +244,7 @@ TEST_P(Operations, AlltoallvThatDoesNotFitThrowsOnEveryRank) {
   Blocks parts;
   parts.size.assign(static_cast<std::size_t>(ranks), 1);
   parts.offset.assign(static_cast<std::size_t>(ranks), 0);
-  if (rank == 0) parts.size.back() = 1000;  // for the last rank only
+  if (rank == 0) parts.size.back() = 1000;  // does not fit on the last rank
   const std::vector<std::byte> send(1000);
   std::vector<std::byte> receive(900);
   EXPECT_THROW(run(*comm, exec, AllToAllV{send.data(), &parts, receive.data(), 900}), Error);
@@ -303,7 +304,7 @@ TEST_P(Operations, MessagesOfAnySizeFromEveryRankToTheNext) {
     const int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks;
     const auto send = to_device(own<std::int8_t>(base + rank));
     const Vector<std::int8_t> receive("receive", static_cast<std::size_t>(base + ranks));
-    // all ranks send first: a ring of blocking senders would stand still
+    // All ranks send first. If sends blocked, the ring would deadlock.
     Completion sent = comm->start(exec, Send{send.data(), base + rank, next, 3});
     const Found found = run(*comm, exec, Receive{receive.data(), base + ranks, previous, 3});
     sent.wait();
@@ -334,7 +335,7 @@ TEST_P(Operations, AMessageThatDoesNotFitIsRefusedAndTheNextOneArrives) {
 }
 
 TEST_P(Operations, SplitIntoEvenAndOddRanks) {
-  const auto part = comm->split(rank % 2, -rank);  // the last rank of each color first
+  const auto part = comm->split(rank % 2, -rank);  // the last rank of each group comes first
   EXPECT_EQ(part->size(), (ranks + 1 - rank % 2) / 2);
   const auto data = to_device(std::vector<std::int32_t>{rank});
   run(*part, exec, Broadcast{data.data(), 1, DType::i32, 0});

@@ -1,4 +1,4 @@
-// The check of gradcomp-allreduce is of the timed run: what only that received wrong is counted.
+// gradcomp-allreduce checks the result of the timed run: it counts elements that only this run received wrong.
 #include "distributed/kinds.hpp"
 #include "gradcomp/allreduce/allreduce_benchmark.hpp"
 #include "gradcomp/core/registry.hpp"
@@ -13,7 +13,8 @@ ReductionResult measured(const std::string& method, Transport& transport, Transp
   return measure_reduction(Exec(), method, elements, transport, control, few);
 }
 
-/// Spoils the sign of the last 4 bytes that the `when`-th large call of rank 0 receives, of transports split off too.
+/// Flips the sign bit of the last 4 bytes that large call number `when` of rank 0 receives, also in transports that
+/// were split off.
 Callbacks spoiling(Callbacks functions, int when, const std::shared_ptr<int>& seen) {
   const auto carry = functions.carry;
   functions.carry = [=, rank = functions.rank](const Exec& exec, const Call& call, Found& found) {
@@ -40,7 +41,7 @@ Callbacks spoiling(Callbacks functions, int when, const std::shared_ptr<int>& se
 TEST(ReductionCheck, EveryMethodIsRight) {
   const auto comm = world();
   for (const auto& entry : all_entries()) {
-    if (entry.info.name == "atomo") continue;  // seconds a step
+    if (entry.info.name == "atomo") continue;  // takes seconds per step
     for (const std::string& feedback : entry.info.feedbacks) {
       const auto result = measured(entry.info.name + ":feedback=" + feedback, *comm, *comm);
       EXPECT_EQ(result.wrong, 0) << entry.info.name << " " << feedback;
@@ -67,7 +68,7 @@ TEST(ReductionCheck, FindsWhatOnlyTheTimedRunReceivedWrong) {
   for (const std::string method :
        {"fp32", "fp32:feedback=residual", "top_k:ratio=0.05", "top_k:ratio=0.05:feedback=none",
         "top_k:ratio=0.05:feedback=ef21", "top_k:ratio=0.05:feedback=momentum_correction"}) {
-    for (const int when : {4, 5}) {  // the last of 4 steps; none of them
+    for (const int when : {4, 5}) {  // the last of 4 steps, or none of them
       const auto spoilt = make_callbacks(spoiling(functions_of(world()), when, std::make_shared<int>(0)));
       const index_t wrong = measured(method, *spoilt, *control).wrong;
       EXPECT_EQ(wrong, when == 4 ? 1 : 0) << method;

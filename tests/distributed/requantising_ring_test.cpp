@@ -1,4 +1,5 @@
-// The ring that compresses sums again in every hop: equal bits, nothing lost that a memory does not have, flags, bytes.
+// The ring that compresses sums again in every hop: all ranks have equal bits, memories keep what is lost, and flags
+// and bytes are right.
 #include "distributed/training_steps.hpp"
 #include "gradcomp/exchange/one_rank.hpp"
 #include "gradcomp/method/spec.hpp"
@@ -34,7 +35,7 @@ TEST(RequantisingRing, GivesTheSameBitsOnEveryRank) {
   }
 }
 
-/// P out + the sum of memories = the sum of all gradients so far.
+/// P out + the sum of the memories = the sum of all gradients so far.
 TEST(RequantisingRing, LosesNothingThatAMemoryDoesNotHave) {
   const auto comm = world();
   for (const char* method : {"int8_block:feedback=residual", "qsgd:bits=8:feedback=residual", "ef_sign", "one_bit"}) {
@@ -54,7 +55,8 @@ TEST(RequantisingRing, LosesNothingThatAMemoryDoesNotHave) {
   }
 }
 
-/// One compression of a sum of 1, 2 .. P shares each: every one adds at most half a quantum of its largest value.
+/// Each hop compresses a sum of 1, 2, ... P shares. Its error is at most half a quantum of the largest value of that
+/// sum.
 TEST(RequantisingRing, ErrorsOfAllHopsAddUp) {
   const auto comm = world();
   const int ranks = comm->size();
@@ -74,7 +76,7 @@ TEST(RequantisingRing, ErrorsOfAllHopsAddUp) {
   }
   double error = 0;
   for (std::size_t i = 0; i < mean.size(); ++i) error = std::max(error, std::abs(mean[i] - exact[i]));
-  EXPECT_LE(error, largest / 254 * 1.01);  // P hops of at most (all shares) / 127 / 2, over P
+  EXPECT_LE(error, largest / 254 * 1.01);  // P errors of at most (sum of all shares) / 127 / 2, divided by P
   EXPECT_GT(error, 1e-5) << "something was rounded";
 }
 
@@ -85,7 +87,7 @@ TEST(RequantisingRing, IsUnbiasedWhereTheMethodIs) {
   const auto g = run.own_gradient(0);
   const auto n = g.size();
   std::vector<double> sum(n, 0), squares(n, 0);
-  for (int step = 0; step < steps; ++step) {  // other random numbers in every step
+  for (int step = 0; step < steps; ++step) {  // every step has other random numbers
     run.step(step, g);
     const auto mean = run.mean();
     for (std::size_t i = 0; i < n; ++i) {
@@ -94,7 +96,7 @@ TEST(RequantisingRing, IsUnbiasedWhereTheMethodIs) {
     }
   }
   const auto exact = sum_over_all(*comm, g);
-  double errors = 0, variances = 0;  // of all means
+  double errors = 0, variances = 0;  // summed over all means
   for (std::size_t i = 0; i < n; ++i) {
     const double mean = sum[i] / steps, error = mean - exact[i] / comm->size();
     errors += error * error;
@@ -125,14 +127,14 @@ TEST(RequantisingRing, HandsAFlagRoundAndTakesTheStepBack) {
   }
 }
 
-/// All ranks together: a payload travels P - 1 hops as sums and reaches P - 1 ranks as the mean.
+/// On all ranks together, a payload travels P - 1 hops as a sum and reaches P - 1 ranks as the mean.
 TEST(RequantisingRing, SendsTwiceThePayloadLessItsOwnShare) {
   const auto comm = world();
   Replica run(round_the_ring("int8_block"), *comm, "synchronous");
   const StepReport report = run.step(0);
   const auto buckets = static_cast<index_t>(run.exchange().buckets().size());
   const index_t ranks = comm->size(), payload = report.payload_bytes + report.header_bytes;
-  const index_t sizes = 8 * ranks * (ranks - 1) * buckets;  // which the allgather tells all ranks
+  const index_t sizes = 8 * ranks * (ranks - 1) * buckets;  // the allgather sends the sizes to all ranks
   EXPECT_EQ(sum_over_ranks(*comm, std::vector{report.wire_bytes})[0], 2 * (ranks - 1) * payload + sizes);
 }
 

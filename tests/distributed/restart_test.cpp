@@ -1,4 +1,5 @@
-// What a reduction remembers is all in its memories: copied into a fresh one on every rank, they give the same bytes.
+// Everything that a reduction remembers is in its memories: if they are copied into a new reduction on every rank, it
+// gives the same bytes.
 #include <set>
 
 #include "distributed/two_phase_rig.hpp"
@@ -29,7 +30,7 @@ void write(const Bytes& bytes, const MemoryView& memory) {
                       HostSpan<const std::byte>(bytes.data(), bytes.size()));
 }
 
-/// By the names that checkpoints use, which therefore have to differ.
+/// All memories by the names that checkpoints use. These names have to differ.
 std::map<std::string, Bytes> memories_of(OneBucket& run) {
   std::map<std::string, Bytes> all;
   for (const MemoryView& memory : run.reduction.memories()) {
@@ -38,7 +39,7 @@ std::map<std::string, Bytes> memories_of(OneBucket& run) {
   return all;
 }
 
-/// What a step did: the mean, what all calls moved, and what is remembered.
+/// The results of a step: the mean, what all calls moved, and the memories.
 struct Outcome {
   std::vector<float> mean;
   index_t sent, received, payload;

@@ -1,5 +1,5 @@
-// Schedules: the dense mean against its reference, the bytes of the report, and what happens when ranks disagree or a
-// payload is broken.
+// Schedules: the dense mean against its reference, the bytes in the report, and errors if ranks disagree or a payload
+// is broken.
 #include <numeric>
 
 #include "distributed/training_steps.hpp"
@@ -19,7 +19,7 @@ TEST(Dense, MeanIsTheReference) {
     EXPECT_EQ(run.exchange().transport().overlaps(), schedule == "overlapped");
     for (int step = 0; step < 2; ++step) {
       auto gradient = run.own_gradient(step);
-      for (float& g : gradient) g = std::round(g * 1000.0f);  // integers: every order of summation is exact
+      for (float& g : gradient) g = std::round(g * 1000.0f);  // sums of integers are exact in every order
       run.step(step, gradient);
       const auto sum = sum_over_all(*comm, gradient);
       const auto mean = run.mean();
@@ -36,7 +36,7 @@ TEST(Dense, WithoutTravelEveryRankKeepsItsOwnGradient) {
        {"no_exchange", "fp32:reducer=local", "fp16:reducer=local", "random_k:ratio=1:reducer=local"}) {
     Replica run(parse_method(method), *comm, "synchronous");
     auto gradient = run.own_gradient(0);
-    for (float& g : gradient) g = std::round(g * 10.0f);  // what 16 bits hold
+    for (float& g : gradient) g = std::round(g * 10.0f);  // 16 bits hold these integers
     EXPECT_EQ(run.step(0, gradient).wire_bytes, 0) << method;
     EXPECT_EQ(run.mean(), gradient) << method;
   }
@@ -59,14 +59,14 @@ TEST(Report, CountsPayloadHeaderAndWireBytes) {
     const StepReport report = sparse.step(0);
     EXPECT_EQ(report.header_bytes, buckets * payload_header_bytes);
     const index_t handed = sum_over_ranks(*comm, {report.payload_bytes + report.header_bytes})[0];
-    // each rank's bytes reach all others, and so does its 8-byte size, bucket by bucket
+    // For each bucket, the bytes of a rank and their size (8 bytes) reach all other ranks.
     EXPECT_EQ(sum_over_ranks(*comm, {report.wire_bytes})[0], (ranks - 1) * (handed + 8 * ranks * buckets));
     EXPECT_FALSE(report.density_ratio.empty());
     for (const double ratio : report.density_ratio) EXPECT_NEAR(ratio, 1.0, 0.5);
   }
 }
 
-/// f throws on every rank the AgreedError with these texts.
+/// Checks that f throws an AgreedError with these texts on every rank.
 template <class F>
 void expect_agreed_error(F f, const std::vector<std::string>& parts) {
   try {
@@ -97,7 +97,7 @@ TEST(Handshake, RefusesRanksThatDiffer) {
   auto cut = options;
   cut.bucket_bytes += other ? 1000 : 0;
   expect_agreed_error([&] { make("fp32", model, cut); }, {"ranks disagree on the exchange", "buckets, hash"});
-  EXPECT_NO_THROW(make("fp32", model, options));  // the communicator is as good as before
+  EXPECT_NO_THROW(make("fp32", model, options));  // the transport still works
 }
 
 TEST(Agree, ThrowsTheLineOfTheLowestFailingRankEverywhere) {
@@ -116,7 +116,7 @@ TEST(Agree, ThrowsTheLineOfTheLowestFailingRankEverywhere) {
   }
 }
 
-/// A method whose payload one rank breaks at one step, by overwriting a byte or by sending too little.
+/// A method whose payload one rank breaks in one step. It overwrites a byte or sends too few bytes.
 class Broken final : public Compressor {
  public:
   enum class How { magic, count, cut };
@@ -136,7 +136,7 @@ class Broken final : public Compressor {
       message.size = payload_header_bytes / 2;
       return;
     }
-    // magic is the header's first byte, kept starts at its 16th
+    // The magic begins at byte 0 of the header, and the number of entries at byte 16.
     const auto at = static_cast<std::size_t>(m_how == How::magic ? 0 : 16 + 5);
     Kokkos::deep_copy(exec, Kokkos::subview(message.payload, Kokkos::pair<std::size_t, std::size_t>(at, at + 1)),
                       std::byte{0x7f});

@@ -1,5 +1,5 @@
-// gtop_k and ok_topk on any number of ranks: equal bits everywhere, nothing lost, at most k entries, flags, and plain
-// serial references.
+// gtop_k and ok_topk on any number of ranks: equal bits on all ranks, nothing lost, at most k entries, flags, and
+// comparisons with plain serial references.
 #include <algorithm>
 #include <map>
 
@@ -28,7 +28,7 @@ class Reducers : public testing::TestWithParam<std::string> {
 
 INSTANTIATE_TEST_SUITE_P(Sparse, Reducers, testing::ValuesIn(specs()), test_name);
 
-/// Gradients that ranks have mostly in common: what real data looks like.
+/// Gradients of ranks that have a large part in common, as in real training.
 std::vector<float> correlated(index_t count, int rank, int step) {
   const auto common = gradient_values(count, 1000, step), own = gradient_values(count, rank, step);
   std::vector<float> g(common);
@@ -36,8 +36,8 @@ std::vector<float> correlated(index_t count, int rank, int step) {
   return g;
 }
 
-/// |P mean + sum of changes of the memory - sum of gradients| over `steps` steps: the largest, the sum, and that of
-/// what was sent.
+/// |P mean + sum of changes of the memory - sum of gradients| over `steps` steps: the largest element, the sum over the
+/// elements, and the sum of what was sent.
 struct Loss {
   double most = 0, total = 0, sent = 0;
 };
@@ -78,13 +78,13 @@ TEST_P(Reducers, GiveTheSameBitsOnEveryRankAndInBothSchedules) {
 TEST_P(Reducers, LoseNothing) {
   EXPECT_LE(lost_mass(*comm, spec, Role::residual, false, 5).most, 1e-5 * ranks);
   EXPECT_LE(lost_mass(*comm, spec, Role::residual, true, 5).most, 1e-5 * ranks);
-  // without momentum a velocity is the gradient
+  // Without momentum, the velocity is the gradient.
   EXPECT_LE(
       lost_mass(*comm, spec + ":feedback=momentum_correction:feedback.momentum=0", Role::velocity_sum, true, 5).most,
       1e-5 * ranks);
 }
 
-// lists hold what receivers decode
+// Lists of entries contain the values that receivers decode.
 TEST(SparseCodings, LoseNothingEither) {
   const auto comm = world();
   for (const std::string reducer : {"gtop_k", "ok_topk", "ok_topk:reducer.select=off"}) {
@@ -123,7 +123,7 @@ TEST_P(Reducers, TheMeanOfWhatRanksSentIsTheEstimateOfEf21) {
 }
 
 TEST_P(Reducers, OnOneRankAreTheAllgather) {
-  if (ranks > 1) GTEST_SKIP() << "of one rank";
+  if (ranks > 1) GTEST_SKIP() << "the test is for one rank";
   const std::string plain = spec.substr(0, spec.find(":reducer"));
   Replica gather(parse_method(plain), *comm, "synchronous"), run(parse_method(spec), *comm, "synchronous");
   for (int step = 0; step < 4; ++step) {
@@ -135,7 +135,7 @@ TEST_P(Reducers, OnOneRankAreTheAllgather) {
   }
 }
 
-// the buckets without a NaN have been merged, and entries returned to memories, when the step turns out to be skipped
+// When it turns out that the step is skipped, buckets without a NaN have been merged and entries returned to memories.
 TEST_P(Reducers, ASkippedStepRestoresEveryMemory) {
   for (const std::string schedule : {"synchronous", "overlapped"}) {
     for (const std::size_t element : {std::size_t{5}, std::size_t{2890}}) {
@@ -178,7 +178,7 @@ TEST_P(Reducers, TakeZerosAndConstants) {
   EXPECT_GT(std::count_if(mean.begin(), mean.end(), [](float x) { return x != 0; }), 0);
 }
 
-/// Entries of the exact top-k of each tensor of a bucket, as top_k sends them without feedback.
+/// The k largest entries of each tensor of a bucket, which top_k sends without feedback.
 std::map<index_t, float> top_entries(const Layout& bucket, const float* g, double ratio) {
   std::map<index_t, float> entries;
   for (const Segment& segment : bucket.segments) {
@@ -196,7 +196,7 @@ std::map<index_t, float> sum_of(std::map<index_t, float> a, const std::map<index
   return a;
 }
 
-/// The k largest, ties by lowest index.
+/// The k largest entries; of equal ones, those with the lowest indices.
 std::map<index_t, float> largest(const std::map<index_t, float>& all, std::size_t k) {
   std::vector<std::pair<index_t, float>> order(all.begin(), all.end());
   std::stable_sort(order.begin(), order.end(),
@@ -251,7 +251,7 @@ TEST(SparseOkTopk, WithoutSelectionIsTheExactSum) {
   Replica run(parse_method("top_k:ratio=0.05:reducer=ok_topk:reducer.select=off:reducer.interval=2:feedback=none:"
                            "granularity=tensor"),
               *comm, "overlapped");
-  for (int step = 1; step < 4; ++step) {  // the first step has even boundaries
+  for (int step = 1; step < 4; ++step) {  // the boundaries of the first step divide the indices evenly
     EXPECT_FALSE(run.step(step).skipped);
     const auto mean = run.mean();
     for (const BucketRange& range : run.exchange().buckets()) {
@@ -266,7 +266,7 @@ TEST(SparseOkTopk, WithoutSelectionIsTheExactSum) {
   }
 }
 
-/// The bin of ok_topk's histogram.
+/// The bin of a value in ok_topk's histogram.
 std::uint32_t bin_of(float x) {
   std::uint32_t bits = 0;
   std::memcpy(&bits, &x, sizeof bits);
@@ -306,7 +306,7 @@ TEST(SparseOkTopk, KeepsTheLargestSums) {
   }
 }
 
-// boundaries of step 0, then all entries in the range of one owner, on some ranks none
+// After step 0 has set the boundaries, all entries lie in the range of one owner, and some ranks have none.
 TEST(SparseOkTopk, TakesEntriesThatAllHaveOneOwner) {
   const auto comm = world();
   for (const std::string reducer : {"ok_topk", "ok_topk:reducer.interval=1", "gtop_k"}) {
@@ -326,7 +326,7 @@ TEST(SparseOkTopk, TakesEntriesThatAllHaveOneOwner) {
   }
 }
 
-// round 0 moves nothing between two looks at the boundaries, and the histogram only when it is needed
+// Round 0 moves nothing in steps that keep the boundaries, and the histogram travels only if it is needed.
 TEST(SparseOkTopk, BalancesOnlyInSomeSteps) {
   const auto comm = world();
   const index_t ranks = comm->size();
@@ -335,7 +335,7 @@ TEST(SparseOkTopk, BalancesOnlyInSomeSteps) {
         parse_method(std::string("sidco:reducer=ok_topk:reducer.interval=3:reducer.select=") + (select ? "on" : "off")),
         *comm, "overlapped");
     const auto buckets = static_cast<index_t>(run.exchange().buckets().size());
-    for (int step = 2; step < 7; ++step) {  // without entries: only what does not depend on them
+    for (int step = 2; step < 7; ++step) {  // without entries, so that only calls remain that do not depend on them
       const StepReport report = run.step(step, std::vector<float>(run.mean().size(), 0.0f));
       const index_t lists = (ranks - 1) * (40 + 8 * ranks) + (ranks - 1) * (40 + 8);
       const index_t histogram = select ? 2 * (ranks - 1) * 4 * 4096 / ranks : 0;
@@ -352,7 +352,7 @@ TEST(SparseOkTopk, BalancesOnlyInSomeSteps) {
   }
 }
 
-// an entry that an early merge drops while its index comes through another subtree
+// An early merge drops an entry, while its index arrives through another subtree.
 TEST(SparseGTopK, ThePaperLosesWhatRanksHaveInCommon) {
   const auto comm = world();
   const std::string spec = "top_k:ratio=0.05:reducer=gtop_k:reducer.variant=";
@@ -362,7 +362,7 @@ TEST(SparseGTopK, ThePaperLosesWhatRanksHaveInCommon) {
   if (comm->size() > 2) {
     EXPECT_GT(paper.total, 1e-3 * paper.sent);
   } else {
-    EXPECT_LE(paper.total, 1e-6 * paper.sent);  // a pair has no other subtree
+    EXPECT_LE(paper.total, 1e-6 * paper.sent);  // with two ranks there is no other subtree
   }
 }
 
@@ -370,14 +370,14 @@ TEST(SparseGTopK, ASkippedStepOfThePaperRestoresMemories) {
   const auto comm = world();
   Replica run(parse_method("top_k:ratio=0.05:reducer=gtop_k:reducer.variant=paper"), *comm, "synchronous");
   auto gradient = run.own_gradient(1);
-  if (comm->rank() == 0) gradient[5] = std::nanf("");  // in the bucket that comes last
+  if (comm->rank() == 0) gradient[5] = std::nanf("");  // in the last bucket to travel
   EXPECT_TRUE(run.step(1, gradient).skipped);
   auto expected = gradient;
   if (comm->rank() == 0) expected[5] = 0;
   EXPECT_EQ(run.residual(), expected);
 }
 
-// what a rank sends over the tree: the leaf at distance 1 its k entries, the root only the result
+// Bytes that a rank sends over the tree: a leaf at distance 1 sends its k entries, and the root only sends the result.
 TEST(SparseGTopK, SendsTheBytesOfTheTree) {
   const auto comm = world();
   const int ranks = comm->size(), rank = comm->rank();

@@ -1,5 +1,5 @@
 #pragma once
-// A small "model" whose gradients are a function of (rank, step), reduced step by step through an exchange.
+// A small "model" whose gradients are a pure function of (rank, step). An exchange reduces them step by step.
 #include <cmath>
 
 #include "distributed/world.hpp"
@@ -9,7 +9,7 @@
 
 namespace gradcomp::test {
 
-/// Matrices, vectors, an odd size and a single element; several buckets at the bucket size below.
+/// Matrices, vectors, an odd size and a single element. With the bucket size below there are several buckets.
 inline Layout small_model() {
   Layout layout;
   layout.add("conv", {16, 3, 3, 3}).add("bias", {16}).add("hidden", {40, 30}).add("scale", {1}).add("norm", {37});
@@ -25,7 +25,7 @@ inline ExchangeOptions small_buckets(const std::string& schedule) {
   return options;
 }
 
-/// Values of mixed sign and magnitude, no two ranks or steps alike.
+/// Values of different signs and magnitudes, which differ between ranks and steps.
 inline std::vector<float> gradient_values(index_t count, int rank, int step) {
   std::vector<float> g(static_cast<std::size_t>(count));
   for (index_t i = 0; i < count; ++i) {
@@ -35,13 +35,13 @@ inline std::vector<float> gradient_values(index_t count, int rank, int step) {
   return g;
 }
 
-/// Elements of the own stripe of a bucket, as a method sees the bucket (reducer two_phase).
+/// Elements of the rank's own stripe of a bucket, as a method sees the bucket (reducer two_phase).
 inline Stripe own_stripe(const MethodSpec& method, const Layout& bucket, const Transport& comm) {
   return cut_stripes(seen_by(method, bucket), method.compressor->info().granule,
                      comm.size())[static_cast<std::size_t>(comm.rank())];
 }
 
-/// One method, "synchronous" or "overlapped".
+/// One method with the schedule "synchronous" or "overlapped".
 class Replica {
  public:
   Replica(const MethodSpec& method, Transport& comm, const std::string& schedule)
@@ -54,7 +54,7 @@ class Replica {
 
   std::vector<float> own_gradient(int step) const { return gradient_values(m_layout.count(), m_comm.rank(), step); }
 
-  /// A step with backward reporting one tensor after the other, from the last.
+  /// A step in which backward reports one tensor after the other, beginning with the last one.
   StepReport step(int number, const std::vector<float>& gradient) {
     Kokkos::deep_copy(m_gradient, HostSpan<const float>(gradient.data(), gradient.size()));
     m_exchange->begin(m_exec, m_gradient, m_mean, number, nullptr);
@@ -65,7 +65,7 @@ class Replica {
 
   std::vector<float> mean() const { return to_host(m_mean); }
 
-  /// The residual of the whole model; zeros where there is none.
+  /// The residual of the whole model, with zeros where there is none.
   std::vector<float> residual() const { return memory(Role::residual); }
 
   /// A memory of the feedback.
@@ -83,7 +83,7 @@ class Replica {
     return all;
   }
 
-  /// What the owners of stripes keep, each rank its own part; zeros elsewhere and with reducers that have no owners.
+  /// What this rank keeps as an owner of stripes, with zeros elsewhere and for reducers without owners.
   std::vector<float> owner_residual() const {
     std::vector<float> all(m_mean.size(), 0.0f);
     const auto& buckets = m_exchange->buckets();
@@ -112,7 +112,7 @@ class Replica {
   std::unique_ptr<Exchange> m_exchange;
 };
 
-/// x summed over ranks in double, element by element.
+/// The sum of x over ranks in double, element by element.
 inline std::vector<double> sum_over_all(Transport& comm, const std::vector<float>& x) {
   const auto own = to_device(x);
   const Vector<float> all("all", x.size() * static_cast<std::size_t>(comm.size()));

@@ -1,5 +1,5 @@
 #pragma once
-// One bucket reduced by two_phase, step by step, with its memories; and the same as a plain serial loop.
+// One bucket with its memories that two_phase reduces step by step, and a plain serial loop that does the same.
 #include <algorithm>
 
 #include "distributed/training_steps.hpp"
@@ -11,7 +11,7 @@
 
 namespace gradcomp::test {
 
-/// 41,000 elements, so that methods with granules of 8192 have several owners and some ranks of 7 own nothing.
+/// 41,000 elements, so that methods with granules of 8192 have several owners, and some of 7 ranks own nothing.
 inline Layout network() {
   Layout layout;
   layout.add("conv", {3, 3, 16, 32}).add("norm", {32}).add("hidden", {150, 100}).add("scale", {1}).add("empty", {0});
@@ -28,27 +28,27 @@ struct OneBucket {
         gradient("gradient", static_cast<std::size_t>(bucket.count())),
         out("out", gradient.size()) {}
 
-  /// False when the step was skipped; the memories then have taken it back.
+  /// Returns false if the step was skipped, in which case the memories have taken it back.
   bool step(int number, const std::vector<float>& values) {
     Kokkos::deep_copy(gradient, HostSpan<const float>(values.data(), values.size()));
     return !reduce(reduction, exec, gradient, out, {7, number, comm->rank(), comm->size()}, verdict);
   }
   std::vector<float> values() const { return to_host(out); }
 
-  /// The feedback's memory; empty without one.
+  /// The memory of the feedback, or an empty vector without one.
   std::vector<float> memory() {
     const Memories all = reduction.memories();
     const MemoryView* residual = find(all, Role::residual);
     const MemoryView* found = residual != nullptr ? residual : find(all, Role::ef21_sent);
     return found == nullptr ? std::vector<float>{} : floats(*found);
   }
-  /// What this rank keeps as an owner; empty without a memory.
+  /// What this rank keeps as an owner, or an empty vector without a memory.
   std::vector<float> owned() {
     const Memories all = reduction.memories();
     const MemoryView* found = find(all, Role::owner_residual);
     return found == nullptr ? std::vector<float>{} : floats(*found);
   }
-  /// The owners' residuals on every rank, of the whole bucket.
+  /// The residuals of all owners for the whole bucket, on every rank.
   std::vector<double> all_owned() {
     std::vector<float> all(out.size(), 0.0f);
     const Stripe own = stripes()[static_cast<std::size_t>(comm->rank())];
@@ -75,7 +75,7 @@ struct OneBucket {
   }
 };
 
-/// Every compression of every rank and owner, one after the other, with residuals where `remembers`.
+/// Does every compression of every rank and owner, one after the other, with residuals if `remembers`.
 class Serial {
  public:
   Serial(const OneBucket& run, bool remembers)
@@ -107,7 +107,7 @@ class Serial {
   }
 
  private:
-  /// out += weight * C(a), of one stripe of a worker's or of all owners' memories.
+  /// out += weight * C(a) for one stripe of the memories of a worker or of all owners.
   void compress(const Stripe& stripe, const Vector<float>& g, std::vector<float>& memories, const Context& context,
                 float weight, const Vector<float>& out) {
     const auto begin = memories.begin() + stripe.first;
@@ -132,7 +132,7 @@ class Serial {
   const Compressor& m_compressor;
   std::vector<Stripe> m_stripes;
   bool m_remembers;
-  std::vector<std::vector<float>> m_memories;  ///< [ranks + 1] of the workers, of the owners
+  std::vector<std::vector<float>> m_memories;  ///< [ranks + 1]: those of the workers, and that of the owners
 };
 
 }  // namespace gradcomp::test

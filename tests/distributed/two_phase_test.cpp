@@ -1,5 +1,5 @@
-// two_phase on any number of ranks: equal bits everywhere, a plain serial reference, error feedback on both sides,
-// flags, bytes, unbiasedness.
+// two_phase on any number of ranks: equal bits on all ranks, comparison with a plain serial reference, error feedback
+// of workers and owners, flags, bytes, and unbiasedness.
 #include <array>
 #include <atomic>
 
@@ -73,7 +73,7 @@ TEST_P(TwoPhases, GivesTheSameBitsOnEveryRankAndAllocatesNothing) {
             remembers() ? static_cast<std::size_t>(run.stripes()[static_cast<std::size_t>(rank)].count()) : 0u);
 }
 
-// of one rank: two compressions
+// A single rank also does two compressions.
 TEST_P(TwoPhases, IsTheSerialReference) {
   const Layout layout = network();
   OneBucket run(spec, layout, *comm);
@@ -107,7 +107,7 @@ TEST_P(TwoPhases, FeedbackOnBothSidesLosesNothing) {
   }
   EXPECT_LE(worst, 5e-5);
   if (ranks > 1 && spec.find("one_bit:granularity=bucket") == std::string::npos) {
-    EXPECT_GT(largest, 1e-4) << "owners that never lose anything show nothing";
+    EXPECT_GT(largest, 1e-4) << "the test needs owners that lose something";
   }
 }
 
@@ -152,7 +152,7 @@ TEST_P(TwoPhases, SendsTheBytesOfTwoPhases) {
     if (p == (rank + 1) % ranks) next = bytes;
   }
   const index_t sizes = 8 * ranks * (ranks - 1) + 8 * (ranks - 1);
-  const index_t most = ranks == 1 ? 0 : all - own + all - next + sizes;  // parts, then a ring
+  const index_t most = ranks == 1 ? 0 : all - own + all - next + sizes;  // the parts, and then a ring
   if (!run.method.compressor->has_fixed_bytes()) {
     EXPECT_LE(run.comm->ledger().total().sent - before, most);
     EXPECT_LE(run.reduction.bytes().payload + run.reduction.bytes().header, all + own);
@@ -161,10 +161,10 @@ TEST_P(TwoPhases, SendsTheBytesOfTwoPhases) {
   EXPECT_EQ(run.comm->ledger().total().sent - before, most);
   EXPECT_EQ(run.reduction.bytes().header, payload_header_bytes * (parts + (own > 0 ? 1 : 0)));
   EXPECT_EQ(run.reduction.bytes().payload + run.reduction.bytes().header, all + own);
-  // over all ranks 2 (W - 1) payloads, as an allreduce of them
+  // All ranks together send 2 (W - 1) payloads, as many as an allreduce of them.
   const auto sent = sum_over_ranks(*comm, {run.comm->ledger().total().sent - before})[0];
   EXPECT_EQ(sent, 2 * (ranks - 1) * all + ranks * sizes);
-  // a method's own formula for the bucket differs by what pieces round up, and by the headers
+  // The formula of a method for the whole bucket differs by the rounding of pieces and by the headers.
   const index_t whole = run.method.compressor->payload_bytes(run.bucket, run.bucket.count());
   EXPECT_NEAR(static_cast<double>(all - parts * payload_header_bytes), static_cast<double>(whole), 16.0 * ranks);
 }
@@ -189,7 +189,7 @@ TEST(TwoPhase, PreciseMethodsAreCloseToTheMean) {
   }
 }
 
-// tensors that one_bit sends as they are take part in an exact mean
+// The mean of tensors that one_bit does not compress is exact.
 TEST(TwoPhase, WhatTravelsAsItIsIsExact) {
   const auto comm = world();
   Layout layout;
@@ -204,7 +204,7 @@ TEST(TwoPhase, WhatTravelsAsItIsIsExact) {
   for (std::size_t i = 0; i < out.size(); ++i) EXPECT_FLOAT_EQ(out[i], static_cast<float>(sums[i] / comm->size()));
 }
 
-// every sum and difference of these values is exact
+// Every sum and difference of these values is exact.
 TEST(TwoPhase, ASkippedStepRestoresMemoriesBitForBit) {
   const auto comm = world();
   const index_t n = 1024 * comm->size();
@@ -226,7 +226,7 @@ TEST(TwoPhase, ASkippedStepRestoresMemoriesBitForBit) {
   }
 }
 
-// all ranks follow the mean of h, but for what the owners still have to send
+// All ranks follow the mean of h, except for what the owners have not sent yet.
 TEST(TwoPhase, Ef21FollowsTheMeanOfWhatWasSent) {
   const auto comm = world();
   const Layout layout = network();
@@ -252,7 +252,7 @@ TEST(TwoPhase, OwnersWithoutFeedbackKeepNothing) {
   }
 }
 
-// E[out] = mean gradient, by the mean of many steps projected on groups of elements and on their signs
+// E[out] = mean gradient. The mean of many steps is projected on groups of elements and on the signs of the gradient.
 TEST(TwoPhase, UnbiasedMethodsStayUnbiased) {
   const auto comm = world();
   if (comm->size() > 4) GTEST_SKIP() << "more than four ranks show nothing new";
@@ -272,7 +272,7 @@ TEST(TwoPhase, UnbiasedMethodsStayUnbiased) {
       for (std::size_t i = 0; i < out.size(); ++i) {
         const double mean = sums[i] / comm->size(), e = static_cast<double>(out[i]) - mean;
         error[i * groups / out.size()] += e;
-        error[groups] += e * (mean < 0 ? -1 : 1);  // a shrinking or growing compression shows here
+        error[groups] += e * (mean < 0 ? -1 : 1);  // shows whether compression shrinks or enlarges values
       }
       for (std::size_t d = 0; d <= groups; ++d) {
         sum[d] += error[d];
@@ -287,7 +287,7 @@ TEST(TwoPhase, UnbiasedMethodsStayUnbiased) {
   }
 }
 
-// equal elements in two stripes of one segment
+// Two stripes of one segment have equal elements.
 TEST(TwoPhase, StripesDrawNumbersOfTheirOwn) {
   const auto comm = world();
   if (comm->size() == 1) GTEST_SKIP() << "needs two ranks";
@@ -305,7 +305,7 @@ TEST(TwoPhase, StripesDrawNumbersOfTheirOwn) {
 TEST(TwoPhase, RanksWithOtherOptionsAreRefused) {
   const auto comm = world();
   if (comm->size() == 1) GTEST_SKIP() << "needs two ranks";
-  const std::string norm = comm->rank() == 0 ? "l2" : "max";  // of equal sizes: capacities have to agree
+  const std::string norm = comm->rank() == 0 ? "l2" : "max";  // the same sizes, because capacities have to agree
   OneBucket run("qsgd:reducer=two_phase:norm=" + norm, Layout::flat(8192 * comm->size()), *comm);
   EXPECT_THROW(run.step(0, std::vector<float>(run.gradient.size(), 1.0f)), Error);
 }

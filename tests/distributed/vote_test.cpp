@@ -1,4 +1,4 @@
-// Majority votes on any number of ranks: against counting, with both reducers; ties, minorities, flags.
+// Majority votes on any number of ranks with both reducers: comparison with counting, ties, minorities, flags.
 #include "distributed/training_steps.hpp"
 #include "gradcomp/exchange/reduction.hpp"
 #include "gradcomp/method/spec.hpp"
@@ -6,7 +6,7 @@
 namespace gradcomp::test {
 namespace {
 
-/// One vote over `n` elements, from values that the caller gives for this rank; empty when the step was skipped.
+/// The result of a vote over `n` elements with the values of this rank; empty if the step was skipped.
 std::vector<float> vote(Transport& comm, const std::string& spec, const std::vector<float>& values,
                         std::int64_t step = 0) {
   const MethodSpec method = parse_method(spec);
@@ -22,7 +22,7 @@ std::vector<float> vote(Transport& comm, const std::string& spec, const std::vec
   return to_host(out);
 }
 
-/// Values of rank r: small integers, zeros of both signs among them, so that ties are frequent.
+/// Values of rank r: small integers, including zeros of both signs, so that ties are frequent.
 std::vector<float> ballots(index_t n, int rank) {
   std::vector<float> values(static_cast<std::size_t>(n));
   for (index_t i = 0; i < n; ++i) {
@@ -48,7 +48,8 @@ INSTANTIATE_TEST_SUITE_P(Signs, Vote,
                            return name;
                          });
 
-/// What a tie of element i of n becomes: blocks of 1024 alternate by rows of 32, what is behind them by elements.
+/// The result of a tie of element i of n. In whole blocks of 1024, rows of 32 elements alternate; in the rest,
+/// elements.
 float tied(const std::string& spec, index_t i, index_t n, std::int64_t step) {
   const index_t place = i < n / 1024 * 1024 ? i / 32 : i;
   return spec.find("positive") == std::string::npos && (place + step) % 2 == 1 ? -1.0f : 1.0f;

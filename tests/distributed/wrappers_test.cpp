@@ -1,4 +1,4 @@
-// counting, throttled and queued over MPI.
+// The wrappers counting, throttled and queued over MPI.
 #include <thread>
 
 #include "distributed/world.hpp"
@@ -37,7 +37,7 @@ TEST(Counting, SumsOverRanksAreTheFormulas) {
   EXPECT_EQ(all_ranks_sent(ledger.of<Broadcast>()), (p - 1) * 4 * n);
   run(*comm, exec, AllGatherV{from, 10 * comm->rank(), to, 4 * n * p});
   EXPECT_EQ(all_ranks_sent(ledger.of<AllGatherV>()), (p - 1) * (10 * p * (p - 1) / 2 + 8 * p));
-  Blocks parts;  // rank s sends s bytes to all
+  Blocks parts;  // rank s sends s bytes to all ranks
   parts.size.assign(static_cast<std::size_t>(p), comm->rank());
   parts.offset.assign(static_cast<std::size_t>(p), 0);
   run(*comm, exec, AllToAllV{from, &parts, to, 4 * n * p});
@@ -59,13 +59,14 @@ TEST(Counting, CountsMessagesOnBothSides) {
   EXPECT_EQ(comm->ledger().of<Receive>().received, comm->rank() == 1 ? 70 : 0);
 }
 
-// one ledger, however often the ranks are split; a split's bytes under its level, by the formulas for its own size
+// There is one ledger, however often ranks are split. The bytes of a split count under its level, by the formulas for
+// the size of the split.
 TEST(Counting, ASplitCountsInTheSameLedgerUnderItsLevel) {
   const auto comm = make_counting(world());
   const int p = comm->size(), rank = comm->rank();
   const auto node = comm->split(rank / 2, rank, Level::node);      // pairs of ranks
   const auto across = comm->split(rank % 2, rank, Level::across);  // one of each pair
-  const auto again = node->split(0, rank, Level::across);          // a split of a split: the pairs again
+  const auto again = node->split(0, rank, Level::across);          // a split of a split, with the same pairs
   const Vector<float> data("data", 120);
   const auto reduce = [&](Transport& part, index_t n) { run(part, Exec(), AllReduce{data.data(), data.data(), n}); };
   reduce(*comm, 120);
@@ -74,7 +75,7 @@ TEST(Counting, ASplitCountsInTheSameLedgerUnderItsLevel) {
   reduce(*across, 30);
   reduce(*again, 10);
   const auto sent_on = [&](Level level) { return sum_over_ranks(*world(), {comm->ledger().total(level).sent})[0]; };
-  const auto ring = [](index_t ranks, index_t n) { return 2 * (ranks - 1) * 4 * n; };  // over all ranks
+  const auto ring = [](index_t ranks, index_t n) { return 2 * (ranks - 1) * 4 * n; };  // summed over all ranks
   const index_t pairs = p / 2, even = (p + 1) / 2, odd = p / 2;
   EXPECT_EQ(sent_on(Level::all), ring(p, 120));
   EXPECT_EQ(sent_on(Level::node), pairs * 2 * ring(2, 60));
@@ -83,7 +84,7 @@ TEST(Counting, ASplitCountsInTheSameLedgerUnderItsLevel) {
   EXPECT_EQ(comm->ledger().of<AllReduce>(Level::across).calls, 2);
 }
 
-// a lower bound holds however loaded the machine is
+// A lower bound of the time holds even if the machine is busy.
 TEST(Throttled, TakesTheTimeOfTheSlowestShareOnEveryRank) {
   const auto comm = make_throttled(world(), parse_link("8Mbit/s,1ms"));
   const int p = comm->size();
@@ -92,8 +93,8 @@ TEST(Throttled, TakesTheTimeOfTheSlowestShareOnEveryRank) {
   const auto begin = Clock::now();
   run(*comm, exec, AllReduce{data.data(), result.data(), 2500});
   const double ring = 2.0 * (p - 1) / p * 0.010 + 2e-3 * (p - 1);
-  EXPECT_GE(seconds_since(begin), p == 2 ? 0.011 : ring) << "two ranks need one step: both send all of it at once";
-  // all ranks wait for the one that sends 5000 bytes to its neighbour
+  EXPECT_GE(seconds_since(begin), p == 2 ? 0.011 : ring) << "two ranks need one step, in which both send everything";
+  // All ranks wait for the rank that sends 5000 bytes to its neighbour.
   Blocks parts;
   parts.size.assign(static_cast<std::size_t>(p), 0);
   parts.offset.assign(static_cast<std::size_t>(p), 0);
@@ -104,7 +105,7 @@ TEST(Throttled, TakesTheTimeOfTheSlowestShareOnEveryRank) {
   EXPECT_GE(seconds_since(second), p > 1 ? 0.005 : 0.0);
 }
 
-// the link begins when the last rank has started the call, whoever waits first
+// The link begins to carry a call when the last rank has started it, whichever rank waits first.
 TEST(Throttled, BeginsWithItsLastRank) {
   const auto comm = make_throttled(world(), parse_link("8Mbit/s,1ms"));
   const auto control = world();
@@ -119,21 +120,22 @@ TEST(Throttled, BeginsWithItsLastRank) {
   EXPECT_GE(seconds_since(begin), 0.030 + 0.010);
 }
 
-// rank 0 sends late: its message cannot arrive before the link has carried it
+// Rank 0 sends late, and its message cannot arrive before the link has carried it.
 TEST(Throttled, AReceiverWaitsForTheLinkOfItsSender) {
   const auto comm = make_throttled(world(), parse_link("8Mbit/s,1ms"));
   if (comm->size() == 1) GTEST_SKIP() << "needs two ranks";
   const Exec exec;
   const Vector<float> data("data", 2500);
   const auto begin = Clock::now();
-  barrier(*comm);  // no rank sends before all have looked at their clocks
+  barrier(*comm);  // no rank sends before all have read their clocks
   if (comm->rank() == 0) run(*comm, exec, Send{data.data(), 10000, 1, 0});
   if (comm->rank() == 1) run(*comm, exec, Receive{data.data(), 10000, 0, 0});
   EXPECT_GE(seconds_since(begin), comm->rank() < 2 ? 0.011 : 0.0);
   barrier(*comm);
 }
 
-// 10 ms of bytes each, latencies far below: the calls of a transport and of its split end one after the other
+// The bytes of each call take 10 ms, and latencies are far smaller. The calls of a transport and of its split end one
+// after the other.
 TEST(Throttled, OutstandingCallsShareOneLink) {
   const auto comm = make_throttled(world(), parse_link("8Mbit/s,1us"));
   const auto part = comm->split(0, comm->rank());
@@ -151,7 +153,7 @@ TEST(Throttled, OutstandingCallsShareOneLink) {
   }
 }
 
-// two senders, one receiver: what they send at once arrives one after the other
+// Two messages that two ranks send to one receiver at the same time arrive one after the other.
 TEST(Throttled, MessagesMeetAtTheirReceiver) {
   const auto comm = make_throttled(world(), parse_link("8Mbit/s,1ms"));
   if (comm->size() < 3) GTEST_SKIP() << "needs three ranks";

@@ -16,12 +16,12 @@ LOOKS_LIKE_A_MARK = re.compile(r"\s*(not[ -]?run|run|exit)\b", re.IGNORECASE)
 
 
 class MarkError(Exception):
-    """One line: page, line, what is wrong and what is allowed."""
+    """One line with the page, the line, what is wrong and what is allowed."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Block:
-    """A shell block: `line` is that of its fence; `reason` says why it does not run; `statuses` are those of success."""
+    """A shell block. `line`: line of its fence; `reason`: why it does not run; `statuses`: exit statuses that mean success."""
 
     page: str
     line: int
@@ -35,13 +35,13 @@ class Block:
 
 
 def pages():
-    """The pages that people read, from the project's root."""
+    """The pages that people read, relative to the root of the project."""
     top = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
     return [path.relative_to(ROOT).as_posix() for path in top + sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def _mark(comment, place):
-    """Fields of the Block that a comment sets."""
+    """The fields of a Block that a comment sets."""
     text = comment.strip()
     if found := NOT_RUN.fullmatch(text):
         return {"reason": found[1]}

@@ -1,4 +1,4 @@
-"""Says which shell blocks ran and which did not, by reason, in the form that ./run test counts (tests/skips.hpp)."""
+"""Prints which shell blocks ran, and which did not and why, in the form that ./run test counts (tests/skips.hpp)."""
 import collections
 
 import runner

@@ -1,4 +1,4 @@
-"""Links of Markdown pages as a forge resolves them, and of built HTML pages."""
+"""Links of Markdown pages, as a forge resolves them, and links of the built HTML pages."""
 import html.parser
 import re
 import typing
@@ -12,12 +12,12 @@ def _without_code(text):
 
 
 def markdown_links(text):
-    """Relative targets in a page, code left out."""
+    """The relative targets of links in a page, except those in code."""
     return [link for link in LINK.findall(_without_code(text)) if not re.match(r"[a-z]+:", link)]
 
 
 def markdown_anchors(text):
-    """Names of a page's headings, as forges make them."""
+    """Anchors of the headings of a page, as forges make them."""
     found = set()
     for heading in re.findall(r"^#{1,6} (.*)$", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL),
                               flags=re.MULTILINE):
@@ -27,7 +27,7 @@ def markdown_anchors(text):
 
 
 class Page(html.parser.HTMLParser):
-    """What an HTML page links to (`links`), loads (`loads`), and can be linked at (`ids`)."""
+    """The targets of links of an HTML page (`links`), what it loads (`loads`), and its anchors (`ids`)."""
 
     LOADS: typing.ClassVar = {"script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data", "link": "href"}
 

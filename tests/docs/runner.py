@@ -8,17 +8,17 @@ import time
 
 from blocks import ROOT
 
-LIMIT = 180  # seconds for one block; ctest's own limit is that of all
-RAN = []     # (seconds, place) of each block that ran and ended well
-MARKED = []  # the reason of each that is marked
+LIMIT = 180  # seconds for one block; the limit of ctest is that of all blocks
+RAN = []     # (seconds, place) of each block that ran with success
+MARKED = []  # the reason of each block that does not run
 
 
 class BlockError(Exception):
-    """Where, how the block ended, and its last lines."""
+    """Says where the block is, how it ended, and what its last lines are."""
 
 
 def _left_out(folder, names):
-    """What is made in a clone, and its history."""
+    """The `names` in `folder` that are not copied: what was made in a clone, and its history."""
     top = {".git", "build", "results"} if pathlib.Path(folder) == ROOT else set()
     return (top | {"__pycache__", ".pytest_cache"}) & set(names)
 
@@ -33,8 +33,8 @@ def project(folder):
 
 
 def environment():
-    """As in a user's shell: what ctest or a launcher has set for its own tests goes. Inside a toolchain `./run` stays
-    there; whoever starts these tests without `./run` has one on PATH already."""
+    """The environment of a user's shell, without what ctest or a launcher has set for its tests. Inside a toolchain, `./run`
+    stays in it. If these tests are started without `./run`, a toolchain is on PATH already."""
     ours = ("OMP_", "OMPI_", "PRTE_", "PMIX_", "KOKKOS_", "PYTEST_")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     clean.pop("GRADCOMP_BIN", None)
@@ -44,7 +44,7 @@ def environment():
 
 
 def run(block, folder, limit=LIMIT):
-    """Its output. Throws BlockError when the first command that fails ends it, or the time does."""
+    """Runs a block and returns its output. Throws BlockError if a command fails, which ends the block, or at the time limit."""
     began = time.monotonic()
     shell = subprocess.Popen(["bash", "-euo", "pipefail", "-c", block.code], cwd=folder, env=environment(), text=True,
                              errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""The runner of shell blocks sees a broken command, a mark without a reason and a language that it would overlook."""
+"""The runner of shell blocks must notice a broken command, a mark without a reason, and a language that it would overlook."""
 import pathlib
 import re
 
@@ -78,7 +78,7 @@ def test_a_broken_command_is_seen(command, how, tmp_path):
 
 
 def test_a_page_with_a_broken_command_fails(tmp_path):
-    """The same test as of the real pages, on a page whose command has a typing error."""
+    """Runs the test of the real pages on a page whose command has a typing error."""
     here = pathlib.Path(__file__).resolve().parent
     copy = tmp_path / "tests" / "docs"
     copy.mkdir(parents=True)

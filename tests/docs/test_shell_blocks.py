@@ -1,4 +1,4 @@
-"""Every shell block of README.md, CONTRIBUTING.md and docs/ runs, page by page and in order, or says why not."""
+"""Every shell block of README.md, CONTRIBUTING.md and docs/ runs, page by page and in order, or says why it does not."""
 import re
 import shutil
 
@@ -25,4 +25,4 @@ def test_page(page, tmp_path):
     for block in unmarked:
         runner.run(block, folder)
     if folder:
-        shutil.rmtree(folder)  # pytest keeps what a test leaves; only that of a failure is worth it
+        shutil.rmtree(folder)  # pytest keeps what a test leaves, but only the folder of a failure is of use

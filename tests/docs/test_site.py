@@ -1,4 +1,4 @@
-"""./run docs: every page can be reached and searched, all links lead somewhere, nothing is loaded from elsewhere."""
+"""./run docs: every page can be reached and searched, all links have a target, and nothing is loaded from other sites."""
 import pathlib
 import re
 import shutil
@@ -16,14 +16,14 @@ for module in ("sphinx", "myst_parser", "furo"):
 
 
 def sphinx(docs, out):
-    """Sphinx as ./run docs calls it, on other pages."""
+    """Runs Sphinx on other pages, as ./run docs does."""
     return subprocess.run(["sphinx-build", "-q", "-W", "--keep-going", "-b", "html", "-d", f"{out}-state", docs, out],
                           capture_output=True, text=True, check=False, env=runner.environment())
 
 
 @pytest.fixture(scope="module", name="site")
 def fixture_site(tmp_path_factory):
-    """{path: Page} of the site that ./run docs builds in a copy of the sources, and its folder."""
+    """{path: Page} for the site that ./run docs builds in a copy of the sources, and the folder of the site."""
     project = runner.project(tmp_path_factory.mktemp("site") / "gradcomp")
     done = subprocess.run(["./run", "docs"], cwd=project, capture_output=True, text=True, check=False,
                           env=runner.environment())
@@ -36,7 +36,7 @@ def fixture_site(tmp_path_factory):
 
 
 def target(page, link):
-    """(path on the site, anchor) of a link that leads to it, else None."""
+    """(path on the site, anchor) if the link leads to the site, otherwise None."""
     parts = urllib.parse.urlsplit(link)
     if parts.scheme or parts.netloc:
         return None
@@ -45,7 +45,7 @@ def target(page, link):
 
 
 def simplified(parts):
-    """Without `..`: a link that leaves the site keeps them, and leads nowhere."""
+    """A path without `..`. A link that leaves the site keeps its `..`, and then has no target."""
     found = []
     for part in parts:
         if part == ".." and found and found[-1] != "..":
@@ -113,7 +113,7 @@ def test_links_in_the_sources_lead_somewhere(page):
 
 
 def made_up(tmp_path, index):
-    """A project whose only page is `index`, with the configuration of this one."""
+    """Builds the site of a project with the configuration of this one and the single page `index`."""
     docs = tmp_path / "docs"
     docs.mkdir()
     for name in ("docs/conf.py", "CMakeLists.txt", "LICENSE"):

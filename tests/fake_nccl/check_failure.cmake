@@ -1,5 +1,5 @@
-# Runs PROGRAM (failure_program.cpp) on three ranks and checks its status and what it printed. Where several ranks may see
-# the error before the job ends, each prints the same line but for its number.
+# Runs PROGRAM (failure_program.cpp) on three ranks, and checks its status and what it printed. Several ranks may see the error
+# before the job ends. Then each prints the same line except for its number.
 include(${CMAKE_CURRENT_LIST_DIR}/../distributed/run_case.cmake)
 run_case(nccl_failure)
 list(TRANSFORM lines REPLACE "on rank [0-9]: " "")

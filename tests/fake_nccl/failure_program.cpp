@@ -1,5 +1,4 @@
-// A job over the transport nccl that fails in the way that its argument names; check_failure.cmake looks at how it
-// ends.
+// A job over the transport nccl that fails in the way that its argument names. check_failure.cmake checks how it ends.
 #include <chrono>
 #include <thread>
 
@@ -20,7 +19,7 @@ int main(int argc, char** argv) {
     const auto transport = make_nccl(MPI_COMM_WORLD, options);
     barrier(*transport);
     if (what == "error" && session.rank() == 1) fake_nccl::inject(ncclRemoteError);
-    // far longer than the test may take; the others' end must end it
+    // This is far longer than the test may take. The end of the other ranks must end this one.
     if (what == "limit" && session.rank() == 1) std::this_thread::sleep_for(std::chrono::seconds(1000));
     const index_t count = what == "differ" && session.rank() == 2 ? 7 : 8;
     const Vector<float> x("x", 8);

@@ -1,5 +1,4 @@
-// The functions of nccl.h: communicators, groups, and the one queue in which the groups of this process are carried
-// out.
+// The functions of nccl.h: communicators, groups, and the queue that carries out the groups of this process.
 #include "fake.hpp"
 
 #include <algorithm>
@@ -12,7 +11,7 @@ namespace {
 
 constexpr int init_tag = 20000;
 
-std::recursive_mutex mutex;  // of all below but the thread's own
+std::recursive_mutex mutex;  // guards all variables below that are not thread-local
 std::set<ncclComm_t> living;
 std::string last_error;
 ncclResult_t injected = ncclSuccess;
@@ -33,7 +32,7 @@ void drop_groups_of(ncclComm_t comm) {
   std::erase(queue(), nullptr);
 }
 
-/// Makes the queue's first group advance; later ones wait for it, as on a stream.
+/// Advances the first group of the queue. Later groups wait for it, as on a stream.
 void progress() {
   while (!queue().empty()) {
     Group& group = *queue().front();
@@ -68,7 +67,7 @@ ncclResult_t close_group() {
   open.clear();
   const ncclResult_t failed = std::exchange(failed_in_group, ncclSuccess);
   if (failed != ncclSuccess) return failed;
-  while (!operations.empty()) {  // one group for each communicator
+  while (!operations.empty()) {  // makes one group per communicator
     auto group = std::make_unique<Group>();
     group->comm = operations.front().first;
     std::string names;
@@ -184,7 +183,7 @@ ncclResult_t ncclCommInitRank(ncclComm_t* made, int ranks, ncclUniqueId id, int 
   MPI_Group_free(&part);
   comm->rank = rank;
   comm->ranks = ranks;
-  const std::lock_guard lock(mutex);  // not before: others may wait for groups of this process
+  const std::lock_guard lock(mutex);  // not earlier, because other ranks may wait for groups of this process
   living.insert(comm);
   *made = comm;
   return ncclSuccess;
@@ -206,7 +205,7 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   const std::lock_guard lock(mutex);
   if (living.erase(comm) == 0) return fail(ncclInvalidArgument, "ncclCommAbort of a communicator that has ended");
-  drop_groups_of(comm);  // its MPI communicators stay: calls on them may be pending
+  drop_groups_of(comm);  // its MPI communicators stay, because calls on them may be pending
   return ncclSuccess;
 }
 

@@ -1,12 +1,16 @@
 #pragma once
-// The inside of the fake NCCL. What it checks: that all ranks make the same collective calls in the same order (kind,
-// count, type, operation, root) with a receive for every send and the same number of bytes; that groups are closed;
-// that buffers of one group do not overlap where one of them is written; that nobody uses a communicator after its end.
-// Where NCCL would hang or move wrong bytes, this fails with a line. It is stricter than NCCL in one point: all ranks
-// of a communicator take part in every group. It cannot check what only a device has: the order of streams.
+// The internals of the fake NCCL. It checks that
+//  - all ranks make the same collective calls in the same order (kind, count, type, operation, root);
+//  - every send has a receive with the same number of bytes;
+//  - groups are closed;
+//  - if a buffer of a group is written, no other buffer of the group overlaps it;
+//  - no communicator is used after its end.
+// In cases in which NCCL would hang or move wrong bytes, it fails with one line. It is stricter than NCCL in one point:
+// all ranks of a communicator must take part in every group. It cannot check the order of streams, which only devices
+// have.
 //
-// Calls are carried out later, bit by bit, whenever the state of any communicator is asked for; buffers are read and
-// written only then.
+// Calls are carried out later, step by step, whenever the state of a communicator is queried. Only then are buffers
+// read and written.
 #include <mpi.h>
 
 #include <cstdint>
@@ -27,20 +31,20 @@ struct Operation {
   void* to = nullptr;
   std::size_t count = 0;
   ncclDataType_t type = ncclUint8;
-  int number = 0;  ///< the operation's ncclRedOp_t, its root or its peer
+  int number = 0;  ///< ncclRedOp_t, root or peer of the operation
 };
 
 std::size_t size_of(ncclDataType_t type);
 bool is_collective(const Operation& operation);
 std::string text_of(const Operation& operation);
 
-/// Bytes of an operation under way.
+/// The bytes of an operation that is under way.
 struct Transfer {
   std::vector<char> mine, all;
   MPI_Request request = MPI_REQUEST_NULL;
 };
 
-/// What ranks tell each other about a group before its bytes travel.
+/// What ranks send each other about a group before its bytes travel.
 struct Signature {
   std::int64_t group = 0, collectives = 0, sends = 0, receives = 0;
   std::uint64_t collective_hash = 0, send_hash = 0, receive_hash = 0;
@@ -49,7 +53,7 @@ struct Signature {
 
 struct Group {
   ncclComm_t comm;
-  std::int64_t number = 0;  ///< of this communicator
+  std::int64_t number = 0;  ///< number of the group in its communicator
   std::vector<Operation> operations;
   std::vector<Signature> own, theirs;  ///< [ranks]
   MPI_Request compare = MPI_REQUEST_NULL;
@@ -57,12 +61,12 @@ struct Group {
   enum class Stage { queued, comparing, moving } stage = Stage::queued;
 };
 
-/// Of this process.
+/// The fake of this process.
 std::deque<std::unique_ptr<Group>>& queue();
-/// Groups of this process so far, as "ncclSend ncclRecv".
+/// The groups of this process so far, such as "ncclSend ncclRecv".
 std::vector<std::string>& log();
 
-/// The next ncclCommGetAsyncError of this process returns `code`.
+/// Makes the next ncclCommGetAsyncError of this process return `code`.
 void inject(ncclResult_t code);
 
 // rules.cpp
@@ -72,7 +76,7 @@ std::string difference_in(const Group& group, int rank);
 
 // movers.cpp
 void begin_moving(Group& group, MPI_Comm comm);
-/// True once all bytes have arrived and been combined.
+/// Whether all bytes have arrived and are combined.
 bool finish_moving(Group& group, MPI_Comm comm);
 
 }  // namespace fake_nccl

@@ -1,4 +1,4 @@
-// The fake NCCL catches what it is there to catch: planted mistakes, made by calling it directly.
+// The fake NCCL must find mistakes. These tests call it directly and make them on purpose.
 #include "fake.hpp"
 
 #include <thread>
@@ -18,10 +18,10 @@ class FakeNccl : public testing::Test {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   }
   ~FakeNccl() override {
-    MPI_Barrier(MPI_COMM_WORLD);  // nobody leaves while others still need its part
+    MPI_Barrier(MPI_COMM_WORLD);  // no rank leaves while others still need it
     ncclCommAbort(comm);
   }
-  /// The state in the end: ncclSuccess or an error.
+  /// The final state: ncclSuccess or an error.
   ncclResult_t state() const { return state(comm); }
   static ncclResult_t state(ncclComm_t of) {
     ncclResult_t found = ncclInProgress;
@@ -67,7 +67,7 @@ TEST_F(FakeNccl, ATypeAnOperationAndARoot) {
   }
 }
 
-// every rank makes the mistake: one that saw none would wait for the others
+// Every rank makes the mistake, because a rank without one would wait for the others.
 TEST_F(FakeNccl, ASendWithoutAReceive) {
   if (ranks == 1) GTEST_SKIP() << "needs two ranks";
   EXPECT_EQ(ncclSend(x.data(), 4, ncclFloat32, (rank + 1) % ranks, comm, nullptr), ncclSuccess);

@@ -1,5 +1,5 @@
-// Bytes over MPI, and reductions in the manner of a ring: each element begins at a rank that depends on its place, and
-// 16-bit floats are rounded after every term. A NaN is lost in a maximum or minimum, as of fmax().
+// Moves bytes over MPI, and reduces as a ring does: the sum of an element begins at a rank that depends on its place,
+// and 16-bit floats are rounded after every term. As with fmax(), a maximum or minimum ignores NaN.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -62,7 +62,7 @@ void combine(const Operation& o, const char* all, int ranks) {
     case ncclFloat32:
       return combine<float>(all, o.count, ranks, o.number, o.to);
     default:
-      return;  // refused before (fake.cpp)
+      return;  // fake.cpp has refused it
   }
 }
 

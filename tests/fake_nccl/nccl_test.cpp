@@ -1,4 +1,4 @@
-// What only the transport over NCCL promises: the groups that it makes, its names, its sums, its end.
+// What only the transport over NCCL promises: its groups, its names, its sums, and how it ends.
 #include "gradcomp/comm/transports/nccl.hpp"
 
 #include "distributed/world.hpp"
@@ -51,7 +51,7 @@ TEST(Nccl, EachWayOfAllGatherVIsOneGroup) {
   }
 }
 
-// slots of the largest block would need 8 x 64 bytes where there is room for less
+// A slot of the size of the largest block for every rank would need 8 x 64 bytes, and there is less room.
 TEST(Nccl, BlocksTooUnevenToPadAreSentAndReceived) {
   const auto comm = make_transport("nccl:allgatherv=padded", MPI_COMM_WORLD);
   if (comm->size() == 1) GTEST_SKIP() << "needs two ranks";
@@ -67,7 +67,7 @@ TEST(Nccl, BlocksTooUnevenToPadAreSentAndReceived) {
   EXPECT_THAT(fake_nccl::log().back(), HasSubstr("ncclRecv"));
 }
 
-// after the first call of its size, one group a call, which all ranks take
+// After the first call of a size, each call is one group, and all ranks use the same way.
 TEST(Nccl, TheWayOfAllGatherVIsMeasuredOnce) {
   const auto comm = make_transport("nccl", MPI_COMM_WORLD);
   const Vector<std::byte> send("send", 64), receive("receive", static_cast<std::size_t>(64 * comm->size()));
@@ -88,7 +88,7 @@ TEST(Nccl, NamesItsSumAndWhatCarriesMessages) {
   EXPECT_EQ(ours->split(0, 0)->sum(), Sum::rank_order);
 }
 
-// the fake rounds after every term, as NCCL may: in bf16 the small terms are lost one by one
+// The fake rounds after every term, as NCCL may do, so that bf16 loses the small terms one by one.
 TEST(Nccl, ByItsOwnRuleHalfFloatsAreNcclsAndOtherwiseInRankOrder) {
   using kernels::Bfloat;
   for (const std::string sum : {"library", "rank_order"}) {

@@ -1,4 +1,4 @@
-// What must hold of a group on one rank, and between ranks.
+// The rules that a group must keep on one rank and between ranks.
 #include <algorithm>
 #include <cstring>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Arrays of a model as files, for the NumPy programs of this folder.
+// Writes arrays of a model to files, which the NumPy programs of this folder read.
 #include <fstream>
 #include <string>
 
@@ -17,7 +17,7 @@ void write(const std::string& path, const Vector<T>& values) {
   require(file.good(), "cannot write {}", path);
 }
 
-/// One line "name offset extents..." per tensor, in folder/layout.txt.
+/// Writes a line "name offset extents..." per tensor to folder/layout.txt.
 inline void write_layout(const std::string& folder, const Layout& layout) {
   std::ofstream file(folder + "/layout.txt");
   for (const Segment& segment : layout.segments) {
@@ -27,7 +27,7 @@ inline void write_layout(const std::string& folder, const Layout& layout) {
   }
 }
 
-/// values += scale x normal numbers of a stream, so that no parameter keeps the special value it starts with.
+/// values += scale x normal numbers of a stream, so that no parameter keeps the special value with which it starts.
 template <class T>
 void perturb(const Vector<T>& values, index_t stream, double scale) {
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), values);

@@ -1,4 +1,4 @@
-// Prints what SIDCo's fits say of the magnitudes in a file of float32 values: sums, then a threshold for each
+// Prints the results of SIDCo's fits to the magnitudes in a file of float32 values: sums, and then a threshold for each
 // distribution and share. sidco_scipy.py compares them with SciPy.
 #include <Kokkos_Core.hpp>
 #include <cstdio>

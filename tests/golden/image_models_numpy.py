@@ -20,7 +20,7 @@ from numpy_network import Network
 
 
 def dump(arguments, folder, threads):
-    """Runs the program; returns the two losses that it prints."""
+    """Runs the program and returns the two losses that it prints."""
     environment = dict(os.environ, OMP_NUM_THREADS=str(threads), OMP_PROC_BIND="false")
     command = [arguments.program, folder, arguments.model, arguments.dtype, str(arguments.extent), str(arguments.batch)]
     text = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
@@ -32,7 +32,7 @@ def relative_error(value, reference):
 
 
 def compare(arguments, folder):
-    """List of lines about what is wrong."""
+    """A list of lines that say what is wrong."""
     one, two = os.path.join(folder, "1"), os.path.join(folder, "2")
     os.mkdir(one), os.mkdir(two)
     losses = dump(arguments, one, 1)
@@ -70,7 +70,7 @@ def compare(arguments, folder):
     ]
     for name, error, limit in checks:
         print(f"{name}: relative error {error:.2e}, limit {limit:.0e}")
-        if not error <= limit:  # a NaN fails too
+        if not error <= limit:  # also true for NaN
             failures.append(f"{name} is off by {error:.2e}")
     return failures
 

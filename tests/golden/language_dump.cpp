@@ -1,10 +1,9 @@
-// Writes what lstm_numpy.py and transformer_numpy.py need to recompute two training steps of a language model on their
-// own:
+// Writes what lstm_numpy.py and transformer_numpy.py need in order to recompute two training steps of a language model:
 //   language_dump FOLDER float|double lstm LAYERS UNITS EMBEDDING TIED VOCABULARY LENGTH SEQUENCES
 //   language_dump FOLDER float|double transformer BLOCKS UNITS HEADS TIED VOCABULARY LENGTH SEQUENCES
-// raw native arrays parameters, state, tokens and labels (int32, both batches), gradient (of the second batch),
-// new_state; and layout.txt with one line "name offset extents..." per tensor. Prints the mean loss of the first and of
-// the second batch, and of the evaluation of the second batch from a fresh state.
+// Files are the raw native arrays parameters, state, tokens and labels (int32, both batches), gradient (of the second
+// batch) and new_state, and layout.txt with one line "name offset extents..." per tensor. Prints the mean loss of the
+// first batch, of the second batch, and of an evaluation of the second batch from a new state.
 #include <cstdlib>
 #include <iostream>
 #include <memory>

@@ -1,4 +1,4 @@
-"""What lstm_numpy.py and transformer_numpy.py share: runs language_dump and reads what it writes."""
+"""Runs language_dump and reads what it writes, for lstm_numpy.py and transformer_numpy.py."""
 
 import argparse
 import os
@@ -10,8 +10,8 @@ import numpy as np
 
 
 class Results:
-    """Arrays of a run: float64 `tensors` and `gradient` (flat) by the names of `places`; tokens and labels
-    [batch][sequence][step]; `state` and `new_state` flat; the printed losses; `failures`."""
+    """Arrays of a run: `tensors` and the flat `gradient` in float64, with the names of `places`; tokens and labels
+    [batch][sequence][step]; `state` and `new_state`, flat; the printed losses; `failures`."""
 
     def __init__(self, arguments, kind, third, folder):
         self.double = arguments.dtype == "double"
@@ -53,12 +53,12 @@ class Results:
         return [float(word) for word in text.split()]
 
     def tensors(self, parameters):
-        """`parameters` by name and in shape."""
+        """`parameters` by name, with their shapes."""
         return {name: parameters[place].reshape(self.shapes[name]) for name, place in self.places.items()}
 
     def check(self, name, error, limit):
         print(f"{name}: relative error {error:.2e}, limit {limit:.0e}")
-        if not error <= limit:  # a NaN fails too
+        if not error <= limit:  # also true for NaN
             self.failures.append(f"{name} is off by {error:.2e}")
 
 
@@ -67,7 +67,7 @@ def relative_error(value, reference):
 
 
 def cross_entropy(logits, labels):
-    """Mean loss and its gradient by the logits."""
+    """The mean loss and its gradient with respect to the logits."""
     power = np.exp(logits - logits.max(-1, keepdims=True))
     softmax = power / power.sum(-1, keepdims=True)
     hot = np.eye(logits.shape[-1])[labels]
@@ -75,7 +75,7 @@ def cross_entropy(logits, labels):
 
 
 def main(description, defaults, compare):
-    """compare(arguments, folder) returns the failures. Exit status 1 if there are any."""
+    """Calls compare(arguments, folder), which returns the failures. Exits with status 1 if there are any."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("program")
     parser.add_argument("--dtype", choices=("float", "double"), default="float")

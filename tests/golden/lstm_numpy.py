@@ -21,14 +21,14 @@ def logistic(x):
 
 
 class Network:
-    """`tensors` maps names to float64 arrays; `state` is [layer][h, c][sequence][unit]."""
+    """The model. `tensors` maps names to float64 arrays; `state` is [layer][h, c][sequence][unit]."""
 
     def __init__(self, tensors, layers, state):
         self.tensors, self.layers, self.state = tensors, layers, state.copy()
         self.gradients = {}
 
     def layer(self, x, number):
-        """h of all steps for x [sequence][step][in]; and a function from its gradient to x's."""
+        """h in all steps for x [sequence][step][in], and a function that maps its gradient to that of x."""
         prefix = f"lstm.layer{number + 1}."
         w, u = self.tensors[prefix + "input.weight"], self.tensors[prefix + "hidden.weight"]
         bias = self.tensors[prefix + "input.bias"] + self.tensors[prefix + "hidden.bias"]
@@ -65,7 +65,7 @@ class Network:
         return output, backward
 
     def run(self, tokens, labels):
-        """Mean loss; fills `gradients` and moves `state`."""
+        """The mean loss. Fills `gradients` and updates `state`."""
         table = self.tensors["embedding.weight"]
         tied = "decoder.weight" not in self.tensors
         matrix = table.T if tied else self.tensors["decoder.weight"]

@@ -1,8 +1,8 @@
-// Writes what tests/golden/image_models_numpy.py needs to recompute a training step of an image model on its own:
+// Writes what tests/golden/image_models_numpy.py needs in order to recompute a training step of an image model:
 //   nn_dump FOLDER MODEL float|double EXTENT BATCH
-// MODEL: a model of images (nn/models/), or a smaller kind of one: "narrow_resnet18" or "narrow_vgg".
-// raw native arrays parameters, state, images, labels (int32), gradient, new_state; and layout.txt with one line
-// "name offset extents..." per tensor. Prints the training and the evaluation loss (mean, nats).
+// MODEL is an image model (nn/models/), or a smaller form of one, "narrow_resnet18" or "narrow_vgg". Files are the raw
+// native arrays parameters, state, images, labels (int32), gradient and new_state, and layout.txt with one line
+// "name offset extents..." per tensor. Prints the training and the evaluation loss (means, in nats).
 #include <cstdlib>
 #include <iostream>
 

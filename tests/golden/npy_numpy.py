@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The .npy reader and writer against NumPy, both ways: what NumPy writes is read, what we write NumPy reads."""
+"""Compares the .npy reader and writer with NumPy: we read what NumPy writes, and NumPy reads what we write."""
 import argparse
 import itertools
 import pathlib
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def copied(program, source, target):
-    """The process that reads `source` and writes `target`."""
+    """Runs npy_copy, which reads `source` and writes `target`."""
     return subprocess.run([program, source, target], capture_output=True, text=True, check=False)
 
 
@@ -25,7 +25,7 @@ def arrays():
 
 
 def good(program, folder):
-    """Every version, type, order and shape."""
+    """Copies arrays of every version, type, order and shape."""
     count = 0
     for array, dtype, order, version in itertools.product(arrays(), ("<f2", "<f4", "<f8"), "CF",
                                                           ((1, 0), (2, 0), (3, 0))):
@@ -40,9 +40,9 @@ def good(program, folder):
         assert found.dtype == np.float32 and found.shape == source.shape, (found.dtype, found.shape)
         np.testing.assert_array_equal(found, expected, strict=True)
         assert np.array_equal(np.signbit(found), np.signbit(expected))
-        assert (folder / "out.npy").stat().st_size - 4 * found.size in (128, 192, 256), "the data are aligned"
+        assert (folder / "out.npy").stat().st_size - 4 * found.size in (128, 192, 256), "the data must be aligned"
         count += 1
-    for code in range(0, 2**16, 4096):  # all halves
+    for code in range(0, 2**16, 4096):  # all 16-bit floats
         half = np.arange(code, code + 4096, dtype=np.uint16).view(np.float16)
         np.save(folder / "in.npy", half)
         assert copied(program, folder / "in.npy", folder / "out.npy").returncode == 0
@@ -51,7 +51,7 @@ def good(program, folder):
 
 
 def bad(program, folder):
-    """Refused in one line that names the file and the reason."""
+    """Bad files must be refused in one line that names the file and the reason."""
     np.save(folder / "whole.npy", np.arange(12, dtype=np.float32).reshape(3, 4))
     whole = (folder / "whole.npy").read_bytes()
     head = whole[:128]
@@ -61,12 +61,12 @@ def bad(program, folder):
         return head.replace(old, new.ljust(len(old))) + whole[128:]
 
     cases = {
-        b"": "no .npy file", b"\x93NUM": "no .npy file", b"PK" + whole: "no .npy file",
+        b"": "not a .npy file", b"\x93NUM": "not a .npy file", b"PK" + whole: "not a .npy file",
         whole[:9]: "ends inside its header", whole[:100]: "ends inside its header",
         whole[:-1]: "truncated", whole[:128]: "truncated", whole + b"\0": "expected 48",
         whole[:6] + b"\4" + whole[7:]: "version 4.0", whole[:7] + b"\1" + whole[8:]: "version 1.1",
         header(b"(3, 4)", b"(3, 5)"): "truncated", header(b"(3, 4)", b"(2, 4)"): "expected 32",
-        header(b"(3, 4)", b"(12)"): "no tuple", header(b"(3, 4)", b"(3,-4)"): "extent",
+        header(b"(3, 4)", b"(12)"): "not a tuple", header(b"(3, 4)", b"(3,-4)"): "extent",
         header(b"(3, 4)", b"3"): "expected (", header(b"(3, 4), }", b"(3, 4), } x"[:9]): None,
         header(b"(3, 4), }" + b" " * 15, b"(" + b"9" * 18 + b",9), }"): "truncated",
         header(b"(3, 4), }" + b" " * 15, b"(" + b"9" * 20 + b",), }"): "extent",
@@ -91,7 +91,7 @@ def bad(program, folder):
 
 
 def refused(program, folder, reason):
-    """`bad.npy` is refused; without a `reason` it only must not crash."""
+    """Checks that `bad.npy` is refused, or, without a `reason`, only that the program does not crash."""
     done = copied(program, folder / "bad.npy", folder / "none.npy")
     if reason is None:
         assert done.returncode in (0, 1)

@@ -1,5 +1,5 @@
-"""Layers of image models in NumPy alone: what image_models_numpy.py compares the library with. Maps are [n, h, w, c],
-filters [kh, kw, in, out]; a 3x3 filter has padding 1, a 1x1 filter none."""
+"""Layers of image models in NumPy alone, with which image_models_numpy.py compares the library. Maps are [n, h, w, c],
+filters [kh, kw, in, out]. A 3x3 filter has padding 1, and a 1x1 filter has none."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def conv(x, weight, stride):
 
 
 def conv_backward(x, weight, stride, gradient):
-    """Gradients of the weight and of x."""
+    """The gradients of the weight and of x."""
     extent = len(weight)
     border = extent // 2
     weight_gradient = np.tensordot(patches(x, extent, stride), gradient, axes=((0, 1, 2), (0, 1, 2)))
@@ -42,7 +42,7 @@ def batch_norm_backward(normalised, deviation, scale, gradient):
 
 
 def shortcut(x, channels):
-    """Option A: every second pixel, zero channels on both sides."""
+    """The shortcut of option A: every second pixel, with channels of zeros added on both sides."""
     if x.shape[3] == channels:
         return x
     extra = (channels - x.shape[3]) // 2
@@ -59,7 +59,7 @@ def shortcut_backward(gradient, shape):
 
 
 def max_pool(x):
-    """Maxima of 2x2 squares, and a function from their gradient to x's."""
+    """The maxima of 2x2 squares, and a function that maps their gradient to that of x."""
     n, height, width, channels = x.shape
     squares = x.reshape(n, height // 2, 2, width // 2, 2, channels).transpose(0, 1, 3, 5, 2, 4).reshape(-1, 4)
     place = squares.argmax(1)

@@ -1,4 +1,4 @@
-"""Forward and backward of an image model in NumPy alone."""
+"""Forward and backward pass of an image model in NumPy alone."""
 
 import numpy as np
 
@@ -6,15 +6,15 @@ from numpy_layers import EPSILON, MOMENTUM, batch_norm_backward, conv, conv_back
 
 
 class Network:
-    """A network as the names of its tensors describe it: `tensors` maps names to float64 arrays, in forward order;
-    `state` is the flat running statistics."""
+    """The network that the names of its tensors describe. `tensors` maps names to float64 arrays, in the order of the forward
+    pass; `state` contains the running statistics, flat."""
 
     def __init__(self, tensors, state, training):
         self.tensors, self.state, self.training = tensors, state.copy(), training
         self.gradients, self.position = {}, 0
 
     def unit(self, x, conv_name, norm, stride):
-        """Convolution and batch norm; returns the result and a function from its gradient to x's."""
+        """Convolution and batch norm. Returns the result and a function that maps its gradient to that of x."""
         conv_name += ".weight"
         weight, scale, shift = (self.tensors[n] for n in (conv_name, norm + ".weight", norm + ".bias"))
         z = conv(x, weight, stride)
@@ -39,7 +39,7 @@ class Network:
         return normalised * scale + shift, backward
 
     def block(self, x, prefix):
-        """Two units with a shortcut: option B where the block has a projection, else option A."""
+        """Two units with a shortcut: option B if the block has a projection, otherwise option A."""
         channels = self.tensors[prefix + "conv1.weight"].shape[3]
         stride = 1 if x.shape[3] == channels else 2
         first, first_backward = self.unit(x, prefix + "conv1", prefix + "bn1", stride)
@@ -65,7 +65,7 @@ class Network:
         return np.maximum(result, 0), lambda gradient: result_backward(gradient * (result > 0))
 
     def resnet(self, x):
-        """Features [n, channels], and the functions from each part's gradient to that of what is in front."""
+        """The features [n, channels], and for each part a function that maps the gradient of its result to that of its input."""
         x, backward = self.rectified_unit(x, "conv1", "bn1")
         backwards = [backward]
         for name in self.tensors:
@@ -101,7 +101,7 @@ class Network:
         return np.maximum(y, 0) if rectify else y, backward
 
     def run(self, images, labels):
-        """Mean loss; in training mode fills `gradients` and moves `state`."""
+        """The mean loss. In training, fills `gradients` and updates `state`."""
         x, backwards = (self.resnet if "conv1.weight" in self.tensors else self.vgg)(images)
         for name in self.tensors:
             if name.startswith("hidden") and name.endswith(".weight"):

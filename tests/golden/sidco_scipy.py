@@ -1,4 +1,4 @@
-"""SIDCo's fits against SciPy: sums, fitted quantiles, and the share of a sample that its own fit leaves.
+"""Compares SIDCo's fits with SciPy: sums, fitted quantiles, and the share of a sample above the threshold of its own fit.
 
     sidco_scipy.py FITS_DUMP
 """
@@ -58,7 +58,7 @@ def main():
         assert abs(moments[1] - signed.sum(dtype=np.float64)) <= 1e-6 * x.sum(), name
         check(f"{name}: sum", moments[2], x.sum(), 1e-6)
         check(f"{name}: logarithms", moments[4], np.log(x).sum(), 1e-6)
-        if name != "tiny":  # squares of 1e-39 are zero: pareto falls back, as documented
+        if name != "tiny":  # squares of 1e-39 are zero, for which pareto has a documented fallback
             check(f"{name}: squares", moments[3], (x * x).sum(), 1e-6)
         for share in SHARES:
             for fit, expected in quantiles(x, share).items():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Recomputes the losses of a Transformer language model in float64 with NumPy alone, and its gradient by differences.
+"""Recomputes the losses of a Transformer language model in float64 with NumPy alone, and checks its gradient by differences.
 
     transformer_numpy.py PROGRAM [--dtype float|double] [--layers 2] [--units 36] [--heads 3] [--tied]
                          [--vocabulary 53] [--length 7] [--sequences 5]

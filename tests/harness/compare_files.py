@@ -1,5 +1,5 @@
-"""For test_compare*.py: fabricated result files of gradcomp-bench with known distributions, a fake gradcomp-bench, and
-the tool within this process."""
+"""For test_compare*.py: fabricated result files of gradcomp-bench with known distributions, a fake gradcomp-bench, and the
+tool, which runs in this process."""
 import functools
 import json
 import math
@@ -19,8 +19,8 @@ READ_MS = 0.25
 
 
 def document(seed, noise=0.02, slow=None, machine=1.0, date="2025-01-01T00:00:00+00:00", payload=83_888, cases=CASES):
-    """One process. `noise`: standard deviation of log(time) between processes; `slow`: {name: factor}; `machine`: what
-    all times of this process are multiplied with, the read limit's too."""
+    """The result of one process. `noise`: standard deviation of log(time) between processes; `slow`: {name: factor};
+    `machine`: factor of all times of this process, including that of the read limit."""
     random_numbers, rows = random.Random(f"gate {seed}"), []
     for name, typical in cases.items():
         operation = name.split("/", maxsplit=1)[0]
@@ -42,7 +42,7 @@ def document(seed, noise=0.02, slow=None, machine=1.0, date="2025-01-01T00:00:00
 
 
 def write_arm(folder, label, processes=20, interleaved=True, change=None, **options):
-    """Files of one arm. `interleaved`: its dates lie among those of other arms. `change`(document) edits every file."""
+    """Writes the files of one arm. `interleaved`: its dates lie among those of other arms. change(document) edits each file."""
     folder.mkdir(parents=True)
     for number in range(processes):
         day = 1 if interleaved else 2
@@ -71,7 +71,7 @@ output.write_text(json.dumps(made))
 
 
 def fake_bench(folder, name, tests, context=None, **options):
-    """A build folder whose gradcomp-bench writes document(**options) and appends its arguments to folder/log."""
+    """Makes a build folder whose gradcomp-bench writes document(**options) and appends its arguments to folder/log."""
     program = folder / name / "bin" / "gradcomp-bench"
     program.parent.mkdir(parents=True)
     program.write_text(FAKE.format(python=sys.executable, tests=str(tests), log=str(folder / "log"), name=name,
@@ -81,7 +81,7 @@ def fake_bench(folder, name, tests, context=None, **options):
 
 
 def compare(*arguments):
-    """Runs the tool's main(); the same attributes as of a finished process."""
+    """Runs the main() of the tool. The result has the attributes of a finished process."""
     from gradcomp.gate import cli
     return tool_process.call(cli.main, TOOL, *arguments)
 
@@ -90,7 +90,7 @@ refused = functools.partial(tool_process.refused, TOOL)
 
 
 def edit(path, change):
-    """Rewrites one file."""
+    """Changes one file."""
     made = json.loads(path.read_text(encoding="utf-8"))
     change(made)
     path.write_text(json.dumps(made), encoding="utf-8")

@@ -12,7 +12,7 @@ METHODS = {  # label: (payload bytes, exchange ms, compress ms, accuracy, matche
 
 
 def summary(values):
-    """The statistics object of a list of samples."""
+    """The statistics of a list of samples, as in a result file."""
     ordered = sorted(values)
     middle = ordered[len(ordered) // 2]
     return {"median": middle, "p5": ordered[0], "p95": ordered[-1], "minimum": ordered[0],
@@ -46,7 +46,7 @@ def row(name, times, label):
 
 
 def density(label, infix=""):
-    """The quality monitor of a method."""
+    """The columns of the monitor of densities for a method."""
     if not label.startswith("top_k"):
         return {"density_ratio": None}
     values = {"mean": 1.02, "std": 0.1, "rms": 0.11, "p5": 0.9, "p50": 1.0, "p95": 1.1, "max": 1.3}
@@ -133,7 +133,7 @@ def evaluate(stream="laplace", loop="open", methods=("fp32", "top_k:ratio=0.01")
 
 
 def write_folder(folder):
-    """All of them, as a demo leaves them. Returns the names."""
+    """Writes all of them, as a demo does. Returns their names."""
     files = {"train.json": train(), "train_100mbit.json": train("100Mbit/s,50us"), "allreduce.json": allreduce(),
              "allreduce_100mbit.json": allreduce("100Mbit/s,50us"), "bench.json": bench()}
     for name, document in files.items():

@@ -1,4 +1,4 @@
-"""For test_history*.py: small git repositories, fabricated nights with known distributions, and the tool within this
+"""For test_history*.py: small git repositories, fabricated nights with known distributions, and the tool, which runs in this
 process."""
 import functools
 import json
@@ -18,7 +18,7 @@ METHOD = {"feedback": "residual", "compression_ratio": 50.0, "payload_checksum":
 
 
 def complete(document, commit, **context):
-    """A document that the schema accepts, of a commit."""
+    """Turns a document into one of a commit that the schema accepts."""
     for row in document["benchmarks"]:
         row |= FILL | ({} if row["operation"] == "read" else METHOD | {"phase": row["operation"]})
     document["context"]["gradcomp"] |= {"git_hash": commit} | context
@@ -26,7 +26,7 @@ def complete(document, commit, **context):
 
 
 def write_times(folder, commit, day, processes=10, label=None, context=None, **options):
-    """Processes of one night. The seed is the label: the same arguments give the same bytes."""
+    """Writes the processes of one night. The label is the seed, so that the same arguments give the same bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(processes):
         date = f"2025-01-{day:02d}T02:{30 * number // processes:02d}:00+00:00"  # arms of one night overlap
@@ -37,7 +37,7 @@ def write_times(folder, commit, day, processes=10, label=None, context=None, **o
 
 
 def write_counts(path, commit, day, instructions, **changes):
-    """What counting.count() leaves: one row, its instructions counted."""
+    """The result of counting.count(): one row with its number of instructions."""
     made = compare_files.document("counts", date=f"2025-01-{day:02d}T03:00:00+00:00", cases={COUNTED: 1.0})
     complete(made, commit)["benchmarks"][0] |= {"instructions": instructions, "elements": 16384} | changes
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -45,8 +45,8 @@ def write_counts(path, commit, day, instructions, **changes):
     return path
 
 
-# A gradcomp-bench whose speed and instructions are those in the file `speed` beside it, its commit that in `commit`. Size
-# 16384 is the one that is counted; every start is a line in the file that `log` names.
+# A gradcomp-bench that reads its speed and instructions from the file `speed` beside it, and its commit from `commit`. With
+# size 16384 it counts instructions. Every start adds a line to the file that `log` names.
 FAKE = r"""#!/usr/bin/env -S PYTHONPATH={tests} {python}
 import json, os, pathlib, sys
 import compare_files, history_files
@@ -85,7 +85,7 @@ def fake_programs(folder):
 
 
 def git(folder, *words):
-    """What git printed."""
+    """Runs git and returns what it printed."""
     identity = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER")
                 for what, value in (("NAME", "A Tester"), ("EMAIL", "tester@localhost"), ("DATE", "2025-01-01T00:00:00Z"))}
     done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True,
@@ -94,7 +94,7 @@ def git(folder, *words):
 
 
 def repository(folder, contents):
-    """A repository with one commit for each {file: text}; returns their hashes, the oldest first."""
+    """Makes a repository with one commit for each {file: text}. Returns their hashes, oldest first."""
     folder.mkdir()
     git(folder, "init", "-q", "-b", "main")
     made = []
@@ -108,7 +108,7 @@ def repository(folder, contents):
 
 
 def history(*arguments):
-    """Runs the tool's main(); the same attributes as of a finished process."""
+    """Runs the main() of the tool. The result has the attributes of a finished process."""
     from gradcomp.history import cli
     return tool_process.call(cli.main, TOOL, *arguments)
 

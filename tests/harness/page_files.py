@@ -1,4 +1,4 @@
-"""For tests of pages: a page of two records, and a program that writes them and remembers what it was asked."""
+"""For tests of pages: a page with two records, and a program that writes them and logs its arguments."""
 import json
 import os
 import pathlib
@@ -29,7 +29,7 @@ pathlib.Path(words[-1]).write_text(json.dumps(made))
 
 
 def programs(folder, *names):
-    """Puts programs of these names into folder/bin; returns that. What they were asked stands in folder/log."""
+    """Puts programs with these names into folder/bin, and returns that folder. Their arguments are logged in folder/log."""
     (folder / "bin").mkdir()
     for name in names:
         program = folder / "bin" / name
@@ -41,12 +41,12 @@ def programs(folder, *names):
 
 
 def build(folder, commit=COMMIT, dirty=False):
-    """What the programs are built from, from now on."""
+    """Sets the sources from which the programs say that they are built."""
     (folder / "built.json").write_text(json.dumps({"git_hash": commit, "git_dirty": dirty}), encoding="utf-8")
 
 
 def asked(folder):
-    """What the programs were asked since the last call, without the question what they were built from."""
+    """The arguments of the programs since the last call, except for questions about their sources."""
     log = folder / "log"
     lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
     log.unlink(missing_ok=True)
@@ -54,7 +54,7 @@ def asked(folder):
 
 
 class Toy(Page):
-    """Two records, of which the second reads a file that the first leaves."""
+    """A page of two records. The second one reads a file that the first one leaves."""
 
     name, tool, about = "toy", "toy_page", "A page for tests."
     programs = ("fake-bench",)
@@ -74,7 +74,7 @@ class Toy(Page):
 
 
 def make(page, folder, *arguments):
-    """The page's tool, all of whose files lie in `folder`."""
+    """Runs the tool of the page. All its files are in `folder`."""
     where = ("--folder", folder / "raw", "--records", folder / "records", "--output", folder / "page.md")
     return tool_process.call(lambda: frame.main(page), page.tool, *where, *arguments)
 

@@ -1,4 +1,4 @@
-"""As much of Spack as the recipe needs in order to be read without it: directives are recorded, not carried out."""
+"""The part of Spack that is needed to read the recipe without Spack. Directives are recorded, but not carried out."""
 import contextlib
 import importlib.util
 import sys
@@ -9,7 +9,7 @@ AMD_TARGETS = ("gfx90a", "gfx942")
 
 
 class Recorder:
-    """Calls of one recipe: (directive, positional arguments, keyword arguments), `when` of enclosing blocks added."""
+    """Calls of a recipe: (directive, positional arguments, keyword arguments), with `when` of the enclosing blocks."""
 
     def __init__(self):
         self.calls = []
@@ -32,7 +32,7 @@ class Recorder:
 
 
 class Spec:
-    """A spec with these variants on, all others off."""
+    """A spec with these variants on and all others off."""
 
     def __init__(self, variants):
         self.variants = set(variants)
@@ -45,7 +45,7 @@ class Spec:
 
 
 class CMakePackage:
-    """define() and define_from_variant() as CMake's arguments."""
+    """define() and define_from_variant(), which return arguments for CMake."""
 
     def __init__(self, *variants):
         self.spec = Spec(variants)

@@ -1,4 +1,4 @@
-"""tools/check_deterministic: callgrind's files, what counts as a change, a whole run with a fake valgrind and fake builds."""
+"""tools/check_deterministic: files of callgrind, what counts as a change, and a whole run with a fake valgrind and builds."""
 import copy
 import json
 import os
@@ -31,7 +31,7 @@ cp "$(dirname "$0")/made.json" "$2"
 
 
 def made(**changes):
-    """A result file of two methods' phases; `changes` to its first row."""
+    """A result file with the phases of two methods. `changes` are made to its first row."""
     document = example_results.bench()
     document["context"]["gradcomp"]["options"] = {"samples": 1, "seed": 1}
     document["benchmarks"] = [row for row in document["benchmarks"] if "method" in row]

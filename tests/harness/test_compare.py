@@ -167,7 +167,7 @@ def test_outputs(tmp_path):
 
 
 def test_result_files_are_google_benchmarks(tmp_path):
-    """What its compare.py and report.py read of every row and of the context."""
+    """The columns that its compare.py and report.py read from every row and from the context."""
     arms = [write_arm(tmp_path / name, name, processes=1) / "000.json" for name in "ab"]
     for path in arms:
         made = json.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""tools/gradcomp-compare that runs builds itself: in turn, as baselines, interrupted. The builds are fakes."""
+"""tools/gradcomp-compare when it runs builds itself: in turn, for baselines, interrupted. The builds are fakes."""
 import json
 import pathlib
 import signal

@@ -1,4 +1,4 @@
-"""What tools/gradcomp-compare refuses: one line each."""
+"""What tools/gradcomp-compare refuses, each with one line."""
 import json
 
 import pytest

@@ -1,4 +1,4 @@
-"""The statistics and the rules of tools/gradcomp-compare, each by itself."""
+"""The statistics and the rules of tools/gradcomp-compare, tested separately."""
 import random
 from types import SimpleNamespace
 
@@ -9,7 +9,7 @@ from gradcomp.gate import comparable, decide, significance
 
 
 def test_holm_by_hand():
-    # 0.005 x 4, 0.01 x 3, 0.03 x 2, then 0.04 x 1 raised to the one before.
+    # 0.005 x 4, 0.01 x 3, 0.03 x 2, and then 0.04 x 1, which is raised to the previous value.
     assert significance.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert significance.holm([0.5, 0.9]) == [1.0, 1.0] and significance.holm([]) == []
 
@@ -26,7 +26,7 @@ def test_mann_whitney_is_scipys(first, second):
 
 def test_ties_never_help_a_finding():
     assert significance.slower([1.0] * 10, [1.0] * 10) == 1.0
-    # One tie between the arms, broken either way by hand.
+    # There is one tie between the arms, which is broken both ways by hand.
     tied, above = significance.slower([1, 2, 3, 4], [4, 5, 6, 7]), significance.slower([1, 2, 3, 4], [4.1, 5, 6, 7])
     assert tied == significance.slower([1, 2, 3, 4], [3.9, 5, 6, 7]) == pytest.approx(2 / 70)
     assert above == pytest.approx(1 / 70)
@@ -74,7 +74,7 @@ def test_every_rule(figures, verdict, reason):
 
 
 def arm(times, halves=()):
-    """What decide.measure looks at."""
+    """The columns that decide.measure() reads."""
     return SimpleNamespace(times=lambda name, normalised: list(times), halves=halves)
 
 
@@ -84,15 +84,15 @@ def arm(times, halves=()):
     (0.96, 1.08, 1 / 0.96 - 1, 2 / 0.96 - 2, decide.INCONCLUSIVE), (1.0, 1.051, 0, 0.05, decide.REGRESSION),
     (1.0, 1.049, 0, 0.05, decide.OK), (1.02, 1.051, 0.02, 0.05, decide.REGRESSION)])
 def test_a_slow_down_must_exceed_twice_the_spread_of_the_control(later, slow, spread, threshold, verdict):
-    """Halves of the baseline with medians of 1 and `later`, so that the median of all is (1 + later) / 2."""
+    """The halves of the baseline have the medians 1 and `later`, so that the median of all is (1 + later) / 2."""
     middle = (1 + later) / 2
     baseline = arm([1.0] * 6 + [later] * 6, (range(6), range(6, 12)))
     found = decide.measure(baseline, arm([slow * middle] * 12), "case", False, decide.Rules())
     assert found.ratio == pytest.approx(slow) and found.baseline == pytest.approx(middle)
     assert found.spread == pytest.approx(spread) and found.threshold == pytest.approx(threshold)
-    # The halves are 6 of 12 and do not overlap: 1 of 924 orders is as far apart, on either side.
+    # The halves are 6 of 12 and do not overlap. On each side, 1 of 924 orders is that far apart.
     assert found.p_control == pytest.approx(2 / 924 if spread else 1)
-    found.p_control = 1.0  # the rule of its own, tested above
+    found.p_control = 1.0  # a separate rule, tested above
     assert decide.judge(found, decide.Rules())[0] == verdict
 
 

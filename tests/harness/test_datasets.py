@@ -1,4 +1,4 @@
-"""tools/datasets: digits and texts arrive whole, in the documented format, the same every time; errors are one line."""
+"""tools/datasets: digits and texts are complete, in the documented format, and the same every time. Errors are one line."""
 import gzip
 import hashlib
 import os
@@ -79,7 +79,7 @@ def test_kjv_holds_every_verse_once_in_order(tmp_path):
     assert verses[0] == "In the beginning God created the heaven and the earth."
     assert verses[-1] == "The grace of our Lord Jesus Christ be with you all. Amen."
     assert verses[26136].startswith("For God so loved the world")  # John 3:16, the 26,137th verse
-    # The words as data/tokens.hpp counts them.
+    # The words are counted as in data/tokens.hpp.
     tokens = re.findall(r"[a-z0-9]+(?:'[a-z0-9]+)*|\S", content.decode().lower())
     assert (len(tokens) + len(verses), len(set(tokens))) == (944810, 12772)
 

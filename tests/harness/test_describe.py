@@ -1,4 +1,4 @@
-"""gradcomp-train --describe: bytes per step of models, also of those that do not train here."""
+"""gradcomp-train --describe: bytes per step of models, including models that do not train here."""
 import json
 
 import pytest

@@ -1,4 +1,4 @@
-"""tools/device-check: its page from a fabricated record, steps that fail or come too late, what is refused, interruption."""
+"""tools/device-check: its page from a fabricated record, steps that fail or have no time left, refusals, interruption."""
 import dataclasses
 import json
 import pathlib
@@ -25,7 +25,7 @@ def check(*words):
 
 @pytest.fixture(name="build")
 def fixture_build(tmp_path):
-    """A folder that looks like a build; tests put programs into its bin."""
+    """A folder that looks like a build. Tests put programs into its folder bin."""
     (tmp_path / "build" / "bin").mkdir(parents=True)
     return tmp_path / "build"
 
@@ -37,7 +37,7 @@ def program(build, name, source):
 
 
 def writes(document):
-    """A program that writes the document where --output says."""
+    """A program that writes the document to the path of --output."""
     return f"open(sys.argv[sys.argv.index('--output') + 1], 'w').write({json.dumps(json.dumps(document))})\n"
 
 
@@ -64,7 +64,7 @@ def ours(rows):
 
 
 def example():
-    """A result file with every part and a failed step."""
+    """A result file with every part and one failed step."""
     setting = arguments.Setting("cuda", ROOT, True, ROOT, True, (), 1, 25, "python3")
     parts = {
         "tests": {"run": 40, "failed": ["test_kernels.threads1"], "skipped": 2, "skipped_inside": {"no second GPU": 3}},
@@ -130,7 +130,7 @@ def test_tables_show_the_sizes_that_matter():
 
 @dataclasses.dataclass
 class Clock:
-    """Time that passes only in steps."""
+    """A clock that advances only in steps."""
 
     now: float = 0
 
@@ -180,7 +180,7 @@ def test_early_steps_leave_time_for_late_ones(monkeypatch):
 
     plan = [spending("build", 0, 10), spending("tests", 0, 65), spending("bench", 40, 5), spending("training", 30, 0)]
     lines, _ = steps.run_all(plan, (), 100, lambda line: None)
-    # 70 of the 100 s are kept for the last two; the tests took more than their 20, so that no time is left for bench
+    # 70 of the 100 s are reserved for the last two steps. The tests took more than their 20 s, so that bench has no time left.
     assert limits == {"build": 30, "tests": 20, "training": 25}
     assert [line["status"] for line in lines] == ["passed", "passed", "failed", "passed"]
     assert "--minutes" in lines[2]["reason"]
@@ -191,7 +191,7 @@ def test_a_command_ends_at_its_limit_with_all_that_it_started(tmp_path):
     with pytest.raises(children.StepFailed, match="ended after 1 s"):
         children.run(["sh", "-c", f"(trap '' TERM; while :; do date +%N >> {mark}; sleep 0.1; done) & wait"],
                      tmp_path / "log", 1)
-    time.sleep(0.5)  # what was killed may write once more
+    time.sleep(0.5)  # a killed process may write once more
     last = mark.read_text(encoding="utf-8")
     time.sleep(0.5)
     assert last and mark.read_text(encoding="utf-8") == last

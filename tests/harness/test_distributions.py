@@ -1,4 +1,4 @@
-"""tools/report --gradients: the fits against SciPy and known samples, the figures, what is refused."""
+"""tools/report --gradients: comparison of the fits with SciPy and known samples, the plots, and what is refused."""
 import json
 import pathlib
 import subprocess
@@ -54,7 +54,7 @@ def test_no_spread_no_fit():
 
 @pytest.fixture(name="files")
 def fixture_files(tmp_path):
-    """Two steps, one of them with error feedback, and one constant."""
+    """Files of two steps, one of them with error feedback, and one constant gradient."""
     folder = tmp_path / "g"
     folder.mkdir()
     laplace = RANDOM.laplace(size=20000).astype(np.float32)

@@ -1,4 +1,4 @@
-"""gradcomp-train on two ranks whose replicas differ: one line, status 1 on every rank, and no hang."""
+"""gradcomp-train on two ranks with different replicas: one line, status 1 on every rank, and no hang."""
 import json
 import os
 import pathlib
@@ -16,7 +16,7 @@ ARGUMENTS = ("--data shapetex10:train=64:test=32 --batch 4 --block 2 --evaluate-
 
 
 def train(tmp_path, *arguments):
-    """The status of each rank, and the program's lines on standard error."""
+    """The status of each rank, and the lines of the program on standard error."""
     for old in tmp_path.glob("status*"):
         old.unlink()
     script = (f'{pathlib.Path(BIN) / "gradcomp-train"} "$@"; status=$?; '
@@ -51,7 +51,7 @@ def test_replicas_that_differ_fail_the_job(tmp_path):
     assert train(tmp_path, "--steps", 2, "--checkpoint", folder) == ([0, 0], [])
     manifest = folder / "seed1" / "checkpoint.json"
     made = json.loads(manifest.read_text(encoding="utf-8"))
-    made["settings"]["steps"] = 4  # as if interrupted half way
+    made["settings"]["steps"] = 4  # as if the run was interrupted after half of its steps
     manifest.write_text(json.dumps(made), encoding="utf-8")
     assert train(tmp_path, "--steps", 4, "--resume", folder) == ([0, 0], [])
 

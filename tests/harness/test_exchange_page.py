@@ -1,4 +1,4 @@
-"""tools/exchange_page: its tables and sentences from made-up records, and the quick version where links can be shaped."""
+"""tools/exchange_page: its tables and sentences from fabricated records, and its quick version if links can be shaped."""
 import json
 import pathlib
 import types
@@ -97,7 +97,7 @@ def test_efficiency_is_beside_one_rank_and_beside_as_many():
 
 
 def local_rows(label, sent, validation, test):
-    """The rows of a method's seeds, and the one over them."""
+    """The rows of a method's seeds, and the row over all seeds."""
     over = {"mean": test, "low": test - 0.01, "high": test + 0.01} if test is not None else None
     return [*({"label": label, "run_type": "iteration", "wire_bytes": sent, "validation_quality": quality} for quality in validation),
             {"label": label, "run_type": "aggregate", "test_quality_over_seeds": over}]
@@ -159,7 +159,7 @@ def test_unknown_sections_are_refused():
 
 
 def page_of(tmp_path, *names):
-    """The quick page from made-up records of these names."""
+    """The quick page from fabricated records with these names."""
     document = example_results.train()
     for row in document["benchmarks"]:
         row |= {"batch_per_rank": 4, "validation_loss": 2.0, "validation_quality": None}

@@ -1,4 +1,4 @@
-"""Jobs one of whose ranks stops, or has other options than the others: one message, and an end."""
+"""If one rank of a job stops, or has other options than the others, the job prints one message and ends."""
 import contextlib
 import os
 import pathlib
@@ -19,7 +19,7 @@ REDUCE = ["gradcomp-allreduce", "--sizes", "1024", "--repetitions", "1000000"]
 
 
 def start(tmp_path, words, own="", ranks=2):
-    """A job whose ranks leave their process ids in tmp_path; `own`: words of a shell that each rank adds."""
+    """A job whose ranks write their process ids to tmp_path. `own`: arguments for a shell that each rank adds."""
     script = f'echo $$ > "{tmp_path}/$OMPI_COMM_WORLD_RANK.part"; ' \
              f'mv "{tmp_path}/$OMPI_COMM_WORLD_RANK.part" "{tmp_path}/$OMPI_COMM_WORLD_RANK.pid"; exec "$@" {own}'
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false", "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -31,7 +31,7 @@ def start(tmp_path, words, own="", ranks=2):
 
 
 def said(output, program):
-    """What the program itself says; the launcher's words may stand on the same line."""
+    """What the program itself prints. Words of the launcher may be on the same line."""
     return re.findall(rf"{program}: error: [^\n]*", output)
 
 
@@ -57,16 +57,16 @@ def test_a_rank_that_stops_ends_the_job_within_the_limit(tmp_path, words):
         end = time.monotonic() + 30
         while not all(pid.exists() for pid in pids) and time.monotonic() < end:
             time.sleep(0.01)
-        time.sleep(8)  # it is at work, on a busy machine too
+        time.sleep(8)  # now it is at work, even on a busy machine
         assert process.poll() is None, f"status {process.returncode}: {process.communicate()[0]}"
         os.kill(int(pids[1].read_text()), signal.SIGSTOP)
         output, _ = process.communicate(timeout=60)
     finally:
         process.kill()
         for pid in pids:
-            with contextlib.suppress(OSError, ValueError):  # gone, as it should be
+            with contextlib.suppress(OSError, ValueError):  # the process has ended, as it should
                 os.kill(int(pid.read_text()), signal.SIGKILL)
-    # The launcher wakes the rank that had stopped to end it, and it may say that it has waited for too long itself.
+    # In order to end the stopped rank, the launcher wakes it, and this rank may then say that it has waited too long.
     lines = [line for line in said(output, words[0]) if ": on rank 1: " not in line]
     assert process.returncode != 0 and len(lines) == 1, output
     assert lines[0].startswith(f"{words[0]}: error: on rank 0: ") and " within 4 s; a peer is gone or hangs" in lines[0]

@@ -1,6 +1,6 @@
-"""Result files are a superset of Google Benchmark's JSON: its own compare.py and gbench read those of every program.
+"""Result files are a superset of Google Benchmark's JSON: its compare.py and gbench read the files of every program.
 
-compare.py is Debian's (libbenchmark-tools); without it only the columns that it reads are checked.
+compare.py comes from Debian (libbenchmark-tools). Without it, only the columns that it reads are checked.
 """
 import json
 import os
@@ -22,7 +22,7 @@ needs_programs = pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
 
 
 def measured(program, folder):
-    """What the program writes, after a short run."""
+    """The file that the program writes in a short run."""
     path = folder / "measured.json"
     done = run(program, *PROGRAMS[program], "--output", path)
     assert done.returncode == 0, done.stderr
@@ -30,7 +30,7 @@ def measured(program, folder):
 
 
 def check_columns(document):
-    """Types of what compare.py, gbench and dashboards read."""
+    """Checks the types of the columns that compare.py, gbench and dashboards read."""
     context = document["context"]
     for key, kind in (("date", str), ("host_name", str), ("executable", str), ("num_cpus", int), ("caches", list),
                       ("mhz_per_cpu", (int, float)), ("load_avg", list), ("library_build_type", str)):
@@ -51,7 +51,7 @@ def check_columns(document):
 
 
 def check_comparison(document, folder):
-    """compare.py finds every case, and that the second file is slower by half."""
+    """compare.py must find every case, and that the second file is slower by half."""
     old, new, found = folder / "old.json", folder / "new.json", folder / "found.json"
     old.write_text(json.dumps(document), encoding="utf-8")
     for row in document["benchmarks"]:
@@ -92,7 +92,7 @@ def test_columns_and_compare_of_every_program(program, tmp_path):
 
 @needs_google
 def test_gbench_filters_by_name(tmp_path):
-    """The library beneath compare.py, as dashboards use it."""
+    """The library that compare.py uses, as dashboards call it."""
     path = tmp_path / "file.json"
     path.write_text(json.dumps(EXAMPLES["gradcomp-bench"]), encoding="utf-8")
     code = ("import sys; from gbench import report, util; "

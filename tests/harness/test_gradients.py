@@ -39,7 +39,7 @@ def test_dump_is_gradient_and_memory(dumped):
             for step in (0, 1, 5) for kind in ("gradient", "accumulated")}
     np.testing.assert_array_equal(load[0, "gradient"], np.load(dumped / "fp32_step0_gradient.npy"))
     np.testing.assert_array_equal(load[0, "accumulated"], load[0, "gradient"], "the memory starts empty")
-    # What was not sent of step 0 is the memory of step 1: all but the 1 % that was.
+    # What step 0 did not send is the memory of step 1: everything except the 1 % that was sent.
     seen = load[0, "gradient"]
     residual = load[1, "accumulated"] - load[1, "gradient"]
     sent = np.abs(residual) < 1e-6 * np.abs(seen)
@@ -58,7 +58,7 @@ def test_dump_of_momentum_correction(tmp_path):
     np.testing.assert_array_equal(a[0], g[0])
     velocity = [g[0], 0.5 * g[0] + g[1]]
     velocity.append(0.5 * velocity[1] + g[2])
-    for step in (1, 2):  # an entry was sent, and only the velocity is left, or its sum goes on
+    for step in (1, 2):  # either an entry was sent and only the velocity is left, or its sum continues
         kept, sent = np.abs(a[step] - (a[step - 1] + velocity[step])), np.abs(a[step] - velocity[step])
         tolerance = 1e-5 * np.abs(a[step]).max()
         assert (np.minimum(kept, sent) <= tolerance).all()
@@ -84,7 +84,7 @@ def test_bad_dump_folder_is_one_line(tmp_path):
 
 
 def evaluate(tmp_path, *arguments):
-    """The rows of a run, valid by the schema."""
+    """The rows of a run, which must be valid by the schema."""
     done = run("gradcomp-evaluate", *arguments, "--output", tmp_path / "F.json")
     assert done.returncode == 0, done.stderr
     document = json.loads((tmp_path / "F.json").read_text(encoding="utf-8"))
@@ -222,7 +222,7 @@ def test_bad_files_are_one_line(tmp_path):
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_an_archive_is_a_gradient_of_named_tensors(tmp_path, save):
-    """As a folder of the same tensors, but in the order in which they were stored."""
+    """Archives work like a folder with the same tensors, but in the order in which the tensors were stored."""
     tensors = {"0 layer.weight": np.linspace(-1, 1, 600).reshape(20, 30), "1 bias": np.linspace(2, 3, 70, dtype=np.float16)}
     save(tmp_path / "archive.npz", **tensors)
     save(tmp_path / "turned.npz", **dict(reversed(tensors.items())))
@@ -250,7 +250,8 @@ def test_bad_archives_are_one_line(tmp_path):
         archive.writestr("readme.txt", "no array")
     for name, reason in (("int", "int.npz:numbers.npy' holds elements of type '<i8'"), ("nan", "nan.npz:bad' holds 1 values"),
                          ("empty", "holds no array"), ("flipped", "a.npy': "), ("cut", "as a .npz file: "),
-                         ("text", "as a .npz file: "), ("member", "readme.txt' is no .npy file"), ("missing", "No such file")):
+                         ("text", "as a .npz file: "), ("member", "readme.txt' is not a .npy file"),
+                         ("missing", "No such file")):
         done = run("gradcomp-evaluate", "--input", tmp_path / f"{name}.npz", "--methods", "fp32", "--output", tmp_path / "F.json")
         one_line("gradcomp-evaluate", done)
         assert reason in done.stderr and f"{name}.npz" in done.stderr and not (tmp_path / "F.json").exists(), done.stderr
@@ -281,7 +282,7 @@ def test_density_tolerance_of_other_programs(program, arguments, tmp_path):
 
 
 def failed(program, done, path):
-    """A non-zero status and one line that says what and what is allowed, the same in the file."""
+    """The status is not 0, and one line, which is also in the file, says what is wrong and what is allowed."""
     assert done.returncode == 1
     line = done.stderr.strip()
     assert line.startswith(f"{program}: error: method 'sidco") and "tensor-steps" in line and "allowed: " in line

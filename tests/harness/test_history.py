@@ -1,4 +1,4 @@
-"""tools/gradcomp-history: a slow-down built into one method is named on the page with its commit; noise is not."""
+"""tools/gradcomp-history: the page names a slow-down of one method with its commit, but no noise."""
 import html
 import html.parser
 import json
@@ -16,7 +16,7 @@ NIGHTS, SLOW_FROM = 8, 5
 
 
 def run_nights(tmp_path, slow=(), counts=None, noise=0.03, measured=range(1, NIGHTS + 1)):
-    """One night for each measured commit, as a runner adds them; a machine with a speed of its own every night. Returns
+    """Adds one night for each measured commit, as a runner does. Every night has a machine with another speed. Returns
     (commits, statuses of check)."""
     commits = repository(tmp_path / "source", [{"file": str(number)} for number in range(NIGHTS)])
     statuses = []
@@ -70,7 +70,7 @@ def test_instructions_name_the_commit_whatever_the_clock_says(tmp_path):
 
 
 def test_each_case_has_its_own_last_good_night(tmp_path):
-    """While one regression is open, no night is good as a whole; another case is right until it is slow."""
+    """While a regression is open, no night is good as a whole. Another case passes until it becomes slow."""
     commits, statuses = run_nights(tmp_path, slow=[CASE], counts=dict.fromkeys(range(3, 9), 650_000), measured=range(1, 7))
     assert statuses == [0, 0, 1, 1, 1, 1]
     notes = re.findall(r"<li>(.*)</li>", page(tmp_path))
@@ -99,7 +99,7 @@ def test_regression_closes_when_it_is_gone(tmp_path):
 
 
 def test_small_steps_add_up(tmp_path):
-    """0.8 % a night is below the gate's limit; against the first night the sum is not."""
+    """A slow-down of 0.8 % per night is below the limit of the gate, but the sum since the first night is not."""
     _, statuses = run_nights(tmp_path, counts={day: 500_000 + 4_000 * (day - 1) for day in range(1, 9)})
     assert statuses[:2] == [0, 0] and statuses[2:] == [1] * 6
     text = page(tmp_path)
@@ -120,7 +120,7 @@ def test_accepted_change_is_the_new_baseline(tmp_path):
 
 
 class Tags(html.parser.HTMLParser):
-    """Everything that a page could fetch."""
+    """Collects everything that a page could fetch."""
 
     def __init__(self):
         super().__init__()
@@ -145,7 +145,7 @@ def test_page_needs_nothing_else(tmp_path):
 
 
 def test_last_good_commit_measured_in_turn_is_the_baseline(tmp_path):
-    """The night of another day ran on a machine half as fast, where even the share of the read limit differs."""
+    """The night of another day ran on a machine of half the speed, on which even the share of the read limit differs."""
     commits = repository(tmp_path / "source", [{"file": str(number)} for number in range(2)])
     write_times(tmp_path / "one", commits[0][:12], 1)
     history("add", tmp_path / "history", tmp_path / "one")

@@ -1,4 +1,4 @@
-"""tools/gradcomp-history add: what it takes, what it refuses, and that a night is there wholly or not at all."""
+"""tools/gradcomp-history add: what it takes, what it refuses, and that a night is added completely or not at all."""
 import json
 import subprocess
 
@@ -14,7 +14,7 @@ COMMIT, OTHER = "0123456789ab", "ba9876543210"
 
 
 def content(folder):
-    """Every file below a folder."""
+    """All files below a folder."""
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -64,7 +64,7 @@ def test_other_refusals(tmp_path):
 
 
 def test_results_without_a_gate_are_named_and_left_out(tmp_path):
-    """What slurm/gather reads: a folder of records of trainings and reductions."""
+    """A folder with records of trainings and reductions, which slurm/gather reads."""
     records = tmp_path / "records"
     records.mkdir()
     for name, made in (("training", example_results.train()), ("reduction", example_results.allreduce())):

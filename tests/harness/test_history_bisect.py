@@ -12,8 +12,8 @@ pytest.importorskip("scipy.stats")
 pytest.importorskip("matplotlib")
 from gradcomp.history.search import search
 
-COMMITS = 17  # the first is good: 16 are suspected
-# A build is the fake gradcomp-bench with the file `speed` of its commit. It appends to a log.
+COMMITS = 17  # the first one is good, so that 16 are suspected
+# A build is the fake gradcomp-bench with the file `speed` of its commit. It appends a line to a log.
 BUILD = r"""
 echo "$(git rev-parse HEAD)" >>{log}
 if grep -q broken speed; then echo 'error: it does not compile' >&2; exit 1; fi
@@ -24,7 +24,7 @@ mkdir -p out && cp {programs}/gradcomp-bench speed out && git rev-parse HEAD >ou
 
 @pytest.fixture(name="bed")
 def make_bed(tmp_path, monkeypatch):
-    """A folder whose history has nights of the first and of the last commit; `slow_from` and `broken` are commits by number."""
+    """A folder whose history has nights of the first and the last commit. `slow_from` and `broken`: numbers of commits."""
     programs = fake_programs(tmp_path / "programs")
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
 
@@ -42,19 +42,19 @@ def make_bed(tmp_path, monkeypatch):
 
 
 def arguments(tmp_path, case=COUNTED):
-    """Of a bisection."""
+    """The arguments of a bisection."""
     build = BUILD.format(log=tmp_path / "log", programs=tmp_path / "programs")
     return ["bisect", tmp_path / "history", "--case", case, "--repository", tmp_path / "source", "--build", build,
             "--program", "out"]
 
 
 def builds(tmp_path):
-    """Commits in the order in which they were built."""
+    """The commits in the order in which they were built."""
     return (tmp_path / "log").read_text(encoding="utf-8").split()
 
 
 def clean(tmp_path):
-    """No work tree is left, and the repository is as it was."""
+    """Checks that no work tree is left and that the repository has not changed."""
     assert len(git(tmp_path / "source", "worktree", "list").splitlines()) == 1
     assert git(tmp_path / "source", "branch", "--show-current") == "main"
     return git(tmp_path / "source", "status", "--porcelain") == ""

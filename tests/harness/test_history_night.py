@@ -1,4 +1,4 @@
-"""tools/gradcomp-history night: what a runner starts; and the templates for continuous integration that start it."""
+"""tools/gradcomp-history night, which a runner starts, and the templates for continuous integration that start it."""
 import json
 import os
 import re
@@ -16,7 +16,7 @@ TEMPLATES = sorted((ROOT / "docs" / "ci").glob("*.yml"))
 
 @pytest.fixture(name="night")
 def make_night(tmp_path, monkeypatch):
-    """night(number, factor, instructions): one night of a commit, by a build command that makes its program."""
+    """night(number, factor, instructions) runs one night of a commit, with a build command that makes its program."""
     programs = fake_programs(tmp_path / "programs")
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     commits = repository(tmp_path / "source", [{"file": str(number)} for number in range(3)])
@@ -31,7 +31,8 @@ def make_night(tmp_path, monkeypatch):
 
 
 def kept(tmp_path, *commits):
-    """The programs of these commits are kept: of the last good night and of the newest. A fake one reads files beside it."""
+    """Checks that only the programs of these commits are kept: those of the last good night and of the newest one. A fake
+    program reads files beside it."""
     programs = tmp_path / "history" / "programs"
     assert sorted(path.name for path in programs.iterdir()) == sorted(commit[:12] for commit in commits)
     for name in ("speed", "commit"):
@@ -68,7 +69,7 @@ def test_night_refuses(tmp_path, night):
 
 
 def scripts(value):
-    """Every line of shell in a template."""
+    """All lines of shell in a template."""
     if isinstance(value, dict):
         for key, inner in value.items():
             if key in ("run", "script"):

@@ -1,5 +1,5 @@
-"""What is installed and how the build is reached: the public headers are complete among themselves, every preset has its
-build and tests, and every option is in docs/install.md. The installed tree itself: tests/install."""
+"""What is installed and how a build is configured: the public headers include only each other, every preset has its build and
+tests, and every option is in docs/install.md. tests/install tests the installed tree itself."""
 import json
 import pathlib
 import re
@@ -12,7 +12,7 @@ PRESETS = json.loads((ROOT / "CMakePresets.json").read_text())
 
 
 def components():
-    """{component: (the one it needs, its headers)} as src/gradcomp/CMakeLists.txt says."""
+    """{component: (the component it needs, its headers)}, as src/gradcomp/CMakeLists.txt says."""
     text = (SOURCES / "CMakeLists.txt").read_text()
     found = {}
     for name, body in re.findall(r"gradcomp_component\((\w+)([^)]*)\)", text):
@@ -22,7 +22,7 @@ def components():
 
 
 def reach(name, found):
-    """Headers of a component and of those that it brings."""
+    """The headers of a component and of the components that it needs."""
     need, headers = found[name]
     return set(headers) | (reach(need, found) if need else set())
 

@@ -1,4 +1,4 @@
-"""tools/kernel_registers: figures of ptxas as a table by the function that launches, and the limit of spills."""
+"""tools/kernel_registers: the figures of ptxas as a table, by the function that launches, and the limit of spills."""
 import pathlib
 import subprocess
 

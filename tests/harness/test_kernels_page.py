@@ -1,4 +1,4 @@
-"""tools/kernels_page: its tables from fabricated records, the quick version as a whole, what is refused."""
+"""tools/kernels_page: its tables from fabricated records, the whole quick version, and what is refused."""
 import json
 import os
 import pathlib

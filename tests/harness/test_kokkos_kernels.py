@@ -1,4 +1,4 @@
-"""cmake/KokkosKernelsLibrary.cmake says what the Kokkos Kernels that were found stand on, and what they lack."""
+"""cmake/KokkosKernelsLibrary.cmake says which libraries the installed Kokkos Kernels use, and what is missing."""
 import pathlib
 import subprocess
 
@@ -15,7 +15,7 @@ message(STATUS "over: ${{GRADCOMP_KOKKOS_KERNELS_OVER}}")
 
 
 def ask(tmp_path, device, defined, include="include", package="lib/cmake/KokkosKernels"):
-    """The exit status and the output of CMake for an installation whose header defines these."""
+    """The exit status and the output of CMake for an installation whose header has these definitions."""
     header = tmp_path / include / "KokkosKernels_config.h"
     header.parent.mkdir(parents=True)
     lines = [f"#define KOKKOSKERNELS_ENABLE_{name}\n" for name in defined]

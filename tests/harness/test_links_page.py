@@ -1,4 +1,4 @@
-"""tools/links_page: its table worked out by hand, and the quick version where links can be shaped."""
+"""tools/links_page: its table, computed by hand, and its quick version if links can be shaped."""
 import pathlib
 import types
 

@@ -1,4 +1,4 @@
-"""tools/mercury_page: its tables from made-up records with numbers worked out by hand, and the quick version."""
+"""tools/mercury_page: its tables from fabricated records with numbers that are computed by hand, and its quick version."""
 import pathlib
 import types
 
@@ -57,7 +57,8 @@ def test_samplers_are_told_apart_by_their_intervals_alone():
 def test_steps_saved_are_told_seed_by_seed():
     uniform = [seed("fp32", 1, number=1, steps=400), seed("fp32", 1, number=2, steps=300), seed("fp32", 1, number=3, steps=500)]
     mine = [seed("m", 1, number=1, steps=390), seed("m", 1, number=2, steps=280), seed("m", 1, number=3, steps=470)]
-    # Gains 10, 20, 30: mean 20, deviation 10, Student's 4.303 at 2 degrees of freedom: 4.303 x 10 / sqrt(3) = 24.8.
+    # The gains 10, 20, 30 have mean 20 and deviation 10. With Student's 4.303 for 2 degrees of freedom, half of the width is
+    # 4.303 x 10 / sqrt(3) = 24.8.
     assert mercury_samplers.saved(mine, uniform) == "20 (-5 to 45)"
     mine[1]["steps_to_target"] = None
     assert mercury_samplers.saved(mine, uniform) == DASH == mercury_samplers.saved(mine[:1], uniform[:1])

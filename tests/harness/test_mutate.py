@@ -1,5 +1,5 @@
-"""tools/gradcomp-mutate on a tiny project whose program is a text: what each kind of mutant becomes, samples, and runs that
-are interrupted. A stand-in for universalmutator knows the mutants."""
+"""tools/gradcomp-mutate on a tiny project whose program is a text: the verdict for each kind of mutant, samples, and interrupted
+runs. A stand-in for universalmutator makes the mutants."""
 import json
 import pathlib
 import signal
@@ -75,7 +75,7 @@ def test_every_kind_of_mutant(project):
     done = mutate(project, "text")
     assert done.returncode == 0, done.stderr
     summary, found = results(project)
-    # "three = (" is no syntax that this builder minds.
+    # This builder accepts "three = (".
     assert found == {"one = 2": "killed", "one = BROKEN": "does not build", "two = 3": "survived", "three = (": "survived",
                      "three = 3  # as before": "equivalent"}
     assert summary["killed"] == 1 and summary["survived"] == 2 and summary["score"] == pytest.approx(1 / 3)

@@ -1,4 +1,4 @@
-"""The Python package: installed without a network, its programs start; every launcher starts a module of it."""
+"""The Python package: its programs start after it was installed without a network, and every launcher starts a module of it."""
 import importlib.util
 import json
 import os
@@ -21,7 +21,7 @@ STARTED = re.compile(r'run\.d/module" ([\w.]+) ')
 
 
 def pythons():
-    """Pythons that can build and install a package: this one, and that of what the toolchain has from PyPI."""
+    """Pythons that can build and install a package: this one, and the one of the toolchain's packages from PyPI."""
     for python in (sys.executable, "/opt/python/bin/python3"):
         asked = [python, "-c", "import pip, setuptools; assert int(setuptools.__version__.split('.')[0]) >= 77"]
         if shutil.which(python) and subprocess.run(asked, capture_output=True, check=False).returncode == 0:
@@ -30,7 +30,7 @@ def pythons():
 
 @pytest.fixture(name="installed", scope="module")
 def fixture_installed(tmp_path_factory):
-    """The folder that the package was installed into, from a copy: a build leaves files beside the sources."""
+    """The folder into which the package was installed, from a copy, because a build leaves files beside the sources."""
     python = next(pythons(), None)
     if python is None:
         pytest.skip("no Python with pip and setuptools 77")
@@ -46,7 +46,7 @@ def fixture_installed(tmp_path_factory):
 
 
 def start(installed, name, *arguments, cwd=None):
-    """A console script, by the Python of these tests, which has what the package depends on."""
+    """Runs a console script with the Python of these tests, which has the dependencies of the package."""
     return subprocess.run([sys.executable, "-B", installed / "bin" / name, *arguments], capture_output=True, text=True, check=False,
                           cwd=cwd, env=os.environ | {"PYTHONPATH": str(installed)})
 
@@ -58,7 +58,7 @@ def test_an_installed_program_starts(installed, name, tmp_path):
 
 
 def test_an_installed_report_is_whole(installed, tmp_path):
-    """Its template and its style lie beside its modules."""
+    """Its template and its style are beside its modules."""
     (tmp_path / "train.json").write_text(json.dumps(example_results.train()), encoding="utf-8")
     done = start(installed, "gradcomp-report", tmp_path, "--markdown", tmp_path / "report.md")
     assert done.returncode == 0, done.stderr

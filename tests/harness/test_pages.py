@@ -1,4 +1,4 @@
-"""The frame of tools that measure pages: what is measured, what is kept, what is refused, and that a page follows from its
+"""The code that all tools for measured pages share: what is measured, kept and refused, and that a page follows from its
 records."""
 import json
 
@@ -11,7 +11,7 @@ from page_files import COMMIT, OTHER, Toy, asked, make
 
 @pytest.fixture(name="folder")
 def fixture_folder(tmp_path, monkeypatch):
-    """With programs on PATH."""
+    """A folder with programs on PATH."""
     monkeypatch.setenv("PATH", str(page_files.programs(tmp_path, "fake-bench")), prepend=":")
     return tmp_path
 
@@ -113,7 +113,7 @@ def test_a_missing_program_is_one_line(folder):
 
 def test_an_interrupted_page_goes_on(folder):
     class Stopped(Toy):
-        """Interrupted in its second job."""
+        """A page that is interrupted in its second job."""
 
         def jobs(self, options):
             def stop(output, built):

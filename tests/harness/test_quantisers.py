@@ -1,4 +1,4 @@
-"""tools/quantisers: the quick version makes a whole page; what is refused."""
+"""tools/quantisers: the quick version makes a whole page, and what is refused."""
 import json
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""gradcomp.results.records: what is kept of a result file, and which files may stand on one page."""
+"""gradcomp.results.records: what is kept of a result file, and which files may be on the same page."""
 import json
 import pathlib
 import subprocess

@@ -1,4 +1,4 @@
-"""tools/report: what it shows, what it refuses."""
+"""tools/report: what it shows and what it refuses."""
 import html.parser
 import json
 import pathlib
@@ -32,7 +32,7 @@ def fixture_made(tmp_path_factory):
 
 
 class Page(html.parser.HTMLParser):
-    """Collects what the tests ask for, and checks that tags are balanced."""
+    """Collects what the tests need, and checks that tags are balanced."""
 
     VOID = ("meta", "img", "br", "link", "hr")
 

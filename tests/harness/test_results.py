@@ -1,4 +1,4 @@
-"""./run results: every page, in order, what each costs; what fails does not stop the others."""
+"""./run results makes every page in order and says what each costs. If one fails, the others are made anyway."""
 import json
 import os
 import pathlib
@@ -19,13 +19,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 @pytest.fixture(name="folder")
 def fixture_folder(tmp_path, monkeypatch):
-    """In place of the repository, with two pages of toys."""
+    """A folder with two pages of toys that replaces the repository."""
     monkeypatch.setenv("PATH", str(page_files.programs(tmp_path, "fake-bench")), prepend=":")
     for module in (results.frame, records):
         monkeypatch.setattr(module, "ROOT", tmp_path)
 
     class Other(page_files.Toy):
-        """Another of the kind."""
+        """Another such page."""
 
         name, tool = "other", "other_page"
     pages = (page_files.Toy(tmp_path), Other(tmp_path))

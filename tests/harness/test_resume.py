@@ -1,4 +1,4 @@
-"""gradcomp-train: killed while it trains, resumed, and refused; learning rates through their file."""
+"""gradcomp-train is killed while it trains, resumed, and refuses wrong checkpoints. Learning rates go through their file."""
 import json
 import os
 import pathlib
@@ -15,21 +15,21 @@ ARGUMENTS = ("--data shapetex10:train=64:test=32 --batch 4 --steps 30 --block 5 
 
 
 def start(*arguments):
-    """One process, alone as one rank."""
+    """One process as the only rank."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
     return subprocess.Popen([str(pathlib.Path(BIN) / "gradcomp-train"), *map(str, arguments)], env=environment,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def run(*arguments):
-    """Exit status and the lines of standard error."""
+    """The exit status, and the lines of standard error."""
     process = start(*arguments)
     _, errors = process.communicate(timeout=300)
     return process.returncode, errors
 
 
 def outcome(path):
-    """What must not depend on an interruption."""
+    """The columns that must not depend on an interruption."""
     rows = json.loads(path.read_text(encoding="utf-8"))["benchmarks"]
     return [(row["label"], row["parameters_hash"], row["curve"]["loss"], row["curve"]["accuracy"],
              row["curve"]["wire_bytes"]) for row in rows]

@@ -1,4 +1,4 @@
-"""./run: refuses wrong calls in one line, passes exit statuses through, fits ranks x threads to the cores."""
+"""./run refuses wrong calls in one line, passes exit statuses on, and fits ranks x threads to the cores."""
 import os
 import pathlib
 import shutil
@@ -12,7 +12,7 @@ CORES = len(os.sched_getaffinity(0))
 
 def run(*arguments, cwd=None, **variables):
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "OMPI_", "PRTE_", "PMIX_"))}
-    # These tests run inside a toolchain already, whichever it is.
+    # These tests already run inside some toolchain.
     clean |= {"GRADCOMP_TOOLCHAIN_ACTIVE": os.environ.get("GRADCOMP_TOOLCHAIN_ACTIVE", "debian")} | variables
     return subprocess.run([RUN, *arguments], capture_output=True, text=True, env=clean, cwd=cwd, check=False)
 

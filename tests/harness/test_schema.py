@@ -34,7 +34,7 @@ each_program = pytest.mark.parametrize("program", PROGRAMS)
 
 
 def run(program, *arguments):
-    """One process, alone as one rank, away from any terminal."""
+    """One process as the only rank, without a terminal."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
     environment.pop("GRADCOMP_PROGRESS", None)
     return subprocess.run([str(pathlib.Path(BIN) / program), *map(str, arguments)], capture_output=True, text=True,
@@ -42,7 +42,7 @@ def run(program, *arguments):
 
 
 def undocumented(rows):
-    """Columns of rows that no definition of the schema knows."""
+    """Columns of rows that are in no definition of the schema."""
     known = {key for definition in SCHEMA["$defs"].values() for key in definition.get("properties", {})}
     return {key for row in rows for key in row} - known
 
@@ -158,7 +158,7 @@ def test_unwritable_output_is_found_before_the_run(program, output, tmp_path):
 
 
 def bench(tmp_path, *arguments):
-    """Status of gradcomp-bench and the document that it wrote."""
+    """The status of gradcomp-bench, and the document that it wrote."""
     output = tmp_path / "B.json"
     done = run("gradcomp-bench", *arguments, "--output", output)
     assert done.returncode == 0, done.stderr
@@ -236,7 +236,7 @@ def test_bench_interleaved_cold_from_a_file_records_how(tmp_path):
 
 
 def replaced(arguments, change):
-    """The arguments with the option in `change` given there only."""
+    """The arguments, with the option in `change` replaced by `change`."""
     kept = list(arguments)
     if change[0] in kept:
         at = kept.index(change[0])
@@ -251,7 +251,7 @@ def refused(program, folder, *arguments, keep=0):
 
 
 def one_line(program, done):
-    """Non-zero status and exactly one line on stderr."""
+    """Checks that the status is not 0 and that there is exactly one line on stderr."""
     assert done.returncode != 0
     assert done.stderr.startswith(f"{program}: error: "), done.stderr
     assert done.stderr.count("\n") == 1 and done.stderr.endswith("\n"), done.stderr

@@ -1,4 +1,4 @@
-"""tools/shaped-links: where ranks run, what the links carry beside what the programs count, what is refused, what is left."""
+"""tools/shaped-links: where ranks run, what links carry compared with what programs count, refusals, and what is left."""
 import contextlib
 import json
 import os
@@ -71,7 +71,7 @@ def test_a_wrong_call_is_one_line(words, said):
 @needs_links
 def test_ranks_run_on_their_nodes_and_the_last_status_counts(tmp_path):
     report = tmp_path / "report.json"
-    # A rank that ends with an error makes mpirun kill the others: each waits until all have said where they are.
+    # If a rank ends with an error, mpirun kills the others. So each rank waits until all have said where they are.
     said = tmp_path / "said"
     said.mkdir()
     line = 'echo "$(hostname)  $OMPI_COMM_WORLD_RANK $GRADCOMP_SHAPED_LINK it\'s" > "$0/$OMPI_COMM_WORLD_RANK"'
@@ -89,7 +89,7 @@ def test_ranks_run_on_their_nodes_and_the_last_status_counts(tmp_path):
 @pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
 @pytest.mark.parametrize("method", ["fp32", "fp32:reducer=ring", "qsgd", "qsgd:reducer=two_phase"])
 def test_the_links_carry_the_bytes_that_programs_count(tmp_path, method):
-    """The difference of two runs: what starts and ends a job is the same in both."""
+    """The difference of two runs, in which start and end of the job cancel."""
     few, many, carried = 4, 14, []
     for repetitions in (few, many):
         job = ("gradcomp-allreduce", "--methods", method, "--sizes", 65536, "--repetitions", repetitions)
@@ -110,7 +110,7 @@ def test_the_links_carry_the_bytes_that_programs_count(tmp_path, method):
 @pytest.mark.parametrize("method", ["fp32:strategy=servers", "qsgd:strategy=servers:strategy.answers=coded",
                                     "fp32:strategy=servers:strategy.servers=1", "fp32:reducer=ring:strategy=priority"])
 def test_the_links_carry_the_bytes_of_servers_and_of_priority(tmp_path, method):
-    """Bytes are those of the rank that sends most, in a whole step: a longer run has more steps and as many evaluations."""
+    """Bytes of a whole step, on the rank that sends most. A longer run has more steps, but the same number of evaluations."""
     few, many, carried = 4, 24, []
     for steps in (few, many):
         job = ("gradcomp-train", "--model", "resnet8", "--data", "shapetex10:train=512:test=32", "--batch", 4, "--steps", steps,
@@ -133,7 +133,7 @@ def test_nothing_is_left_of_an_interrupted_job(tmp_path, number):
     def alive():
         found = []
         for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
-            with contextlib.suppress(OSError):  # it has just ended
+            with contextlib.suppress(OSError):  # the process has just ended
                 found += [path] if mark.encode() in path.read_bytes().replace(b"\0", b" ") else []
         return found
     end = time.monotonic() + 60

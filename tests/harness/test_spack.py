@@ -1,5 +1,5 @@
-"""spack/: the recipe says what CMakeLists.txt, docs/dependencies.md and docs/install.md say. Without Spack: a stub records
-the recipe's directives, so what only Spack's solver can tell is not checked here."""
+"""spack/: the recipe agrees with CMakeLists.txt, docs/dependencies.md and docs/install.md. The tests need no Spack, because a
+stub records the directives of the recipe. They do not check what only Spack's solver knows."""
 import pathlib
 import re
 
@@ -13,7 +13,7 @@ REPOSITORY = SPACK / "spack_repo" / "gradcomp"
 RECIPE = REPOSITORY / "packages" / "gradcomp" / "package.py"
 VARIANTS = {"mpi", "serial", "openmp", "cuda", "rocm", "nccl", "rccl", "python", "tests"}
 INHERITED = {"cuda", "rocm"}  # of CudaPackage and ROCmPackage
-# name in Spack: its name in docs/dependencies.md, where they differ
+# name in Spack: name in docs/dependencies.md, if the two differ
 NAMES = {"benchmark": "Google Benchmark", "boost": "Boost.Math", "cuda": "CUDA Toolkit",
          "kokkos-kernels": "Kokkos Kernels", "openblas": "CBLAS"}
 
@@ -28,7 +28,7 @@ def arguments(recipe, *variants):
 
 
 def conditions(recorder, variant):
-    """Conditions of dependencies that ask for the variant."""
+    """The conditions of dependencies that need the variant."""
     return [keywords["when"] for _, keywords in recorder.of("depends_on") if f"+{variant}" in keywords["when"]]
 
 
@@ -47,7 +47,7 @@ def test_every_option_named_exists(recipe):
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 def test_every_variant_matters(recipe, variant):
-    """It changes CMake's arguments or the dependencies."""
+    """A variant must change the arguments of CMake or the dependencies."""
     others = VARIANTS - {variant, "cuda", "rocm"}
     reaches = arguments(recipe, *others, variant) != arguments(recipe, *others)
     assert reaches or conditions(recipe[1], variant)

@@ -1,4 +1,4 @@
-"""tools/sparsifiers: the quick version makes a whole page; what is refused."""
+"""tools/sparsifiers: the quick version makes a whole page, and what is refused."""
 import json
 import os
 import pathlib

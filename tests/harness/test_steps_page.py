@@ -1,4 +1,4 @@
-"""tools/steps_page and tools/kokkos_kernels_page: their tables from fabricated records, the quick versions as a whole."""
+"""tools/steps_page and tools/kokkos_kernels_page: their tables from fabricated records, and their whole quick versions."""
 import os
 import pathlib
 import subprocess
@@ -49,7 +49,7 @@ def test_contenders_stand_beside_ours():
 
 
 def whole(name, folder, rows):
-    """The quick page: it has these first cells, and follows from its records alone."""
+    """Makes the quick page, and checks that it has these first cells and follows from its records alone."""
     done = tool(name, folder)
     assert done.returncode == 0, done.stderr
     page = next(folder.glob("*.md"))

@@ -1,5 +1,5 @@
-"""tools/toolchain: a set-up that fails or is interrupted leaves nothing behind and is never taken for a finished one.
-mmdebstrap is played by a script, so no network is needed; namespaces are, and Debian's apt and dpkg."""
+"""tools/toolchain: a set-up that fails or is interrupted leaves nothing behind, and is never taken for a finished one. A script
+replaces mmdebstrap, so no network is needed. Namespaces, apt and dpkg are needed."""
 import os
 import pathlib
 import shutil
@@ -20,7 +20,7 @@ def may_unshare():
 
 pytestmark = pytest.mark.skipif(not may_unshare(), reason="needs Debian and the right to make namespaces")
 
-# The root is the third argument from behind the suite: ... trixie ROOT "deb ..." "deb ..." "deb ..."
+# The root follows the suite: ... trixie ROOT "deb ..." "deb ..." "deb ..."
 FAKE = """#!/bin/bash
 while [ "$1" != trixie ]; do shift; done
 mkdir -p "$2/mounted" && mount -t tmpfs none "$2/mounted" 2>/dev/null
@@ -86,7 +86,7 @@ def test_interrupt(place, number):
     assert running.returncode != 0 and mounts(place) == []
     sleeping = ["pgrep", "-f", f"sleep 60.{os.getpid()}"]
     wait_for(lambda: subprocess.run(sleeping, capture_output=True).returncode == 1)
-    if number != signal.SIGKILL:  # which no script can clean up after: the next set-up does
+    if number != signal.SIGKILL:  # after SIGKILL, no script can clean up, but the next set-up does
         assert roots(place) == []
     after = start(place, "exit 0")
     after.communicate()

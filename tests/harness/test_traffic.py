@@ -1,4 +1,4 @@
-"""tools/traffic_page: the quick version makes a whole page; what its tables say is worked out by hand."""
+"""tools/traffic_page: the quick version makes a whole page, and the values in its tables are computed by hand."""
 import os
 import pathlib
 import subprocess

@@ -1,4 +1,4 @@
-"""tools/training_page: its tables from fabricated files, what it keeps and refuses, a quick comparison as a whole."""
+"""tools/training_page: its tables from fabricated files, what it keeps and refuses, and a whole quick comparison."""
 import dataclasses
 import json
 import math
@@ -37,7 +37,7 @@ def record(document):
 
 
 def training(chosen=None):
-    """The example's training with the columns that newer files have; as if `chosen`, a Run, had made it."""
+    """The training of the example with the columns of newer files, as if the Run `chosen` had made it."""
     document = example_results.train()
     for row in document["benchmarks"]:
         row |= {"learning_rate": 0.05, "batch_per_rank": 32, "steps": 30}
@@ -122,7 +122,7 @@ def test_bad_rates_are_one_line(tmp_path, content, said):
 
 
 def over_seeds(label, reached, **figures):
-    """A row over three seeds, of which `reached` saw the target."""
+    """A row over three seeds, of which `reached` seeds reached the target."""
     keys = ("test_quality", "steps_to_target", "time_to_target_s", "wire_bytes_to_target", "step_time_ms",
             "speedup_vs_best_dense")
     return {"name": "a", "run_type": "aggregate", "label": label, "quality_matched": True, "seeds": [1, 2, 3],
@@ -282,7 +282,7 @@ def test_trials_of_the_tuning_are_whole_updates():
 
 @pytest.fixture(name="broken")
 def fixture_broken(tmp_path):
-    """Programs that fail: whatever the tool starts, it reports. They say what they were built from."""
+    """Programs that fail, so that the tool reports whatever it starts. They say from which sources they are built."""
     folder = tmp_path / "bin"
     folder.mkdir()
     document = training()
@@ -299,7 +299,7 @@ RATES = {"methods": {"fp32": {"lr": 0.05, "trials": [{"lr": 0.025}, {"lr": 0.05}
 
 
 def kept(chosen, folder, name, words, leaves=()):
-    """Writes a record as if `words` had made it; returns its path."""
+    """Writes a record as if the arguments `words` had made it. Returns its path."""
     made = folder / "made.json"
     made.write_text(json.dumps(training(chosen)), encoding="utf-8")
     records.keep(made, folder / f"{name}.json", list(map(str, words)), 1, leaves)
@@ -346,7 +346,7 @@ def test_finished_files_are_kept_and_others_refused(tmp_path, broken):
 
 
 def test_rates_come_first_and_long_runs_go_on(tmp_path, broken):
-    """With an mpirun that finds rates, and then is killed after its first checkpoint."""
+    """A folder with an mpirun that finds rates, and is then killed after its first checkpoint."""
     program, log, folder = broken / "mpirun", tmp_path / "log", tmp_path / "results" / f"full_hmm.{COMMIT}.checkpoints"
     rates = tmp_path / "rates" / "lstm.json"
     program.write_text(f'#!/bin/sh\necho "job $*" >> {log}\n'

@@ -42,7 +42,7 @@ needs_root = pytest.mark.skipif(not (pathlib.Path("/opt/trilinos").is_dir() and 
 
 
 def call(words, *command, cwd=ROOT, **variables):
-    """`command` with an environment of its own, as in a fresh shell of a container."""
+    """Runs `command` with a separate environment, as in a new shell of a container."""
     clean = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(pathlib.Path.home()), "XDG_CACHE_HOME": str(CACHE)}
     return subprocess.run([*words, *command], cwd=cwd, env=clean | variables, capture_output=True, text=True, check=False)
 
@@ -60,7 +60,7 @@ ALLREDUCE = ("gradcomp-allreduce", "--sizes", "1024", "--methods", "fp32,top_k",
 
 
 def small_run(result, folder=BIN):
-    """Words of a run on two ranks by the programs that are built."""
+    """The arguments of a run on two ranks with the programs of the build."""
     assert (folder / ALLREDUCE[0]).exists(), "GRADCOMP_BIN names no folder with the programs"
     return ("./run", "exec", "-n", "2", "--", str(folder / ALLREDUCE[0]), *ALLREDUCE[1:], str(result))
 
@@ -106,12 +106,12 @@ def test_without_ptrace_either_one_line_says_what_is_missing(tmp_path):
 @needs_root
 def test_the_images_own_toolchain_needs_no_privilege(tmp_path):
     tmp_path.chmod(0o777)
-    for parent in tmp_path.parents[:3]:  # pytest keeps its folders to the user who runs it
+    for parent in tmp_path.parents[:3]:  # only the user who runs pytest can read its folders
         if parent != pathlib.Path("/tmp"):
             parent.chmod(0o755)
     result = tmp_path / "allreduce.json"
     clone = copy_project(tmp_path / "gradcomp")
-    shutil.copy(BIN / ALLREDUCE[0], clone)  # where the project lies, nobody may be unable to look
+    shutil.copy(BIN / ALLREDUCE[0], clone)  # the user "nobody" may not be able to read the folder of the project
     subprocess.run(["chown", "-R", "65534:65534", clone], check=True)  # as a mounted project belongs to who mounts it
     done = call(NOBODY, *small_run(result, clone), cwd=clone, GRADCOMP_TOOLCHAIN="system", HOME=str(tmp_path),
                 XDG_CACHE_HOME=str(tmp_path / "cache"))

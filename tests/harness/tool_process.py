@@ -17,7 +17,7 @@ import pytest
 
 
 def call(main, tool, *arguments):
-    """Runs the main() of a tool; the same attributes as of a finished process."""
+    """Runs the main() of a tool. The result has the attributes of a finished process."""
     out, errors = io.StringIO(), io.StringIO()
     before = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
     argv, sys.argv = sys.argv, [str(tool), *map(str, arguments)]
@@ -35,7 +35,7 @@ def call(main, tool, *arguments):
 
 @functools.cache
 def bare():
-    """A PATH of nothing but what a launcher starts with."""
+    """A PATH with only the programs that a launcher needs in order to start."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="bare."))
     atexit.register(shutil.rmtree, folder)
     for name in ("dirname", "python3", "readlink"):
@@ -44,7 +44,7 @@ def bare():
 
 
 def refused(tool, done, *words):
-    """Exit status 2 and one line that holds `words`."""
+    """Checks that the exit status is 2 and that there is one line that contains `words`."""
     assert done.returncode == 2, done.stdout + done.stderr
     assert done.stderr.startswith(f"{tool.name}: error: ") and done.stderr.count("\n") == 1, done.stderr
     for word in words:
@@ -65,6 +65,6 @@ def interrupt(tool, arguments, number, mark, temporary, printed=False):
     assert child.returncode == 130 and (printed or out == "") and errors.endswith(f"{tool.name}: interrupted\n"), errors
     deadline = time.monotonic() + 30
     with pytest.raises(ProcessLookupError):
-        while time.monotonic() < deadline:  # init may take its time with what is no child of the tool
+        while time.monotonic() < deadline:  # init may be slow to end processes that are not children of the tool
             os.kill(int(mark.read_text()), 0)
             time.sleep(0.01)

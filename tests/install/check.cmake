@@ -10,7 +10,7 @@ function(run)
   message("install: ${CASE}: ${ARGV0}")
 endfunction()
 
-# build(<folder> TARGETS target... OPTIONS option...): tests/install/project, configured there from nothing.
+# build(<folder> TARGETS target... OPTIONS option...): configures tests/install/project in an empty folder and builds it.
 function(build folder)
   cmake_parse_arguments(arg "" "" "TARGETS;OPTIONS" ${ARGN})
   file(REMOVE_RECURSE ${folder})
@@ -19,11 +19,11 @@ function(build folder)
   run(${CMAKE_COMMAND} --build ${folder} -j 2 --target ${arg_TARGETS})
 endfunction()
 
-# No installed file may name a folder of the build, of the sources, or the one that it was installed to.
+# No installed file may contain the path of the build, of the sources, or of the folder to which it was installed.
 function(check_relocatable tree)
   foreach(folder ${BUILD} ${SOURCE} ${tree})
     execute_process(COMMAND grep -r -l -F ${folder}/ ${tree} RESULT_VARIABLE status OUTPUT_VARIABLE files)
-    if(NOT status EQUAL 1) # 1: none; more: it could not look
+    if(NOT status EQUAL 1) # 1: no file names it; above 1: grep failed
       message(FATAL_ERROR "install: installed files name ${folder}; an installed tree must not:\n${files}")
     endif()
   endforeach()
@@ -56,7 +56,7 @@ elseif(CASE STREQUAL "moved")
     run(${second}/bin/gradcomp-datasets --help)
   endif()
 elseif(CASE STREQUAL "subdirectory")
-  # All of the configuration, and of the libraries the contracts alone: the rest takes as long as the project itself.
+  # Configures everything, but builds only the contracts: the other libraries would take as long as the project itself.
   build(${WORK}/subdirectory TARGETS coarse gradcomp_core OPTIONS -DGRADCOMP_SOURCE=${SOURCE} -DGRADCOMP_ENABLE_MPI=OFF)
 elseif(CASE STREQUAL "package")
   find_program(shlibdeps dpkg-shlibdeps)

@@ -1,5 +1,5 @@
-# Script: planted_access.cpp with the fault PLANTED (none, seen, hidden, narrow) ends as host_access.hpp promises. COMPILE:
-# compiler and flags; OBJECT: the file to write.
+# Script: checks that planted_access.cpp with the fault PLANTED (none, seen, hidden, narrow) is accepted or stopped as
+# host_access.hpp says. COMPILE: compiler and flags; OBJECT: the file to write.
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(WRITE ${OBJECT}.list "${OBJECT}\n")
 execute_process(COMMAND ${COMPILE} -I${here}/../../src -DPLANTED_${PLANTED} -c ${here}/planted_access.cpp -o ${OBJECT}

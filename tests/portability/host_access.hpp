@@ -1,12 +1,12 @@
 #pragma once
-// Read before every file whose host code is checked by HIP's compiler (cmake/CompileOnlyHIP.cmake): code of the host
-// that reads or writes an element of an array in device memory does not pass.
+// Included before every file whose host code HIP's compiler checks (cmake/CompileOnlyHIP.cmake). Host code that reads
+// or writes an element of an array in device memory does not pass.
 //
-// Kokkos asks at every access whether the memory can be reached from where the code runs, and ends the program if not.
-// Here that question has no answer on a host. Where the compiler sees the access it is an error: "reference to
+// At every access, Kokkos checks whether the code can reach the memory, and ends the program if it cannot. Here the
+// function for this check does not exist on hosts. If the compiler sees the access, it reports an error: "reference to
 // __device__ function 'RuntimeCheckMemoryAccessViolation'", with the calls that lead to it. In classes of an unnamed
-// namespace, such as most tests, it does not look; then the object file wants a function that nobody has, which
-// check_objects finds.
+// namespace, which most tests are, it does not check. Then the object file refers to a function that is not defined,
+// and check_objects finds this.
 #include <Kokkos_Core.hpp>
 
 template <>
@@ -15,8 +15,9 @@ struct Kokkos::Impl::RuntimeCheckMemoryAccessViolation<Kokkos::DefaultExecutionS
   __device__ explicit RuntimeCheckMemoryAccessViolation(const char*);
 };
 
-// Nor does a launch over a range whose index type nobody chose: on a GPU it would have 32 bits, and a gradient may have
-// more than 2^31 elements. "Implicit instantiation of undefined template" is the error, with the launch that led to it.
+// A launch over a range with the default index type does not pass either: on a GPU it would have 32 bits, but a
+// gradient may have more than 2^31 elements. The error is "implicit instantiation of undefined template", with the
+// launch that led to it.
 using DefaultRange = Kokkos::RangePolicy<Kokkos::DefaultExecutionSpace>;
 template <class F>
 class Kokkos::Impl::ParallelFor<F, DefaultRange, Kokkos::DefaultExecutionSpace>;

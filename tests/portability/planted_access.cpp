@@ -1,4 +1,4 @@
-// What host_access.hpp must catch, and what it must let pass: check_planted.cmake compiles it once for each.
+// Code that host_access.hpp must stop, and code that it must accept. check_planted.cmake compiles each case.
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp {
@@ -32,7 +32,7 @@ struct Test {
 
 namespace {
 
-/// As GoogleTest's TEST makes it: nobody names body(), it is called through the table of virtual functions.
+/// Like the class that GoogleTest's TEST makes: no code names body(), which is called through the virtual table.
 struct Hidden final : Test {
   void body() override;
 };

@@ -1,4 +1,4 @@
-"""Says how many tests were left out and why, in the form that ./run test counts."""
+"""Prints how many tests were skipped and why, in the form that ./run test counts."""
 import collections
 import pathlib
 
@@ -8,7 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def pytest_terminal_summary(terminalreporter):
-    """One line a reason, as tests/skips.hpp prints them."""
+    """Prints a line per reason, as tests/skips.hpp does."""
     reasons = collections.Counter(report.longrepr[2].removeprefix("Skipped: ")
                                   for report in terminalreporter.stats.get("skipped", []))
     for reason, count in reasons.items():
@@ -17,7 +17,7 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session):
-    """All left out is ctest's Skipped (SKIP_RETURN_CODE 5), not passed."""
+    """If all tests were skipped, the status is ctest's Skipped (SKIP_RETURN_CODE 5) instead of success."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if session.exitstatus == 0 and reporter.stats.get("skipped") and not reporter.stats.get("passed"):
         session.exitstatus = 5

@@ -14,7 +14,7 @@ NAMESPACES = ["--mount", "--uts", "--net", "--pid", "--fork", "--kill-child", "-
 
 
 def why_not():
-    """The reason why a Slurm cannot be started here, or None."""
+    """Why a Slurm cannot be started here, or None if it can."""
     missing = [name for name in NEEDED if not shutil.which(name)]
     if missing:
         return f"no Slurm of two nodes on this machine: {', '.join(missing)} missing"
@@ -26,19 +26,19 @@ def why_not():
 
 
 def mentions(text):
-    """Processes of the machine with a text on their command line."""
+    """Processes of the machine whose command line contains a text."""
     found = []
     for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if text.encode() in path.read_bytes():
                 found.append(path.parent.name)
-        except OSError:  # it has just ended
+        except OSError:  # the process has just ended
             pass
     return found
 
 
 class Cluster:
-    """Two nodes in namespaces. close() ends every process of it."""
+    """A Slurm in namespaces. close() ends all its processes."""
 
     def __init__(self, folder):
         folder.mkdir()
@@ -60,30 +60,30 @@ class Cluster:
         self.inside = children.split()[0]
 
     def run(self, *words):
-        """A command on the login node: exit status, standard output and error."""
+        """Runs a command on the login node. Returns its exit status, standard output and standard error."""
         enter = ["nsenter", "--target", self.inside, "--mount", "--uts", "--pid", "--root", f"--wd={HERE}"]
         login = ["nsenter", "--net=/run/netns/sw", "env", "SLURM_CONF=/run/gradcomp/slurm.conf"]
         return subprocess.run([*enter, *login, *map(str, words)], capture_output=True, text=True, timeout=300, check=False)
 
     def close(self):
-        """Ends it; its processes die with their namespace."""
+        """Ends the Slurm. Its processes die with their namespace."""
         self.process.kill()
         self.process.wait()
 
     def queue(self):
-        """[(job_task, state)] of all that waits or runs."""
+        """[(job_task, state)] of all jobs that wait or run."""
         lines = self.run("squeue", "--noheader", "--array", "--format=%F_%K %t").stdout.splitlines()
         return [tuple(line.split()) for line in lines]
 
     def wait(self, what, condition, seconds=240):
-        """Until a condition holds."""
+        """Waits until a condition holds."""
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end, f"not after {seconds} s: {what}; queue: {self.queue()}"
             time.sleep(0.3)
 
     def states(self):
-        """{job number: its last state} of all that ended, from Slurm's own list."""
+        """{job number: its last state} of all jobs that ended, from Slurm's own list."""
         found = {}
         for line in (self.folder / "log" / "jobcomp.txt").read_text(encoding="utf-8").splitlines():
             fields = dict(field.split("=", 1) for field in line.split() if "=" in field)

@@ -1,4 +1,4 @@
-"""A sweep on the cluster of machine.py, as a user sees it: submitted, watched, gathered."""
+"""A sweep on the cluster of machine.py, as a user sees it: it is submitted, watched and gathered."""
 import json
 
 from machine import BIN, SUBMIT
@@ -8,21 +8,21 @@ SRUN = "srun --mpi=pmix --nodes={nodes} --ntasks={ranks} --ntasks-per-node={rank
 
 
 def system_text(folder, launcher=SRUN, **values):
-    """A system's file. Reports by the real tool take ten seconds, so its jobs write them only once FOLDER/report_wanted is
-    there."""
-    # Slurm warns up to 30 s early: with a limit of 120 s, jobs that have run for 10 s. Those that a test kills or cancels are
-    # younger, so that no warning meets them in the same moment: the requeue after it would undo what the test did.
+    """The file of a system. Reports by the real tool take ten seconds, so its jobs write them only once FOLDER/report_wanted
+    exists."""
+    # Slurm warns up to 30 s early, that is, with a limit of 120 s, jobs that have run for 10 s. Jobs that a test kills or
+    # cancels are younger, so that no warning comes at the same moment: the requeue after it would undo what the test did.
     values = {"PARTITION": "debug", "RANKS_PER_NODE": 1, "MAX_JOBS": 2, "WARN_SECONDS": 80} | values
     lines = [f"{name}={value}" for name, value in values.items()]
     setup = [f"export PATH={BIN}:$PATH OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,tcp OMPI_MCA_btl_tcp_if_include=eth0",
              "export OMPI_MCA_btl_tcp_flags=send OMPI_MCA_mpi_yield_when_idle=1 KOKKOS_DISABLE_WARNINGS=1",
-             "export TMPDIR=/run/gradcomp/node",  # the node's own, see cluster
+             "export TMPDIR=/run/gradcomp/node",  # each node has its own, see the script cluster
              f"[ -e {folder}/report_wanted ] || export GRADCOMP_REPORT=true"]
     return "\n".join([*lines, "FABRIC='virtual Ethernet'", f"LAUNCHER='{launcher}'", "SETUP='", *setup, "'", ""])
 
 
 class Sweep:
-    """Its folder and its jobs."""
+    """A sweep with its folder and its jobs."""
 
     def __init__(self, cluster, base, experiment, **system):
         base.mkdir()
@@ -32,7 +32,7 @@ class Sweep:
         self.experiment.write_text(experiment, encoding="utf-8")
 
     def submit(self, *options):
-        """What submit printed."""
+        """Submits the sweep and returns what submit printed."""
         done = self.cluster.run(SUBMIT, self.system, self.experiment, "--output", self.path, *options)
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -48,13 +48,13 @@ class Sweep:
         return [line["event"] for line in self.history(index)]
 
     def story(self):
-        """All that happened, for the message of a test that fails: its folder may be gone when somebody looks."""
+        """Everything that happened, for the message of a failing test, because its folder may be removed later."""
         lines = [f"{line['time']:.1f} point {index}: {line['event']} job {line.get('job_id')} {line.get('why', '')}"
                  for index in range(len(self.points())) for line in self.history(index)]
         return "\n".join([*sorted(lines), str(self.cluster.states())])
 
     def records(self):
-        """{name: time of its writing}"""
+        """{name: time at which it was written}"""
         return {path.name: path.stat().st_mtime_ns for path in self.path.glob("records/*.json")}
 
     def arrays(self):
@@ -65,7 +65,7 @@ class Sweep:
         return any((self.path / "points" / self.points()[index]["id"] / "checkpoints").glob("seed*/checkpoint.json"))
 
     def jobs(self):
-        """The numbers of its arrays and of its last gathering."""
+        """The numbers of its job arrays and of its last gathering."""
         last = json.loads((self.path / "jobs" / "gather.json").read_text(encoding="utf-8"))
         return [line["job"] for line in self.arrays()] + [last["job"]]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A stand-in for gradcomp-train and gradcomp-allreduce in the unit tests of slurm/, which need no build: it writes a
-fabricated record, after STAND_IN_SECONDS with checkpoints (unless STAND_IN_SAVES_NOTHING), or fails where its options hold
-STAND_IN_FAILS. It measures nothing. PYTHONPATH must name tests/harness."""
+"""A stand-in for gradcomp-train and gradcomp-allreduce in the unit tests of slurm/, which need no build. It writes a
+fabricated record after STAND_IN_SECONDS, in which it writes checkpoints (unless STAND_IN_SAVES_NOTHING). If its options
+contain STAND_IN_FAILS, it fails. It measures nothing. PYTHONPATH must contain tests/harness."""
 import json
 import os
 import pathlib

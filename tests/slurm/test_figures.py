@@ -1,4 +1,4 @@
-"""What the checks of slurm/reframe read from a record, without ReFrame."""
+"""Figures that the checks of slurm/reframe read from a record, without ReFrame."""
 import copy
 import json
 

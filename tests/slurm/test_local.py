@@ -1,4 +1,4 @@
-"""What ships for this machine, slurm/systems/local.env and slurm/experiments/small.toml, with gradcomp's real programs."""
+"""The files for this machine, slurm/systems/local.env and slurm/experiments/small.toml, with gradcomp's real programs."""
 import json
 import os
 import pathlib

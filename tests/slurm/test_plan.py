@@ -1,4 +1,4 @@
-"""Systems, experiments, points and --dry-run: what is planned, and what is refused in one line."""
+"""Systems, experiments, points and --dry-run: the plan, and what is refused in one line."""
 import os
 import pathlib
 import re
@@ -45,8 +45,8 @@ def test_every_combination_is_a_point_behind_one_preflight_a_shape(tmp_path):
         ("gradcomp-train", 2, "top_k:ratio=0.01"), ("gradcomp-train", 2, "sign,qsgd:bits=4")]
     assert len({p["id"] for p in found}) == 6
     again = points(tmp_path, EXPERIMENT.replace("[1, 2]", "[2, 1]"))
-    assert {p["id"] for p in again} == {p["id"] for p in found}, "a point's name depends on its work alone"
-    assert points(tmp_path, EXPERIMENT + EXPERIMENT[EXPERIMENT.index("[["):]) == found, "the same work once"
+    assert {p["id"] for p in again} == {p["id"] for p in found}, "a point's name depends only on its work"
+    assert points(tmp_path, EXPERIMENT + EXPERIMENT[EXPERIMENT.index("[["):]) == found, "the same work must be planned once"
 
 
 def test_strong_scaling_divides_the_batch(tmp_path):

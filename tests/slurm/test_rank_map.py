@@ -1,4 +1,4 @@
-"""slurm/rank_map on every rank, and what is made of its lines."""
+"""slurm/rank_map on every rank, and how its lines are read."""
 import os
 import subprocess
 

@@ -1,5 +1,5 @@
-"""slurm/submit against a real Slurm of two nodes (and one for itself), with gradcomp's real programs: killed, requeued,
-cancelled, out of time, with a full disk."""
+"""slurm/submit with a real Slurm of two nodes (and a separate third one), and with gradcomp's real programs: jobs are killed,
+requeued and cancelled, run out of time, and meet a full disk."""
 import json
 import os
 import pathlib
@@ -42,7 +42,7 @@ def fixture_cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module", name="too_long", autouse=True)
 def fixture_too_long(cluster, tmp_path_factory):
-    """Needs its time limit of a minute and up to 30 s more: it runs on a node of its own, beside the other tests."""
+    """A job that takes its time limit of a minute and up to 30 s more. It runs on a separate node beside the other tests."""
     experiment = f'title = "Too long"\ntime = "00:01:00"\npreflight_sizes = "1024"\n[[sweep]]\n{LONG}\nsteps = 100000\n' \
                  'methods = "sign"\n'
     sweep = Sweep(cluster, tmp_path_factory.mktemp("limit") / "s", experiment, PARTITION="single", RANKS_PER_NODE=2,
@@ -59,11 +59,11 @@ def test_twelve_points_killed_and_requeued_end_complete(cluster, tmp_path):
     assert len(sweep.points()) == 12
     job = sweep.arrays()[0]["job"]
 
-    # A second submission while all of it is queued or runs submits nothing but another gathering.
+    # If everything is queued or runs, a second submission submits only another gathering.
     assert "12 were queued before" in sweep.submit() and len(sweep.arrays()) == 1
     for index, act in ((REQUEUED, lambda: cluster.run("scontrol", "requeue", f"{job}_{REQUEUED}").returncode == 0),
                        (CANCELLED, lambda: cluster.run("scancel", f"{job}_{CANCELLED}").returncode == 0),
-                       (KILLED, lambda: kill(f"{sweep.path}\0{KILLED}\0"))):  # run_point, with no time for a word
+                       (KILLED, lambda: kill(f"{sweep.path}\0{KILLED}\0"))):  # kills run_point, which cannot write anything then
         cluster.wait(f"point {index} is half-way and was met",
                      lambda i=index, do=act: sweep.checkpoint(i) and (f"{job}_{i}", "R") in cluster.queue() and do())
     sweep.ended()
@@ -74,8 +74,8 @@ def test_twelve_points_killed_and_requeued_end_complete(cluster, tmp_path):
     assert len(missing) == 3 and all(f"point {i}," in line for i, line in zip((CANCELLED, KILLED, FAILING), missing, strict=True)), log
     assert "killed or still runs" in missing[1] and sweep.events(KILLED)[-1] in ("start", "warned")
     assert "failed: status" in missing[2] and "corpus.txt" in missing[2], missing
-    assert not sweep.checkpoint(REQUEUED), "checkpoints of finished points go"
-    assert sweep.checkpoint(CANCELLED) and sweep.checkpoint(KILLED), "those of others stay"
+    assert not sweep.checkpoint(REQUEUED), "checkpoints of finished points must be removed"
+    assert sweep.checkpoint(CANCELLED) and sweep.checkpoint(KILLED), "checkpoints of other points must stay"
     assert "requeued" in sweep.events(WARNED) and "warned" in sweep.events(WARNED), sweep.history(WARNED)
     before = sweep.records()
 
@@ -98,7 +98,7 @@ def test_twelve_points_killed_and_requeued_end_complete(cluster, tmp_path):
 @pytest.mark.parametrize("launcher", [SRUN, "mpirun -n {ranks} --map-by ppr:{ranks_per_node}:node --bind-to core"],
                          ids=["srun", "mpirun"])
 def test_ranks_devices_and_cores(cluster, tmp_path, launcher):
-    """The same job scripts under srun and under mpirun, by the launcher line alone."""
+    """The same job scripts work with srun and with mpirun; only the launcher line differs."""
     sweep = Sweep(cluster, tmp_path / "s", REDUCTION, launcher=launcher, RANKS_PER_NODE=2, GPUS_PER_NODE=2)
     sweep.submit()
     sweep.ended()
@@ -127,15 +127,15 @@ def test_time_limit_without_a_warning(cluster, too_long):
 
 
 def test_shared_memory_is_the_nodes_own(cluster):
-    """Otherwise ranks of two such clusters at a time, whose hosts and jobs have the same names, map each other's files."""
+    """Otherwise ranks of two such clusters would map each other's files, because hosts and jobs have the same names."""
     name = f"gradcomp_{os.getpid()}"
     found = cluster.run("srun", "--nodelist=n1", "bash", "-c", f"touch /dev/shm/{name} && ls /dev/shm")
     assert name in found.stdout and not pathlib.Path("/dev/shm", name).exists(), found
 
 
 def test_nothing_is_left_when_the_tests_are_killed(cluster, tmp_path):
-    """A second cluster, whose owner dies without a chance to clean up."""
-    assert mentions(str(cluster.folder)), "the search finds those that run"
+    """Starts a second cluster, whose owner dies and cannot clean up."""
+    assert mentions(str(cluster.folder)), "the search must find running processes"
     folder = tmp_path / "doomed"
     code = f"import machine, pathlib, signal\nc = machine.Cluster(pathlib.Path('{folder}'))\nprint('up', flush=True)\n" \
            "signal.pause()"

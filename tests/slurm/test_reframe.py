@@ -1,4 +1,4 @@
-"""slurm/reframe under ReFrame: here with gradcomp's real programs and with one that fails, and through a real Slurm."""
+"""slurm/reframe with ReFrame: on this machine with gradcomp's real programs and one that fails, and through a real Slurm."""
 import json
 import os
 import shutil
@@ -29,7 +29,7 @@ raise SystemExit(STATUS)
 
 
 class Site:
-    """A system's two files, and ReFrame on it."""
+    """The two files of a system, and ReFrame for it."""
 
     def __init__(self, folder, system, checks=None):
         self.folder, self.system = folder, folder / "site.env"
@@ -38,7 +38,7 @@ class Site:
             (folder / "site.checks.toml").write_text(checks, encoding="utf-8")
 
     def words(self, *arguments):
-        """The call, as the documentation has it, with sizes of seconds."""
+        """Calls ReFrame as the documentation says, with sizes that take seconds."""
         reframe = ROOT / "slurm" / "reframe"
         return ["env", f"GRADCOMP_SYSTEM={self.system}", "RFM_COLORIZE=n", f"PYTHONPATH={ROOT}/python", REFRAME, "-C",
                 reframe / "settings.py", "-c", reframe / "checks.py", "--prefix", self.folder / "out",

@@ -9,7 +9,7 @@ from gradcomp.slurm.system import DEFAULTS, System
 
 
 def sweep(*points):
-    """A folder and its records, of (nodes, batch of a rank, {method: step in ms}, more options)."""
+    """A folder and its records, from (nodes, batch of a rank, {method: step in ms}, more options)."""
     folder = Folder(pathlib.Path("unused"), system=System("site", DEFAULTS | {"RANKS_PER_NODE": "2"}))
     found = {}
     for index, (nodes, batch, steps, more) in enumerate(points):

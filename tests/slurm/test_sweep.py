@@ -1,4 +1,5 @@
-"""Whole sweeps without Slurm, by stand_in.py in place of the programs: killed, resubmitted, failing, with a full disk."""
+"""Whole sweeps without Slurm, with stand_in.py in place of the programs: they are killed and resubmitted, fail, and meet a
+full disk."""
 import json
 import os
 import pathlib
@@ -65,7 +66,7 @@ def fixture_sweep(tmp_path):
 
 
 def test_all_points_once_and_a_report(sweep):
-    status, out, errors = sweep.run(GRADCOMP_REPORT="")  # with the real tool, which the other tests spare themselves
+    status, out, errors = sweep.run(GRADCOMP_REPORT="")  # the real tool, which the other tests do not run
     assert (status, errors) == (0, "") and "5 of 5 points" in out
     assert len(sweep.commands()) == 5 == len(sweep.records())
     report = sweep.path / "report"
@@ -75,7 +76,7 @@ def test_all_points_once_and_a_report(sweep):
     rows = [line for line in page.splitlines() if line.startswith("| resnet8")]
     assert len(rows) == 20 and all("not named: 1 GB/s bus bandwidth at 16.8 MB" in row for row in rows)
     assert next(row for row in rows if "| powersgd" in row).endswith("| no | - | - |"), "no speed-up beside missed quality"
-    assert sweep.run()[0] == 0 and len(sweep.commands()) == 5, "what is finished is not run again"
+    assert sweep.run()[0] == 0 and len(sweep.commands()) == 5, "finished points must not run again"
 
 
 def test_a_failing_point_is_named_and_the_others_are_kept(sweep):
@@ -91,7 +92,7 @@ def test_a_failing_point_is_named_and_the_others_are_kept(sweep):
 def test_killed_half_way_and_resubmitted(sweep):
     process = sweep.start(STAND_IN_SECONDS="2")
     sweep.until(lambda: len(sweep.commands()) == 3 and list(sweep.path.glob("points/*/checkpoints/*/*")))
-    os.killpg(process.pid, signal.SIGKILL)  # submit and run_point die at once; the ranks live on for a moment
+    os.killpg(process.pid, signal.SIGKILL)  # submit and run_point die at once, but the ranks live for another moment
     process.communicate()
     done = sweep.records()
     assert len(done) == 2 and not list(sweep.path.glob("records/.*")) and not (sweep.path / "report").exists()
@@ -101,7 +102,7 @@ def test_killed_half_way_and_resubmitted(sweep):
     time.sleep(2)
     assert sweep.run()[0] == 0 and len(sweep.records()) == 5
     commands = [words for words in sweep.commands() if words[0] == "gradcomp-train"]
-    assert len(commands) == 4 and len({words[4] for words in commands}) == 4, "what its ranks still wrote is its record"
+    assert len(commands) == 4 and len({words[4] for words in commands}) == 4, "what its ranks wrote afterwards is its record"
 
 
 def test_a_warned_job_waits_for_its_checkpoint_and_goes_on_later(sweep):
@@ -125,7 +126,7 @@ def test_a_warned_job_that_saved_nothing_fails_instead_of_circling(sweep):
 
 @pytest.mark.parametrize("fails", ["", "top_k"])
 def test_a_warning_before_the_program_runs_does_not_end_the_point(sweep, fails):
-    """Slurm warns early, and when it preempts: within SETUP, or while the ranks are mapped."""
+    """Slurm warns early or before preemption, perhaps during SETUP or while the ranks are mapped."""
     text = (sweep.base / "site.env").read_text(encoding="utf-8")
     text = text.replace("LAUNCHER=env", "LAUNCHER='sleep 1; env'")
     text = text.replace("$PATH ", f"$PATH; touch {sweep.base}/setup; sleep 1; export ")
@@ -161,7 +162,7 @@ def test_a_damaged_record_is_a_missing_point(sweep, content):
 
 
 def test_a_full_disk_at_gathering_leaves_the_old_report(sweep):
-    """A limit on the size of files stands for the full disk; test_real_slurm.py fills a real one."""
+    """A limit on the size of files replaces the full disk; test_real_slurm.py fills a real one."""
     assert sweep.run()[0] == 0
     old = (sweep.path / "report" / "sweep.md").stat().st_mtime_ns
     words = f"trap '' XFSZ; ulimit -f 1; exec {ROOT}/slurm/gather {sweep.path}"

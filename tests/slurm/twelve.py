@@ -1,4 +1,4 @@
-"""The sweep of twelve points of test_real_slurm.py, and what must be true of it."""
+"""The sweep of twelve points of test_real_slurm.py, and checks of it."""
 import json
 import os
 import signal
@@ -11,7 +11,7 @@ data = "shapetex10:train=64:test=32"
 batch = 4
 block = 2
 """
-# A slow link makes these long, half a second for a step of all methods, whatever else the machine computes meanwhile.
+# A slow link makes these points long: a step of all methods takes half a second, whatever else the machine does.
 LONG = SHORT + 'link = "10Mbit/s,1ms"\nevaluate_every = 1000\ncheckpoint_every = 2\n'
 TWELVE = f"""
 title = "Twelve points on two nodes"
@@ -41,11 +41,11 @@ nodes = 2
 steps = 4
 methods = ["top_k:ratio=0.01", "sign", "qsgd:bits=4", "powersgd:rank=2", "random_k:ratio=0.1", "natural"]
 """
-WARNED, REQUEUED, CANCELLED, KILLED, FAILING = 1, 2, 3, 4, 5  # points of TWELVE
+WARNED, REQUEUED, CANCELLED, KILLED, FAILING = 1, 2, 3, 4, 5  # numbers of points of TWELVE
 
 
 def kill(text):
-    """Kills the one process with a text on its command line, as the kernel does for want of memory. False: there is none."""
+    """Kills the only process whose command line contains a text, as the kernel does without memory. False: there is none."""
     found = mentions(text)
     assert len(found) < 2, found
     for process in found:
@@ -54,7 +54,7 @@ def kill(text):
 
 
 def check_dry_run(cluster, sweep):
-    """It writes nothing, and what it prints is what Slurm takes."""
+    """--dry-run writes nothing, and Slurm accepts what it prints."""
     said = sweep.submit("--dry-run")
     assert not sweep.path.exists() and "sbatch --parsable --array=0-11%2 " in said
     script = sweep.base / "printed.sbatch"
@@ -64,7 +64,7 @@ def check_dry_run(cluster, sweep):
 
 
 def check_complete(sweep, before):
-    """Nothing ran twice, nothing is lost."""
+    """Checks that nothing ran twice and nothing is lost."""
     after = sweep.records()
     assert before.items() <= after.items() and len(after) == 12, "finished points were not run again"
     for index, point in enumerate(sweep.points()):
@@ -73,7 +73,7 @@ def check_complete(sweep, before):
         assert all(line["resumed"] for line in starts[1:]) or index == FAILING, sweep.history(index)
         if WARNED <= index <= FAILING:
             assert len(starts) > 1, sweep.history(index)
-        else:  # Slurm may warn any of them, whenever it looks
+        else:  # Slurm may warn any of them at any time
             assert len(starts) <= 1 + sweep.events(index).count("requeued"), sweep.history(index)
         rows = json.loads((sweep.path / "records" / f"{point['id']}.json").read_text(encoding="utf-8"))["benchmarks"]
         if point["program"] == "gradcomp-train":
@@ -84,7 +84,7 @@ def check_complete(sweep, before):
 
 
 def check_full_disk(cluster, sweep, place):
-    """Gathering on a full disk: one line, no report that looks whole; with room it works."""
+    """Gathering on a full disk prints one line and leaves no report that looks complete. With free space, it works."""
     place.mkdir()
     assert cluster.run("mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", place).returncode == 0
     for part in ("plan.json", "records"):

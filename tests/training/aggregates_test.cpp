@@ -1,4 +1,5 @@
-// What is summed over ranks: losses and hits of the test set, by hand and against one rank that sees it all.
+// Sums over ranks of losses and hits of the test set, compared with sums by hand and with one rank that sees the whole
+// set.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@ TEST(SumOverRanks, EveryFigureOfALossIsSummed) {
   const auto comm = world();
   const index_t rank = comm->rank(), ranks = comm->size();
   const nn::Loss all = sum_over_ranks(*comm, nn::Loss{1.5 + static_cast<double>(rank), 2 + rank, 4 + rank});
-  const index_t later = ranks * (ranks - 1) / 2;  // 0 + 1 + ... of the ranks' numbers
+  const index_t later = ranks * (ranks - 1) / 2;  // 0 + 1 + ... + (ranks - 1)
   EXPECT_NEAR(all.sum, 1.5 * static_cast<double>(ranks) + static_cast<double>(later), 1e-9);
   EXPECT_EQ(all.correct, 2 * ranks + later);
   EXPECT_EQ(all.count, 4 * ranks + later);
@@ -43,7 +44,7 @@ TEST(DensityMedian, IsTheLowestAndTheHighestOfTheRanksMedians) {
   EXPECT_DOUBLE_EQ(median.highest, comm->size());
   EXPECT_EQ(median.samples, 4);
   EXPECT_EQ(density_median(*comm, {}).samples, 0);
-  const bool first = comm->rank() == 0;  // the others have none, as dedicated servers
+  const bool first = comm->rank() == 0;  // the others have none, like dedicated servers
   const DensityMedian alone = density_median(*comm, first ? std::vector{0.5, 0.5, 2.0} : std::vector<double>());
   EXPECT_EQ(alone.lowest, 0.5);
   EXPECT_EQ(alone.highest, 0.5);
@@ -81,8 +82,8 @@ TEST(Trainer, EveryRankReportsTheFiguresOfAll) {
   for (const auto& r : rig.run("fp32,top_k")) {
     EXPECT_TRUE(same(r.test_loss) && same(r.test_quality) && same(r.test_accuracy));
     EXPECT_TRUE(same(r.validation_loss) && same(r.validation_quality));
-    for (const double loss : r.curve.loss) EXPECT_TRUE(same(loss)) << "each rank trains on batches of its own";
-    for (const double ms : r.step_ms) EXPECT_TRUE(same(ms)) << "of the slowest";
+    for (const double loss : r.curve.loss) EXPECT_TRUE(same(loss)) << "all ranks must report the loss over all ranks";
+    for (const double ms : r.step_ms) EXPECT_TRUE(same(ms)) << "all ranks must report the time of the slowest rank";
     EXPECT_TRUE(same(r.wire_bytes) && same(r.payload_bytes));
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The training of one replica written out in plain loops: what a trainer must do, bit for bit. It has the model, the
-// data and the reductions of the suite, but no strategy, no optimiser, no schedule and no clipping of it.
+// The training of one replica in plain loops, which a trainer must reproduce bit for bit. It uses the project's models,
+// data and reductions, but not its strategies, optimisers, schedules and clipping.
 #include <cmath>
 #include <numbers>
 
@@ -41,7 +41,7 @@ class ByHand {
     return to_host(g);
   }
 
-  /// The mean over at most two ranks: one addition, and a division that rounds nothing.
+  /// The mean over at most two ranks: one addition, and a division without rounding.
   std::vector<float> mean(const std::vector<float>& own) const {
     Transport& comm = *m_rig.control;
     const auto send = to_device(own);
@@ -54,7 +54,7 @@ class ByHand {
     return values;
   }
 
-  /// The running statistics of the batch norms become their mean over the ranks.
+  /// Replaces the running statistics of the batch norms by their mean over the ranks.
   void average_buffers() { Kokkos::deep_copy(m_buffers, to_device(mean(to_host(m_buffers)))); }
 
   /// A linear warm-up, then half a cosine.
@@ -66,7 +66,7 @@ class ByHand {
     return o.learning_rate * 0.5 * (1 + std::cos(std::numbers::pi * part));
   }
 
-  /// v = momentum v + (g + decay p), p -= rate v; vectors do not decay. `again`: p -= rate (g + decay p + v).
+  /// v = momentum v + (g + decay p); p -= rate v, or, if `again`, p -= rate (g + decay p + v). Vectors do not decay.
   void sgd(const std::vector<float>& mean, std::vector<float>& velocity, double rate, float momentum,
            bool again = false) {
     const float decay = static_cast<float>(m_rig.options.weight_decay), step = static_cast<float>(rate);

@@ -1,4 +1,4 @@
-// Trainers beside the same training by hand: equal parameters, bit for bit.
+// Compares trainers with the same training by hand: parameters must be equal, bit for bit.
 #include "training/by_hand.hpp"
 
 #include "gradcomp/exchange/exchange.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-/// Four steps: two of warm-up, then rates that all differ.
+/// Four steps: two of warm-up, and then two with different rates.
 void shorten(Rig& rig) {
   rig.options.steps = rig.options.evaluate_every = rig.options.block = 4;
   rig.options.warmup = 2;
@@ -78,7 +78,7 @@ TEST(ByHand, AdamW) {
   expect_equal(rig, "fp32", hand);
 }
 
-/// Methods by the reductions of their buckets, then SGD with this momentum.
+/// Trains by hand with the reductions of the method's buckets, followed by SGD with this momentum.
 void expect_method(const std::string& spec, float momentum, const std::string& nesterov = "off") {
   Rig rig;
   shorten(rig);

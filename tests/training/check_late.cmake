@@ -1,5 +1,5 @@
-# Runs PROGRAM (late_program.cpp) on two ranks: it must end, not with 0, and with one line of its own; where the other rank is
-# killed, the launcher may be quicker to say so.
+# Runs PROGRAM (late_program.cpp) on two ranks. It must end with a status other than 0 and print one line of its own. If the
+# other rank is killed, the launcher may report this first.
 execute_process(COMMAND ${LAUNCHER} ${RANKS_FLAG} 2 ${PROGRAM} ${STRATEGY} ${TROUBLE} ${METHODS}
                 RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output TIMEOUT 50)
 string(REGEX MATCHALL "late: [^\n]*" lines "${output}")

@@ -1,5 +1,6 @@
-// ef_sign:variant=paper beside the authors' algorithm (Karimireddy et al., ICML 2019, algorithm 2, over ranks): the
-// rate inside, p = g gradient + e, s = |p|_1 / n of each tensor, x -= mean over ranks of s sign(p), e = p - s sign(p).
+// Compares ef_sign:variant=paper with the authors' algorithm (Karimireddy et al., ICML 2019, algorithm 2, over ranks),
+// in which the rate g is applied before compression: p = g gradient + e; for each tensor s = |p|_1 / n; x -= mean over
+// ranks of s sign(p); e = p - s sign(p).
 #include "gradcomp/train/snapshot.hpp"
 #include "gradcomp/train/trainer.hpp"
 #include "training/by_hand.hpp"
@@ -39,7 +40,7 @@ class Authors {
   Floats m_error;
 };
 
-/// The parameters after all steps.
+/// Parameters after all steps.
 Floats trained(Rig& rig, const std::string& spec) {
   const auto contenders = rig.parse(spec);
   Trainer trainer(rig.job(), contenders[0]);
@@ -58,8 +59,8 @@ double distance(const Floats& a, const Floats& b) {
   return std::sqrt(sum);
 }
 
-// Few steps at a low rate: sooner or later a rounding turns the sign of an element near zero, and from there on the
-// paths part.
+// There are few steps at a low rate, because sooner or later rounding changes the sign of an element near zero, and
+// then the two trainings diverge.
 TEST(EfSignPaper, IsTheAuthorsAlgorithmWhileTheRateChanges) {
   Rig rig;
   rig.options.steps = rig.options.evaluate_every = rig.options.block = 4;
@@ -74,7 +75,8 @@ TEST(EfSignPaper, IsTheAuthorsAlgorithmWhileTheRateChanges) {
   EXPECT_GT(path, 0.001);
   EXPECT_LT(distance(trained(rig, "ef_sign:variant=paper"), hand.parameters), 0.01 * path);
   rig.options.momentum = 0;
-  EXPECT_GT(distance(trained(rig, "ef_sign"), hand.parameters), 0.2 * path) << "the test tells them apart";
+  EXPECT_GT(distance(trained(rig, "ef_sign"), hand.parameters), 0.2 * path)
+      << "the test must tell the two variants apart";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Energy of training steps, with counters whose every reading is 5 joules after the one before.
+// Energy of training steps, with counters that are 5 joules higher at every reading.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ TEST(JobEnergy, IsNoneWhereOneRankCannotCount) {
 }
 
 TEST(JobEnergy, IsThatOfEachMethodsBlocks) {
-  Rig rig;  // 8 steps in blocks of 2: 4 spans a method
+  Rig rig;  // 8 steps in blocks of 2, so that a method has 4 spans
   JobEnergy energy(meter(), "host", *rig.control);
   for (const auto& result : run(rig, energy)) EXPECT_DOUBLE_EQ(result.joules_per_step.value(), 4 * 5.0 / 8);
 }
@@ -77,7 +77,7 @@ TEST(JobEnergy, IsTheSumOverHosts) {
 
 TEST(JobEnergy, LeavesEvaluationsOut) {
   Rig rig;
-  rig.options.evaluate_every = 1;  // every step is a span of its own
+  rig.options.evaluate_every = 1;  // every step is a separate span
   JobEnergy energy(meter(), "host", *rig.control);
   for (const auto& result : run(rig, energy)) EXPECT_DOUBLE_EQ(result.joules_per_step.value(), 8 * 5.0 / 8);
 }

@@ -1,4 +1,4 @@
-// What strategies promise about bounds, from the messages that they really sent: credits, and the clocks of workers.
+// Bounds that strategies promise, checked by the messages that they really sent: credits, and the clocks of workers.
 #include <algorithm>
 #include <map>
 #include <thread>
@@ -14,8 +14,9 @@ using What = Event::What;
 
 void sleep_ms(int time) { std::this_thread::sleep_for(std::chrono::milliseconds(time)); }
 
-/// The most buckets that were under way at a time, from their first message to the end of their last one. `ends`: how
-/// many messages of a bucket end in a step; `buckets`: tags from theirs on are no buckets'.
+/// The largest number of buckets that were under way at the same time. A bucket is under way from its first message to
+/// the end of its last one. `ends`: number of messages of a bucket that end in a step; `buckets`: number of buckets, to
+/// which larger tags do not belong.
 index_t max_under_way(const Events& log, std::size_t ends, int buckets) {
   std::map<int, std::size_t> left;
   index_t most = 0;
@@ -29,11 +30,11 @@ index_t max_under_way(const Events& log, std::size_t ends, int buckets) {
     }
     most = std::max(most, static_cast<index_t>(left.size()));
   }
-  EXPECT_TRUE(left.empty()) << "some bucket did not arrive";
+  EXPECT_TRUE(left.empty()) << "a bucket did not arrive";
   return most;
 }
 
-/// Rank 0 decides what starts. It finds its peers late, so that it has to wait with several buckets.
+/// Rank 0 decides what starts. Its peers are late, so that it has to wait with several buckets.
 TEST(EventLogs, NoMoreBucketsAreUnderWayThanCredits) {
   const auto plain = world();
   if (plain->size() == 1) return;
@@ -54,12 +55,12 @@ TEST(EventLogs, NoMoreBucketsAreUnderWayThanCredits) {
     const auto hops = static_cast<std::size_t>(2 * (comm.size() - 1));  // each sends and receives
     const index_t most = max_under_way(*log, 2 * hops, buckets);
     EXPECT_LE(most, credits);
-    EXPECT_GE(most, std::min<index_t>(credits, 2)) << credits << ": the bound was not tried";
+    EXPECT_GE(most, std::min<index_t>(credits, 2)) << credits << ": the test did not reach the bound";
   }
 }
 
-/// The most steps that a worker of another rank was ahead of the slowest one when rank 0, the only server, let it go
-/// on. Marks are the beginnings of rank 0's own steps, whose pushes are no messages.
+/// The largest number of steps by which a worker on another rank was ahead of the slowest one when rank 0, the only
+/// server, let it continue. Marks are the beginnings of rank 0's own steps, whose pushes are not messages.
 index_t max_ahead(const Events& log, int workers) {
   std::vector<index_t> pushes(static_cast<std::size_t>(workers), 0);
   index_t most = 0;
@@ -102,11 +103,11 @@ TEST(EventLogs, WorkersGoOnWithinTheBound) {
     const index_t found = max_ahead_of_a_slow_rank(fmt::format("bounded:bound={}", bound));
     if (comm->rank() != 0) continue;
     EXPECT_LE(found, bound);
-    EXPECT_GE(found, bound - 1) << "the others were to run ahead";
+    EXPECT_GE(found, bound - 1) << "the other workers should run ahead";
   }
   const index_t unbounded = max_ahead_of_a_slow_rank("async");
   if (comm->rank() == 0) {
-    EXPECT_GT(unbounded, 3) << "nothing holds them back";
+    EXPECT_GT(unbounded, 3) << "without a bound, nothing holds workers back";
   }
   EXPECT_LE(max_ahead_of_a_slow_rank("sync"), 0);
 }

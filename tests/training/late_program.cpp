@@ -1,9 +1,9 @@
-// A job whose last rank (with a dedicated server: first) is in trouble; check_late.cmake looks at how the others end
-// it.
+// A job whose last rank (with a dedicated server: its first rank) is in trouble. check_late.cmake checks how the other
+// ranks end the job.
 //   late STRATEGY [TROUBLE] [METHODS]
-// sleeps: it never comes back from its second backward; stops: neither do its threads; killed: it dies there;
-// link: as stops, over an emulated link; evaluation: it never comes back from an evaluation, while the others wait for
-// no exchange.
+// TROUBLE is one of: sleeps (the rank never returns from its second backward), stops (its other threads stop too),
+// killed (it dies there), link (as stops, over an emulated link), evaluation (it never returns from an evaluation,
+// while the others do not wait for an exchange).
 #include <csignal>
 #include <thread>
 

@@ -1,4 +1,4 @@
-// Local steps: AdaComm's periods, and the control that keeps an outer optimiser honest.
+// Local steps: the periods of AdaComm, and the control with an outer optimiser that exchanges every step.
 #include "gradcomp/strategy/detail/adaptive_period.hpp"
 #include "training/rig.hpp"
 #include "training/strategy_rig.hpp"
@@ -10,13 +10,13 @@ TEST(AdaptivePeriod, FallsWithTheRootOfTheLoss) {
   EXPECT_EQ(next_period(16, 16, 0.25, 1), 8);   // the root of a quarter is a half
   EXPECT_EQ(next_period(16, 16, 0.3, 1.2), 8);  // the ratio counts
   EXPECT_EQ(next_period(16, 16, 0.26, 1), 9);   // rounded up: 8.16
-  EXPECT_EQ(next_period(8, 16, 0.5, 1), 4) << "12 is not below 8: half";
+  EXPECT_EQ(next_period(8, 16, 0.5, 1), 4) << "12 is not below 8, so the period is halved";
   EXPECT_EQ(next_period(9, 16, 4, 1), 5) << "half, rounded up";
   EXPECT_EQ(next_period(2, 16, 1, 1), 1);
   EXPECT_EQ(next_period(1, 16, 1, 1), 1);
   EXPECT_EQ(next_period(16, 16, 0, 1), 1);
   EXPECT_EQ(next_period(16, 16, std::nan(""), 1), 8);
-  EXPECT_EQ(next_period(16, 16, 0.0625, 1, 4), 8) << "a quarter of the rate asks for twice the period: sqrt(1/16 * 4)";
+  EXPECT_EQ(next_period(16, 16, 0.0625, 1, 4), 8) << "a quarter of the rate gives twice the period: sqrt(1/16 * 4)";
 }
 
 TEST(AdaptivePeriod, NeverGrows) {
@@ -38,7 +38,7 @@ TEST(AdaptivePeriod, NeverGrows) {
   EXPECT_FALSE(fixed.is_due());
 }
 
-/// Steps of a strategy whose losses are known, and in which of them something was sent.
+/// Makes steps of a strategy with known losses. Returns in which of them something was sent.
 std::vector<index_t> exchanges(const std::string& strategy, index_t steps) {
   const auto comm = world();
   StrategyRig rig({"fp32", strategy}, *comm);
@@ -53,8 +53,9 @@ std::vector<index_t> exchanges(const std::string& strategy, index_t steps) {
 
 TEST(Local, ExchangesMoreOftenAsTheLossFalls) {
   EXPECT_EQ(exchanges("local:period=4", 12), (std::vector<index_t>{4, 8, 12}));
-  // At step 8 the mean loss, (4 * 1 + 3 * 0.25) / 7, becomes the first one; at step 12 the loss is 0.25, and
-  // sqrt(0.25 / 0.679) * 4 = 2.43: a period of 3. At steps 16 and 20 it has not fallen: half. Multiples of 4 stay.
+  // At step 8 the mean loss, (4 * 1 + 3 * 0.25) / 7, becomes the first loss. At step 12 the loss is 0.25, and
+  // sqrt(0.25 / 0.679) * 4 = 2.43 gives a period of 3. At steps 16 and 20 the loss has not fallen, and the period is
+  // halved. Multiples of 4 are exchanges in any case.
   EXPECT_EQ(exchanges("local:period=4:adaptive=loss:adapt_every=4", 24),
             (std::vector<index_t>{4, 8, 12, 15, 16, 18, 20, 21, 22, 23, 24}));
 }
@@ -91,8 +92,8 @@ TEST(Local, OfOneStepIsTheOverlappedStrategy) {
   }
 }
 
-/// These gradients do not depend on the parameters, and plain SGD is linear: the mean of replicas after any number of
-/// own steps is what the mean gradient of every step gives.
+/// These gradients do not depend on the parameters, and plain SGD is linear. So after any number of local steps, the
+/// mean of the replicas is the result of training with the mean gradient of every step.
 TEST(Local, TakesTheMeanOfWhatEachRankDidAlone) {
   const auto comm = world();
   for (const char* strategy : {"local:period=2", "local:period=4"}) {
@@ -111,7 +112,7 @@ TEST(Local, TakesTheMeanOfWhatEachRankDidAlone) {
   }
 }
 
-// With an outer optimiser that only takes the change, nothing is left of it: the overlapped strategy.
+// With an outer optimiser that only adds the change, the result is that of the overlapped strategy.
 TEST(Local, WithTheMeanOfEveryStepIsOverlappedWithAnOuterStep) {
   const auto comm = world();
   StrategyRig plain({"fp32", "overlapped"}, *comm), outer({"fp32", "local:inner=mean:period=2"}, *comm),

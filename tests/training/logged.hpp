@@ -1,5 +1,5 @@
 #pragma once
-// A transport that writes down when this rank's messages start and when they are seen to have ended.
+// A transport that records when messages of this rank start, and when their end is noticed.
 #include "gradcomp/comm/transport.hpp"
 
 namespace gradcomp::train::test {
@@ -30,7 +30,7 @@ class LoggedMessages final : public Operation {
   }
 
   Completion inner;
-  Events ends;  ///< that have not been written down
+  Events ends;  ///< ends that are not recorded yet
   std::shared_ptr<Events> log;
 
  private:

@@ -1,4 +1,4 @@
-// When exchanges begin: told by the order of events, of backward and of a transport that writes down its calls.
+// When exchanges begin, checked by the order of the events of backward and of a transport that records its calls.
 #include "training/watched_model.hpp"
 #include "unit/comm/fake_transport.hpp"
 
@@ -7,12 +7,12 @@ namespace {
 
 using gradcomp::test::FakeTransport;
 
-/// A step of `method` as a list of events: "layer S", "ready S", "allreduce N", "backward ends".
+/// The events of a step of `method`: "layer S", "ready S", "allreduce N", "backward ends".
 struct Recorded {
   std::vector<std::string> events;
   std::vector<BucketRange> buckets;
 
-  /// Where the event is.
+  /// Position of an event.
   std::ptrdiff_t at(const std::string& event) const {
     const auto found = std::find(events.begin(), events.end(), event);
     EXPECT_NE(found, events.end()) << event;
@@ -27,7 +27,7 @@ Recorded record(const std::string& method, index_t steps = 1) {
   rig.options.bucket_kib = 0;
   rig.options.steps = rig.options.block = rig.options.evaluate_every = steps;
   auto log = std::make_shared<FakeTransport::Log>();
-  log->overlaps = true;  // start() runs here, in its place among the events
+  log->overlaps = true;  // so that this thread calls start(), in order with the other events
   rig.transport = std::make_unique<FakeTransport>(rig.control->size(), rig.control->rank(), log);
   WatchedModel& model = watch(rig);
   model.on_layer = [log](std::size_t s) { log->calls.push_back(fmt::format("layer {}", s)); };
@@ -35,7 +35,7 @@ Recorded record(const std::string& method, index_t steps = 1) {
   model.on_backward_end = [log] { log->calls.push_back("backward ends"); };
   const Contender contender = rig.parse(method)[0];
   Trainer trainer(rig.job(), contender);
-  log->calls.clear();  // of the handshake
+  log->calls.clear();  // removes the calls of the handshake
   for (index_t step = 0; step < steps; ++step) trainer.step(Exec(), false);
   return {log->calls, cut_buckets(model.layout())};
 }
@@ -48,7 +48,7 @@ TEST(Overlap, ABucketTravelsAsSoonAsBackwardHasCompletedIt) {
     const std::ptrdiff_t exchange = step.exchange(bucket);
     EXPECT_GT(exchange, before);
     before = exchange;
-    // behind the first call of ready() that completes it, with no other between them
+    // It follows the first call of ready() that completes it, without another such call between them.
     std::ptrdiff_t ready = exchange;
     while (ready > 0 && !step.events[static_cast<std::size_t>(ready)].starts_with("ready")) --ready;
     const auto first = std::stoul(step.events[static_cast<std::size_t>(ready)].substr(6));

@@ -1,4 +1,4 @@
-// Priority: the order in which buckets travel, that parameters are current when they are used, and what is skipped.
+// Priority: the order in which buckets travel, whether parameters are current when they are used, and what is skipped.
 #include <set>
 
 #include "gradcomp/comm/throttled.hpp"
@@ -53,13 +53,13 @@ TEST(TransferOrder, InALineIsThatOfFirstUse) {
   EXPECT_EQ(tac_order(line_of({}, {})), Order());
 }
 
-/// Two branches that meet: 0 feeds a short operation, 1 a long one, 2 the end of the first branch.
+/// Two branches that meet. Transfer 0 feeds a short operation, 1 a long one, and 2 the end of the first branch.
 TEST(TransferOrder, OfBranchesFollowsCountsOrTimes) {
   TransferGraph graph;
   graph.operations = {{1, {0}, {}}, {10, {1}, {}}, {1, {2}, {0}}, {1, {}, {1, 2}}};
   graph.transfer_seconds = {5, 5, 5};
   EXPECT_EQ(tac_order(graph), (Order{1, 0, 2})) << "the long operation hides the other transfers";
-  // by numbers alone: an operation waits for {0, 2}, and the last one for all three, which is all that needs 1
+  // By counts alone: one operation waits for {0, 2}, and only the last one, which waits for all three, needs 1.
   EXPECT_EQ(tic_order(graph), (Order{0, 2, 1}));
 }
 
@@ -74,7 +74,7 @@ std::string with_priority(const std::string& method, const std::string& options)
   return method + ":strategy=priority:strategy.bucket_kib=40" + options;
 }
 
-/// Every way of travelling: collective calls, messages, one round and several.
+/// Every way in which buckets travel: collective calls, messages, one round and several rounds.
 TEST(Priority, TrainsBitForBitAsOverlappedWithEqualBuckets) {
   const auto buckets = static_cast<double>(cut_buckets(Rig().model->layout(), 40 * 1024).size());
   ASSERT_GT(buckets, 10);
@@ -95,19 +95,19 @@ TEST(Priority, TrainsBitForBitAsOverlappedWithEqualBuckets) {
       EXPECT_EQ(result.density_ratio, results[0].density_ratio) << text;
       EXPECT_EQ(result.skipped_steps, 0) << text;
       EXPECT_TRUE(result.replicas_equal) << text;
-      const double announcements = result.wire_bytes - results[0].wire_bytes;  // of 8 bytes, to all other ranks
+      const double announcements = result.wire_bytes - results[0].wire_bytes;  // 8 bytes each, sent to all other ranks
       EXPECT_GE(announcements, 0) << text;
       EXPECT_LE(announcements, 8 * (rig.control->size() - 1) * (rig.control->size() + 3) * buckets) << text;
     }
   }
 }
 
-/// Part of the parameters that step 0 had updated when the first layer of step 1 began, over a link that takes half a
-/// second for a step.
+/// Share of the parameters that step 0 had updated when the first layer of step 1 began, over a link that takes half a
+/// second per step.
 double updated_at_the_first_layer(const std::string& order) {
   Rig rig;
   rig.transport = make_throttled(std::move(rig.transport), parse_link("20Mbit/s,0us"));
-  std::vector<std::vector<float>> seen;  // by the first layer of each step
+  std::vector<std::vector<float>> seen;  // parameters at the first layer of each step
   watch(rig).on_parameters = [&](std::size_t segment, const Span<const float>& parameters) {
     if (segment > 0) return;
     seen.emplace_back(parameters.size());
@@ -119,7 +119,7 @@ double updated_at_the_first_layer(const std::string& order) {
   for (int step = 0; step < 2; ++step) trainer.step(Exec(), false);
   trainer.meet(Exec());
   require(seen.size() == 2, "{} first layers", seen.size());
-  EXPECT_NE(seen[0][0], seen[1][0]) << "the layer would compute with old parameters";
+  EXPECT_NE(seen[0][0], seen[1][0]) << "the layer computed with old parameters";
   std::size_t updated = 0;
   for (std::size_t i = 0; i < seen[0].size(); ++i) updated += seen[0][i] != seen[1][i] ? 1 : 0;
   return static_cast<double>(updated) / static_cast<double>(seen[0].size());
@@ -151,7 +151,7 @@ TEST(Priority, SkipsTheBucketThatIsNotFiniteAndNoOther) {
     EXPECT_TRUE(gradcomp::test::same_bits(*comm, found)) << method;
     const auto buckets = cut_buckets(small_model(), gradcomp::test::small_buckets("").bucket_bytes);
     ASSERT_GT(buckets.size(), 1U);
-    const index_t place = std::ssize(start) / 2;  // of the spoilt element
+    const index_t place = std::ssize(start) / 2;  // index of the spoilt element
     for (const BucketRange& bucket : buckets) {
       const bool left_out = bucket.offset <= place && place < bucket.offset + bucket.count;
       for (index_t i = bucket.offset; i < bucket.offset + bucket.count; ++i) {

@@ -1,5 +1,6 @@
-// Every strategy on any number of ranks (tests/training/CMakeLists.txt: 1 to 8, odd ones too): no deadlock, whatever
-// the order in which ranks are ready, equal parameters, and every parameter sent once.
+// Every strategy on any number of ranks (1 to 8, also odd numbers; tests/training/CMakeLists.txt). It must not
+// deadlock, in whatever order ranks are ready, all ranks must have equal parameters, and every parameter must be sent
+// once.
 #include <thread>
 
 #include "gradcomp/strategy/detail/server_keys.hpp"
@@ -8,7 +9,7 @@
 namespace gradcomp::train::test {
 namespace {
 
-/// Every way of travelling: collective calls, messages, stripes, several rounds.
+/// Every way in which buckets travel: collective calls, messages, stripes, several rounds.
 const char* const methods[] = {"fp32",
                                "fp32:reducer=ring",
                                "top_k:ratio=0.05:reducer=gtop_k",
@@ -39,12 +40,12 @@ const char* const all_strategies_of_test[] = {"overlapped",
                                               "servers:dedicated=on:servers=2:mode=async",
                                               "servers:dedicated=on:servers=1:mode=bounded:bound=0"};
 
-/// Which rank comes late differs from step to step.
+/// In every step another rank is late.
 void come_late(const Transport& comm, index_t step) {
   if ((step + comm.rank()) % comm.size() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-/// Whether the strategy takes the method. Its ranks must then end with the same parameters.
+/// Whether the strategy takes the method. If it does, checks that all ranks end with the same parameters.
 bool trains(const Setting& setting, Transport& comm) {
   try {
     StrategyRig rig(setting, comm);
@@ -63,13 +64,15 @@ bool trains(const Setting& setting, Transport& comm) {
 
 TEST(AnyNumberOfRanks, EveryStrategyEndsItsStepsWithEqualParameters) {
   const auto comm = world();
-  const std::size_t most = comm->size() > 4 ? 6 : std::size(methods);  // many ranks share few cores
+  const std::size_t most =
+      comm->size() > 4 ? 6 : std::size(methods);  // fewer methods, because many ranks share few cores
   for (const std::string strategy : all_strategies_of_test) {
-    if (comm->size() < 3 && strategy.find("dedicated=on") != std::string::npos) continue;  // of two servers
+    if (comm->size() < 3 && strategy.find("dedicated=on") != std::string::npos)
+      continue;  // needs two servers and a worker
     for (std::size_t m = 0; m < most; ++m) {
       Setting setting{methods[m], strategy};
       setting.clip = 0;
-      // without a forward pass nothing but drain() ends a step of `priority` before the next gradient is written
+      // There is no forward pass here, so only drain() ends a step of `priority` before the next gradient is written.
       setting.drains = setting.strategy.starts_with("priority");
       const bool taken = trains(setting, *comm);
       EXPECT_TRUE(taken || setting.strategy.starts_with("servers")) << setting.text();
@@ -83,7 +86,7 @@ TEST(AnyNumberOfRanks, SomeServersMayHoldNothing) {
   const MethodSpec coarse = parse_method("qsgd:group=8192:granularity=bucket");
   index_t empty = 0;
   for (const Stripe& part : server_keys(coarse, small_model(), comm->size())) empty += part.count() == 0 ? 1 : 0;
-  EXPECT_EQ(empty, comm->size() - 1) << "one group is larger than the model";
+  EXPECT_EQ(empty, comm->size() - 1) << "a group is larger than the model, so one server holds everything";
   for (const char* mode : {"sync", "async", "bounded", "sync:answers=coded"}) {
     Setting setting{coarse.text, std::string("servers:mode=") + mode};
     setting.clip = 0;
@@ -91,7 +94,7 @@ TEST(AnyNumberOfRanks, SomeServersMayHoldNothing) {
   }
 }
 
-/// Buckets with fewer elements than ranks: some ranks own nothing of them.
+/// If a bucket has fewer elements than there are ranks, some ranks own no part of it.
 TEST(AnyNumberOfRanks, PartsOfABucketMayBeEmpty) {
   const auto comm = world();
   Layout layout;
@@ -115,13 +118,14 @@ TEST(AnyNumberOfRanks, PartsOfABucketMayBeEmpty) {
   }
 }
 
-/// Payload bytes of one exchange of 32-bit values, over all ranks.
+/// Payload bytes of one exchange of 32-bit values, summed over all ranks.
 index_t bytes_of_a_round(const std::string& strategy, Transport& comm) {
   Setting setting{"fp32", strategy};
   setting.clip = 0;
   StrategyRig rig(setting, comm);
   index_t sum = 0;
-  for (index_t step = 0; step < 2; ++step) sum += rig.step(step).payload_bytes;  // a period of two
+  for (index_t step = 0; step < 2; ++step)
+    sum += rig.step(step).payload_bytes;  // two steps, because the period may be two
   return gradcomp::sum_over_ranks(comm, {sum})[0];
 }
 
@@ -134,7 +138,7 @@ TEST(AnyNumberOfRanks, EveryParameterIsExchangedOncePerRound) {
   for (const char* every : {"overlapped", "synchronous", "priority:bucket_kib=1", "local:period=2:inner=mean"}) {
     EXPECT_EQ(bytes_of_a_round(every, *comm), 2 * all) << every;
   }
-  // each worker's gradient up; each parameter, which is on one server, answered to all at once
+  // Each worker sends its gradient, and the server of each parameter sends it to all workers in one answer.
   EXPECT_EQ(bytes_of_a_round("servers", *comm), 2 * (all + all / comm->size()));
   EXPECT_EQ(bytes_of_a_round("servers:servers=1", *comm), 2 * (all + all / comm->size()));
 }

@@ -1,5 +1,5 @@
-// Samples that change ranks, on any number of ranks: none is lost, every rank has as many as before, sums of losses get
-// nearer, and the bytes are those of the calls.
+// Samples that change ranks, on any number of ranks: no sample is lost, every rank keeps its number of samples, sums of
+// losses come closer, and the bytes are those of the calls.
 #include "gradcomp/sampling/reshard.hpp"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@
 namespace gradcomp::sampling {
 namespace {
 
-/// Sums over ranks of what the whole set is, so that a lost or doubled sample shows.
+/// Sums over ranks that identify the whole set, so that they reveal a lost or doubled sample.
 std::vector<index_t> fingerprint(Transport& comm, const std::vector<index_t>& samples,
                                  const std::vector<float>& losses) {
   index_t sum = 0, squares = 0, mixed = 0;
@@ -58,7 +58,7 @@ TEST_P(Reshard, ConservesSamplesAndNarrowsTheGap) {
     const double now = largest_gap(*comm, losses);
     EXPECT_LE(now, gap + 1e-5);
     gap = now;
-    // What this rank sends to others: its sum and offers, the sizes of its parts, and 16 bytes a sample.
+    // This rank sends to others its sum and offers, the sizes of its parts, and 16 bytes per sample.
     if (comm->size() > 1) {
       EXPECT_GE(moved.wire_bytes, 16 * moved.swaps);
     } else {

@@ -1,4 +1,4 @@
-// A run that goes on from a checkpoint is the run that was never interrupted, bit for bit.
+// A resumed run is bit-identical to an uninterrupted one.
 #include <fstream>
 
 #include "gradcomp/data/files.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// All methods with memories between steps, kinds of feedback and reducers; the job adds fp32:accumulate=2.
+/// Methods with all kinds of memories, feedback and reducers. The job adds fp32:accumulate=2.
 const char* const methods =
     "fp32,top_k:ratio=0.01:strategy=synchronous,powersgd:rank=2,sidco:ratio=0.01:interval=3,dgc:ratio=0.01,one_bit,"
     "top_k:ratio=0.01:feedback=ef21,adaptive_threshold,redsync:variant=paper:search=binary:interval=3,"
@@ -27,7 +27,7 @@ report::Json settings(Rig& rig, const std::string& list = methods) {
                              describe(buckets_of(rig.model->layout(), rig.options.strategy_options().exchange)));
 }
 
-/// Trains until the checkpoint of half the steps is there, and half of the others.
+/// Trains until the checkpoint of half the steps is written, and then half of the remaining steps.
 void run_interrupted(Rig& rig, const std::string& list = methods) {
   rig.options.checkpoint_every = rig.options.steps / 2;
   const Checkpoints checkpoints(rig.options, settings(rig, list));
@@ -42,7 +42,7 @@ void run_interrupted(Rig& rig, const std::string& list = methods) {
                Interrupted);
 }
 
-/// Trains `list` once without a break and once with one.
+/// Trains `list` once without an interruption and once with one.
 void expect_equal_after_resume(Rig& rig, const std::string& list) {
   const auto whole = rig.run(list);
   const Folder folder(*rig.control);
@@ -121,11 +121,11 @@ TEST(Resume, OfAFinishedRunTrainsNoMore) {
   rig.options.checkpoint_folder = rig.options.resume_folder = folder.path();
   const Checkpoints checkpoints(rig.options, settings(rig, "fp32"));
   const auto first = rig.run("fp32", &checkpoints), again = rig.run("fp32", &checkpoints);
-  EXPECT_EQ(first[0].step_ms, again[0].step_ms) << "times would differ if it had run";
+  EXPECT_EQ(first[0].step_ms, again[0].step_ms) << "times would differ if it had trained again";
   EXPECT_EQ(first[0].parameters_hash, again[0].parameters_hash);
 }
 
-/// The line of the error, or nothing.
+/// The text of the error, or an empty one.
 std::string error_of(const std::function<void()>& f) {
   try {
     f();

@@ -15,7 +15,7 @@ namespace gradcomp::train::test {
 
 using gradcomp::test::world;
 
-/// Noise over one bright row per class: learnt within some steps.
+/// Noise and one bright row per class, which a model learns within a few steps.
 inline void fill(data::ImageSet& set, index_t count, std::uint64_t seed) {
   set.height = set.width = 8;
   set.channels = 3;
@@ -66,7 +66,7 @@ struct Rig {
   }
 };
 
-/// A folder of this test, the same on all ranks; removed at both ends.
+/// A folder for this test, the same one on all ranks. It is removed before and after the test.
 class Folder {
  public:
   explicit Folder(Transport& comm) : m_comm(comm) {

@@ -1,4 +1,4 @@
-// Training on batches that are drawn by importance.
+// Training with batches that are drawn by importance.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -37,7 +37,7 @@ TEST(Sampling, LearnsAndAgreesOnAllRanks) {
   EXPECT_FALSE(plain.stage_ms.contains("importance"));
 }
 
-/// The same slices beside an exchange, after it, and after one that cannot be overlapped.
+/// Slices that run beside an exchange, after it, or after an exchange that cannot be overlapped are the same.
 TEST(Sampling, WithFixedSlicesEqualsItsSequentialForm) {
   Rig rig;
   const std::string method = "fp32:sampler=mercury:sampler.slices=3:sampler.slice=3";
@@ -68,7 +68,7 @@ TEST(Sampling, OfAdaptiveSlicesIsReplayedBitForBit) {
   rig.options.seed = 99;
   try {
     rig.run(method);
-    FAIL() << "took slices of another seed";
+    FAIL() << "slices of another seed were taken";
   } catch (const AgreedError& error) {
     EXPECT_THAT(error.what(), HasSubstr("has no slices of"));
   }
@@ -136,7 +136,7 @@ TEST(ImportancePass, JudgesEachSampleAloneAndLeavesTheStateAlone) {
     EXPECT_NEAR(alone[0], together[i], 1e-4F * (1 + together[i]));
   }
   EXPECT_EQ(content_hash(buffers), hash);
-  Kokkos::deep_copy(parameters, 0.0F);  // the pass has its own copy
+  Kokkos::deep_copy(parameters, 0.0F);  // changes nothing, because the pass has its own copy
   std::vector<float> later(4);
   pass.evaluate(exec, samples, later);
   EXPECT_EQ(later, together);

@@ -1,4 +1,4 @@
-// Parameter servers: what they promise of the mean, of staleness, and of what travels.
+// Parameter servers: what they promise about the mean, about staleness, and about what travels.
 #include <thread>
 
 #include "gradcomp/method/spec.hpp"
@@ -16,7 +16,7 @@ Setting with_servers(const std::string& method, const std::string& options, cons
   return setting;
 }
 
-/// Parameters after so many steps.
+/// Parameters after this number of steps.
 std::vector<float> train(Transport& comm, const Setting& setting, index_t steps = 4) {
   StrategyRig rig(setting, comm);
   for (index_t step = 0; step < steps; ++step) EXPECT_FALSE(rig.step(step).skipped) << setting.text();
@@ -58,7 +58,7 @@ TEST(ServerKeys, CoverTheModelOnceInPartsOfAboutEqualBytes) {
       }
       EXPECT_EQ(next, model.count()) << method;
     }
-    if (spec.compressor->info().granule > 64) continue;  // qsgd's groups are as large as this model
+    if (spec.compressor->info().granule > 64) continue;  // a group of qsgd is as large as this model
     const auto two = server_keys(spec, model, 2);
     EXPECT_NEAR(static_cast<double>(two[0].count()), static_cast<double>(model.count()) / 2, 700) << method;
   }
@@ -131,7 +131,8 @@ TEST(Servers, OfOneWorkerAreTheSameInEveryMode) {
   }
 }
 
-/// Plain SGD whose gradients do not depend on the parameters: whatever the order, all pushes are applied once.
+/// With plain SGD and gradients that do not depend on the parameters, the result shows whether every push is applied
+/// once, in whatever order.
 TEST(Servers, ApplyEveryPushOnceWhateverTheOrder) {
   const auto comm = world();
   for (const char* options : {"mode=async", "mode=bounded:bound=0", "mode=bounded:bound=2", "mode=async:servers=1"}) {
@@ -167,7 +168,7 @@ TEST(Servers, GoOnForThoseThatAreStillInTheirSteps) {
       if (comm->rank() == block % comm->size()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
       rig.step(4 * block + step);
     }
-    rig.drain();  // the others have said farewell some steps before
+    rig.drain();  // the other ranks have ended some steps earlier
     EXPECT_TRUE(gradcomp::test::same_bits(*comm, rig.agreed()));
   }
 }
@@ -186,7 +187,7 @@ TEST(Servers, BoundedWorkersSeeAllButTheNewestOfTheOthers) {
   }
   rig.drain();
   ASSERT_FALSE(staleness.empty());
-  // between a worker's answer and its push each other one can push at most bound + 2 times
+  // Between the answer to a worker and its next push, each other worker can push at most bound + 2 times.
   EXPECT_LE(*std::max_element(staleness.begin(), staleness.end()), 3 * (comm->size() - 1));
 }
 
@@ -207,7 +208,7 @@ TEST(Servers, SendEachParameterUpAndDownOnce) {
   StrategyRig rig(with_servers("fp32", "mode=sync"), *comm);
   const StepReport report = rig.step(0);
   const double n = static_cast<double>(rig.parameters().size()), others = comm->size() - 1;
-  // own gradients to the others' servers, and own parameters to the others' workers, with their headers
+  // A rank sends its gradients to the servers of other ranks, and its parameters to their workers, with headers.
   EXPECT_NEAR(static_cast<double>(report.wire_bytes), 4 * n * 2 * others / comm->size() + 128 * others, 8 * 64);
 }
 
@@ -226,7 +227,7 @@ TEST(Servers, LeaveASpoiltStepOut) {
 
     StrategyRig alone(with_servers(method, "mode=async"), *comm);
     alone.step(0);
-    EXPECT_EQ(alone.step(1, spoilt).skipped, last) << method << ": its own rank alone";
+    EXPECT_EQ(alone.step(1, spoilt).skipped, last) << method << ": only its own rank leaves it out";
     EXPECT_FALSE(alone.step(2).skipped) << method;
     EXPECT_TRUE(gradcomp::test::same_bits(*comm, alone.agreed())) << method;
   }
@@ -270,7 +271,7 @@ TEST(Servers, AreRefusedWhereTheyCannotWork) {
   EXPECT_THAT(error(clipped), testing::HasSubstr("allowed: --clip 0"));
 }
 
-/// The first ranks of `comm` as a job of their own; the others get one, too.
+/// Splits `comm` into a job of its first ranks and a job of the others.
 std::unique_ptr<Transport> workers_of(Transport& comm, int workers) {
   return comm.split(comm.rank() < workers ? 0 : 1, comm.rank());
 }
@@ -313,7 +314,7 @@ TEST(DedicatedServers, ApplyEveryPushOnceInEveryMode) {
       for (index_t step = 0; step < 6; ++step) {
         pushes += std::ssize(rig.step(step).staleness);
         if (step % ranks == comm->rank()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        if (step == 2) rig.drain();  // in the middle, too
+        if (step == 2) rig.drain();  // also possible between steps
         for (int r = 0; r < workers; ++r) {
           const auto g = gradient_values(std::ssize(start), r, static_cast<int>(step));
           for (std::size_t i = 0; i < g.size(); ++i) expected[i] -= StrategyRig::rate(step) * g[i] / workers;
@@ -355,7 +356,7 @@ TEST(DedicatedServers, LeaveASpoiltStepOut) {
   EXPECT_NE(rig.agreed(), before);
 }
 
-/// The job of all ranks, one of which only serves, and that of the others alone.
+/// Compares a job of all ranks, one of which only serves, with a job of the other ranks alone.
 TEST(DedicatedServers, TrainerGivesTheSamplesToTheWorkersAlone) {
   Rig rig;
   const int ranks = rig.control->size(), workers = ranks - 1;

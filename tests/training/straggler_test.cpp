@@ -1,4 +1,4 @@
-// Ranks that are slower than others, and what the others wait for them.
+// Ranks that are slower than others, and how long the others wait for them.
 #include "gradcomp/train/straggler.hpp"
 
 #include "gradcomp/train/exposed.hpp"

@@ -1,11 +1,11 @@
-// A strategy that got another one's memories goes on as that one would have: nothing that matters is kept elsewhere.
+// A strategy with the memories of another one continues as that one would. So nothing that matters is kept elsewhere.
 #include "gradcomp/core/registry.hpp"
 #include "training/strategy_rig.hpp"
 
 namespace gradcomp::train::test {
 namespace {
 
-/// Trains so many steps, hands everything to a fresh strategy, and trains three more.
+/// Trains this number of steps, copies all memories to a new strategy, and trains three more steps with both.
 void expect_equal_after(index_t steps, const Setting& setting) {
   SCOPED_TRACE(fmt::format("{}, after {} steps", setting.text(), steps));
   const auto comm = world();
@@ -21,7 +21,7 @@ void expect_equal_after(index_t steps, const Setting& setting) {
   }
 }
 
-/// In the middle of a period of two and at its end: some methods take turns between steps.
+/// Copies in the middle of a period of two steps and at its end, because some methods alternate between steps.
 void expect_equal_after_hand_over(const Setting& setting) {
   expect_equal_after(3, setting);
   expect_equal_after(4, setting);
@@ -56,7 +56,7 @@ TEST(StrategyMemories, OfVariantsThatRememberMore) {
   }
 }
 
-// running statistics of batch norms: each rank has its own, until an exchange makes them the mean of all
+// Each rank has its own running statistics of batch norms until an exchange replaces them by their mean.
 TEST(Local, AveragesTheModelsStatisticsAtItsExchanges) {
   const auto comm = world();
   const auto own = gradient_values(5, comm->rank(), 98);

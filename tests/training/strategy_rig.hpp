@@ -1,5 +1,5 @@
 #pragma once
-// A strategy without a model: gradients are a function of rank and step, and one element of one rank can be spoilt.
+// A strategy without a model. Gradients are a pure function of rank and step, and one element of a rank can be spoilt.
 #include <limits>
 #include <map>
 
@@ -22,7 +22,7 @@ struct Setting {
   std::string method = "fp32", strategy = "overlapped", optimiser = "sgd";
   double limit_seconds = 0;
   double clip = 20, momentum = 0.9, weight_decay = nn::OptimiserOptions().weight_decay;
-  bool drains = true;  ///< after every step
+  bool drains = true;  ///< whether drain() is called after every step
   std::string text() const { return method + ", " + strategy + ", " + optimiser; }
 };
 
@@ -45,10 +45,10 @@ class StrategyRig {
     m_strategy = make_strategy(parse_method(setting.method), m_layout, 5, comm, options);
   }
 
-  /// Another one in every step.
+  /// The learning rate, which differs in every step.
   static double rate(index_t number) { return 0.05 / static_cast<double>(1 + number); }
 
-  /// `spoilt`: what one element of this rank's gradient is.
+  /// `spoilt`: value of one element of this rank's gradient.
   StepReport step(index_t number, std::optional<float> spoilt = {}) {
     auto values = gradient_values(m_layout.count(), m_comm.rank(), static_cast<int>(number));
     if (spoilt) values[values.size() / 2] = *spoilt;
@@ -73,7 +73,7 @@ class StrategyRig {
   std::vector<float> parameters() const { return to_host(m_parameters); }
   std::vector<float> buffers() const { return to_host(m_buffers); }
 
-  /// What was not sent, of the whole model.
+  /// What was not sent of the whole model.
   std::vector<float> residual() const {
     std::vector<float> all(m_parameters.size());
     const auto buckets = cut_buckets(m_layout, gradcomp::test::small_buckets("").bucket_bytes);
@@ -138,7 +138,7 @@ class StrategyRig {
   std::unique_ptr<Strategy> m_strategy;
 };
 
-/// Paths whose bytes differ, or that one of the two lacks.
+/// Paths whose bytes differ, and paths that are in only one of the two.
 inline std::vector<std::string> differences(const Bytes& a, const Bytes& b) {
   std::vector<std::string> paths;
   for (const auto& [path, bytes] : a) {
@@ -160,7 +160,7 @@ inline const char* const strategies[] = {
     "local:period=1",
 };
 
-/// Whether the method takes no momentum of the optimiser: it then needs sgd.
+/// Whether the method does not take the optimiser's momentum. If so, it needs sgd.
 inline bool brings_momentum(const std::string& method) {
   const MethodSpec spec = parse_method(method);
   const Info& info = spec.compressor->info();

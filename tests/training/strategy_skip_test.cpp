@@ -1,5 +1,5 @@
-// A gradient that is not finite, on one rank: parameters, moments and what ranks agree on stay as they were, on all
-// ranks, bit for bit. Residuals take the step's finite elements in, as what was not sent.
+// If a gradient is not finite on one rank, then on all ranks the parameters, the moments and everything that ranks
+// agree on stay as they were, bit for bit. Residuals add the finite elements of the step, because these were not sent.
 #include "training/strategy_rig.hpp"
 
 namespace gradcomp::train::test {
@@ -11,8 +11,8 @@ std::optional<float> spoilt_on_last_rank(Transport& comm, float value) {
   return comm.rank() == comm.size() - 1 ? std::optional<float>(value) : std::nullopt;
 }
 
-/// All but what follows finite elements of skipped steps too: residuals, and what methods keep of each bucket alone
-/// (PowerSGD's factors, signum's momentum).
+/// Everything except what skipped steps also change with their finite elements: residuals, and what methods keep for
+/// each bucket (PowerSGD's factors, signum's momentum).
 Bytes settled(Bytes all) {
   std::erase_if(all, [](const auto& entry) {
     const std::string& path = entry.first;
@@ -25,7 +25,7 @@ Bytes settled(Bytes all) {
   return all;
 }
 
-/// A spoilt step in a group that makes one update: the group is left out.
+/// Makes a group of steps that give one update, one of them spoilt. The whole group must be skipped.
 void expect_group_left_out(const Setting& setting, float value) {
   SCOPED_TRACE(setting.text());
   const auto comm = world();
@@ -41,7 +41,8 @@ void expect_group_left_out(const Setting& setting, float value) {
   EXPECT_EQ(skipped, 1);
   EXPECT_EQ(differences(before, settled(rig.everything())), std::vector<std::string>());
   for (index_t step = 3 * period; step < 4 * period; ++step) EXPECT_FALSE(rig.step(step).skipped);
-  EXPECT_THAT(differences(before, settled(rig.everything())), testing::Contains("parameters")) << "it does not go on";
+  EXPECT_THAT(differences(before, settled(rig.everything())), testing::Contains("parameters"))
+      << "training must continue";
   EXPECT_TRUE(gradcomp::test::same_bits(*comm, rig.parameters()));
 }
 
@@ -93,7 +94,7 @@ TEST(NonFinite, IsLeftOutByItsOwnRankAloneBetweenExchanges) {
   }
 }
 
-// one rank's parameters overflow: its change is not finite
+// The parameters of one rank overflow, so that its change is not finite.
 TEST(NonFinite, ChangesTakeAllRanksBackToTheStart) {
   const auto comm = world();
   StrategyRig rig({"top_k:ratio=0.05", "local:period=2:outer_momentum=0.5", "adamw"}, *comm);
@@ -103,7 +104,7 @@ TEST(NonFinite, ChangesTakeAllRanksBackToTheStart) {
   if (comm->rank() == comm->size() - 1) rig.spoil_parameter(infinity);
   EXPECT_TRUE(rig.step(5).skipped);
   for (const std::string& path : differences(settled(before), settled(rig.everything()))) {
-    EXPECT_TRUE(path.starts_with("inner/")) << path << ": own moments alone may have moved";
+    EXPECT_TRUE(path.starts_with("inner/")) << path << ": only the rank's own moments may have changed";
   }
 }
 

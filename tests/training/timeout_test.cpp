@@ -1,4 +1,4 @@
-// --timeout: an exchange that does not end is an error, whatever the strategy.
+// --timeout: with every strategy, an exchange that does not end is an error.
 #include <atomic>
 #include <thread>
 
@@ -10,7 +10,7 @@
 namespace gradcomp::train::test {
 namespace {
 
-/// One rank whose allreduces wait, once `stuck`, for `released`: for ever, as far as the limit below can tell.
+/// One rank. Once `stuck`, its allreduces wait for `released`, which comes later than the limit below.
 struct Peer {
   std::atomic<bool> stuck = false, released = false;
   std::atomic<int> inside = 0;
@@ -56,7 +56,7 @@ TEST(TimeLimit, EndsAStepWhosePeersAreGone) {
 
 TEST(TimeLimit, ReachesTheExchangeFromTheOptions) {
   Options options;
-  EXPECT_EQ(options.strategy_options().exchange.limit_seconds, 0) << "for ever";
+  EXPECT_EQ(options.strategy_options().exchange.limit_seconds, 0) << "0 means no limit";
   options.timeout = 2.5;
   EXPECT_EQ(options.strategy_options().exchange.limit_seconds, 2.5);
   options.check();

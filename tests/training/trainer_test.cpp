@@ -35,7 +35,7 @@ TEST(Accumulate, AddsAControlThatExchangesOncePerGroup) {
   const auto results = rig.run("fp32");
   ASSERT_EQ(results.size(), 2U);
   EXPECT_EQ(results[1].contender.spec.label, "fp32:accumulate=2");
-  EXPECT_EQ(results[1].payload_bytes, 0.5 * results[0].payload_bytes) << "mean of a step";
+  EXPECT_EQ(results[1].payload_bytes, 0.5 * results[0].payload_bytes) << "the mean over the steps";
   EXPECT_EQ(results[1].step_ms.size(), 1U);
   rig.options.accumulate = 1;
   EXPECT_EQ(results[1].parameters_hash, rig.run("fp32:strategy=accumulate:strategy.every=2")[0].parameters_hash);
@@ -52,7 +52,7 @@ TEST(Clip, LimitsTheUpdate) {
   EXPECT_TRUE(clipped.replicas_equal);
 }
 
-/// Counts how often each set is looked at.
+/// Counts how often each set is read.
 class WatchedTask final : public data::Task {
  public:
   explicit WatchedTask(std::unique_ptr<data::Task> inner) : m_inner(std::move(inner)) {}
@@ -74,8 +74,8 @@ class WatchedTask final : public data::Task {
     return more;
   }
 
-  mutable std::map<data::Split, int> passes;  ///< that came to their end
-  mutable std::set<std::uint64_t> seeds;      ///< of training batches
+  mutable std::map<data::Split, int> passes;  ///< complete passes over each set
+  mutable std::set<std::uint64_t> seeds;      ///< seeds of training batches
 
  private:
   std::unique_ptr<data::Task> m_inner;
@@ -87,7 +87,7 @@ TEST(Trainer, ReadsTheTestSetOnceAtTheEnd) {
   const WatchedTask& watched = *owned;
   rig.task = std::move(owned);
   const auto results = rig.run("fp32,top_k");
-  EXPECT_EQ(watched.passes.at(data::Split::test), 2) << "once a method";
+  EXPECT_EQ(watched.passes.at(data::Split::test), 2) << "once per method";
   EXPECT_EQ(watched.passes.at(data::Split::validation), 4) << "evaluations of 8 steps, every 4";
   for (const auto& r : results) {
     EXPECT_EQ(r.curve.quality.back(), r.validation_quality);
@@ -124,7 +124,7 @@ TEST(Tune, GivesEveryMethodTheSameTrialsAndGoesOnWhereItStopped) {
   EXPECT_EQ(trial_count(rig.options, contenders), 10);
   const std::string fp32 = contenders[0].spec.canonical, top_k = contenders[2].spec.canonical;
   Rates rates(Metric(), {}, {4, 2, 5, 2});
-  rates.add(fp32, {0.05, 0.123, 4, 5});  // of the interrupted run: must stay as it is
+  rates.add(fp32, {0.05, 0.123, 4, 5});  // a trial of the interrupted run, which must stay
   int calls = 0;
   tune(Exec(), rig.job(), contenders, rates, [&] { ++calls; });
   EXPECT_EQ(calls, 10);
@@ -154,15 +154,15 @@ TEST(BucketSweep, TimesEveryControlInEverySizeOnce) {
     EXPECT_THAT(swept_kib, testing::Contains(best.at(control)));
   }
   sweep_buckets(Exec(), rig.job(), rates, [&] { ++calls; });
-  EXPECT_EQ(calls, 3) << "known already";
+  EXPECT_EQ(calls, 3) << "all times are known already";
   EXPECT_FALSE(watched.passes.contains(data::Split::test)) << "times need no test set";
 
   auto contenders = rig.parse("top_k,top_k:label=one,fp32");
   rig.options.steps = rig.options.evaluate_every = 2;
-  contenders[0].bucket_kib = 1;  // every tensor on its own
+  contenders[0].bucket_kib = 1;  // a bucket for every tensor
   const auto results = compare(Exec(), rig.job(), contenders, [](const std::string&) {});
   EXPECT_GT(results[1].header_bytes, 0);
-  EXPECT_GT(results[0].header_bytes / results[1].header_bytes, 2) << "more buckets, more headers";
+  EXPECT_GT(results[0].header_bytes / results[1].header_bytes, 2) << "more buckets have more headers";
   EXPECT_FALSE(buckets_swept(results));
 }
 
@@ -180,7 +180,8 @@ TEST(EmulatedLinks, TakeTurnsByBlocksAndChangeNothingThatIsLearned) {
   EXPECT_EQ(swept[0].step_ms_over(1).size(), 2U);
   EXPECT_EQ(swept[0].step_ms_over(1)[0], swept[0].step_ms[1]);
   EXPECT_EQ(links.choose(3), 1);
-  EXPECT_EQ(rig.transport->name().substr(0, 18), "emulated(500Mbit/s") << "slowed as the computation is";
+  EXPECT_EQ(rig.transport->name().substr(0, 18), "emulated(500Mbit/s")
+      << "the link is slowed down like the computation";
 }
 
 TEST(Trainer, LearnsALanguageTowardsItsFloor) {

@@ -1,4 +1,4 @@
-// Trainers whose model goes wrong: a gradient that is not finite, replicas that differ.
+// Trainers with a model in trouble: a gradient that is not finite, or replicas that differ.
 #include <limits>
 
 #include "training/watched_model.hpp"
@@ -9,13 +9,13 @@ namespace {
 const char* const methods =
     "fp32,top_k:ratio=0.05,dgc:ratio=0.05,signum,top_k:ratio=0.05:feedback=ef21,fp32:strategy=synchronous";
 
-/// Steps at one rate, so that a run of fewer steps is the beginning of a longer one.
+/// Steps with a constant rate, so that a run of fewer steps is the beginning of a longer one.
 void shorten(Rig& rig, index_t steps) {
   rig.options.steps = rig.options.block = rig.options.evaluate_every = steps;
   rig.options.decay = "constant";
 }
 
-/// The gradient of backward number `at` has a NaN in its middle, on the last rank alone.
+/// On the last rank, the gradient of backward number `at` has a NaN in its middle.
 void spoil(Rig& rig, index_t at) {
   WatchedModel& model = watch(rig);
   const std::size_t middle = model.layout().segments.size() / 2;
@@ -33,7 +33,7 @@ void spoil(Rig& rig, index_t at) {
 
 TEST(Trouble, AStepThatIsNotFiniteIsLeftOutAndCountedOnce) {
   for (const MethodSpec& method : parse_methods(methods)) {
-    for (const index_t steps : {0, 2}) {  // before the spoilt one
+    for (const index_t steps : {0, 2}) {  // number of steps before the spoilt one
       Rig whole, spoilt;
       shorten(whole, std::max<index_t>(steps, 1));
       const MethodResult expected = whole.run(method.text)[0];
@@ -60,7 +60,7 @@ TEST(Trouble, TheStepsOfOneRankAreInEveryRanksResult) {
 
 TEST(Trouble, ReplicasThatDifferAreSeenAtTheFirstEvaluationAndForGood) {
   Rig rig;
-  if (rig.control->size() == 1) GTEST_SKIP() << "one replica differs from none";
+  if (rig.control->size() == 1) GTEST_SKIP() << "needs two ranks";
   shorten(rig, 2);
   const int rank = rig.control->rank();
   watch(rig).on_initialise = [=](const HostSpan<float>& parameters) {
@@ -69,7 +69,7 @@ TEST(Trouble, ReplicasThatDifferAreSeenAtTheFirstEvaluationAndForGood) {
   for (const std::string method : {"fp32", "top_k", "fp32:strategy=synchronous"}) {
     EXPECT_FALSE(rig.run(method)[0].replicas_equal) << method;
   }
-  EXPECT_TRUE(rig.run("no_exchange")[0].replicas_equal) << "a bound is not compared";
+  EXPECT_TRUE(rig.run("no_exchange")[0].replicas_equal) << "replicas of the bound are not compared";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// The model of a rig, with hooks where a test looks on or interferes.
+// The model of a rig with hooks, by which a test can watch it or interfere.
 #include "training/rig.hpp"
 
 namespace gradcomp::train::test {
@@ -9,14 +9,14 @@ class WatchedModel final : public nn::Model<float> {
   explicit WatchedModel(std::unique_ptr<nn::Model<float>> inner) : m_inner(std::move(inner)) {}
 
   std::function<void(const HostSpan<float>& parameters)> on_initialise;
-  /// In forward, before the layer that begins with this segment.
+  /// Called in forward before the layer that begins with this segment.
   std::function<void(std::size_t segment)> on_layer;
-  /// In forward, as this layer is going to use them.
+  /// Called in forward with the parameters that the layer is going to use.
   std::function<void(std::size_t segment, const Span<const float>& parameters)> on_parameters;
-  /// In backward, before the trainer is told that all from this segment on is complete.
+  /// Called in backward before the trainer gets to know that this segment and all later ones are complete.
   std::function<void(std::size_t first, const Span<float>& gradient)> on_ready;
   std::function<void()> on_backward_end;
-  /// Before a batch of an evaluation.
+  /// Called before each batch of an evaluation.
   std::function<void()> on_infer;
 
   const std::string& name() const override { return m_inner->name(); }
@@ -62,7 +62,7 @@ class WatchedModel final : public nn::Model<float> {
   std::unique_ptr<nn::Model<float>> m_inner;
 };
 
-/// The rig's model, watched from now on.
+/// Replaces the rig's model by a watched one, and returns it.
 inline WatchedModel& watch(Rig& rig) {
   auto watched = std::make_unique<WatchedModel>(std::move(rig.model));
   WatchedModel& model = *watched;

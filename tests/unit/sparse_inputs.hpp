@@ -47,14 +47,14 @@ inline std::vector<float> make_input(const std::string& name, index_t n, std::ui
     if (name == "denormal") v = sign * 1e-42 * exponential(random);
     if (name == "levels") v = sign * static_cast<double>(random() % 5);
     if (name == "sparse") v = random() % 20 == 0 ? sign * exponential(random) : sign * 0.0;
-    if (name == "spikes") v = (i % 4096 < 200 ? 100.0 : 1.0) * sign * exponential(random);  // clusters fool a sample
+    if (name == "spikes") v = (i % 4096 < 200 ? 100.0 : 1.0) * sign * exponential(random);  // clusters mislead a sample
     if (name == "huge") v = sign * 1e37 * exponential(random);
     x[static_cast<std::size_t>(i)] = static_cast<float>(v);
   }
   return x;
 }
 
-/// The k largest magnitudes of x[first, first + n), ties by lowest index, as ascending indices.
+/// The ascending indices of the k largest magnitudes in x[first, first + n). Ties go to the lowest index.
 inline std::vector<std::uint32_t> top_k_indices(const std::vector<float>& x, index_t first, index_t n, index_t k) {
   std::vector<std::uint32_t> order;
   for (index_t i = first; i < first + n; ++i) order.push_back(static_cast<std::uint32_t>(i));
@@ -67,7 +67,7 @@ inline std::vector<std::uint32_t> top_k_indices(const std::vector<float>& x, ind
   return order;
 }
 
-/// Several segments, an empty one and one-element ones among them; about n elements in all.
+/// Several segments, including an empty one and some with one element, with about n elements in all.
 inline Layout mixed_layout(index_t n) {
   Layout layout;
   layout.add("a", {1})
@@ -80,10 +80,10 @@ inline Layout mixed_layout(index_t n) {
   return layout;
 }
 
-/// Same bits, signed zeros and denormals told apart.
+/// Whether all bits are equal; this tells signed zeros and denormals apart.
 inline bool same_bits(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
-/// First place where two arrays differ in a bit, -1 when none does (a check per element costs seconds).
+/// First place at which two arrays differ in a bit, or -1 if they are equal. A check per element would take seconds.
 inline index_t first_difference(const std::vector<float>& a, const std::vector<float>& b) {
   if (a.size() != b.size()) return static_cast<index_t>(std::min(a.size(), b.size()));
   for (std::size_t i = 0; i < a.size(); ++i)

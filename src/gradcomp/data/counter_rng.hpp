@@ -1,7 +1,7 @@
 #pragma once
-// Counter-based random numbers of the host side (data order, augmentation, the image generator): draw k of stream
-// (seed, a, b) is a pure function of the four, so nothing depends on threads or on what was drawn before elsewhere.
-// Compressors use the device generator, kernels/random/threefry.hpp.
+// Counter-based random numbers for the host (order of the data, augmentation, generated data sets). Draw k of the
+// stream (seed, a, b) is a pure function of these four numbers, so that it depends neither on threads nor on other
+// draws. Compressors use the generator for devices, kernels/random/threefry.hpp.
 #include <cstdint>
 
 namespace gradcomp::data {
@@ -13,6 +13,7 @@ constexpr std::uint64_t mix64(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+/// One stream of draws; `a` and `b` tell the streams of one seed apart.
 class CounterRng {
  public:
   explicit CounterRng(std::uint64_t seed, std::uint64_t a = 0, std::uint64_t b = 0)
@@ -20,10 +21,10 @@ class CounterRng {
 
   std::uint64_t next() { return mix64(m_state += golden); }
 
-  /// Uniform on the 2^24 floats k / 2^24, 0 included, 1 not.
+  /// Uniform on the 2^24 floats k / 2^24 in [0, 1).
   float unit() { return static_cast<float>(next() >> 40) * 0x1p-24F; }
 
-  /// Uniform integer in [0, n), n >= 1, without bias: draws of the incomplete last interval are repeated.
+  /// Uniform integer in [0, n), n >= 1. There is no bias: the 2^64 mod n smallest words are rejected and drawn again.
   std::uint64_t below(std::uint64_t n) {
     const std::uint64_t reject = (0 - n) % n;  // 2^64 mod n
     std::uint64_t word = next();

@@ -12,7 +12,8 @@
 namespace gradcomp::data {
 namespace {
 
-/// Mean and deviation per channel from integer sums, so that they are exact whatever the order.
+/// Mean and standard deviation per channel. Sums of integers are exact, so that the order of the pixels does not
+/// matter.
 void moments(const ImageSet& set, std::vector<float>& mean, std::vector<float>& deviation) {
   const auto channels = static_cast<std::size_t>(set.channels);
   std::vector<std::uint64_t> sum(channels), square(channels);

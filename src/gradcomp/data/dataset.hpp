@@ -1,6 +1,6 @@
 #pragma once
-// Image data sets in host memory, as bytes: every reader and generator of this folder ends in an ImageData, and every
-// batch starts from one (sampler.hpp, transform.hpp).
+// Image data sets in host memory, as bytes. Every reader and generator of images returns an ImageData, and batches are
+// made from it (sampler.hpp, transform.hpp).
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,33 +21,36 @@ struct ImageSet {
   const std::uint8_t* image(index_t i) const { return pixels.data() + i * image_size(); }
 };
 
-/// A training set, the sets to validate and to test on, and what a result record says of them.
+/// The training, validation and test set, and what a result record says about them.
 struct ImageData {
   ImageSet train, validation, test;
   std::string name;              ///< "cifar10", "digits", ... or the canonical shapetex10 spec; never a path
-  std::vector<float> mean, std;  ///< per channel over the training set, pixels scaled to 0..1
-  std::string crc;               ///< CRC-32 (8 hex digits) of pixels, then labels, of train, validation and test set;
-                                 ///< labels as bytes, or as 16-bit words where there are more than 256 classes
-  bool mirror = false;           ///< mirrored images keep their class: augmentation makes sense
+  std::vector<float> mean, std;  ///< mean and standard deviation per channel of the training set, pixels in 0..1
+  std::string crc;      ///< cyclic redundancy check, CRC-32 (8 hex digits), of the training, validation and test
+                        ///< set: the pixels, then the labels of each, as bytes or, if there are more than 256
+                        ///< classes, as 16-bit words
+  bool mirror = false;  ///< mirrored images keep their class, so that augmentation makes sense
 };
 
-/// Opens what `spec` names, one of the data sets of images (data/datasets/). Mean, deviation and CRC are filled in.
-/// Throws Error (one line: what, where, what is allowed).
+/// Opens the data set of images that `spec` names (data/datasets/), and fills in mean, std and crc. Throws Error (one
+/// line: what, where, what is allowed).
 ImageData open_dataset(const std::string& spec);
 
-/// Fills mean, std and crc of `data` from its pixels. A channel without spread gets std 1.
+/// Fills in mean, std and crc of `data`. A channel whose pixels are all equal gets std 1.
 void describe(ImageData& data);
 
-/// Takes the images for validation out of `train` and returns them. Throws Error for fewer than 2 images.
+/// Takes the images for validation (split.hpp) out of `train` and returns them. Throws Error if `train` has fewer than
+/// 2 images.
 ImageSet hold_out(ImageSet& train);
 
-/// The same, with what hold_out() takes as the set to validate on.
+/// Returns `data` with the images that hold_out() takes from its training set as its validation set.
 ImageData with_validation(ImageData data);
 
-/// With three channels, as the models take: grey images become three equal ones. `mirror`: ImageData::mirror.
+/// Returns `data` with three channels in its training and test set, as the models need, and with this name and
+/// ImageData::mirror.
 ImageData in_colour(ImageData data, const std::string& name, bool mirror);
 
-/// Turns a set of grey images (one channel) into three equal channels; other sets stay.
+/// Turns the channel of grey images into three equal channels. Sets with more channels stay as they are.
 void to_three_channels(ImageSet& set);
 
 }  // namespace gradcomp::data

@@ -1,5 +1,5 @@
 #pragma once
-// Options of generators as tables of dials: one line says the name, the member, what is allowed and what it means.
+// Options of generators as tables of dials. One line gives a dial's name, its member, its range and its meaning.
 #include <map>
 #include <string>
 #include <utility>
@@ -11,24 +11,24 @@
 
 namespace gradcomp::data {
 
-/// One member of the options O; its default is the member's own.
+/// One member of the options O. The member's initialiser is the default.
 template <class O>
 struct Dial {
   const char* name;
   std::variant<index_t O::*, double O::*> member;
   double low, high;
   const char* help;
-  bool added = false;  ///< younger than records: left out of the canonical form where it has its default
+  bool added = false;  ///< added when results existed: the canonical form omits it while it has its default
 };
 
-/// All dials of the options O, which have the members validation and test, in the order of the canonical form.
+/// All dials of the options O in the order of the canonical form. O has the members validation and test.
 template <class O>
 class Dials {
  public:
   /// `owner`: the generator's name, for errors and the canonical form.
   Dials(std::string owner, std::vector<Dial<O>> dials) : m_owner(std::move(owner)), m_dials(std::move(dials)) {}
 
-  /// Names, defaults, ranges and meaning.
+  /// Names, defaults, ranges and meanings of the dials.
   std::vector<Parameter> parameters() const {
     std::vector<Parameter> list;
     for (const Dial<O>& d : m_dials) {
@@ -38,7 +38,8 @@ class Dials {
     return list;
   }
 
-  /// `given` over the defaults; validation=0 becomes as many as test. Throws Error listing what is allowed.
+  /// The defaults, replaced by what is `given`; validation=0 becomes the value of test. Throws Error that lists what is
+  /// allowed.
   O from(const std::map<std::string, std::string>& given) const {
     const ParameterValues values(m_owner, parameters(), given);
     O options;
@@ -53,7 +54,7 @@ class Dials {
     return options;
   }
 
-  /// "owner:name=value:...": as results record them.
+  /// "owner:name=value:...", as results record the options.
   std::string canonical(const O& options) const {
     std::string all = m_owner;
     for (const Dial<O>& d : m_dials) {

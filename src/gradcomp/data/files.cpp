@@ -13,7 +13,7 @@
 namespace gradcomp::data {
 namespace {
 
-/// Tables of the slicing-by-8 method (Kounavis and Berry 2005): eight bytes a step instead of one, about 2 GB/s.
+/// Tables of the slicing-by-8 method (Kounavis and Berry 2005), which takes eight bytes per step instead of one.
 constexpr auto crc_tables = [] {
   std::array<std::array<std::uint32_t, 256>, 8> table{};
   for (std::uint32_t i = 0; i < 256; ++i) {
@@ -42,7 +42,7 @@ std::vector<std::uint8_t> read_file(const std::string& path) {
   require(file.is_open(), "cannot read '{}': {}", path, std::strerror(errno));
   std::vector<std::uint8_t> bytes(size);
   file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-  require(static_cast<std::uintmax_t>(file.gcount()) == size, "cannot read '{}': {} of {} bytes came", path,
+  require(static_cast<std::uintmax_t>(file.gcount()) == size, "cannot read '{}': got {} of {} bytes", path,
           file.gcount(), size);
   return bytes;
 }

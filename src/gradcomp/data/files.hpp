@@ -1,5 +1,6 @@
 #pragma once
-// What the binary readers and writers share: whole files in memory, and the checksum of zlib, PNG and gzip.
+// What readers and writers share: whole files in memory, names of files, and CRC-32, the cyclic redundancy check of
+// zlib, PNG and gzip.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -7,19 +8,20 @@
 
 namespace gradcomp::data {
 
-/// All bytes of the regular file `path`; throws Error naming the file and the reason.
+/// All bytes of the regular file `path`. Throws Error that names the file and the reason.
 std::vector<std::uint8_t> read_file(const std::string& path);
 
-/// Makes the folder `path`, parents too, where it is missing. Throws Error naming it and the reason unless files can be
-/// written there.
+/// Makes the folder `path` and its parents if they are missing. If files cannot be written there, throws Error that
+/// names the folder and the reason.
 void require_writable_folder(const std::string& path);
 
-/// `text` as a part of a file name: all but letters, digits and . _ = + - become _, and an empty text too.
+/// `text` as a part of a file name: every character but letters, digits and . _ = + - becomes _, a dot at the front
+/// too. An empty text becomes _ as well.
 std::string file_name_part(const std::string& text);
 
-/// CRC-32 (polynomial 0xEDB88320 reflected, as zlib's crc32()) of `bytes`, continued from `crc` (0 at the start).
+/// CRC-32 (reflected polynomial 0xEDB88320, as zlib's crc32()) of `bytes`, continued from `crc` (0 at the start).
 std::uint32_t crc32(const std::uint8_t* bytes, std::size_t count, std::uint32_t crc = 0);
-inline constexpr std::size_t checksum_size = 4;  ///< of that sum at the end of a file
+inline constexpr std::size_t checksum_size = 4;  ///< bytes of a CRC-32 at the end of a file
 
 /// The 32-bit little-endian integer at `bytes`.
 inline std::uint32_t little_endian_32(const std::uint8_t* bytes) {

@@ -76,7 +76,7 @@ class FramesTask final : public Task {
     return ShardSampler(m_data.train.labels, m_data.train.classes, shard);
   }
 
-  /// images and labels from indices.
+  /// Fills batch.features and batch.labels with the sequences batch.indices.
   void fill(const FrameSet& set, Batch& batch) const {
     const auto features = static_cast<std::size_t>(set.features);
     const std::size_t size = static_cast<std::size_t>(m_length) * features;

@@ -9,7 +9,7 @@
 namespace gradcomp::data {
 namespace {
 
-/// batch.features and batch.labels from batch.indices.
+/// Fills batch.features and batch.labels with the images batch.indices.
 void fill_images(const ImageSet& set, const Transform& transform, Batch& batch) {
   batch.features.resize(batch.indices.size() * static_cast<std::size_t>(set.image_size()));
   batch.labels.resize(batch.indices.size());

@@ -1,6 +1,6 @@
 #pragma once
-// Images as a task: a fresh permutation per epoch, dealt evenly or skewed by label (shards.hpp), augmented and
-// normalised (transform.hpp).
+// Images as a task. Every epoch has a new permutation of the images, which are dealt to ranks evenly or skewed by label
+// (shards.hpp), and then augmented and normalised (transform.hpp).
 #include "gradcomp/data/dataset.hpp"
 #include "gradcomp/data/task.hpp"
 

@@ -19,7 +19,7 @@ void Loader::run(const std::stop_token& stop, index_t first_step) {
   try {
     for (index_t step = first_step; !stop.stop_requested(); ++step) {
       {
-        // Slot step % (depth + 1) was step - depth - 1, which may still be in use when it is the last one taken.
+        // This slot held the batch of step - depth - 1. If that is the last one that next() returned, it is in use.
         std::unique_lock lock(m_mutex);
         if (!m_changed.wait(lock, stop, [&] { return step <= m_taken - 1 + depth; })) return;
       }
@@ -43,7 +43,7 @@ const Batch& Loader::next() {
   if (m_ready <= m_taken) std::rethrow_exception(m_error);
   const Batch& batch = m_ring[static_cast<std::size_t>(m_taken % (depth + 1))];
   ++m_taken;
-  m_changed.notify_all();  // the batch of the call before is free now
+  m_changed.notify_all();  // the batch of the previous call is free now
   return batch;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The task of a data set that is named.
+// From the spec of any data set to its task.
 #include <memory>
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace gradcomp::data {
 
-/// Opens what `spec` names; a data set of data/datasets/. `length`: steps of a sequence in one
-/// batch, of data sets that are cut into such; 0: their default. Throws Error (one line: what, where, what is allowed).
+/// Opens the data set that `spec` names (data/datasets/). `length`: tokens or frames of a sequence in one batch, only
+/// for texts and frames; 0: the default of the data set. Throws Error (one line: what, where, what is allowed).
 std::unique_ptr<Task> open_task(const std::string& spec, index_t length = 0);
 
 }  // namespace gradcomp::data

@@ -1,6 +1,6 @@
 #pragma once
-// Every data set of data/datasets/, found by CMake (cmake/Registry.cmake): adding one is adding its file, with a reader
-// or generator that fills one of the three forms (docs/adding-a-dataset.md).
+// Every data set of data/datasets/, found by CMake (cmake/Registry.cmake). To add one, add its file with a reader or
+// generator of one of the three forms: images, text or frames (docs/adding-a-dataset.md).
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,20 +16,22 @@ namespace data {
 /// What datasets/<name>.cpp defines: `data::DatasetEntry gradcomp::datasets::<name>()`. One of the three readers is
 /// set.
 struct DatasetEntry {
-  /// What stands between the kind and the options of a spec. `unchecked`: the reader looks itself.
+  /// What stands between the kind and the options of a spec. `unchecked`: the reader checks it.
   enum class Place : std::uint8_t { nothing, file, folder, unchecked };
 
-  std::string name;   ///< kind of its specs: what stands before the first colon
+  std::string name;   ///< the kind: what stands in its specs before the first colon
   std::string usage;  ///< its specs, as help and error messages show them: "cifar10:DIR"
   Place place = Place::file;
-  /// Reads or generates it. Throws Error (one line: what, where, what is allowed).
+  /// One of these three is set. It reads or generates the data, and throws Error (one line: what, where, what is
+  /// allowed).
   std::function<ImageData(const Spec&)> images = {};
   std::function<TextData(const Spec&)> text = {};
   std::function<FrameData(const Spec&)> frames = {};
-  index_t length = 0;   ///< of texts: tokens of a sequence in one batch where nobody says
-  bool options = true;  ///< key=value may follow
+  index_t length = 0;   ///< texts only: default number of tokens of a sequence in one batch
+  bool options = true;  ///< specs may end in key=value
 };
 
+/// Whether an entry has a certain form.
 using DatasetForm = bool (*)(const DatasetEntry&);
 inline bool is_images(const DatasetEntry& entry) { return static_cast<bool>(entry.images); }
 inline bool is_text(const DatasetEntry& entry) { return static_cast<bool>(entry.text); }
@@ -39,11 +41,11 @@ inline bool is_any(const DatasetEntry&) { return true; }
 /// The specs of all data sets of a form: "cifar10:DIR, cifar100:DIR, ...".
 std::string dataset_specs(DatasetForm form = is_any);
 
-/// The entry of a form that `spec` names, by its kind alone. Throws Error that says the nearest kind and lists the
-/// specs when there is none. `what`: "data", "text".
+/// The entry of a form that the kind of `spec` names. If there is none, throws Error that names the nearest kind and
+/// lists the specs. `what`: what the error calls the spec, such as "data" or "text".
 const DatasetEntry& find_dataset(const std::string& spec, const char* what, DatasetForm form = is_any);
 
-/// The same for a reader: throws Error too when the spec has a path or options that the entry does not take.
+/// Does the same, and also throws Error if path or options of the spec are not what the entry takes.
 const DatasetEntry& check_dataset(const std::string& spec, const char* what, DatasetForm form);
 
 }  // namespace data

@@ -9,7 +9,7 @@
 namespace gradcomp::data {
 namespace {
 
-/// First word of the streams, so that shuffling and augmentation (transform.cpp) never share draws.
+/// Stream (CounterRng's `a`) that separates the draws for shuffling from all others.
 constexpr std::uint64_t shuffle_stream = 0x5348;
 
 }  // namespace
@@ -24,8 +24,8 @@ std::vector<index_t> shuffled(index_t count, std::uint64_t seed, index_t epoch) 
 
 Sampler::Sampler(const SamplerOptions& options) : m_options(options), m_steps(0) {
   require(options.batch >= 1, "batch {} is not allowed; at least 1 sample per rank", options.batch);
-  require(options.ranks >= 1 && options.rank >= 0 && options.rank < options.ranks, "rank {} of {} ranks is not allowed",
-          options.rank, options.ranks);
+  require(options.ranks >= 1 && options.rank >= 0 && options.rank < options.ranks,
+          "rank {} of {} ranks is not allowed; at least 1 rank, numbered from 0", options.rank, options.ranks);
   const index_t global = options.batch * options.ranks;
   m_steps = options.samples / global;
   require(m_steps >= 1, "a global batch of {} ({} ranks x {}) is more than the {} training samples", global,

@@ -10,27 +10,28 @@
 namespace gradcomp::data {
 namespace {
 
-/// First words of the streams.
+/// Streams (CounterRng's `a`); dealing_stream changes the seed instead.
 constexpr std::uint64_t shares_stream = 0x5B01, order_stream = 0x5B02, owner_stream = 0x5B03,
                         dealing_stream = 0x5B04ULL << 48U;
 
-/// Uniform on the middles of 2^53 intervals: neither 0 nor 1.
+/// Uniform on the midpoints of 2^53 equal intervals of (0, 1), so that it is neither 0 nor 1.
 double open_unit(CounterRng& rng) { return (static_cast<double>(rng.next() >> 11U) + 0.5) * 0x1p-53; }
 
-/// A draw from the Dirichlet distribution with `concentration` in all of `ranks` places, up to a factor: independent
-/// gamma variables, by inversion.
+/// A draw from the symmetric Dirichlet distribution over `ranks`, without normalisation: independent gamma variables
+/// with the shape `concentration`, by inversion.
 std::vector<double> draw_shares(double concentration, std::size_t ranks, CounterRng rng) {
   std::vector<double> uniform(ranks), shares(ranks);
   for (double& u : uniform) u = open_unit(rng);
   std::transform(uniform.begin(), uniform.end(), shares.begin(),
                  [&](double u) { return boost::math::gamma_p_inv(concentration, u); });
   const auto largest = std::max_element(uniform.begin(), uniform.end()) - uniform.begin();
-  // Tiny concentrations can underflow everywhere: in the limit one rank has all.
+  // With a tiny concentration all shares may underflow. In the limit, one rank has everything.
   if (*std::max_element(shares.begin(), shares.end()) < 1e-290) shares[static_cast<std::size_t>(largest)] = 1;
   return shares;
 }
 
-/// A rank drawn from `shares` among those with room; the one with most room where the shares of these are all 0.
+/// A rank with room, drawn in proportion to `shares`. If the shares of all ranks with room are 0, the rank with most
+/// room.
 std::size_t draw_owner(const std::vector<double>& shares, const std::vector<index_t>& room, double uniform) {
   double total = 0;
   for (std::size_t r = 0; r < room.size(); ++r) total += room[r] > 0 ? shares[r] : 0;
@@ -61,8 +62,8 @@ Sampler make_sampler(index_t count, const Shard& shard) {
 
 std::vector<index_t> skewed_samples(std::span<const std::int32_t> labels, index_t classes, const Shard& shard) {
   require(shard.skew >= 0.01 && shard.skew <= 1e6, "skew {} is not allowed; 0, or a number in [0.01, 1e6]", shard.skew);
-  require(shard.ranks >= 1 && shard.rank >= 0 && shard.rank < shard.ranks, "rank {} of {} ranks is not allowed",
-          shard.rank, shard.ranks);
+  require(shard.ranks >= 1 && shard.rank >= 0 && shard.rank < shard.ranks,
+          "rank {} of {} ranks is not allowed; at least 1 rank, numbered from 0", shard.rank, shard.ranks);
   const auto ranks = static_cast<std::size_t>(shard.ranks);
   std::vector<std::vector<double>> shares;
   for (index_t c = 0; c < classes; ++c) {
@@ -90,7 +91,8 @@ std::vector<index_t> skewed_samples(std::span<const std::int32_t> labels, index_
 }
 
 std::vector<index_t> dealt_samples(index_t count, const Shard& shard) {
-  const Sampler checked({count, shard.batch, shard.rank, shard.ranks, shard.seed});  // throws for senseless numbers
+  const Sampler checked(
+      {count, shard.batch, shard.rank, shard.ranks, shard.seed});  // throws if a number is not allowed
   const std::vector<index_t> order = shuffled(count, shard.seed ^ dealing_stream, 0);
   std::vector<index_t> own;
   for (index_t i = 0; i < count / shard.ranks; ++i) {
@@ -103,7 +105,7 @@ std::vector<index_t> dealt_samples(index_t count, const Shard& shard) {
 std::vector<index_t> own_samples(std::span<const std::int32_t> labels, index_t classes, const Shard& shard) {
   if (shard.skew == 0) return dealt_samples(std::ssize(labels), shard);
   std::vector<index_t> own = skewed_samples(labels, classes, shard);
-  make_sampler(std::ssize(own), shard);  // throws where they are too few
+  make_sampler(std::ssize(own), shard);  // throws if they are too few
   return own;
 }
 

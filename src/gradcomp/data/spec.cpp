@@ -23,7 +23,7 @@ std::map<std::string, std::string> split_pairs(const std::string& owner, const s
     const std::size_t end = std::min(text.find(':', begin), text.size());
     const std::string pair = text.substr(begin, end - begin);
     const auto equal = pair.find('=');
-    require(equal != std::string::npos, "{}: '{}' is no key=value", owner, pair);
+    require(equal != std::string::npos, "{}: '{}' is not of the form key=value", owner, pair);
     const bool fresh = pairs.emplace(pair.substr(0, equal), pair.substr(equal + 1)).second;
     require(fresh, "{}: option '{}' is given twice", owner, pair.substr(0, equal));
     begin = end + 1;

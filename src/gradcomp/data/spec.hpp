@@ -7,23 +7,23 @@
 
 namespace gradcomp::data {
 
-/// "a=1:b=2" as a map (empty text: an empty one). Throws Error, beginning with `owner`, for text without '=' and for a
-/// repeated key.
+/// Splits "a=1:b=2" into a map, which is empty if `text` is. Throws Error that begins with `owner` if a part has no '='
+/// or a key is repeated.
 std::map<std::string, std::string> split_pairs(const std::string& owner, const std::string& text);
 
 struct Spec {
-  std::string kind;     ///< up to the first colon
-  std::string path;     ///< what follows, up to the options; may hold colons
+  std::string kind;     ///< what stands before the first colon
+  std::string path;     ///< what stands between kind and options; may contain colons or be empty
   std::string options;  ///< "key=value:key=value"; may be empty
 };
 
-/// Splits `text`. The options are the longest run of parts at the end that look like key=value, key of letters and _;
-/// so a path whose last part looks like that after a colon cannot be named.
+/// Splits `text`. The options are all parts at its end that look like key=value with a key of the characters a to z and
+/// _. So a path cannot end in a colon and such a part.
 Spec split_spec(const std::string& text);
 
-/// Takes the option length=N, steps of a sequence in one batch, out of `spec`. Returns N or, without it, `length`,
-/// which is checked likewise; 0: neither was given. Throws Error where the two contradict each other or are not in [1,
-/// 10^6].
+/// Removes the option length=N (tokens or frames of a sequence in one batch) from `spec`. Returns N or, if the option
+/// is not there, `length`; 0 means that neither was given. Throws Error if N or a `length` other than 0 is not in
+/// [1, 10^6], or if the two differ.
 index_t take_length(std::string& spec, index_t length);
 
 }  // namespace gradcomp::data

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of a data set. Settings are chosen on the validation set; the test set is read once, at the end of a run.
+// The parts of a data set. Settings are chosen by the validation set. The test set is read once, at the end of a run.
 #include <algorithm>
 #include <cstdint>
 
@@ -7,11 +7,12 @@
 
 namespace gradcomp::data {
 
-/// The numbers are part of what generators draw from (counter_rng.hpp).
+/// Generators use these numbers as keys of their draws (counter_rng.hpp), so they must not change.
 enum class Split : std::uint8_t { train = 0, test = 1, validation = 2 };
 
-/// Files have a training and a test set. Whether sample `i` of their `count` training samples goes to the validation
-/// set: every tenth does (of fewer than ten the last one), which spreads them over the classes whatever the order.
+/// Whether sample `i` of the `count` training samples in a file goes to the validation set. Every tenth does, or the
+/// last one of fewer than ten. This spreads the validation set over the classes, whether samples are sorted by class or
+/// not.
 constexpr bool is_for_validation(index_t i, index_t count) {
   const index_t step = std::min<index_t>(10, count);
   return i % step == step - 1;

@@ -11,7 +11,7 @@ namespace {
 std::string checksum(const TextData& data) {
   std::uint32_t crc = 0;
   for (const auto& word : data.vocabulary) {
-    crc = crc32(reinterpret_cast<const std::uint8_t*>(word.c_str()), word.size() + 1, crc);  // with its zero
+    crc = crc32(reinterpret_cast<const std::uint8_t*>(word.c_str()), word.size() + 1, crc);  // with the final zero
   }
   for (const auto* tokens : {&data.train, &data.validation, &data.test}) {
     crc = crc32(reinterpret_cast<const std::uint8_t*>(tokens->data()), tokens->size() * sizeof(std::int32_t), crc);

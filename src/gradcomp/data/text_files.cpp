@@ -22,13 +22,13 @@ Parameter vocabulary_parameter(const char* value) {
   return Parameter::integer("vocabulary", value, 0, 1e9, "largest vocabulary, with <unk> and <eos>; 0: all words");
 }
 
-/// A text and the file that it is from.
+/// A text and the path of its file.
 struct Part {
   std::string path;
   std::string_view text;
 };
 
-/// Fills vocabulary, train, validation and test.
+/// Fills in vocabulary, train, validation and test, and adds the options to the name.
 void encode(TextData& data, const ParameterValues& given, const Part& train, const Part& validation, const Part& test,
             Level level) {
   const index_t max_words = given.integer("vocabulary");
@@ -51,8 +51,8 @@ void encode(TextData& data, const ParameterValues& given, const Part& train, con
 TextData read_published(const Spec& spec, const char* train, const char* valid, const char* test) {
   const ParameterValues given(spec.kind, {vocabulary_parameter("0")}, split_pairs(spec.kind, spec.options));
   const std::filesystem::path folder = spec.path;
-  require(std::filesystem::is_directory(folder), "{}: '{}' is no folder with {}, {} and {}", spec.kind, spec.path,
-          train, valid, test);
+  require(std::filesystem::is_directory(folder), "{}: '{}' is not a folder; expected one with {}, {} and {}", spec.kind,
+          spec.path, train, valid, test);
   TextData data;
   data.name = spec.kind;
   const std::string paths[] = {(folder / train).string(), (folder / valid).string(), (folder / test).string()};
@@ -63,8 +63,8 @@ TextData read_published(const Spec& spec, const char* train, const char* valid, 
 
 namespace {
 
-/// Where the last `share` of the text begins: behind the line that holds byte size x (1 - share), or, on the last line,
-/// behind the word.
+/// Where the last `share` of the text begins: after the end of the line with byte size x (1 - share) or, if that is the
+/// last line, after the end of the word.
 std::size_t cut(std::string_view text, double share) {
   const auto from = static_cast<std::size_t>(static_cast<double>(text.size()) * (1 - share));
   auto end = text.find('\n', from);

@@ -14,7 +14,7 @@ namespace {
 
 using Tokens = std::vector<std::int32_t>;
 
-/// Tokens and labels of the sequences that begin at batch.indices.
+/// Fills batch.tokens and batch.labels with the sequences that begin at the positions batch.indices.
 void fill_sequences(const Tokens& text, index_t length, Batch& batch) {
   batch.tokens.resize(batch.indices.size() * static_cast<std::size_t>(length));
   batch.labels.resize(batch.tokens.size());
@@ -26,7 +26,7 @@ void fill_sequences(const Tokens& text, index_t length, Batch& batch) {
   }
 }
 
-/// A held-out text, `chunks` x length tokens to predict, in pieces of whole chunks.
+/// A validation or test text with `chunks` x length tokens to predict, cut into pieces of whole chunks.
 struct Pieces {
   static constexpr index_t max_chunks = 32;
 
@@ -34,7 +34,7 @@ struct Pieces {
 
   index_t chunks, count;
 
-  /// The first chunks % count pieces hold a chunk more than the others.
+  /// The first chunks % count pieces have one more chunk than the others.
   index_t size(index_t piece) const { return chunks / count + (piece < chunks % count ? 1 : 0); }
   index_t first(index_t piece) const { return piece * (chunks / count) + std::min(piece, chunks % count); }
 };
@@ -67,8 +67,9 @@ class TextTask final : public Task {
 
   index_t steps_per_epoch(const Shard& shard) const override {
     require(shard.batch >= 1 && shard.rank >= 0 && shard.rank < shard.ranks,
-            "batch {} of rank {} of {} ranks is not allowed", shard.batch, shard.rank, shard.ranks);
-    require(shard.skew == 0, "{}: a text has no classes to skew the ranks by", m_data.name);
+            "batch {} of rank {} of {} ranks is not allowed; at least 1 sequence, ranks numbered from 0", shard.batch,
+            shard.rank, shard.ranks);
+    require(shard.skew == 0, "{}: skew {} is not allowed; a text has no classes, so only 0", m_data.name, shard.skew);
     const index_t sequences = shard.batch * shard.ranks, tokens = std::ssize(m_data.train) - 1;
     const index_t steps = tokens / sequences / m_length;
     require(steps >= 1, "{}: {} sequences ({} ranks x {}) of {} tokens are more than the {} of the training text",
@@ -89,9 +90,9 @@ class TextTask final : public Task {
     };
   }
 
-  /// Sequences that follow each other without gaps. Each sees its own tokens alone: it begins without a hidden state.
+  /// The text is cut into sequences without gaps. Each of them begins without a hidden state.
   std::vector<index_t> samples(const Shard& shard) const override {
-    steps_per_epoch(shard);  // refuses what is too small, and skew
+    steps_per_epoch(shard);  // throws if the text is too small or has a skew
     std::vector<index_t> own = dealt_samples((std::ssize(m_data.train) - 1) / m_length, shard);
     for (index_t& sequence : own) sequence *= m_length;
     return own;
@@ -105,7 +106,7 @@ class TextTask final : public Task {
   bool held_out(Split split, const Shard& shard, index_t number, Batch& batch) const override {
     const Tokens& text = split == Split::test ? m_data.test : m_data.validation;
     const Pieces& pieces = split == Split::test ? m_test : m_validation;
-    // Groups of this rank's pieces, all of a group of the same size: first the longer pieces, then the others.
+    // Walks the pieces of this rank in groups of equal size: first the longer pieces, then the others.
     const index_t longer = pieces.chunks % pieces.count;
     index_t piece = shard.rank, left = number;
     while (piece < pieces.count) {
@@ -137,7 +138,7 @@ class TextTask final : public Task {
     return Pieces(tokens / m_length);
   }
 
-  /// The tokens of the test text that are seen.
+  /// The tokens of the test text that a model sees.
   std::span<const std::int32_t> tested() const {
     return std::span<const std::int32_t>(m_data.test).first(static_cast<std::size_t>(m_test.chunks * m_length) + 1);
   }

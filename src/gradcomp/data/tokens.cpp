@@ -15,7 +15,8 @@ bool in_word(char c) {
          static_cast<unsigned char>(c) > 127;
 }
 
-/// Bytes of the code point at text[i]; 0 where there is none (RFC 3629: no surrogates, nothing longer than needed).
+/// Bytes of the code point at text[i]; 0 if none begins there. RFC 3629 forbids surrogates and codes that are longer
+/// than needed.
 std::size_t code_point(std::string_view text, std::size_t i) {
   const auto byte = [&](std::size_t k) { return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0U; };
   const unsigned first = byte(0);
@@ -33,7 +34,7 @@ std::size_t code_point(std::string_view text, std::size_t i) {
   return wrong ? 0 : size;
 }
 
-/// Bytes of the token at text[i], which is no white space.
+/// Bytes of the token that begins at text[i], which is not white space except at the level of characters.
 std::size_t token_size(std::string_view text, std::size_t i, Level level) {
   if (level == Level::characters || (level == Level::words && !in_word(text[i]))) return code_point(text, i);
   std::size_t end = i + 1;
@@ -58,7 +59,7 @@ void for_each_token(const std::string& path, std::string_view text, Level level,
                     const std::function<void(std::string_view token)>& visit) {
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t size = code_point(text, i);
-    require(size > 0, "'{}' is no UTF-8 text: byte {} begins no character", path, i);
+    require(size > 0, "'{}' is not UTF-8 text: no character begins at byte {}", path, i);
     i += size;
   }
   const bool characters = level == Level::characters;

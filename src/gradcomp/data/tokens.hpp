@@ -1,5 +1,5 @@
 #pragma once
-// From text to numbers: tokens and their vocabulary.
+// Tokens of a text, and the vocabulary that numbers them.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -11,35 +11,37 @@
 
 namespace gradcomp::data {
 
+/// What a token is.
 enum class Level : std::uint8_t {
-  split,       ///< what white space separates, as it stands; for published texts, which are split into words already
-  words,       ///< words (letters, digits and bytes above 127; an apostrophe between two of them belongs to the word);
-               ///< every other character but white space is a token of its own
-  characters,  ///< every character (UTF-8 code point), line ends too
+  split,       ///< whatever white space separates; for published texts, which are already split into words
+  words,       ///< a word: letters, digits and bytes above 127, and apostrophes between two of these; or any other
+               ///< character that is not white space
+  characters,  ///< every character (UTF-8 code point), also the end of a line
 };
 
 constexpr std::string_view unknown_token = "<unk>", end_token = "<eos>";
 
-/// A to Z become a to z; other letters stay.
+/// Changes A to Z into a to z. Other letters do not change.
 void to_lower_case(std::string& text);
 
-/// Calls `visit` with the tokens in order. Except at the level of characters every line, also an empty one, ends in
-/// "<eos>". Throws Error, beginning with `path`, where `text` is no UTF-8.
+/// Calls `visit` with each token in order. Except at the level of characters, every line ends in "<eos>", even if it is
+/// empty. If `text` is not UTF-8, throws Error that begins with `path`.
 void for_each_token(const std::string& path, std::string_view text, Level level,
                     const std::function<void(std::string_view token)>& visit);
 
-/// The tokens that have a number: most frequent first (ties in the order of their bytes), then "<unk>" and, except at
-/// the level of characters, "<eos>".
+/// The tokens that have a number. The most frequent ones come first, and ties are in the order of their bytes. "<unk>"
+/// follows and, except at the level of characters, "<eos>".
 class Vocabulary {
  public:
-  /// Counts the tokens of `text` and keeps the most frequent ones: at most `max_words` with the last two, 0: all.
+  /// Counts the tokens of `text` and keeps the most frequent ones. `max_words`: maximum size of the vocabulary, "<unk>" and
+  /// "<eos>" included; 0: no limit.
   Vocabulary(const std::string& path, std::string_view text, Level level, index_t max_words);
   Vocabulary(const Vocabulary&) = delete;
   Vocabulary& operator=(const Vocabulary&) = delete;
 
   const std::vector<std::string>& words() const { return m_words; }
 
-  /// Appends the numbers of the tokens of `text` to `out`; those without a number become "<unk>".
+  /// Appends the numbers of the tokens of `text` to `out`. A token without a number becomes "<unk>".
   void encode(const std::string& path, std::string_view text, std::vector<std::int32_t>& out) const;
 
  private:

@@ -74,7 +74,8 @@ void Transform::fill(const ImageSet& set, std::span<const index_t> indices, inde
                      std::span<std::int32_t> labels) const {
   const auto size = static_cast<std::size_t>(set.image_size());
   require(m_scale.size() == static_cast<std::size_t>(set.width * set.channels),
-          "images of another shape than the data");
+          "images with {} values per row do not fit the data set, which has {}", set.width * set.channels,
+          m_scale.size());
   require(images.size() == indices.size() * size && labels.size() == indices.size(),
           "a batch of {} needs {} floats and {} labels, not {} and {}", indices.size(), indices.size() * size,
           indices.size(), images.size(), labels.size());

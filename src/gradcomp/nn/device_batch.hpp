@@ -1,16 +1,16 @@
 #pragma once
-// The way of a batch to the device.
+// Copies batches to the device.
 #include <vector>
 
 #include "gradcomp/nn/model.hpp"
 
 namespace gradcomp::nn {
 
-/// Device buffers of one batch; host builds read the loader's arrays in place.
+/// Device buffers of one batch. Builds for hosts read the loader's arrays in place.
 class DeviceBatch {
  public:
-  /// `batch` has features, labels, tokens and weights as vectors and `restart`, as data::Batch has them. Valid until
-  /// the next call, and while `batch` lives. Allocates where a batch is larger than all before.
+  /// `batch` has the members features, labels, tokens, weights and restart of data::Batch. The result is valid until
+  /// the next call, and as long as `batch` exists. Allocates only if a batch is larger than all earlier ones.
   template <class HostBatch>
   Batch<float> upload(const Exec& exec, const HostBatch& batch) {
     return {on_device(exec, batch.features, m_features),

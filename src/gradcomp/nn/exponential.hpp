@@ -1,16 +1,17 @@
 #pragma once
-// e^x, the logistic function and tanh as loops over lanes can vectorise them: no call, no branch, no table. The
-// library's own functions cost an LSTM of 128 units a third of its step. In double they are the library's.
+// e^x, the logistic function and tanh without calls, branches and tables, so that compilers can vectorise loops over
+// lanes. The functions of the standard library cost an LSTM (lstm_layer.hpp) of 128 units a third of its step. In
+// double, the functions here call those.
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp::nn {
 
-/// e^x with a relative error below 3e-7; saturates at 1.2e-38 and 1.6e38. NaN stays NaN. Cody-Waite reduction and the
-/// polynomial of Cephes' expf (Moshier 1992).
+/// e^x with a relative error below 3e-7. It saturates at 1.2e-38 and 1.6e38, and NaN gives NaN. It uses a Cody-Waite
+/// reduction and the polynomial of expf in Cephes (Moshier 1992).
 KOKKOS_INLINE_FUNCTION float exponential(float x) {
   x = x < -87.3f ? -87.3f : x;
   x = x > 88.0f ? 88.0f : x;
-  const float shifted = x * 1.44269504f + 12582912.0f;  // 3 x 2^22: the nearest integer to x / ln 2 in the low bits
+  const float shifted = x * 1.44269504f + 12582912.0f;  // adding 3 x 2^22 rounds x / ln 2 to an integer in the low bits
   const float n = shifted - 12582912.0f;
   const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
   const float p = ((((1.9875691500e-4f * r + 1.3981999507e-3f) * r + 8.3334519073e-3f) * r + 4.1665795894e-2f) * r +
@@ -29,7 +30,7 @@ KOKKOS_INLINE_FUNCTION T logistic(T x) {
   return T(1) / (T(1) + exponential(-x));
 }
 
-/// Relative error below 6e-7: Cephes' odd polynomial near zero, elsewhere through e^2|x|.
+/// tanh(x) with a relative error below 6e-7, by the odd polynomial of Cephes near zero, and by e^(2 |x|) elsewhere.
 KOKKOS_INLINE_FUNCTION float hyperbolic_tangent(float x) {
   const float size = x < 0 ? -x : x, z = x * x;
   const float small =
@@ -43,8 +44,8 @@ KOKKOS_INLINE_FUNCTION float hyperbolic_tangent(float x) {
 
 KOKKOS_INLINE_FUNCTION double hyperbolic_tangent(double x) { return Kokkos::tanh(x); }
 
-/// Value and derivative of the Gaussian error linear unit in its approximation by tanh (Hendrycks and Gimpel 2016),
-/// x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+/// Value and derivative of the Gaussian error linear unit (GELU; Hendrycks and Gimpel 2016) in its approximation by
+/// tanh, x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
 template <class T>
 struct Gelu {
   T value, derivative;

@@ -11,7 +11,7 @@
 namespace gradcomp::nn {
 namespace {
 
-/// Throws Error unless `input` is of the kind that model `name` takes.
+/// Throws Error unless `input` is of `kind`, which model `name` takes.
 void require_kind(const std::string& name, const InputShape& input, InputShape::Kind kind) {
   InputShape taken;
   taken.kind = kind;

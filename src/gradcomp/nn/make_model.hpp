@@ -1,5 +1,5 @@
 #pragma once
-// Models by name: those of nn/models/.
+// Makes the models of nn/models/ by name.
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,16 +8,17 @@
 
 namespace gradcomp::nn {
 
-/// Names that make_model knows.
+/// Names that make_model() knows.
 std::vector<std::string> model_names();
 
-/// A model for such an input; its activations hold batches of up to `max_batch` samples (images, sequences). Throws
-/// Error for an unknown name (with the nearest known one, and all), an input of another kind, or a size it cannot take.
+/// A model for such an input, with memory for batches of up to `max_batch` samples (images, sequences). Throws Error
+/// for an unknown name (the error says the nearest known name and lists all), for an input of another kind, or for a
+/// size that the model cannot take.
 template <class T>
 std::unique_ptr<Model<T>> make_model(const std::string& name, const InputShape& input, int max_batch,
                                      Path path = Path::best);
 
-/// The same for images with 3 channels.
+/// Makes a model for images with 3 channels.
 template <class T>
 std::unique_ptr<Model<T>> make_model(const std::string& name, int height, int width, int max_batch, int classes = 10,
                                      Path path = Path::best) {

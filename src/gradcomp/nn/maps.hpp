@@ -1,12 +1,13 @@
 #pragma once
-// Feature maps: how every layer of this folder addresses its activations and their gradients.
+// Feature maps, by which every layer of an image model addresses its activations and their gradients.
 #include "gradcomp/core/types.hpp"
 
 namespace gradcomp::nn {
 
-/// Non-owning batch of feature maps, [images][height + 2 halo][width + 2 halo][channels] contiguous (NHWC).
-/// A halo of one pixel of zeros is the padding of a 3x3 convolution: its inner loops then need no branches, and the
-/// three taps of a row with all their channels are one contiguous run. Whoever fills a map never writes its halo.
+/// Non-owning view of a batch of feature maps, [images][height + 2 halo][width + 2 halo][channels], contiguous (NHWC).
+/// A halo of one pixel of zeros is the padding of a 3x3 convolution. With it, the inner loops of a convolution need no
+/// branches, and the three taps of a row with all their channels are contiguous. Functions that fill a map do not write
+/// its halo.
 template <class T>
 struct Maps {
   T* data = nullptr;
@@ -24,13 +25,14 @@ struct Maps {
   /// Elements without the halo.
   KOKKOS_INLINE_FUNCTION index_t count() const { return index_t(images) * height * width * channels; }
 
-  /// Elements with the halo: what the buffer behind `data` must hold.
+  /// Elements with the halo, which is the size of the buffer at `data`.
   index_t storage() const { return images * image_stride(); }
 
   operator Maps<const T>() const { return {data, images, height, width, channels, halo}; }
 };
 
-/// Where element `i` of a map lies, counted without the halo (what one thread of a portable kernel works on).
+/// Place of one element of a map. Element number `i` is counted without the halo; portable kernels have one thread per
+/// element.
 struct Site {
   int image, row, column, channel;
 
@@ -48,13 +50,13 @@ struct Site {
   }
 };
 
-/// Which implementation a layer takes.
+/// Which implementation a layer uses.
 enum class Path {
-  best,      ///< on devices `device`; on hosts the register-tiled kernels where the channel counts are multiples of the
-             ///< vector width, else `portable`
-  device,    ///< what keeps a GPU busy: convolutions and LSTMs as the BLAS's products of matrices, the many small
-             ///< products of attention and sums over pixels on teams of threads. Runs on hosts too, more slowly
-  portable,  ///< one thread per result: what the others are compared with
+  best,    ///< on devices, `device`; on hosts, the vectorised kernels, or `portable` if there are none for the numbers
+           ///< of channels
+  device,  ///< keeps a GPU busy: convolutions and LSTMs as matrix products of a BLAS; the many small products of an
+           ///< attention and sums over pixels by teams of threads. Runs on hosts too, but more slowly
+  portable,  ///< one thread per element of the result; tests compare the others with it
 };
 
 /// What `path` means in this build.

@@ -1,5 +1,5 @@
 #pragma once
-// Every family of models of nn/models/, found by CMake (cmake/Registry.cmake): adding one is adding its file pair
+// Every family of models of nn/models/, found by CMake (cmake/Registry.cmake). To add one, add its file
 // (docs/adding-a-model.md).
 #include <functional>
 #include <memory>
@@ -13,7 +13,7 @@
 namespace gradcomp {
 namespace nn {
 
-/// What a model is made for; its activations hold batches of up to `max_batch` samples.
+/// What a model is made for. Its activations have memory for batches of up to `max_batch` samples.
 struct ModelSetup {
   std::string name;
   InputShape input;  ///< of the kind that the family takes
@@ -34,11 +34,12 @@ struct ModelFamily {
   InputShape::Kind input = InputShape::Kind::images;
   std::function<std::unique_ptr<Model<float>>(const ModelSetup&)> make;
   std::function<std::unique_ptr<Model<double>>(const ModelSetup&)> make_double;  ///< for tests against other programs
-  /// Tensors of a model for images of 32 x 32 pixels and 10 classes, without making it; empty: of other kinds.
+  /// The tensors of a model for images of 32 x 32 pixels and 10 classes, without making the model; empty for models of
+  /// other inputs.
   std::function<Layout(const std::string& name)> shapes = {};
 };
 
-/// `make(std::type_identity<T>(), setup)` gives a std::unique_ptr<Model<T>> for T = float and double.
+/// A family whose make(std::type_identity<T>(), setup) returns a std::unique_ptr<Model<T>> for T = float and double.
 template <class Make>
 ModelFamily model_family(std::string name, std::vector<std::string> models, InputShape::Kind input, Make make) {
   return {std::move(name), std::move(models), input,
@@ -54,7 +55,7 @@ std::vector<std::string> names_of(const List& list) {
   return names;
 }
 
-/// The member of a list that is called `name`, which is there.
+/// The member of a list that is called `name`. There must be one.
 template <class List>
 const auto& named(const List& list, const std::string& name) {
   const auto* found = &*std::begin(list);

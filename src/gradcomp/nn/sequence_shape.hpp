@@ -4,7 +4,7 @@
 
 namespace gradcomp::nn {
 
-/// Activations are time-major, [steps][sequences][units]: all rows of one step lie together.
+/// Activations are time-major, [steps][sequences][units], so that all rows of one step lie next to each other.
 struct SequenceShape {
   index_t steps = 0, sequences = 0;
   KOKKOS_INLINE_FUNCTION index_t rows() const { return steps * sequences; }

@@ -1,7 +1,7 @@
 #pragma once
-// Vectors of the native width, for the host kernels. GCC's vector extension rather than intrinsics: one source for SSE,
-// AVX2, AVX-512 and others, float and double. The width must be the native one: 64-byte vectors on AVX2 are emulated
-// through memory and cost a factor of 20.
+// Vectors of the native width for the host kernels. With GCC's vector extension instead of intrinsics, the same source
+// serves SSE, AVX2, AVX-512 and others, float and double. The width must be the native one: vectors of 64 bytes on AVX2
+// go through memory, which costs a factor of 20.
 #include <cstring>
 
 namespace gradcomp::nn::host {
@@ -26,7 +26,7 @@ struct Simd {
 template <class T>
 using Pack = typename Simd<T>::Pack;
 
-/// From any address: rows of three channels have no alignment.
+/// Loads from any address, because rows of three channels are not aligned.
 template <class T>
 [[gnu::always_inline]] inline Pack<T> load(const T* from) {
   Pack<T> value;
@@ -39,7 +39,7 @@ template <class T>
   std::memcpy(to, &value, sizeof value);
 }
 
-/// Asks for `count` elements, which may lie anywhere, to be brought near.
+/// Prefetches `count` elements. The addresses need not be valid.
 template <class T>
 [[gnu::always_inline]] inline void prefetch(const T* from, long count) {
   for (long i = 0; i < count; i += 64 / long(sizeof(T))) __builtin_prefetch(from + i);

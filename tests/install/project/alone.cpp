@@ -1,4 +1,4 @@
-// Registers the method, compresses one gradient with it and checks that decoded + remembered = gradient. No MPI.
+// Registers the method, compresses one gradient with it, and checks that decoded + remembered = gradient, without MPI.
 #include <cstdio>
 #include <gradcomp/core/registration.hpp>
 #include <gradcomp/exchange/one_rank.hpp>

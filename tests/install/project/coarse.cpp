@@ -10,7 +10,7 @@ struct CoarseState final : State {
   Vector<std::byte> payload;
 };
 
-// Forms a; returns how many elements are not finite.
+// Forms a, and returns the number of elements that are not finite.
 index_t first_pass(const Exec& exec, const Source& source) {
   index_t bad = 0;
   Kokkos::parallel_reduce(

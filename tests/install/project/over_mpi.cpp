@@ -1,4 +1,5 @@
-// One step of an exchange of the user's own method over MPI: each rank's gradient is its rank, so the mean is known.
+// One step of an exchange with the user's own method over MPI. All elements of a rank's gradient are its number, so
+// that the mean is known.
 #include <mpi.h>
 
 #include <cstdio>

@@ -1,4 +1,5 @@
-// Figures without a clock: checksums against bytes taken another way, allocations against known ones.
+// Figures that need no clock: checksums against bytes that are computed in another way, and allocations against known
+// ones.
 #include "deterministic.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ Deterministic of(const std::string& spec, index_t count, const std::string& phas
                        seed, phase, "test");
 }
 
-/// Of the floats of a gradient of `count` elements.
+/// Checksum of the floats of a gradient of `count` elements.
 std::uint32_t gradient_checksum(index_t count) {
   const Exec exec;
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), laplace_gradient(exec, count, 1));
@@ -40,7 +41,7 @@ TEST(Deterministic, ChecksumsAreThoseOfTheBytes) {
 TEST(Deterministic, PayloadIsThatOfALoop) {
   const Exec exec;
   const auto gradient = laplace_gradient(exec, 4099, 1);
-  OneRank loop(parse_method("powersgd"), layer_like(4099), 1);  // messages of several rounds
+  OneRank loop(parse_method("powersgd"), layer_like(4099), 1);  // it has messages in several rounds
   std::uint32_t expected = 0;
   int messages = 0;
   loop.on_message([&](const Message& message) {
@@ -74,7 +75,7 @@ TEST(Deterministic, ErrorIsThatOfWhatWasDecoded) {
   const double all = std::accumulate(squares.begin(), squares.end(), 0.0);
   const double dropped = std::accumulate(squares.begin(), squares.end() - 10, 0.0);
   EXPECT_NEAR(of("top_k:ratio=0.01:feedback=none", 1000, "compress").nmse, dropped / all, 1e-12);
-  EXPECT_NEAR(of("top_k:ratio=0.01", 1000).nmse, dropped / all, 1e-12) << "a memory is empty at first";
+  EXPECT_NEAR(of("top_k:ratio=0.01", 1000).nmse, dropped / all, 1e-12) << "the memory is empty at first";
 }
 
 TEST(Deterministic, NoMethodAllocatesInTheSteadyState) {
@@ -86,7 +87,7 @@ TEST(Deterministic, AllocationsAreCounted) {
   EXPECT_EQ(count_allocations(two), 2);
   EXPECT_EQ(count_allocations([] {}), 0);
   EXPECT_THROW(count_allocations([] { throw std::runtime_error("stop"); }), std::runtime_error);
-  const Vector<float> outside("outside", 10);  // the counter is off again
+  const Vector<float> outside("outside", 10);  // the counter is off again here
   EXPECT_EQ(count_allocations([] {}), 0);
 }
 

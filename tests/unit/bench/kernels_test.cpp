@@ -1,4 +1,4 @@
-// Every kernel case: right answers pass its check, on sizes with and without whole blocks; wrong ones do not.
+// Every kernel case: right answers pass its check, for sizes with and without whole blocks, and wrong answers do not.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ TEST(Kernels, NamesDifferAndPassesAreDeclared) {
 
 // The gradient changes between the call and its check, which then expects other answers.
 TEST(Kernels, EveryCheckNoticesAWrongAnswer) {
-  // These check against what they were made of: their own copies of the gradient, or the array that they decode.
+  // These cases compare with their own copies of the gradient, or with the array that they decode.
   const std::set<std::string> of_copies = {"decode_codes_2", "decode_codes_4", "decode_codes_8",
                                            "huffman_encode", "huffman_decode", "sketch_estimates"};
   const auto all = all_kernels();
@@ -72,7 +72,7 @@ TEST(Kernels, EveryCheckNoticesAWrongAnswer) {
   }
 }
 
-// Where the work has not run there is no answer.
+// If the work has not run, there is no right answer.
 TEST(Kernels, ChecksOfDecodersNoticeThatNothingWasDecoded) {
   const auto all = all_kernels();
   const auto gradient = laplace_gradient(Exec(), 4097, 1);

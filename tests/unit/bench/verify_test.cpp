@@ -1,4 +1,4 @@
-// The check of gradcomp-bench: right answers pass, and every broken one is found.
+// The check of gradcomp-bench: right answers pass, and every broken answer is found.
 #include "verify.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(Verify, EveryMethodPassesAndAChangedAnswerFails) {
     const auto method = parse_method(entry.info.name);
     OneRank loop(method, layout, 1);
     KeptState start;
-    for (int call = 0; call < 3; ++call) {  // a state that has had more steps than another loop
+    for (int call = 0; call < 3; ++call) {  // gives the state more steps than that of another loop
       loop.forget(exec);
       start.keep(exec, loop);
       loop.compress(exec, view(gradient));
@@ -61,7 +61,7 @@ TEST(Verify, EveryMethodPassesAndAChangedAnswerFails) {
   }
 }
 
-// without a memory, and with a state that starts anew in every other loop
+// Methods without a memory, and with a state that begins anew in every other loop.
 TEST(Verify, FindsAWrongAnswerOfAMethodWithAState) {
   const Exec exec;
   const auto gradient = laplace_gradient(exec, count, 1);

@@ -53,7 +53,7 @@ void expect_described(const CoderList<Entry>& list) {
     EXPECT_TRUE(names.insert(coder->name).second && ids.insert(coder->id).second) << coder->name;
     EXPECT_FALSE(coder->summary.empty() || coder->size.empty()) << coder->name;
   }
-  EXPECT_EQ(list.front().id, 0u) << "of payloads without flags";
+  EXPECT_EQ(list.front().id, 0u) << "payloads without flags mean this coder";
 }
 
 TEST(CoderList, EveryCoderSaysWhatItIs) {
@@ -61,7 +61,7 @@ TEST(CoderList, EveryCoderSaysWhatItIs) {
   expect_described(value_coder_list());
 }
 
-// Payloads of earlier versions, and of other ranks, name coders by these.
+// Payloads of earlier versions and of other ranks name coders by these ids.
 TEST(CoderList, IdsOnTheWireAreTheOldOnes) {
   const std::vector<std::string> index = {"u32", "packed", "bitmap", "delta", "rice", "elias_fano"};
   for (std::uint32_t id = 0; id < index.size(); ++id) EXPECT_EQ(index_coder_list().with_id(id).name, index[id]);

@@ -29,7 +29,7 @@ std::uint64_t bits_of(const SymbolCounts& counts, const CodeLengths& lengths) {
   return bits;
 }
 
-/// H of order zero in bits per symbol.
+/// Entropy of order zero, in bits per symbol.
 double entropy(const SymbolCounts& counts) {
   const double n = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
   double h = 0;
@@ -39,7 +39,7 @@ double entropy(const SymbolCounts& counts) {
   return h;
 }
 
-/// Bits of the best code of at most 15 bits: level by level of its tree, the frequent symbols first.
+/// Bits of the best code with lengths of at most 15 bits, computed level by level of its tree, frequent symbols first.
 std::uint64_t best_bits(const SymbolCounts& counts) {
   std::vector<std::uint64_t> weights;
   for (const std::uint64_t c : counts) {
@@ -74,7 +74,7 @@ Bytes skewed(std::size_t n, double decay, unsigned seed = 5) {
   return symbols;
 }
 
-/// encode() into guarded memory; empty when it would not be smaller.
+/// Calls encode() with guarded memory. Returns an empty section if it would not be smaller.
 Bytes encoded(HuffmanCoder& coder, const Bytes& symbols) {
   const Guarded<std::byte> in(symbols), out(symbols.size());
   const auto size =
@@ -96,7 +96,7 @@ Bytes decoded(HuffmanCoder& coder, const Bytes& section, std::size_t capacity) {
   return out.host(static_cast<std::size_t>(count));
 }
 
-/// A plain serial decoder of one code after the other, bit by bit, from the description of the format.
+/// A plain serial decoder that reads one code after the other, bit by bit, written from the description of the format.
 Bytes decoded_serially(const Bytes& section) {
   std::uint64_t count = 0;
   std::memcpy(&count, section.data(), 8);
@@ -139,7 +139,7 @@ TEST(Huffman, LengthsAreTheBestOfAtMost15Bits) {
     std::uint64_t previous = 1, last = 1;
     for (int s = 0; s < symbols; ++s) {
       auto& count = counts[static_cast<std::size_t>((s * 41) % 256)];
-      if (trial % 3 == 0) {  // Fibonacci numbers: without a bound the longest code has symbols - 1 bits
+      if (trial % 3 == 0) {  // for Fibonacci numbers, the longest code without a limit would have symbols - 1 bits
         count = last;
         last += std::exchange(previous, last);
       } else {
@@ -278,7 +278,7 @@ TEST(Huffman, DamagedSectionsAreRefused) {
   EXPECT_TRUE(refused([&](Bytes& b) { std::swap_ranges(b.begin() + 136, b.begin() + 140, b.begin() + 140); }));
   EXPECT_TRUE(refused([&](Bytes& b) { b.back() |= std::byte{0x80}; })) << "padding";
   std::mt19937 engine(1);
-  for (int trial = 0; trial < 400; ++trial) {  // whatever it decodes to lies inside
+  for (int trial = 0; trial < 400; ++trial) {  // whatever is decoded must lie inside the output
     Bytes bad = good;
     for (int flips = 0; flips < 3; ++flips) bad[engine() % bad.size()] ^= static_cast<std::byte>(1u << engine() % 8);
     try {

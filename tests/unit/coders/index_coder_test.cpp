@@ -30,7 +30,7 @@ Section encode(const IndexCoder& coder, const Indices& indices) {
   return {encoded.coder, out.host(static_cast<std::size_t>(encoded.bytes))};
 }
 
-/// False when refused.
+/// Returns false if the section is refused.
 bool decode(const IndexCoder& coder, const Section& section, index_t kept, Indices& indices) {
   const Received in(section.bytes);
   const Guarded<std::uint32_t> out(static_cast<std::size_t>(kept));
@@ -43,7 +43,7 @@ bool decode(const IndexCoder& coder, const Section& section, index_t kept, Indic
   } catch (const Error&) {
     good = false;
   }
-  EXPECT_TRUE(out.intact()) << "wrote outside of the indices";
+  EXPECT_TRUE(out.intact()) << "it wrote outside of the indices";
   return good;
 }
 
@@ -52,13 +52,13 @@ bool are_ascending_below(const Indices& indices, index_t elements) {
          (indices.empty() || static_cast<index_t>(indices.back()) < elements);
 }
 
-/// What a serial encoder of our own writes; of coders that have none here, what they write themselves.
+/// What a serial encoder of these tests writes, or, for a coder that has none here, what the coder itself writes.
 Bytes expected(const IndexCoderEntry& coder, const Indices& indices, index_t elements) {
   if (coders_test::has_reference(coder)) return coders_test::reference(coder, indices, elements);
   return encode(IndexCoder({&coder}, elements, static_cast<index_t>(indices.size())), indices).bytes;
 }
 
-/// Every coder that is registered, and "auto".
+/// Every registered coder, and "auto".
 class IndexCoders : public testing::TestWithParam<std::string> {};
 
 TEST_P(IndexCoders, BytesAreTheReferencesAndComeBack) {
@@ -79,7 +79,7 @@ TEST_P(IndexCoders, BytesAreTheReferencesAndComeBack) {
   }
 }
 
-// A coder prepared for all entries also takes few, in any order of calls.
+// A coder that is prepared for all entries also takes fewer, in any order of calls.
 TEST_P(IndexCoders, WorkSpaceIsReused) {
   const index_t n = 100000;
   const IndexCoder coder(index_choice(GetParam()), n, n);
@@ -116,7 +116,7 @@ TEST_P(IndexCoders, OtherLengthsAndCountsAreRefused) {
   }
 }
 
-// What is accepted is the only encoding of what it decodes to: encoding that again gives the same bytes.
+// Accepted bytes are the only encoding of what they decode to: encoding this again gives the same bytes.
 TEST_P(IndexCoders, FlippedBitsAreRefusedOrValid) {
   std::mt19937 random(5);
   int refused = 0;
@@ -201,7 +201,7 @@ TEST(IndexCoder, RandomPositionsComeNearTheEntropy) {
     for (const char* name : {"elias_fano", "rice", "auto"}) {
       const auto bytes = static_cast<double>(encode(IndexCoder(index_choice(name), n, kept), indices).bytes.size());
       EXPECT_LE(bytes, bound * (name == std::string("elias_fano") ? 1.08 : 1.05)) << name << " " << density;
-      EXPECT_GE(bytes, bound * 0.99) << name << " " << density;  // or the test measures something else
+      EXPECT_GE(bytes, bound * 0.99) << name << " " << density;  // otherwise the test measures something else
     }
   }
 }

@@ -17,7 +17,7 @@ TEST(IndexCoding, ClosedForms) {
   EXPECT_EQ(bytes_of("packed", 1000, 10), 16);  // 100 bits
   EXPECT_EQ(bytes_of("packed", 1024, 32), 40);
   EXPECT_EQ(bytes_of("packed", 1025, 32), 44);
-  EXPECT_EQ(bytes_of("packed", 1, 1), 0);  // there is but one
+  EXPECT_EQ(bytes_of("packed", 1, 1), 0);  // there is only one choice
   EXPECT_EQ(bytes_of("packed", 2, 2), 4);
   EXPECT_EQ(bytes_of("bitmap", 1000, 10), 128);
   EXPECT_EQ(bytes_of("bitmap", 33, 1), 8);
@@ -27,7 +27,8 @@ TEST(IndexCoding, ClosedForms) {
   for (const IndexCoderEntry* const coder : index_coder_list()) EXPECT_EQ(index_bytes(*coder, 1000, 0), 0);
 }
 
-// A ResNet-18 with 11,173,962 parameters at 1 %: published figures of the formats, rounded up to whole words.
+// A ResNet-18 with 11,173,962 parameters at a density of 1 %: published sizes of the formats, rounded up to whole
+// words.
 TEST(IndexCoding, BytesOfResnet18) {
   const index_t n = 11173962;
   EXPECT_EQ(bytes_of("packed", n, 111739), (335217 + 3) / 4 * 4);
@@ -45,7 +46,8 @@ TEST(IndexCoding, EliasFanoTakesTheBestWidth) {
     }
 }
 
-// b = 1 + floor(log2(ln((sqrt 5 - 1) / 2) / ln(1 - k / n))), the optimum for geometric gaps, but for its very steps.
+// b = 1 + floor(log2(ln((sqrt 5 - 1) / 2) / ln(1 - k / n))) is the optimum for geometric gaps, except exactly at its
+// steps.
 TEST(IndexCoding, RiceWidthIsTheOptimum) {
   const index_t n = 10000000;
   int apart = 0, looked = 0;
@@ -79,7 +81,7 @@ TEST(IndexCoding, CapacityHoldsForFewerEntries) {
     }
 }
 
-// Entries that need the most: as many large gaps as the bucket has room for.
+// Entries that need the most bytes: as many large gaps as fit into the bucket.
 TEST(IndexCoding, BoundsAreNotExceededByTheWorstGaps) {
   for (const index_t n : {300, 40000, 3000000})
     for (const index_t step : {127, 128, 129, 130, 16384, 16385, 16386})

@@ -21,7 +21,7 @@ SparseCoding coding_of(const std::string& index, const std::string& values) {
   return sparse_coding(ParameterValues("test", sparse_coding_parameters(), {{"index", index}, {"values", values}}));
 }
 
-/// All pairs of codings.
+/// All pairs of an index coder and a value coder.
 std::vector<SparseCoding> pairs() {
   std::vector<SparseCoding> all;
   const auto parameters = sparse_coding_parameters();
@@ -49,7 +49,7 @@ struct Sent {
   Values decoded;
 };
 
-/// Through target(), or from arrays of the caller's own.
+/// Encodes entries in the arrays of target(), or in arrays of the caller.
 Sent send(const SparseCoder& coder, const Indices& indices, const Values& values, bool through_target) {
   const Exec exec;
   const auto kept = static_cast<index_t>(indices.size());
@@ -72,7 +72,7 @@ Sent send(const SparseCoder& coder, const Indices& indices, const Values& values
   return {payload.host(static_cast<std::size_t>(size)), decoded};
 }
 
-/// out = half of the decoded payload; false when refused, with out untouched.
+/// Sets out to half of the decoded payload. Returns false if the payload is refused, and checks that out is unchanged.
 bool receive(const SparseCoder& coder, const Bytes& payload, Values& out) {
   const Exec exec;
   const Received in(payload);
@@ -126,7 +126,7 @@ TEST(SparsePayload, SectionsAndFlagsAreWhereTheyBelong) {
   }
 }
 
-// The default costs no memory and no copy, and its bytes are those of format version 1.
+// The default coders need no memory and no copy, and their bytes are those of format version 1.
 TEST(SparsePayload, PlainEntriesLieInThePayload) {
   const SparseCoder coder(coding_of("u32", "f32"), n, 100);
   EXPECT_EQ(coder.bytes(), 0);
@@ -164,7 +164,7 @@ TEST(SparsePayload, WrongHeadersAreRefused) {
     for (const int bit : {0, 1, 2, 7, 12, 13, 14, 15, 16, 31})
       EXPECT_TRUE(refused([&](PayloadHeader& h) { h.flags ^= 1u << bit; })) << bit;
     for (const int bit : {8, 9, 10, 11}) {
-      if (coding.index.automatic) continue;  // most are refused, but another coding may fit
+      if (coding.index.automatic) continue;  // most such payloads are refused, but another coder may fit
       EXPECT_TRUE(refused([&](PayloadHeader& h) { h.flags ^= 1u << bit; })) << bit;
     }
     EXPECT_TRUE(refused([](PayloadHeader& h) { ++h.elements; }));
@@ -191,7 +191,7 @@ TEST(SparsePayload, TruncatedAndDamagedPayloadsStayInside) {
       EXPECT_TRUE(receive(coder, changed, out) || out == Values(n, 0.0f));
       for (const float v : out) ASSERT_TRUE(std::isfinite(v));
     }
-    EXPECT_TRUE(receive(coder, payload, out)) << "the work space suffered from what was refused";
+    EXPECT_TRUE(receive(coder, payload, out)) << "a refused payload changed the work space";
   }
 }
 

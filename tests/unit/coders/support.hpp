@@ -56,7 +56,7 @@ class Guarded {
   gradcomp::Vector<std::byte> m_data;
 };
 
-/// A payload in an allocation of exactly its size, so that tools see a read behind its end.
+/// A payload in an allocation of exactly its size, so that tools notice reads behind its end.
 class Received {
  public:
   explicit Received(const Bytes& bytes) : m_data("gradcomp::tests::received", bytes.size()) {
@@ -68,7 +68,7 @@ class Received {
   gradcomp::Vector<std::byte> m_data;
 };
 
-/// Each index with probability `density`.
+/// A list that contains each index with probability `density`.
 inline Indices random_indices(index_t n, double density, std::uint32_t seed = 1) {
   std::mt19937_64 random(seed);
   std::geometric_distribution<std::int64_t> gap(density);
@@ -77,14 +77,14 @@ inline Indices random_indices(index_t n, double density, std::uint32_t seed = 1)
   return indices;
 }
 
-/// first, first + step, ..
+/// The indices first, first + step, ...
 inline Indices regular_indices(index_t first, index_t step, index_t count) {
   Indices indices;
   for (index_t i = 0; i < count; ++i) indices.push_back(static_cast<std::uint32_t>(first + i * step));
   return indices;
 }
 
-/// Runs of `run` neighbours, `distance` apart.
+/// Runs of `run` neighbouring indices, which begin `distance` apart.
 inline Indices clustered_indices(index_t n, index_t run, index_t distance) {
   Indices indices;
   for (index_t start = 5; start < n; start += distance)
@@ -92,7 +92,7 @@ inline Indices clustered_indices(index_t n, index_t run, index_t distance) {
   return indices;
 }
 
-/// One list of entries below n.
+/// A list of indices below n.
 struct Case {
   std::string name;
   index_t elements;
@@ -194,7 +194,7 @@ inline bool has_reference(const IndexCoderEntry& coder) {
   return known.count(coder.name) == 1;
 }
 
-/// Of a coder that has_reference().
+/// The serial encoding of a coder for which has_reference() is true.
 inline Bytes reference(const IndexCoderEntry& coder, const Indices& indices, index_t elements) {
   const auto kept = static_cast<index_t>(indices.size());
   BitString bits;

@@ -16,13 +16,13 @@ using coders_test::Guarded;
 using coders_test::Received;
 using Values = std::vector<float>;
 
-/// Every coder that is registered.
+/// Every registered coder.
 const std::vector<std::string> codings = value_coder_list().names();
 constexpr float largest = std::numeric_limits<float>::max(), smallest = std::numeric_limits<float>::denorm_min();
 
 struct Section {
   Bytes bytes;
-  Values decoded;  ///< as the sender says
+  Values decoded;  ///< the decoded values that the sender computes
 };
 
 index_t bytes_of(const std::string& coding, index_t kept) { return find_value_coder(coding).bytes(kept); }
@@ -60,7 +60,7 @@ bool decode(const std::string& coding, const Bytes& bytes, index_t kept, Values&
   return good;
 }
 
-/// What comes back, after checks that hold for every coding.
+/// Encodes and decodes values, checks what holds for every coder, and returns the result.
 Values round_trip(const std::string& coding, const Values& values) {
   const Section section = encode(coding, values);
   Values back;
@@ -110,7 +110,7 @@ TEST(ValueCoder, ErrorsAreThoseOfTheFormats) {
   }
 }
 
-// Byte for byte: block scale, then codes by round to nearest even.
+// Checks every byte: the scale of a block, and then its codes, rounded to the nearest, ties to even.
 TEST(ValueCoder, Int8LayoutAndTies) {
   Values values(258, 0.0f);
   values[0] = 127, values[1] = 0.5f, values[2] = 1.5f, values[3] = -2.5f, values[255] = -127, values[256] = 254,
@@ -191,13 +191,13 @@ TEST(ValueCoder, WhatIsNoSectionIsRefused) {
         const std::uint16_t half = std::isnan(v) ? 0x7e01 : 0x7c00;
         std::memcpy(&changed[4], &half, 2);
       } else {
-        std::memcpy(&changed[4], &v, 4);  // a value, the upper half of bf16 values, or the second scale
+        std::memcpy(&changed[4], &v, 4);  // changes a value, the upper half of bf16 values, or the second scale
       }
       if (v == largest) changed[8 + 256] = std::byte{100};
       EXPECT_FALSE(decode(coding, changed, kept, back)) << coding << " " << v;
     }
     changed = section.bytes;
-    changed.back() = std::byte{1};  // of f32 a digit of the last value
+    changed.back() = std::byte{1};  // padding, but with f32 a part of the last value
     EXPECT_EQ(decode(coding, changed, kept, back), coding == "f32") << coding;
   }
 }

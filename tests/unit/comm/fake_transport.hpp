@@ -1,7 +1,7 @@
 #pragma once
-// A transport for unit tests, without MPI: it pretends to be one of `size` ranks whose peers all send what it sends,
-// and writes down its calls. (Sums are the value times size, gathers are copies; what this rank sends to another is
-// lost.)
+// A transport for unit tests without MPI. It pretends to be one of `size` ranks whose peers all send what this rank
+// sends, and it records its calls. So sums are the value times size, and gathers are copies. What this rank sends to
+// another one is lost.
 #include <fmt/ranges.h>
 
 #include <cstring>
@@ -18,14 +18,14 @@ class FakeTransport final : public Transport {
  public:
   struct Log {
     std::vector<std::string> calls;
-    bool threads = true;    ///< what concurrent() answers
-    bool overlaps = false;  ///< what overlaps() answers
-    std::string fail_at;    ///< the call of this name throws
-    /// Of a transport that overlaps: whether a call may end now. Null: it may.
+    bool threads = true;    ///< result of concurrent()
+    bool overlaps = false;  ///< result of overlaps()
+    std::string fail_at;    ///< the call with this name throws
+    /// For a transport that overlaps: whether a call may end now; null: always.
     std::function<bool()> ends;
-    /// What an allgatherv or alltoallv received, to be spoilt.
+    /// Gets what an allgatherv or alltoallv received, and may spoil it.
     std::function<void(const std::string& call, std::byte* received, Blocks& blocks)> tamper;
-    /// The sum that an allreduce of 64-bit integers gave, to be spoilt.
+    /// Gets the sum of an allreduce of 64-bit integers, and may spoil it.
     std::function<void(index_t* sums, index_t count)> tamper_sum;
   };
 
@@ -98,7 +98,7 @@ class FakeTransport final : public Transport {
     return true;
   }
   bool carry(const Log&, const AllToAll&, Found&) const { return true; }
-  /// Every peer sends here what this rank sends to itself.
+  /// Every peer sends to this rank what this rank sends to itself.
   bool carry(const Log& l, const AllToAllV& c, Found& found) const {
     const auto own = static_cast<std::size_t>(m_rank);
     const index_t bytes = c.parts->size[own];

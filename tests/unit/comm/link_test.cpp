@@ -1,4 +1,4 @@
-// --link: what is accepted, what it means, how it prints.
+// --link: which texts are accepted, what they mean, and how a link is printed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ TEST(Link, SeveralRatesShareALatency) {
   for (const char* text : {"1Gbit/s,1000Mbit/s", "1Gbit/s,50us,2Gbit/s", "1Gbit/s,2Gbit/s,", "", ",", "50us"}) {
     EXPECT_THROW(parse_links(text), Error) << text;
   }
-  EXPECT_THROW(parse_link("1Gbit/s,2Gbit/s"), Error) << "one link";
+  EXPECT_THROW(parse_link("1Gbit/s,2Gbit/s"), Error) << "parse_link() takes one link";
 }
 
 TEST(Link, RefusesTheRestAndListsWhatIsAllowed) {

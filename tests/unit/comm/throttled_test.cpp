@@ -1,5 +1,5 @@
-// What shares an emulated link: splits, messages and collective calls. Of bytes far above latency, by the times that
-// the transport reports, which are lower bounds.
+// Splits, messages and collective calls share an emulated link. The bytes take far longer than the latency. The tests
+// use the times that the transport reports, which are lower bounds.
 #include "gradcomp/comm/throttled.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 using test::FakeTransport;
 
-/// 1 byte per microsecond.
+/// A link with 1 byte per microsecond.
 std::unique_ptr<Transport> slow(int ranks) {
   return make_throttled(std::make_unique<FakeTransport>(ranks), parse_link("8Mbit/s,10us"));
 }
@@ -47,14 +47,14 @@ TEST(Throttled, AMessageLeavesWhenACollectiveHasLeft) {
   std::vector<float> data(2500);
   const auto begin = Clock::now();
   Completion sum = comm->start(Exec(), AllReduce{data.data(), data.data(), 2500});
-  comm->split(0, 0);  // carries out all calls made, and does not wait for their ends
+  comm->split(0, 0);  // carries out all earlier calls, and does not wait until they end
   Completion sent = comm->start(Exec(), Send{out.data(), 10000, 1, 0});
   sent.wait();
   EXPECT_GE(between(begin, sent.times().finished), 0.010 + 0.010);
   sum.wait();
 }
 
-// a group is one call with the bytes of all of its calls
+// A group counts as one call with the bytes of all its calls.
 TEST(Throttled, AGroupTakesTheTimeOfItsCalls) {
   const auto comm = slow(2);
   std::vector<float> data(2500);

@@ -1,4 +1,4 @@
-// The table of volume.hpp, against rings simulated block by block.
+// Compares the table of volume.hpp with rings that are simulated block by block.
 #include "gradcomp/comm/volume.hpp"
 
 #include <gtest/gtest.h>
@@ -24,13 +24,14 @@ TEST(Blocks, CoverTheRangeEvenly) {
   }
 }
 
-/// Bytes that each rank sends in a ring reduce-scatter (block b starts at rank b, moves right P-1 times) and allgather.
+/// Bytes that each rank sends in a ring: a reduce-scatter, in which block b starts at rank b and moves right P - 1
+/// times, and then an allgather.
 std::vector<index_t> simulate_ring_allreduce(int ranks, index_t count, index_t element) {
   std::vector<index_t> sent(static_cast<std::size_t>(ranks), 0);
   for (int phase = 0; phase < 2; ++phase) {
     for (int step = 0; step < ranks - 1; ++step) {
       for (int r = 0; r < ranks; ++r) {
-        // phase 0: rank r sends block r - step; after it rank r owns block r + 1, and sends that first in phase 1
+        // In phase 0, rank r sends block r - step. Afterwards it owns block r + 1, which it sends first in phase 1.
         const int block = (r + phase - step + 2 * ranks) % ranks;
         sent[static_cast<std::size_t>(r)] += element * block_size(count, ranks, block);
       }
@@ -68,7 +69,8 @@ TEST(FewestSteps, AreThoseOfDoubling) {
   }
   const AllGather gather{nullptr, nullptr, 40, DType::u8};
   EXPECT_EQ(fewest_steps(gather, {}, 0, 8).steps, 3);
-  EXPECT_EQ(fewest_steps(gather, {}, 0, 8).busiest, volume(gather, {}, 0, 8).busiest) << "Bruck's sends no more";
+  EXPECT_EQ(fewest_steps(gather, {}, 0, 8).busiest, volume(gather, {}, 0, 8).busiest)
+      << "Bruck's algorithm sends no more";
   Found found;
   found.blocks.size = {10, 0, 7, 4};
   EXPECT_EQ(fewest_steps(AllGatherV{}, found, 0, 4).steps, 4);

@@ -1,5 +1,5 @@
-// The thread that looks after calls in flight: when it looks, and that it ends. Nothing here depends on how long
-// anything takes, but for a limit after which a test fails.
+// The thread that watches calls in flight: when it looks at them, and that it ends. Nothing here depends on time,
+// except for a limit after which a test fails.
 #include "gradcomp/comm/detail/watchdog.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 constexpr auto period = 1ms;
 
-/// Waits until `done()`; false: it is not so within a minute.
+/// Waits until `done()` is true. Returns false if this takes longer than a minute.
 template <class F>
 bool soon(F done) {
   const auto end = std::chrono::steady_clock::now() + 60s;
@@ -24,7 +24,7 @@ bool soon(F done) {
   return true;
 }
 
-/// Looks until `wanted` looks are done.
+/// The function that looks. It asks for more until it has been called `wanted` times.
 struct Looks {
   std::atomic<int> begun = 0, done = 0, wanted = 1;
   std::thread::id beginner, looker;
@@ -54,7 +54,7 @@ TEST(Watchdog, LooksUntilThereIsNothingMore) {
   std::this_thread::sleep_for(20 * period);
   EXPECT_EQ(looks.done, 5);
   looks.watchdog.wake();
-  EXPECT_TRUE(soon([&] { return looks.done == 6; })) << "it does not wake a second time";
+  EXPECT_TRUE(soon([&] { return looks.done == 6; })) << "it must not wake a second time";
 }
 
 TEST(Watchdog, BeginsOnceOnTheThreadThatLooks) {
@@ -78,7 +78,7 @@ TEST(Watchdog, KeepsACallThatComesDuringALook) {
       });
   watchdog.wake();
   ASSERT_TRUE(soon([&] { return looks == 1; }));
-  watchdog.wake();  // the first look has found nothing, but has not ended
+  watchdog.wake();  // the first look has found nothing, but is still running
   woken = true;
   EXPECT_TRUE(soon([&] { return looks == 2; }));
 }

@@ -1,4 +1,5 @@
-// counting, throttled and queued over a transport that only writes down its calls; self; callbacks.
+// The wrappers counting, throttled and queued over a transport that only records its calls, and the transports self and
+// callbacks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +55,7 @@ TEST(Counting, CountsAGatherOnceWhenItHasBeenWaitedFor) {
   EXPECT_EQ(request.found().blocks.size.size(), 3u);
 }
 
-// one ledger over splits, which count under their own level
+// Splits share one ledger, in which they count under their own level.
 TEST(Counting, ASplitInheritsTheLedger) {
   const auto comm = make_counting(std::make_unique<FakeTransport>(4));
   const auto node = comm->split(0, 0, Level::node);
@@ -85,7 +86,7 @@ TEST(Counting, CountsEveryCallOfAGroup) {
   EXPECT_EQ(all.all_found().size(), 3u);
 }
 
-// ranks agree on the beginning of each call before they carry it
+// Ranks agree on the beginning of each call before they carry it.
 TEST(Throttled, IsNamedEmulatedAndAgreesOnTheBeginning) {
   auto inner = std::make_unique<FakeTransport>(2);
   const auto log = inner->log;
@@ -95,15 +96,15 @@ TEST(Throttled, IsNamedEmulatedAndAgreesOnTheBeginning) {
   EXPECT_TRUE(comm->overlaps());
   float value = 1;
   Completion request = comm->start(Exec(), AllReduce{&value, &value, 1});
-  EXPECT_TRUE(log->calls.empty()) << "nothing is carried before somebody waits";
+  EXPECT_TRUE(log->calls.empty()) << "nothing may be carried before a call is waited for";
   request.wait();
   EXPECT_THAT(log->calls, ElementsAre("barrier", "allreduce 1", "allreduce 1"));
   EXPECT_EQ(value, 2);
   run(*comm, Exec(), AllReduce{&value, &value, 1});
-  EXPECT_EQ(log->calls.size(), 5u) << "one moment is enough for all clocks";
+  EXPECT_EQ(log->calls.size(), 5u) << "clocks are compared only once";
 }
 
-// a lower bound is exact however loaded the machine is; there is no upper one
+// The lower bound holds even if the machine is busy. There is no upper bound.
 TEST(Throttled, TakesAtLeastTheTimeOfTheLink) {
   const auto comm = make_throttled(std::make_unique<FakeTransport>(2), parse_link("8Mbit/s,2ms"));
   std::vector<float> buffer(5000);
@@ -132,7 +133,7 @@ TEST(Throttled, AChangedLinkHoldsForTheCallsThatFollow) {
   EXPECT_GE(seconds_since(begin), 0.020);
 }
 
-// 4 x 20 ms of bytes, with latencies far below: one link, not four
+// The bytes of the four calls take 20 ms each, and latencies are far smaller: the calls share one link.
 TEST(Throttled, OutstandingCallsShareTheLink) {
   auto inner = std::make_unique<FakeTransport>(2);
   const auto log = inner->log;
@@ -141,8 +142,8 @@ TEST(Throttled, OutstandingCallsShareTheLink) {
   const auto begin = Clock::now();
   std::vector<Completion> requests;
   for (int i = 0; i < 4; ++i) requests.push_back(comm->start(Exec(), AllReduce{buffer.data(), buffer.data(), 5000}));
-  EXPECT_TRUE(log->calls.empty()) << "start() waits for nothing";
-  requests[3].wait();  // carries the others first
+  EXPECT_TRUE(log->calls.empty()) << "start() must not wait";
+  requests[3].wait();  // carries the other calls first
   EXPECT_GE(seconds_since(begin), 0.080);
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(requests[static_cast<std::size_t>(i)].test());
@@ -185,11 +186,11 @@ TEST(Queued, RunsCallsInOrderOnAnotherThread) {
   const Exec exec;
   Completion first = comm->start(exec, AllReduce{a.data(), a.data(), 16});
   Completion second = comm->start(exec, AllGather{a.data(), b.data(), 16});
-  barrier(*comm);  // behind both
+  barrier(*comm);  // comes after both
   EXPECT_THAT(log->calls, ElementsAre("allreduce 16", "allgather 16", "barrier"));
   second.wait();
   first.wait();
-  first.wait();  // again is harmless
+  first.wait();  // a second wait is harmless
   EXPECT_EQ(b[31], 6.0f);
   EXPECT_LE(first.times().finished, second.times().started);
 }
@@ -272,7 +273,8 @@ TEST(Queued, WaitsNoLongerForMessages) {
   message.wait();
   EXPECT_TRUE(message.test());
   EXPECT_EQ(message.found().bytes, 4);
-  EXPECT_EQ(make_limited(make_callbacks(functions), 0)->name(), "callbacks") << "no limit: as it was";
+  EXPECT_EQ(make_limited(make_callbacks(functions), 0)->name(), "callbacks")
+      << "without a limit, the transport is not wrapped";
 }
 
 TEST(Queued, FinishesNothingOnceItIsAbandoned) {
@@ -289,7 +291,7 @@ TEST(Queued, FinishesNothingOnceItIsAbandoned) {
     float value = 0;
     Completion call = comm->start(Exec(), AllReduce{&value, &value, 1});
     comm->abandon();
-    EXPECT_FALSE(call.test()) << "nobody carried it";
+    EXPECT_FALSE(call.test()) << "no thread carried it";
   }  // does not wait for it: a destructor that did would never return
   *stuck = false;
 }
@@ -354,7 +356,7 @@ TEST(Callbacks, BeginsAllCallsOfAGroup) {
   functions.size = 2;
   functions.carry = [&](const Exec&, const Call& call, Found&) {
     begun.push_back(name_of(call));
-    return !std::holds_alternative<Receive>(call) || begun.size() > 3;  // comes when the peer has the message
+    return !std::holds_alternative<Receive>(call) || begun.size() > 3;  // a receive ends when the peer has the message
   };
   const auto comm = make_callbacks(functions);
   float x = 0;

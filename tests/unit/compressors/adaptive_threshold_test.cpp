@@ -18,7 +18,7 @@ std::vector<float> thresholds_of(Rig& rig) {
   return taus;
 }
 
-/// The method, serially: thresholds, memories and what is sent of every step.
+/// The method as a serial loop: the thresholds, memories and sent entries of every step.
 struct Reference {
   Reference(const Layout& bucket, double low_ratio, double high_ratio, double start)
       : layout(bucket),
@@ -27,7 +27,7 @@ struct Reference {
         memory(static_cast<std::size_t>(bucket.count())),
         taus(bucket.segments.size(), static_cast<float>(start)) {}
 
-  /// Sends one step; `used` are the thresholds of it.
+  /// Does one step. `used`: its thresholds.
   void step(const std::vector<float>& g) {
     used = taus;
     indices.clear();
@@ -70,13 +70,14 @@ TEST(AdaptiveThresholdMethod, MatchesASerialReference) {
         const Quanta q = quanta_of(rig, layout.segments.size(), false);
         ASSERT_EQ(q.indices, reference.indices);
         for (std::size_t s = 0; s < q.taus.size(); ++s) {
-          if (q.taus[s] == 0) continue;  // a segment that never saw a value has no threshold yet
+          if (q.taus[s] == 0) continue;  // a segment without any value so far has no threshold
           ASSERT_FLOAT_EQ(q.taus[s], reference.used[s]);
         }
         const auto rest = rig.residual();
         for (std::size_t i = 0; i < rest.size(); ++i)
           ASSERT_NEAR(rest[i], reference.memory[i], 1e-5 * (1 + std::fabs(reference.memory[i])));
-        for (std::size_t i = 0; i < rest.size(); ++i) reference.memory[i] = rest[i];  // ulps would add up over steps
+        for (std::size_t i = 0; i < rest.size(); ++i)
+          reference.memory[i] = rest[i];  // otherwise rounding errors would add up over steps
       }
     }
   }
@@ -89,7 +90,7 @@ TEST(AdaptiveThresholdMethod, DensityReturnsAfterTheScaleChanged) {
     Rig rig = rig_of(Layout::flat(n), {{"initial", initial}});
     index_t kept = 0;
     for (int step = 0; step < 1000; ++step) {
-      std::vector<float> g(values);  // one draw, turned and scaled down once
+      std::vector<float> g(values);  // one draw, which is rotated, and scaled down once
       std::rotate(g.begin(), g.begin() + step * 977 % n, g.end());
       for (float& v : g) v *= step < 500 ? 1.0f : 0.01f;
       rig.produce(g, step);

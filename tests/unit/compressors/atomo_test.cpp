@@ -1,5 +1,5 @@
-// Spectral ATOMO on matrices with known singular vectors: mean and variance, number of terms, exactness, bytes, refusal
-// of what no sender writes. The reference for the probabilities is a bisection of its own.
+// Spectral ATOMO on matrices with known singular vectors: mean and variance, number of terms, exactness, bytes, and
+// refusal of payloads that no sender writes. An independent bisection is the reference for the probabilities.
 #include "gradcomp/compressors/atomo.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ Rig atomo(const Layout& layout, int rank) {
 
 Layout one(std::vector<index_t> shape) { return Layout{}.add("m", std::move(shape)); }
 
-/// Element i of column k of the discrete cosine transform of size n: orthonormal columns.
+/// Element i of column k of the discrete cosine transform of size n, which has orthonormal columns.
 double cosine(index_t n, std::size_t k, index_t i) {
   return std::sqrt((k == 0 ? 1.0 : 2.0) / static_cast<double>(n)) *
          std::cos(M_PI * (static_cast<double>(i) + 0.5) * static_cast<double>(k) / static_cast<double>(n));
@@ -34,7 +34,7 @@ Floats with_singular_values(index_t rows, index_t columns, const std::vector<dou
   return m;
 }
 
-/// p_i = min(1, c l_i) with their sum = budget: bisection for c.
+/// p_i = min(1, c l_i) with the sum `budget`, where c is found by bisection.
 std::vector<double> probabilities_of(const std::vector<double>& values, double budget) {
   double low = 0, high = 1e30;
   std::vector<double> p(values.size());
@@ -105,7 +105,8 @@ TEST(Atomo, MatricesAreThoseOfTheAuthors) {
   }
 }
 
-/// 4096 steps on a matrix of these singular values: terms on average, mean and variance of every element.
+/// Makes 4096 steps with a matrix of these singular values. Checks the mean number of terms, and the mean and the
+/// variance of every element.
 void check_moments(index_t rows, index_t columns, const std::vector<double>& values, int rank) {
   constexpr int trials = 4096;
   const auto p = probabilities_of(values, rank);
@@ -140,7 +141,7 @@ TEST(Atomo, HasItsMeanAndItsVariance) {
   const std::vector<double> decaying = {8, 4, 2, 2, 1, 0.5, 0.25, 0.125};  // p = 1 for the first
   check_moments(12, 30, decaying, 3);
   check_moments(30, 12, decaying, 3);
-  check_moments(20, 8, {1.3, 1.2, 1.1, 1, 0.9, 0.8}, 1);  // in many steps nothing is drawn
+  check_moments(20, 8, {1.3, 1.2, 1.1, 1, 0.9, 0.8}, 1);  // many steps draw nothing
 }
 
 TEST(Atomo, EnoughTermsAreExact) {
@@ -236,7 +237,7 @@ TEST(Atomo, FlagsNonFiniteGradients) {
   Floats out(1200, 1);
   rig.decode(payload, 1, out);
   EXPECT_EQ(out, Floats(1200, 1));
-  // finite elements whose largest singular value is beyond a float
+  // The elements are finite, but the largest singular value does not fit into a float.
   EXPECT_EQ(rig.encode(plain_source(Floats(1200, 3e38f))).size(), 32u);
 }
 

@@ -13,7 +13,7 @@ Rig rig_of(const Layout& layout, const Options_& options, bool residual = true) 
   return Rig(compressors::block_top_k(), options, layout, residual);
 }
 
-/// Sums the messages of all ranks into every rank's result.
+/// Gives every rank the sum of the messages of all ranks.
 void allreduce(const std::vector<Rig*>& rigs) {
   std::vector<float> sum;
   for (const Rig* rig : rigs) {
@@ -27,7 +27,7 @@ void allreduce(const std::vector<Rig*>& rigs) {
                       HostSpan<const float>(sum.data(), sum.size()));
 }
 
-/// A step of mask=shared; one estimate per rank, empty where the step is skipped.
+/// A step with mask=shared. Returns the estimate of every rank; it is empty if the step is skipped.
 std::vector<std::vector<float>> step_of(const std::vector<Rig*>& rigs, const std::vector<std::vector<float>>& g,
                                         std::int64_t step = 0) {
   const Exec exec;
@@ -64,7 +64,7 @@ struct Blocks {
   std::vector<char> sent;  ///< [elements]
 };
 
-/// The choice, serially: `a` holds the accumulated gradients of all ranks.
+/// The choice of blocks as a serial loop. `a`: the accumulated gradients of all ranks.
 Blocks reference(const std::vector<std::vector<float>>& a, const Layout& layout, index_t block, double ratio,
                  const std::string& score) {
   Blocks result;
@@ -155,7 +155,7 @@ TEST(BlockTopKMethod, AllRanksChooseTheBlocksOfTheHighestSums) {
   std::vector<std::vector<float>> g;
   for (int rank = 0; rank < 4; ++rank) {
     rigs.push_back(rig_of(layout, {{"ratio", "0.1"}, {"block", "64"}, {"score", "l1"}}));
-    g.push_back(make_input("levels", layout.count(), static_cast<std::uint32_t>(rank)));  // integers: sums are exact
+    g.push_back(make_input("levels", layout.count(), static_cast<std::uint32_t>(rank)));  // sums of integers are exact
     for (float& v : g.back()) v += 0.0f;
   }
   for (Rig& rig : rigs) all.push_back(&rig);
@@ -181,7 +181,7 @@ TEST(BlockTopKMethod, RetainsAtMostTheEnergyOfTopK) {
       Rig rig = rig_of(Layout::flat(n), {{"ratio", "0.1"}, {"block", block}});
       const double energy = squares(step_of({&rig}, {a})[0]);
       EXPECT_LE(energy, before) << name << " " << block;
-      EXPECT_GE(energy, 0.1 * squares(a)) << name << " " << block;  // better than blocks at random
+      EXPECT_GE(energy, 0.1 * squares(a)) << name << " " << block;  // better than random blocks
       before = energy * (1 + 1e-12);
       if (std::string(block) == "1") {
         EXPECT_NEAR(energy, best, 1e-12 * best) << name;
@@ -230,7 +230,7 @@ TEST(BlockTopKMethod, GiveBackRestoresTheMemoryOfEveryKind) {
       } else {
         rig.produce(a);
       }
-      auto expected = a;  // residual and velocity: 1 + a; ef21: h = 1 as before
+      auto expected = a;  // residual and velocity become 1 + a; with ef21, h stays 1
       for (float& v : expected) v = kind == Source::Kind::ef21 ? 1.0f : v + 1.0f;
       ASSERT_NE(rig.residual(), expected);
       give_back(rig);

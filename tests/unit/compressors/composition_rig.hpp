@@ -1,5 +1,5 @@
 #pragma once
-// One rank of a composition with a feedback, and of its parts. Host memory only.
+// One rank of a composition with a feedback, and of its parts. It needs device memory that is host memory.
 #include "gradcomp/compressors/composition/composition.hpp"
 #include "judged.hpp"
 #include "unit/compressors/quantiser_rig.hpp"
@@ -38,7 +38,7 @@ struct Rig {
     }
     return s;
   }
-  /// One step; what its payload decodes to.
+  /// Makes one step, and returns what its payload decodes to.
   Floats step(const Floats& gradient, std::int64_t number = 0) {
     method->produce(Exec(), 0, source(gradient), *state, {7, number, 0, 1}, message);
     Exec().fence();

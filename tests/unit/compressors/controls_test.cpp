@@ -1,4 +1,5 @@
-// The dense controls against values worked out by hand: division before the cast, saturation, one rounding of the sum.
+// Compares the dense controls with values computed by hand: division before the cast, saturation, one rounding of the
+// sum.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 namespace gradcomp {
 namespace {
 
-/// What one rank of `ranks` puts into its 16-bit message for `gradient`, decoded.
+/// The decoded 16-bit message of one of `ranks` ranks for `gradient`.
 template <class Format>
 std::vector<float> sent(const std::string& name, const std::vector<float>& gradient, int ranks,
                         const std::string& rounding = "nearest", std::int64_t step = 0) {
@@ -41,7 +42,7 @@ std::vector<float> sent(const std::string& name, const std::vector<float>& gradi
 }  // namespace
 
 TEST(Controls, HalfDividesBeforeTheCast) {
-  // 60000 on each of 4 ranks: the sum 240000 would be infinite, the mean is not
+  // With 60000 on each of 4 ranks, the sum 240000 would be infinite, but the mean is not.
   EXPECT_EQ(sent<kernels::Half>("fp16", {60000.0f, 1.0f, -3.0f}, 4), (std::vector<float>{15000, 0.25f, -0.75f}));
 }
 
@@ -52,7 +53,7 @@ TEST(Controls, HalfSaturatesSoThatNoSumOverflows) {
       const float sum = std::fabs(v) * static_cast<float>(ranks);
       EXPECT_LE(sum, 65504.0f) << ranks;
       EXPECT_GT(sum, 65504.0f * (1 - 0x1p-9f)) << ranks;
-      EXPECT_LT(kernels::Half::encode(sum), 0x7c00) << "the communicator's rounding must not make it infinite";
+      EXPECT_LT(kernels::Half::encode(sum), 0x7c00) << "the rounding by the transport must not make it infinite";
     }
   }
 }
@@ -106,7 +107,7 @@ void expect_unbiased(const std::string& name, int ranks) {
     SCOPED_TRACE(values[i]);
     const float share = values[i] / static_cast<float>(ranks);
     const double x = share, down = low[i], up = high[i];
-    if (low[i] == high[i]) {  // a value of the format, or a fraction too small to be drawn
+    if (low[i] == high[i]) {  // the format has this value, or the fraction is too small to be drawn
       EXPECT_LE(std::fabs(x - down), 0x1p-8 * std::fabs(x));
       if (Format::decode(Format::encode(share)) == share) {
         EXPECT_EQ(low[i], share);

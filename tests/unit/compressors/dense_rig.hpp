@@ -1,6 +1,6 @@
 #pragma once
-// One rank of a method that sends every element in one bytes message, and the checks that all of them share. Runs where
-// device memory is host memory.
+// One rank of a method that sends every element in one message of bytes, and the checks that all such methods share. It
+// needs device memory that is host memory.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -110,7 +110,8 @@ inline void check_telescopes(const Entry& entry, const Given& given, const Layou
     ASSERT_NEAR(static_cast<double>(received[i]) + memory[i], total[i], 1e-4) << i;
 }
 
-/// A gradient with an element that is not finite: header only, nothing added, everything else in the memory.
+/// A gradient with an element that is not finite gives a header without sections. Nothing is added, and all other
+/// elements are in the memory.
 inline void check_flagged(const Entry& entry, const Given& given, const Layout& layout) {
   const auto n = static_cast<std::size_t>(layout.count());
   for (const float poison : {NAN, INFINITY, -INFINITY}) {
@@ -131,7 +132,8 @@ inline void check_flagged(const Entry& entry, const Given& given, const Layout& 
   }
 }
 
-/// Wrong lengths and counts are refused, and every single flipped byte decodes finitely or is refused.
+/// Wrong lengths and counts are refused. A payload with any single byte flipped decodes to finite values, or is
+/// refused.
 inline void check_hostile(const Entry& entry, const Given& given, const Layout& layout) {
   Rig rig(entry, layout, given);
   const Bytes good = rig.encode(plain_source(normal_values(layout.count(), 11)));

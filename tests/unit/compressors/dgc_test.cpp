@@ -36,7 +36,7 @@ TEST(Dgc, SamplesAreThoseOfTheAuthorsCode) {  // (n, d) -> (stride, samples, ran
   }
 }
 
-/// Rounded: tests are compiled with contraction, the library is not.
+/// Rounds a value. This is needed because tests are compiled with contraction, and the library is not.
 float product(float a, float b) {
   volatile float p = a * b;
   return p;
@@ -125,7 +125,7 @@ struct Reference {
   }
 };
 
-/// Values up to the order of additions in the norm of a clipped gradient.
+/// Compares values, up to rounding by the order of additions in the norm of a clipped gradient.
 void expect_memory(const MemoryView& view, const std::string& name, const std::vector<float>& expected, bool bitwise) {
   ASSERT_EQ(view.path(), name);
   const auto values = to_host(static_cast<const float*>(view.data), expected.size());
@@ -149,7 +149,7 @@ void check_steps(const Values& own, const Values& feedback_options, Reference re
     to_device(g, rig.gradient);
     rig.source = feedback.source(Exec(), rig.gradient, 1);
     rig.produce(g, step);
-    const double quarter = std::pow(0.25, step / 2 + 1);  // of five stages of two steps
+    const double quarter = std::pow(0.25, step / 2 + 1);  // five stages of two steps each
     const auto sent = reference.step(g, step, warmup ? std::max(reference.ratio, quarter) : reference.ratio);
     ASSERT_EQ(rig.decoded().indices, sent);
     const auto views = feedback.memories();
@@ -268,7 +268,7 @@ TEST(Dgc, PaperVariantCutsInIndexOrderAndTheFixedOneSendsAll) {
     ASSERT_LE(paper.state->kept[0], k);
     const Decoded d = paper.decoded();
     if (paper.state->kept[0] < k || d.indices == top_k_indices(a, 0, n, k)) continue;
-    ++cuts;  // all candidates up to the last index, none behind it
+    ++cuts;  // all candidates up to the last index are sent, and none after it
     std::int32_t least = 0x7fffffff;
     for (const float v : d.values) least = std::min(least, bits_of(v));
     std::vector<std::uint32_t> front;

@@ -6,7 +6,7 @@ namespace {
 
 double norm_by(const Floats& x, const std::string& norm) { return norm == "max" ? largest_of(x) : norm_of(x); }
 
-/// The two levels around |x|.
+/// The two levels next to |x|.
 Expected linear_levels(double x, double v, int levels) {
   const double step = v / levels, q = std::floor(std::abs(x) / step * (1 - 1e-9));
   Expected e = between(std::abs(x), q * step, (q + 1) * step);

@@ -10,7 +10,7 @@ Rig rig_of(const Layout& layout, const std::string& ratio, const std::string& va
   return Rig(compressors::dryden(), {{"ratio", ratio}, {"variant", variant}}, layout, residual);
 }
 
-/// A payload, read by the letter of its description.
+/// A payload, parsed exactly as its description says.
 struct Classes {
   PayloadHeader header;
   std::vector<float> positive_mean, negative_mean;  ///< [segments]
@@ -45,7 +45,7 @@ Classes classes_of(const Rig& rig) {
   return c;
 }
 
-/// One class of one segment, serially.
+/// One class of one segment as a serial loop.
 struct Reference {
   std::vector<std::uint32_t> indices;
   float mean = 0;

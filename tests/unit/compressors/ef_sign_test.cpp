@@ -1,4 +1,5 @@
-// EF-signSGD: the mean magnitude, its contraction, the layout of the bits, and the scale that would not contract.
+// EF-signSGD: the mean magnitude, its contraction, the layout of the bits, and the scale that is not always a
+// contraction.
 #include "gradcomp/compressors/ef_sign.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ Layout many() {
   return Layout().add("a", {5000}).add("b", {33}).add("c", {1}).add("d", {0}).add("e", {3, 700}).add("f", {1024});
 }
 
-/// Bit of element i of a run of n elements whose words start at `words`, by the description of kernels/pack/signs.hpp.
+/// The bit of element i of a run of n elements whose words start at `words`, as kernels/pack/signs.hpp describes it.
 bool bit_of(const Bytes& payload, std::size_t words, std::size_t n, std::size_t i) {
   const bool vertical = i < n / 1024 * 1024;
   const std::size_t word = vertical ? i / 1024 * 32 + i % 32 : i / 32, bit = vertical ? i % 1024 / 32 : i % 32;
@@ -75,7 +76,7 @@ TEST(EfSign, ContractsByDelta) {
   EXPECT_NEAR(error_share(one, rig.round_trip(one)), 1 - 1e-4, 1e-6);
 }
 
-// s = ||a||_2 / sqrt(n): the error ratio 2 (1 - ||a||_1 / (sqrt(n) ||a||_2)) exceeds 1 where few elements are large
+// With s = ||a||_2 / sqrt(n), the error ratio 2 (1 - ||a||_1 / (sqrt(n) ||a||_2)) exceeds 1 if few elements are large.
 TEST(EfSignL2, IsNotAlwaysAContraction) {
   Rig rig(compressors::ef_sign(), Layout::flat(10000), {{"scale", "l2"}});
   EXPECT_EQ(rig.method->info().property, Info::Property::biased);

@@ -1,4 +1,4 @@
-// coding=elias of qsgd and the dithering methods: other bytes, the same values.
+// coding=elias of qsgd and the dithering methods changes the bytes, but not the values.
 #include "gradcomp/compressors/detail/levels/elias_stage.hpp"
 #include "unit/compressors/composition_rig.hpp"
 
@@ -32,7 +32,7 @@ Method with_coding(const Case& c, const char* coding) {
   return make(c.name, given);
 }
 
-/// Normal values with a share of zeros.
+/// Normal values, of which a share is zero.
 Floats sparse_values(index_t n, unsigned seed, float share) {
   Floats x = normal_values(n, seed);
   const Floats gate = normal_values(n, seed + 1000);
@@ -84,8 +84,8 @@ TEST(EliasCoding, EverySize) {
   }
 }
 
-// the bound of section 3.1 of the paper at s = sqrt(B), 2.8 + 32 / B bits per element, and what is ours: 32 bits for
-// the length of a stream, and up to 31 to the end of its last word
+// The bound of section 3.1 of the paper for s = sqrt(B) is 2.8 + 32 / B bits per element. Our format adds 32 bits for
+// the length of a stream, and up to 31 bits to the end of its last word.
 TEST(EliasCoding, BitsOfQsgdAtTheSquareRootOfItsBucket) {
   struct Size {
     const char *bucket, *levels;
@@ -138,7 +138,7 @@ TEST(EliasCoding, StreamsThatLieAreRefused) {
     const std::size_t bucket = c.given.contains("group")       ? std::stoul(c.given.at("group"))
                                : std::string(c.name) == "qsgd" ? 512
                                                                : 9000;
-    const std::size_t bits = 32 + 4 * ((9000 + bucket - 1) / bucket);  // of the first stream
+    const std::size_t bits = 32 + 4 * ((9000 + bucket - 1) / bucket);  // position of the first stream
     for (const std::uint32_t change : {1u, ~0u, 32u, 0x80000000u})
       EXPECT_TRUE(refused([&](Bytes& b) { add(b, bits, change); })) << change;
     EXPECT_TRUE(refused([&](Bytes& b) { b.resize(b.size() - 4); }));

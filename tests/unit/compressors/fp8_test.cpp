@@ -14,11 +14,11 @@ namespace {
 
 using namespace dense_test;
 
-/// A format by its definition: sign, exponent, mantissa.
+/// A format, defined by its sign, exponent and mantissa.
 struct Definition {
   int mantissa, bias;
   std::uint32_t most;
-  double largest, least;  ///< of the finite values; the smallest subnormal
+  double largest, least;  ///< largest finite value, smallest subnormal value
 };
 constexpr Definition e4m3{3, 7, 0x7e, 448, 0x1p-9}, e5m2{2, 15, 0x7b, 57344, 0x1p-16};
 
@@ -29,7 +29,7 @@ double value_of(const Definition& d, std::uint32_t code) {
   return (code & 0x80) != 0 ? -size : size;
 }
 
-/// The nearest finite code by search; ties to the even one.
+/// The nearest finite code, found by search; ties go to the even code.
 std::uint32_t nearest_of(const Definition& d, double x) {
   std::uint32_t best = 0;
   for (std::uint32_t code = 1; code <= d.most; ++code) {
@@ -39,7 +39,7 @@ std::uint32_t nearest_of(const Definition& d, double x) {
   return best | (std::signbit(x) ? 0x80u : 0u);
 }
 
-/// Every value halfway between two codes, and its neighbours; some random ones.
+/// Every value halfway between two codes, with its neighbours, and some random values.
 Floats hard_values(const Definition& d) {
   Floats values{0.0f, -0.0f, std::numeric_limits<float>::denorm_min(), 1e-30f, -1e-38f};
   for (std::uint32_t code = 0; code < d.most; ++code) {
@@ -81,7 +81,7 @@ void check_format(const Definition& d) {
     ASSERT_LE((up & 0x7f) - (down & 0x7f), 1u) << v;
   }
   for (const float v : {1e6f, 3e38f, -1e9f})
-    EXPECT_EQ(Format::nearest(v), d.most | (v < 0 ? 0x80u : 0u)) << "saturates";
+    EXPECT_EQ(Format::nearest(v), d.most | (v < 0 ? 0x80u : 0u)) << "it must saturate";
 }
 
 TEST(Float8, E4M3IsItsDefinition) {
@@ -102,7 +102,7 @@ struct Case {
 };
 std::vector<Case> cases() { return {{compressors::fp8_e4m3(), e4m3}, {compressors::fp8_e5m2(), e5m2}}; }
 
-// by a scale of double arithmetic and a search over all codes
+// The reference computes the scale in double, and searches over all codes.
 TEST(Fp8, RoundsEverySegmentToTheNearestScaledCode) {
   Layout layout;
   layout.add("a", {5000}).add("b", {33}).add("c", {1}).add("d", {0}).add("zeros", {70});

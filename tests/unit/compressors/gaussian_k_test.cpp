@@ -13,7 +13,7 @@ index_t count_above(const std::vector<float>& a, double eta) {
   return std::count_if(a.begin(), a.end(), [&](float v) { return std::fabs(static_cast<double>(v)) > eta; });
 }
 
-/// The authors' loop: the threshold of the last look.
+/// The authors' loop. Returns its last threshold.
 double published(const std::vector<float>& a, double ratio, index_t k) {
   double sum = 0, squares = 0;
   const double n = static_cast<double>(a.size());
@@ -72,7 +72,8 @@ TEST(GaussianK, RatiosWithoutFeedback) {
   EXPECT_NEAR(ratio_of("laplace", "0.001", "paper"), 0.92, 0.12);
   for (const char* ratio : {"0.1", "0.01", "0.001"}) {
     for (const char* name : {"gauss", "laplace"}) EXPECT_NEAR(ratio_of(name, ratio, "fixed"), 1, 0.334) << name;
-    EXPECT_GT(ratio_of("heavy", ratio, "fixed"), 0.66) << ratio;  // far from its normal distribution: two reads
+    EXPECT_GT(ratio_of("heavy", ratio, "fixed"), 0.66)
+        << ratio;  // far from a normal distribution, so that two reads are needed
     EXPECT_LE(ratio_of("heavy", ratio, "fixed"), 2) << ratio;
   }
 }
@@ -82,7 +83,7 @@ TEST(GaussianK, GuardsOnHostileInput) {
   check_guards(entry, {{"variant", "paper"}}, [](index_t, index_t n) { return Bounds{0, n}; });
 }
 
-// of the fixed variant: the published formula has the sign of the mean in it
+// This holds for the fixed variant only: the published formula depends on the sign of the mean.
 TEST(GaussianK, ScalingKeepsTheSet) { check_scaling(entry, {}); }
 
 TEST(GaussianK, MemoryLosesNothing) {

@@ -13,7 +13,7 @@ double shared_norm(const std::vector<Floats>& x, const std::string& norm) {
 
 const std::map<int, int> max_of{{4, 7}, {8, 127}, {16, 32767}};  // by bits
 
-/// Level of element i of a segment that starts the message, by the definition of the fields: balanced digits.
+/// Level of element i of the first segment of the message, by the definition of the fields as balanced digits.
 int level_of(const Message& message, int bits, std::size_t i) {
   if (bits == 8) return static_cast<const std::int8_t*>(message.data)[i];
   const int fields = 32 / bits;
@@ -53,7 +53,7 @@ TEST(GlobalQsgd, IsUnbiasedWithTheAnalyticVariance) {
   }
 }
 
-// all ranks at +M, where scaling to 127 / W and rounding up wraps to -128
+// All ranks have +M. Scaling to 127 / W and rounding up would wrap to -128.
 TEST(GlobalQsgd, NoSumWrapsForAnyNumberOfRanks) {
   std::vector<int> worlds{1, 100, 127};
   for (int ranks = 2; ranks <= 64; ++ranks) worlds.push_back(ranks);
@@ -73,7 +73,7 @@ TEST(GlobalQsgd, NoSumWrapsForAnyNumberOfRanks) {
   EXPECT_THROW(rig.step(std::vector<Floats>(128, Floats(9, 1))), Error);
 }
 
-// every field at its largest sum, beside fields at their smallest
+// Every field has its largest sum, next to fields with their smallest sum.
 TEST(GlobalQsgd, NoFieldCarriesForAnyNumberOfRanks) {
   for (const int bits : {4, 16}) {
     for (int ranks = 1; ranks <= 64; ++ranks) {
@@ -82,7 +82,7 @@ TEST(GlobalQsgd, NoFieldCarriesForAnyNumberOfRanks) {
       std::vector<Floats> x(static_cast<std::size_t>(ranks), Floats(1500, 0.7f));
       for (auto& own : x) {
         for (std::size_t i = 0; i < own.size(); ++i) {
-          const std::size_t field = i / 32;  // all +, all -, neighbours of opposite signs, zeros beside
+          const std::size_t field = i / 32;  // all +, all -, neighbours with opposite signs, neighbours that are zero
           const int kind = static_cast<int>(i % 5);
           own[i] *= kind == 0   ? 1.0f
                     : kind == 1 ? -1.0f
@@ -120,7 +120,7 @@ TEST(GlobalQsgd, FieldsOfMixedLayoutsAndSizes) {
   }
 }
 
-// and with random values, in any order of the additions (Rig looks at every partial sum)
+// The same with random values, in any order of the additions (Rig checks every partial sum).
 TEST(GlobalQsgd, RandomSumsStayInRange) {
   for (const int ranks : {2, 3, 4, 7, 8, 16, 32, 64}) {
     Rig rig("global_qsgd", {{"group", "256"}}, Layout::flat(3000), ranks);

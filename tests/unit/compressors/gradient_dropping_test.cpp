@@ -8,7 +8,7 @@ namespace {
 
 const Entry entry = compressors::gradient_dropping();
 
-/// The paper's algorithm for one segment: threshold from the ascending sample, then everything above it.
+/// The paper's algorithm for one segment: the threshold comes from the sorted sample, and everything above it is sent.
 std::vector<std::uint32_t> published(const std::vector<float>& a, const Segment& segment, double ratio,
                                      index_t sample) {
   const index_t m = std::min(sample, segment.count), stride = segment.count / m;
@@ -39,7 +39,7 @@ TEST(GradientDropping, PaperVariantIsThePublishedAlgorithm) {
         for (const std::size_t s : {0u, 3u}) {
           const Segment& segment = layout.segments[s];
           if (nonzeros_of(a, segment) <= rig.state->target[s]) continue;
-          // |a| of "huge" overflows in sums, which is a guard's case
+          // Sums of |a| of "huge" overflow, which is a case of a guard.
           const auto expected = name == "huge" ? top_k_indices(a, segment.offset, segment.count, rig.state->target[s])
                                                : published(a, segment, ratio, sample);
           ASSERT_EQ(indices_of(d, segment), expected);
@@ -58,7 +58,7 @@ TEST(GradientDropping, SampleOfTheFixedVariantIsOddCoversTheSegmentAndKeepsTheCa
       EXPECT_LE(plan.count, most);
       EXPECT_GE(plan.count, std::min(n, std::max<index_t>(1, most / 3 - 1))) << n;
       EXPECT_LE((plan.count - 1) * plan.stride, n - 1);
-      EXPECT_GT((plan.count + 1) * plan.stride, n - 1) << "does not reach the end";
+      EXPECT_GT((plan.count + 1) * plan.stride, n - 1) << "the sample does not reach the end";
       EXPECT_GE(plan.rank, 1);
       EXPECT_LE(plan.rank, plan.count);
     }
@@ -95,7 +95,7 @@ TEST(GradientDropping, DeviationIsThatOfTheSample) {  // 1 / sqrt(m ratio)
 TEST(GradientDropping, PeriodicDataFoolsTheFixedStrideOnly) {
   const index_t n = 40000;  // sample 10000: stride 4
   auto a = make_input("laplace", n);
-  for (std::size_t i = 0; i < a.size(); i += 4) a[i] *= 1e-3f;  // what the paper's sample sees
+  for (std::size_t i = 0; i < a.size(); i += 4) a[i] *= 1e-3f;  // the paper's sample sees only these elements
   const auto ratio_of = [&](const char* variant) {
     Rig rig(entry, {{"variant", variant}, {"ratio", "0.01"}, {"sample", "10000"}}, Layout::flat(n), false);
     rig.produce(a);

@@ -19,7 +19,7 @@ TEST(HardThresholdMethod, SendsWhatIsNotBelowLambdaAndKeepsTheRest) {
   for (const index_t n : {0, 1, 2, 31, 5001, 20001}) {
     const Layout layout = mixed_layout(n);
     for (const auto& name : input_names()) {
-      for (const float lambda : {0.01f, 0.25f, 1.0f, 3.0f}) {  // 0.25, 1 and 3 are among the values of some inputs
+      for (const float lambda : {0.01f, 0.25f, 1.0f, 3.0f}) {  // some inputs have the values 0.25, 1 and 3
         SCOPED_TRACE(name + " n=" + std::to_string(n) + " lambda=" + std::to_string(lambda));
         auto a = make_input(name, layout.count());
         for (float& v : a) v += 0.0f;  // -0 becomes 0

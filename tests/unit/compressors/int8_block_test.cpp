@@ -15,7 +15,7 @@ index_t formula(const Layout& layout, index_t block) {
   return bytes;
 }
 
-/// Calls f(first, last, scale) for the elements of every block.
+/// Calls f(first, last, scale) for every block of elements.
 template <class F>
 void for_blocks(const Layout& layout, index_t block, const Floats& x, const F& f) {
   for (const auto& s : layout.segments) {

@@ -1,4 +1,4 @@
-// What a step before left behind for speed (the bound of kernels::Selector) changes no byte.
+// What an earlier step keeps for speed (the bound of kernels::Selector) changes no byte.
 #include "gradcomp/compressors/dgc.hpp"
 #include "gradcomp/compressors/gaussian_k.hpp"
 #include "gradcomp/compressors/gradient_dropping.hpp"

@@ -58,7 +58,7 @@ TEST(MaxMin, EndsOfTheRangeAreExact) {
     x[77] = high;
     for (const char* bits : {"1", "8"}) {
       Rig rig("max_min", {{"bits", bits}}, Layout::flat(512));
-      EXPECT_EQ(rig.step(x), x) << low;  // one-hot too: zeros stay zeros
+      EXPECT_EQ(rig.step(x), x) << low;  // zeros stay zeros, also if only one element is not zero
     }
   }
 }
@@ -66,7 +66,7 @@ TEST(MaxMin, EndsOfTheRangeAreExact) {
 TEST(MaxMin, VarianceIsWithinTheBound) {
   for (const char* bits : {"2", "4"}) {
     const int levels = bits[0] == '2' ? 3 : 15;
-    Floats x(512, 0);  // the worst case: two far ends, and zeros between two levels
+    Floats x(512, 0);  // the worst case: both ends are far away, and zeros lie between two levels
     x[0] = 1;
     x[1] = -1;
     Rig rig("max_min", {{"bits", bits}}, Layout::flat(512));
@@ -77,7 +77,7 @@ TEST(MaxMin, VarianceIsWithinTheBound) {
     }
     const double w = 512.0 / (2 * levels * levels);
     EXPECT_LE(error, w * 2);
-    EXPECT_GE(error, 0.95 * w * 2 * 510 / 512);  // and the bound is tight
+    EXPECT_GE(error, 0.95 * w * 2 * 510 / 512);  // the bound is tight
   }
 }
 

@@ -4,7 +4,7 @@
 namespace gradcomp::quantisers {
 namespace {
 
-/// Mean and variance of an element inside the range of normal numbers.
+/// Mean and variance of an element in the range of normal floats.
 Expected powers(float x) {
   int exponent = 0;
   std::frexp(x, &exponent);
@@ -25,7 +25,7 @@ TEST(Natural, IsUnbiasedWithTheAnalyticVariance) {
   }
 }
 
-// 16 bits would make a mantissa of 2^-18 + 2^-20 round up 0 or 1 times in 2^16; all 23 count
+// With 16 random bits, a mantissa of 2^-18 + 2^-20 would round up 0 or 1 times in 2^16. All 23 bits must count.
 TEST(Natural, AllMantissaBitsCount) {
   const index_t n = index_t{1} << 22;
   const Floats x(static_cast<std::size_t>(n), 1 + 0x1p-18f + 0x1p-20f);
@@ -40,7 +40,7 @@ TEST(Natural, AllMantissaBitsCount) {
 }
 
 TEST(Natural, ErrorIsAnEighthAtMost) {
-  const Floats x(60000, 4.0f / 3);  // mantissa 1/3: where 1/8 is attained
+  const Floats x(60000, 4.0f / 3);  // with mantissa 1/3, the error reaches 1/8
   Rig rig("natural", {}, Layout::flat(60000));
   const Floats d = rig.step(x);
   double error = 0;
@@ -124,7 +124,7 @@ TEST(Natural, FlagsNonFiniteGradientsAndKeepsTheMemory) {
 TEST(Natural, RefusesHostilePayloads) {
   expect_hostile("natural", {{"bits", "9"}}, [](Bytes& bytes, index_t variant) {
     if (variant == 0) bytes.pop_back();
-    if (variant == 1) {  // exponent 255: infinity, in a word and in a tail
+    if (variant == 1) {  // exponent 255 is infinity; in a word and in a tail
       bytes[payload_header_bytes] = std::byte{0xff};
       bytes[payload_header_bytes + 1] = std::byte{0};
     }

@@ -11,7 +11,7 @@ namespace {
 
 using namespace dense_test;
 
-/// Matrices with short, long and multi-piece columns, and what is sent as it is.
+/// Matrices with short columns, long columns and columns of several pieces, and tensors that are sent uncompressed.
 Layout many() {
   Layout layout;
   layout.add("conv", {3, 3, 5, 16})
@@ -24,7 +24,7 @@ Layout many() {
 
 bool travels_raw(const Segment& s) { return s.shape.size() < 2 || s.shape.back() <= 3; }
 
-/// Calls f(first, last) for every column: the elements with equal indices but the last.
+/// Calls f(first, last) for every column, whose elements have equal indices except for the last one.
 template <class F>
 void for_columns(const Layout& layout, const F& f) {
   for (const auto& s : layout.segments) {
@@ -91,7 +91,7 @@ TEST_P(OneBit, ColumnsOfTwoValuesAreExact) {
   EXPECT_EQ(memory, Floats(x.size(), 0.0f));
 }
 
-// the mean of neighbouring floats rounds to one of them
+// The mean of neighbouring floats rounds to one of them.
 TEST(OneBitMean, TwoValuesOfOneSignAreExact) {
   const Layout layout = Layout().add("a", {6, 1500});
   const float tiny = std::numeric_limits<float>::denorm_min(), huge = std::numeric_limits<float>::max();

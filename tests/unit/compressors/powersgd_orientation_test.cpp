@@ -1,17 +1,17 @@
-// matrix=authors: outputs x all other extents, whatever the order in which a tensor is stored; and the unbiased variant
-// that sends its two factors in turn.
+// matrix=authors is outputs x all other extents, in whatever order a tensor is stored. Also the unbiased variant that
+// sends its two factors in turn.
 #include "unit/compressors/powersgd_rig.hpp"
 
 namespace powersgd_test {
 namespace {
 
-/// An embedding, a filter and a bias: as models of this project store them, and each as the authors' matrix.
+/// An embedding, a filter and a bias, as models of this project store them, and as the authors' matrices.
 Layout stored() { return Layout().add("embedding", {60, 20}, true).add("filter", {3, 3, 8, 16}).add("bias", {16}); }
 Layout authors() { return Layout().add("embedding", {60, 20}).add("filter", {16, 72}).add("bias", {16}); }
 
 constexpr std::size_t filter_at = 1200, inputs = 72, outputs = 16;
 
-/// From the first order to the second.
+/// Puts values from the first order into the second one.
 Floats as_authors(const Floats& x) {
   Floats y = x;
   for (std::size_t i = 0; i < inputs; ++i) {
@@ -42,7 +42,8 @@ TEST(PowerSgdOrientation, IsThatOfTheAuthorsForEveryVariant) {
       ASSERT_TRUE(other.step(gradients));
       EXPECT_EQ(turned.bytes, reference.bytes) << name;
       EXPECT_LT(squared_distance(as_authors(turned.out), reference.out), 1e-8 * squared(reference.out)) << name << step;
-      EXPECT_GT(squared_distance(turned.out, other.out), 1e-3 * squared(other.out)) << name << ": the test tells";
+      EXPECT_GT(squared_distance(turned.out, other.out), 1e-3 * squared(other.out))
+          << name << ": the test must tell the two orders apart";
       if (!feedback) continue;
       EXPECT_LT(squared_distance(as_authors(turned.memory[1]), reference.memory[1]),
                 1e-8 * squared(reference.memory[1]));
@@ -76,7 +77,8 @@ TEST(PowerSgdOrientation, SkippedAndReturnedStepsLoseNothing) {
   }
 }
 
-// Even steps as ever; odd ones send U^T M: E = M too, the variance is (|column j|^2 + (m4 - 2) M_ij^2) / r
+// Even steps are as without side=alternating. Odd steps send U^T M, whose mean is M too, with the variance
+// (|column j|^2 + (m4 - 2) M_ij^2) / r.
 TEST(PowerSgdAlternating, SendsTheOtherSideInOddStepsWithoutBias) {
   constexpr int trials = 4096, rank = 2;
   constexpr double fourth = 3 - 1.2 / 8;

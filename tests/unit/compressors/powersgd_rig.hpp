@@ -1,5 +1,5 @@
 #pragma once
-// Workers of PowerSGD in one process, and matrices to send.
+// Workers of PowerSGD in one process, and matrices that they send.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ inline Floats normal_values(index_t n, unsigned seed, float scale = 1) {
   return values;
 }
 
-/// W workers in one process; messages are summed in rank order.
+/// W workers in one process. Their messages are summed in rank order.
 struct Workers {
   Workers(const Layout& layout, const Given& given, int workers, bool feedback = true)
       : bucket(layout), ranks(workers), memory(static_cast<std::size_t>(workers)) {
@@ -54,7 +54,7 @@ struct Workers {
             1};
   }
 
-  /// One step; the result of every worker's finish(). `out` and `messages` of worker 0 stay.
+  /// Makes one step, and returns the result of every worker's finish(). `out` and `message` of worker 0 stay available.
   bool step(const std::vector<Floats>& gradients) {
     const Exec exec;
     for (int round = 0; round < method->rounds(); ++round) {
@@ -104,7 +104,7 @@ struct Workers {
   std::vector<Floats> memory;
   Floats out;
   Message message;
-  std::vector<Message> rounds[2];  ///< of all ranks; their results are the rank's own
+  std::vector<Message> rounds[2];  ///< messages of all ranks in each round; every rank has its own result
   index_t bytes = 0;
   bool poisoned = false;
 };
@@ -127,7 +127,7 @@ inline Layout matrix(index_t rows, index_t columns) {
   return layout;
 }
 
-/// rows x columns of rank r, with singular values near 1, d, d^2, ...
+/// A rows x columns matrix of rank r with singular values near 1, d, d^2, ...
 inline Floats low_rank_matrix(index_t rows, index_t columns, int r, double decay, unsigned seed) {
   const Floats u = normal_values(rows * r, seed), v = normal_values(columns * r, seed + 1);
   Floats m(static_cast<std::size_t>(rows * columns), 0);

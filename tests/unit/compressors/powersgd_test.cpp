@@ -33,8 +33,8 @@ TEST(PowerSgd, BytesAreThoseOfTheFormula) {
   EXPECT_EQ(bytes_of(resnet20(), 2), 56784);
   EXPECT_EQ(bytes_of(resnet20(), 4), 108024);
 
-  EXPECT_EQ(bytes_of(matrix(5, 3), 4), 60);             // factors would not be smaller: dense
-  EXPECT_EQ(bytes_of(resnet20().fused(), 4), 1078888);  // granularity=bucket: one vector
+  EXPECT_EQ(bytes_of(matrix(5, 3), 4), 60);             // dense, because factors would not be smaller
+  EXPECT_EQ(bytes_of(resnet20().fused(), 4), 1078888);  // with granularity=bucket it is one vector
 }
 
 TEST(PowerSgd, MessagesHaveTheBytesOfTheFormula) {
@@ -75,14 +75,15 @@ TEST(PowerSgd, LongRowsArriveExactly) {
   }
 }
 
-// One step against double arithmetic: any starting Q gives out = P P^T M, P the orthonormal basis of M Q.
+// Compares one step with arithmetic in double. For any starting Q, out = P P^T M, where P is an orthonormal basis of M
+// Q.
 TEST(PowerSgd, IsAProjectionSoTheErrorNeverGrows) {
   for (const int rank : {1, 2, 4, 5, 32}) {
     const Layout layout = matrix(300, 130);
     const Floats g = normal_values(layout.count(), 6);
     Workers w(layout, rank, 1);
     ASSERT_TRUE(w.step({g}));
-    // out is a projection of g: |g - out|^2 = |g|^2 - |out|^2
+    // Because out is a projection of g, |g - out|^2 = |g|^2 - |out|^2.
     EXPECT_NEAR(squared_distance(g, w.out) / squared(g), 1 - squared(w.out) / squared(g), 1e-5);
     EXPECT_LT(squared_distance(g, w.out), squared(g));
     for (std::size_t i = 0; i < g.size(); ++i) ASSERT_EQ(w.memory[0][i], g[i] - w.out[i]);
@@ -102,13 +103,14 @@ TEST(PowerSgd, WarmStartReachesTheBestApproximation) {
     last = squared_distance(g, warm.out);
     if (step == 0) first = last;
   }
-  // converged subspace iteration keeps the best |out|; a long run in another seed agrees
+  // A converged subspace iteration keeps the best |out|, and a long run with another seed finds the same value.
   Workers other(matrix(120, 70), rank, 1, false);
   other.number = 1000;
   for (int step = 0; step < 60; ++step) ASSERT_TRUE(other.step({g}));
   EXPECT_LT(last, first * 0.999);
   EXPECT_NEAR(last, squared_distance(g, other.out), 1e-5 * squared(g));
-  // noise of variance 0.0025 on a rank-3 matrix: the residue of the best rank-3 fit is (120 - 3)(70 - 3) of its cells
+  // The matrix has rank 3 plus noise of variance 0.0025. The best fit of rank 3 leaves the noise of (120 - 3)(70 - 3)
+  // cells.
   EXPECT_NEAR(last, 117 * 67 * 0.0025, 0.05 * 117 * 67 * 0.0025);
 }
 
@@ -215,7 +217,7 @@ TEST(PowerSgd, SkipsOnAllRanksKeepsMemoryAndQ) {
           ASSERT_EQ(w.memory[r][i], lost ? before[r][i] : before[r][i] + next[r][i]);
         }
       }
-      // Q stayed: the next step equals that of a clean run with the same memory
+      // Q did not change, so that the next step equals that of a run without the skipped step and with the same memory.
       clean.memory = w.memory;
       clean.number = w.number;
       ASSERT_TRUE(w.step(gradients));

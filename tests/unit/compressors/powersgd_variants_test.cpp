@@ -1,5 +1,5 @@
-// PowerSGD's options and variants: convergence to the best approximation of known singular values, dense first steps,
-// one factor a step, the unbiased random factor, orthonormal factors.
+// Options and variants of PowerSGD: convergence to the best approximation for known singular values, dense first steps,
+// one factor per step, the unbiased random factor, orthonormal factors.
 #include "unit/compressors/powersgd_rig.hpp"
 
 namespace powersgd_test {
@@ -12,13 +12,13 @@ Given options(const std::string& variant, int rank, Given more = {}) {
 
 const std::vector<std::string> variants = {"two_sided", "cold", "one_sided", "unbiased"};
 
-/// Column k of the discrete cosine transform of size n: orthonormal.
+/// Column k of the discrete cosine transform of size n. The columns are orthonormal.
 double cosine(index_t n, int k, index_t i) {
   return std::sqrt((k == 0 ? 1.0 : 2.0) / static_cast<double>(n)) *
          std::cos(M_PI * (static_cast<double>(i) + 0.5) * k / static_cast<double>(n));
 }
 
-/// rows x columns with these singular values.
+/// A rows x columns matrix with these singular values.
 Floats with_singular_values(index_t rows, index_t columns, const std::vector<double>& values) {
   Floats m(static_cast<std::size_t>(rows * columns));
   for (index_t i = 0; i < rows; ++i) {
@@ -54,7 +54,7 @@ double off_orthonormal(const Floats& p, index_t rows, int rank) {
   return worst;
 }
 
-// Eckart & Young: no rank-r matrix is nearer than sqrt(sum over k > r of s_k^2)
+// Eckart and Young: no matrix of rank r is closer than sqrt(sum over k > r of s_k^2).
 TEST(PowerSgdVariants, WarmStartConvergesToTheBestApproximation) {
   const std::vector<double> values = {3, 2.5, 2, 1, 0.7, 0.5, 0.3, 0.2};
   const Layout layout = matrix(60, 45);
@@ -83,7 +83,7 @@ TEST(PowerSgdVariants, WarmStartConvergesToTheBestApproximation) {
 
 TEST(PowerSgdVariants, ColdStartsLearnNothingFromTheStepsBefore) {
   const Floats m = with_singular_values(60, 45, {3, 2.5, 2, 1, 0.7, 0.5, 0.3, 0.2});
-  const double best = std::sqrt(1 + 0.49 + 0.25 + 0.09 + 0.04);  // of rank 3
+  const double best = std::sqrt(1 + 0.49 + 0.25 + 0.09 + 0.04);  // distance of the best matrix of rank 3
   const Layout layout = matrix(60, 45);
   Workers cold(layout, options("cold", 3), 1, false), warm(layout, options("two_sided", 3), 1, false);
   double sum = 0;
@@ -92,7 +92,7 @@ TEST(PowerSgdVariants, ColdStartsLearnNothingFromTheStepsBefore) {
     ASSERT_TRUE(cold.step({m}));
     ASSERT_TRUE(warm.step({m}));
     EXPECT_EQ(cold.out == warm.out, step == 0) << "the first step of both starts from the same random factor";
-    EXPECT_NE(cold.out, previous) << "every step has its own";
+    EXPECT_NE(cold.out, previous) << "every step has its own random factor";
     EXPECT_GE(std::sqrt(squared_distance(m, cold.out)), best * (1 - 1e-5));
     sum += std::sqrt(squared_distance(m, cold.out));
     previous = cold.out;
@@ -113,7 +113,7 @@ TEST(PowerSgdVariants, HouseholderFactorsAreOrthonormalWhateverTheGradient) {
   }
 }
 
-// P (mean over ranks of Q_w)^T = mean over ranks of P Q_w^T: sums travel, not products
+// P (mean over ranks of Q_w)^T = mean over ranks of P Q_w^T, so that sums of factors can travel instead of products.
 TEST(PowerSgdVariants, DecodedSumIsTheSumOfDecodedFactors) {
   const int rank = 2, ranks = 4;
   const Layout layout = matrix(40, 30);
@@ -181,7 +181,8 @@ TEST(PowerSgdVariants, ZeroGradientsAndThenOthers) {
         EXPECT_EQ(squared(w.out), 0) << variant;
       }
       for (const Floats& gradient : {thin, full, thin, zero, full}) {
-        for (int i = 0; i < 4; ++i) ASSERT_TRUE(w.step({gradient}));  // one side at a time needs two to follow
+        for (int i = 0; i < 4; ++i)
+          ASSERT_TRUE(w.step({gradient}));  // a method that sends one side at a time needs two steps to follow
         EXPECT_LE(squared_distance(w.out, gradient), 1e-10 * squared(gradient)) << variant << " " << method;
       }
     }
@@ -201,7 +202,7 @@ TEST(PowerSgdVariants, OneSidedSendsOneFactorInTurn) {
     ASSERT_TRUE(one.step({g}));
     EXPECT_EQ(one.bytes, bytes);
     EXPECT_LE(one.bytes, one.method->payload_bytes(layout, 0));
-    // a projection from one side: |a - out|^2 = |a|^2 - |out|^2, where a = out + memory
+    // out is a projection from one side, so |a - out|^2 = |a|^2 - |out|^2, where a = out + memory.
     Floats a = one.out;
     for (std::size_t i = 0; i < a.size(); ++i) a[i] += one.memory[0][i];
     EXPECT_NEAR(squared_distance(a, one.out) / squared(a), 1 - squared(one.out) / squared(a), 1e-5);
@@ -242,7 +243,7 @@ TEST(PowerSgdVariants, StepsBeforeTheStartAreDense) {
               ASSERT_EQ(w.memory[0][i], 0.0f);
             }
           }
-        } else {  // as a job that starts here
+        } else {  // the same as in a job that starts here
           ASSERT_TRUE(immediate.step(gradients));
           EXPECT_EQ(w.out, immediate.out) << variant << " step " << step;
           EXPECT_EQ(w.bytes, immediate.bytes);
@@ -277,7 +278,7 @@ TEST(PowerSgdVariants, SkippedAndReturnedStepsLoseNothing) {
         };
         give_back(bad);
         for (std::size_t i = 0; i < before[0].size(); ++i) ASSERT_EQ(w.memory[0][i], before[0][i] + bad[0][i]);
-        w.memory = before;  // as if that step had not been
+        w.memory = before;  // as if the step had not happened
         ASSERT_TRUE(w.step(gradients));
         give_back(gradients);
         for (std::size_t r = 0; r < 2; ++r) {
@@ -290,8 +291,8 @@ TEST(PowerSgdVariants, SkippedAndReturnedStepsLoseNothing) {
   }
 }
 
-// E out = M with the variance of sum over k of M_ik u_k u_j / r: (|row i|^2 + (m4 - 2) M_ij^2) / r, m4 the fourth
-// moment
+// E out = M, with the variance of the sum over k of M_ik u_k u_j / r, which is (|row i|^2 + (m4 - 2) M_ij^2) / r, where
+// m4 is the fourth moment.
 TEST(PowerSgdVariants, UnbiasedHasItsMeanAndItsVariance) {
   constexpr int trials = 4096, rank = 2;
   constexpr double fourth = 3 - 1.2 / 8;
@@ -322,8 +323,8 @@ TEST(PowerSgdVariants, UnbiasedHasItsMeanAndItsVariance) {
   EXPECT_NEAR(expected, (12 - 2 + fourth) / rank * squared(m), 1e-6 * expected);
 }
 
-// Vogels et al. 2019, table 1: biased with feedback beats unbiased. Gradient descent on |X - X*|^2 / 2, each at a rate
-// that suits it: for the unbiased one 1 / (1 + w), w = (columns + 1) / r, is the best.
+// Vogels et al. 2019, table 1: the biased variant with feedback beats the unbiased one. Both do gradient descent on
+// |X - X*|^2 / 2 with a suitable rate; for the unbiased variant, 1 / (1 + w) with w = (columns + 1) / r is the best.
 TEST(PowerSgdVariants, BiasedWithFeedbackDescendsFasterThanUnbiased) {
   const Layout layout = matrix(40, 30);
   const Floats target = normal_values(1200, 31);

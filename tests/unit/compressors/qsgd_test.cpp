@@ -28,7 +28,7 @@ Source plain_source(const Floats& gradient) {
   return {Source::Kind::none, static_cast<index_t>(gradient.size()), gradient.data(), nullptr, 1, 1};
 }
 
-/// A host-only harness: tests of compressors run where device memory is host memory.
+/// One rank of QSGD. It needs device memory that is host memory.
 struct Harness {
   explicit Harness(const Layout& layout, const Given& given = {})
       : entry(compressors::qsgd()),
@@ -86,7 +86,7 @@ void expect_unbiased(const Floats& x, int levels, const Given& given, float norm
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double step = static_cast<double>(norm) / levels, level = std::abs(x[i]) / step;
     const double f = level - std::floor(level);
-    if (trials * f * (1 - f) < 25) continue;  // too few events for a normal approximation
+    if (trials * f * (1 - f) < 25) continue;  // there are too few events for a normal approximation
     const double z = (sum[i] / trials - x[i]) / (step * std::sqrt(f * (1 - f) / trials));
     EXPECT_LT(std::abs(z), 6) << i;
     squares += z * z;
@@ -104,7 +104,7 @@ TEST(Qsgd, IsUnbiasedWithTheAnalyticVariance) {
   expect_unbiased(x, 20, {{"levels", "20"}, {"norm", "max"}}, norm_of(x, 0, 512, true));
 }
 
-// 16 bits alone would round x / step = 2^-18 never up; the further bits do, once in 2^18.
+// With 16 random bits, x / step = 2^-18 would never be rounded up. With more bits, it is rounded up once in 2^18.
 TEST(Qsgd, IsUnbiasedFarBelowSixteenBits) {
   const index_t n = index_t{1} << 22;
   Floats x(static_cast<std::size_t>(n), 7 * 0x1p-18f);
@@ -201,7 +201,7 @@ TEST(Qsgd, ZerosConstantsHugeAndDenormalValues) {
       }
     }
   }
-  Harness qsgd(Layout::flat(600));  // one element holds the whole norm: level s exactly, no s + 1
+  Harness qsgd(Layout::flat(600));  // one element has the whole norm: its level is s, not s + 1
   Floats x(600, 0);
   x[77] = -0.3f;
   EXPECT_FLOAT_EQ(qsgd.round_trip(x)[77], -0.3f);
@@ -269,7 +269,8 @@ TEST(Qsgd, RefusesHostilePayloads) {
 }
 
 }  // namespace
-// w = min(n / 4 s^2, sqrt(n) / s): with a memory all is divided by 1 + w, and every step takes something away.
+// With w = min(n / 4 s^2, sqrt(n) / s) and a memory, all values are divided by 1 + w, so that every step is a
+// contraction.
 TEST(Qsgd, ScaledByTheVarianceItIsAContraction) {
   const index_t n = 2048;
   const Floats gradient = normal_values(n, 7);
@@ -290,7 +291,7 @@ TEST(Qsgd, ScaledByTheVarianceItIsAContraction) {
   }
   const double w = std::sqrt(512.0);
   EXPECT_LT(error, w / (1 + w));
-  EXPECT_GT(error, 0.5) << "one level is coarse";
+  EXPECT_GT(error, 0.5) << "a single level is coarse";
   for (std::size_t i = 0; i < gradient.size(); ++i)
     ASSERT_NEAR(scaled[i], plain[i] / (1 + w), 1e-5 * std::abs(plain[i])) << "the same codes";
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Several ranks of one quantiser in one process, and the statistical test of their decoded values. Host memory only.
+// Several ranks of one quantiser in one process, and a statistical test of their decoded values. It needs device memory
+// that is host memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +25,7 @@ using Given = std::map<std::string, std::string>;
 
 inline Span<float> span(Floats& v) { return Span<float>(v.data(), v.size()); }
 
-/// The step of `ranks` ranks: rounds, sums with a check that none wraps, the mean.
+/// The step of `ranks` ranks: its rounds, the sums with a check that none wraps, and the mean.
 struct Rig {
   Rig(const std::string& name, const Given& given, const Layout& bucket, int count = 1)
       : layout(bucket), ranks(count), memories(static_cast<std::size_t>(count)) {
@@ -45,7 +46,7 @@ struct Rig {
     return s;
   }
 
-  /// One gradient for each rank. Empty when the step is flagged.
+  /// Takes one gradient per rank. Returns an empty vector if the step is flagged.
   Floats step(const std::vector<Floats>& gradients, std::int64_t number = 0) {
     Floats out(gradients[0].size(), 0);
     const bool bytes = method->info().rounds[0] == MessageKind::bytes;
@@ -107,8 +108,8 @@ struct Rig {
   }
 
   Layout layout;
-  int ranks, widest = 0;  ///< largest magnitude of a sum of bytes on its way; above 127 it would wrap
-  bool wrapped = false;   ///< a sum of 32-bit words left their range on its way
+  int ranks, widest = 0;  ///< largest magnitude of a partial sum of bytes; above 127 it would wrap
+  bool wrapped = false;   ///< whether a partial sum of 32-bit words left their range
   std::vector<Floats> memories;
   std::unique_ptr<Compressor> method;
   std::vector<std::unique_ptr<State>> states;
@@ -134,11 +135,11 @@ inline double largest_of(const Floats& x) {
   return most;
 }
 
-/// The mean of an element's decoded values and their variance; `rare`: smallest probability of its two outcomes.
+/// Mean and variance of the decoded values of an element; `rare`: the smaller probability of its two outcomes.
 struct Expected {
   double mean, variance, rare;
 };
-/// Of stochastic rounding between two neighbouring values.
+/// Mean and variance of stochastic rounding between two neighbouring values.
 inline Expected between(double x, double low, double high) {
   const double f = high > low ? (x - low) / (high - low) : 0;
   return {x, (x - low) * (high - x), std::min(f, 1 - f)};
@@ -235,7 +236,8 @@ inline void expect_telescoping(const std::string& name, const Given& given, int 
   }
 }
 
-/// Zeros decode to +0; denormals, huge and mixed values to something finite within `bound` times the largest.
+/// Zeros decode to +0. Denormal, huge and mixed values decode to finite values of at most `bound` times the largest
+/// one.
 inline void expect_extremes(const std::string& name, const Given& given, double bound) {
   const float huge = std::numeric_limits<float>::max(), tiny = std::numeric_limits<float>::denorm_min();
   for (const float value : {0.0f, -0.0f, 1.0f, -3e38f, huge, tiny, -1e-40f, 1e-30f}) {
@@ -257,7 +259,8 @@ inline void expect_extremes(const std::string& name, const Given& given, double 
   }
 }
 
-/// Truncated, longer and single changed bytes are refused or decode inside; `bad` positions must be refused.
+/// Truncated payloads, longer ones and ones with a changed byte are refused or decode inside the output. Changes at the
+/// positions `bad` must be refused.
 inline void expect_hostile(const std::string& name, const Given& given,
                            const std::function<void(Bytes&, index_t)>& spoil) {
   Layout layout;

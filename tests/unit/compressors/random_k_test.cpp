@@ -15,7 +15,7 @@ std::vector<float> sent_values(const Rig& rig) {
   return to_host(static_cast<const float*>(rig.message.data), static_cast<std::size_t>(rig.message.count));
 }
 
-/// finish() after an exchange over one rank (or with a given sum); empty when the step was skipped.
+/// The result of finish() after an exchange over one rank, or with a given sum; empty if the step was skipped.
 std::vector<float> finish(Rig& rig, const std::vector<float>& sum) {
   Kokkos::deep_copy(Span<float>(static_cast<float*>(rig.message.result), sum.size()),
                     Kokkos::View<const float*, Kokkos::HostSpace>(sum.data(), sum.size()));
@@ -81,7 +81,7 @@ TEST(RandomKMethod, MeanOverRanks) {
   for (int rank = 0; rank < 4; ++rank) {
     rigs.push_back(rig_of(Layout::flat(n), {{"ratio", "0.2"}}, true));
     rigs.back().context.ranks = 4;
-    const auto g = make_input("levels", n, static_cast<std::uint32_t>(rank));  // integers: sums are exact
+    const auto g = make_input("levels", n, static_cast<std::uint32_t>(rank));  // sums of integers are exact
     rigs.back().produce(g);
     const auto values = sent_values(rigs.back());
     sum.resize(values.size());

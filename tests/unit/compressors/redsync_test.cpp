@@ -11,7 +11,7 @@ index_t count_above(const std::vector<float>& a, double eta) {
   return std::count_if(a.begin(), a.end(), [&](float v) { return std::fabs(static_cast<double>(v)) > eta; });
 }
 
-/// "Threshold binary search" as published: the last threshold looked at.
+/// "Threshold binary search" as published. Returns its last threshold.
 double published(const std::vector<float>& a, index_t k, double eps) {
   double mean = 0, most = 0;
   for (const float v : a) {

@@ -1,5 +1,5 @@
-// States of value coders that serve fewer elements than they were prepared for: bytes and values are those of a State
-// prepared for the fewer.
+// If the State of a value coder serves fewer elements than it was prepared for, bytes and values are those of a State
+// that was prepared for fewer elements.
 #include "unit/compressors/quantiser_rig.hpp"
 
 namespace gradcomp {

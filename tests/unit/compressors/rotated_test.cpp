@@ -1,5 +1,5 @@
-// rotated: unbiased within the bound of its variance, the two scales of DRIVE, errors that do not depend on how the
-// gradient is spread, feedback, odd inputs.
+// The method rotated: it is unbiased with a variance within its bound; the two scales of DRIVE; errors that do not
+// depend on how the gradient is distributed over its elements; feedback; unusual inputs.
 #include "unit/compressors/quantiser_rig.hpp"
 
 namespace gradcomp::quantisers {
@@ -11,14 +11,14 @@ double error_of(const Floats& x, const Floats& y) {
   return sum;
 }
 
-/// Of one bucket: f32 t / sqrt(P) or s / sqrt(P) at the front of the sections.
+/// The scale of the first bucket: f32 t / sqrt(P) or s / sqrt(P) at the start of the sections.
 float scale_of(const Rig& rig) {
   float scale = 0;
   std::memcpy(&scale, rig.payload().data() + payload_header_bytes, 4);
   return scale;
 }
 
-// P t^2 / L^2 bounds the variance, t as sent; the means are tested with the variance that the trials show
+// P t^2 / L^2 bounds the variance, with t as it is sent. The means are tested with the variance of the trials.
 TEST(Rotated, IsUnbiasedWithinItsVariance) {
   const int trials = 4096, n = 200, padded = 256;
   const Floats x = normal_values(n, 3);
@@ -40,7 +40,7 @@ TEST(Rotated, IsUnbiasedWithinItsVariance) {
       bound += padded * step * step;
     }
     EXPECT_LE(error, bound) << bits;
-    EXPECT_GE(error, 0.4 * bound) << bits;  // f (1 - f) is 1/6 in the mean, 1/4 at most, and n of P elements count
+    EXPECT_GE(error, 0.4 * bound) << bits;  // f (1 - f) is 1/6 on average and 1/4 at most, and n of P elements count
     double chi = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
       const double z = sum[i] / std::sqrt(square[i]);
@@ -51,7 +51,8 @@ TEST(Rotated, IsUnbiasedWithinItsVariance) {
   }
 }
 
-// random signs hide a bias of the rounding; ranks share them in a step, and the mean over ranks shows it
+// Random signs would hide a bias of the rounding. But ranks share them in a step, so that the mean over ranks shows a
+// bias.
 TEST(Rotated, RoundingIsUnbiasedForOneRotation) {
   const int ranks = 2000, n = 200, padded = 256;
   const Floats x = normal_values(n, 3);
@@ -80,7 +81,7 @@ TEST(Rotated, OneBitKeepsTheInnerProduct) {
   }
   double bias = 0;
   for (std::size_t i = 0; i < x.size(); ++i) bias += std::pow(mean[i] - x[i], 2);
-  // pi/2 - 1 = 0.57 of ||x||^2 in one trial
+  // pi / 2 - 1 = 0.57 of ||x||^2 in a trial
   EXPECT_NEAR(bias / (norm * norm) * trials, 0.571 * 1.024, 0.1);
   const Floats d = Rig("rotated", {{"bits", "1"}}, Layout::flat(2)).step(Floats{2, 1});
   EXPECT_NEAR(d[0], 2.5, 1e-5);
@@ -107,7 +108,7 @@ TEST(Rotated, OneLargeElementCostsTheOthersNothing) {
     Rig plain("linear_dithering", {{"bits", bits}}, Layout::flat(4096));
     EXPECT_LT(5 * error_of(x, rotated.step(x)), error_of(x, plain.step(x))) << bits;
   }
-  for (const char* bits : {"1", "2", "4"}) {  // every element of its transform is one of the outer levels
+  for (const char* bits : {"1", "2", "4"}) {  // every element of the transform has one of the outer levels
     Floats x(5000, 0);
     x[4321] = -0.7f;
     const Floats d = Rig("rotated", {{"bits", bits}}, Layout::flat(5000)).step(x);
@@ -190,7 +191,7 @@ TEST(Rotated, RanksShareSignsButNotTheirRounding) {
     float other = 0;
     std::memcpy(&other, rig.payload(1).data() + payload_header_bytes, 4);
     return other;
-  }()) << "the same rotation has the same largest element";
+  }()) << "with the same rotation, the largest element is the same";
   EXPECT_NE(rig.payload(0), rig.payload(1));
   const Floats one = Rig("rotated", {}, Layout::flat(4096)).step(x);
   EXPECT_NEAR(error_of(x, d), error_of(x, one) / 2, 0.1 * error_of(x, one));
@@ -198,7 +199,7 @@ TEST(Rotated, RanksShareSignsButNotTheirRounding) {
 
 TEST(Rotated, ZerosExtremesAndFlags) {
   for (const char* bits : {"1", "4", "8"}) expect_extremes("rotated", {{"bits", bits}}, 60);
-  for (const float value : {3e38f, -2e38f}) {  // a bucket of zeros: the memory holds all of it, finite
+  for (const float value : {3e38f, -2e38f}) {  // decodes to zeros, and the memory keeps everything, which is finite
     Rig rig("rotated", {}, Layout::flat(700));
     rig.memories[0].assign(700, 0);
     Floats x(700, value);

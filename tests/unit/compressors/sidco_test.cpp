@@ -62,11 +62,11 @@ TEST(SidcoMethod, ThresholdMatchesASerialReference) {
         const auto count = [&](double limit) {
           return std::count_if(a.begin(), a.end(), [&](float v) { return std::fabs(static_cast<double>(v)) > limit; });
         };
-        // float sums move eta by 1e-6 of itself, the conversion to float by a denormal
+        // Sums in float change eta by 1e-6 of its value, and the conversion to float by a denormal.
         const double doubt = 1e-5 * eta + 3e-45;
         const auto fewest = count(eta + doubt), most = count(eta - doubt);
         if (fewest > 2 * k) {
-          ASSERT_EQ(kept, k);  // past the capacity: exact top-k
+          ASSERT_EQ(kept, k);  // above the capacity, exactly the k largest are sent
           ASSERT_EQ(rig.decoded().indices, top_k_indices(a, 0, n, k));
         } else if (most <= 2 * k) {
           ASSERT_GE(kept, fewest);
@@ -178,7 +178,7 @@ std::vector<float> scales(index_t n) {
   return s;
 }
 
-/// Mean of kept / k over the last 100 of 400 steps with the residual.
+/// Mean of kept / k in the last 100 of 400 steps with a residual.
 double closed_loop(const std::map<std::string, std::string>& options) {
   const index_t n = 50000;
   const auto scale = scales(n);
@@ -228,7 +228,7 @@ TEST(SidcoHistory, AimsOffByTheBiasThatIsLeft) {
   compressors::SidcoHistory h;
   EXPECT_EQ(h.aim(1000), 1000);
   double asked = 1000;
-  for (int i = 0; i < 100; ++i) {  // a fit that leaves 15 % too many
+  for (int i = 0; i < 100; ++i) {  // the fit keeps 15 % too many entries
     asked = static_cast<double>(h.aim(1000));
     h.integrate(1.15 * asked / 1000);
   }

@@ -1,4 +1,4 @@
-// sign and signum: n bits exactly, their order, conventions of zeros, scale invariance, momentum.
+// sign and signum: exactly n bits, the order of bits, the sign of zeros, invariance under scaling, momentum.
 #include "gradcomp/compressors/sign.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ TEST(Sign, IsNBitsExactly) {
   }
 }
 
-// the order that kernels/pack/signs.hpp describes
+// The order is the one that kernels/pack/signs.hpp describes.
 TEST(Sign, BitsOfAWholeBlockAreVerticalAndThoseBehindAreNot) {
   const std::size_t n = 2 * 1024 + 77;
   for (const std::size_t i :

@@ -32,7 +32,7 @@ void allreduce(const std::vector<Rig>& rigs) {
                       HostSpan<const float>(sum.data(), sum.size()));
 }
 
-/// One estimate per rank, empty where the step is skipped.
+/// The estimate of every rank; it is empty if the step is skipped.
 std::vector<Floats> step_of(std::vector<Rig>& rigs, const std::vector<Floats>& g, std::int64_t step = 0) {
   const Exec exec;
   index_t bytes = 0;
@@ -78,7 +78,8 @@ std::vector<Floats> memories(const std::vector<Rig>& rigs) {
   return list;
 }
 
-// with every element a candidate the estimates do not matter: the k largest sums, ties by the lower index
+// If every element is a candidate, estimates do not matter: the k largest sums are chosen, and ties go to the lower
+// index.
 TEST(SketchMethod, TakesTheLargestExactSums) {
   for (const index_t n : {0, 1, 40, 9001}) {
     const Layout layout = mixed_layout(n);
@@ -98,7 +99,7 @@ TEST(SketchMethod, TakesTheLargestExactSums) {
 }
 
 TEST(SketchMethod, FindsHeavyHittersThatNoRankHasAlone) {
-  const index_t n = 100000;  // 100 of them, each 9 standard deviations of an estimate of the sum
+  const index_t n = 100000;  // 100 elements are heavy: 9 standard deviations of an estimate of the sum
   auto rigs = ranks_of(4, Layout::flat(n), {{"columns", "10000"}});
   auto g = levels(4, n, 1);
   const double noise = std::sqrt(squares(sum_of(g)) / 10000) * 1.6;
@@ -134,7 +135,7 @@ TEST(SketchMethod, BytesAndColumns) {
   const auto bytes = [](const Given& given, index_t n) {
     return Rig(compressors::sketch(), given, Layout::flat(1), false).method->payload_bytes(Layout::flat(n), 0);
   };
-  // FetchSGD's setting: k = 50000, 5 rows of 500000 columns
+  // FetchSGD has k = 50000 and 5 rows of 500000 columns.
   EXPECT_EQ(bytes({}, 50000000), 4 * (5 * 500000 + 4 * 50000));
   EXPECT_EQ(bytes({{"columns", "1001"}, {"rows", "3"}, {"candidates", "1"}}, 10000), 4 * (3 * 1024 + 10));
   EXPECT_EQ(bytes({}, 40), 4 * (5 * 64 + 4));
@@ -150,7 +151,7 @@ TEST(SketchMethod, FlagsAndOverflowsSkipTheStepOnAllRanks) {
     step_of(rigs, g);
     const auto before = memories(rigs);
     g[1][0] = poison;
-    if (poison == 3e38f) g[0][0] = poison;  // finite on both ranks, their sum is not
+    if (poison == 3e38f) g[0][0] = poison;  // it is finite on both ranks, but the sum is not
     for (const auto& out : step_of(rigs, g, 1)) EXPECT_TRUE(out.empty());
     for (std::size_t r = 0; r < 2; ++r) {
       const Exec exec;

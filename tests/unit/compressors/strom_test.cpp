@@ -9,7 +9,7 @@ Rig rig_of(const Layout& layout, const std::string& tau, bool multi = false, boo
   return Rig(compressors::strom(), {{"tau", tau}, {"quanta", multi ? "multi" : "single"}}, layout, residual);
 }
 
-/// What is sent of one accumulated value, from the paper: a number of quanta.
+/// The number of quanta that is sent for one accumulated value, from the paper.
 std::uint32_t reference_quanta(float a, float tau, bool multi) {
   if (!(std::fabs(a) > tau)) return 0;
   return multi ? static_cast<std::uint32_t>(std::clamp(std::fabs(a) / tau, 1.0f, 65535.0f)) : 1;
@@ -20,7 +20,7 @@ TEST(StromMethod, MatchesASerialReference) {
     const Layout layout = mixed_layout(n);
     for (const auto& name : input_names()) {
       for (const bool multi : {false, true}) {
-        for (const float tau : {0.25f, 1.0f}) {  // values of some inputs: not beyond tau
+        for (const float tau : {0.25f, 1.0f}) {  // some inputs have these values, which are not above tau
           SCOPED_TRACE(name + " n=" + std::to_string(n) + " tau=" + std::to_string(tau) + (multi ? " multi" : ""));
           auto a = make_input(name, layout.count());
           for (float& v : a) v += 0.0f;
@@ -100,7 +100,7 @@ TEST(StromMethod, ManyStepsLoseNothing) {
 TEST(StromMethod, GiveBackRestoresTheMemory) {
   for (const bool multi : {false, true}) {
     Rig rig = rig_of(mixed_layout(5000), "0.5", multi);
-    const auto a = make_input("levels", rig.layout.count());  // integers: a - tau + tau is exact
+    const auto a = make_input("levels", rig.layout.count());  // for integers, a - tau + tau is exact
     rig.produce(a);
     const Exec exec;
     rig.method->give_back(exec, rig.source, *rig.state, rig.message, Span<const float>());

@@ -43,7 +43,7 @@ TEST(TernGrad, FiguresOnANormalGradient) {
   EXPECT_NEAR(std::sqrt(bias) / norm_of(x), 0.049, 0.005);
 }
 
-// every rank is clipped by its own sigma, and all measure in the largest scaler
+// Every rank clips by its own sigma, and all ranks use the largest scaler.
 TEST(TernGrad, RanksShareTheScaler) {
   std::vector<Floats> x;
   for (unsigned r = 0; r < 3; ++r) x.push_back(normal_values(400, 20 + r, 1 + static_cast<float>(r)));

@@ -10,7 +10,7 @@ namespace sparse_test {
 
 using Values = std::map<std::string, std::string>;
 
-/// a after one step from an empty residual: 1 * 0 + 1 * a, which makes -0 to 0.
+/// a in the first step with an empty residual: 1 * 0 + 1 * a, which turns -0 into 0.
 inline std::vector<float> after_first(std::vector<float> a) {
   for (float& v : a) v += 0.0f;
   return a;
@@ -28,7 +28,7 @@ inline double total_ratio(const State& state) {
   return sum(state.kept) / sum(state.target);
 }
 
-/// Indices of a segment in the message, relative to the bucket.
+/// The indices of a segment in the message, relative to the bucket.
 inline std::vector<std::uint32_t> indices_of(const Decoded& d, const Segment& segment) {
   std::vector<std::uint32_t> own;
   for (const std::uint32_t i : d.indices)
@@ -50,7 +50,7 @@ inline void expect_largest_sent(const std::vector<float>& a, const Segment& segm
   ASSERT_GE(least, most);
 }
 
-/// What a method may send of n elements with the target k and more nonzeros than that.
+/// The number of entries that a method may send of n elements if the target is k and there are more nonzeros.
 struct Bounds {
   index_t least, most;
 };
@@ -153,7 +153,7 @@ inline void check_memory(const Entry& entry, const Values& options) {
   for (std::size_t i = 0; i < after.size(); ++i) ASSERT_EQ(after[i], before[i] + g[i]);
 }
 
-/// n Laplace values out of a common store, other ones for each `step`: a generator per step would cost seconds.
+/// n Laplace values from a common store, different ones for each `step`. A generator per step would take seconds.
 inline const float* laplace_window(index_t n, std::uint64_t step) {
   static const std::vector<float> noise = make_input("laplace", 1000003, 7);
   std::mt19937_64 random(step);

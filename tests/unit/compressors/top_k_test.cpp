@@ -30,7 +30,7 @@ TEST(TopKMethod, SendsTheKLargestOfEachSegmentAndKeepsTheRest) {
           expected.insert(expected.end(), part.begin(), part.end());
         }
         ASSERT_EQ(rig.decoded().indices, expected);
-        std::vector<float> accumulated(a);  // 1 * 0 + 1 * a: -0 becomes 0
+        std::vector<float> accumulated(a);  // 1 * 0 + 1 * a, which turns -0 into 0
         for (float& v : accumulated) v += 0.0f;
         expect_conservation(rig, accumulated);
       }
@@ -38,7 +38,7 @@ TEST(TopKMethod, SendsTheKLargestOfEachSegmentAndKeepsTheRest) {
   }
 }
 
-TEST(TopKMethod, FewDenormalsAmongZeros) {  // fewer nonzeros in the sample than its bound wants
+TEST(TopKMethod, FewDenormalsAmongZeros) {  // the sample has fewer nonzeros than its bound needs
   for (const index_t n : {4096, 50000}) {
     auto a = make_input("denormal", n);
     for (std::size_t i = 0; i < a.size(); ++i) a[i] = i % 10 == 3 ? a[i] + 0.0f : 0.0f;
@@ -159,7 +159,7 @@ TEST(TopKMethod, DecodeAddsTheWeightedEntries) {
   EXPECT_EQ(rig.decode(0.25f, std::vector<float>(a.size(), 3.0f)), expected);
 }
 
-/// decode_add() of changed bytes must throw and leave `out` alone.
+/// decode_add() of changed bytes must throw, and must not change `out`.
 void expect_refused(Rig& rig, const std::vector<std::byte>& bytes, const char* what) {
   const Vector<std::byte> device = to_device(bytes);
   const Vector<float> out("out", static_cast<std::size_t>(rig.layout.count()));
@@ -205,7 +205,7 @@ TEST(TopKMethod, GlobalChoiceKeepsMoreEnergyThanOnePerLayer) {
   Layout layout;
   layout.add("a", {4000}).add("b", {2000}).add("c", {3000});
   auto a = make_input("laplace", layout.count());
-  for (std::size_t i = 4000; i < 6000; ++i) a[i] *= 0.1f;  // a layer that a global choice starves
+  for (std::size_t i = 4000; i < 6000; ++i) a[i] *= 0.1f;  // a global choice sends little of this layer
   const auto kept = [&](const Layout& seen) {
     Rig rig(compressors::top_k(), {{"ratio", "0.01"}}, seen, false);
     rig.produce(a);
@@ -221,7 +221,8 @@ TEST(TopKMethod, GlobalChoiceKeepsMoreEnergyThanOnePerLayer) {
   EXPECT_EQ(in_b(global), 0);
 }
 
-TEST(TopKMethod, KeepsTheLastOfAscendingValues) {  // GRACE's cut at the (k+1)-th value, in index order, loses the 5
+TEST(TopKMethod,
+     KeepsTheLastOfAscendingValues) {  // GRACE cuts at the (k + 1)-th value in the order of indices, and loses the 5
   Rig rig(compressors::top_k(), {{"ratio", "0.67"}}, Layout::flat(3), false);
   rig.produce({3, 4, 5});
   EXPECT_EQ(rig.decoded().indices, (std::vector<std::uint32_t>{1, 2}));

@@ -1,4 +1,4 @@
-// Files are written whole or not at all, and unwritable paths are found before the run.
+// Files are written whole or not at all, and paths that cannot be written are found before the run.
 #include "gradcomp/core/atomic_file.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST_F(AtomicFileTest, WritesTheBodyBehindTheHead) {
   EXPECT_EQ(content(path("a")), std::string("head x\0y", 8));
   write_atomically(path("a"), {}, body);
   EXPECT_EQ(content(path("a")), std::string("x\0y", 3));
-  EXPECT_EQ(files(), 1u) << "no temporary file stays";
+  EXPECT_EQ(files(), 1u) << "a temporary file is left";
 }
 
 TEST_F(AtomicFileTest, ReplacesAnOlderFileAndFollowsLinks) {
@@ -59,7 +59,7 @@ TEST_F(AtomicFileTest, UnwritablePathsAreNamedInOneLine) {
 
 TEST_F(AtomicFileTest, AFullDeviceLeavesTheOldFile) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
-  // The temporary name of this process, made a link to the device that refuses every write.
+  // Makes the temporary name of this process a link to the device that refuses every write.
   write_atomically(path("a.json"), "old");
   const auto temporary = path(".a.json." + std::to_string(::getpid()) + ".tmp");
   fs::create_symlink("/dev/full", temporary);

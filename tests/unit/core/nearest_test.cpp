@@ -15,7 +15,7 @@ TEST(NearestName, CaseHyphensAndUnderscoresDoNotCount) {
   EXPECT_EQ(nearest_name("topk", methods), "top_k");
   EXPECT_EQ(nearest_name("Top-K", methods), "top_k");
   EXPECT_EQ(nearest_name("POWER_SGD", methods), "powersgd");
-  EXPECT_EQ(nearest_name("TopK", {"Tops", "top_k"}), "top_k");  // although one letter makes it "Tops"
+  EXPECT_EQ(nearest_name("TopK", {"Tops", "top_k"}), "top_k");  // although a single edit gives "Tops"
 }
 
 TEST(NearestName, OneEditInThreeLettersIsAllowedAndAlwaysOne) {

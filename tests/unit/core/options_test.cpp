@@ -38,7 +38,7 @@ TEST(ParameterValues, DefaultsAreFilledInInTheDeclaredOrder) {
   EXPECT_EQ(options.canonical(), "ratio=0.01:bits=8:norm=max");
 }
 
-// so that names and hashes of older records stay
+// This keeps names and hashes of older results.
 TEST(ParameterValues, AddedAndDottedOnesAreNamedOnlyWhereTheyAreNotTheDefault) {
   auto list = declared();
   list.push_back(Parameter::choice("side", "left", {"left", "right"}, "").as_added());

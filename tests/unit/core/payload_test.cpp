@@ -35,7 +35,7 @@ TEST(Payload, HeaderTravelsUnchanged) {
   EXPECT_FALSE(header.skip());
 }
 
-// The documented layout, byte by byte: peers of other builds read it.
+// The documented layout, byte by byte, because peers with other builds read it.
 TEST(Payload, HeaderIsLittleEndianAtFixedOffsets) {
   const auto bytes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, payload(32));
   const auto at = [&](std::size_t i) { return static_cast<int>(bytes(i)); };

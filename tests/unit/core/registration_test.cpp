@@ -11,7 +11,7 @@ using test::error_of;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A type of its own for each test: what was registered stays for the rest of the program.
+// Each test has its own type, because registered entries stay for the rest of the program.
 template <int>
 struct Named {
   std::string name;
@@ -54,7 +54,7 @@ TEST(Registration, RefusesANameInUse) {
   register_entry(Described{{"top_k"}});
   const auto join = [] { Registrations<Described>::join({{{"top_k"}}}); };
   EXPECT_THAT(error_of(join), HasSubstr("two entries called 'top_k'"));
-  EXPECT_THAT(error_of(join), HasSubstr("two entries called 'top_k'"));  // every time, not only the first
+  EXPECT_THAT(error_of(join), HasSubstr("two entries called 'top_k'"));  // at every call, not only at the first one
 }
 
 }  // namespace

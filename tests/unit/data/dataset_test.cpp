@@ -28,7 +28,7 @@ TEST(Dataset, ErrorsListWhatIsAllowed) {
   }
   EXPECT_THAT(error_of("shapetex10:nois=1"), HasSubstr("noise, rotation, shift"));
   EXPECT_THAT(error_of("shapetex10:noise=2"), HasSubstr("[0, 1]"));
-  EXPECT_THAT(error_of("shapetex10:noise"), HasSubstr("no key=value"));
+  EXPECT_THAT(error_of("shapetex10:noise"), HasSubstr("not of the form key=value"));
   EXPECT_THAT(error_of("shapetex10:noise=0:noise=0"), HasSubstr("twice"));
   EXPECT_THAT(error_of("shapetex10:small=9:large=8"), HasSubstr("above large"));
   EXPECT_THAT(error_of("digits:/nowhere/d.gcds"), HasSubstr("/nowhere/d.gcds"));
@@ -46,10 +46,10 @@ TEST(Dataset, DigitsBecomeThreeEqualChannels) {
   EXPECT_FALSE(data.mirror);
   EXPECT_EQ(data.train.channels, 3);
   EXPECT_EQ(data.train.pixels, (testing::Bytes{0, 0, 0, 100, 100, 100, 200, 200, 200, 100, 100, 100}));
-  EXPECT_EQ(data.validation.pixels, (testing::Bytes{50, 50, 50, 60, 60, 60})) << "the last one";
+  EXPECT_EQ(data.validation.pixels, (testing::Bytes{50, 50, 50, 60, 60, 60})) << "the last image is for validation";
   EXPECT_EQ(data.test.pixels, (testing::Bytes{7, 7, 7, 9, 9, 9}));
   ASSERT_EQ(data.mean.size(), 3U);
-  // Trained on are pixels 0, 100, 200, 100: mean 100, variance 5000.
+  // The training pixels are 0, 100, 200, 100, with mean 100 and variance 5000.
   for (std::size_t c = 0; c < 3; ++c) {
     EXPECT_FLOAT_EQ(data.mean[c], 100.0F / 255.0F);
     EXPECT_FLOAT_EQ(data.std[c], std::sqrt(5000.0F) / 255.0F);

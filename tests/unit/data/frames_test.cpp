@@ -29,8 +29,8 @@ void put(Bytes& bytes, std::uint32_t value) {
   for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<std::uint8_t>(value >> shift & 0xFFU));
 }
 
-/// 3 training sequences, the last one for validation, and 1 test sequence of 2 features, 3 classes; `change` is applied
-/// before the checksum.
+/// A GCFS file with 3 training sequences, of which the last one is for validation, 1 test sequence, 2 features and 3
+/// classes. `change` is applied before the checksum is computed.
 Bytes gcfs_file(const std::function<void(Bytes&)>& change = {}) {
   Bytes bytes = {'G', 'C', 'F', 'S'};
   for (const std::uint32_t field : {1U, 3U, 1U, 2U, 3U}) put(bytes, field);
@@ -79,7 +79,7 @@ TEST(Gcfs, ErrorsSayWhatIsWrong) {
   const auto error_with = [&](const std::function<void(Bytes&)>& change) {
     return error_of([&] { read_gcfs(dir.write("bad.gcfs", gcfs_file(change))); });
   };
-  EXPECT_THAT(error_with([](Bytes& b) { b[0] = 'X'; }), HasSubstr("no GCFS file"));
+  EXPECT_THAT(error_with([](Bytes& b) { b[0] = 'X'; }), HasSubstr("not a GCFS file"));
   EXPECT_THAT(error_with([](Bytes& b) { b[4] = 2; }), HasSubstr("version 2"));
   EXPECT_THAT(error_with([](Bytes& b) { b[16] = 0; }), HasSubstr("impossible extents"));
   EXPECT_THAT(error_with([](Bytes& b) { b[24] = 3; }), HasSubstr("sequence 0 has label 3"));
@@ -114,7 +114,8 @@ TEST(Keywords, EverySecondOneIsTheOneBeforeItBackwards) {
   EXPECT_EQ(std::set<std::vector<index_t>>(keywords.begin(), keywords.end()).size(), 10U);
 }
 
-/// Share of the test recordings whose nearest class mean of `view` (a vector per recording) is the right one.
+/// Share of the test recordings for which the nearest class mean of `view` (a vector per recording) is that of their
+/// class.
 double nearest_mean(const FrameData& data, const std::function<std::vector<double>(const FrameSet&, index_t)>& view) {
   std::vector<std::vector<double>> mean(static_cast<std::size_t>(data.train.classes));
   for (index_t i = 0; i < data.train.count(); ++i) {
@@ -139,7 +140,7 @@ double nearest_mean(const FrameData& data, const std::function<std::vector<doubl
   return right / static_cast<double>(data.test.count());
 }
 
-/// Means over `parts` equal parts of the recording's time, [parts][features].
+/// Means over each of `parts` equal parts of a recording, [parts][features].
 std::vector<double> mean_over_time(const FrameSet& set, index_t i, index_t parts) {
   std::vector<double> x(static_cast<std::size_t>(parts * set.features));
   const index_t frames = set.frames(i);
@@ -157,13 +158,13 @@ TEST(Keywords, MeanOverTimeTellsPairsButNotTheirMembers) {
   const FrameData data = make_keywords(KeywordOptions{});
   const double blind = nearest_mean(data, [](const FrameSet& s, index_t i) { return mean_over_time(s, i, 1); });
   const double ordered = nearest_mean(data, [](const FrameSet& s, index_t i) { return mean_over_time(s, i, 5); });
-  // As docs/datasets.md states them.
+  // docs/datasets.md states these values.
   EXPECT_NEAR(blind, 0.268, 0.002);
   EXPECT_NEAR(ordered, 0.865, 0.002);
 }
 
 TEST(Keywords, GoldenChecksum) {
-  // Another value changes every published accuracy: such a change needs another name of the task.
+  // Another value means that every published accuracy changes. Such a change needs another name of the task.
   FrameData data = open_frames("keywords:train=500:test=100");
   EXPECT_EQ(data.crc, "b7404548");
   data.validation = {};

@@ -50,7 +50,7 @@ TEST(Loader, RunsAtMostTwoBatchesAheadAndKeepsTheCurrentOne) {
   });
   for (index_t step = 0; step < 8; ++step) {
     const Batch& batch = loader.next();
-    pause(3);  // time enough for the thread to run ahead
+    pause(3);  // gives the thread enough time to run ahead
     EXPECT_EQ(batch.labels[0], step);
     EXPECT_LE(filled, step + 3);
   }
@@ -61,7 +61,7 @@ TEST(Loader, ExceptionsReachTheConsumerAtTheirStep) {
     if (batch.step == 2) throw std::runtime_error("broken at 2");
   });
   EXPECT_EQ(loader.next().step, 0);
-  pause(3);  // the thread has failed by now, but step 1 is good
+  pause(3);  // the thread has failed now, but the batch of step 1 is good
   EXPECT_EQ(loader.next().step, 1);
   EXPECT_THROW(loader.next(), std::runtime_error);
   EXPECT_THROW(loader.next(), std::runtime_error);
@@ -79,10 +79,10 @@ TEST(Loader, StopsCleanlyAtAnyMoment) {
       for (int i = 0; i < takes; ++i) loader.next();
     }
     const int after = begun;
-    EXPECT_EQ(finished, after) << "a batch was left half done";
+    EXPECT_EQ(finished, after) << "a batch was not finished";
     EXPECT_GE(after, takes);
     pause(3);
-    EXPECT_EQ(begun, after) << "the thread went on";
+    EXPECT_EQ(begun, after) << "the thread still runs";
   }
 }
 

@@ -13,7 +13,7 @@ namespace gradcomp::data {
 namespace {
 
 TEST(CounterRng, SplitMixKnownAnswer) {
-  // Vigna's splitmix64.c from state 0 yields mix64 of 1, 2, ... golden ratios.
+  // Vigna's splitmix64.c with the initial state 0 returns mix64 of 1, 2, ... times the golden ratio.
   EXPECT_EQ(mix64(0x9E3779B97F4A7C15U), 0xE220A8397B1DCDAFU);
   EXPECT_EQ(mix64(2 * 0x9E3779B97F4A7C15U), 0x6E789E6AA1B965F4U);
 }
@@ -54,7 +54,7 @@ TEST(Sampler, EpochCoversTheSetOnce) {
   }
 }
 
-/// The global batch of a step over all ranks, sorted; checks that ranks share nothing.
+/// The sorted global batch of a step over all ranks. Checks that no two ranks have a sample in common.
 std::vector<index_t> global_batch(index_t step, int ranks, index_t global) {
   std::vector<index_t> all, batch;
   for (int r = 0; r < ranks; ++r) {

@@ -42,7 +42,7 @@ TEST(Shards, EveryRankOwnsAsManySamplesAndNobodyTheSame) {
   }
 }
 
-/// Mean over the ranks of half the distance (total variation) between the rank's shares of labels and all samples'.
+/// Mean over the ranks of the total variation distance between the shares of labels on a rank and those of all samples.
 double skewness(double skew, int ranks, std::uint64_t seed) {
   const Labels labels = balanced(4000, 10);
   double sum = 0;
@@ -62,15 +62,15 @@ TEST(Shards, SmallConcentrationsSkewMore) {
     middle += skewness(0.5, 4, seed) / 5;
     weak += skewness(1e5, 4, seed) / 5;
   }
-  EXPECT_GT(strong, 0.4);  // 4 ranks, 10 classes: at most 0.75
+  EXPECT_GT(strong, 0.4);  // with 4 ranks it is at most 0.75
   EXPECT_LT(middle, strong - 0.1);
   EXPECT_GT(middle, 0.2);
-  EXPECT_LT(weak, 0.06);  // chance alone: 1000 draws over 10 classes give about 0.03
+  EXPECT_LT(weak, 0.06);  // by chance alone, 1000 draws over 10 classes give about 0.03
 }
 
 TEST(Shards, SharesAreDirichlet) {
-  // Two ranks, many classes, each a draw of Beta(a, a): mean 1/2, variance 1 / (8 a + 4). Room is no constraint when
-  // classes are many.
+  // With two ranks and many classes, the share of each class is a draw from Beta(a, a), with mean 1/2 and variance
+  // 1 / (8 a + 4). With many classes, the limited room of a rank has no effect.
   for (const double skew : {0.5, 2.0}) {
     constexpr index_t classes = 400, each = 100;
     const Labels labels = balanced(classes * each, classes);

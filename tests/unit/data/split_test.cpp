@@ -1,4 +1,4 @@
-// No sample of a validation or a test set is trained on, and what a predictor without input reaches.
+// No sample of a validation or test set is a training sample. Also accuracy and loss of the trivial predictor.
 #include "gradcomp/data/split.hpp"
 
 #include <gmock/gmock.h>
@@ -78,7 +78,7 @@ TEST(Split, TheChecksumHoldsTheValidationSetToo) {
 }
 
 TEST(Trivial, IsThePredictorOfTheTrainingFrequencies) {
-  // Training: 6 of 0, 3 of 1; five classes. To predict: 0, 1, 1, 4.
+  // There are five classes. The training set has 6 labels 0 and 3 labels 1; the labels to predict are 0, 1, 1, 4.
   const Trivial t = trivial_predictor({{0, 6}, {1, 3}}, {{0, 1}, {1, 2}, {4, 1}}, 5);
   EXPECT_EQ(t.count, 4);
   EXPECT_DOUBLE_EQ(t.accuracy, 0.25);
@@ -93,8 +93,8 @@ TEST(Trivial, OfTasks) {
   EXPECT_EQ(images.count, 30);
   const auto text = open_task("hmm:tokens=20000:test=1001", 10);
   EXPECT_EQ(text->trivial().count, 1000);
-  EXPECT_GT(text->trivial().loss, text->loss_floor() + 0.5) << "a count of words is far above the floor";
-  EXPECT_LT(text->trivial().loss, std::log(400.0)) << "and below even frequencies";
+  EXPECT_GT(text->trivial().loss, text->loss_floor() + 0.5) << "frequencies of words are far above the floor";
+  EXPECT_LT(text->trivial().loss, std::log(400.0)) << "frequencies of words are better than equal ones";
   EXPECT_EQ(open_task("keywords:train=40:test=20")->trivial().accuracy, 0.1);
 }
 

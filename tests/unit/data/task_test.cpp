@@ -23,7 +23,7 @@ TEST(ImageTask, SaysWhatAModelMustTake) {
   EXPECT_EQ(shape.classes, 10);
   EXPECT_EQ(task->crc().size(), 8U);
   EXPECT_EQ(task->steps_per_epoch({6, 1, 2, 3}), 3);
-  EXPECT_THROW(task->steps_per_epoch({21, 0, 2, 1}), Error) << "no whole global batch";
+  EXPECT_THROW(task->steps_per_epoch({21, 0, 2, 1}), Error) << "there is no whole global batch";
   EXPECT_THROW(open_task("shapetex10:train=40:test=10", 16), Error) << "images have no length";
 }
 
@@ -65,7 +65,7 @@ TEST(ImageTask, EveryTestImageComesOnceOverRanks) {
   }
 }
 
-/// Every kind of data set, small.
+/// A small data set of every kind.
 class AnyTask : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyTask,
                          testing::Values("shapetex10:train=47:test=10", "keywords:train=47:validation=10:test=10",
@@ -111,7 +111,7 @@ TEST_P(AnyTask, FillsAnySamplesAsItsOwnBatches) {
   EXPECT_TRUE(std::equal(filled.labels.begin(), filled.labels.begin() + static_cast<std::ptrdiff_t>(labels),
                          filled.labels.begin() + static_cast<std::ptrdiff_t>(labels)));
   if (task->shape().kind == InputShape::Kind::tokens) {
-    EXPECT_TRUE(filled.restart) << "a text that is drawn has no sequence before it";
+    EXPECT_TRUE(filled.restart) << "no sequence precedes one that is drawn";
   }
 }
 
@@ -121,7 +121,7 @@ TEST(AnyTask, SkewsShardsByLabel) {
   EXPECT_EQ(own.size(), 100U);
   std::array<int, 10> count{};
   for (const index_t sample : own) ++count.at(static_cast<std::size_t>(sample % 10));
-  EXPECT_GE(*std::max_element(count.begin(), count.end()), 18) << "one rank has nearly a whole class";
+  EXPECT_GE(*std::max_element(count.begin(), count.end()), 18) << "a rank must have nearly a whole class";
 }
 
 }  // namespace

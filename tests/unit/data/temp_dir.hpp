@@ -1,5 +1,5 @@
 #pragma once
-// A folder that lives as long as a test, and files in it.
+// A folder with files that exists during a test.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 class TempDir {
  public:
-  /// Named after the process and the test: the runs with 1 and 2 threads go side by side.
+  /// The name contains the process and the test, because runs with 1 and 2 threads run at the same time.
   TempDir()
       : m_path(std::filesystem::temp_directory_path() /
                ("gradcomp." + std::to_string(::getpid()) + "." +

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* spec = "hmm:tokens=1000:test=500:length=7";
 
-/// Train or test text that stands behind `spec`.
+/// The training or test text of `spec`.
 std::vector<std::int32_t> text(Split split, index_t count) {
   HmmOptions options;
   options.tokens = 1000;
@@ -43,7 +43,7 @@ TEST(TextTask, SaysWhatItIs) {
   EXPECT_EQ(make_text_task("hmm:tokens=1000:test=500", 7)->name(), task->name());
   EXPECT_EQ(make_text_task("hmm:tokens=1000:test=500")->shape().length, 32);
   EXPECT_EQ(task->crc(), make_text_task("hmm:tokens=1000:test=500")->crc());
-  // 499 predictions: 71 steps of 7 tokens, of which the floor is.
+  // 499 tokens can be predicted; 71 steps of 7 tokens use 497 of them, to which the floor belongs.
   const auto all = text(Split::test, 498);
   EXPECT_DOUBLE_EQ(task->loss_floor(), Hmm(HmmOptions{}).cross_entropy(all));
 }
@@ -80,7 +80,7 @@ TEST(TextTask, GlobalBatchIsTheSameForAnyNumberOfRanks) {
   EXPECT_EQ(second.indices, (std::vector<index_t>{one.indices[1], one.indices[3]}));
 }
 
-/// How often each test token is predicted, over all ranks; checks that hidden states always fit.
+/// How often each test token is predicted on all ranks together. Checks that hidden states always belong to the text.
 std::map<index_t, int> predicted(const Task& task, index_t lanes, int ranks, std::vector<index_t>& starts) {
   const auto all = text(Split::test, 500);
   std::map<index_t, int> times;

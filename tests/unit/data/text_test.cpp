@@ -77,7 +77,7 @@ TEST(Tokens, RefusesWhatIsNoUtf8) {
   try {
     tokens("ab\xC3(", Level::words);
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "'t' is no UTF-8 text: byte 2 begins no character");
+    EXPECT_STREQ(error.what(), "'t' is not UTF-8 text: no character begins at byte 2");
   }
 }
 
@@ -153,7 +153,7 @@ TEST(Text, ErrorsSayWhatIsAllowed) {
   EXPECT_THAT(error_of("text:" + write(dir, "empty", "")), HasSubstr("is empty"));
   EXPECT_THAT(error_of("text:" + write(dir, "short", "word")), HasSubstr("too short"));
   EXPECT_THAT(error_of("text:" + write(dir, "one", "a b c d\n")), HasSubstr("too short"));
-  EXPECT_THAT(error_of("text:" + write(dir, "binary", std::string("a\xFF\n b c d e\n"))), HasSubstr("no UTF-8"));
+  EXPECT_THAT(error_of("text:" + write(dir, "binary", std::string("a\xFF\n b c d e\n"))), HasSubstr("not UTF-8"));
   const std::string good = write(dir, "good", "a b\nc d\ne f\n");
   EXPECT_THAT(error_of("text:" + good + ":vocabulary=2"), HasSubstr("at least 3"));
   EXPECT_THAT(error_of("text:" + good + ":test=1"), HasSubstr("(0, 0.45]"));

@@ -9,14 +9,14 @@
 namespace gradcomp::data {
 namespace {
 
-/// One image 6 x 5 x 2 whose pixels are all different and not 0.
+/// One image of 6 x 5 x 2 with pixels that are all different and not 0.
 ImageData one_image() {
   ImageData data;
   data.train = {6, 5, 2, 3, {}, {2}};
   for (int i = 0; i < 60; ++i) data.train.pixels.push_back(static_cast<std::uint8_t>(i + 1));
   data.test = {6, 5, 2, 3, {}, {}};
   data.mean = {0.0F, 0.0F};
-  data.std = {1.0F / 255.0F, 1.0F / 255.0F};  // so that the output is the pixel itself
+  data.std = {1.0F / 255.0F, 1.0F / 255.0F};  // with these, the output is the pixel itself
   return data;
 }
 
@@ -40,7 +40,7 @@ TEST(Transform, Normalises) {
   }
 }
 
-/// Undoes a crop by its definition: for each offset and mirror, what the output must be.
+/// The output that a crop must give for an offset and a mirror, by definition.
 std::vector<float> cropped(index_t dy, index_t dx, bool mirror) {
   std::vector<float> out(60);
   for (index_t y = 0; y < 6; ++y)

@@ -1,4 +1,4 @@
-// Estimated thresholds in a closed loop: the gradients of a ResNet-20 in training, what is not sent fed back.
+// Estimated thresholds in a closed loop: with a residual, on the gradients of a ResNet-20 in training.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,10 +14,10 @@ namespace {
 
 constexpr index_t steps = 400;
 
-/// The estimators of thresholds as their authors wrote them; RedSync's trimmed search ends in an exact top-k.
+/// The estimators of thresholds in their authors' variants. RedSync's trimmed search ends in an exact top-k.
 constexpr const char* rivals[] = {"redsync:variant=paper:search=binary", "gaussian_k:variant=paper"};
 
-/// A method beside the stream, with a memory of its own.
+/// A method that gets the gradients of the stream and has its own memory.
 struct Follower {
   Follower(const std::string& spec, const Layout& layout)
       : method(parse_method(spec)),
@@ -36,7 +36,7 @@ struct Follower {
   std::vector<double> ratios;
 };
 
-/// Of kept / k in the last 200 steps.
+/// Statistics of kept / k in the last 200 steps.
 struct Statistics {
   double mean = 0, miss = 0;  ///< miss: root mean square of kept / k - 1
 };

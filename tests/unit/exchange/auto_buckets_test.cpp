@@ -1,4 +1,4 @@
-// Buckets whose sizes follow from the model.
+// Buckets with sizes that follow from the model.
 #include <gtest/gtest.h>
 
 #include "gradcomp/exchange/exchange.hpp"
@@ -14,7 +14,8 @@ Layout model(const std::vector<index_t>& counts) {
   return layout;
 }
 
-/// Every element is in one bucket, which begins and ends between tensors; from the back.
+/// Checks that every element is in one bucket, that buckets begin and end between tensors, and that they come from the
+/// back.
 void expect_cover(const Layout& layout, const std::vector<BucketRange>& buckets) {
   index_t end = layout.count();
   for (const BucketRange& b : buckets) {
@@ -28,7 +29,7 @@ void expect_cover(const Layout& layout, const std::vector<BucketRange>& buckets)
   EXPECT_EQ(end, 0);
 }
 
-/// Elements of the fewest tensors of one end that are not too few.
+/// Elements of the fewest tensors at one end that are enough for a bucket.
 index_t fewest(const std::vector<index_t>& counts, bool from_back) {
   index_t sum = 0;
   for (std::size_t i = 0; i < counts.size() && sum < least; ++i) sum += counts[from_back ? counts.size() - 1 - i : i];
@@ -58,7 +59,8 @@ TEST(AutoBuckets, OfAnyModelCoverItWithSmallEnds) {
     ++looked_at;
     EXPECT_EQ(buckets.front().count, fewest(counts, true)) << number;
     EXPECT_GE(buckets.back().count, fewest(counts, false)) << number;
-    EXPECT_LT(buckets.back().count, fewest(counts, false) + least) << number << ": with what is no bucket of its own";
+    EXPECT_LT(buckets.back().count, fewest(counts, false) + least)
+        << number << ": it may include a rest that is too small for a bucket";
   }
   EXPECT_GT(looked_at, 150);
 }

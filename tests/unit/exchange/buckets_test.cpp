@@ -7,7 +7,7 @@
 namespace gradcomp {
 namespace {
 
-/// Vectors of these lengths.
+/// A layout of vectors with these lengths.
 Layout model(const std::vector<index_t>& counts) {
   Layout layout;
   for (const index_t count : counts) layout.add("t" + std::to_string(layout.segments.size()), {count});
@@ -33,7 +33,7 @@ TEST(Buckets, AreCutFromTheBackAtSegmentBoundaries) {
   const auto buckets = cut_buckets(layout, 70 * 4);
   ASSERT_EQ(buckets.size(), 3u);
   expect_cover(layout, buckets);
-  EXPECT_EQ(buckets[0].first, 4u);  // 50; 40 more do not fit
+  EXPECT_EQ(buckets[0].first, 4u);  // 50 elements; 40 more do not fit
   EXPECT_EQ(buckets[1].first, 2u);  // 40 + 30 fit exactly
   EXPECT_EQ(buckets[2].first, 0u);
 }

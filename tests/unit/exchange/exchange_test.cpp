@@ -1,5 +1,5 @@
-// The order of the exchanges, the report and the skipping of a step, with a method of two rounds over a communicator
-// that writes down its calls.
+// The order of the calls, the report and the skipping of a step, with a method of two rounds over a transport that
+// records its calls.
 #include "gradcomp/exchange/exchange.hpp"
 
 #include <gmock/gmock.h>
@@ -87,7 +87,7 @@ TEST_F(Exchanges, ReportsBytesAndDensityOfAllBuckets) {
       EXPECT_EQ(report.payload_bytes, 3 * 4 + 41 * 4);
       EXPECT_EQ(report.header_bytes, 0);
       EXPECT_EQ(report.density_ratio, std::vector<double>(3, 0.5));
-      EXPECT_NEAR(static_cast<double>(report.wire_bytes), 44 * 4, 3 * 2 * 4);  // 2 ranks: half of it, twice
+      EXPECT_NEAR(static_cast<double>(report.wire_bytes), 44 * 4, 3 * 2 * 4);  // 2 ranks send half of it twice
     }
   }
 }

@@ -1,4 +1,4 @@
-// Work that fills the wait for an exchange: never more of it than the wait has time for, plus one portion.
+// Work that fills the wait for an exchange. It takes at most one portion longer than the wait.
 #include "gradcomp/exchange/detail/fill_wait.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ struct Filled {
   int looks = 0, portions = 0;
   double portion = 0;
 
-  /// An exchange that has ended when it is looked at for the `last`-th time, and `most` portions of work.
+  /// An exchange that has ended at look number `last`, and `most` portions of work.
   void fill(int last, int most, Timeline* timeline = nullptr) {
     looks = portions = 0;
     fill_wait(portion, timeline, [&] { return portions < most && ++portions > 0; }, [&] { return ++looks >= last; });
@@ -31,12 +31,12 @@ TEST(FillWait, EndsWithTheExchangeOrWithTheWork) {
   wait.portion = 0;
   wait.fill(6, 1000);
   EXPECT_GE(wait.portions, 1);
-  EXPECT_LE(wait.portions, 3) << "each portion is behind two looks, at least";
+  EXPECT_LE(wait.portions, 3) << "at least two looks come before each portion";
 }
 
 TEST(FillWait, LetsAShortExchangeEndBeforeMoreWorkBegins) {
   Filled wait;
-  wait.portion = 800;  // of which an eighth is waited for: the looks below come long before
+  wait.portion = 800;  // an eighth of it is waited for, and the looks below end much earlier
   wait.fill(20, 5);
   EXPECT_EQ(wait.portions, 0);
 }

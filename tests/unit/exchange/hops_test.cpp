@@ -1,4 +1,4 @@
-// Plans of hops: followed by all ranks at once in one process, they reduce every part over every rank exactly once.
+// Plans of hops. One process follows the plans of all ranks; they must reduce every part over every rank exactly once.
 #include "gradcomp/exchange/detail/hops.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using Terms = std::vector<int>;  ///< how often a part holds the term of each rank
 
-/// All ranks' vectors, part by part.
+/// The vectors of all ranks, part by part.
 class Job {
  public:
   Job(const std::function<HopPlan(int, int)>& plan, int ranks) {
@@ -91,7 +91,7 @@ TEST(Hops, OfTwoLevelsReduceEveryPartOverEveryRankOnce) {
   }
 }
 
-/// Parts that all ranks of node 0 send to other nodes, of as many parts as there are ranks.
+/// Number of parts that all ranks of node 0 send to other nodes. A vector has as many parts as there are ranks.
 int leaves_the_node(int nodes, int per_node) {
   int parts = 0;
   for (int rank = 0; rank < per_node; ++rank) {

@@ -1,4 +1,4 @@
-// 32-bit values in fewer bits: sizes, errors, what is no number, and that narrowing twice changes nothing.
+// 32-bit values in fewer bits: sizes, errors, values that are not finite, and that narrowing twice changes nothing.
 #include "gradcomp/exchange/detail/narrow.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ Narrowed through(std::vector<float> values, Width width, ReduceOp op = ReduceOp:
   return {test::to_host(from), test::to_host(into), test::to_host(bytes)};
 }
 
-/// Magnitudes over many powers of two, so that scales differ from block to block.
+/// Magnitudes over many powers of two, so that blocks have different scales.
 std::vector<float> mixed(std::size_t count) {
   std::vector<float> values;
   for (std::size_t i = 0; i < count; ++i) {
@@ -68,7 +68,7 @@ TEST(Narrow, EightBitsAreOffByHalfAStepOfTheBlock) {
     const std::size_t end = std::min(values.size(), first + 256);
     float largest = 0;
     for (std::size_t i = first; i < end; ++i) largest = std::max(largest, std::abs(values[i]));
-    // the step is the least power of two of which 127 reach the largest value
+    // The step is the smallest power of two for which 127 steps reach the largest value.
     const float step = std::exp2(std::ceil(std::log2(largest / 127)));
     for (std::size_t i = first; i < end; ++i) ASSERT_LE(std::abs(found[i] - values[i]), step / 2) << i;
   }
@@ -93,7 +93,7 @@ TEST(Narrow, WhatIsNotFiniteIsNoNumberAfterwards) {
     }
     const auto found = through(values, Width::int8).widened;
     for (std::size_t i = 256; i < 512; ++i) EXPECT_TRUE(std::isnan(found[i])) << i;
-    EXPECT_TRUE(std::isfinite(found[255]) && std::isfinite(found[512])) << "other blocks are as they were";
+    EXPECT_TRUE(std::isfinite(found[255]) && std::isfinite(found[512])) << "other blocks must not change";
   }
 }
 

@@ -1,5 +1,5 @@
-// Boundaries of ok_topk's owners come from other ranks and from checkpoints: wrong ones are refused before they are
-// used.
+// The boundaries of ok_topk's owners come from other ranks and from checkpoints. Wrong ones must be refused before they
+// are used.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@ using testing::HasSubstr;
 
 class OkTopkBounds : public testing::Test {
  protected:
-  /// The largest entries belong to other owners, so that the transport can pretend that all owners have this one's
-  /// list.
+  /// The largest entries belong to other owners, so that the transport can pretend that all owners have the list of
+  /// this rank.
   OkTopkBounds() : gradient("gradient", 1000), mean("mean", 1000) {
     std::vector<float> values(1000);
     for (std::size_t i = 700; i < values.size(); ++i) values[i] = static_cast<float>(i);
@@ -58,7 +58,7 @@ TEST_F(OkTopkBounds, OfOtherRanksAreLookedAt) {
   comm.log->tamper_sum = [](index_t* cuts, index_t count) {
     for (index_t i = 0; i < count; ++i) cuts[i] = 3000 - 4000 * i;
   };
-  EXPECT_NO_THROW(step(1)) << "a step without cuts";
+  EXPECT_NO_THROW(step(1)) << "this step does not compute boundaries";
   EXPECT_THAT(test::error_of([&] { step(8); }), HasSubstr("the owners' ranges begin at 0, 1000, -333, 1000"));
 }
 

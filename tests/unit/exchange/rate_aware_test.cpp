@@ -1,5 +1,5 @@
-// feedback.rate_aware: over steps whose rates change, sum of rate x transmitted + rate x memory = sum of rate x
-// gradient.
+// feedback.rate_aware: even if the rate changes from step to step, sum of rate x transmitted + rate x memory = sum of
+// rate x gradient.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ Values host(const float* data, index_t count) {
   return values;
 }
 
-/// One rank, one bucket.
+/// One rank with one bucket.
 class Steps {
  public:
   explicit Steps(const std::string& spec)
@@ -33,7 +33,7 @@ class Steps {
         m_exchange(
             make_exchange(parse_method(spec), layout(), *m_comm, {.overlapped = false, .bucket_bytes = 1 << 20})) {}
 
-  /// Values that differ from step to step.
+  /// Values that differ between steps.
   static Values gradient(int step) {
     Values g(static_cast<std::size_t>(layout().count()));
     for (std::size_t i = 0; i < g.size(); ++i) {
@@ -47,7 +47,7 @@ class Steps {
     return m_exchange->end(Exec());
   }
   Values mean() const { return host(m_mean.data(), layout().count()); }
-  /// What the rank and the owner of its stripe, where there is one, keep.
+  /// What the rank keeps, and also the owner of its stripe if there is one.
   Values memory() const {
     Values sum(static_cast<std::size_t>(layout().count()));
     const Memories all = m_exchange->memories();
@@ -67,7 +67,7 @@ class Steps {
   std::int64_t m_number = 0;
 };
 
-/// The largest |sum of rate x (transmitted - gradient) + rate x memory| over all steps but skipped ones.
+/// The largest |sum of rate x (transmitted - gradient) + rate x memory| over all steps that are not skipped.
 double missing(const std::string& spec, const std::vector<double>& rates) {
   Steps steps(spec);
   std::vector<double> balance(static_cast<std::size_t>(layout().count()));
@@ -106,8 +106,8 @@ TEST(RateAware, NothingIsLostOrGainedWhateverTheRateDoes) {
   EXPECT_LT(missing("ef_sign:variant=paper", {1, 0.5, 0.25, 0.125}), 1e-4) << "on by itself";
 }
 
-// by hand: with beta = 1 and nothing sent but the largest element, the memory of the others is
-// (r1 g1 + r2 g2) / r2 after two steps
+// With beta = 1, and if only the largest element is sent, the memory of the other elements after two steps is
+// (r1 g1 + r2 g2) / r2.
 TEST(RateAware, ByHand) {
   Steps steps("top_k:ratio=0.00001:feedback.rate_aware=on");
   Values g(static_cast<std::size_t>(layout().count()), 2.0f);
@@ -119,8 +119,8 @@ TEST(RateAware, ByHand) {
   EXPECT_EQ(steps.memory(), expected);
 }
 
-/// The authors' algorithm (Karimireddy et al., ICML 2019, algorithm 2) on one rank, with the rate inside: p = rate g +
-/// e, s = |p|_1 / n of each tensor, x -= s sign(p), e = p - s sign(p).
+/// The authors' algorithm (Karimireddy et al., ICML 2019, algorithm 2) on one rank, which applies the rate before it
+/// compresses: p = rate g + e; for each tensor s = |p|_1 / n; x -= s sign(p); e = p - s sign(p).
 struct EfSignAuthors {
   std::vector<double> error = std::vector<double>(static_cast<std::size_t>(layout().count()));
   std::vector<double> x = error;
@@ -160,7 +160,7 @@ TEST(RateAware, EfSignsVariantIsTheAuthorsAlgorithm) {
       }
     }
     if (spec == "ef_sign") {
-      EXPECT_GT(most, 0.1) << "the test tells them apart";
+      EXPECT_GT(most, 0.1) << "the test must tell the two variants apart";
     } else {
       EXPECT_LT(most, 1e-4);
     }

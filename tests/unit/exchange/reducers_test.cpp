@@ -1,4 +1,4 @@
-// Reducers: which exist, which methods they refuse, granularity.
+// Reducers: their names, which methods they refuse, and granularity.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -73,7 +73,7 @@ TEST(Reducers, OptionsAreThoseOfTheReducersThatAMethodAllows) {
   EXPECT_THROW(parse_method("terngrad:reducer=two_phase"), Error);
 }
 
-// a flag in any payload skips the step, and the bytes of the message are the report's
+// A flag in any payload skips the step, and the report has the bytes of the message.
 TEST(Reducers, AllgatherAddsPayloadsWithEqualWeight) {
   test::FakeTransport comm(3);
   const MethodSpec spec = parse_method("top_k:ratio=0.5:feedback=none");

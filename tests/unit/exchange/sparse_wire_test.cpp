@@ -1,4 +1,4 @@
-// Lists of entries on the wire: round trip, and every way in which a peer's bytes can be wrong.
+// Lists of entries that travel: round trip, and every way in which the bytes of a peer can be wrong.
 #include "gradcomp/exchange/detail/sparse_wire.hpp"
 
 #include <gmock/gmock.h>
@@ -104,7 +104,7 @@ TEST(Returns, AreUndoneBitByBit) {
     log.give(exec, source, nullptr, 0, others, 2);
     EXPECT_EQ(memory[3], 5);
     EXPECT_EQ(memory[0], (1e8f + 0.3f) + 0.7f);
-    EXPECT_THROW(log.give(exec, source, indices, 0, values, 3), Error);  // past its capacity
+    EXPECT_THROW(log.give(exec, source, indices, 0, values, 3), Error);  // beyond its capacity
     log.undo(exec, source);
     EXPECT_EQ(memory, before);
     log.clear();

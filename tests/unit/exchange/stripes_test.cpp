@@ -1,4 +1,4 @@
-// Stripes: they cover the bucket in order, are balanced, keep rows and granules whole, and have keys of their own.
+// Stripes cover the bucket in order, are balanced, keep rows and granules whole, and have their own keys.
 #include "gradcomp/exchange/detail/stripes.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ std::vector<Layout> layouts() {
           network().fused(), Layout{}.add("row", {1, 5000})};
 }
 
-/// The segment of `layout` that element i is in.
+/// The segment of `layout` that contains element i.
 const Segment& segment_at(const Layout& layout, index_t i) {
   for (const Segment& s : layout.segments) {
     if (i >= s.offset && i < s.offset + s.count) return s;
@@ -83,7 +83,7 @@ TEST(Stripes, CutBetweenRowsAndAtGranules) {
   }
 }
 
-// no boundary is further from an equal part's than half of what has to stay together
+// The distance of a boundary from that of an equal part is at most half of what has to stay together.
 TEST(Stripes, AreBalanced) {
   for (const Layout& layout : layouts()) {
     for (const index_t granule : {1, 32, 2048}) {
@@ -108,7 +108,7 @@ TEST(Stripes, AreBalanced) {
   index_t sum = 0;
   for (const Stripe& stripe : few) sum += stripe.count();
   EXPECT_EQ(sum, 2);
-  EXPECT_EQ(cut_stripes(Layout::flat(6000), 8192, 2)[0].count(), 0);  // 3000: as far from 0 as from 6000
+  EXPECT_EQ(cut_stripes(Layout::flat(6000), 8192, 2)[0].count(), 0);  // 3000 is as far from 0 as from 6000
   EXPECT_EQ(cut_stripes(Layout::flat(index_t{1} << 40), 1, 7)[6].count(), ((index_t{1} << 40) + 6) / 7);
 }
 

@@ -1,4 +1,4 @@
-// two_phase among peers that send what this rank sends, some of it spoilt: nothing is trusted in either phase.
+// two_phase with peers that send what this rank sends, some of it spoilt. Neither phase may trust what it receives.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -65,7 +65,7 @@ TEST_P(Spoilt, PayloadsAreRefusedInBothPhases) {
       EXPECT_TRUE(spoil([](std::byte*, index_t& bytes) { ++bytes; })) << phase;
       for (const std::size_t at : {0, 4, 6, 8, 16, 28})  // magic, version, method, elements, entries, options
         EXPECT_TRUE(spoil([&](std::byte* bytes, index_t&) { bytes[at] ^= std::byte{1}; })) << phase << " byte " << at;
-      EXPECT_FALSE(spoil([](std::byte*, index_t&) {})) << "a refusal leaves nothing behind";
+      EXPECT_FALSE(spoil([](std::byte*, index_t&) {})) << "a refusal must not change anything";
     }
   }
 }

@@ -1,5 +1,5 @@
 #pragma once
-// A test-only method of two summable rounds: round 0 sums one number per bucket, round 1 the gradient.
+// A method for tests with two summable rounds: round 0 sums one number per bucket, and round 1 sums the gradient.
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::test {

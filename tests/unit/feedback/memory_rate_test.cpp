@@ -1,4 +1,4 @@
-// What a memory owes is rate x memory, whatever the rate does.
+// What a memory owes, rate x memory, does not change when the rate changes.
 #include "gradcomp/feedback/memory_rate.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(MemoryRate, KeepsRateTimesMemory) {
   EXPECT_EQ(memory.follow(0.5), (Values{0, 0}));
   memory.put({3, -8});
   EXPECT_EQ(memory.follow(0.5), (Values{3, -8}));
-  EXPECT_EQ(memory.follow(0.25), (Values{6, -16})) << "half the rate: twice the memory";
+  EXPECT_EQ(memory.follow(0.25), (Values{6, -16})) << "half the rate gives twice the memory";
   EXPECT_EQ(memory.follow(1), (Values{1.5, -4}));
   EXPECT_EQ(memory.rate(), 1);
 }
@@ -61,9 +61,9 @@ TEST(MemoryRate, StaysFinite) {
   Memory memory({0, 0});
   memory.follow(1);
   memory.put({1e30f, 1});
-  EXPECT_EQ(memory.follow(0x1p-40), (Values{1e30f, 0x1p40f})) << "a product out of range is left as it was";
+  EXPECT_EQ(memory.follow(0x1p-40), (Values{1e30f, 0x1p40f})) << "a product out of range does not change";
   memory.put({1, 0});
-  EXPECT_EQ(memory.follow(1e-300), (Values{1, 0})) << "and a factor that no float can hold";
+  EXPECT_EQ(memory.follow(1e-300), (Values{1, 0})) << "the factor does not fit into a float";
 }
 
 TEST(MemoryRate, DoesNothingWhereItIsOff) {

@@ -1,4 +1,4 @@
-// The quality monitor: statistics by hand, and when it fails a run.
+// The monitor of densities: statistics by hand, and when it fails a run.
 #include "gradcomp/measure/density.hpp"
 
 #include <gmock/gmock.h>
@@ -36,16 +36,17 @@ TEST(Density, FailureNamesMethodStatisticAndLimits) {
   EXPECT_EQ(*line,
             "method 'm': the median of achieved / target density over 3 tensor-steps is 1.3; allowed: 0.75 to 1.25 "
             "(--density-tolerance)");
-  EXPECT_NE(density_failure("m", std::vector<double>{0.5}, 0.25), std::nullopt) << "too few is a failure too";
+  EXPECT_NE(density_failure("m", std::vector<double>{0.5}, 0.25), std::nullopt) << "too few entries are a failure too";
 }
 
 TEST(Density, OneRankOutsideIsEnough) {
   EXPECT_EQ(density_failure("m", DensityMedian{0.9, 1.1, 4}, 0.2), std::nullopt);
-  // 1/4 is exact in binary: the limits themselves are allowed, what lies beyond is not.
+  // 1/4 is exact in binary. The limits themselves are allowed, and values beyond them are not.
   EXPECT_EQ(density_failure("m", DensityMedian{0.75, 1.25, 4}, 0.25), std::nullopt);
   EXPECT_NE(density_failure("m", DensityMedian{0.7499, 1.0, 4}, 0.25), std::nullopt);
   EXPECT_NE(density_failure("m", DensityMedian{1.0, 1.2501, 4}, 0.25), std::nullopt);
-  EXPECT_EQ(density_failure("m", DensityMedian{0.0, 9.0, 0}, 0.25), std::nullopt) << "no samples, no verdict";
+  EXPECT_EQ(density_failure("m", DensityMedian{0.0, 9.0, 0}, 0.25), std::nullopt)
+      << "there is no verdict without samples";
   EXPECT_EQ(density_failure("m", DensityMedian{0.0, 9.0, 4}, -1), std::nullopt) << "off";
   const auto low = density_failure("m", DensityMedian{0.5, 1.1, 4}, 0.2);
   ASSERT_TRUE(low.has_value());

@@ -47,7 +47,7 @@ class Powercap : public testing::Test {
   fs::path m_folder;
 };
 
-/// A library of tests/unit/measure/fakes, which lie beside this program.
+/// A library of tests/unit/measure/fakes, which is in the folder of this program.
 std::string fake(const std::string& name) {
   return fs::read_symlink("/proc/self/exe").parent_path() / ("libfake_" + name + ".so");
 }
@@ -97,7 +97,7 @@ TEST_F(Powercap, NamesAFileThatOnlyRootMayRead) {
   EXPECT_THAT(refusal(), HasSubstr("energy_uj': Permission denied"));
 }
 
-TEST_F(Powercap, AFileThatCannotBeReadHasNoFigure) {  // as above, for root too
+TEST_F(Powercap, AFileThatCannotBeReadHasNoFigure) {  // the same for root
   zone("intel-rapl:0", "package-0", 1);
   fs::remove(m_folder / "intel-rapl:0" / "energy_uj");
   fs::create_directory(m_folder / "intel-rapl:0" / "energy_uj");

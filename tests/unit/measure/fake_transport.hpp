@@ -1,5 +1,5 @@
 #pragma once
-// A transport of two ranks whose other rank is a script: what it contributes to each allreduce, in order.
+// A transport of two ranks. A script says what the other rank contributes to each allreduce, in order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace gradcomp {
 
-/// `barriers`, where given, counts them.
+/// `barriers`: counts barriers if it is given.
 inline std::unique_ptr<Transport> scripted(std::vector<std::vector<std::int64_t>> other, int* barriers = nullptr) {
   Callbacks functions;
   functions.size = 2;

@@ -7,7 +7,7 @@
 namespace gradcomp {
 namespace {
 
-/// 0, 1, .. 6, 0, 1, ..: sums of these are exact in float.
+/// The values 0, 1, ..., 6, 0, 1, ..., whose sums are exact in float.
 Vector<float> ramp(index_t count) {
   Vector<float> data("ramp", static_cast<std::size_t>(count));
   const auto host = Kokkos::create_mirror_view(data);

@@ -30,7 +30,7 @@ TEST(Samples, EvenCountSingleAndNone) {
   for (const double q : {0.0, 0.05, 0.5, 0.95, 1.0}) EXPECT_DOUBLE_EQ(one.quantile(q), 7);
   EXPECT_DOUBLE_EQ(Samples({4, 1, 3, 2}).quantile(-0.5), 1);
   EXPECT_DOUBLE_EQ(Samples({4, 1, 3, 2}).quantile(1.5), 4);
-  EXPECT_DOUBLE_EQ(Samples({1, 2, 6}).mean(), 3) << "not the median";
+  EXPECT_DOUBLE_EQ(Samples({1, 2, 6}).mean(), 3) << "it is not the median";
   const Samples none;
   EXPECT_EQ(none.count(), 0);
   for (const double v : {none.median(), none.mean(), none.minimum(), none.p95()}) EXPECT_TRUE(std::isnan(v));
@@ -47,7 +47,7 @@ TEST(Samples, HundredAndOneValues) {
 
 TEST(Samples, MaximumOverRanks) {
   const Exec exec;
-  // The other rank's times, as the reduction sees them.
+  // The times of the other rank, in the form in which they are reduced.
   const auto comm = scripted({{2, -2}, {1'000'000, 4'000'000}});
   const auto slowest = max_over_ranks(exec, *comm, Samples({0.003, 0.002}));
   ASSERT_EQ(slowest.count(), 2);

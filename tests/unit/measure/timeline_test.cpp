@@ -27,7 +27,8 @@ TEST(Timeline, CoveredCountsOverlapOnce) {
 }
 
 TEST(Timeline, OverlappedStep) {
-  // backward 10..20; two buckets travel 14..18 and 19..26; the main thread waits 21..26.
+  // Backward lasts from 10 to 20; two buckets travel from 14 to 18 and from 19 to 26; the main thread waits from 21
+  // to 26.
   Timeline t;
   t.begin_step(5);
   t.add(Stage::forward, 6, 10);

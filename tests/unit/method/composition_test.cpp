@@ -1,4 +1,4 @@
-// Specs of several parts: METHOD+CODER+huffman.
+// Specs with several parts: METHOD+CODER+huffman.
 #include <gmock/gmock.h>
 
 #include "gradcomp/core/error.hpp"

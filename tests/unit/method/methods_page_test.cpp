@@ -13,7 +13,7 @@ TEST(MethodsPage, CommittedPageIsTheGeneratedOne) {
   std::ifstream file(GRADCOMP_SOURCE_DIR "/docs/methods.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   const std::string made = methods_markdown();
-  // not EXPECT_EQ: two long pages in one message would hide the remedy
+  // EXPECT_EQ would print two long pages, which would hide the remedy.
   EXPECT_TRUE(page == made) << "docs/methods.md is out of date; regenerate it with\n"
                                "  ./run exec -- gradcomp-train --list=markdown > docs/methods.md";
 }

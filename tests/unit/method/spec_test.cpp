@@ -11,7 +11,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-/// The text of the Error that parsing `list` throws; empty when it throws none.
+/// The text of the Error that parsing `list` throws, or an empty one if it throws none.
 std::string error_of(const std::string& list) {
   try {
     parse_methods(list);

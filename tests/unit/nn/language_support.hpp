@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of language models share: a model with its arrays and a random text.
+// A model with its arrays and a random text, for the tests of language models.
 #include <memory>
 #include <utility>
 #include <vector>
@@ -34,7 +34,7 @@ struct TextProblem {
     }
   }
 
-  /// Makes every tensor matter, and the hidden state.
+  /// Changes all tensors and the hidden state, so that each of them has an effect.
   TextProblem& perturb(double scale) {
     for (index_t i = 0; i < model->layout().count(); ++i) parameters(i) += static_cast<T>(scale * normal(9, 1, i));
     for (index_t i = 0; i < model->buffer_count(); ++i) buffers(i) = static_cast<T>(normal(9, 2, i));
@@ -54,7 +54,8 @@ struct TextProblem {
   std::uint64_t key = 77;
 };
 
-/// Derivatives of every tensor's elements by central differences of the mean loss, from the same buffers each time.
+/// Compares derivatives by elements of every tensor with central differences of the mean loss, with the same buffers
+/// each time.
 inline void expect_model_gradient(TextProblem<double>& p) {
   const Mirrored<double> buffers(p.model->buffer_count()), gradient(p.model->layout().count());
   buffers.assign(p.buffers);
@@ -71,7 +72,7 @@ inline void expect_model_gradient(TextProblem<double>& p) {
   }
 }
 
-/// make(sequences, max_batch) is a model with its text: a small batch must not depend on how many more it has room for.
+/// make(sequences, max_batch) returns a model with its text. The result for a small batch must not depend on max_batch.
 template <class Make>
 void expect_small_batches_alone(const Make& make) {
   auto exact = make(3, 3), roomy = make(3, 8), big = make(8, 8);
@@ -81,8 +82,8 @@ void expect_small_batches_alone(const Make& make) {
   EXPECT_TRUE(same_bits(exact.gradient, roomy.gradient));
 }
 
-/// p and `whole` are equal. Gradients behind each reported segment are final, reports come as `expected`, and backward
-/// uses nothing up.
+/// p and `whole` are equal. Checks that gradients behind each reported segment are final, that reports come as
+/// `expected`, and that backward can be repeated.
 inline void expect_reports(TextProblem<float>& p, TextProblem<float>& whole, const std::vector<std::size_t>& expected) {
   whole.train();
   std::vector<std::size_t> calls;
@@ -97,7 +98,8 @@ inline void expect_reports(TextProblem<float>& p, TextProblem<float>& whole, con
   EXPECT_TRUE(same_bits(p.gradient, whole.gradient));
 }
 
-/// p: 4 sequences of 9 tokens of 11 words. Its text becomes one with a rule, which `steps` steps must teach it.
+/// p: 4 sequences of 9 tokens of 11 words. Replaces its text by one that follows a rule, which it must learn in `steps`
+/// steps.
 inline void expect_learning(TextProblem<float>& p, double rate, int steps) {
   for (index_t i = 0; i < 36; ++i) {
     p.tokens(i) = static_cast<int>(i * i % 11);

@@ -1,5 +1,5 @@
 #pragma once
-// Arrays that a test fills and reads on the host and passes to kernels.
+// Arrays that tests fill and read on the host and pass to kernels.
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -8,10 +8,11 @@
 
 namespace gradcomp::nn::test {
 
-/// A device array with a host copy, which is memory of its own even where the device is the host: a test that forgets a
-/// copy fails on a CPU too. As a span it is passed to kernels, and what the host wrote goes there first; a span that
-/// can be written counts as written. Indexed it is the host's copy, fetched where kernels may have written. References
-/// to elements stay valid, and kernels see what is written through them while they only read the array. Copies share.
+/// A device array with a host copy. The copy is separate memory even if the device is the host, so that a test that
+/// forgets a copy fails on a CPU too. Conversion to a span, for kernels, first copies what the host wrote to the
+/// device. A span that can be written counts as written. Indexing gives the host copy, and first fetches what kernels
+/// may have written. References to elements stay valid, and as long as kernels only read the array, they see what is
+/// written through references. Copies of this object share the array.
 template <class T>
 class Mirrored {
  public:
@@ -32,18 +33,18 @@ class Mirrored {
     return m_state->device;
   }
 
-  /// Arguments of kernels by pointer, as the two conversions.
+  /// The pointers that kernels take as arguments, like the two conversions.
   const T* read() const { return Span<const T>(*this).data(); }
   T* write() const { return Span<T>(*this).data(); }
 
-  /// All elements, on the host.
+  /// All elements on the host.
   HostSpan<T> host() const {
     if (m_state->on_device) Kokkos::deep_copy(m_state->host, m_state->device);
     m_state->on_device = false;
     return m_state->host;
   }
 
-  /// What it holds now, in the midst of a call whose kernels still write it.
+  /// The current elements, during a call whose kernels still write them.
   std::vector<T> now() const {
     std::vector<T> values(size());
     const HostSpan<T> to(values.data(), values.size());
@@ -54,7 +55,7 @@ class Mirrored {
   void fill(T value) const { Kokkos::deep_copy(host(), value); }
   void assign(const Mirrored& from) const { Kokkos::deep_copy(host(), from.host()); }
 
-  /// The elements from `offset` on, to be indexed on the host.
+  /// The elements from `offset` on, for indexing on the host.
   auto from(index_t offset) const {
     return [array = *this, offset](index_t i) -> T& { return array(offset + i); };
   }
@@ -84,7 +85,7 @@ bool same_bits(const Mirrored<T>& a, const Mirrored<T>& b) {
   return a.size() == b.size() && same_bits(a.host().data(), b.host().data(), a.size());
 }
 
-/// A host copy of what kernels made.
+/// A host copy of what kernels computed.
 template <class T>
 Mirrored<T> host_copy(const T* device, index_t count) {
   Mirrored<T> result(count);

@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of weights and of samples' losses share: one small model of every class with a batch of samples, and
-// each of its samples alone.
+// A small model of every class with a batch of samples, and each of these samples alone, for the tests of weights and
+// of the losses of samples.
 #include <memory>
 #include <vector>
 
@@ -19,11 +19,11 @@ inline constexpr Kind kinds[] = {Kind::resnet, Kind::vgg, Kind::frames, Kind::ls
 inline constexpr const char* kind_names[] = {"resnet", "vgg", "frames", "lstm", "tied_lstm", "transformer"};
 inline constexpr Path paths[] = {Path::best, Path::portable, Path::device};
 
-/// A sample's loss depends on the others of its batch.
+/// Whether the loss of a sample depends on the other samples of its batch.
 inline bool has_batch_norm(Kind kind) { return kind == Kind::resnet || kind == Kind::vgg; }
 inline bool has_hidden_state(Kind kind) { return kind == Kind::lstm || kind == Kind::tied_lstm; }
 
-/// Texts and frames of 5 steps, texts of 11 words, images of 8 x 8, 4 classes.
+/// Texts and frames have 5 steps, texts 11 words, images 8 x 8 pixels; there are 4 classes.
 inline constexpr int sample_length = 5, sample_units = 6;
 template <class T>
 std::unique_ptr<Model<T>> small_model(Kind kind, int max_batch, Path path, double dropout) {
@@ -62,7 +62,7 @@ struct SampleProblem {
         tokens(is_text() ? count * sample_length : 0),
         weights(0) {
     model->initialise(5, parameters.host(), buffers.host());
-    for (index_t i = 0; i < model->layout().count(); ++i) {  // makes every tensor matter
+    for (index_t i = 0; i < model->layout().count(); ++i) {  // so that every tensor has an effect
       parameters(i) += static_cast<T>(has_batch_norm(kind) ? 0 : 0.3 * normal(9, 1, i));
     }
     for (index_t i = 0; i < model->buffer_count(); ++i) buffers(i) += static_cast<T>(uniform(9, 2, i));
@@ -92,7 +92,7 @@ struct SampleProblem {
     return losses;
   }
 
-  /// Sample j of it, with its hidden state, alone and without a weight in a model for one.
+  /// Sample j with its hidden state, alone and without a weight, in a model for one sample.
   SampleProblem alone(int j) const {
     SampleProblem one(kind, 1, 1);
     one.parameters.assign(parameters);

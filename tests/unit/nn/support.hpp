@@ -1,5 +1,5 @@
 #pragma once
-// What the layer tests share: random maps and arrays on host and device, and derivatives by central differences.
+// Random maps and arrays on host and device, and derivatives by central differences, for the tests of layers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,13 +19,13 @@ Mirrored<T> random_vector(index_t count, index_t stream) {
   return result;
 }
 
-/// Maps with their storage (mirrored.hpp); the halo is zero.
+/// Maps with their storage (mirrored.hpp). The halo is zero.
 template <class T>
 struct OwnedMaps {
   OwnedMaps(int images, int height, int width, int channels, int halo)
       : shape{nullptr, images, height, width, channels, halo}, storage(shape.storage()) {}
 
-  /// For kernels that read, or write.
+  /// The maps for kernels that read them, or write them.
   Maps<const T> in() const { return of(storage.read()); }
   Maps<T> out() const { return of(storage.write()); }
 
@@ -40,7 +40,7 @@ struct OwnedMaps {
   }
 
   index_t count() const { return shape.count(); }
-  /// Element `i`, counted without the halo, or channel 0 of a pixel; on the host.
+  /// Element `i`, counted without the halo, or channel 0 of a pixel, on the host.
   T& operator()(index_t i) const {
     const Site site(shape, i);
     return at(site.image, site.row, site.column)[site.channel];
@@ -57,7 +57,7 @@ struct OwnedMaps {
   }
 };
 
-/// sum of a(i) b(i) over `count` elements.
+/// The sum of a(i) b(i) over `count` elements.
 template <class A, class B>
 double dot(const A& a, const B& b, index_t count) {
   double sum = 0;
@@ -65,7 +65,7 @@ double dot(const A& a, const B& b, index_t count) {
   return sum;
 }
 
-/// (f(x + h) - f(x - h)) / 2h at `x`, which is put back.
+/// (f(x + h) - f(x - h)) / 2h at `x`, which is restored.
 template <class F>
 double central_difference(double& x, const F& f, double h = 1e-5) {
   const double before = x;
@@ -77,7 +77,7 @@ double central_difference(double& x, const F& f, double h = 1e-5) {
   return (above - below) / (2 * h);
 }
 
-/// Compares `count` derivatives with central differences of f, about 25 of them, spread evenly.
+/// Compares about 25 of `count` derivatives, spread evenly, with central differences of f.
 template <class X, class G, class F>
 void expect_gradient(const X& x, const G& gradient, index_t count, const F& f, const char* what, double h = 1e-5) {
   const index_t step = std::max<index_t>(1, count / 25);

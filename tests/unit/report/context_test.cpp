@@ -1,4 +1,4 @@
-// The context says what shaped a run, and nothing that should stay private.
+// The context contains what influenced a run, and nothing that should stay private.
 #include "gradcomp/report/context.hpp"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ TEST(Context, AShapedLinkIsNamedByTheEnvironment) {
   EXPECT_EQ(link["kind"], "shaped");
   EXPECT_EQ(link["text"], "100Mbit/s");
   EXPECT_EQ(link["rate_mbit_s"], 100.0);
-  EXPECT_TRUE(link["latency_us"].is_null()) << "nobody knows it";
+  EXPECT_TRUE(link["latency_us"].is_null()) << "it is unknown";
   setenv("GRADCOMP_SHAPED_LINK", "fast", 1);
   EXPECT_THROW(real_link(), Error);
   unsetenv("GRADCOMP_SHAPED_LINK");
@@ -108,12 +108,12 @@ TEST(Context, DescribesTheProcessor) {
     if (line.rfind("cpu MHz", 0) == 0) mhz = std::stod(line.substr(line.find(':') + 1));
   }
   if (khz == 0 && mhz > 0) {
-    EXPECT_NEAR(context["mhz_per_cpu"].get<double>(), mhz, 0.5 * mhz) << "it may be changing";
+    EXPECT_NEAR(context["mhz_per_cpu"].get<double>(), mhz, 0.5 * mhz) << "the frequency may change";
   }
-  // As Linux says it: "32K" and level 1 of the first cache, shared by so many processors.
+  // Linux says "32K" and level 1 for the first cache, and the number of processors that share it.
   std::ifstream size("/sys/devices/system/cpu/cpu0/cache/index0/size");
   std::int64_t kib = 0;
-  if (!(size >> kib)) GTEST_SKIP() << "this machine tells nothing of its caches";
+  if (!(size >> kib)) GTEST_SKIP() << "this machine says nothing about its caches";
   EXPECT_EQ(context["caches"][0]["size"], 1024 * kib);
   EXPECT_EQ(context["caches"][0]["level"], 1);
   std::size_t folders = 0;

@@ -1,4 +1,4 @@
-// Result files hold what was added, and unwritable outputs are found before the run.
+// Result files contain what was added, and outputs that cannot be written are found before the run.
 #include "gradcomp/report/result_file.hpp"
 
 #include <gtest/gtest.h>
@@ -21,9 +21,9 @@ using ResultFileTest = test::TemporaryFolder;
 TEST_F(ResultFileTest, WritesWhatWasAdded) {
   ResultFile file(path("a.json"), Json{{"date", "today"}});
   file.add(Row("case/1").set("payload_bytes", 12)).add(Row("case/2").set("label", "x"));
-  EXPECT_EQ(files(), 0u) << "nothing before write()";
+  EXPECT_EQ(files(), 0u) << "write() was not called yet";
   file.write();
-  EXPECT_EQ(files(), 1u) << "no temporary file stays";
+  EXPECT_EQ(files(), 1u) << "a temporary file is left";
   const auto read = Json::parse(content(path("a.json")));
   EXPECT_EQ(read, file.document());
   EXPECT_EQ(read["context"]["date"], "today");

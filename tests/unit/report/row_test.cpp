@@ -1,4 +1,4 @@
-// Columns of a row: names, units and what happens to values that do not exist.
+// Columns of a row: names, units, and values that do not exist.
 #include "gradcomp/report/row.hpp"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST(Row, HasTheColumnsOfASingleRun) {
                        {"method_canonical", "top_k:ratio=0.01"},
                        {"label", "x"}}));
   const auto times = Row("x").times("time_ms", "times_ms", {4, 2}).json();
-  EXPECT_EQ(times["cpu_time"], 3) << "nobody measured it: the median of the other";
+  EXPECT_EQ(times["cpu_time"], 3) << "it was not measured, so it is the median of the other";
   EXPECT_EQ(times["time_ms"]["minimum"], 2);
   EXPECT_EQ(times["iterations"], 2);
 }

@@ -1,4 +1,4 @@
-// What the terminal shows: tables, numbers, the progress bar.
+// Output to a terminal: tables, numbers, the progress bar.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -44,14 +44,14 @@ TEST(Table, Numbers) {
 
 TEST(Table, NumbersAtTheirEdges) {
   EXPECT_EQ(format_number(-0.0012345), "-0.00123");
-  EXPECT_EQ(format_number(99.95), "100") << "three digits, once it is rounded";
+  EXPECT_EQ(format_number(99.95), "100") << "it has three digits after rounding";
   EXPECT_EQ(format_number(99.94), "99.9");
   EXPECT_EQ(format_number(0.5, 2), "0.50");
   EXPECT_EQ(format_number(9.99e14), "999000000000000");
   EXPECT_EQ(format_number(1e15), "1e+15");
   EXPECT_EQ(format_number(HUGE_VAL), "inf");
   EXPECT_EQ(format_bytes(999.4), "999 B");
-  EXPECT_EQ(format_bytes(999.5), "1.00 kB") << "1000 B otherwise";
+  EXPECT_EQ(format_bytes(999.5), "1.00 kB") << "otherwise it would be 1000 B";
   EXPECT_EQ(format_bytes(-2000), "-2.00 kB");
   EXPECT_EQ(format_bytes(999.4e3), "999 kB");
   EXPECT_EQ(format_bytes(999.6e3), "1.00 MB");
@@ -66,18 +66,20 @@ TEST(ProgressBar, LineByHand) {
   const auto line = [](index_t done, double elapsed, int columns) {
     return ProgressBar::line("train", done, 120, elapsed, columns);
   };
-  // "train " and the 25 characters behind the bar leave 46 of 78 columns; 40 at most, of which a quarter is done.
+  // "train " and the 25 characters after the bar leave 46 of 78 columns. The bar has at most 40, of which a quarter is
+  // done.
   EXPECT_EQ(line(30, 10, 79), "train [" + std::string(10, '#') + std::string(30, '.') + "] 30/120, 0:10, 0:30 left");
   EXPECT_EQ(line(30, 10, 40), "train [##......] 30/120, 0:10, 0:30 left");
   EXPECT_EQ(line(30, 10, 37), "train [#....] 30/120, 0:10, 0:30 left");
-  EXPECT_EQ(line(30, 10, 36), "train 30/120, 0:10, 0:30 left") << "no room for a bar of five";
+  EXPECT_EQ(line(30, 10, 36), "train 30/120, 0:10, 0:30 left") << "there is no room for a bar of five";
   EXPECT_EQ(line(30, 10, 7), "train 3");
   EXPECT_EQ(line(30, 10, -1), "");
   EXPECT_EQ(line(0, 3661, 79), "train [" + std::string(40, '.') + "] 0/120, 1:01:01");
   EXPECT_EQ(line(120, 3599.4, 79), "train [" + std::string(40, '#') + "] 120/120, 59:59");
   EXPECT_EQ(line(120, 3599.6, 79), "train [" + std::string(40, '#') + "] 120/120, 1:00:00");
   EXPECT_EQ(ProgressBar::line("x", 1, 1, 0, 20), "x [######] 1/1, 0:00");
-  EXPECT_EQ(line(132, 1, 79), "train [" + std::string(40, '#') + "] 132/120, 0:01") << "more than all is all";
+  EXPECT_EQ(line(132, 1, 79), "train [" + std::string(40, '#') + "] 132/120, 0:01")
+      << "the bar never exceeds its width";
 }
 
 TEST(ProgressBar, LineShowsPhaseCountAndTimeLeft) {
@@ -111,7 +113,7 @@ TEST(ProgressBar, SilentOffTerminalUnlessForced) {
   ::unsetenv("GRADCOMP_PROGRESS");
 }
 
-/// What a bar of one step writes to a terminal.
+/// The text that a bar of one step writes to a terminal.
 std::string drawn_on_a_terminal() {
   const int master = ::posix_openpt(O_RDWR | O_NOCTTY);
   if (master < 0 || ::grantpt(master) != 0 || ::unlockpt(master) != 0) return "no terminal";
@@ -128,7 +130,7 @@ std::string drawn_on_a_terminal() {
   std::string text;
   std::array<char, 4096> part{};
   pollfd waits{master, POLLIN, 0};
-  while (::poll(&waits, 1, 200) > 0) {  // a busy machine hands over what was written in pieces
+  while (::poll(&waits, 1, 200) > 0) {  // on a busy machine, the text arrives in pieces
     const auto count = ::read(master, part.data(), part.size());
     if (count <= 0) break;
     text.append(part.data(), static_cast<std::size_t>(count));
@@ -141,8 +143,8 @@ std::string drawn_on_a_terminal() {
 TEST(ProgressBar, RewritesOneLineOfATerminalUnlessToldNever) {
   ::unsetenv("GRADCOMP_PROGRESS");
   const auto text = drawn_on_a_terminal();
-  if (text == "no terminal") GTEST_SKIP() << "this machine gives no terminal";
-  // 40 of 41 columns, less "train " and its bracket and the 11 characters behind the bar: 22.
+  if (text == "no terminal") GTEST_SKIP() << "this machine has no terminal";
+  // Of 40 of 41 columns, "train ", the bracket and the 11 characters after the bar leave 22.
   EXPECT_EQ(text.rfind("\rtrain [" + std::string(22, '.') + "] 0/1, 0:", 0), 0U) << text;
   EXPECT_NE(text.find("\033[K\rtrain [" + std::string(22, '#') + "] 1/1, 0:"), std::string::npos) << text;
   EXPECT_TRUE(text.ends_with("\033[K\r\033[K")) << text;

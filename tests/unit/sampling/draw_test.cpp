@@ -1,4 +1,4 @@
-// Probabilities, weights and draws of importance sampling, against numbers worked out by hand and by enumeration.
+// Compares probabilities, weights and draws of importance sampling with numbers computed by hand and by enumeration.
 #include "gradcomp/sampling/draw.hpp"
 
 #include <gmock/gmock.h>
@@ -46,7 +46,7 @@ TEST(Probabilities, DropSamplesWhoseLossIsNotFinite) {
 }
 
 TEST(Probabilities, AreNeverBelowTheirBaseShare) {
-  const double base = 0.5 * 2.0;  // half a mean loss of 2
+  const double base = 0.5 * 2.0;  // half of the mean loss, which is 2
   const auto p = probabilities(Losses{0, 1e-38F, 5, 3}, base);
   for (const double x : p) EXPECT_GE(x, base / (8 + 4 * base) * (1 - 1e-12));
 }
@@ -89,7 +89,7 @@ TEST(Draw, GivesPlantedHardSamplesTheirShare) {
   Losses losses(200, 0.1F);
   for (std::size_t i = 0; i < 10; ++i) losses[20 * i] = 2;
   const auto p = probabilities(losses, 0.1);
-  const double share = 10 * 2.1 / (10 * 2.1 + 190 * 0.2);  // by hand: 0.356, beside 0.05 of uniform draws
+  const double share = 10 * 2.1 / (10 * 2.1 + 190 * 0.2);  // 0.356 by hand; uniform draws give 0.05
   index_t hard = 0;
   for (const index_t i : draw(p, draws, 7, 0, 0)) hard += i % 20 == 0 ? 1 : 0;
   const double deviation = std::sqrt(share * (1 - share) / draws);

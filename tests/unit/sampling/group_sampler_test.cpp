@@ -1,4 +1,4 @@
-// Samplers on one rank, with losses that are a function of the sample.
+// Samplers on one rank, with losses that depend only on the sample.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A sampler of samples 100, 101, .. and the evaluations that it asked for.
+/// A sampler of the samples 100, 101, ..., and the evaluations that it has requested.
 struct Rig {
   explicit Rig(const std::string& spec, index_t count = 100, index_t batch = 8)
       : self(make_self()), choice(choose_sampler(parse_method("fp32"), spec)) {
@@ -34,7 +34,7 @@ struct Rig {
     };
   }
 
-  /// A step with so many slices while the exchange is under way; returns how many slices it took in all.
+  /// A step during whose exchange there is time for this number of slices. Returns how many slices it took in all.
   index_t step(index_t number, index_t hidden = 0) {
     if (!sampler->ready()) {
       sampler->begin(number);
@@ -66,7 +66,7 @@ TEST(Mercury, EvaluatesEverySampleOncePerPass) {
       EXPECT_LE(slice.size(), 8U);
       seen.insert(slice.begin(), slice.end());
       if (seen.size() < 100) continue;
-      ASSERT_EQ(seen.size(), 100U) << "a slice ends where the pass does";
+      ASSERT_EQ(seen.size(), 100U) << "a slice ends at the end of a pass";
       EXPECT_EQ(std::set<index_t>(seen.begin(), seen.end()).size(), 100U);
       seen.clear();
       ++passes;
@@ -100,10 +100,10 @@ TEST(Mercury, WithFixedSlicesDoesNotDependOnWhatTheExchangeHid) {
 
 TEST(Mercury, TakesAsManySlicesAsTheExchangeHasTimeFor) {
   Rig rig("mercury:slice=4:max_slices=6", 100, 8);
-  EXPECT_EQ(rig.step(0), 2) << "the least: a batch";
+  EXPECT_EQ(rig.step(0), 2) << "the minimum is a batch";
   EXPECT_EQ(rig.step(1, 5), 5);
   EXPECT_EQ(rig.step(2, 1), 2);
-  EXPECT_EQ(rig.step(3, 99), 6) << "the most";
+  EXPECT_EQ(rig.step(3, 99), 6) << "this is the maximum";
 }
 
 TEST(Mercury, RepeatsRecordedSlices) {
@@ -214,7 +214,7 @@ TEST(Samplers, AreChosenByTheMethodOrTheJob) {
   EXPECT_EQ(text("fp32", "uniform"), "uniform");
   EXPECT_THAT(text("fp32:sampler=mercury:sampler.slices=4", "uniform"), HasSubstr("mercury:slices=4"));
   EXPECT_THAT(text("fp32:sampler.every=3", "importance:every=9"), HasSubstr("every=3"));
-  EXPECT_EQ(parse_method("top_k").canonical.find("sampler"), std::string::npos) << "records of before stay the same";
+  EXPECT_EQ(parse_method("top_k").canonical.find("sampler"), std::string::npos) << "older results keep their names";
 }
 
 std::string error_of(const char* method, const char* job) {

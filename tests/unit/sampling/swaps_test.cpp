@@ -1,4 +1,4 @@
-// Plans of swaps: nothing is lost, no rank gets farther from the mean.
+// Plans of swaps: nothing is lost, and no rank moves away from the mean.
 #include "gradcomp/sampling/swaps.hpp"
 
 #include <gmock/gmock.h>
@@ -47,7 +47,8 @@ struct Ranks {
   }
   void carry_out(const Swap& swap) {
     for (const auto& [offer, to] : {std::pair(swap.up, swap.down.rank), std::pair(swap.down, swap.up.rank)}) {
-      ASSERT_EQ(losses[static_cast<std::size_t>(offer.rank)].erase(offer.sample), 1U) << "given twice, or not its own";
+      ASSERT_EQ(losses[static_cast<std::size_t>(offer.rank)].erase(offer.sample), 1U)
+          << "a sample was given twice, or does not belong to the rank";
       losses[static_cast<std::size_t>(to)][offer.sample] = offer.loss;
     }
   }
@@ -59,7 +60,7 @@ Ranks random_ranks(int ranks, int samples, std::uint64_t seed) {
   for (int r = 0; r < ranks; ++r) {
     auto& own = made.losses.emplace_back();
     for (int i = 0; i < samples; ++i) {
-      own[r * samples + i] = rng.unit() * (r % 3 == 0 ? 4.0F : 1.0F);  // skewed between ranks
+      own[r * samples + i] = rng.unit() * (r % 3 == 0 ? 4.0F : 1.0F);  // ranks have different losses
     }
   }
   return made;
@@ -78,14 +79,14 @@ TEST(Offers, AreTheLargestAndTheSmallestLosses) {
 }
 
 TEST(Swaps, AreThoseWorkedOutByHand) {
-  // Sums 10 and 2, mean 6: of the first rank's losses 7, 2, 1 the 7 for the 0.5 would change 6.5, to 3.5 and 8.5:
-  // nearer.
+  // The sums are 10 and 2, with the mean 6. The first rank has the losses 7, 2, 1. Exchanging the 7 for the 0.5 changes
+  // the sums by 6.5, to 3.5 and 8.5, which is closer.
   Ranks ranks{{{{0, 7.0F}, {1, 2.0F}, {2, 1.0F}}, {{3, 0.5F}, {4, 0.75F}, {5, 0.75F}}}};
   const auto swaps = ranks.plan(0.1, 1);
   ASSERT_EQ(swaps.size(), 1U);
   EXPECT_EQ(swaps[0].up.sample, 0);
   EXPECT_EQ(swaps[0].down.sample, 3);
-  // A sample that would overshoot is left: 20 for 0.5 changes sums 20.5 and 1 to 1 and 20.5.
+  // A sample that would overshoot stays: exchanging 20 for 0.5 changes the sums 20.5 and 1 to 1 and 20.5.
   Ranks one_large{{{{0, 20.0F}, {1, 0.5F}}, {{2, 0.5F}, {3, 0.5F}}}};
   EXPECT_TRUE(one_large.plan(0.1, 8).empty());
 }

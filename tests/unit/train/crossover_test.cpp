@@ -9,7 +9,7 @@
 namespace gradcomp::train {
 namespace {
 
-/// Verdicts of one method at one rate: a speed-up for each seed.
+/// The verdict of a method at one rate, with a speed-up for each seed.
 Verdict verdict(const std::vector<double>& speedups) {
   Verdict v{true, {}};
   for (const double speed : speedups) v.seeds.push_back({2.0, speed, {}});
@@ -17,14 +17,14 @@ Verdict verdict(const std::vector<double>& speedups) {
 }
 
 TEST(LastRateThatPays, IsInterpolatedOnLogarithms) {
-  // 2x at 100 and 1/2 at 400: halfway of the logarithms, 200.
+  // 2x at 100 and 1/2 at 400: the crossing is halfway between the logarithms, at 200.
   EXPECT_NEAR(last_rate_that_pays({100, 400}, {2, 0.5}), 200, 1e-9);
-  // 4x at 100, 1/2 at 800: two thirds of ln 8, 100 x 8^(2/3) = 400.
+  // 4x at 100 and 1/2 at 800: the crossing is at two thirds of ln 8, 100 x 8^(2/3) = 400.
   EXPECT_NEAR(last_rate_that_pays({100, 800}, {4, 0.5}), 400, 1e-9);
   EXPECT_EQ(last_rate_that_pays({100, 400}, {0.9, 0.5}), 0);
   EXPECT_EQ(last_rate_that_pays({100, 400}, {0.9, 1.1}), std::numeric_limits<double>::infinity());
-  EXPECT_EQ(last_rate_that_pays({100}, {1}), 0) << "as fast is not faster";
-  EXPECT_NEAR(last_rate_that_pays({1, 10, 100, 400}, {2, 0.9, 2, 0.5}), 200, 1e-9) << "the highest crossing";
+  EXPECT_EQ(last_rate_that_pays({100}, {1}), 0) << "equally fast is not faster";
+  EXPECT_NEAR(last_rate_that_pays({1, 10, 100, 400}, {2, 0.9, 2, 0.5}), 200, 1e-9) << "the highest crossing counts";
 }
 
 TEST(Crossover, OfOneSeedHasNoInterval) {
@@ -36,8 +36,9 @@ TEST(Crossover, OfOneSeedHasNoInterval) {
 }
 
 TEST(Crossover, OverSeedsIsAMeanOfLogarithms) {
-  // Crossings at 200 and 400 (4x, 1/4 at 1600): mean of logarithms 282.8; t(1, 0.975) = 12.7062 (scipy.stats.t.ppf),
-  // deviation of the logarithms ln 2 / sqrt 2, over sqrt 2: half a width of 12.7062 x ln 2 / 2 = 4.4036.
+  // The crossings are at 200 and at 400 (4x, 1/4 at 1600), and the mean of the logarithms is that of 282.8. With
+  // t(1, 0.975) = 12.7062 (scipy.stats.t.ppf) and a deviation of the logarithms of ln 2 / sqrt 2, which is divided by
+  // sqrt 2, half of the width is 12.7062 x ln 2 / 2 = 4.4036.
   const auto c =
       crossover({100e6, 400e6, 1600e6}, {verdict({2, 4}), verdict({0.5, 1.0000000001}), verdict({0.1, 0.25})});
   EXPECT_EQ(c.kind, Crossover::Kind::below);
@@ -50,12 +51,12 @@ TEST(Crossover, OverSeedsIsAMeanOfLogarithms) {
 TEST(Crossover, SaysWhereThereIsNone) {
   EXPECT_EQ(crossover({1e6, 2e6}, {verdict({0.5, 0.6}), verdict({0.4, 0.4})}).text(), "pays at no rate swept");
   EXPECT_EQ(crossover({1e6, 2e6}, {verdict({2, 3}), verdict({1.5, 1.1})}).text(), "pays at every rate swept");
-  // One seed crosses, the other does not: by the mean of the speed-ups, without an interval.
+  // If only one seed crosses, the mean of the speed-ups decides, and there is no interval.
   const auto mixed = crossover({100e6, 400e6}, {verdict({2, 2}), verdict({0.25, 1.25})});
   EXPECT_NEAR(mixed.bits_per_second, 100e6 * std::pow(4, std::log(2) / std::log(2 / 0.75)), 1e3);
   EXPECT_FALSE(mixed.low);
   Verdict missed{false, {{}}};
-  EXPECT_EQ(crossover({1e6, 2e6}, {verdict({2}), missed}).text(), "-") << "no speed-up, no answer";
+  EXPECT_EQ(crossover({1e6, 2e6}, {verdict({2}), missed}).text(), "-") << "there is no answer without a speed-up";
 }
 
 }  // namespace

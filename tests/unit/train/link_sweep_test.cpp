@@ -1,4 +1,4 @@
-// Two links, two seeds, four contenders: each link's own figures, worked out by hand.
+// Two links, two seeds, four contenders: the figures of each link, computed by hand.
 #include "gradcomp/train/link_sweep.hpp"
 
 #include <gmock/gmock.h>
@@ -9,7 +9,7 @@
 namespace gradcomp::train {
 namespace {
 
-/// Four steps, every other one over the second link.
+/// Four steps, of which every second one uses the second link.
 MethodResult result(const char* spec, const std::vector<double>& step_ms) {
   MethodResult r;
   r.contender = contenders(Options(), parse_methods(spec)).front();
@@ -19,7 +19,7 @@ MethodResult result(const char* spec, const std::vector<double>& step_ms) {
   return r;
 }
 
-/// Over 100 Mbit/s fp16 is the best dense control, with 8 ms on average; over 400 Mbit/s bf16, with 5 ms.
+/// Over 100 Mbit/s, fp16 is the best dense control, with 8 ms on average. Over 400 Mbit/s, it is bf16, with 5 ms.
 Repeat repeat(std::uint64_t seed, const std::vector<double>& top_k) {
   return {seed,
           {result("fp32", {12, 10, 12, 10}), result("fp16", {7, 6, 9, 6}), result("bf16", {9, 5, 9, 5}),
@@ -30,7 +30,8 @@ const std::vector<Link> links{{100e6, 1e-5}, {400e6, 1e-5}};
 const Rules rules{Metric(), 0.05, {0.1, 2, 1000}, false, true};
 
 TEST(LinkSweep, EveryLinkHasAnAnswerOfItsOwn) {
-  // 4 ms over the slow link, 10 ms over the fast one: 2x and 1/2 of the best dense, which meet halfway, at 200 Mbit/s.
+  // 4 ms over the slow link and 10 ms over the fast one are 2x and 1/2 of the best dense control. They cross halfway,
+  // at 200 Mbit/s.
   const std::vector<Repeat> one{repeat(1, {3, 10, 5, 10})};
   const LinkSweep all = sweep(one, links, rules);
   report::Row row("x");
@@ -49,7 +50,7 @@ TEST(LinkSweep, EveryLinkHasAnAnswerOfItsOwn) {
   EXPECT_EQ(pays["where"], "below");
   EXPECT_NEAR(pays["rate_mbit_s"].get<double>(), 200, 1e-9);
   EXPECT_TRUE(pays["low"].is_null() && pays["high"].is_null()) << "one seed has no interval";
-  EXPECT_EQ(all.crossover(one, 1).kind, Crossover::Kind::unknown) << "a control is no answer";
+  EXPECT_EQ(all.crossover(one, 1).kind, Crossover::Kind::unknown) << "there is no answer for a control";
 }
 
 TEST(LinkSweep, OverSeedsHasMeansAndIntervals) {
@@ -58,7 +59,8 @@ TEST(LinkSweep, OverSeedsHasMeansAndIntervals) {
   report::Row row("x"), seed("y");
   add_links_over_seeds(row, all, two, 3);
   const auto& slow = row.json()["over_links_over_seeds"][0];
-  // 4 and 2 ms, 2x and 4x: t(1, 0.975) = 12.7062 (scipy.stats.t.ppf), half of the difference each.
+  // 4 and 2 ms are 2x and 4x. Half of the width is t(1, 0.975) = 12.7062 (scipy.stats.t.ppf) times half of the
+  // difference.
   EXPECT_NEAR(slow["step_time_ms"]["mean"].get<double>(), 3, 1e-12);
   EXPECT_NEAR(slow["step_time_ms"]["high"].get<double>(), 3 + 12.7062, 1e-4);
   EXPECT_NEAR(slow["speedup_vs_best_dense"]["mean"].get<double>(), 3, 1e-12);

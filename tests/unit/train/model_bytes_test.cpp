@@ -1,5 +1,5 @@
 // Bytes of one step of published models, from their shapes: the tables of Vogels et al. 2019 (appendix) in bytes, and
-// what one buffer or one tensor at a time costs with other methods.
+// the bytes of other methods with granularity=bucket and granularity=tensor.
 #include <gtest/gtest.h>
 
 #include "gradcomp/comm/transports/self.hpp"
@@ -34,7 +34,7 @@ TEST(ModelBytes, OfPowerSgdAreThoseOfTheAuthors) {
   EXPECT_NEAR(static_cast<double>(24 * step_bytes("resnet18", "powersgd:rank=7")) / (1 << 20), 24.16, 0.005);
 }
 
-/// The authors' matrices n x m, n = outputs, and the elements of all vectors.
+/// The authors' matrices n x m, where n is the number of outputs, and the elements of all vectors.
 struct Published {
   struct Matrices {
     index_t number, n, m;
@@ -43,7 +43,7 @@ struct Published {
   std::vector<Matrices> matrices;
   index_t vectors;
 
-  /// 4 (rank times the rows (columns) of all matrices + vectors)
+  /// 4 (rank x the rows or columns of all matrices + vectors)
   index_t bytes(index_t rank, bool rows) const {
     index_t sum = vectors;
     for (const Matrices& s : matrices) sum += s.number * rank * (rows ? s.n : s.m);
@@ -75,7 +75,7 @@ const std::vector<Published>& published() {
   return models;
 }
 
-// A random factor of the authors' columns (fixed), or of columns and rows in turn (what their released runs sent)
+// A random factor for the authors' columns (side=fixed), or for columns and rows in turn, as in their released runs.
 TEST(ModelBytes, OfUnbiasedLowRankAreThoseOfTheAuthors) {
   const std::string unbiased = "powersgd:variant=unbiased:matrix=authors:rank=";
   for (const Published& model : published()) {
@@ -87,8 +87,8 @@ TEST(ModelBytes, OfUnbiasedLowRankAreThoseOfTheAuthors) {
     }
   }
   EXPECT_EQ(step_bytes("resnet18", "powersgd:variant=unbiased:rank=1"), published()[0].bytes(1, false))
-      << "outputs last: all filters transposed";
-  // MiB in an epoch of 24 steps: 2.54 and 4.21 (3 and 4 in the paper's table) in turn, 1.32 and 1.76 with one factor
+      << "outputs come last, so that all filters are transposed";
+  // MiB in an epoch of 24 steps: 2.54 and 4.21 in turn (3 and 4 in the paper's table), 1.32 and 1.76 with one factor.
   const auto epoch = [](double bytes) { return 24 * bytes / (1 << 20); };
   const auto mean = [&](index_t rank) {
     return 0.5 * static_cast<double>(published()[0].bytes(rank, true) + published()[0].bytes(rank, false));
@@ -115,7 +115,7 @@ TEST(ModelBytes, OfUnbiasedLowRankInTurnAreWhatTravels) {
   }
 }
 
-// the table of Vogels et al. has 113 MB per epoch of 24 steps: two triples of every tensor, vectors among them
+// The table of Vogels et al. has 113 MB per epoch of 24 steps: two triples of every tensor, including vectors.
 TEST(ModelBytes, OfAtomoWithTwoTriplesOfEveryTensor) {
   index_t floats = 0;
   for (const auto& segment : nn::model_shapes("resnet18").segments) {

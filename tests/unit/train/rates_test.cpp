@@ -96,7 +96,7 @@ TEST(Rates, ControlsAsTheyAreTakeTheirBestBuckets) {
   }
   rates.apply(contenders, "f");
   EXPECT_EQ(contenders[0].bucket_kib, 1024);
-  EXPECT_EQ(contenders[1].bucket_kib, std::nullopt) << "a method like others";
+  EXPECT_EQ(contenders[1].bucket_kib, std::nullopt) << "it counts as a method";
   EXPECT_EQ(contenders[2].bucket_kib, std::nullopt);
 }
 
@@ -116,7 +116,7 @@ TEST(NextRate, ExtendsTheGridAtItsEdgesAndRefinesIt) {
   EXPECT_FALSE(rates.at_edge("a")) << "beyond it diverges";
   EXPECT_DOUBLE_EQ(next(), std::sqrt(0.8 * 1.6));
   add(std::sqrt(0.8 * 1.6), 0.1);
-  EXPECT_DOUBLE_EQ(next(), std::sqrt(0.4 * 0.8)) << "the neighbour that is farther away";
+  EXPECT_DOUBLE_EQ(next(), std::sqrt(0.4 * 0.8)) << "the neighbour that is further away comes first";
 }
 
 TEST(NextRate, GoesDownWhereTheLowestIsBestOrAllDiverged) {
@@ -157,10 +157,10 @@ TEST(Rates, EveryMethodNeedsOneButTheBound) {
   Rates rates(Metric(), settings, shape);
   rates.add(contenders[1].spec.canonical, {0.7, 0.5, 1, 3});
   rates.add(contenders[1].spec.canonical, {0.3, 0.4, 1, 4});
-  EXPECT_THROW(rates.apply(contenders, "f"), Error) << "none of top_k";
+  EXPECT_THROW(rates.apply(contenders, "f"), Error) << "the file has no rate for top_k";
   contenders.pop_back();
   rates.apply(contenders, "f");
-  EXPECT_EQ(contenders[0].learning_rate, 0.7) << "the bound runs at fp32's";
+  EXPECT_EQ(contenders[0].learning_rate, 0.7) << "the bound has the rate of fp32";
   EXPECT_EQ(contenders[1].learning_rate, 0.7);
   EXPECT_EQ(contenders[1].tuning->steps, 60) << "two rates, three seeds, ten steps";
   EXPECT_EQ(contenders[1].tuning->seconds, 7);

@@ -1,4 +1,4 @@
-// Figures over seeds, worked out by hand.
+// Figures over seeds, computed by hand.
 #include "gradcomp/train/repeats.hpp"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ MethodResult result(const char* spec, double quality, const std::vector<double>&
   return r;
 }
 
-/// Two seeds of fp32 and top_k; steps of 12 and 16 ms on average against 6 and 4.
+/// fp32 and top_k with two seeds. Steps take 12 and 16 ms on average with fp32, and 6 and 4 ms with top_k.
 std::vector<Repeat> two_seeds() {
   return {{7, {result("fp32", 0.90, {10, 14}), result("top_k", 0.89, {6, 6}, 10)}},
           {8, {result("fp32", 0.94, {16, 16}), result("top_k", 0.95, {1, 7}, 20)}}};
@@ -35,7 +35,7 @@ TEST(MethodResult, SpeedIsTheTotalTimeOfTheSteps) {
   const auto r = result("fp32", 0.9, {1, 1, 1, 97});
   EXPECT_EQ(r.median_ms(), 1);
   EXPECT_EQ(r.mean_ms(), 25);
-  EXPECT_EQ(outcome_of(r).step_time, 25) << "a step that sends everything is paid for";
+  EXPECT_EQ(outcome_of(r).step_time, 25) << "a step that sends everything counts";
   auto over_links = r;
   over_links.step_link = {0, 1, 0, 1};
   EXPECT_EQ(over_links.step_ms_over(1), (std::vector<double>{1, 97}));
@@ -58,10 +58,10 @@ TEST(Repeats, RowsHoldMeansIntervalsAndPairedLacks) {
   EXPECT_NEAR(row["test_quality_over_seeds"]["high"].get<double>(), 0.92 + 12.7062 * 0.03, 1e-5);
   EXPECT_DOUBLE_EQ(row["wire_bytes_over_seeds"]["mean"].get<double>(), 15);
   EXPECT_DOUBLE_EQ(row["step_time_ms_over_seeds"]["mean"].get<double>(), 5);
-  // 0.90 - 0.89 and 0.94 - 0.95: nothing lacks on average.
+  // The lacks 0.90 - 0.89 and 0.94 - 0.95 have the mean 0.
   EXPECT_NEAR(row["lack_over_seeds"]["mean"].get<double>(), 0, 1e-15);
   EXPECT_NEAR(row["lack_over_seeds"]["high"].get<double>(), 12.7062 * 0.01, 1e-5);
-  EXPECT_FALSE(row["quality_matched"].get<bool>()) << "two seeds that differ say little";
+  EXPECT_FALSE(row["quality_matched"].get<bool>()) << "two seeds that differ are not enough";
   EXPECT_TRUE(row["speedup_vs_fp32_over_seeds"].is_null());
 }
 
@@ -84,7 +84,7 @@ TEST(Repeats, AFigureThatASeedLacksIsNone) {
   const Verdict none{false, {{}, {}}};
   const auto row = to_row(repeats, {none, none}, 1, options, "data").json();
   EXPECT_EQ(row["seeds_at_target"], 1);
-  EXPECT_TRUE(row["steps_to_target_over_seeds"].is_null()) << "a mean over the lucky seeds would flatter";
+  EXPECT_TRUE(row["steps_to_target_over_seeds"].is_null()) << "a mean over the successful seeds would be too good";
   repeats[1].results[1].reached = Reached{500, 3.5, 3000};
   const auto both = to_row(repeats, {none, none}, 1, options, "data").json();
   EXPECT_EQ(both["steps_to_target_over_seeds"]["mean"], 400);

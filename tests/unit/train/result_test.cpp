@@ -1,4 +1,4 @@
-// The row and the tables of one method, with figures worked out by hand.
+// The row and the tables of one method, with figures that are computed by hand.
 #include "gradcomp/train/result.hpp"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@ namespace {
 
 using testing::ContainsRegex;
 
-/// Steps of 8 ms (median), 64 samples and 0.5 GFLOP each; 1000 parameters in 400 bytes.
+/// Steps of 8 ms (median) with 64 samples and 0.5 GFLOP each. 1000 parameters take 400 bytes.
 MethodResult result(const std::string& spec = "top_k") {
   MethodResult r;
   r.contender = contenders(Options(), parse_methods(spec)).front();
@@ -96,7 +96,7 @@ TEST(BucketsSwept, NeedsAllThreeControlsAtBucketsOfTheirOwn) {
 TEST(TrainingTable, HasALineForEachMethod) {
   auto late = result("fp16");
   late.payload_bytes = 0;
-  // p95 of {4, 8, 20}: position 0.95 x 2 = 1.9, 8 + 0.9 x 12 = 18.8.
+  // The 95th percentile of {4, 8, 20} is at position 0.95 x 2 = 1.9, and is 8 + 0.9 x 12 = 18.8.
   const std::string text = to_table({result(), late}, {{2.0, 1.5, {}}, {}}).text();
   EXPECT_THAT(text,
               ContainsRegex("top_k +400 B +10.0 +8.00 +18.8 +1.50 +- +0.250 +- +- +- +- +8000 +87.5 % +2.00x +1.50x"));

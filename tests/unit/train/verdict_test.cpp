@@ -18,17 +18,17 @@ using Role = Entrant::Role;
 
 const double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// One seed.
+/// An entrant with one seed.
 Entrant entrant(Role role, double quality, double time) { return {role, {{quality, time}}}; }
 Entrant method(double quality, double time) { return entrant(Role::method, quality, time); }
 
-/// An image task with ten even classes.
+/// The rules of an image task with ten equal classes.
 Rules rules(double tolerance = 0.02) { return {Metric(), tolerance, {0.1, std::log(10.0), 2000}, false, true}; }
 Rules text_rules(double tolerance = 0.02) {
   return {Metric(InputShape::Kind::tokens), tolerance, {0.1, std::log(300.0), 2000}, false, true};
 }
 
-/// fp32, fp16 and bf16 with times 100, 80, 90.
+/// fp32, fp16 and bf16 with the times 100, 80 and 90.
 std::vector<Entrant> controls() {
   return {entrant(Role::fp32, 0.90, 100), entrant(Role::fp16, 0.895, 80), entrant(Role::bf16, 0.90, 90)};
 }
@@ -53,9 +53,9 @@ TEST(Judge, TheToleranceIsTwoSidedExact) {
   const auto matched = [](double quality, double tolerance) {
     return judge({entrant(Role::fp32, 0.75, 1), method(quality, 1)}, rules(tolerance))[1].quality_matched;
   };
-  EXPECT_TRUE(matched(0.75 - 0.015625, 0.015625)) << "0.75 and 2^-6 are exact: at the limit";
+  EXPECT_TRUE(matched(0.75 - 0.015625, 0.015625)) << "0.75 and 2^-6 are exact, so this is at the limit";
   EXPECT_FALSE(matched(0.75 - 0.0157, 0.015625));
-  EXPECT_TRUE(matched(0.99, 0)) << "better is no miss";
+  EXPECT_TRUE(matched(0.99, 0)) << "a better value is not a miss";
 }
 
 TEST(Judge, PerplexityIsMatchedFromAboveByItsRatio) {
@@ -69,8 +69,8 @@ TEST(Judge, PerplexityIsMatchedFromAboveByItsRatio) {
 }
 
 TEST(Judge, OverSeedsTheMeansIntervalDecides) {
-  // Lacks of 0.006, 0.010, 0.014: mean 0.010, deviation 0.004, t(2, 0.975) = 4.30265 (scipy.stats.t.ppf): the interval
-  // ends at 0.010 + 4.30265 x 0.004 / sqrt(3) = 0.0199366.
+  // The lacks are 0.006, 0.010 and 0.014, with mean 0.010 and deviation 0.004. With t(2, 0.975) = 4.30265
+  // (scipy.stats.t.ppf), the interval ends at 0.010 + 4.30265 x 0.004 / sqrt(3) = 0.0199366.
   const Entrant reference{Role::fp32, {{0.90, 10}, {0.92, 10}, {0.88, 10}}};
   const Entrant close{Role::method, {{0.894, 5}, {0.91, 4}, {0.866, 8}}};
   EXPECT_TRUE(judge({reference, close}, rules(0.01994))[1].quality_matched);
@@ -82,15 +82,15 @@ TEST(Judge, OverSeedsTheMeansIntervalDecides) {
 }
 
 TEST(Judge, OneSeedBelowTheToleranceMayBeNoise) {
-  // Lacks of 0.021, 0, 0.001 .. 0.001 over eight seeds: the mean's interval ends below 0.01.
+  // With the lacks 0.021, 0, 0.001, ..., 0.001 over eight seeds, the interval of the mean ends below 0.01.
   Entrant reference{Role::fp32, {}}, noisy{Role::method, {}};
   for (const double lack : {0.021, 0.0, 0.001, 0.001, 0.001, 0.001, 0.001, 0.001}) {
     reference.seeds.push_back({0.9, 1});
     noisy.seeds.push_back({0.9 - lack, 1});
   }
-  EXPECT_TRUE(judge({reference, noisy}, rules())[1].quality_matched) << "more seeds do not make passing harder";
+  EXPECT_TRUE(judge({reference, noisy}, rules())[1].quality_matched) << "more seeds must not make it harder to pass";
   noisy.seeds[7].quality = nan;
-  EXPECT_FALSE(judge({reference, noisy}, rules())[1].quality_matched) << "a seed that diverged is no noise";
+  EXPECT_FALSE(judge({reference, noisy}, rules())[1].quality_matched) << "a diverged seed is not noise";
 }
 
 TEST(Judge, AControlThatMissesByNoiseStaysTheOneToBeat) {
@@ -156,7 +156,7 @@ TEST(Judge, AMissedTargetShowsNoSpeedUp) {
 }
 
 TEST(Judge, AReferenceThatHasLearnedNothingIsNone) {
-  // 0.1 at chance, tolerance 0.02: 0.2 is needed.
+  // With 0.1 by chance and a tolerance of 0.02, an accuracy of 0.2 is needed.
   for (const auto& [quality, learned] : {std::pair{0.10, false}, {0.1999, false}, {0.2001, true}}) {
     const std::vector<Entrant> list{entrant(Role::fp32, quality, 3), method(quality, 2)};
     EXPECT_EQ(no_reference(list, rules()).empty(), learned) << quality;
@@ -164,12 +164,12 @@ TEST(Judge, AReferenceThatHasLearnedNothingIsNone) {
     EXPECT_EQ(judge(list, rules())[1].seeds[0].vs_fp32.has_value(), learned) << quality;
   }
   EXPECT_THAT(no_reference({entrant(Role::fp32, 0.1, 1)}, rules()), HasSubstr("is 10.0 %"));
-  // Of 30 test samples, three standard errors are 3 sqrt(0.1 x 0.9 / 30) = 0.1643.
+  // With 30 test samples, three standard errors are 3 sqrt(0.1 x 0.9 / 30) = 0.1643.
   Rules few = rules(0);
   few.trivial.count = 30;
   EXPECT_FALSE(no_reference({entrant(Role::fp32, 0.264, 1)}, few).empty());
   EXPECT_TRUE(no_reference({entrant(Role::fp32, 0.265, 1)}, few).empty());
-  // Perplexity 300 without input: 300 / 1.02^5 = 271.72 is needed.
+  // With a perplexity of 300 without input, 300 / 1.02^5 = 271.72 is needed.
   EXPECT_FALSE(no_reference({entrant(Role::fp32, 271.8, 1)}, text_rules()).empty());
   EXPECT_TRUE(no_reference({entrant(Role::fp32, 271.6, 1)}, text_rules()).empty());
   // Every seed must have learned.
@@ -178,7 +178,7 @@ TEST(Judge, AReferenceThatHasLearnedNothingIsNone) {
   with_target.target = true;
   auto reached = entrant(Role::fp32, 0.15, 1);
   reached.seeds[0].reached_target = true;
-  EXPECT_EQ(no_reference({reached}, with_target), "") << "the job says what is enough";
+  EXPECT_EQ(no_reference({reached}, with_target), "") << "the target of the job says what is enough";
 }
 
 TEST(Judge, WithoutAReferenceNothingMatches) {

@@ -1,4 +1,4 @@
-// Digits in a GCDS file (gcds.hpp). A mirrored digit is another sign.
+// Digits in a GCDS file (gcds.hpp). Images must not be mirrored: a mirrored digit is not the same digit.
 #include "gradcomp/data/formats/gcds.hpp"
 #include "gradcomp/data/registry.hpp"
 

@@ -1,4 +1,4 @@
-// Any other GCDS file (gcds.hpp): nothing is known of its images.
+// Any other GCDS file (gcds.hpp). Nothing is known about its images, so they are not mirrored.
 #include "gradcomp/data/formats/gcds.hpp"
 
 #include "gradcomp/data/registry.hpp"

@@ -1,4 +1,4 @@
-// The generator of texts (data/generated/hmm.hpp).
+// Generated texts: the words of a hidden Markov model (data/generated/hmm.hpp).
 #include "gradcomp/data/generated/hmm.hpp"
 
 #include <fmt/format.h>

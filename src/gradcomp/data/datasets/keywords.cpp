@@ -1,4 +1,4 @@
-// The generator of spoken words (data/generated/keywords.hpp).
+// Generated recordings of spoken words (data/generated/keywords.hpp).
 #include "gradcomp/data/generated/keywords.hpp"
 
 #include "gradcomp/data/registry.hpp"

@@ -1,4 +1,4 @@
-// What `tools/datasets kjv` writes: a text with a vocabulary of 2000 words.
+// The King James Version of the Bible, as `tools/datasets kjv` writes it, with a vocabulary of 2000 words by default.
 #include "gradcomp/data/registry.hpp"
 #include "gradcomp/data/text_files.hpp"
 

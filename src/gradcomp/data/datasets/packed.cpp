@@ -1,4 +1,4 @@
-// A GCDS file, or a folder of such with an index (packed.hpp), taken for photographs.
+// Photographs in a GCDS file, or in a folder of such files with an index (packed.hpp).
 #include "gradcomp/data/formats/packed.hpp"
 
 #include "gradcomp/data/registry.hpp"

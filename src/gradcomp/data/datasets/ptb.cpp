@@ -1,4 +1,4 @@
-// Penn Treebank as Mikolov et al. (2010) split it.
+// Penn Treebank in the split of Mikolov et al. (2010).
 #include "gradcomp/data/registry.hpp"
 #include "gradcomp/data/text_files.hpp"
 

@@ -1,4 +1,4 @@
-// The generator of images (shapetex.hpp).
+// Generated images (data/generated/shapetex.hpp).
 #include "gradcomp/data/generated/shapetex.hpp"
 #include "gradcomp/data/registry.hpp"
 

@@ -1,4 +1,4 @@
-// Any UTF-8 text; its end is the test text, what stands before it the validation text.
+// Any text in UTF-8. Its end is the test text, and the part before the test text is the validation text.
 #include "gradcomp/data/registry.hpp"
 #include "gradcomp/data/text_files.hpp"
 

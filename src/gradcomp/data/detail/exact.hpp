@@ -1,9 +1,9 @@
 #pragma once
-// Arithmetic whose bits do not depend on the compiler. The one freedom that IEEE 754 leaves a C++ compiler (without
-// -ffast-math) is to fuse a product with a following sum and so skip the product's rounding. A product of two floats is
-// exact in double (24 + 24 <= 53 bits): there is no rounding to skip, and fused or not the bits agree. So every product
-// here is mul(float, float) -> double, sums are double, and a sum becomes a float before it is multiplied again.
-// Quotients and square roots are correctly rounded everywhere.
+// Arithmetic whose bits do not depend on the compiler. Without -ffast-math, a C++ compiler may change the bits in one
+// way only: it may fuse a product with the sum that follows, which skips the rounding of the product. A product of two
+// floats is exact in double (24 + 24 <= 53 bits), so that there is no rounding to skip. Therefore every product here is
+// mul(float, float) -> double, sums are double, and a sum becomes a float before it is multiplied again. IEEE 754
+// rounds quotients and square roots correctly on every machine.
 #include <cmath>
 
 namespace gradcomp::data::detail {
@@ -12,7 +12,7 @@ inline double mul(float a, float b) { return static_cast<double>(a) * static_cas
 
 inline float rounded(double x) { return static_cast<float>(x); }
 
-/// |(x, y)|
+/// Euclidean length of (x, y).
 inline double length(double x, double y) {
   const float a = rounded(x), b = rounded(y);
   return std::sqrt(mul(a, a) + mul(b, b));

@@ -15,8 +15,8 @@ struct NpyHeader {
   std::vector<index_t> shape;
 };
 
-/// Parses `text`. Throws Error, beginning with `path`, unless it is a dictionary of exactly these three keys, each with
-/// a value of its kind, and nothing but white space behind it.
+/// Parses `text`, which must be a dictionary of exactly these three keys, each with a value of its kind, and may end in
+/// white space. Otherwise throws Error that begins with `path`.
 NpyHeader parse_npy_header(const std::string& path, std::string_view text);
 
 }  // namespace gradcomp::data::detail

@@ -1,6 +1,6 @@
 #pragma once
-// The ten shapes as (approximate) signed distances in the shape's own frame: u to the right, v downwards, the shape
-// within about [-1, 1]; negative inside. Constants are chosen so that the areas are similar.
+// The ten shapes of ShapeTex-10 as (approximate) signed distances, negative inside a shape. In the frame of a shape, u
+// points to the right and v downwards, and the shape lies within about [-1, 1]. The areas of the shapes are similar.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -29,7 +29,7 @@ inline double shape_distance(std::uint8_t shape, double u, double v) {
     }
     case 5:  // plus
       return std::min(box(u, v, 0.28, 0.9), box(u, v, 0.9, 0.28));
-    case 6:  // crescent: a disk without a second disk, to the right
+    case 6:  // crescent: a disk from which a second disk, further right, is cut out
       return std::max(length(u, v) - 0.95, 0.75 - length(u - 0.45, v));
     case 7:  // half-disk, flat side down
       return std::max(length(u, v - 0.4) - 1.0, v - 0.4);

@@ -13,9 +13,9 @@ namespace fs = std::filesystem;
 constexpr index_t side = 32, channels = 3;
 constexpr index_t plane = side * side;
 
-/// Where a record keeps its labels.
+/// Layout of a record.
 struct Record {
-  index_t label_bytes, label;  ///< how many, and which one is read
+  index_t label_bytes, label;  ///< number of label bytes, and which of them is read
 
   index_t size() const { return label_bytes + channels * plane; }
 };
@@ -41,7 +41,7 @@ void append(ImageSet& set, const std::string& path, index_t records, const Recor
   }
 }
 
-/// `folder`, or its sub-folder `archive` where that holds `first`.
+/// `folder`, or its sub-folder `archive` if `first` is not in `folder` itself.
 fs::path base_folder(const std::string& folder, const char* archive, const char* first) {
   const fs::path base = folder;
   return !fs::exists(base / first) && fs::is_directory(base / archive) ? base / archive : base;
@@ -63,7 +63,7 @@ ImageData empty_data(const std::string& name, index_t classes) {
 
 ImageData read_cifar10(const std::string& folder, index_t records) {
   require(fs::is_directory(folder),
-          "cifar10: '{}' is no folder with data_batch_1.bin .. data_batch_5.bin and "
+          "cifar10: '{}' is not a folder; expected one with data_batch_1.bin .. data_batch_5.bin and "
           "test_batch.bin",
           folder);
   const fs::path base = base_folder(folder, "cifar-10-batches-bin", "data_batch_1.bin");
@@ -75,7 +75,7 @@ ImageData read_cifar10(const std::string& folder, index_t records) {
 }
 
 ImageData read_cifar100(const std::string& folder, bool coarse, index_t records) {
-  require(fs::is_directory(folder), "cifar100: '{}' is no folder with train.bin and test.bin", folder);
+  require(fs::is_directory(folder), "cifar100: '{}' is not a folder; expected one with train.bin and test.bin", folder);
   const fs::path base = base_folder(folder, "cifar-100-binary", "train.bin");
   ImageData data = empty_data(coarse ? "cifar100:labels=coarse" : "cifar100:labels=fine", coarse ? 20 : 100);
   const Record form{2, coarse ? 0 : 1};

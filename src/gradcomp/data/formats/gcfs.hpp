@@ -1,7 +1,7 @@
 #pragma once
-// GCFS, the project's own container for sequences of feature frames, written by tools/datasets. Little endian:
-//   magic "GCFS", u32 version = 1, u32 n_train, u32 n_test, u32 features, u32 classes,
-//   n_train + n_test records (train first) of u32 label, u32 frames (at least 1), frames x features f32,
+// GCFS, this project's file format for labelled sequences of feature frames, written by tools/datasets. Little endian:
+//   magic "GCFS", u32 version = 1, u32 n_train, u32 n_test, u32 features, u32 classes;
+//   n_train + n_test records (training sequences first): u32 label, u32 frames (at least 1), frames x features f32;
 //   u32 CRC-32 (zlib's) of all bytes before it.
 #include <string>
 
@@ -9,8 +9,8 @@
 
 namespace gradcomp::data {
 
-/// Reads and checks the whole file: magic, version, extents, size, checksum, labels, values (finite). Throws Error
-/// naming the file, what was found and what was expected. Mean, std and crc are left to describe().
+/// Reads the file and checks magic, version, extents, size, checksum, labels and that all values are finite. Throws
+/// Error that names the file, what was found and what was expected. describe() fills in mean, std and crc.
 FrameData read_gcfs(const std::string& path);
 
 }  // namespace gradcomp::data

@@ -21,7 +21,7 @@ static_assert(std::endian::native == std::endian::little, "the arrays are copied
 
 constexpr std::string_view magic("\x93NUMPY", 6);
 
-/// IEEE 754 binary16, exact in float.
+/// The value of an IEEE 754 binary16 code; every one is exact in float.
 float from_half(std::uint16_t code) {
   const int exponent = code >> 10 & 0x1F, fraction = code & 0x3FF;
   const float sign = (code & 0x8000U) != 0 ? -1.0F : 1.0F;
@@ -42,7 +42,7 @@ float element(const std::uint8_t* bytes, std::size_t size) {
   return size == 4 ? load<float>(bytes) : static_cast<float>(load<double>(bytes));
 }
 
-/// Bytes of an element of type `descr`, e.g. "<f4".
+/// Bytes of an element of type `descr`, e.g. "<f4". Throws Error for any other type than a little-endian float.
 std::size_t element_size(const std::string& path, const std::string& descr) {
   constexpr const char* allowed = "allowed: little-endian floats ('<f2', '<f4', '<f8')";
   require(descr.empty() || descr[0] != '>', "'{}' holds big-endian elements '{}'; {}", path, descr, allowed);
@@ -51,10 +51,10 @@ std::size_t element_size(const std::string& path, const std::string& descr) {
   return static_cast<std::size_t>(descr[2] - '0');
 }
 
-/// Where header and data begin. Checks magic, version and length.
+/// Offsets at which header and data begin. Checks magic, version and length of the header.
 std::pair<std::size_t, std::size_t> sections(const std::string& path, std::span<const std::uint8_t> bytes) {
   const bool known = bytes.size() >= 8 && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
-  require(known, "'{}' is no .npy file: it does not begin with \\x93NUMPY", path);
+  require(known, "'{}' is not a .npy file: it does not begin with \\x93NUMPY", path);
   const int major = bytes[6];
   require(major >= 1 && major <= 3 && bytes[7] == 0, "'{}' is .npy version {}.{}; allowed: 1.0, 2.0, 3.0", path, major,
           bytes[7]);
@@ -73,7 +73,7 @@ std::size_t element_count(const std::string& path, const std::vector<index_t>& s
   for (const index_t extent : shape) {
     if (extent == 0) count = 0;
   }
-  for (const index_t extent : shape) {  // compared by division: a forged product may pass 64 bits
+  for (const index_t extent : shape) {  // compared by division, because a forged product may overflow 64 bits
     if (count == 0) break;
     const auto e = static_cast<std::size_t>(extent);
     require(e <= bytes / size / count, "'{}' is truncated: {} bytes of data cannot hold {} elements of {} bytes", path,
@@ -85,7 +85,7 @@ std::size_t element_count(const std::string& path, const std::vector<index_t>& s
   return count;
 }
 
-/// Fortran order (first extent fastest) to C order.
+/// Values in Fortran order (first extent fastest), put in C order.
 std::vector<float> transposed(const std::vector<float>& values, const std::vector<index_t>& shape) {
   std::vector<float> result(values.size());
   std::vector<index_t> index(shape.size(), 0);
@@ -132,14 +132,15 @@ NpyArray as_gradient(const std::string& name, NpyArray array) {
 void write_npy(const std::string& path, std::span<const float> values, const std::vector<index_t>& shape) {
   std::size_t count = 1;
   for (const index_t extent : shape) count *= static_cast<std::size_t>(extent);
-  require(count == values.size(), "cannot write '{}': a shape of {} elements for {} values", path, count,
+  require(count == values.size(), "cannot write '{}': its shape has {} elements, but there are {} values", path, count,
           values.size());
   std::string text = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}{}), }}",
                                  fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   constexpr std::size_t start = 10, alignment = 64;  // as NumPy aligns the data
   text.append(alignment - (start + text.size() + 1) % alignment, ' ');
   text += '\n';
-  require(text.size() <= 0xFFFF, "cannot write '{}': an array of {} dimensions", path, shape.size());
+  require(text.size() <= 0xFFFF, "cannot write '{}': {} dimensions do not fit into a header of version 1.0", path,
+          shape.size());
   std::string head(magic);
   head += {'\1', '\0', static_cast<char>(text.size() & 0xFF), static_cast<char>(text.size() >> 8)};
   write_atomically(path, head + text, {reinterpret_cast<const std::byte*>(values.data()), values.size_bytes()});

@@ -1,5 +1,6 @@
 #pragma once
-// Arrays as NumPy's .npy files (numpy.lib.format, versions 1.0 to 3.0): how gradients come in and go out.
+// Arrays in NumPy's .npy files (numpy.lib.format, versions 1.0 to 3.0). Programs read and write gradients in this
+// format.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -11,27 +12,28 @@ namespace gradcomp::data {
 
 /// A float array in C order (last extent fastest).
 struct NpyArray {
-  std::vector<index_t> shape;  ///< empty: a scalar, one element
-  std::vector<float> values;   ///< product of the extents
+  std::vector<index_t> shape;  ///< extents; none for a scalar, which has one element
+  std::vector<float> values;   ///< as many as the product of the extents
 };
 
-/// Reads floats of 2, 4 or 8 bytes, little endian, of any shape; arrays in Fortran order are transposed. Doubles are
-/// rounded to float. Throws Error naming the file and what is wrong with it: no .npy file, another version, a header
-/// that is no description of an array, another element type, data that are too short or too long.
+/// Reads an array of any shape with little-endian floats of 2, 4 or 8 bytes. Doubles are rounded to float, and arrays
+/// in Fortran order are put in C order. Throws Error that names the file and what is wrong: it is not a .npy file, its
+/// version or element type is another one, its header does not describe an array, or its data are too short or too
+/// long.
 NpyArray read_npy(const std::string& path);
 
-/// The same from the content of such a file; `name` stands in messages.
+/// Does the same with `bytes`, the content of such a file; `name` names it in errors.
 NpyArray parse_npy(const std::string& name, std::span<const std::uint8_t> bytes);
 
-/// `array` as a gradient. Throws Error naming `name` where it has no element, or one that is not finite.
+/// Returns `array` if it can be a gradient. If it has no element, or one that is not finite, throws Error with `name`.
 NpyArray as_gradient(const std::string& name, NpyArray array);
 
-/// Writes `values` (the product of `shape` floats, C order) as version 1.0, '<f4'. The file appears whole or not at
-/// all: it is written under a temporary name in the same folder and renamed. Throws Error naming the path and the
-/// reason.
+/// Writes `values` (as many floats as the product of `shape`, in C order) as version 1.0 with elements '<f4'. The file
+/// is written under a temporary name in the same folder and then renamed, so that it appears whole or not at all.
+/// Throws Error that names the path and the reason.
 void write_npy(const std::string& path, std::span<const float> values, const std::vector<index_t>& shape);
 
-/// The same as one vector.
+/// Writes `values` as an array of one dimension.
 void write_npy(const std::string& path, std::span<const float> values);
 
 }  // namespace gradcomp::data

@@ -12,7 +12,7 @@ class Reader {
  public:
   Reader(const std::string& path, std::string_view text) : m_path(path), m_text(text), m_rest(text) {}
 
-  /// True, and the token is taken, when the text goes on with it.
+  /// If the text continues with `token`, takes it and returns true.
   bool take(std::string_view token) {
     skip_space();
     if (!m_rest.starts_with(token)) return false;
@@ -56,7 +56,7 @@ class Reader {
       take("L");  // Python 2's long integers
       if (!take(",")) {
         expect(")");
-        if (numbers.size() == 1) fail("the shape is no tuple");  // (3) is a number
+        if (numbers.size() == 1) fail("the shape is not a tuple");  // in Python, (3) is a number
         break;
       }
     }
@@ -69,7 +69,7 @@ class Reader {
   }
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error(fmt::format("'{}': the .npy header is no description of an array: {} at byte {}", m_path, what,
+    throw Error(fmt::format("'{}': the .npy header does not describe an array: {} at byte {}", m_path, what,
                             m_text.size() - m_rest.size()));
   }
 

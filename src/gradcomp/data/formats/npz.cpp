@@ -31,8 +31,8 @@ Archive open(const std::string& path) {
   return archive;
 }
 
-/// The content of one file of the archive; `name` stands in messages. Its length is what can be read, not what the
-/// archive says, which a damaged one says wrongly.
+/// The content of one file of the archive; `name` names it in errors. All that can be read is returned, because the
+/// length that a damaged archive states may be wrong.
 std::vector<std::uint8_t> content(zip_t* archive, zip_uint64_t index, const std::string& name) {
   constexpr std::size_t step = 1 << 20;
   const File file(zip_fopen_index(archive, index, 0));

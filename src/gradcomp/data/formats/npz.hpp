@@ -1,5 +1,5 @@
 #pragma once
-// Named arrays as NumPy's .npz archives (numpy.savez, numpy.savez_compressed): a zip file with a .npy file for each.
+// Named arrays in NumPy's .npz archives (numpy.savez, numpy.savez_compressed): zip files with a .npy file per array.
 #include <string>
 #include <vector>
 
@@ -8,12 +8,12 @@
 namespace gradcomp::data {
 
 struct NamedArray {
-  std::string name;  ///< as it was given to numpy.savez
+  std::string name;  ///< the keyword given to numpy.savez, or arr_0, arr_1, ...
   NpyArray array;
 };
 
-/// The arrays in the order in which they were stored. Throws Error naming the file, and the array where it is one: no
-/// zip file, no array in it, a damaged one, or what read_npy() refuses.
+/// The arrays in the order in which they were stored. If the file is not a zip file or contains no array, or if an
+/// array is damaged or refused by read_npy(), throws Error that names the file and the array.
 std::vector<NamedArray> read_npz(const std::string& path);
 
 }  // namespace gradcomp::data

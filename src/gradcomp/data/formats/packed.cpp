@@ -31,14 +31,14 @@ std::vector<Entry> read_index(const std::string& path) {
     Entry e;
     const bool good = (fields >> e.crc >> e.n_train >> e.n_test >> std::ws) && std::getline(fields, e.file) &&
                       fs::path(e.file).filename() == e.file;
-    require(good, "'{}': line {} is no 'CRC N_TRAIN N_TEST FILE'", path, entries.size() + 2);
+    require(good, "'{}': line {} is not 'CRC N_TRAIN N_TEST FILE'", path, entries.size() + 2);
     entries.push_back(std::move(e));
   }
   require(!entries.empty(), "'{}' lists no file", path);
   return entries;
 }
 
-/// The checksum that a GCDS file ends in.
+/// The checksum at the end of a GCDS file.
 std::string stored_crc(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::array<char, 4> bytes{};
@@ -62,9 +62,9 @@ ImageData read_packed(const std::string& path) {
   if (!fs::is_directory(path)) return read_gcds(path);
   const std::string index = (fs::path(path) / "index.txt").string();
   const auto entries = read_index(index);
-  std::uintmax_t bytes = 0;  // more than all pixels take
+  std::uintmax_t bytes = 0;  // an upper bound of the size of all pixels
   for (const Entry& e : entries) {
-    std::error_code missing;  // read_gcds says so
+    std::error_code missing;  // ignored here: read_gcds reports a missing file
     const auto size = fs::file_size(fs::path(path) / e.file, missing);
     if (!missing) bytes += size;
   }
@@ -80,8 +80,8 @@ ImageData read_packed(const std::string& path) {
       if (entries.size() > 1) all.train.pixels.reserve(bytes);
       continue;
     }
-    require(same_shape(part.train, all.train), "'{}' holds images of another shape or classes than '{}'", file,
-            entries.front().file);
+    require(same_shape(part.train, all.train),
+            "'{}' has images of another shape or another number of classes than '{}'", file, entries.front().file);
     append(all.train, part.train);
     append(all.test, part.test);
   }

@@ -11,11 +11,11 @@
 namespace gradcomp::data {
 namespace {
 
-/// First words of the streams: model, words of a text, first state.
+/// Streams (CounterRng's `a`) of the model, of the words of each text, and of its first state.
 constexpr std::uint64_t states_stream = 0x4801, words_stream = 0x4802, train_stream = 0x4803, test_stream = 0x4804,
                         first_stream = 0x4805, validation_stream = 0x4806;
 constexpr std::uint64_t share_unit = 65536;
-constexpr std::uint64_t zipf_unit = 1U << 20U;  ///< the k-th weight is this over k, rounded down
+constexpr std::uint64_t zipf_unit = 1U << 20U;  ///< the k-th word (k = 1, 2, ...) has the weight floor(zipf_unit / k)
 
 std::uint64_t common_words(const HmmOptions& o) {
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(o.vocabulary) / 20);
@@ -50,8 +50,8 @@ Hmm::Hmm(const HmmOptions& o)
   for (std::uint64_t k = 0; k < shared; ++k) m_common.add(static_cast<std::int32_t>(k), zipf_unit / (k + 1));
   std::vector<std::int32_t> words(static_cast<std::size_t>(o.vocabulary) - shared);
   for (std::uint64_t s = 0; s < states; ++s) {
-    // The last successor is the next state of a ring, so that every state is reached from every other one. The others
-    // are the smallest of three draws: some states are visited more often, as words are in a language.
+    // The last successor is the next state of a ring, so that every state can be reached from every other one. Each of
+    // the others is the smallest of three draws, so that some states are visited more often than others.
     std::vector<std::int32_t> next = {static_cast<std::int32_t>((s + 1) % states)};
     CounterRng rng(seed, states_stream, s);
     while (static_cast<index_t>(next.size()) < o.successors) {
@@ -107,7 +107,7 @@ double Hmm::cross_entropy(std::span<const std::int32_t> text) const {
   for (std::size_t e = 0; e < emissions.size(); ++e) {
     emissions[e] = emission(static_cast<index_t>(e % states), static_cast<std::int32_t>(e / states));
   }
-  // Of the state of the word to come, given the words so far.
+  // ahead[s]: probability that the next word comes from state s, given the words so far.
   std::vector<double> ahead(states, 1.0 / static_cast<double>(states)), moved(states);
   double sum = 0;
   for (std::size_t t = 0; t < text.size(); ++t) {

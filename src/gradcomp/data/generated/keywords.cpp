@@ -13,16 +13,17 @@ namespace {
 using detail::mul;
 using detail::rounded;
 
-/// First words of the streams.
+/// Streams (CounterRng's `a`).
 constexpr std::uint64_t phonemes_stream = 0x4B01, keywords_stream = 0x4B02, train_clips = 0x4B03, test_clips = 0x4B04,
                         validation_clips = 0x4B05;
-constexpr index_t duration = 4;  ///< of a phoneme, frames
+constexpr index_t duration = 4;  ///< mean length of a phoneme in frames
 
 std::uint64_t clips(Split split) {
   return split == Split::train ? train_clips : split == Split::test ? test_clips : validation_clips;
 }
 
-/// Nearly normal, mean 0 and deviation 1: the sum of 12 uniform numbers, minus 6. Exact: multiples of 2^-24 below 16.
+/// Nearly normal with mean 0 and standard deviation 1: the sum of 12 uniform numbers, minus 6. All sums are exact,
+/// because they are multiples of 2^-24 below 16.
 double near_normal(CounterRng& rng) {
   double sum = -6;
   for (int k = 0; k < 12; ++k) sum += static_cast<double>(rng.unit());
@@ -53,7 +54,7 @@ void record(const KeywordOptions& o, const std::vector<float>& phonemes, const s
         k + 1 == keyword.size() ? phoneme : phonemes.data() + static_cast<std::size_t>(keyword[k + 1]) * features;
     const index_t length =
         duration - o.warp + static_cast<index_t>(rng.below(2 * static_cast<std::uint64_t>(o.warp) + 1));
-    for (index_t t = 0; t < length; ++t) add(phoneme, t + 1 == length ? next : phoneme);  // the last frame glides over
+    for (index_t t = 0; t < length; ++t) add(phoneme, t + 1 == length ? next : phoneme);  // the last frame is a mean
   }
   set.first.push_back(set.first.back() + frames);
 }
@@ -109,7 +110,7 @@ std::vector<std::vector<index_t>> keyword_phonemes(const KeywordOptions& o) {
     }
     CounterRng rng(static_cast<std::uint64_t>(o.seed), keywords_stream, static_cast<std::uint64_t>(c));
     std::vector<index_t> keyword;
-    while (std::ssize(keyword) < o.spoken) {  // no phoneme twice: so it is not its own reverse
+    while (std::ssize(keyword) < o.spoken) {  // no phoneme comes twice, so that a keyword is not its own reverse
       const auto p = static_cast<index_t>(rng.below(static_cast<std::uint64_t>(o.phonemes)));
       if (std::find(keyword.begin(), keyword.end(), p) == keyword.end()) keyword.push_back(p);
     }

@@ -1,4 +1,5 @@
-// One image of ShapeTex-10. All products go through detail/exact.hpp: equal bits for every compiler and flag.
+// Renders one image of ShapeTex-10. Arithmetic follows detail/exact.hpp, so that every compiler and flag gives the same
+// bits.
 #include <algorithm>
 #include <array>
 
@@ -19,7 +20,8 @@ float uniform(CounterRng& rng, double low, double high) { return rounded(low + m
 
 float sign(CounterRng& rng) { return (rng.next() >> 63) != 0 ? 1.0F : -1.0F; }
 
-/// cos and sin of an angle given by t = tan(angle / 2): rational, so no trigonometry whose bits differ by library.
+/// Cosine c and sine s of the angle with t = tan(angle / 2). They are rational in t: the bits of trigonometric
+/// functions would differ between libraries.
 struct Direction {
   float c, s;
   explicit Direction(float t)
@@ -27,12 +29,12 @@ struct Direction {
         s(rounded(2.0 * static_cast<double>(t) / (1.0 + mul(t, t)))) {}
 };
 
-/// Saturated colour of hue h (period 1) with its grey part removed: components in [-0.5, 0.5].
+/// Saturated colour of hue h (period 1) without its grey part. Components are in [-0.5, 0.5].
 Colour hue_colour(double h) {
   Colour colour{};
   for (std::size_t k = 0; k < 3; ++k) {
     const double wave = detail::wave(h + 1.0 + static_cast<double>(k) / 3.0);
-    colour[k] = rounded(std::clamp(0.75 * wave, -0.5, 0.5));  // 0.75 wave is never fused: clamp follows
+    colour[k] = rounded(std::clamp(0.75 * wave, -0.5, 0.5));  // no sum follows that could be fused
   }
   return colour;
 }
@@ -42,14 +44,14 @@ struct Grating {
   float amplitude = 0, kx = 0, ky = 0, phase = 0;
 
   Grating() = default;
-  /// `turn` = tan(angle / 2) of the direction across the stripes, in [-1, 1]: all orientations.
+  /// `turn`: tan(angle / 2) of the direction across the stripes; [-1, 1] covers all orientations.
   Grating(float strength, float turn, float period, float offset) : amplitude(strength), phase(offset) {
     const Direction across(turn);
     kx = across.c / period;
     ky = across.s / period;
   }
   double at(float x, float y) const {
-    // + 64 keeps the argument positive: |kx x + ky y| < 32 for periods from 2 pixels.
+    // Adding 64 keeps the argument positive, because |kx x + ky y| < 32 if periods are at least 2 pixels.
     return mul(amplitude, rounded(detail::wave(mul(kx, x) + mul(ky, y) + static_cast<double>(phase) + 64.0)));
   }
 };
@@ -59,7 +61,7 @@ struct Line {
   float nx = 0, ny = 0, offset = 0, width = 0, level = 0;
 };
 
-/// Everything random of one image but its pixel noise.
+/// Everything that is random in one image, except its pixel noise.
 struct Scene {
   std::uint8_t label = 0;
   float x = 0, y = 0, radius = 1;
@@ -71,7 +73,8 @@ struct Scene {
   std::size_t line_count = 0;
 };
 
-/// Stripes on the shape: the class's orientation and period with probability `texture`, else any.
+/// Stripes on the shape. They have the class's orientation and period with probability `texture`, otherwise random
+/// ones.
 Grating draw_texture(const ShapeTexOptions& o, std::uint8_t label, CounterRng& rng) {
   const bool own = rng.unit() < rounded(o.texture);
   const float turn = uniform(rng, -1, 1);
@@ -82,8 +85,8 @@ Grating draw_texture(const ShapeTexOptions& o, std::uint8_t label, CounterRng& r
   return {0.08F * rounded(o.clutter), own ? own_turn : turn, own ? own_period : period, phase};
 }
 
-/// A grey level of the background, the shape lighter or darker, each with a tint; the shape's tint is the class's with
-/// probability `hue`.
+/// Colours of background and shape. The background has a grey level, the shape is lighter or darker, and each has a
+/// tint. The shape's tint is that of the class with probability `hue`.
 void draw_colours(const ShapeTexOptions& o, CounterRng& rng, Scene& scene) {
   const float level = uniform(rng, 0.35, 0.65);
   const float strength = uniform(rng, 0.6, 1.4);
@@ -100,7 +103,7 @@ void draw_colours(const ShapeTexOptions& o, CounterRng& rng, Scene& scene) {
   }
 }
 
-/// One draw per statement: C++ leaves the order of arguments and operands open.
+/// Each statement makes one draw, because C++ does not specify the order in which arguments and operands are evaluated.
 Scene draw_scene(const ShapeTexOptions& o, std::uint8_t label, CounterRng& rng) {
   const float clutter = rounded(o.clutter);
   Scene scene;
@@ -131,13 +134,13 @@ Scene draw_scene(const ShapeTexOptions& o, std::uint8_t label, CounterRng& rng) 
   return scene;
 }
 
-/// Colour at (x, y), pixels from the image's centre, before noise.
+/// Colour before noise at (x, y), in pixels from the centre of the image.
 std::array<double, 3> colour_at(const Scene& s, float x, float y) {
   const float dx = x - s.x, dy = y - s.y;
   const double u = (mul(s.turn.c, dx) + mul(s.turn.s, dy)) / static_cast<double>(s.radius);
   const double v = (mul(s.turn.c, dy) - mul(s.turn.s, dx)) / static_cast<double>(s.radius);
   const double distance = mul(rounded(detail::shape_distance(s.label, u, v)), s.radius);
-  const float cover = rounded(std::clamp(0.5 - distance, 0.0, 1.0));  // an edge one pixel wide: no jagged cue
+  const float cover = rounded(std::clamp(0.5 - distance, 0.0, 1.0));  // smooths the edge over one pixel
   const double ground = mul(s.slope_x, x) + mul(s.slope_y, y) + s.stripes.at(x, y);
   const double figure = s.texture.at(dx, dy);
   double lines = 0;
@@ -155,7 +158,8 @@ std::array<double, 3> colour_at(const Scene& s, float x, float y) {
   return colour;
 }
 
-/// Nearly normal with variance 1: the sum of four 16-bit uniforms, centred, times sqrt(3).
+/// Nearly normal with mean 0 and variance 1: the sum of four uniform 16-bit numbers in units of 2^-16, centred, times
+/// sqrt(3).
 float bell(std::uint64_t word) {
   const auto sum = (word & 0xFFFFU) + (word >> 16 & 0xFFFFU) + (word >> 32 & 0xFFFFU) + (word >> 48);
   return static_cast<float>(static_cast<std::int64_t>(sum) - 131070) * (1.7320508F / 65536.0F);
@@ -170,7 +174,7 @@ ShapeTexOptions eased(ShapeTexOptions options) {
   return options;
 }
 
-/// Keeps the choice of easy images apart from what is drawn of an image.
+/// Separates the draws that choose the easy images from those that render an image.
 constexpr std::uint64_t easy_stream = 0x4541ULL << 48U;
 
 }  // namespace

@@ -23,7 +23,8 @@ std::optional<double> number(const std::string& text) {
   return value;
 }
 
-/// "name:number" cut at the colon; `value` stays where there is none. False when it is no number.
+/// Cuts "name:number" at the colon. Without a colon, `value` does not change. Returns false if what follows the colon
+/// is not a number.
 bool cut(const std::string& text, std::string& name, double& value) {
   const auto colon = text.find(':');
   name = text.substr(0, colon);
@@ -33,7 +34,7 @@ bool cut(const std::string& text, std::string& name, double& value) {
   return parsed.has_value();
 }
 
-/// In (0, 1), 53 bits: tails of 2^26 draws and more keep their shape.
+/// Uniform in (0, 1) with 53 bits, so that the tails of 2^26 and more draws keep their shape.
 double uniform(CounterRng& rng) { return (static_cast<double>(rng.next() >> 11) + 0.5) * 0x1p-53; }
 
 double normal(CounterRng& rng) {
@@ -41,7 +42,8 @@ double normal(CounterRng& rng) {
   return radius * std::cos(2 * std::numbers::pi * uniform(rng));
 }
 
-/// Marsaglia and Tsang, ACM TOMS 26 (2000); a shape below 1 through that of shape + 1.
+/// Gamma distribution with scale 1 (Marsaglia and Tsang, ACM TOMS 26, 2000). If the shape is below 1, draws with
+/// shape + 1 and corrects the result.
 double gamma(CounterRng& rng, double shape) {
   const double boost = shape < 1 ? std::pow(uniform(rng), 1 / shape) : 1;
   const double d = (shape < 1 ? shape + 1 : shape) - 1.0 / 3, c = 1 / std::sqrt(9 * d);

@@ -10,7 +10,8 @@ using kernels::each_element;
 using kernels::Lanes;
 using kernels::Warp;
 
-/// The matrices [steps][width] of all sequences and heads in rows of `parts` times the units; `part` 0, 1, 2: q, k, v.
+/// The matrices [steps][width] of all sequences and heads in `rows`, each of which has `parts` times the units. `part`:
+/// 0, 1, 2 for q, k, v.
 template <class T>
 MatrixGrid<T> heads_of(const AttentionShape& shape, const Span<T>& rows, index_t parts, index_t part) {
   const index_t row = parts * shape.units();
@@ -25,7 +26,7 @@ MatrixGrid<T> weights_of(const AttentionShape& shape, const Span<T>& weights) {
   return {Matrix<T>::dense(weights.data(), steps, steps), shape.heads * steps * steps, steps * steps};
 }
 
-/// Rows of q k^T to weights: step t over steps 0 to t, zeros behind.
+/// Turns rows of q k^T into weights, in place. Step t has weights for steps 0 to t, and zeros for later steps.
 template <class T>
 void causal_softmax(const Exec& exec, const AttentionShape& shape, const Span<T>& weights) {
   const index_t steps = shape.batch.steps;
@@ -51,7 +52,7 @@ void causal_softmax(const Exec& exec, const AttentionShape& shape, const Span<T>
       });
 }
 
-/// Gradients of weights to those of q k^T, in place.
+/// Turns the gradients of the weights into those of q k^T, in place.
 template <class T>
 void softmax_backward(const Exec& exec, const AttentionShape& shape, const Span<const T>& weights,
                       const Span<T>& gradients) {

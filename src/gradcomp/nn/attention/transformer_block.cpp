@@ -11,7 +11,7 @@ Matrix<T> matrix(const Vector<T>& of, index_t rows, index_t columns) {
   return Matrix<T>::dense(of.data(), rows, columns);
 }
 
-/// to = a + b, all of them dense.
+/// to = a + b; all three are contiguous.
 template <class T>
 void add(const Exec& exec, const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& to) {
   Kokkos::parallel_for(
@@ -29,7 +29,7 @@ void gelu_forward(const Exec& exec, const Matrix<const T>& x, const Matrix<T>& y
       });
 }
 
-/// dy becomes the gradient of x.
+/// Turns dy, the gradient of gelu(x), into the gradient of x.
 template <class T>
 void gelu_backward(const Exec& exec, const Matrix<const T>& x, const Matrix<T>& dy) {
   kernels::for_warps(
@@ -40,7 +40,7 @@ void gelu_backward(const Exec& exec, const Matrix<const T>& x, const Matrix<T>& 
       });
 }
 
-/// to = mask x / (1 - rate), or x itself where nothing is dropped.
+/// Writes mask x / (1 - rate) to `to` and returns it. If the rate is 0, returns x and writes nothing.
 template <class T>
 Matrix<const T> dropped(const Exec& exec, const Dropout& dropout, const Matrix<const T>& x, const Matrix<T>& to) {
   if (dropout.rate == 0) return x;

@@ -25,7 +25,7 @@ void ConvWorkspace<T>::reserve(int images, index_t pixels, int ci, int co, Path 
     grow(dense, "gradcomp::nn::dense_gradient", together * pixels * co);
     return;
   }
-  const index_t packed_count = index_t(12) * ci * co;  // of F(2, 3); the direct kernels need less
+  const index_t packed_count = index_t(12) * ci * co;  // for Winograd's F(2, 3); the direct kernels need less
   grow(packed, "gradcomp::nn::packed_weights", packed_count);
   grow(partials, "gradcomp::nn::weight_partials",
        chunks_of(images, images_per_chunk(pixels, index_t(9) * ci * co)) * packed_count);

@@ -9,20 +9,21 @@ namespace {
 
 using PerGroup = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
 
-/// The pixels of dx that one launch of the micro-kernel makes: all (step 1), or one of the four parities (step 2), each
-/// of which is a convolution of dz with 1, 2 or 4 of the 9 taps, without any zero inserted.
+/// The pixels of dx that one pass of the micro-kernel computes: all of them (step 1), or one of the four parities
+/// (step 2). Each parity is a convolution of dz with 1, 2 or 4 of the 9 taps, so that no zeros are inserted.
 struct Parity {
   int step, row, column;
 };
 
-/// ReluBackward on a tile: adds the shortcut, masks, stores and sums; in float along a row, in double over the rows.
+/// ReluBackward on a tile: adds the shortcut, applies the mask, stores the result and forms the sums, in T along a row
+/// and in double over the rows.
 template <class T, int Vectors>
 struct MaskAndReduce {
   ReluBackward<T> behind;
   Maps<T> dx;
   Parity parity;
   bool with_shortcut;    ///< the shortcut reaches this parity
-  int shortcut_padding;  ///< channels of zeros in front
+  int shortcut_padding;  ///< padded channels before the first one of this map
   int image = 0;
   Pack<T> sum[Vectors] = {}, product[Vectors] = {};
 
@@ -31,7 +32,7 @@ struct MaskAndReduce {
   T* out(int row, int column) const { return dx.at(image, row_of(row), column_of(column)); }
   index_t out_step() const { return index_t(parity.step) * dx.channels; }
 
-  /// What finish() reads.
+  /// Prefetches what finish() reads.
   [[gnu::always_inline]] void prefetch(int row, int column, int pixels, int channel) const {
     for (int p = 0; p < pixels; ++p) {
       host::prefetch(behind.activation.at(image, row_of(row), column_of(column + p)) + channel,
@@ -57,7 +58,7 @@ struct MaskAndReduce {
     const index_t shortcut_step = behind.shortcut.channels;
     for (int v = 0; v < Vectors; ++v) {
       const Pack<T> m = load(mean + v * width);
-      Pack<T> s = sum[v], q = product[v];  // in registers: stores of the result could change the members
+      Pack<T> s = sum[v], q = product[v];  // in registers, because stores of the result may alias the members
       for (int p = 0; p < Pixels; ++p) {
         Pack<T> g = acc[p][v];
         if (with_shortcut) g += load(shortcut + p * shortcut_step + v * width);
@@ -83,11 +84,12 @@ struct MaskAndReduce {
   }
 };
 
-/// Taps that reach the pixels of a parity, in the order of the rows and columns of dz that they read. With dx row
-/// i = 2 o + kh - 1: even rows see kh = 1 of row i / 2, odd rows kh = 2 of row (i - 1) / 2 and kh = 0 of the next.
+/// Taps that reach the pixels of a parity, in the order of the rows and columns of dz that they read. Row o of dz and
+/// tap kh reach row i = 2 o + kh - 1 of dx. So an even row is reached by kh = 1 from row i / 2, and an odd row by kh =
+/// 2 from row (i - 1) / 2 and by kh = 0 from the next row.
 struct Taps {
   int list[9];
-  int rows, columns;  ///< of taps
+  int rows, columns;  ///< numbers of rows and columns of taps
 };
 
 Taps taps_of(const Parity& parity) {
@@ -112,8 +114,8 @@ struct Launch {
   bool with_shortcut;
 };
 
-/// All parities of a group on one thread: together they touch its maps, which fit the L2, once. `winograd`: the one
-/// launch of stride 1 is packed for it.
+/// One thread does all parities of a group of images, so that it loads their maps into its L2 cache once. `winograd`:
+/// the weights of the only launch (stride 1) are packed for winograd_images().
 template <class T, int Vectors>
 void backward_data(const Exec& exec, const Maps<const T>& dz, const std::array<Launch<T>, 4>& launches, int count,
                    const ReluBackward<T>& behind, const Maps<T>& dx, bool winograd) {

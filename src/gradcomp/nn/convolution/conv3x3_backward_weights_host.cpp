@@ -8,18 +8,18 @@
 namespace gradcomp::nn::host {
 namespace {
 
-/// Output pixels of a strip: as many rows (of one image, or of several small ones) as keep its x and dz in a cache, yet
-/// enough to pay for moving the tiles.
+/// Output pixels of a strip, which has rows of one image or of several small ones. Its x and dz stay in a cache, and
+/// its arithmetic is worth loading and storing the tiles.
 constexpr int strip_pixels = 128;
 
-/// All strips of one panel, from output channel `channel` on.
+/// All strips of the panel that begins with the output channel `channel`.
 template <class T, int Vectors>
 void panel_gradient(const Maps<const T>& x, const Maps<const T>& dz, int stride, const Part& part, int channel,
                     T* partial) {
   constexpr int panel = Vectors * Simd<T>::width;
   T packed[2 * strip_pixels * panel];
   const int strip_rows = std::clamp(strip_pixels / dz.width, 1, dz.height);
-  const int strip_columns = std::min(dz.width, 2 * strip_pixels);  // the rows of one-row strips may be longer
+  const int strip_columns = std::min(dz.width, 2 * strip_pixels);  // strips of one row may be longer
   const int strip_images = strip_rows < dz.height ? 1 : std::max(1, strip_pixels / (dz.height * dz.width));
   bool resume = false;
   for (int image = part.first_image; image < part.last_image; image += strip_images) {
@@ -48,7 +48,7 @@ void panel_gradient(const Maps<const T>& x, const Maps<const T>& dz, int stride,
   }
 }
 
-/// gradient = sum of the chunks in their order, in double.
+/// gradient = sum of the chunks, in order and in double.
 template <class T>
 void combine(const Exec& exec, const T* partials, int chunks, const Span<T>& gradient) {
   constexpr index_t block = 64;

@@ -9,11 +9,11 @@ using PerGroup = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
 
 constexpr int all_taps[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
 
-/// Stores the result and takes its moments: in float along a row, in double over the rows.
+/// Stores the result and sums it and its squares, in T along a row and in double over the rows.
 template <class T, int Vectors>
 struct StoreWithMoments {
   Maps<T> z;
-  double* sums;  ///< [images][2][channels], zero at first; null: no moments wanted
+  double* sums;  ///< [images][2][channels], zero at first; null: no sums are wanted
   int image = 0;
   Pack<T> sum[Vectors] = {}, squares[Vectors] = {};
 
@@ -25,7 +25,7 @@ struct StoreWithMoments {
   [[gnu::always_inline]] void finish(const Pack<T> (&acc)[Pixels][Vectors], int row, int column, int channel) {
     T* const to = out(row, column) + channel;
     for (int v = 0; v < Vectors; ++v) {
-      Pack<T> s = sum[v], q = squares[v];  // in registers: stores of the result could change the members
+      Pack<T> s = sum[v], q = squares[v];  // in registers, because stores of the result may alias the members
       for (int p = 0; p < Pixels; ++p) {
         store(to + p * index_t(z.channels) + v * Simd<T>::width, acc[p][v]);
         s += acc[p][v];

@@ -26,13 +26,13 @@ index_t pixels(const Maps<T>& maps) {
   return index_t(maps.images) * maps.height * maps.width;
 }
 
-/// f(first, count) for each group of images that passes together.
+/// Calls f(first, count) for each group of images.
 template <class F>
 void each_pass(int images, int per_pass, const F& f) {
   for (int first = 0; first < images; first += per_pass) f(first, std::min(per_pass, images - first));
 }
 
-/// columns[pixel of z][kh][kw][ci]: each of the three rows of taps is one contiguous run of x.
+/// Fills columns[pixel of z][kh][kw][ci]. Each of the three rows of taps is one contiguous run of x.
 template <class T>
 void gather_columns(const Exec& exec, const Maps<const T>& x, const Maps<const T>& z, int stride,
                     const Span<T>& columns) {
@@ -47,7 +47,7 @@ void gather_columns(const Exec& exec, const Maps<const T>& x, const Maps<const T
       });
 }
 
-/// The elements of `maps` without the halo.
+/// Copies the elements of `maps` without the halo to `dense`.
 template <class T>
 void drop_halo(const Exec& exec, const Maps<const T>& maps, const Span<T>& dense) {
   const index_t length = index_t(maps.width) * maps.channels;
@@ -60,8 +60,8 @@ void drop_halo(const Exec& exec, const Maps<const T>& maps, const Span<T>& dense
       });
 }
 
-/// dx of `count` images from `first` on. columns[pixel of dz][kh][kw][ci]: what each pixel of dz gives to those that it
-/// was made of.
+/// Writes dx of the images [first, first + count). columns[pixel of dz][kh][kw][ci]: what each pixel of dz adds to the
+/// gradients of the pixels that its tap reads.
 template <class T>
 void scatter_columns(const Exec& exec, const Span<const T>& columns, const Maps<const T>& dz, int stride,
                      const ReluBackward<T>& behind, const Maps<T>& dx, int first, int count) {
@@ -76,7 +76,7 @@ void scatter_columns(const Exec& exec, const Span<const T>& columns, const Maps<
           const int column = static_cast<int>(e) / ci, channel = static_cast<int>(e) % ci;
           T sum = 0;
           for (int kh = 0; kh < 3; ++kh) {
-            const int y = row + 1 - kh;  // = stride x the row of dz that this tap reached
+            const int y = row + 1 - kh;  // = stride x the row of dz from which this tap comes
             if (y < 0 || y % stride != 0 || y / stride >= height) continue;
             for (int kw = 0; kw < 3; ++kw) {
               const int x = column + 1 - kw;

@@ -1,34 +1,35 @@
 #pragma once
-// The convolutions behind conv3x3.hpp for devices, as products of matrices by cuBLAS or rocBLAS (gemm_device.hpp); any
-// channel count, and on hosts too, where tests run them. `columns` holds what each pixel of a result reads, 9 ci
+// The convolutions of conv3x3.hpp for devices, as products of matrices by cuBLAS or rocBLAS (gemm_device.hpp). They
+// take any number of channels, and tests run them on hosts too. `columns` holds what each pixel of a result reads, 9 ci
 // contiguous elements (im2col; Chellapilla et al., "High performance convolutional neural networks for document
 // processing", 2006):
 //   forward          z = columns(x) w
 //   weights          gradient = columns(x)^T dz
-//   data             columns = dz w^T, and every pixel of dx gathers the sums that it has part in: no atomics, and no
-//                    product with a zero at stride 2
+//   data             columns = dz w^T; then every pixel of dx gathers its sums. This needs no atomics, and no product
+//                    with a zero at stride 2
 //
-// Why not cuDNN or MIOpen: their implicit products save the traffic of the columns. But they are two more dependencies,
-// one for each vendor, with plans and workspaces of their own, and no machine of the project can run either; Kokkos
-// Kernels and with it the vendor's BLAS is there already, and a CPU runs the same calls.
+// The implicit products of cuDNN and MIOpen would save the memory traffic of the columns. But they would be two more
+// dependencies, one for each vendor, with their own plans and workspaces. Kokkos Kernels, and with it the vendor's
+// BLAS, is a dependency already, and a CPU can run the same calls.
 //
-// Images pass in groups, so that scratch stays bounded. Groups follow from the layer's shape alone, and weight
-// gradients add up over them in order: the same bits in every run on one device.
+// Images are processed in groups, so that scratch is bounded. The groups depend only on the layer's shape, and weight
+// gradients are added over them in order, so that every run on one device gives the same bits.
 #include "gradcomp/nn/convolution/conv3x3.hpp"
 
 namespace gradcomp::nn::device {
 
-/// Elements of `columns`, unless one image has more: 128 MB of float on devices, large enough to fill one with work; on
-/// hosts 1 MB, which the second-level cache holds.
+/// Maximum number of elements of `columns`, unless one image has more. On devices these are 128 MiB of float, enough to
+/// keep the device busy. On hosts they are 1 MiB, which fits into the second-level cache.
 inline constexpr index_t columns_limit = device_is_host ? index_t{1} << 18 : index_t{1} << 25;
 
-/// Images that pass together, for results of `pixels` pixels from `ci` channels.
+/// Images of a group, for results of `pixels` pixels from `ci` channels.
 constexpr int images_per_pass(index_t pixels, int ci) {
   const index_t each = pixels * 9 * ci;
   return each > 0 && each < columns_limit ? static_cast<int>(columns_limit / each) : 1;
 }
 
-/// `columns`: 9 ci elements for each pixel of the results of images_per_pass() images; `dense`: co elements.
+/// These three functions are those of conv3x3.hpp. Their scratch covers the pixels of the results of images_per_pass()
+/// images: `columns` has 9 ci elements for each of them, and `dense` has co.
 template <class T>
 void conv3x3_forward(const Exec& exec, const Maps<const T>& x, const Span<const T>& weights, int stride,
                      const Maps<T>& z, const Span<double>& sums, const Span<T>& columns);

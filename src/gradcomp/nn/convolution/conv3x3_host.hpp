@@ -1,14 +1,15 @@
 #pragma once
-// The host convolutions behind conv3x3.hpp: direct, register-tiled, parallel over groups of images (weight gradients:
-// over chunks of images and blocks of input channels), each sum formed by one thread in a fixed order, so the bits do
-// not depend on the number of threads. Direct rather than im2col with a matrix product: im2col multiplies the traffic
-// by 9. Where the shapes allow, Winograd's F(2, 3) along the rows saves a third of the products. Weights that exceed
-// the L1 pass in parts, and each part serves a whole group. Plain pointers are host memory.
+// The convolutions of conv3x3.hpp for hosts: direct kernels with tiles in registers. They are parallel over groups of
+// images; weight gradients are parallel over chunks of images and blocks of input channels. One thread forms each sum
+// in a fixed order, so that the bits do not depend on the number of threads. im2col with a matrix product would
+// multiply the memory traffic by 9. If the shapes allow it, Winograd's F(2, 3) along the rows saves a third of the
+// products. Weights larger than the L1 cache are used in parts, and a thread uses each part for all images of a group.
+// Plain pointers point to host memory.
 #include "gradcomp/nn/convolution/conv3x3.hpp"
 
 namespace gradcomp::nn::host {
 
-/// True when kernels exist for results of this many channels: a multiple of the vector width.
+/// Whether there are kernels for results with this number of channels: it must be a multiple of the vector width.
 template <class T>
 bool covers(int channels);
 

@@ -32,7 +32,7 @@ void conv3x3_backward_data(const Exec& exec, const Maps<const T>& dz, const Span
         const int co = dz.channels;
         T sum = 0;
         for (int kh = 0; kh < 3; ++kh) {
-          const int row = site.row + 1 - kh;  // = stride x the row of dz that this tap reached
+          const int row = site.row + 1 - kh;  // = stride x the row of dz from which this tap comes
           if (row % stride != 0) continue;
           for (int kw = 0; kw < 3; ++kw) {
             const int column = site.column + 1 - kw;

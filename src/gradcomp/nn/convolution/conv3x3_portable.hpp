@@ -1,6 +1,6 @@
 #pragma once
-// The portable convolutions behind conv3x3.hpp (same arguments): one thread per result, any channel count, any
-// device: where the host kernels do not take a layer, and what all others are compared with.
+// The portable convolutions of conv3x3.hpp (same arguments): one thread per element of the result, any number of
+// channels, any device. Layers for which there are no host kernels use them, and tests compare all others with them.
 #include "gradcomp/nn/convolution/conv3x3.hpp"
 
 namespace gradcomp::nn::portable {

@@ -4,8 +4,9 @@
 
 namespace gradcomp::nn::host {
 
-/// Copies the weights of `taps` (3 kh + kw each) into panels: packed[panel][tap][inner][panel width], where outer is co
-/// and inner ci, or the other way round when `transposed`. weights: [3][3][ci][co].
+/// Copies the weights [3][3][ci][co] of the `taps` (3 kh + kw each) into panels, packed[panel][tap][inner][panel
+/// width]. Panels divide the output channels, and inner counts the input channels; if `transposed`, it is the other way
+/// round.
 template <class T>
 void pack_weights(const Exec& exec, const T* weights, int ci, int co, const int* taps, int tap_count, bool transposed,
                   T* packed) {

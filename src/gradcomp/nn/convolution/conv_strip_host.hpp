@@ -1,16 +1,16 @@
 #pragma once
-// The micro-kernel of the weight gradients: a tile of taps x output channels stays in registers while the pixels of a
-// strip pass by.
+// The micro-kernel of the weight gradients. It keeps a tile of taps x output channels in registers while it walks over
+// the pixels of a strip.
 #include "gradcomp/nn/maps.hpp"
 #include "gradcomp/nn/simd_host.hpp"
 
 namespace gradcomp::nn::host {
 
-/// Taps (kw, ci) of a tile; x Vectors accumulators.
+/// Taps (kw, ci) of a tile, each with as many accumulators as a panel has vectors.
 inline constexpr int tall = vector_registers == 32 ? 8 : 6;
 
-/// A strip of rows, with the panel of dz that the tiles multiply copied to [pixel][Vectors x width]: its own rows would
-/// be 256 bytes apart at 64 channels and share a quarter of the cache's sets.
+/// A strip of rows. The panel of dz that the tiles multiply is copied to [pixel][Vectors x width]. In place, its rows
+/// would be 256 bytes apart at 64 channels, and would share a quarter of the cache's sets.
 template <class T>
 struct Strip {
   const T* x;  ///< first tap of the first pixel
@@ -50,15 +50,16 @@ template <class T, int Tall, int Vectors>
   }
 }
 
-/// One thread's part of the weights: input channels [first, last) of the images of a chunk.
+/// One thread's part of the work: the input channels [first, last) of the images of a chunk.
 struct Part {
   int first, last, first_image, last_image;
 };
 
-/// One panel of output channels of one strip. `partial`: the panel's column of the gradient, [3][3][ci][co].
+/// One panel of output channels of one strip. `partial`: first output channel of the panel in the gradient,
+/// [3][3][ci][co].
 template <class T, int Vectors>
 void strip_panel(const Strip<T>& strip, const Part& part, index_t x_row, int ci, T* partial, int co, bool resume) {
-  const bool whole = part.last - part.first == ci;  // then the taps of a row are one run
+  const bool whole = part.last - part.first == ci;  // if so, the taps of a row are contiguous
   const int runs = whole ? 3 : 9, length = whole ? 3 * ci : part.last - part.first;
   for (int run = 0; run < runs; ++run) {
     const int offset = whole ? 0 : run % 3 * ci + part.first, kh = whole ? run : run / 3;

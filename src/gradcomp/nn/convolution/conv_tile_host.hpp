@@ -1,7 +1,7 @@
 #pragma once
-// The micro-kernel of the forward and the input-gradient convolutions: a tile of Pixels x Vectors accumulators stays in
-// registers while the taps and input channels pass by; the weights come packed in panels of Vectors vectors
-// (conv_pack_host.hpp).
+// The micro-kernel of the forward pass and of the gradient of the input. It keeps a tile of Pixels x Vectors
+// accumulators in registers while it walks over taps and input channels. The weights are packed in panels of Vectors
+// vectors (conv_pack_host.hpp).
 #include <algorithm>
 
 #include "gradcomp/nn/maps.hpp"
@@ -9,14 +9,15 @@
 
 namespace gradcomp::nn::host {
 
-/// Pixels of a large tile: as many accumulators as leave registers for the weights and one broadcast pixel.
+/// Pixels of a large tile. Its accumulators leave enough registers for the weights and one broadcast pixel.
 inline constexpr int large_tile = vector_registers == 32 ? 8 : 6;
 inline constexpr int small_tile = 4;
 
-/// A panel larger than this (bytes) is passed over one row of taps at a time, so that it stays in a 32 KiB L1.
+/// A panel of more bytes is used one row of taps at a time, so that this part stays in an L1 cache of 32 KiB.
 inline constexpr index_t panel_limit = 24 * 1024;
 
-/// Vectors of a panel for this many output channels: 2 where possible, since each broadcast then feeds two products.
+/// Vectors of a panel for this number of output channels: 2 if possible, because two products then share each
+/// broadcast. 0: the number is not a multiple of the vector width.
 template <class T>
 constexpr int vectors_of(int channels) {
   return channels % (2 * Simd<T>::width) == 0 ? 2 : channels % Simd<T>::width == 0 ? 1 : 0;
@@ -25,9 +26,9 @@ constexpr int vectors_of(int channels) {
 /// The contiguous runs of input under one output pixel.
 struct Runs {
   int count;          ///< rows of taps
-  int length;         ///< taps of a row x input channels
-  index_t stride;     ///< elements from one row of the input to the next
-  index_t per_pixel;  ///< elements from one output pixel's input to that of its right neighbour
+  int length;         ///< taps per row x input channels
+  index_t stride;     ///< distance in elements from one row of the input to the next
+  index_t per_pixel;  ///< distance in elements from the input of an output pixel to that of its right neighbour
 };
 
 /// acc[p][v] += sum over runs r and k of x[r stride + p per_pixel + k] weights[r length + k][v].
@@ -51,7 +52,8 @@ template <class T, int Pixels, int Vectors>
   }
 }
 
-/// One tile of one output row: result = epilogue(row, column, channel, accumulators), or parked in between passes.
+/// One tile of one output row. If `finish`, the epilogue takes the accumulators; otherwise they are stored in the
+/// output until the next pass, which loads them (`resume`).
 template <class T, int Pixels, int Vectors, class Epilogue>
 [[gnu::always_inline]] inline void tile(const T* x, const T* weights, const Runs& runs, bool resume, bool finish,
                                         int row, int column, int channel, Epilogue& epilogue) {
@@ -71,13 +73,13 @@ template <class T, int Pixels, int Vectors, class Epilogue>
   }
 }
 
-/// A row of `columns` pixels: large tiles, with as many small ones as make them come out even.
+/// A row of `columns` pixels: large tiles, and as many small ones as are needed to cover the row exactly.
 template <class T, int Vectors, class Epilogue>
 void convolve_row(const T* x, const T* weights, const Runs& runs, bool resume, bool finish, int row, int columns,
                   int channel, Epilogue& epilogue) {
   int small = 0;
   while (small * small_tile <= columns && (columns - small * small_tile) % large_tile != 0) ++small;
-  if (small * small_tile > columns) small = columns / small_tile;  // no even split: single pixels take the rest
+  if (small * small_tile > columns) small = columns / small_tile;  // not possible: tiles of 2 and 1 cover the rest
   int column = 0;
   const auto run = [&]<int Pixels>(int last) {
     for (; column + Pixels <= last; column += Pixels) {
@@ -91,12 +93,13 @@ void convolve_row(const T* x, const T* weights, const Runs& runs, bool resume, b
   run.template operator()<1>(columns);
 }
 
-/// Images [first, last) that one thread works on: each part of the weights that is in a cache serves them all.
+/// Images [first, last) that one thread works on. It uses each part of the weights for all of them while that part is
+/// in a cache.
 struct Group {
   int first, last;
 };
 
-/// Images of a group: as many as have this many pixels together, less where the threads would not all have some.
+/// Pixels that the images of a group have together, or fewer if there would be too few groups for all threads.
 inline constexpr int group_pixels = 256;
 
 inline int images_per_group(const Exec& exec, int images, int pixels) {
@@ -104,9 +107,10 @@ inline int images_per_group(const Exec& exec, int images, int pixels) {
   return std::clamp(group_pixels / pixels, 1, share);
 }
 
-/// All rows and channels of a group of images. `x`: input under output pixel (0, 0) of image 0, with its elements per
-/// image and per output row; `weights`: panels [channels / (Vectors width)][runs.count x runs.length][Vectors x width].
-/// The epilogue is told each image before its rows. Every pixel's sum is the same for any group.
+/// All rows and channels of a group of images. `x`: input of output pixel (0, 0) of image 0; image_step and row_step:
+/// distances in elements from image to image and from output row to output row. `weights`: panels
+/// [channels / (Vectors x width)][runs.count x runs.length][Vectors x width]. `epilogue.image` is set before the rows
+/// of an image. The sums of a pixel do not depend on its group.
 template <class T, int Vectors, class Epilogue>
 void convolve_images(const Group& group, const T* x, index_t image_step, index_t row_step, const T* weights,
                      const Runs& runs, int rows, int columns, int channels, Epilogue& epilogue) {

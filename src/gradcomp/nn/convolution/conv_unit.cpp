@@ -49,7 +49,7 @@ void ConvUnit<T>::forward(const Exec& exec, const Maps<const T>& x, const Span<c
 
 template <class T>
 ReluBackward<T> ConvUnit<T>::behind(int images, const UnitWorkspace<T>& workspace) const {
-  // where it is pooled, the sums over the maxima are those over all pixels: no other pixel has a gradient
+  // With pooling, sums over the maxima equal the sums over all pixels, because no other pixel has a gradient.
   return {output(images), m_spec.pooled ? pooled_z(images) : conv_result(images), m_norm.mean(), workspace.sums, {}, 1};
 }
 

@@ -1,21 +1,22 @@
 #pragma once
 // Winograd's F(2, 3) along the rows (Lavin and Gray, CVPR 2016, section 4.1, in one dimension): two neighbouring pixels
-// of a result take 4 products for a row of three taps, not 6. The 4 kinds of products are sums over input channels and
-// rows of taps like any others: they go through the micro-kernel of conv_tile_host.hpp, with pairs for pixels. In two
-// dimensions 4 of 9 products would be saved rather than 1 of 3, at several times the additions and the memory.
+// of a result need 4 products for a row of three taps, instead of 6. The 4 kinds of products are summed over input
+// channels and rows of taps, as those of a direct convolution are. So the micro-kernel of conv_tile_host.hpp forms
+// them, with pairs in the place of pixels. In two dimensions, F(2 x 2, 3 x 3) would save 5 of 9 products instead of 1
+// of 3, but would need several times as many additions and as much memory.
 #include "gradcomp/nn/convolution/conv_tile_host.hpp"
 
 namespace gradcomp::nn::host {
 
-inline constexpr int winograd_kinds = 4;  // of products
+inline constexpr int winograd_kinds = 4;  ///< kinds of products
 
-/// Pairs of a tile, which may lie in several rows; the epilogue gets them two at a time.
+/// Pairs of a tile, which may lie in several rows. The epilogue gets two pairs at a time.
 inline constexpr int pair_tile = vector_registers == 32 ? 8 : 4;
 
-/// Transformed input of a strip of rows and weights of a panel that are read from L2 (bytes).
+/// Maximum bytes of the transformed input of a strip of rows, and of the weights of a panel. Both are read from L2.
 inline constexpr index_t strip_limit = 64 * 1024, winograd_panel_limit = 128 * 1024;
 
-/// Rows of results in a strip: whole tiles, whose input fits; 0 where none do.
+/// Rows of results in a strip: whole tiles whose input fits into strip_limit; 0 if not even one tile does.
 template <class T>
 int strip_rows(const Maps<const T>& x) {
   const int pairs = x.width / 2, tile_rows = std::max(1, pair_tile / pairs);
@@ -23,8 +24,8 @@ int strip_rows(const Maps<const T>& x) {
   return std::max(0, (fitting - 2) / tile_rows * tile_rows);
 }
 
-/// True where F(2, 3) is faster: stride 1, rows of whole tiles or tiles of whole rows, channels of whole vectors, and
-/// no more than fit.
+/// Whether F(2, 3) is faster. This needs stride 1, rows of whole tiles or tiles of whole rows, channels in whole
+/// vectors, and input and weights within the limits.
 template <class T>
 bool winograd_covers(const Maps<const T>& x, int channels, int stride) {
   const int pairs = x.width / 2, panel = vectors_of<T>(channels) * Simd<T>::width;
@@ -34,8 +35,9 @@ bool winograd_covers(const Maps<const T>& x, int channels, int stride) {
   return whole && strip_rows(x) > 0 && panel_bytes <= winograd_panel_limit;
 }
 
-/// Weights as the tiles read them: packed[panel][kind][kh][inner][panel width]; 12 ci co elements. For the gradient of
-/// the input (`transposed`) the taps are taken backwards, and inner is co. weights: [3][3][ci][co].
+/// Transforms the weights [3][3][ci][co] into the order in which the tiles read them,
+/// packed[panel][kind][kh][inner][panel width], which has 12 ci co elements. inner counts the input channels. For the
+/// gradient of the input (`transposed`) it counts the output channels, and the taps are reversed.
 template <class T>
 void pack_winograd(const Exec& exec, const T* weights, int ci, int co, bool transposed, T* packed) {
   const int outer = transposed ? ci : co, inner = transposed ? co : ci;
@@ -60,8 +62,8 @@ void pack_winograd(const Exec& exec, const T* weights, int ci, int co, bool tran
       });
 }
 
-/// One row of input under `pairs` pairs, x: its first column of taps, with `step` elements from column to column;
-/// to[kind][pair][channel], `plane` elements from kind to kind.
+/// Transforms the input of one row of `pairs` pairs to to[kind][pair][channel]. x: first column of taps, with `step`
+/// elements from column to column. plane: elements from kind to kind.
 template <class T>
 void transform_row(const T* x, index_t step, int pairs, int channels, T* to, index_t plane) {
   for (int j = 0; j < pairs; ++j, x += 2 * step, to += channels) {
@@ -75,8 +77,8 @@ void transform_row(const T* x, index_t step, int pairs, int channels, T* to, ind
   }
 }
 
-/// One tile, from pair `first` of the image on: its 4 kinds of products, then its pixels. strip: transformed input of
-/// the tile, `plane` elements from kind to kind.
+/// One tile, which begins with pair `first` of the image: forms its 4 kinds of products and then its pixels. strip:
+/// transformed input of the tile, with `plane` elements from kind to kind.
 template <class T, int Vectors, class Epilogue>
 [[gnu::always_inline]] inline void winograd_tile(const T* strip, index_t plane, const T* weights, const Runs& runs,
                                                  int first, int pairs, int channel, Epilogue& epilogue) {
@@ -85,7 +87,7 @@ template <class T, int Vectors, class Epilogue>
   for (int p = 0; p < pair_tile; p += 2) epilogue.prefetch(row_of(p), 2 * pair_of(p), 4, channel);
   Pack<T> m[winograd_kinds][pair_tile][Vectors];
   for (int kind = 0; kind < winograd_kinds; ++kind, strip += plane) {
-    Pack<T> acc[pair_tile][Vectors] = {};  // in registers, as m would not be
+    Pack<T> acc[pair_tile][Vectors] = {};  // stays in registers; m is too large for them
     accumulate<T, pair_tile, Vectors>(acc, strip, weights, runs);
     weights += index_t(runs.count) * runs.length * Vectors * Simd<T>::width;
 #pragma GCC unroll 8
@@ -107,7 +109,8 @@ template <class T, int Vectors, class Epilogue>
   }
 }
 
-/// convolve_images() of a 3x3 convolution with padding 1. x: halo 1; `weights`: from pack_winograd().
+/// Does what convolve_images() does, for a 3x3 convolution with stride 1 and padding 1. x has halo 1; `weights`: from
+/// pack_winograd().
 template <class T, int Vectors, class Epilogue>
 void winograd_images(const Group& group, const Maps<const T>& x, const T* weights, int channels, Epilogue& epilogue) {
   constexpr int panel = Vectors * Simd<T>::width;
@@ -122,7 +125,7 @@ void winograd_images(const Group& group, const Maps<const T>& x, const T* weight
       const index_t plane = (rows + 2) * row_size;
       for (int r = 0; r < rows + 2; ++r)
         transform_row(x.at(image, begin + r - 1, -1), x.channels, pairs, x.channels, strip + r * row_size, plane);
-      const T* const ahead = x.at(image, begin + rows + 1, -1);  // what the next strip reads arrives meanwhile
+      const T* const ahead = x.at(image, begin + rows + 1, -1);  // input of the next strip, prefetched below
       const index_t slice = rows * x.row_stride() / tiles;
       for (int channel = 0; channel < channels; channel += panel) {
         for (int t = 0; t < tiles; ++t) {

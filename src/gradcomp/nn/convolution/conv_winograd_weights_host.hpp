@@ -1,7 +1,7 @@
 #pragma once
-// The weight gradients of F(2, 3) (conv_winograd_host.hpp): its transforms are linear, so that the gradient of the 4
-// kinds of transformed weights is a sum of 4 products for a pair of pixels and a row of taps instead of 6, and the
-// gradient of the taps follows from that once, at the end.
+// The weight gradients with F(2, 3) (conv_winograd_host.hpp). Its transforms are linear. So a pair of pixels and a row
+// of taps need 4 products instead of 6 for the gradients of the 4 kinds of transformed weights, and the gradients of
+// the taps are computed from these once, at the end.
 #include "gradcomp/nn/convolution/conv_strip_host.hpp"
 #include "gradcomp/nn/convolution/conv_winograd_host.hpp"
 
@@ -10,21 +10,23 @@ namespace gradcomp::nn::host {
 /// Input channels of a tile of sums.
 inline constexpr int channel_tile = vector_registers == 32 ? 8 : 4;
 
-/// Pixels of a strip (enough to pay for moving the tiles), and elements of its transformed input, which stay in L2.
+/// Maximum pixels of a strip, whose arithmetic is worth loading and storing the tiles, and maximum elements of its
+/// transformed input, which stays in L2.
 inline constexpr int gradient_pixels = 256, gradient_limit = 40 * 1024;
 
-/// Rows of an image in one strip, 0 where they do not fit. `channels`: of one thread's part.
+/// Rows of an image in one strip; 0 if not even one fits. `channels`: input channels of one thread's part.
 inline int gradient_rows(int height, int width, int channels) {
   const int fitting = gradient_limit / (winograd_kinds * width / 2 * channels) - 2;
   return std::max(0, std::min({height, gradient_pixels / width, fitting}));
 }
 
-/// Input channels of one thread's part of the weights: with 9 taps and one panel its sums stay in a core's L2. Few
-/// channels are not cut: their taps are one run of a row.
+/// Input channels of one thread's part of the work. Its sums for all taps and one panel stay in a core's L2 cache.
+/// Other numbers of channels are not divided, so that the taps of a row are contiguous.
 inline constexpr int channel_block = 64;
 inline int channels_of_part(int channels) { return channels % channel_block == 0 ? channel_block : channels; }
 
-/// True where F(2, 3) is faster: stride 1, whole pairs and vectors, and sums that do not outweigh the maps.
+/// Whether F(2, 3) is faster. This needs stride 1, whole pairs and vectors, not too many weights, and at least 64
+/// pixels in a strip.
 template <class T>
 bool winograd_gradient_covers(const Maps<const T>& x, const Maps<const T>& dz, int stride) {
   const bool light = index_t(x.channels) * dz.channels <= 256 * 256;
@@ -33,7 +35,8 @@ bool winograd_gradient_covers(const Maps<const T>& x, const Maps<const T>& dz, i
          gradient_rows(x.height, x.width, channels_of_part(x.channels)) * x.width >= 64;
 }
 
-/// What the 4 kinds of products are multiplied by: pairs of a row of dz, a panel of its channels.
+/// Transforms the pairs of a row of dz, for one panel of its channels, to the second factors of the 4 kinds of
+/// products, to[kind][pair][Vectors x width].
 template <class T, int Vectors>
 void transform_gradient(const T* dz, index_t step, int pairs, T* to, index_t plane) {
   constexpr int width = Simd<T>::width;
@@ -53,14 +56,14 @@ struct Place {
   int image, images, row, rows;
 };
 
-/// Memory of a strip: transformed x and, one panel at a time, dz.
+/// Memory of a strip: the transformed x, and the transformed dz of one panel at a time.
 template <class T, int Vectors>
 struct StripScratch {
   alignas(vector_bytes) T inputs[gradient_limit];
   alignas(vector_bytes) T factors[winograd_kinds * gradient_pixels / 2 * Vectors * Simd<T>::width];
 };
 
-/// Adds the products of one strip to partial, or sets it where `resume` is false.
+/// Adds the products of one strip to `partial`, or sets it if `resume` is false.
 template <class T, int Vectors>
 void winograd_strip(const Maps<const T>& x, const Maps<const T>& dz, const Part& part, const Place& at,
                     StripScratch<T, Vectors>& scratch, T* partial, bool resume) {
@@ -71,7 +74,7 @@ void winograd_strip(const Maps<const T>& x, const Maps<const T>& dz, const Part&
     transform_row(x.at(at.image + r / input_rows, at.row + r % input_rows - 1, -1) + part.first, x.channels, pairs,
                   channels, scratch.inputs + r * row_size, plane);
   }
-  // what the next strip reads arrives meanwhile
+  // the input of the next strip, which is prefetched below
   const int last = at.image + at.images - 1, end = at.row + at.rows, rows = at.images * at.rows;
   const T* const x_ahead = x.at(last, end + 1, -1);
   const T* const dz_ahead = dz.at(last, end, -1);
@@ -99,7 +102,7 @@ void winograd_strip(const Maps<const T>& x, const Maps<const T>& dz, const Part&
   }
 }
 
-/// partial[kind][kh][ci][co] = sums over the part's images, for its input channels.
+/// Sets partial[kind][kh][ci][co] to the sums over the images of `part`, for its input channels.
 template <class T, int Vectors>
 void winograd_gradient(const Maps<const T>& x, const Maps<const T>& dz, const Part& part, T* partial) {
   StripScratch<T, Vectors> scratch;
@@ -114,7 +117,7 @@ void winograd_gradient(const Maps<const T>& x, const Maps<const T>& dz, const Pa
   }
 }
 
-/// gradient[kh][kw][ci][co] from the sum of the chunks in their order, in double.
+/// Sets gradient[kh][kw][ci][co] from the sums of the chunks, which are added in order and in double.
 template <class T>
 void combine_winograd(const Exec& exec, const T* partials, int chunks, const Span<T>& gradient) {
   constexpr index_t block = 64;

@@ -7,7 +7,7 @@
 namespace gradcomp::nn {
 namespace {
 
-/// sampled = every stride-th pixel of every stride-th row of x.
+/// Copies every stride-th pixel of every stride-th row of x to `sampled`.
 template <class T>
 void sample(const Exec& exec, const Maps<const T>& x, int stride, const Maps<T>& sampled) {
   const index_t pixels = index_t(sampled.images) * sampled.height * sampled.width;
@@ -25,7 +25,7 @@ Span<T> elements(const Maps<T>& map) {
   return Span<T>(map.data, static_cast<std::size_t>(map.count()));
 }
 
-/// The convolution as a linear layer of all pixels.
+/// The 1x1 convolution as a linear layer whose batch consists of all pixels.
 template <class T>
 LinearShape shape_of(const Maps<T>& sampled, int out) {
   return {index_t(sampled.images) * sampled.height * sampled.width, sampled.channels, out};

@@ -1,10 +1,10 @@
 #pragma once
-// The portable form of ReluBackward (conv3x3.hpp), shared by the convolution and what stands in front of the head.
+// The portable form of ReluBackward (conv3x3.hpp). The convolutions and flatten_backward() share it.
 #include "gradcomp/nn/convolution/conv3x3.hpp"
 
 namespace gradcomp::nn::portable {
 
-/// Gradient of one element: `gradient` plus the shortcut's, where the activation is positive.
+/// Gradient of one element: if the activation is positive, `gradient` plus that of the shortcut; otherwise 0.
 template <class T>
 KOKKOS_INLINE_FUNCTION T relu_backward(const ReluBackward<T>& behind, const Site& site, T gradient) {
   if (behind.shortcut.data != nullptr) {

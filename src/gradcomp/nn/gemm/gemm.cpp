@@ -8,10 +8,10 @@
 namespace gradcomp::nn {
 namespace {
 
-/// Rows of c that one thread works on: each element of b that it reads serves them all.
+/// Rows of c that one thread works on. It uses each element of b that it reads for all of them.
 constexpr int rows_per_thread = 8;
 
-/// The rows of block `block` in column `column` of c.
+/// Computes the rows of block `block` in column `column` of c.
 template <class T>
 KOKKOS_INLINE_FUNCTION void multiply_column(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c,
                                             const GemmStart<T>& start, index_t block, index_t column) {

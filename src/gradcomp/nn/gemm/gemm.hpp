@@ -1,8 +1,8 @@
 #pragma once
-// Products of matrices of any size, as recurrent networks and Transformers need them. On hosts a product of our own
-// rather than the BLAS of kernels/linear_algebra/blas.hpp: it takes float and double and views with any strides, runs
-// on all Kokkos threads, and gives the same bits for any number of them. On devices gemm_device.hpp, which asks that
-// BLAS.
+// General matrix products (GEMM) of any size, as recurrent networks and Transformers need them. Hosts use our own
+// kernel instead of the BLAS of kernels/linear_algebra/blas.hpp. It takes float and double and views with any strides,
+// runs on all Kokkos threads, and gives the same bits for any number of them. Devices use gemm_device.hpp, which calls
+// that BLAS.
 #include "gradcomp/nn/maps.hpp"
 
 namespace gradcomp::nn {
@@ -24,7 +24,7 @@ struct Matrix {
   operator Matrix<const T>() const { return {data, rows, columns, row_step, column_step}; }
 };
 
-/// outer x inner matrices of equal shape at equal distances: those of the sequences and heads of an attention.
+/// outer x inner matrices of equal shape at equal distances, such as those of the sequences and heads of an attention.
 template <class T>
 struct MatrixGrid {
   Matrix<T> first;
@@ -41,7 +41,7 @@ struct MatrixGrid {
   operator MatrixGrid<const T>() const { return {first, outer_step, inner_step}; }
 };
 
-/// Scratch of the host kernel, for each thread of its own. Allocate once.
+/// Scratch of the host kernel, a separate part for each thread. Allocate it once.
 template <class T>
 struct GemmWorkspace {
   GemmWorkspace();
@@ -51,17 +51,17 @@ struct GemmWorkspace {
 /// What the sums start with.
 template <class T>
 struct GemmStart {
-  bool add = false;         ///< what c holds: c += a b
-  const T* bias = nullptr;  ///< else this row vector, one element per column; null: zeros
+  bool add = false;         ///< true: the elements of c, so that c += a b
+  const T* bias = nullptr;  ///< if not `add`: this row vector, one element per column; null: zeros
 };
 
-/// c = a b + start. c needs column_step 1 and must not overlap a or b. The sum of an element runs over the inner index
-/// in order, in T, in parts of fixed length (that of a BLAS in its own); where the paths differ it is by rounding.
+/// c = a b + start. c needs column_step 1 and must not overlap a or b. The sum of an element is formed in T, in the
+/// order of the inner index and in parts of fixed length; a BLAS has its own order. So paths differ by rounding only.
 template <class T>
 void gemm(const Exec& exec, const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c,
           const GemmWorkspace<T>& workspace, Path path, const GemmStart<T>& start = {});
 
-/// c = a b for each of outer x inner matrices; otherwise as gemm().
+/// c = a b for each of the outer x inner matrices, under the rules of gemm().
 template <class T>
 void gemm_grid(const Exec& exec, index_t outer, index_t inner, const MatrixGrid<const T>& a,
                const MatrixGrid<const T>& b, const MatrixGrid<T>& c, const GemmWorkspace<T>& workspace, Path path);

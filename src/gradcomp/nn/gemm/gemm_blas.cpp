@@ -22,7 +22,7 @@ Transpose flag(const Matrix<T>& m) {
   return by_rows(m) ? Transpose::no : Transpose::yes;
 }
 
-/// c = the row vector in every row; null: zeros.
+/// Sets every row of c to `bias`; null: zeros.
 template <class T>
 void fill(const Exec& exec, const Matrix<T>& c, const T* bias) {
   const Matrix<T> out = c;

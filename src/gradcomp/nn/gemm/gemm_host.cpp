@@ -5,12 +5,12 @@
 namespace gradcomp::nn::host {
 namespace {
 
-/// One index per thread, which is also the number of its scratch.
+/// One index per thread, which is also the number of its part of the scratch.
 using PerThread = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Static>>;
 
 constexpr index_t parts(index_t count, index_t limit) { return std::max<index_t>(1, (count + limit - 1) / limit); }
 
-/// Rows of a in groups of tile_rows: to[group][inner index][tile_rows].
+/// Copies the rows of a in groups of tile_rows, to[group][inner index][tile_rows].
 template <class T>
 void pack_rows(const Matrix<const T>& a, T* to) {
   for (index_t first = 0; first < a.rows; first += tile_rows, to += tile_rows * a.columns) {
@@ -42,7 +42,7 @@ void multiply_panels(const Rows<T>& a, const T* panels, index_t inner, const Mat
   }
 }
 
-/// One thread's part: all passes over the inner index.
+/// One block of c, by one thread: all passes over the inner index.
 template <class T>
 void multiply_block(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, const GemmStart<T>& start,
                     T* scratch) {
@@ -100,7 +100,7 @@ template <class T>
 void gemm(const Exec& exec, const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c,
           const GemmStart<T>& start, T* scratch) {
   if (c.rows == 0 || c.columns == 0) return;
-  // c in blocks, column after column: rows are split only where there are too few columns to share out evenly
+  // c is cut into blocks, column after column. Rows are cut only if the threads cannot share the columns evenly.
   const index_t threads = exec.concurrency(), across = parts(c.columns, block_columns);
   const index_t wide = parts(parts(c.columns, across), panel_columns<T>) * panel_columns<T>;
   const index_t tiles = parts(c.rows, tile_rows);

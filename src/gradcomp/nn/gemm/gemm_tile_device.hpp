@@ -1,13 +1,13 @@
 #pragma once
-// The kernel of gemm_device.hpp: a team forms 32 x 32 elements of a product from tiles in its scratch memory, which
-// it loads along whichever direction is contiguous. A place is what one thread of a device works on, 4 x 4 elements;
-// where a team has fewer threads, each takes several places, with the same sums in the same order.
+// The kernel of gemm_device.hpp. A team computes 32 x 32 elements of a product from tiles in its scratch memory, which
+// it loads along the direction that is contiguous. A place is the 4 x 4 elements that one thread of a device computes.
+// If a team has fewer threads than places, each thread takes several places, with the same sums in the same order.
 #include "gradcomp/kernels/lanes/lanes.hpp"
 #include "gradcomp/nn/gemm/gemm.hpp"
 
 namespace gradcomp::nn::device {
 
-/// Forms one tile of one product with a team.
+/// Computes one tile of one product with a team.
 template <class T, int team_threads>
 class TileProduct {
  public:
@@ -16,7 +16,7 @@ class TileProduct {
   static_assert(places % team_threads == 0);
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<places>>;
   using Member = typename Policy::member_type;
-  /// One more column, so that neither direction of loading meets one bank of shared memory only.
+  /// The additional column avoids that all accesses in one direction of loading go to the same bank of shared memory.
   using Scratch = Kokkos::View<T[depth][tile + 1], Kokkos::LayoutRight, Exec::scratch_memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
@@ -55,7 +55,7 @@ class TileProduct {
   }
 
  private:
-  static constexpr int each_thread = places / team_threads;  ///< places
+  static constexpr int each_thread = places / team_threads;  ///< places per thread
 
   static KOKKOS_INLINE_FUNCTION int place_of(const Member& team, int n) { return team.team_rank() + n * team_threads; }
 
@@ -70,7 +70,7 @@ class TileProduct {
     }
   }
 
-  /// to(k, r) = m(row + r, first + k), zeros outside.
+  /// Sets to(k, r) = m(row + r, first + k), or 0 outside m.
   static KOKKOS_INLINE_FUNCTION void load(const Matrix<const T>& m, index_t row, index_t first, int p,
                                           const Scratch& to) {
     for (int e = p; e < tile * depth; e += places) {
@@ -108,8 +108,8 @@ class TileProduct {
   GemmStart<T> m_start;
 };
 
-/// c = a b + start for each of outer x inner matrices by teams of `team_threads`; any that divides 64 gives the same
-/// bits.
+/// c = a b + start for each of the outer x inner matrices, by teams of `team_threads`. Every number that divides 64
+/// gives the same bits.
 template <class T, int team_threads = kernels::lanes_are_threads ? 64 : 1>
 void multiply_tiles(const Exec& exec, index_t outer, index_t inner, const MatrixGrid<const T>& a,
                     const MatrixGrid<const T>& b, const MatrixGrid<T>& c, const GemmStart<T>& start) {

@@ -1,29 +1,29 @@
 #pragma once
-// The micro-kernel of the matrix products: up to tile_rows rows times one packed panel.
+// The micro-kernel of the matrix products. It multiplies up to tile_rows rows by one packed panel.
 #include <algorithm>
 
 #include "gradcomp/nn/gemm/gemm_host.hpp"
 
 namespace gradcomp::nn::host {
 
-/// Rows of the first factor: element (i, k) at data[i row_step + k inner_step].
+/// Rows of the first factor: element (i, k) lies at data[i row_step + k inner_step].
 template <class T>
 struct Rows {
   const T* data;
   index_t row_step, inner_step;
 };
 
-/// Where a tile goes and what its sums start with.
+/// Where a tile is stored, and what its sums start with.
 template <class T>
 struct Tile {
   T* data;
   index_t row_step;
   int columns;    ///< at most panel_columns
-  bool add;       ///< to what `data` holds
-  const T* bias;  ///< else this, `columns` long; null: zeros
+  bool add;       ///< true: the elements at `data`
+  const T* bias;  ///< if not `add`: these `columns` elements; null: zeros
 };
 
-/// to = a panel + start, over `inner` rows of the panel, for Count rows.
+/// Sets Count rows of `to` to a panel + start, over `inner` rows of the panel.
 template <class T, int Count>
 [[gnu::always_inline]] inline void multiply_tile(const Rows<T>& a, const T* panel, index_t inner, const Tile<T>& to) {
   constexpr int width = Simd<T>::width;
@@ -57,7 +57,7 @@ template <class T, int Count>
   }
 }
 
-/// multiply_tile for `rows` rows, at most tile_rows.
+/// Calls multiply_tile() for `rows` rows, at most tile_rows.
 template <class T>
 inline void multiply_rows(int rows, const Rows<T>& a, const T* panel, index_t inner, const Tile<T>& to) {
   switch (rows) {

@@ -1,6 +1,5 @@
 #pragma once
-// A linear layer on all rows of a batch of sequences: y = x w + b by matrix products, for layers too large for
-// linear.hpp.
+// A linear layer, y = x w + b, with its place among the parameters, on all rows of a batch of sequences.
 #include <string>
 
 #include "gradcomp/core/layout.hpp"
@@ -14,12 +13,12 @@ class Affine {
   /// Adds prefix + "weight" {in, out} and prefix + "bias" {out} to the layout.
   Affine(Layout& layout, const std::string& prefix, index_t in, index_t out);
 
-  index_t products() const { return m_weight.count; }  ///< multiply-adds of a row
+  index_t products() const { return m_weight.count; }  ///< multiply-adds per row
 
   void forward(const Exec& exec, const Matrix<const T>& x, const Span<const T>& parameters, const Matrix<T>& y,
                const GemmWorkspace<T>& workspace, Path path) const;
 
-  /// Gradients of weight and bias, and of x. partials: scratch of column_sums.
+  /// Writes the gradients of weight and bias, and of x. partials: scratch of column_sums().
   void backward(const Exec& exec, const Matrix<const T>& x, const Matrix<const T>& dy, const Span<const T>& parameters,
                 const Span<T>& gradient, const Matrix<T>& dx, const Span<T>& partials,
                 const GemmWorkspace<T>& workspace, Path path) const;

@@ -6,7 +6,7 @@
 namespace gradcomp::nn {
 namespace {
 
-/// finish(channel, first, second) with the sums over images of both kinds in sums[images][2][channels].
+/// Calls finish(channel, first, second) with the sums over images of both kinds in sums[images][2][channels].
 template <class Finish>
 void for_channels(const char* label, const Exec& exec, const Span<const double>& sums, int images, int channels,
                   Path path, const Finish& finish) {
@@ -75,7 +75,7 @@ void batch_norm_apply(const Exec& exec, const Maps<const T>& z, const Statistics
             value += shortcut.source.at(site.image, site.row * shortcut.stride, site.column * shortcut.stride)[from];
           }
         }
-        const bool cut = activation == Activation::relu && value < T(0);  // NaN stays
+        const bool cut = activation == Activation::relu && value < T(0);  // false for NaN, which stays
         out.at(site.image, site.row, site.column)[c] = cut ? T(0) : value;
       });
 }

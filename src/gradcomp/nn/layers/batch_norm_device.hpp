@@ -1,15 +1,15 @@
 #pragma once
-// Sums over the images of a batch for devices, where one thread for each channel would leave most of them idle.
+// Sums over the images of a batch for devices, where one thread per channel would leave most of the device idle.
 #include "gradcomp/kernels/lanes/lanes.hpp"
 #include "gradcomp/nn/maps.hpp"
 
 namespace gradcomp::nn::device {
 
-/// A team for each group of channels: neighbouring threads take neighbouring channels, as they lie in memory, and as
-/// many images at a time as the team has room for. The order of the sums depends on nothing but the shapes.
+/// One team per group of channels. Neighbouring threads take neighbouring channels, which lie next to each other in
+/// memory, and the team works on threads / width images at a time. The order of the sums depends only on the shapes.
 template <class Finish, int threads>
 struct ChannelsTeam {
-  static constexpr int width = threads < 32 ? 1 : 32;  ///< channels of a team
+  static constexpr int width = threads < 32 ? 1 : 32;  ///< channels per team
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads>>;
   using Member = typename Policy::member_type;
   using Scratch = Kokkos::View<double[2][threads], Kokkos::LayoutRight, Exec::scratch_memory_space,
@@ -39,8 +39,8 @@ struct ChannelsTeam {
   }
 };
 
-/// finish(channel, first, second) with the sums over images of both kinds in sums[images][2][channels], by teams of
-/// `threads`, a power of 2.
+/// Calls finish(channel, first, second) with the sums over images of both kinds in sums[images][2][channels].
+/// `threads`: size of a team, a power of 2.
 template <int threads = kernels::lanes_are_threads ? 256 : 1, class Finish>
 void for_channels(const char* label, const Exec& exec, const Span<const double>& sums, int images, int channels,
                   const Finish& finish) {

@@ -7,7 +7,7 @@
 namespace gradcomp::nn::host {
 namespace {
 
-/// work(i, Pack{}) for each whole vector of channels [first, last), then work(i, T{}) for each channel left.
+/// Calls work(i, Pack{}) for each whole vector of the channels [first, last), then work(i, T{}) for each other channel.
 template <class T, class Work>
 [[gnu::always_inline]] inline void for_channels(int first, int last, const Work& work) {
   int i = first;
@@ -25,7 +25,7 @@ template <class T, class P>
   std::memcpy(&value, from, sizeof value);
 }
 
-/// A value of the type of `like` from `from`.
+/// The value at `from`, with the type of `like`: a vector or an element.
 template <class T, class P>
 [[gnu::always_inline]] inline P at(const T* from, const P& like) {
   P value = like;
@@ -48,7 +48,7 @@ void batch_norm_apply(const Exec& exec, const Maps<const T>& z, const Statistics
   const T least = activation == Activation::relu ? T(0) : -std::numeric_limits<T>::infinity();
   const bool with_shortcut = shortcut.source.data != nullptr;
   const int channels = z.channels;
-  // channels [front, back) have a counterpart in the shortcut
+  // the channels [front, back) have a counterpart in the shortcut
   const int front = with_shortcut ? (channels - shortcut.source.channels) / 2 : channels;
   const int back = with_shortcut ? front + shortcut.source.channels : channels;
   Kokkos::parallel_for(
@@ -64,11 +64,11 @@ void batch_norm_apply(const Exec& exec, const Maps<const T>& z, const Statistics
           };
           const auto plain = [&](int i, auto like) {
             const auto value = normalised(i, like);
-            put(to + i, value < least ? like : value);  // NaN stays
+            put(to + i, value < least ? like : value);  // NaN stays, because the comparison is false
           };
           const auto with_source = [&](int i, auto like) {
             const auto value = normalised(i, like) + at(from + i, like);
-            put(to + i, value < least ? like : value);  // NaN stays
+            put(to + i, value < least ? like : value);  // as above
           };
           for_channels<T>(0, front, plain);
           if (!with_shortcut) continue;

@@ -1,5 +1,6 @@
 #pragma once
-// Vectorised sweeps behind batch_norm.hpp; one thread works on whole rows. Any channel count.
+// Vectorised kernels of batch_norm.hpp for hosts (same arguments). A thread works on whole rows. They take any number
+// of channels.
 #include "gradcomp/nn/layers/batch_norm.hpp"
 
 namespace gradcomp::nn::host {

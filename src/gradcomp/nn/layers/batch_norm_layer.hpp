@@ -1,5 +1,5 @@
 #pragma once
-// A batch norm with its place among the parameters and the buffers, as the units of the image models hold it.
+// A batch norm with its place among the parameters and the buffers. The units of the image models contain it.
 #include "gradcomp/nn/layers/batch_norm.hpp"
 
 namespace gradcomp::nn {
@@ -7,17 +7,18 @@ namespace gradcomp::nn {
 template <class T>
 class BatchNormLayer {
  public:
-  /// `scale`: place of the scale among the parameters; the shift follows it. Takes 2 `channels` elements of the
-  /// buffers, running mean and variance, from `buffer_offset` on and moves it behind them.
+  /// `scale`: place of the scale among the parameters; the shift follows it. Takes 2 channels elements of the buffers
+  /// at `buffer_offset` for the running mean and variance, and adds their number to it.
   BatchNormLayer(int channels, index_t scale, index_t& buffer_offset);
 
-  /// out = activation(norm(z) + shortcut): with the batch's statistics from `sums` ([images][2][channels], of z and
-  /// z^2) when `training`, moving the running ones, else with the running ones.
+  /// out = activation(norm(z) + shortcut). If `training`, normalises with the statistics of the batch, from `sums` of z
+  /// and z^2, [images][2][channels], and updates the running ones; otherwise normalises with the running ones.
   void forward(const Exec& exec, const Maps<const T>& z, const Span<const double>& sums,
                const Span<const T>& parameters, const Span<T>& buffers, bool training, const Shortcut<T>& shortcut,
                Activation activation, const Maps<T>& out, Path path) const;
 
-  /// From the gradient `g` of the norm's result and `sums` of g and g (z - mean): gradients of scale and shift, and dz.
+  /// Takes the gradient `g` of the norm's result, and `sums` of g and of g (z - mean), [images][2][channels]. Writes
+  /// the gradients of scale and shift, and dz, the gradient of z.
   void backward(const Exec& exec, const Maps<const T>& g, const Maps<const T>& z, const Span<const double>& sums,
                 const Span<const T>& parameters, const Span<T>& gradient, const Maps<T>& dz, Path path) const;
 

@@ -6,17 +6,17 @@
 namespace gradcomp::nn {
 namespace {
 
-constexpr std::uint32_t dropout_stream = 64;  ///< none of kernels/random/threefry.hpp's
+constexpr std::uint32_t dropout_stream = 64;  ///< differs from all streams in kernels/random/threefry.hpp
 
 }  // namespace
 
 template <class T>
 void apply_dropout(const Exec& exec, const Dropout& dropout, const Matrix<const T>& x, const Matrix<T>& to) {
   const Array4 key = stream_key(dropout.key, dropout.layer, 0, 0);
-  const auto zeros = static_cast<std::uint32_t>(dropout.rate * 0x1p32);  // of 2^32 words
+  const auto zeros = static_cast<std::uint32_t>(dropout.rate * 0x1p32);  // smaller words, of 2^32, give a zero
   const T scale = static_cast<T>(1 / (1 - dropout.rate));
   const index_t sequences = dropout.sequences, steps = dropout.steps, columns = x.columns;
-  const index_t draws = (columns + 3) / 4;  // of a row: word w of draw d is for unit w draws + d
+  const index_t draws = (columns + 3) / 4;  // per row; word w of draw d belongs to unit w draws + d
   kernels::for_warps(
       "gradcomp::nn::apply_dropout", exec, x.rows, KOKKOS_LAMBDA(const kernels::Warp& warp, const index_t row) {
         const index_t first = (row % sequences * steps + row / sequences) * draws;

@@ -5,8 +5,8 @@
 namespace gradcomp::nn {
 namespace {
 
-/// add_rows() with a warp for each row: that of a token's first row adds up all rows of the token. The columns alone
-/// would be a few warps for a whole device.
+/// add_rows() with one warp per row. The warp of the first row of a token adds all rows of this token. One warp per
+/// block of columns would be too few for a device.
 template <class T>
 void add_rows_by_token(const Exec& exec, const Matrix<const T>& dy, const Span<const std::int32_t>& tokens,
                        const Matrix<T>& table) {
@@ -15,7 +15,7 @@ void add_rows_by_token(const Exec& exec, const Matrix<const T>& dy, const Span<c
       "gradcomp::nn::add_rows", exec, dy.rows, KOKKOS_LAMBDA(const kernels::Warp& warp, const index_t first) {
         const std::int32_t token = tokens(first);
         if (token < 0 || token >= table.rows) return;
-        // the rows from `row` on that have the token, below `end`
+        // bit l: whether row + l is below `end` and has the token
         const auto same = [&](index_t row, index_t end) {
           return warp.ballot([&](int l) { return row + l < end && tokens(row + l) == token; });
         };

@@ -1,12 +1,12 @@
 #pragma once
-// The sums of image_sums.hpp for devices, where a thread for each image and channel would leave most of them idle.
+// The sums of image_sums.hpp for devices, where one thread per image and channel would leave most of the device idle.
 #include "gradcomp/kernels/lanes/lanes.hpp"
 #include "gradcomp/nn/maps.hpp"
 
 namespace gradcomp::nn::device {
 
-/// The sums of one image by a team: neighbouring threads take neighbouring channels, as they lie in memory, and as many
-/// pixels at a time as the team has room for.
+/// The sums of one image by one team. Neighbouring threads take neighbouring channels, which lie next to each other in
+/// memory, and the team works on several pixels at a time if it has more threads than there are channels.
 template <class T, int threads>
 struct ImageSumsTeam {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads>>;
@@ -49,7 +49,7 @@ struct ImageSumsTeam {
   }
 };
 
-/// As nn::image_sums(), by teams of `threads`, a power of 2.
+/// Does what nn::image_sums() does. `threads`: size of a team, a power of 2.
 template <class T, int threads = kernels::lanes_are_threads ? 512 : 1>
 void image_sums(const Exec& exec, const Maps<const T>& a, const Maps<const T>& b, const Span<const T>& mean,
                 const Span<double>& sums) {

@@ -5,7 +5,7 @@
 namespace gradcomp::nn::host {
 namespace {
 
-/// Channels [channel, channel + count) of one image; count is at most a vector.
+/// The sums of the channels [channel, channel + count) of one image. count is at most the vector width.
 template <class T>
 void sum_channels(const Maps<const T>& a, const Maps<const T>& b, const T* mean, int image, int channel, int count,
                   double* sums) {
@@ -18,7 +18,7 @@ void sum_channels(const Maps<const T>& a, const Maps<const T>& b, const T* mean,
     const T* right = b.at(image, row, 0) + channel;
     Pack<T> of_row = {}, products = {};
     for (int column = 0; column < a.width; ++column, left += a.channels, right += a.channels) {
-      T l[width] = {}, r[width] = {};  // whole vectors leave no trace of these copies
+      T l[width] = {}, r[width] = {};  // the compiler removes these copies if the vector is whole
       if (count == width) {
         std::memcpy(l, left, sizeof l);
         std::memcpy(r, right, sizeof r);

@@ -3,12 +3,12 @@
 namespace gradcomp::nn {
 namespace {
 
-/// values = 0 where `of` is not positive; both `count` long, and may be the same.
+/// Sets `values` to 0 where `of` is 0 or negative. Both have `count` elements, and may be the same.
 template <class T>
 void mask(const Exec& exec, index_t count, const Span<const T>& of, const Span<T>& values) {
   Kokkos::parallel_for(
       "gradcomp::nn::linear_mask", IndexRange(exec, 0, count),
-      KOKKOS_LAMBDA(const index_t i) { values(i) = of(i) <= T(0) ? T(0) : values(i); });  // NaN stays
+      KOKKOS_LAMBDA(const index_t i) { values(i) = of(i) <= T(0) ? T(0) : values(i); });  // NaN keeps the value
 }
 
 template <class T>

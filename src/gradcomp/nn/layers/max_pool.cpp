@@ -10,13 +10,13 @@ using kernels::each_element;
 using kernels::for_warps;
 using kernels::Warp;
 
-/// Whether `value` takes the place of `most`: NaN is a maximum, and the first NaN stays.
+/// Whether `value` replaces the maximum `most`. NaN counts as a maximum, and the first NaN stays.
 template <class T>
 KOKKOS_INLINE_FUNCTION bool is_larger(T value, T most) {
   return (value > most) | ((value != value) & (most == most));
 }
 
-/// Row and column of the pixel of `maps` with number `pixel`, counted over the batch, and its image.
+/// Image, row and column of pixel number `pixel` of the batch.
 template <class T>
 KOKKOS_INLINE_FUNCTION Site pixel_site(const Maps<T>& maps, index_t pixel) {
   return Site(maps, pixel * maps.channels);

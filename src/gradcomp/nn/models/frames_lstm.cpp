@@ -1,4 +1,4 @@
-// Classifiers of sequences of frames (networks/lstm_classifier.hpp).
+// Classifiers of sequences of frames with stacked LSTMs (networks/lstm_classifier.hpp).
 #include "gradcomp/nn/networks/lstm_classifier.hpp"
 #include "gradcomp/nn/registry.hpp"
 

@@ -1,5 +1,5 @@
-// Residual networks for small images (networks/resnet.hpp): resnet8 .. resnet110, the same with option B as <name>_b,
-// resnet18.
+// Residual networks for small images (networks/resnet.hpp): resnet8 .. resnet110, the same ones with shortcuts of
+// option B as <name>_b, and resnet18.
 #include "gradcomp/nn/networks/resnet.hpp"
 
 #include "gradcomp/nn/registry.hpp"

@@ -1,4 +1,4 @@
-// A plain network with batch norm (networks/vgg.hpp).
+// VGG with batch norm, a network without shortcuts (networks/vgg.hpp).
 #include "gradcomp/nn/networks/vgg.hpp"
 
 #include "gradcomp/nn/registry.hpp"

@@ -25,7 +25,7 @@ void token_cross_entropy(const Exec& exec, const Matrix<T>& logits, const Span<c
         kernels::each_element(warp, classes, [&](int l, index_t j) { most[l] = x[j] > most[l] ? x[j] : most[l]; });
         const T largest = warp.max(most);
         const T target = valid ? x[label] : T(0);
-        kernels::Lanes<std::uint32_t> before;  // classes in front of the label with the same logit
+        kernels::Lanes<std::uint32_t> before;  // classes before the label with the same logit
         warp.each([&](int l) { before[l] = 0; });
         if (valid && target == largest) {
           kernels::each_element(warp, label, [&](int l, index_t j) { before[l] += x[j] == largest ? 1 : 0; });
@@ -88,7 +88,7 @@ void Decoder<T>::backward(const Exec& exec, const Matrix<const T>& x, const Span
                           std::size_t segment, const Matrix<T>& dx, const GemmWorkspace<T>& workspace, Path path) {
   const auto dy = Matrix<const T>::dense(m_logits.data(), m_tokens, m_vocabulary);
   column_sums<T>(exec, dy, m_partials, bias_gradient);
-  if (m_tied) {  // the result of a product has contiguous rows
+  if (m_tied) {  // computes the transposed gradient, because the rows of a product must be contiguous
     gemm<T>(exec, dy.transposed(), x, matrix(weight_gradient).transposed(), workspace, path);
   } else {
     gemm<T>(exec, x.transposed(), dy, matrix(weight_gradient), workspace, path);

@@ -7,7 +7,7 @@
 namespace gradcomp::nn {
 namespace {
 
-/// Images [n][h][w][c] into a map with a halo.
+/// Copies images [image][row][column][channel] to a map with a halo.
 template <class T>
 void copy_input(const Exec& exec, const Span<const T>& images, const Maps<T>& to) {
   const index_t length = index_t(to.width) * to.channels;
@@ -40,7 +40,7 @@ ImageModel<T>::ImageModel(std::string name, int height, int width, int max_batch
 
 template <class T>
 void ImageModel<T>::add_unit(const ConvSpec& spec, int halo) {
-  m_images = 1;  // input_of() is asked for extents alone
+  m_images = 1;  // input_of() is called only for the extents
   const Maps<const T> input = input_of(m_units.size());
   m_units.emplace_back(m_layout, m_buffer_count, spec, m_max_batch, input.height, input.width, halo);
   m_specs.push_back(spec);
@@ -62,7 +62,7 @@ template <class T>
 double ImageModel<T>::step_flops() const {
   double products = 3 * (m_projection_products + m_classifier->products());
   for (const ConvUnit<T>& unit : m_units) {
-    products += (&unit == &m_units.front() ? 2 : 3) * unit.products();  // nobody wants the gradient of the image
+    products += (&unit == &m_units.front() ? 2 : 3) * unit.products();  // the gradient of the image is not computed
   }
   return 2 * products;
 }
@@ -126,7 +126,7 @@ template <class T>
 void ImageModel<T>::infer(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers,
                           const Batch<T>& batch) {
   start(exec, batch);
-  run(exec, parameters, buffers, batch, false);  // evaluation mode only reads the buffers
+  run(exec, parameters, buffers, batch, false);  // evaluation only reads the buffers
 }
 
 template class ImageModel<float>;

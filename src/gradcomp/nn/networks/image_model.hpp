@@ -1,5 +1,5 @@
 #pragma once
-// What the image models share: their input, their units and classifier, everything of Model but the two passes.
+// What the image models share: their input, units and classifier, and all of Model except run() and backward().
 #include "gradcomp/nn/convolution/conv_unit.hpp"
 #include "gradcomp/nn/networks/classifier.hpp"
 
@@ -27,23 +27,26 @@ class ImageModel : public Model<T> {
   }
 
  protected:
-  /// Images are height x width x 3; throws Error unless both extents are multiples of `divisor`.
+  /// Images are height x width x 3. Throws Error unless both extents are multiples of `divisor`, the batch has at least
+  /// 1 image, and there are at least 2 classes.
   ImageModel(std::string name, int height, int width, int max_batch, int classes, int divisor, Path path);
 
-  /// For the constructor of a model: appends a unit behind the last one, or the classifier.
+  /// The constructor of a model calls these to append units and then the classifier.
   void add_unit(const ConvSpec& spec, int halo = 1);
   void add_classifier(const std::vector<int>& extents);
 
-  /// The convolutions of a batch and then the classifier.
+  /// Runs the units and then the classifier on a batch.
   virtual void run(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers, const Batch<T>& batch,
                    bool training) = 0;
 
-  /// Of unit `unit` in the last forward; that of the one behind the last is the last one's output.
+  /// Input of unit `unit` in the last forward pass. input_of(m_units.size()) is the output of the last unit.
   Maps<const T> input_of(std::size_t unit) const;
 
-  /// The unit's own gradients from that of its output, and what backward_data needs.
+  /// Writes the gradients of the unit's parameters, from gradient_of(unit), and calls `ready`. Returns dz, which
+  /// ConvUnit::backward_data() needs.
   Maps<T> backward_unit(const Exec& exec, std::size_t unit, const Span<const T>& parameters, const Span<T>& gradient,
                         const Ready& ready);
+  /// Map for the gradient of the unit's output in the workspace.
   Maps<T> gradient_of(std::size_t unit) const;
 
   std::string m_name;
@@ -52,18 +55,18 @@ class ImageModel : public Model<T> {
   Layout m_layout;
   index_t m_buffer_count = 0;
   std::vector<ConvUnit<T>> m_units;
-  std::vector<ConvSpec> m_specs;  ///< of all batch norms, in the order of the buffers
+  std::vector<ConvSpec> m_specs;  ///< one per batch norm, in the order of the buffers
   double m_projection_products = 0;
   std::unique_ptr<Classifier<T>> m_classifier;
   UnitWorkspace<T> m_workspace;
-  int m_images = 0;  ///< of the last forward
+  int m_images = 0;  ///< images of the last batch
 
  private:
   void start(const Exec& exec, const Batch<T>& batch);
 
   Vector<T> m_input;
-  std::vector<Vector<T>> m_dz;            ///< one per shape of map, so that the halo stays zero
-  std::vector<std::size_t> m_dz_of_unit;  ///< index in m_dz
+  std::vector<Vector<T>> m_dz;  ///< shared only by units whose maps have the same shape, so that halos stay zero
+  std::vector<std::size_t> m_dz_of_unit;  ///< for each unit, an index in m_dz
 };
 
 }  // namespace gradcomp::nn

@@ -14,7 +14,7 @@ std::uint64_t mix(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-/// In (0, 1]: a logarithm follows.
+/// Uniform in (0, 1]. 0 is excluded, because normal() takes the logarithm.
 double uniform(std::uint64_t stream, std::uint64_t counter) {
   return static_cast<double>((mix(stream + counter * golden_ratio) >> 11) + 1) * 0x1p-53;
 }
@@ -37,7 +37,7 @@ template <class T>
 void initialise_parameters(const Layout& layout, std::uint64_t seed, const HostSpan<T>& parameters) {
   for (const Segment& segment : layout.segments) {
     const double deviation = segment.is_matrix() ? std::sqrt(2.0 / static_cast<double>(segment.rows())) : 0;
-    const T constant = segment.name.ends_with(".weight") ? T(1) : T(0);  // a vector called weight scales
+    const T constant = segment.name.ends_with(".weight") ? T(1) : T(0);  // a vector called weight is a scale
     for (index_t i = 0; i < segment.count; ++i) {
       parameters(segment.offset + i) =
           segment.is_matrix() ? static_cast<T>(deviation * normal(seed, segment.id, i)) : constant;

@@ -6,7 +6,7 @@
 namespace gradcomp::nn {
 namespace {
 
-/// to[sample] = mean of its `each` losses, in order.
+/// to[sample] = mean of the sample's `each` losses, summed in order.
 void mean_of_each(const Exec& exec, index_t each, const Span<const double>& losses, const Span<float>& to) {
   Kokkos::parallel_for(
       "gradcomp::nn::sample_losses", IndexRange(exec, 0, static_cast<index_t>(to.extent(0))),

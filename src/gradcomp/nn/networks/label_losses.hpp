@@ -1,6 +1,6 @@
 #pragma once
-// The losses of a batch's labels: what the last layer of every model keeps of a forward pass, for loss() and
-// sample_losses().
+// The losses of the labels of a batch. The last layer of every model keeps them for Model::loss() and
+// Model::sample_losses().
 #include <functional>
 #include <string>
 
@@ -9,7 +9,8 @@
 
 namespace gradcomp::nn {
 
-/// Throws Error in the name of `model` unless the batch has a weight for each of its `samples`, or none.
+/// Unless the batch has a weight for each of its `samples` samples, or no weights, throws Error that begins with
+/// `model`.
 template <class T>
 void require_weights(const std::string& model, const Batch<T>& batch, index_t samples);
 
@@ -17,24 +18,26 @@ class LabelLosses {
  public:
   explicit LabelLosses(index_t max_labels);
 
-  /// A forward pass of `samples` samples with `labels_of_each` labels begins. Keeps a copy of `weights`: one per
-  /// sample, or none.
+  /// Begins a forward pass of `samples` samples with `labels_of_each` labels each. Copies `weights`, one per sample or
+  /// none.
   void begin(const Exec& exec, index_t samples, index_t labels_of_each, const Span<const float>& weights);
 
-  /// For its kernels. losses and hits: [samples][labels_of_each], losses without weights. weights: [samples] or empty.
+  /// Arrays for the kernels of that pass. losses and hits are [samples][labels_of_each], and losses have no weights.
+  /// weights is [samples] or empty.
   Span<double> losses() const { return m_losses; }
   Span<Hit> hits() const { return m_hits; }
   Span<const float> weights() const;
 
-  /// Of that pass. Fences `exec`. Throws Error with the line complaint(label) for the first label that was no class.
+  /// Loss of that pass. Fences `exec`. If a label was Hit::bad_label, throws Error with the text complaint(label) for
+  /// the first such label.
   Loss loss(const Exec& exec, const std::function<std::string(index_t label)>& complaint);
 
-  /// Model::sample_losses; `model`: its name, for the message of an Error.
+  /// Does what Model::sample_losses() does. Errors begin with `model`.
   void sample_losses(const Exec& exec, const std::string& model, const Span<float>& losses) const;
 
  private:
-  index_t m_samples = 0, m_labels_of_each = 1;  ///< of the last forward
-  bool m_weighted = false;                      ///< in it
+  index_t m_samples = 0, m_labels_of_each = 1;  ///< those of the last forward pass
+  bool m_weighted = false;                      ///< whether the last forward pass had weights
   Vector<double> m_losses;
   Vector<Hit> m_hits;
   Vector<float> m_weights;

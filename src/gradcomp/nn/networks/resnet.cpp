@@ -31,7 +31,7 @@ void ResNet<T>::run(const Exec& exec, const Span<const T>& parameters, const Spa
                     bool training) {
   for (std::size_t u = 0; u < m_units.size(); ++u) {
     Shortcut<T> shortcut;
-    this->need(m_units[u].segment());  // in the order of the layout: a projection lies behind its block's units
+    this->need(m_units[u].segment());  // in the order of the layout, where a projection follows the units of its block
     if (const Projection<T>* projection = projection_of(u)) {
       this->need(projection->segment());
       shortcut = {projection->forward(exec, input_of(u - 1), parameters, buffers, training, m_workspace, m_path), 1};
@@ -53,7 +53,7 @@ void ResNet<T>::backward(const Exec& exec, const Span<const T>& parameters, cons
   const std::size_t last = m_units.size() - 1;
   global_average_pool_backward<T>(exec, pooled_gradient, m_units[last].behind(m_images, m_workspace),
                                   this->gradient_of(last));
-  Maps<const T> projected;  // gradient behind the projection of the block at hand
+  Maps<const T> projected;  // gradient of the input of the current block's projection
   for (std::size_t u = last + 1; u-- > 0;) {
     if (const Projection<T>* projection = projection_of(u)) {
       projected = projection->backward(exec, this->gradient_of(u), parameters, gradient, m_workspace, m_path);
@@ -62,7 +62,7 @@ void ResNet<T>::backward(const Exec& exec, const Span<const T>& parameters, cons
     const Maps<T> dz = this->backward_unit(exec, u, parameters, gradient, ready);
     if (u == 0) break;
     ReluBackward<T> behind = m_units[u - 1].behind(m_images, m_workspace);
-    if (u % 2 == 1) {  // the first unit of a block: its input also went through the shortcut
+    if (u % 2 == 1) {  // the input of a block's first unit also goes through the shortcut
       behind.shortcut = projection_of(u + 1) != nullptr ? projected : Maps<const T>(this->gradient_of(u + 1));
       behind.shortcut_stride = m_units[u].spec().stride;
     }

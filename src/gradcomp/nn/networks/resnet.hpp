@@ -1,7 +1,7 @@
 #pragma once
-// The residual networks for small images of He et al. 2016: those of section 4.2 (ResNet-20 has exactly 269,722
-// parameters with 10 classes) and ResNet-18 in the form for CIFAR (architecture.hpp). Identity shortcuts are option A,
-// or option B: a projection where channels double.
+// The residual networks of He et al. 2016 for small images: those of section 4.2 (ResNet-20 with 10 classes has exactly
+// 269,722 parameters), and ResNet-18 in its form for CIFAR (architecture.hpp). Where channels double, shortcuts are
+// those of option A (padding with zeros) or option B (a projection).
 #include "gradcomp/nn/convolution/projection.hpp"
 #include "gradcomp/nn/networks/image_model.hpp"
 
@@ -23,7 +23,7 @@ class ResNet final : public ImageModel<T> {
   void run(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers, const Batch<T>& batch,
            bool training) override;
 
-  /// Of the block whose second unit is `unit`; null: an identity.
+  /// The projection of the block whose second unit is `unit`, or null.
   const Projection<T>* projection_of(std::size_t unit) const { return m_projections[unit].get(); }
 
   std::vector<std::unique_ptr<Projection<T>>> m_projections;  ///< one per unit

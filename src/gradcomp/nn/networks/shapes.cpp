@@ -11,11 +11,12 @@
 namespace gradcomp::nn {
 namespace {
 
-/// Weights are inputs x gates, with two biases per layer as cuDNN and PyTorch have them.
+/// The tensors of a language model with tied weights. Weights are inputs x gates, and each layer has two biases, as in
+/// cuDNN and PyTorch.
 Layout lstm(int layers, index_t units, index_t vocabulary) {
   const index_t gates = 4 * units;
   Layout layout;
-  layout.add("embedding.weight", {vocabulary, units}, true);  // the decoder's too
+  layout.add("embedding.weight", {vocabulary, units}, true);  // the decoder uses it too
   for (int layer = 0; layer < layers; ++layer) {
     const std::string prefix = fmt::format("lstm.layer{}.", layer + 1);
     layout.add(prefix + "input.weight", {units, gates}).add(prefix + "hidden.weight", {units, gates});

@@ -1,6 +1,6 @@
 #pragma once
-// The plain networks of Simonyan and Zisserman 2015, with batch norm: most of their parameters lie in the fully
-// connected layers, which most gradient compressors and all fused buckets see as one huge tensor.
+// The networks of Simonyan and Zisserman 2015 (VGG), which have no shortcuts, with batch norm. Most of their parameters
+// are in the few huge tensors of the fully connected layers.
 #include "gradcomp/nn/networks/image_model.hpp"
 
 namespace gradcomp::nn {
@@ -21,7 +21,7 @@ class Vgg final : public ImageModel<T> {
   void run(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers, const Batch<T>& batch,
            bool training) override;
 
-  /// The last maps, [images][height x width x channels]: they have no halo.
+  /// The last maps, [images][height x width x channels]. They have no halo.
   Span<const T> features() const;
 };
 

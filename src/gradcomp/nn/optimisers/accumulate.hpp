@@ -4,8 +4,9 @@
 
 namespace gradcomp::nn {
 
-/// Adds elements [begin, end) of `gradient`, that of one batch, to `sum`. With `last`, the last of a group of
-/// `batches`, `gradient` becomes the group's mean there and `sum` zero again.
+/// Adds the elements [begin, end) of `gradient`, the gradient of one batch, to `sum`. If this batch is the `last` one
+/// of a group of `batches` batches, these elements of `gradient` become the mean of the group, and those of `sum`
+/// become 0.
 void accumulate(const Exec& exec, const Span<float>& sum, const Span<float>& gradient, index_t begin, index_t end,
                 index_t batches, bool last);
 

@@ -1,16 +1,17 @@
 #pragma once
-// Adam with decoupled weight decay, over flat arrays.
+// Adam with decoupled weight decay (AdamW) on flat arrays.
 #include "gradcomp/nn/optimisers/optimiser.hpp"
 
 namespace gradcomp::nn {
 
 /// p *= 1 - rate weight_decay; m = beta1 m + (1 - beta1) g; s = beta2 s + (1 - beta2) g^2;
-/// p -= rate m^ / (sqrt(s^) + epsilon), with m^ = m / (1 - beta1^t), s^ = s / (1 - beta2^t) and t the updates so far
-/// (Loshchilov and Hutter, ICLR 2019, algorithm 2, in the form of torch.optim.AdamW). Skipped updates do not count.
+/// p -= rate m^ / (sqrt(s^) + epsilon), with m^ = m / (1 - beta1^t), s^ = s / (1 - beta2^t) and t the number of updates
+/// including this one (Loshchilov and Hutter, ICLR 2019, algorithm 2, in the form of torch.optim.AdamW). Skipped
+/// updates do not count.
 template <class T>
 class AdamW final : public Optimiser<T> {
  public:
-  /// Throws Error when an option is out of range.
+  /// Throws Error if an option is out of range.
   AdamW(const Layout& layout, const OptimiserOptions& options);
 
   void begin(const Exec& exec, const std::uint32_t* flags) override;
@@ -22,8 +23,8 @@ class AdamW final : public Optimiser<T> {
  private:
   OptimiserOptions m_options;
   Vector<T> m_mean, m_square;
-  Vector<std::uint8_t> m_decayed;  ///< 1 where weight decay acts
-  Vector<double> m_powers;         ///< [2] beta1^t and beta2^t, where the data is: only it knows of skipped updates
+  Vector<std::uint8_t> m_decayed;  ///< 1 for elements with weight decay
+  Vector<double> m_powers;         ///< [2]: beta1^t and beta2^t, on the device, which alone knows of skipped updates
   const std::uint32_t* m_flags = nullptr;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Gradient clipping by global norm (Pascanu, Mikolov, Bengio 2013, algorithm 1).
+// Gradient clipping by the global L2 norm (Pascanu, Mikolov, Bengio 2013, algorithm 1).
 #include <vector>
 
 #include "gradcomp/core/types.hpp"
@@ -8,20 +8,20 @@ namespace gradcomp::nn {
 
 class NormClip {
  public:
-  /// For a gradient that arrives in these parts, in order and without gaps, of so many elements each.
+  /// For a gradient that consists of parts with these numbers of elements, in order and without gaps.
   explicit NormClip(const std::vector<index_t>& parts);
-  /// For one that arrives whole.
+  /// For a gradient in one part.
   explicit NormClip(index_t count) : NormClip(std::vector<index_t>{count}) {}
 
-  /// Takes in the part that begins at element `offset`: 1 read.
+  /// Sums the squares of the part that begins at element `offset`, with one read of the part.
   void observe(const Exec& exec, index_t offset, const Span<const float>& part);
 
-  /// After all parts were observed: multiplies `gradient`, or a range of it, by limit / norm where the norm of the
-  /// whole is above `limit`: 1 read and 1 write. The norm is a sum in double in a fixed order, for any number of
-  /// threads. Does not wait for `exec`.
+  /// Call it after all parts were observed. If the norm of the whole gradient is above `limit`, multiplies `gradient`,
+  /// which is all or a range of it, by limit / norm, with one read and one write. The norm is summed in double in a
+  /// fixed order, so that it does not depend on the number of threads. Does not wait for `exec`.
   void scale(const Exec& exec, const Span<float>& gradient, double limit);
 
-  /// Both, for a gradient that arrives whole.
+  /// Does both for a gradient in one part.
   void run(const Exec& exec, const Span<float>& gradient, double limit) {
     observe(exec, 0, gradient);
     scale(exec, gradient, limit);
@@ -29,10 +29,10 @@ class NormClip {
 
  private:
   struct Part {
-    index_t offset, count, tile;  ///< tile: its first in m_partial
+    index_t offset, count, tile;  ///< tile: number of its first tile in m_partial
   };
   std::vector<Part> m_parts;
-  Vector<double> m_partial;  ///< sums of squares of tiles
+  Vector<double> m_partial;  ///< sum of squares of each tile
   Vector<float> m_scale;     ///< [1]
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The contract of an optimiser: what turns a mean gradient into new parameters, range by range, as means arrive.
+// The interface of optimisers. An optimiser updates parameters with a mean gradient, range by range, as means arrive.
 #include <memory>
 #include <string>
 
@@ -8,28 +8,29 @@
 
 namespace gradcomp::nn {
 
-/// What a step of sgd is, with g the gradient and its weight decay, v = momentum v + g.
+/// By what sgd changes the parameters, apart from the factor -rate. g: gradient with weight decay; v = momentum v + g.
 enum class MomentumForm : std::uint8_t {
   heavy_ball,  ///< v
   nesterov,    ///< g + momentum v (Sutskever et al. 2013, as torch.optim.SGD)
   powersgd,    ///< g + v (Vogels et al., NeurIPS 2019, algorithm 2; "nesterov" in their code)
 };
-/// off, on, powersgd. Throws Error that lists the names.
+/// The form that --nesterov=off, on or powersgd means. Throws Error that lists these names for any other name.
 MomentumForm momentum_form(const std::string& nesterov);
 
+/// Options of all optimisers.
 struct OptimiserOptions {
-  std::string name = "sgd";  ///< sgd or adamw
-  double momentum = 0.9;     ///< of sgd; 0 where the method's feedback holds the momentum
-  MomentumForm form = MomentumForm::heavy_ball;
-  double beta1 = 0.9;     ///< of adamw: share of the old mean of gradients
-  double beta2 = 0.999;   ///< of adamw: share of the old mean of their squares
-  double epsilon = 1e-8;  ///< of adamw
+  std::string name = "sgd";                      ///< sgd or adamw
+  double momentum = 0.9;                         ///< sgd only; 0 if the method's feedback has a momentum
+  MomentumForm form = MomentumForm::heavy_ball;  ///< sgd only
+  double beta1 = 0.9;                            ///< adamw only: weight of the previous mean of gradients
+  double beta2 = 0.999;                          ///< adamw only: weight of the previous mean of squared gradients
+  double epsilon = 1e-8;                         ///< adamw only
   double weight_decay = 5e-4;
-  bool decay_vectors = false;  ///< decay biases and batch-norm parameters too (Goyal et al. 2017 advise against it)
+  bool decay_vectors = false;  ///< also decay biases and scales (Goyal et al. 2017 advise against it for batch norm)
 };
 
-/// True where the update is skipped: flags of core/verdict.hpp, or null. Hosts know that before they launch an update,
-/// and pass null.
+/// Whether the update is skipped. `flags`: those of core/verdict.hpp, or null for no skip. Builds for hosts return
+/// false, because there the caller knows of a skip before it launches the update.
 KOKKOS_INLINE_FUNCTION bool is_skipped(const std::uint32_t* flags) {
   if constexpr (device_is_host) {
     return false;
@@ -43,27 +44,28 @@ class Optimiser {
  public:
   virtual ~Optimiser() = default;
 
-  /// A new update. `flags`: as in is_skipped(); they must not change until all of its step()s have run.
+  /// Begins an update. `flags`: those of is_skipped(); they must not change until all step()s of this update have run.
   virtual void begin(const Exec& exec, const std::uint32_t* flags) = 0;
 
   /// Updates `parameters`, the elements [offset, offset + parameters.extent(0)) of the layout, from their gradient.
   virtual void step(const Exec& exec, double rate, index_t offset, const Span<T>& parameters,
                     const Span<const T>& gradient) = 0;
 
-  /// Moments of the gradients, all zero at first.
+  /// What must survive from step to step, such as the momentum (core/memories.hpp).
   virtual Memories memories() const = 0;
 
-  /// A whole update of the whole model.
+  /// Does a whole update of all parameters.
   void step(const Exec& exec, double rate, const Span<T>& parameters, const Span<const T>& gradient) {
     begin(exec, nullptr);
     step(exec, rate, 0, parameters, gradient);
   }
 };
 
-/// For a model of this layout. Throws Error when an option is out of range, or for an unknown name, listing the known.
+/// Makes the optimiser options.name for a model with this layout. Throws Error for an unknown name (it lists the known
+/// ones), or if an option is out of range.
 std::unique_ptr<Optimiser<float>> make_optimiser(const Layout& layout, const OptimiserOptions& options);
 
-/// [layout.count()]: 1 where weight decay acts.
+/// [layout.count()]: 1 for elements with weight decay: those of matrices and, if `vectors`, all others too.
 Vector<std::uint8_t> decayed_elements(const Layout& layout, bool vectors);
 
 }  // namespace gradcomp::nn

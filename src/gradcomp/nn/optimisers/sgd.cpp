@@ -13,7 +13,7 @@ void sgd_step(const Exec& exec, const OptimiserOptions& options, double rate, co
   const T mu = static_cast<T>(options.momentum), decay = static_cast<T>(options.weight_decay);
   const T step = static_cast<T>(rate);
   const bool plain = options.form == MomentumForm::heavy_ball;
-  const T share = options.form == MomentumForm::powersgd ? T(1) : mu;  // of the momentum, beside the gradient
+  const T share = options.form == MomentumForm::powersgd ? T(1) : mu;  // factor of v, which is added to g
   Kokkos::parallel_for(
       "gradcomp::nn::sgd_step", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
         if (is_skipped(flags)) return;

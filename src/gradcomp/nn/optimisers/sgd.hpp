@@ -1,15 +1,15 @@
 #pragma once
-// Stochastic gradient descent with momentum, over flat arrays.
+// Stochastic gradient descent (SGD) with momentum on flat arrays.
 #include "gradcomp/nn/optimisers/optimiser.hpp"
 
 namespace gradcomp::nn {
 
-/// d = g + weight_decay p; v = momentum v + d; p -= rate v, with another MomentumForm rate (d + momentum v) or
-/// rate (d + v).
+/// d = g + weight_decay p; v = momentum v + d; p -= rate v. The other MomentumForms subtract rate (d + momentum v) or
+/// rate (d + v) instead.
 template <class T>
 class Sgd final : public Optimiser<T> {
  public:
-  /// Throws Error when an option is out of range.
+  /// Throws Error if an option is out of range.
   Sgd(const Layout& layout, const OptimiserOptions& options);
 
   void begin(const Exec&, const std::uint32_t* flags) override { m_flags = flags; }
@@ -21,7 +21,7 @@ class Sgd final : public Optimiser<T> {
  private:
   OptimiserOptions m_options;
   Vector<T> m_momentum;
-  Vector<std::uint8_t> m_decayed;  ///< 1 where weight decay acts
+  Vector<std::uint8_t> m_decayed;  ///< 1 for elements with weight decay
   const std::uint32_t* m_flags = nullptr;
 };
 

@@ -1,11 +1,12 @@
 #pragma once
-// One unit of an LSTM at one step: what every implementation of the layer computes between its matrix products.
+// One unit of an LSTM (lstm_layer.hpp) in one step, as every implementation of the layer computes it between its matrix
+// products.
 #include "gradcomp/nn/exponential.hpp"
 
 namespace gradcomp::nn {
 
-/// Gates as sums of their products and biases on the way in, activated on the way out: input, forget, candidate,
-/// output.
+/// The gates: input, forget, candidate, output. They are first the sums of products and biases, and then, after
+/// lstm_forward(), activated.
 template <class T>
 struct LstmGates {
   T i, f, g, o;
@@ -24,7 +25,8 @@ KOKKOS_FORCEINLINE_FUNCTION LstmUnit<T> lstm_forward(LstmGates<T>& gates, T c_be
   return {c, tanh_c, gates.o * tanh_c};
 }
 
-/// Gradients of the gates' sums from that of h and, in dc, of c through later steps; dc becomes that of c_before.
+/// Gradients of the sums of the gates, from dh, the gradient of h, and dc, the gradient of c through later steps. dc
+/// becomes the gradient of c_before.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION LstmGates<T> lstm_backward(const LstmGates<T>& gates, T c_before, T tanh_c, T dh, T& dc) {
   const T whole = dc + dh * gates.o * (1 - tanh_c * tanh_c);

@@ -5,7 +5,8 @@
 namespace gradcomp::nn::host {
 namespace {
 
-/// to = a panels (+ to) for some rows, in tiles of nearly equal height; passes over the inner index as in gemm().
+/// to = a panels, or to += a panels if `add`, for `rows` rows, in tiles of nearly equal height. Passes over the inner
+/// index are those of gemm().
 template <class T>
 void multiply(index_t rows, const T* a, index_t inner, const T* panels, T* to, index_t columns, bool add) {
   constexpr index_t width = panel_columns<T>;
@@ -24,7 +25,7 @@ void multiply(index_t rows, const T* a, index_t inner, const T* panels, T* to, i
   }
 }
 
-/// One sequence's units at one step. The arrays do not overlap.
+/// All units of one sequence in one step. The arrays do not overlap.
 template <class T>
 void forward_units(index_t units, T* __restrict sums, const T* __restrict before, T* __restrict cell,
                    T* __restrict tanh_cell, T* __restrict hidden) {
@@ -57,7 +58,7 @@ void backward_units(index_t units, const T* __restrict gates, const T* __restric
   }
 }
 
-/// f(first, end) for one share of the sequences on each thread.
+/// Calls f(first, end) on each thread for its share of the sequences.
 template <class F>
 void share_sequences(const char* label, const Exec& exec, index_t sequences, const F& f) {
   const index_t shares = std::min<index_t>(exec.concurrency(), sequences);

@@ -1,31 +1,31 @@
 #pragma once
-// The steps of an LSTM layer, behind lstm_layer.hpp: portable, and so on devices, a product by gemm() and one kernel
-// for all cells of each step (the products with the input and the weights' gradients take all steps at once); on a
-// host, one kernel in which every thread takes some sequences through all steps. Sequences do not meet, so that the
-// bits do not depend on how they are shared out.
+// The steps of an LSTM layer (lstm_layer.hpp). The portable form, which devices use too, has a product by gemm() and
+// one kernel for all cells in each step. The host form has one kernel, in which every thread takes some sequences
+// through all steps. Sequences are independent, so that the bits do not depend on how threads share them.
 #include "gradcomp/nn/recurrent/lstm_layer.hpp"
 
 namespace gradcomp::nn {
 
-/// Arrays of a layer's pass; those of the forward pass hold [1 + steps][sequences][units], the others [steps] of them.
+/// Arrays of a layer's pass. hidden and cell are [1 + steps][sequences][units] and begin with the state before the
+/// first step; gates is [steps][sequences][4 units], and tanh_cell is [steps][sequences][units].
 template <class T>
 struct LstmSteps {
   SequenceShape shape;
   index_t units;
   Matrix<const T> weight;  ///< {units, 4 units}
-  T* gates;                ///< forward: the input's products with the biases on the way in, activated on the way out
+  T* gates;                ///< before lstm_forward(): products with the input, plus biases; after it: activated gates
   T* hidden;
   T* cell;
   T* tanh_cell;
 };
 
-/// What backward takes besides.
+/// Further arrays of lstm_backward().
 template <class T>
 struct LstmGradients {
   Matrix<const T> dy;
-  T* gates;  ///< to be filled
-  T* dh;     ///< [sequences][units], zeros on the way in
-  T* dc;     ///< likewise
+  T* gates;  ///< output, [steps][sequences][4 units]: gradients of the sums of the gates
+  T* dh;     ///< [sequences][units], zeros before the call
+  T* dc;     ///< [sequences][units], zeros before the call
 };
 
 namespace portable {
@@ -41,7 +41,7 @@ void lstm_backward(const Exec& exec, const LstmSteps<T>& pass, const LstmGradien
 
 namespace host {
 
-/// Elements that lstm_forward and lstm_backward need in `packed`.
+/// Elements of the scratch `packed` of lstm_forward() and lstm_backward().
 template <class T>
 index_t lstm_packed_size(index_t units);
 

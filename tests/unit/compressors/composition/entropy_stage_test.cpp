@@ -96,7 +96,7 @@ TEST(EntropyStage, OnlyOneRoundOfBytes) {
   for (const char* name : {"fp32", "powersgd", "terngrad", "no_exchange"})
     EXPECT_THROW(huffman(make(name)), Error) << name;
   EXPECT_EQ(huffman(make("top_k"))->info().reducer, "allgather");
-  EXPECT_FALSE(huffman(make("top_k"))->info().sparse) << "no reducer reads the entries on their way";
+  EXPECT_FALSE(huffman(make("top_k"))->info().sparse) << "reducers cannot read the entries on their way";
   EXPECT_EQ(huffman(make("top_k"))->max_kept(Layout::flat(100)), 0) << "entries cannot be merged";
 }
 

@@ -21,7 +21,7 @@ std::vector<Method> coders() {
 
 double squares(const Floats& x) { return std::pow(quantisers::norm_of(x), 2); }
 
-/// Indices of a payload with index=u32.
+/// The indices in a payload with index=u32.
 std::vector<std::uint32_t> indices_of(const Rig& rig) {
   std::vector<std::uint32_t> indices(rig.header().kept);
   std::memcpy(indices.data(), rig.payload().data() + payload_header_bytes, 4 * indices.size());
@@ -76,7 +76,7 @@ TEST(Hybrid, BytesAreThoseOfTheIndicesAScaleAndTheCoder) {
   }
 }
 
-// |a - C(a)|^2 <= |a|^2 always, with an unbiased coder of excess w in the mean at most 1 - (k / n) / (1 + w) of it
+// |a - C(a)|^2 <= |a|^2 always. With an unbiased coder of excess w, its mean is at most 1 - (k / n) / (1 + w) of |a|^2.
 TEST(Hybrid, ContractsWithAMemory) {
   struct Case {
     Method coder;
@@ -85,7 +85,7 @@ TEST(Hybrid, ContractsWithAMemory) {
   const double k = 500, root = std::sqrt(k);
   const std::vector<Case> cases = {
       {make("qsgd", {{"levels", "7"}}), std::min(k / 49, root / 7)},
-      {make("qsgd", {{"levels", "1"}}), root},  // far from a contraction by itself
+      {make("qsgd", {{"levels", "1"}}), root},  // alone it is far from a contraction
       {make("linear_dithering", {{"levels", "3"}, {"norm", "l2"}}), std::min(k / 9, root / 3)},
       {make("natural"), 0.125},
   };
@@ -131,7 +131,7 @@ TEST(Hybrid, IsUnbiasedOnTheChosenEntriesWithoutAMemory) {
   EXPECT_LT(std::fabs(chi - count), 6 * std::sqrt(2 * count));
 }
 
-// u = m u + g; a = v + u; v = a - decoded and u = 0 at every chosen entry, also where the coder says zero
+// u = m u + g; a = v + u; v = a - decoded, and u = 0 at every chosen entry, even if the coder sends zero for it.
 TEST(Hybrid, MomentumCorrectionKeepsWhatTheCoderDidNotSay) {
   Rig rig(hybrid(make("top_k", {{"ratio", "0.1"}}), make("qsgd", {{"levels", "1"}})), Layout::flat(2000), true);
   Floats velocity(2000, 0), u(2000, 0), v(2000, 0);

@@ -25,7 +25,7 @@ struct File {
   std::string crc;
 };
 
-/// Version 2: 1 x 2 x 3 images of 1000 classes, labels and pixels counted up from `first`.
+/// A file of version 2 with 1 x 2 x 3 images of 1000 classes. Labels and pixels count up from `first`.
 File shard(std::uint32_t first, std::uint32_t n_train, std::uint32_t n_test, std::uint32_t width = 2) {
   Bytes bytes = {'G', 'C', 'D', 'S'};
   for (const std::uint32_t field : {2U, n_train, n_test, 1U, width, 3U, 1000U}) put(bytes, field, 4);
@@ -67,7 +67,7 @@ TEST(Packed, ShardsAreReadInTheOrderOfTheIndex) {
   EXPECT_EQ(data.test.labels, (std::vector<std::uint16_t>{400, 600}));
   EXPECT_EQ(data.validation.image(0)[5], 35);
   EXPECT_EQ(data.test.image(1)[0], 40);
-  // The checksum takes both bytes of a label.
+  // The checksum covers both bytes of a label.
   Bytes all(data.train.pixels);
   for (const std::uint32_t label : {200U, 300U}) put(all, label, 2);
   all.insert(all.end(), data.validation.pixels.begin(), data.validation.pixels.end());

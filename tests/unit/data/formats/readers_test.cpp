@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::TempDir;
 
-/// The line of the Error that `call` must throw.
+/// The text of the Error that `call` must throw.
 std::string error_of(const std::function<void()>& call) {
   try {
     call();
@@ -30,14 +30,14 @@ std::string error_of(const std::function<void()>& call) {
   return "";
 }
 
-/// A pixel that says where it is.
+/// A pixel value that depends on the place.
 std::uint8_t pixel(int image, int y, int x, int c) {
   return static_cast<std::uint8_t>((image * 31 + y * 7 + x * 3 + c * 101) % 256);
 }
 
 constexpr int records = 3;
 
-/// `records` records of the published format; labels 0, 1, 2 + first.
+/// `records` records in the published format with the labels first, first + 1, ...
 Bytes cifar_file(int first) {
   Bytes bytes;
   for (int r = 0; r < records; ++r) {
@@ -96,11 +96,11 @@ TEST(Cifar, TruncatedFileSaysBothSizes) {
   dir.write("data_batch_2.bin", bytes);
   EXPECT_THAT(error_of([&] { read_cifar10(dir.path(), records); }),
               AllOf(HasSubstr("data_batch_2.bin"), HasSubstr("9218 bytes"), HasSubstr("expected 9219")));
-  // The published size is asked for by default.
+  // By default, the published size is expected.
   EXPECT_THAT(error_of([&] { read_cifar10(dir.path()); }), HasSubstr("expected 30730000"));
 }
 
-/// `count` records of CIFAR-100: coarse label r % 20, fine label r % 100.
+/// `count` records of CIFAR-100, where record r has the coarse label r % 20 and the fine label r % 100.
 Bytes cifar100_file(int first, int count) {
   Bytes bytes;
   for (int r = first; r < first + count; ++r) {
@@ -151,8 +151,8 @@ void put32(Bytes& bytes, std::uint32_t value) {
   for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<std::uint8_t>(value >> shift & 0xFFU));
 }
 
-/// A GCDS file of 3 training and 2 test images, 2 x 4 grey, 5 classes, labels 0 to 4; `change` is applied before the
-/// checksum.
+/// A GCDS file with 3 training and 2 test images, which are 2 x 4 and grey, 5 classes and the labels 0 to 4. `change`
+/// is applied before the checksum is computed.
 Bytes gcds_file(const std::function<void(Bytes&)>& change = {}) {
   Bytes bytes = {'G', 'C', 'D', 'S'};
   for (const std::uint32_t field : {1U, 3U, 2U, 2U, 4U, 1U, 5U}) put32(bytes, field);
@@ -185,7 +185,7 @@ TEST(Gcds, RefusesWhatIsWrong) {
     std::function<void(Bytes&)> change;
   };
   const std::vector<Case> cases = {
-      {"no GCDS file", [](Bytes& b) { b[0] = 'X'; }},
+      {"not a GCDS file", [](Bytes& b) { b[0] = 'X'; }},
       {"version 3", [](Bytes& b) { b[4] = 3; }},
       {"expected 86 (5 images of 10 bytes)", [](Bytes& b) { b[4] = 2; }},
       {"expected 81 (5 images of 9 bytes)", [](Bytes& b) { b.pop_back(); }},

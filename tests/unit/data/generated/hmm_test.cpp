@@ -30,7 +30,7 @@ TEST(Hmm, ProbabilitiesSumToOneAndTheRingIsThere) {
   }
 }
 
-/// Probability of `text` as the sum over all sequences of states, one by one.
+/// Probability of `text`, as the sum over all sequences of states.
 double brute_force(const Hmm& hmm, index_t states, const Text& text, std::size_t count) {
   index_t paths = 1;
   for (std::size_t t = 0; t < count; ++t) paths *= states;
@@ -55,7 +55,7 @@ TEST(Hmm, FloorIsThatOfTheSumOverAllPaths) {
   const Hmm hmm(options);
   for (const Split split : {Split::train, Split::test}) {
     const Text text = hmm.draw(split, 9);
-    // The conditionals telescope: p(w0 .. w8) / p(w0).
+    // The product of the conditional probabilities is p(w0 .. w8) / p(w0).
     const double expected = -std::log(brute_force(hmm, 3, text, text.size()) / brute_force(hmm, 3, text, 1)) / 8;
     EXPECT_NEAR(hmm.cross_entropy(text), expected, 1e-12);
     EXPECT_GT(expected, 0.1);
@@ -72,7 +72,7 @@ double perplexity_of_words(const Text& train, const Text& test, std::size_t voca
   return std::exp(sum / static_cast<double>(test.size() - 1));
 }
 
-/// Counts of pairs, smoothed with 5 counts spread as the single words are.
+/// A predictor by counts of pairs, smoothed with 5 counts that have the distribution of single words.
 double perplexity_of_pairs(const Text& train, const Text& test, std::size_t vocabulary) {
   std::vector<double> pair(vocabulary * vocabulary), count(vocabulary, 1e-3), first(vocabulary);
   for (std::size_t t = 0; t + 1 < train.size(); ++t) {
@@ -95,12 +95,12 @@ TEST(Hmm, PublishedInstance) {
   const Hmm hmm(options);
   const Text train = hmm.draw(Split::train, options.tokens), test = hmm.draw(Split::test, options.test);
   const double floor = std::exp(hmm.cross_entropy(test));
-  // As docs/datasets.md states them.
+  // docs/datasets.md states these values.
   EXPECT_NEAR(floor, 27.548, 0.001);
   EXPECT_NEAR(perplexity_of_pairs(train, test, 400), 32.25, 0.01);
   EXPECT_NEAR(perplexity_of_words(train, test, 400), 80.27, 0.01);
   EXPECT_NEAR(std::exp(hmm.cross_entropy(train)), floor, 0.02 * floor);
-  // Another value changes every published perplexity: such a change needs another name of the task.
+  // Another value means that every published perplexity changes. Such a change needs another name of the task.
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(train.data());
   EXPECT_EQ(crc32(bytes, train.size() * 4), 0xA4CD0D81U);
 }
@@ -113,7 +113,7 @@ TEST(Hmm, LongerTextsBeginWithShorterOnesAndSplitsDiffer) {
 }
 
 TEST(Hmm, WordsComeAsOftenAsTheModelSays) {
-  // One state: the words are independent draws.
+  // With one state, words are independent draws.
   const HmmOptions options = parse("states=1:successors=1:smallest=10:largest=10:vocabulary=40:common=0.25");
   const Hmm hmm(options);
   std::vector<double> count(40);

@@ -10,8 +10,9 @@ namespace gradcomp::data {
 namespace {
 
 TEST(ShapeTex, GoldenChecksum) {
-  // Measured once; the same with gcc 14 at -O0, -O2, -O3, -march=native, x86-64-v3, with and without fused
-  // multiply-add. Another value changes every published accuracy: such a change needs another name of the task.
+  // The value is the same with gcc 14 at -O0, -O2, -O3, -march=native and x86-64-v3, with and without fused
+  // multiply-add. Another value means that every published accuracy changes. Such a change needs another name of the
+  // task.
   ImageData data = open_dataset("shapetex10:train=2000:test=500");
   EXPECT_EQ(data.crc, "fcbba7f3");
   data.validation = {};
@@ -44,7 +45,8 @@ TEST(ShapeTex, ClassesAreBalancedAndSetsDiffer) {
 TEST(ShapeTex, EasyImagesAreTheShareThatTheDialSays) {
   const auto options = ShapeTexOptions::parse("easy=0.75:noise=0.3");
   EXPECT_NE(options.canonical().find(":easy=0.75"), std::string::npos);
-  EXPECT_EQ(ShapeTexOptions::parse("").canonical().find("easy"), std::string::npos) << "younger than records";
+  EXPECT_EQ(ShapeTexOptions::parse("").canonical().find("easy"), std::string::npos)
+      << "results existed before this dial";
   ShapeTexOptions hard = options, plain;
   hard.easy = 0;
   plain = hard;

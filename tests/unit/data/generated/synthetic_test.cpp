@@ -1,4 +1,4 @@
-// Synthetic gradients: their distribution functions, their zeros, and that a draw depends on nothing but its key.
+// Synthetic gradients: their distribution functions, their zeros, and that a draw depends only on its key.
 #include "gradcomp/data/generated/synthetic.hpp"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ std::vector<float> draw(const std::string& text, std::size_t count, std::uint64_
   return values;
 }
 
-/// Kolmogorov-Smirnov distance of |values| (nonzeros) to the distribution function `cdf`.
+/// Kolmogorov-Smirnov distance between the magnitudes of the nonzero values and the distribution function `cdf`.
 double distance(const std::vector<float>& values, const std::function<double(double)>& cdf) {
   std::vector<double> sorted;
   for (const float v : values) {
@@ -40,7 +40,8 @@ const double limit = 1.63 / std::sqrt(static_cast<double>(count));  // 1 % of tr
 TEST(Synthetic, MagnitudesFollowTheirDistribution) {
   EXPECT_LT(distance(draw("laplace", count), [](double x) { return -std::expm1(-x); }), limit);
   EXPECT_LT(distance(draw("gauss", count), [](double x) { return std::erf(x / std::sqrt(2.0)); }), limit);
-  // gamma of shape 1/2 is half a squared normal; shape 1 is the exponential; shape 2 its sum of two
+  // A gamma variable with shape 1/2 is half the square of a normal one; with shape 1 it is exponential; with shape 2 it
+  // is the sum of two exponential ones.
   EXPECT_LT(distance(draw("gamma", count), [](double x) { return std::erf(std::sqrt(x)); }), limit);
   EXPECT_LT(distance(draw("gamma:1", count), [](double x) { return -std::expm1(-x); }), limit);
   EXPECT_LT(distance(draw("gamma:2", count), [](double x) { return 1 - std::exp(-x) * (1 + x); }), limit);
@@ -86,7 +87,7 @@ TEST(Synthetic, ParsesAndRefuses) {
         "laplace+zeros", "laplace+zeros:1", "laplace+zeros:-0.1", "laplace+ones:0.1", "pareto:0.1x", "laplacex"}) {
     try {
       const auto parsed = Distribution::parse(bad);
-      // "laplace+zeros" has a share of 0: harmless
+      // "laplace+zeros" is accepted: it has a share of 0
       EXPECT_EQ(std::string(bad), "laplace+zeros");
       EXPECT_EQ(parsed.zeros, 0);
     } catch (const Error& error) {

@@ -43,7 +43,7 @@ TEST(Combine, ANanOfEitherTermStays) {
 }
 
 TEST(Combine, HalvesAreRoundedOnceInEveryCall) {
-  // the unit at 2048 is 2 in binary16: 2048 + 1 is a tie, which goes to the even 2048; 2048 + 3 to 2052
+  // At 2048, the spacing of binary16 is 2: 2048 + 1 is a tie, which goes to the even 2048, and 2048 + 3 goes to 2052.
   EXPECT_EQ(combined(DType::f16, ReduceOp::sum, halves({2048, 2048, 1}), halves({1, 3, 2})), halves({2048, 2052, 3}));
   EXPECT_EQ(combined(DType::f16, ReduceOp::max, halves({-1, 5}), halves({-2, 6})), halves({-1, 6}));
   const std::vector<std::uint16_t> large = {Bfloat::encode(256)}, one = {Bfloat::encode(1)};

@@ -10,7 +10,7 @@ struct LaneResults {
   std::int32_t prefix[warp_lanes];
 };
 
-/// Every cross-lane operation on x[l] = (l * 7) % 32, once for each of `count` warps.
+/// Does every operation across lanes with x[l] = (l * 7) % 32, once for each of `count` warps.
 Kokkos::View<LaneResults*, Kokkos::HostSpace> run_lanes(index_t count) {
   const Vector<LaneResults> results("results", static_cast<std::size_t>(count));
   const Exec exec;
@@ -58,7 +58,7 @@ TEST(Lanes, CrossLaneOperations) {
   }
 }
 
-/// Positions that for_set_padded() wrote first, for a mask; ranks beyond the last go to a slack.
+/// The first positions that for_set_padded() wrote for a mask. Ranks beyond the last set bit go to a slack.
 std::vector<int> padded_lanes(std::uint32_t mask) {
   const Vector<int> lanes("lanes", 2 * warp_lanes);
   const Exec exec;

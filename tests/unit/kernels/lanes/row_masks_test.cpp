@@ -8,7 +8,7 @@
 namespace gradcomp::kernels {
 namespace {
 
-// What an instruction set of its own finds is what every other back end finds, bit for bit.
+// The version for a special instruction set finds the same bits as all other back ends.
 TEST(RowMasks, AreThoseOfTheBallot) {
   const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<float> special{0.0f, -0.0f, 1e-45f, -1e-45f, 1.0f, -1.0f, infinity, -infinity, nan, -nan, 3e38f};

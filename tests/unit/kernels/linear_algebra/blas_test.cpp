@@ -1,4 +1,4 @@
-// gemm against a plain triple loop in double; extents, transposes, alpha and beta; refusals.
+// Compares gemm with a plain triple loop in double: extents, transposes, alpha and beta. Also what it refuses.
 #include "gradcomp/kernels/linear_algebra/blas.hpp"
 
 #include <gmock/gmock.h>
@@ -63,7 +63,7 @@ TEST(Gemm, EqualsTheTripleLoop) {
   for (const auto ta : {Transpose::no, Transpose::yes}) expect_gemm({257, 129, 1031}, ta, Transpose::no, 1, 0);
 }
 
-/// The one element of a product of so many elements each.
+/// The only element of a product of a row and a column with this number of elements.
 float product(const std::vector<float>& a, const std::vector<float>& b, float beta, float c) {
   const Vector<float> da = device(a), db = device(b), dc = device({c});
   const auto inner = static_cast<index_t>(a.size());
@@ -86,7 +86,7 @@ TEST(Gemm, KeepsWhatIsNotFiniteAndWhatIsTiny) {
   EXPECT_EQ(product({0x1p-75f}, {0x1p-74f}, 0, 0), 0x1p-149f);
 }
 
-// a column of a wider matrix: its elements lie `step` apart
+// The elements of a column of a wider matrix lie `step` apart.
 TEST(Gemm, TakesOneColumnOfWiderMatrices) {
   constexpr index_t rows = 4, inner = 3, step = 5;
   const auto a = random_values(rows * step, 4), b = random_values(inner * step, 5);

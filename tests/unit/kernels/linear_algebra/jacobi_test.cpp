@@ -19,7 +19,7 @@ struct Spectrum {
   Numbers values, vectors;  ///< [n], [n][n] row by row
 };
 
-/// All of them in one launch.
+/// Computes the eigenvalues and eigenvectors of all matrices in one launch.
 std::vector<Spectrum> eigenvectors_of(const std::vector<Numbers>& matrices) {
   std::vector<SymmetricMatrix> places;
   Numbers all;
@@ -46,7 +46,7 @@ std::vector<Spectrum> eigenvectors_of(const std::vector<Numbers>& matrices) {
   return result;
 }
 
-/// Q diag Q^T with an orthogonal Q: a random one, by reflections.
+/// Q diag Q^T with a random orthogonal Q, made of reflections.
 Numbers with_eigenvalues(const Numbers& values, unsigned seed) {
   const std::size_t n = values.size();
   Numbers a(n * n, 0), v(n);

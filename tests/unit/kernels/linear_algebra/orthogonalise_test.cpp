@@ -1,4 +1,4 @@
-// Gram-Schmidt and Householder in batches: orthonormal columns, dead columns, scales, determinism of the starting
+// Gram-Schmidt and Householder in batches: orthonormal columns, dead columns, scales, and reproducible starting
 // factors.
 #include "gradcomp/kernels/linear_algebra/orthogonalise.hpp"
 
@@ -13,11 +13,11 @@
 namespace gradcomp::kernels {
 namespace {
 
-/// Columns of one matrix, on the host.
+/// The columns of a matrix on the host.
 using Columns = std::vector<std::vector<double>>;
 
 struct Batch {
-  /// Matrices of {rows, columns}, one behind the other.
+  /// Matrices of {rows, columns}, one after the other.
   explicit Batch(const std::vector<std::pair<index_t, index_t>>& shapes) : matrices("matrices", shapes.size()) {
     const auto host = Kokkos::create_mirror_view(matrices);
     index_t total = 0;
@@ -62,7 +62,7 @@ void expect_orthonormal(const Columns& q, double tolerance = 2e-7) {
   }
 }
 
-/// What a is short of lying in the span of the orthonormal q, relative.
+/// Relative distance of a from the span of the orthonormal q.
 double outside_span(std::vector<double> a, const Columns& q) {
   const double norm = std::sqrt(dot(a, a));
   for (const auto& column : q) {
@@ -144,7 +144,7 @@ TEST(Householder, GivesTheColumnsOfGramSchmidtInDouble) {
       const Columns q = batch.columns(m);
       expect_orthonormal(q, 2e-6);
       for (std::size_t k = 0; k < q.size(); ++k) {
-        // the last column of a square matrix is what is left: rounding grows by the condition number
+        // The last column of a square matrix is the remainder, whose rounding error grows with the condition number.
         for (std::size_t i = 0; i < q[k].size(); ++i) EXPECT_NEAR(q[k][i], expected[m][k][i], 2e-5) << m << " " << k;
       }
     }

@@ -1,5 +1,5 @@
-// Packing and unpacking are inverse for every width and tail, in exactly ceil(n bits / 8) bytes, and the words hold
-// what a serial description of the format says.
+// For every width and tail, unpacking is the inverse of packing, exactly ceil(n bits / 8) bytes are used, and the words
+// are those of a serial description of the format.
 #include "gradcomp/kernels/pack/bit_pack.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ struct Packed {
   Bytes tail;
 };
 
-// Free functions: nvcc refuses device lambdas inside the bodies of tests.
+// These are free functions, because nvcc refuses device lambdas inside the bodies of tests.
 Packed pack(const Bytes& codes, int bits) {
   const CodeBlock block(bits);
   const auto n = static_cast<index_t>(codes.size());
@@ -90,7 +90,7 @@ TEST(BitPack, RoundTripInExactlyTheBytesOfTheFormula) {
   }
 }
 
-// Serial description: bit k of code (block, row, lane) is bit (row * bits + k) of the lane's string.
+// By the serial description, bit k of code (block, row, lane) is bit (row * bits + k) of the string of the lane.
 TEST(BitPack, WordsAreVertical) {
   for (int bits = 1; bits <= 8; ++bits) {
     const CodeBlock block(bits);

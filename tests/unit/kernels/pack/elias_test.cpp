@@ -14,7 +14,7 @@ std::string binary(std::uint32_t k) {
   return text;
 }
 
-/// The codes by their definitions, as text.
+/// The codes as text, by their definitions.
 std::string omega(std::uint32_t k) {
   std::string text = "0";
   while (k > 1) {

@@ -1,4 +1,4 @@
-// The majority of bit strings against counting one bit after the other.
+// Compares the majority of bit strings with counting, bit by bit.
 #include "gradcomp/kernels/pack/majority.hpp"
 
 #include <gtest/gtest.h>
@@ -31,12 +31,12 @@ TEST(Majority, IsMoreThanHalfOfAllRanks) {
               << ranks << " ranks, " << set << " set";
         }
       }
-      EXPECT_EQ(result(static_cast<std::size_t>(count)), 0xabcdef01u) << "wrote behind the last word";
+      EXPECT_EQ(result(static_cast<std::size_t>(count)), 0xabcdef01u) << "it wrote behind the last word";
     }
   }
 }
 
-// every possible count, ties among them
+// Every possible count, including ties.
 TEST(Majority, OfEveryCount) {
   for (int ranks = 1; ranks <= 40; ++ranks) {
     for (int set = 0; set <= ranks; ++set) {

@@ -13,7 +13,7 @@
 namespace gradcomp::kernels {
 namespace {
 
-/// Value by the definition of a format of `mantissa` bits and exponent bias `bias`.
+/// The value of a code, by the definition of a format with `mantissa` bits and the exponent bias `bias`.
 double value_of(std::uint32_t bits, int mantissa, int bias) {
   const std::uint32_t magnitude = bits & 0x7fffu;
   const int exponent = static_cast<int>(magnitude >> mantissa);
@@ -42,7 +42,8 @@ void check_all_codes(int mantissa, int bias) {
   }
 }
 
-/// Between any two neighbouring codes: the middle goes to the even one, what is next to the middle to the nearer one.
+/// For any two neighbouring codes, the value in the middle goes to the even code, and its neighbours to the nearer
+/// code.
 template <class Format>
 void check_rounding(std::uint16_t largest) {
   for (std::uint32_t code = 0; code < largest; ++code) {
@@ -64,7 +65,7 @@ void expect_equal(const Vector<T>& found, const Vector<T>& expected) {
   for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(one(i), other(i)) << i;
 }
 
-/// Rows of 32 by encode_row(), and one by one: floats of all exponents and low bits.
+/// Compares rows of 32 by encode_row() with single elements, for floats with all exponents and low bits.
 template <class Format>
 void check_encode_rows() {
   const index_t rows = 0x100000000ll / 997 / warp_lanes;
@@ -84,7 +85,7 @@ void check_encode_rows() {
   expect_equal(codes, one_by_one);
 }
 
-/// Rows of 32 by decode_row(), and one by one: every code, NaNs too.
+/// Compares rows of 32 by decode_row() with single elements, for every code, including NaNs.
 template <class Format>
 void check_decode_rows() {
   Vector<std::uint16_t> codes("codes", 0x10000);
@@ -142,7 +143,7 @@ TEST(Casts, RoundDownNeverExceedsItsBound) {
 }
 
 #if defined(__CUDACC__) || defined(__FLT16_MAX__)
-/// The conversion of the compiler or, for nvcc, which has no _Float16 on the host, that of the CUDA Toolkit.
+/// The conversion by the compiler, or by the CUDA Toolkit for nvcc, which has no _Float16 on the host.
 std::uint16_t half_of_others(float value) {
 #ifdef __CUDACC__
   return static_cast<__half_raw>(__float2half_rn(value)).x;
@@ -151,7 +152,7 @@ std::uint16_t half_of_others(float value) {
 #endif
 }
 
-// An independent oracle, over a stride that meets all exponents and low bits.
+// An independent reference, with a stride that covers all exponents and low bits.
 TEST(Casts, HalfAgreesWithTheCompiler) {
   for (std::uint64_t bits = 0; bits < 0x100000000u; bits += 997) {
     const float value = Kokkos::bit_cast<float>(static_cast<std::uint32_t>(bits));

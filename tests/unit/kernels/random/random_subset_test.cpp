@@ -31,8 +31,8 @@ TEST(RandomSubset, IndicesAreDistinctAndInRange) {
   }
 }
 
-/// Chi-square of how often each of n elements was chosen in `draws` draws of k. A draw without replacement has variance
-/// p (1 - p) per element, hence the division.
+/// Chi-square statistic of how often each of n elements was chosen in `draws` draws of k elements. It is divided by 1 -
+/// p, because a draw without replacement has the variance p (1 - p) per element.
 double chi_square(index_t n, index_t k, int draws, bool by_step) {
   std::vector<double> hits(static_cast<std::size_t>(n));
   for (int d = 0; d < draws; ++d) {
@@ -46,7 +46,8 @@ double chi_square(index_t n, index_t k, int draws, bool by_step) {
 }
 
 TEST(RandomSubset, EveryElementIsChosenAlike) {
-  // n - 1 degrees of freedom: mean n - 1, standard deviation about sqrt(2 n). 10 does not divide 1007.
+  // With n - 1 degrees of freedom, the mean is n - 1 and the standard deviation is about sqrt(2 n). 10 does not divide
+  // 1007.
   for (const bool by_step : {false, true}) {
     const index_t n = 1007;
     for (const index_t k : {1, 10, 100, 700}) {

@@ -1,5 +1,5 @@
-// Threefry4x32 against the known answers of Random123 (tests/kat_vectors) and a serial reference written from the
-// paper's description (Salmon et al., SC'11, section 3.2).
+// Compares Threefry4x32 with the known answers of Random123 (tests/kat_vectors), and with a serial reference that is
+// written from the description in the paper (Salmon et al., SC'11, section 3.2).
 #include "gradcomp/kernels/random/threefry.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ const KnownAnswer known_answers[] = {{{0, 0, 0, 0},
                                       {0x59cd1dbb, 0xb8879579, 0x86b5d00c, 0xac8b6d84},
                                       {0x09930adf, 0x7f27bd55, 0x9ed68ce1, 0x97f803f6}}};
 
-/// Plain loop over rounds, run-time rotations.
+/// A plain loop over rounds with rotations that are known only at run time.
 Words serial_threefry(const Words& key, const Words& counter, int rounds) {
   const int rotations[8][2] = {{10, 26}, {11, 21}, {13, 27}, {23, 5}, {6, 20}, {17, 11}, {25, 10}, {18, 20}};
   std::array<std::uint32_t, 5> schedule{key[0], key[1], key[2], key[3], 0x1bd11bda};
@@ -78,7 +78,7 @@ TEST(Threefry, GivesTheKnownAnswersOfRandom123) {
   }
 }
 
-// Random123 publishes none for 12 rounds, but no key is injected between the 12th injection and round 13.
+// Random123 has no known answers for 12 rounds. But no key is injected between the end of round 12 and round 13.
 TEST(Threefry, TwelveRoundsAreTheKnownAnswersOfThirteenWithTheLastUndone) {
   for (const auto& k : known_answers) {
     EXPECT_EQ(words(threefry4x32_12(array4(k.key), array4(k.counter))), undo_round_12(k.rounds13));

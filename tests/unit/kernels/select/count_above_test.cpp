@@ -69,7 +69,7 @@ TEST(CountAbove, CountsInAShortlistWhatAllOfItWouldGive) {
   const auto lows = to_host(list.bound, static_cast<index_t>(layout.segments.size()));
   const std::int32_t low = lows[2];
   ASSERT_NE(low, no_bound);
-  const Vector<float> zeros("zeros", x.size());  // in place of what is not to be read
+  const Vector<float> zeros("zeros", x.size());  // replaces elements that must not be read
   CountAbove above(tiles);
   std::vector<Probes> probes(layout.segments.size(), no_probes());
   probes[2] = Probes{low, low + 1000, bits_of(6.0f), -1, bits_of(7.0f), -1, -1, -1};
@@ -78,7 +78,7 @@ TEST(CountAbove, CountsInAShortlistWhatAllOfItWouldGive) {
   const auto listed = count(above, tiles, zeros.data(), probes, list);
   for (std::size_t s = 0; s < exact.size(); ++s)
     for (std::size_t p = 0; p < max_probes; ++p) EXPECT_EQ(listed[s][p], exact[s][p]);
-  probes[2][3] = low - 1;  // a probe below the bound: all of the segment is read
+  probes[2][3] = low - 1;  // this probe is below the bound, so that the whole segment is read
   const auto whole = count(above, tiles, zeros.data(), probes, list);
   for (const index_t found : whole[2]) EXPECT_EQ(found, 0);
 }

@@ -11,8 +11,8 @@ namespace {
 using namespace sparse_test;
 using test::to_device;
 
-/// The documented order, serially: 32 float lanes down the rows of a tile, halving sum of lanes, tiles 32 apart in
-/// double, halving sum.
+/// The documented order as a serial loop: 32 float lanes go down the rows of a tile; the lanes are summed by halving;
+/// then tiles that are 32 apart are added in double; and these sums are summed by halving.
 template <class T>
 T halve(std::vector<T> x) {
   for (std::size_t half = 16; half > 0; half /= 2)

@@ -22,7 +22,7 @@ std::int32_t serial(const std::vector<float>& x, index_t offset, const Sample& s
   return sample.count == 0 ? -1 : values[static_cast<std::size_t>(sample.rank - 1)];
 }
 
-/// magnitude() of the rank-th largest sample of each segment; -1: it has none.
+/// magnitude() of the rank-th largest sample of each segment; -1 if a segment has none.
 std::vector<std::int32_t> ranks_of(SampledRank& sampled, const float* a, const std::vector<Sample>& samples) {
   const Exec exec;
   sampled.run(exec, a, samples, nullptr, device_is_host);
@@ -51,7 +51,7 @@ TEST(SampledRank, MatchesSortingTheSampleOfEverySegment) {
             const auto rank = static_cast<index_t>(std::ceil(share * static_cast<double>(count)));
             samples.push_back({start, stride, count, rank});
           }
-          const auto ranks = ranks_of(sampled, a.data(), samples);  // fewer samples than the run before, too
+          const auto ranks = ranks_of(sampled, a.data(), samples);  // sometimes with fewer samples than before
           for (std::size_t s = 0; s < samples.size(); ++s)
             ASSERT_EQ(ranks[s], serial(x, layout.segments[s].offset, samples[s])) << "segment " << s;
         }

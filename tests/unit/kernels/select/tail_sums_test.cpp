@@ -61,7 +61,7 @@ TEST(TailSums, LargerSegmentsAreSampledOverAllTiles) {
   EXPECT_LE(result.seen, n / 2);
   const double count = static_cast<double>(result.count), expected = static_cast<double>(result.seen) * std::exp(-2.0);
   EXPECT_NEAR(count, expected, 5 * std::sqrt(expected));
-  EXPECT_NEAR(result.excess / count, 1, 5 / std::sqrt(count));  // an exponential tail has mean excess 1
+  EXPECT_NEAR(result.excess / count, 1, 5 / std::sqrt(count));  // the mean excess of an exponential tail is 1
 }
 
 }  // namespace

@@ -15,11 +15,11 @@ using test::to_host;
 struct Entries {
   std::vector<std::uint32_t> indices;
   std::vector<float> values;
-  std::vector<float> memory;  ///< what the residual holds afterwards
+  std::vector<float> memory;  ///< the residual afterwards
   std::vector<Chosen> chosen;
 };
 
-/// One selection over x, which starts as the residual, with a gradient of zero.
+/// One selection from x, which is the residual at first; the gradient is zero.
 Entries select(const Layout& layout, const std::vector<float>& x, const std::vector<Selection>& selections,
                double density) {
   const Exec exec;
@@ -40,10 +40,10 @@ Entries select(const Layout& layout, const std::vector<float>& x, const std::vec
   return result;
 }
 
-/// Values are those of x, and the memory keeps the rest, bit for bit.
+/// Checks that the values are those of x, and that the memory keeps the rest, bit for bit.
 void expect_conservation(const std::vector<float>& x, const Entries& entries) {
   std::vector<float> rest(x);
-  for (float& r : rest) r += 0.0f;  // the pass adds a gradient of zero, which makes -0 to 0
+  for (float& r : rest) r += 0.0f;  // adding a gradient of zero turns -0 into 0
   for (std::size_t j = 0; j < entries.indices.size(); ++j) {
     ASSERT_TRUE(same_bits(entries.values[j], rest[entries.indices[j]]));
     rest[entries.indices[j]] = 0;
@@ -97,7 +97,7 @@ TEST(TopK, WorkSpaceSizedForAnotherDensityChangesNothing) {
 }
 
 TEST(TopK, BoundAboveTheKthValueIsRepaired) {
-  // Values only at the places that the sample takes: its bound is far above the true k-th magnitude.
+  // Only the elements that the sample takes are large, so that its bound is far above the true k-th magnitude.
   const index_t tiles = 300, n = tiles * tile_size;
   auto x = make_input("gauss", n);
   for (index_t t = 0; t < tiles; ++t)
@@ -168,7 +168,7 @@ TEST(Threshold, KeepsAllAboveItPerSegment) {
       selections.push_back({segment.count / 100, false, bits_of(threshold), segment.count});
       for (index_t i = segment.offset; i < segment.offset + segment.count; ++i)
         if (std::fabs(x[static_cast<std::size_t>(i)]) > threshold) expected.push_back(static_cast<std::uint32_t>(i));
-      if (segment.count < 100) {  // k = 0: nothing, whatever lies above
+      if (segment.count < 100) {  // with k = 0 nothing is sent, even if elements are above the threshold
         while (!expected.empty() && expected.back() >= segment.offset) expected.pop_back();
       }
       threshold *= 2;
@@ -182,7 +182,7 @@ TEST(Threshold, KeepsAllAboveItPerSegment) {
 TEST(Threshold, PastTheCapacityTheLargestKRemain) {
   Layout layout;
   layout.add("over", {60000}).add("within", {60000});
-  const auto x = make_input("levels", layout.count());  // magnitudes 0 .. 4: the k-th is a tie
+  const auto x = make_input("levels", layout.count());  // magnitudes are 0 .. 4, so that the k-th is a tie
   const auto above = [&](index_t first) {
     return std::count_if(x.begin() + first, x.begin() + first + 60000, [](float v) { return std::fabs(v) > 3.5f; });
   };

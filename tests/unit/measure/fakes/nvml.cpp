@@ -1,4 +1,5 @@
-// A library with the few functions of NVML that energy/nvml.cpp calls: one GPU at 0000:17:00.0.
+// A library with the functions of NVML (NVIDIA Management Library) that energy/nvml.cpp calls. It has one GPU, at
+// 0000:17:00.0.
 #include <cstring>
 
 namespace {

@@ -1,4 +1,5 @@
-// A library with the few functions of ROCm SMI that energy/rocm_smi.cpp calls: two GPUs, at 0001:23:00 and 0001:c3:02.
+// A library with the functions of ROCm SMI (system management interface) that energy/rocm_smi.cpp calls. It has two
+// GPUs, at 0001:23:00 and 0001:c3:02.
 #include <cstdint>
 
 namespace {
@@ -13,7 +14,7 @@ int rsmi_num_monitor_devices(std::uint32_t* devices) {
   return 0;
 }
 int rsmi_dev_pci_id_get(std::uint32_t index, std::uint64_t* id) {
-  constexpr std::uint64_t partition = 3;  // in bits 28 to 31, which are no part of the address
+  constexpr std::uint64_t partition = 3;  // bits 28 to 31, which do not belong to the address
   *id = std::uint64_t{1} << 32 | partition << 28 | (index == 0 ? 0x23u << 8 : 0xc3u << 8 | 2u << 3);
   return index < 2 ? 0 : 1;
 }

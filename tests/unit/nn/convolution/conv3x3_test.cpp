@@ -10,8 +10,9 @@ using test::Mirrored;
 using test::OwnedMaps;
 using test::random_vector;
 
-/// Channels and extents: multiples of a vector and of no vector, tiles of every width (15 = 6 + 4 + 4 + 1 and so on),
-/// input channels in several blocks; F(2, 3) in several strips, with tiles of one row and of several.
+/// Channels and extents: multiples of the vector width and other numbers, tiles of every width (such as 15 = 6 + 4 + 4
+/// + 1), input channels in several blocks, and Winograd's F(2, 3) in several strips, with tiles of one row and of
+/// several rows.
 struct Case {
   int height, width, ci, co, stride;
 };
@@ -65,7 +66,7 @@ TEST(Conv3x3, GradientsAgreeWithDifferences) {
   for (const Case& c : cases) {
     for (const Path path : all) {
       Problem<double> p(c);
-      // the loss that has dz and the shortcut's gradient as its derivatives
+      // a loss whose derivatives are dz and the gradient of the shortcut
       const index_t padding = (c.stride * c.ci - c.ci) / 2;
       const auto loss = [&] {
         p.forward(path);
@@ -79,7 +80,7 @@ TEST(Conv3x3, GradientsAgreeWithDifferences) {
         return sum;
       };
       p.backward(path);
-      const double h = 0.5;  // the loss is linear in each argument: a wide step has no error but rounding
+      const double h = 0.5;  // the loss is linear in each argument, so that a wide step has only rounding errors
       test::expect_gradient(p.weights, p.gradient, 9 * c.ci * c.co, loss, "weight", h);
       const index_t count = p.dx.count();
       for (index_t i = 0; i < count; i += std::max<index_t>(1, count / 25)) {
@@ -138,7 +139,7 @@ void expect_agreement(const Case& c, int images, double tolerance) {
 
 TEST(Conv3x3, EveryPathAgreesWithThePortableOne) {
   for (const Case& c : cases) {
-    expect_agreement<float>(c, 19, 1e-5);  // 19 images: two whole chunks and a part of one
+    expect_agreement<float>(c, 19, 1e-5);  // 19 images are two whole chunks and a part of one
     expect_agreement<double>(c, 1, 1e-13);
   }
 }
@@ -162,7 +163,7 @@ TEST(Conv3x3, DevicesTakeSomeImagesAtATimeInOrder) {
   }
   EXPECT_EQ(device::images_per_pass(index_t{1} << 20, 512), 1) << "one image that exceeds the limit";
   Problem<float> first(c, 19), second(c, 19);
-  second.workspace.columns = Vector<float>("larger", 2 * second.workspace.columns.size());  // must not matter
+  second.workspace.columns = Vector<float>("larger", 2 * second.workspace.columns.size());  // the size must not matter
   for (Problem<float>* p : {&first, &second}) p->backward(Path::device);
   EXPECT_TRUE(test::same_bits(first.gradient, second.gradient));
 }

@@ -1,4 +1,4 @@
-// Many small products at once, and the tiles by which devices form them.
+// Many small products in one launch, and the tiles with which devices compute them.
 #include <array>
 #include <limits>
 
@@ -11,8 +11,8 @@ namespace {
 using test::Mirrored;
 using test::random_vector;
 
-/// As heads of sequences: rows of all matrices in turn, and the other factor and the result each at distances of their
-/// own.
+/// Matrices like those of the heads of sequences: rows of all matrices alternate, and the other factor and the result
+/// have their own distances.
 template <class T>
 void expect_grid(index_t rows, index_t columns, index_t depth, double tolerance) {
   constexpr index_t outer = 3, inner = 2;
@@ -44,7 +44,7 @@ TEST(GemmGrid, IsTheProductOfEachPair) {
   }
 }
 
-// what a device's threads do side by side, by as many threads as a team can have here
+// On devices, threads do this side by side; here, a team has as many threads as possible.
 TEST(GemmTiles, TeamsOfAnySizeGiveTheSameBits) {
   constexpr index_t rows = 70, columns = 45, depth = 50;
   const auto a = random_vector<float>(rows * depth, 1), b = random_vector<float>(depth * columns, 2);

@@ -1,4 +1,4 @@
-// Matrix products of any size and stride, and the functions that LSTMs compute between them.
+// Matrix products of any size and stride, and the functions that LSTMs compute between such products.
 #include "gradcomp/nn/gemm/gemm.hpp"
 
 #include <limits>
@@ -15,7 +15,7 @@ namespace {
 using test::Mirrored;
 using test::random_vector;
 
-/// A matrix of random numbers, `transposed` as stored, with rows that have gaps.
+/// A matrix of random numbers with gaps between its rows; it is stored transposed if `transposed`.
 template <class T>
 struct Factor {
   Factor(index_t of_rows, index_t of_columns, bool is_transposed, index_t stream)
@@ -40,7 +40,7 @@ struct Sizes {
   index_t rows, columns, inner;
 };
 
-/// What multiplies; `tiles` is what devices take where they have no BLAS.
+/// The implementation; devices use `tiles` if they have no BLAS.
 enum class By { best, device, portable, tiles };
 
 constexpr By all[] = {By::best, By::device, By::portable, By::tiles};
@@ -54,7 +54,7 @@ void multiply(By by, const Matrix<const T>& a, const Matrix<const T>& b, const M
   gemm<T>(Exec(), a, b, c, workspace, path, start);
 }
 
-/// Largest error in units of the rounding of T, relative to the sum of the absolute products; NaN where one differs.
+/// Largest error in units of the rounding of T, relative to the sum of the absolute products; NaN if the gaps changed.
 template <class T>
 double error(const Sizes& sizes, bool transpose_a, bool transpose_b, bool add, bool with_bias, By by) {
   const Factor<T> a(sizes.rows, sizes.inner, transpose_a, 1), b(sizes.inner, sizes.columns, transpose_b, 2);
@@ -68,7 +68,7 @@ double error(const Sizes& sizes, bool transpose_a, bool transpose_b, bool add, b
   for (index_t i = 0; i < sizes.rows; ++i) {
     for (index_t j = 0; j < sizes.columns + 2; ++j) {
       const index_t at = i * (sizes.columns + 2) + j;
-      if (j >= sizes.columns) {  // between the rows: untouched
+      if (j >= sizes.columns) {  // the gap between rows must not change
         if (c(at) != start(at)) return std::numeric_limits<double>::quiet_NaN();
         continue;
       }
@@ -120,7 +120,8 @@ TEST(Gemm, StartsWithWhatItIsTold) {
   for (const By by : all) {
     EXPECT_LE(error<float>({30, 45, 300}, false, true, true, false, by), 20);
     EXPECT_LE(error<float>({30, 45, 300}, true, false, false, true, by), 20);
-    EXPECT_LE(error<float>({30, 45, 300}, true, false, true, true, by), 20);  // a sum goes before a bias
+    EXPECT_LE(error<float>({30, 45, 300}, true, false, true, true, by),
+              20);  // if both are given, the sum is used and not the bias
   }
 }
 

@@ -10,7 +10,7 @@ using test::Mirrored;
 using test::OwnedMaps;
 using test::random_vector;
 
-/// A batch norm with a shortcut that halves the maps and doubles the channels, or none.
+/// A batch norm with a shortcut that halves the maps and doubles the channels, or without a shortcut.
 template <class T>
 struct Problem {
   static constexpr int images = 3, height = 4, width = 5;
@@ -44,7 +44,7 @@ struct Problem {
     batch_norm_apply<T>(Exec(), z.in(), statistics(), gamma, beta, shortcut(), activation, out.out(), path);
   }
 
-  /// Of the loss sum(weight out).
+  /// Value of the loss, which is the sum of weight x out.
   void backward(Path path) {
     sums.fill(0);
     for (index_t i = 0; i < z.count(); ++i) {
@@ -94,7 +94,7 @@ TEST(BatchNorm, ShortcutIsOptionA) {
   for (const Path path : {Path::best, Path::portable}) {
     Problem<double> p(8, true);
     p.gamma.fill(0);
-    p.beta.fill(100);  // behind the ReLU all that is left is 100 + shortcut
+    p.beta.fill(100);  // the result after the ReLU is 100 + shortcut
     p.forward(path);
     for (index_t i = 0; i < p.out.count(); ++i) {
       const Site site(p.out.shape, i);
@@ -132,7 +132,7 @@ TEST(BatchNorm, HostSweepsAgreeWithPortableOnes) {
   }
 }
 
-/// to = first + second of each channel, by teams of two threads, which take images in turn.
+/// to = first + second for each channel, by teams of two threads, which take images alternately.
 void add_by_teams(const Mirrored<double>& sums, int images, int channels, const Mirrored<double>& to) {
   const Span<double> result = to;
   const auto finish = KOKKOS_LAMBDA(const index_t c, const double first, const double second) {

@@ -1,4 +1,4 @@
-// The gradient of an embedding: rows that meet in one row of the table.
+// The gradient of an embedding: several rows are added to one row of the table.
 #include "gradcomp/nn/layers/embedding.hpp"
 
 #include "unit/nn/support.hpp"
@@ -14,7 +14,8 @@ TEST(AddRows, SumsTheRowsOfEachTokenInOrder) {
   for (const index_t columns : {1, 32, 45}) {
     const auto dy = random_vector<float>(rows * columns, 1), start = random_vector<float>(words * columns, 2);
     const Mirrored<std::int32_t> tokens(rows);
-    for (index_t r = 0; r < rows; ++r) tokens(r) = static_cast<std::int32_t>(r * r % 11) - 2;  // some are no row
+    for (index_t r = 0; r < rows; ++r)
+      tokens(r) = static_cast<std::int32_t>(r * r % 11) - 2;  // for some tokens there is no row
     const Mirrored<float> expected(words * columns);
     expected.assign(start);
     for (index_t r = 0; r < rows; ++r) {

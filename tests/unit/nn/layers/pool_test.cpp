@@ -1,4 +1,4 @@
-// Maximum pooling, the way from maps to a linear layer, and the projection of option B.
+// Maximum pooling, the gradient between a linear layer and maps, and the projection of option B.
 #include "gradcomp/nn/layers/pool.hpp"
 
 #include <limits>
@@ -35,7 +35,7 @@ TEST(ImageSums, AreThoseOfEachImage) {
         image_sums<double>(Exec(), a.in(), b.in(), centre, sums, path);
         EXPECT_LT(test::relative_difference(sums, expected, 6 * channels), 1e-13) << channels;
       }
-      if (channels != 3 || Exec().concurrency() < 2) continue;  // barriers between threads that share a core are slow
+      if (channels != 3 || Exec().concurrency() < 2) continue;  // barriers are slow if threads share a core
       const Mirrored<double> by_teams(6 * channels);
       device::image_sums<double, 2>(Exec(), a.in(), b.in(), centre, by_teams);
       EXPECT_LT(test::relative_difference(by_teams, expected, 6 * channels), 1e-13) << channels;

@@ -1,5 +1,5 @@
-// Image models beyond ResNet-20 (model_test.cpp): option B, wide networks, maximum pooling and wide linear layers, each
-// as a narrow or shallow variant.
+// Image models other than ResNet-20 (model_test.cpp): option B, wide networks, maximum pooling and wide linear layers,
+// each in a narrow or shallow variant.
 #include <numeric>
 
 #include "gradcomp/nn/networks/resnet.hpp"
@@ -79,7 +79,7 @@ TEST(ImageModels, GradientsAgreeWithDifferences) {
       p.model->forward(Exec(), p.parameters, buffers, {p.images, p.labels});
       return p.model->loss(Exec()).mean();
     };
-    // an element of every tensor; steps so short that hardly a ReLU or a maximum changes sides
+    // An element of every tensor. Steps are so short that hardly any ReLU or maximum changes.
     index_t off = 0;
     for (const Segment& segment : p.model->layout().segments) {
       const index_t i = segment.offset + segment.count / 3;

@@ -1,4 +1,4 @@
-// Classifiers of frames by LSTMs as models: derivatives, paths, errors.
+// Models that classify frames by LSTMs: derivatives, paths, errors.
 #include "gradcomp/nn/networks/lstm_classifier.hpp"
 
 #include "gradcomp/core/error.hpp"
@@ -67,7 +67,7 @@ TEST(LstmClassifier, SequencesStandAlone) {
   for (index_t i = 0; i < 2 * length * features; ++i) few.frames(i) = all.frames(i);
   const double first = few.evaluate().sum;
   all.evaluate();
-  EXPECT_EQ(few.evaluate().sum, first);  // nothing was handed on
+  EXPECT_EQ(few.evaluate().sum, first);  // no hidden state was kept
   const double whole = all.evaluate().sum;
   double sum = 0;
   for (int s = 0; s < 5; ++s) {

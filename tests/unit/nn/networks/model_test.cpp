@@ -119,7 +119,8 @@ TEST(Model, InitialisesFromTheSeedAlone) {
 TEST(Model, SmallBatchesDoNotSeeTheRestOfTheWorkspace) {
   Problem<float> exact("resnet8", 8, 3, 3), roomy("resnet8", 8, 3, 11);
   Problem<float> big("resnet8", 8, 11, 11);
-  roomy.model->forward(Exec(), big.parameters, big.buffers, big.batch());  // leaves 11 images behind
+  roomy.model->forward(Exec(), big.parameters, big.buffers,
+                       big.batch());  // leaves the results of 11 images in the workspace
   const Loss a = exact.train(), b = roomy.train();
   EXPECT_EQ(a.sum, b.sum);
   EXPECT_EQ(b.count, 3);
@@ -179,7 +180,8 @@ TEST(Model, EvaluationReadsTheRunningStatistics) {
   before.assign(p.buffers);
   const Loss evaluated = p.model->evaluate(Exec(), p.parameters, p.buffers, p.batch());
   EXPECT_TRUE(same_bits(before, p.buffers));
-  // the same batch over and over: running and batch statistics differ by the unbiased variance's n / (n - 1) alone
+  // With the same batch in every step, running and batch statistics differ only by the n / (n - 1) of the unbiased
+  // variance.
   EXPECT_NEAR(evaluated.sum, training.sum, 0.15 * training.sum);
   p.buffers.fill(1);
   EXPECT_NE(p.model->evaluate(Exec(), p.parameters, p.buffers, p.batch()).sum, evaluated.sum);

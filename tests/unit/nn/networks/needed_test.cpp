@@ -1,4 +1,4 @@
-// The hook of forward: it is told of a layer's parameters, in forward order, before they are used.
+// The hook of forward: it is called for the parameters of each layer, in forward order, before they are used.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -43,7 +43,7 @@ class Subject {
 
   Batch<float> batch() const { return {images, labels, tokens, true, 3}; }
 
-  /// The loss of forward() with parameters `p`.
+  /// The loss after forward() with the parameters `p`.
   double loss(const Span<const float>& p, const Needed& needed) const {
     const Mirrored<float> moving(model->buffer_count());
     moving.assign(buffers);
@@ -56,7 +56,7 @@ class Subject {
   Mirrored<std::int32_t> labels, tokens;
 };
 
-// parameters that come only when they are told of give the loss of those that were there
+// If parameters are set only when the hook is called for them, the loss is the same as if they were there before.
 void expect_told_before_use(const std::string& name) {
   SCOPED_TRACE(name);
   const Subject subject(name);
@@ -66,7 +66,7 @@ void expect_told_before_use(const std::string& name) {
   ASSERT_GE(told.size(), 2U);
   EXPECT_EQ(told.front(), 0U);
   EXPECT_LT(told.back(), layout.segments.size());
-  for (std::size_t i = 1; i < told.size(); ++i) ASSERT_LT(told[i - 1], told[i]) << "each up to the next";
+  for (std::size_t i = 1; i < told.size(); ++i) ASSERT_LT(told[i - 1], told[i]) << "segments must come in order";
 
   const Vector<float> late("late", subject.parameters.size());
   Kokkos::deep_copy(late, std::numeric_limits<float>::quiet_NaN());
@@ -98,7 +98,7 @@ TEST(Needed, IsToldInItsOwnForwardAlone) {
     int calls = 0;
     const double expected = subject.loss(subject.parameters, [&](std::size_t) { ++calls; });
     const int once = calls;
-    EXPECT_EQ(subject.loss(subject.parameters, {}), expected) << "an empty hook";
+    EXPECT_EQ(subject.loss(subject.parameters, {}), expected) << "the hook is empty";
     const Mirrored<float> moving(subject.model->buffer_count());
     subject.model->forward(Exec(), subject.parameters, moving, subject.batch());
     subject.model->infer(Exec(), subject.parameters, moving, subject.batch());

@@ -1,4 +1,4 @@
-// Losses of the samples of a batch, and what a pass that is for them alone leaves as it was.
+// Losses of the samples of a batch, and what a pass for these losses must not change.
 #include <limits>
 
 #include "unit/nn/sample_support.hpp"
@@ -24,7 +24,7 @@ TEST(SampleLosses, AreThoseOfTheSamplesAlone) {
           const double one = expected[static_cast<std::size_t>(j)];
           EXPECT_NEAR(losses(j), one, 1e-6 * one) << p.name() << " " << j;
         }
-        EXPECT_GT(std::abs(losses(0) - losses(1)), 1e-3) << p.name();  // else their order would not matter
+        EXPECT_GT(std::abs(losses(0) - losses(1)), 1e-3) << p.name();  // otherwise their order would not matter
       }
     }
   }
@@ -51,7 +51,7 @@ TEST(SampleLosses, AreWhatTheBatchAveragesAndWeighs) {
 TEST(SampleLosses, LeaveTheTrainingAsItWasGivenACopyOfTheState) {
   for (const Kind kind : test::kinds) {
     SampleProblem<float> plain(kind, 3, 4, Path::best, 0.3), watched(kind, 3, 4, Path::best, 0.3);
-    SampleProblem<float> others(kind, 4, 4);  // candidates of another text, in a batch of another size
+    SampleProblem<float> others(kind, 4, 4);  // candidates from another text, in a batch of another size
     for (index_t i = 0; i < index_t(others.images.size()); ++i) others.images(i) = -others.images(i);
     for (index_t i = 0; i < index_t(others.tokens.size()); ++i) others.tokens(i) = (others.tokens(i) + 1) % 11;
     others.restart = true;
@@ -88,12 +88,12 @@ TEST(SampleLosses, AreNoNumberWhereALogitIsNone) {
     for (const Kind kind : test::kinds) {
       SampleProblem<float> p(kind, 3, 3, path);
       const float nan = std::numeric_limits<float>::quiet_NaN();
-      if (test::has_batch_norm(kind)) continue;  // their ReLUs make zeros of it; head_test.cpp has their logits
-      if (kind == Kind::tied_lstm) continue;     // its embedding is in all logits
+      if (test::has_batch_norm(kind)) continue;  // their ReLUs turn it into zeros; head_test.cpp tests their logits
+      if (kind == Kind::tied_lstm) continue;     // all logits depend on its embedding
       if (p.is_text()) {
         for (int i = 0; i < 3 * test::sample_length; ++i) p.tokens(i) = i / test::sample_length;
         const index_t width = p.model->layout().segments[0].shape[1];
-        for (index_t i = 0; i < width; ++i) p.parameters(width + i) = nan;  // of the word that sequence 1 is made of
+        for (index_t i = 0; i < width; ++i) p.parameters(width + i) = nan;  // the word of which sequence 1 consists
       } else {
         p.images(p.model->image_size() + 3) = nan;
       }
@@ -109,7 +109,7 @@ TEST(SampleLosses, CountNothingForABadLabelWhichLossReports) {
   for (const Kind kind : test::kinds) {
     SampleProblem<double> p(kind, 2, 2), good(kind, 2, 2);
     const auto each = p.labels_of_each();
-    p.labels(each) = -1;  // the first of sample 1
+    p.labels(each) = -1;  // the first label of sample 1
     p.model->infer(Exec(), p.parameters, p.buffers, p.batch());
     good.model->infer(Exec(), good.parameters, good.buffers, good.batch());
     const auto losses = p.sample_losses(), expected = good.sample_losses();

@@ -1,4 +1,4 @@
-// Shapes of models: those of the networks that train here, and the published counts of the others.
+// Shapes of models: those of networks that train here, and the published counts of other models.
 #include "gradcomp/nn/networks/shapes.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 TEST(ModelShapes, AreThoseOfTheNetworksThatTrain) {
   for (const auto& name : shape_names()) {
     ASSERT_EQ(std::ranges::count(model_names(), name), 1) << name;
-    const bool text = name.starts_with("lstm");  // its shapes are those of WikiText-2's vocabulary
+    const bool text = name.starts_with("lstm");  // its shapes have the vocabulary of WikiText-2
     const InputShape words{InputShape::Kind::tokens, 0, 0, 0, 1, 0, 28869};
     const auto model = make_model<float>(name, text ? words : InputShape::of_images(32, 32, 10), 1);
     const Layout shapes = model_shapes(name), &built = model->layout();
@@ -28,15 +28,15 @@ TEST(ModelShapes, AreThoseOfTheNetworksThatTrain) {
 
 struct Counts {
   const char* name;
-  index_t parameters, tensors, matrices, rows, columns;  ///< sums of the matrices' extents
+  index_t parameters, tensors, matrices, rows, columns;  ///< rows, columns: sums over the matrices
 };
 
-/// Table 1, column A: convolutions, two parameters of batch norm per channel, 512-4096-4096-10.
+/// Parameters of table 1, column A: convolutions, two parameters of batch norm per channel, layers of 512-4096-4096-10.
 constexpr index_t vgg11_parameters = 9 * (3 * 64 + 64 * 128 + 128 * 256 + 256 * 256 + 256 * 512 + 3 * 512 * 512) +
                                      2 * 2752 + (512 * 4096 + 4096 * 4096 + 4096 * 10) + (4096 + 4096 + 10);
 
 TEST(ModelShapes, HaveThePublishedCounts) {
-  // Vogels et al. 2019, appendix; rows and columns change places in our convolutions, inputs x outputs
+  // Vogels et al. 2019, appendix. Rows and columns are exchanged, because our convolutions are inputs x outputs.
   for (const Counts& expected :
        {Counts{"resnet20", 269722, 59, 20, 5707, 698}, Counts{"resnet20_b", 272474, 65, 22, 5755, 794},
         Counts{"resnet18", 11173962, 62, 21, 31515, 4810},

@@ -1,4 +1,4 @@
-// Language models of Transformers as models, and their parts. tests/golden has their arithmetic.
+// Language models of Transformer blocks, and their parts. tests/golden tests their arithmetic.
 #include "gradcomp/nn/exponential.hpp"
 #include "gradcomp/nn/networks/transformer_language_model.hpp"
 #include "unit/nn/language_support.hpp"
@@ -44,7 +44,7 @@ TEST(TransformerLanguageModel, HasItsParameters) {
 TEST(TransformerLanguageModel, GradientsAgreeWithDifferences) {
   for (const Path path : {Path::best, Path::portable}) {
     for (const TransformerNetwork& network : {small(2, false, 0.4), small(1, false, 0), small(2, true, 0)}) {
-      if (path == Path::portable && network.dropout == 0) continue;  // many small launches
+      if (path == Path::portable && network.dropout == 0) continue;  // slow, because of many small launches
       auto p = problem<double>(network, 3, 4, path);
       p.perturb(0.3);
       test::expect_model_gradient(p);
@@ -71,7 +71,7 @@ TEST(TransformerLanguageModel, AStepDoesNotSeeThoseBehindIt) {
   auto p = problem<double>(small(2, false, 0), 1, 1);
   p.perturb(0.3);
   double changes[2];
-  for (const int label : {3, 4}) {  // of all steps but the last
+  for (const int label : {3, 4}) {  // the label of all steps but the last
     for (int t = 0; t < length; ++t) p.labels(t) = t + 1 < length ? label : 5;
     p.tokens(length - 1) = 0;
     const double before = p.evaluate().sum;

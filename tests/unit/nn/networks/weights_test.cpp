@@ -1,4 +1,4 @@
-// Weights of samples: what they do to gradient and loss of every model.
+// Weights of samples: their effect on the gradient and the loss of every model.
 #include "unit/nn/sample_support.hpp"
 
 namespace gradcomp::nn {
@@ -11,7 +11,7 @@ using test::SampleProblem;
 
 const std::vector<float> some = {2, 0, 0.5f};
 
-/// The gradient from the buffers that p has now, which stay.
+/// The gradient with the current buffers of p, which do not change.
 Mirrored<double> gradient_of(SampleProblem<double>& p, Loss* loss = nullptr) {
   const Mirrored<double> buffers(p.model->buffer_count()), gradient(p.model->layout().count());
   buffers.assign(p.buffers);
@@ -37,7 +37,7 @@ TEST(Weights, GradientsAgreeWithDifferences) {
         p.model->forward(Exec(), p.parameters, buffers, p.batch());
         return p.model->loss(Exec()).mean();
       };
-      // of images by steps so short that hardly a ReLU or a maximum changes sides
+      // For images, steps are so short that hardly any ReLU or maximum changes.
       const double tolerance = test::has_batch_norm(kind) ? 1e-5 : 1e-7;
       const double step = test::has_batch_norm(kind) ? 1e-6 : 1e-5;
       for (const Segment& segment : p.model->layout().segments) {
@@ -118,7 +118,7 @@ TEST(Weights, OfZeroLeaveNoGradient) {
       EXPECT_EQ(loss.correct, unweighted.correct) << p.name();
       EXPECT_EQ(loss.count, unweighted.count) << p.name();
       for (const float g : p.gradient.now()) ASSERT_EQ(g, 0) << p.name();
-      EXPECT_TRUE(same_bits(p.buffers, plain.buffers)) << p.name();  // forward alone moves it
+      EXPECT_TRUE(same_bits(p.buffers, plain.buffers)) << p.name();  // only forward changes them
     }
   }
 }
@@ -146,7 +146,7 @@ TEST(Weights, AreThoseOfTheLastBatchAlone) {
     used.weigh({2, 2});
     used.model->forward(Exec(), used.parameters, used.buffers, used.batch());
     used.weights.fill(0);
-    used.batch();  // hands the caller's array over once more: the model has a copy
+    used.batch();  // passes the caller's array again; the model has its own copy
     const Loss weighted = used.model->loss(Exec());
     fresh.model->forward(Exec(), fresh.parameters, fresh.buffers, fresh.batch());
     EXPECT_EQ(weighted.sum, 2 * fresh.model->loss(Exec()).sum) << used.name();
@@ -166,7 +166,7 @@ TEST(Weights, AreOneForEachSampleOrNone) {
         EXPECT_EQ(error.what(), fmt::format("{}: {} weights for a batch of 3 samples where each has one, or none has",
                                             p.name(), count));
       }
-      EXPECT_EQ(p.buffers.now(), buffers) << p.name();  // nothing has begun
+      EXPECT_EQ(p.buffers.now(), buffers) << p.name();  // the pass did not begin
     }
   }
 }
@@ -174,7 +174,7 @@ TEST(Weights, AreOneForEachSampleOrNone) {
 TEST(Weights, LeaveBadLabelsReported) {
   for (const Kind kind : test::kinds) {
     SampleProblem<float> p(kind, 3, 3);
-    p.weigh({1, 0, 1}).labels(p.labels_of_each()) = p.model->classes();  // of the sample with weight 0
+    p.weigh({1, 0, 1}).labels(p.labels_of_each()) = p.model->classes();  // a label of the sample with weight 0
     EXPECT_THROW(p.train(), Error) << p.name();
     EXPECT_THROW(p.evaluate(), Error) << p.name();
     p.labels(p.labels_of_each()) = 0;

@@ -18,17 +18,17 @@ OptimiserOptions options() {
   return {.name = "adamw", .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-3, .weight_decay = 0.1};
 }
 
-/// Gradients of mixed sign and size, with a step of zeros.
+/// Gradients with different signs and sizes, and one step of zeros.
 double gradient_of(int i, int step) { return step == 2 ? 0 : (0.25 * i - 0.375) * (1 + step) + (step % 2) * 0.5; }
 
-/// The update of one parameter, as in the paper's algorithm 2.
+/// The update of one parameter by algorithm 2 of the paper.
 struct Formula {
   double p, m = 0, s = 0;
   int t = 0;
 
   void step(double g, double rate, bool decays) {
     ++t;
-    p -= rate * (decays ? 0.1 : 0) * p;  // of the parameter before the update, by the rate, past the moments
+    p -= rate * (decays ? 0.1 : 0) * p;  // decays the parameter before the update, by the rate, without the moments
     m = 0.8 * m + 0.2 * g;
     s = 0.95 * s + 0.05 * g * g;
     const double mean = m / (1 - std::pow(0.8, t)), square = s / (1 - std::pow(0.95, t));
@@ -43,7 +43,7 @@ void expect_formula(double tolerance) {
   Formula expected[3] = {{1}, {-2}, {3}};
   for (int i = 0; i < 3; ++i) parameters(i) = static_cast<T>(expected[i].p);
   for (int step = 0; step < 6; ++step) {
-    const double rate = 0.1 / (1 + step);  // it changes, and the decay with it
+    const double rate = 0.1 / (1 + step);  // if the rate changes, the decay changes too
     for (int i = 0; i < 3; ++i) gradient(i) = static_cast<T>(gradient_of(i, step));
     adamw.step(Exec(), rate, parameters, gradient);
     for (int i = 0; i < 3; ++i) {
@@ -58,7 +58,7 @@ TEST(AdamW, FollowsTheFormula) {
   expect_formula<float>(1e-6);
 }
 
-// whatever the gradient's size: the bias of both moments is corrected
+// The size of the gradient does not matter, because the bias of both moments is corrected.
 TEST(AdamW, TheFirstStepIsAsLongAsTheRate) {
   for (const double g : {1e-3, 1.0, -1e6}) {
     AdamW<double> adamw(Layout::flat(1), {.name = "adamw", .epsilon = 1e-12, .weight_decay = 0});
@@ -69,14 +69,14 @@ TEST(AdamW, TheFirstStepIsAsLongAsTheRate) {
   }
 }
 
-// weight decay is decoupled: it moves a parameter by rate times decay where the gradient is zero, and no moment
+// Weight decay is decoupled: if the gradient is zero, it changes a parameter by rate x decay, and it changes no moment.
 TEST(AdamW, DecaysPastTheMoments) {
   AdamW<double> adamw(matrix_and_vector(), options());
   const Mirrored<double> parameters(3), gradient(3);
   parameters.fill(2);
   for (int step = 0; step < 3; ++step) adamw.step(Exec(), 0.5, parameters, gradient);
   EXPECT_DOUBLE_EQ(parameters(0), 2 * std::pow(1 - 0.5 * 0.1, 3));
-  EXPECT_EQ(parameters(2), 2) << "the vector";
+  EXPECT_EQ(parameters(2), 2) << "the vector does not decay";
   for (const MemoryView& memory : adamw.memories()) {
     const auto values = test::host_copy(static_cast<const double*>(memory.data), 1);
     EXPECT_EQ(values(0) == 0, memory.name != "powers") << memory.name;

@@ -38,13 +38,13 @@ TEST(NormClip, TakesNothingZerosAndLargeValues) {
   const Mirrored<float> x(5);
   clip(x, 1);
   EXPECT_EQ(norm(x), 0);
-  x.fill(1e30F);  // its square is no float
+  x.fill(1e30F);  // its square does not fit into a float
   clip(x, 1);
   EXPECT_NEAR(norm(x), 1, 1e-6);
 }
 
-// parts that are multiples of a tile add up in the order of the whole: the same bits; others in another order of
-// doubles
+// Parts that are multiples of a tile are summed in the order of the whole gradient and give the same bits. Other parts
+// are summed in another order, in double.
 TEST(NormClip, PartsInAnyOrderAreTheWhole) {
   constexpr int tile = static_cast<int>(kernels::tile_size);
   for (const std::vector<index_t>& parts :
@@ -56,11 +56,11 @@ TEST(NormClip, PartsInAnyOrderAreTheWhole) {
     const double limit = 0.3 * norm(whole);
     clip(whole, limit);
     NormClip norm_of_parts(parts);
-    for (int round = 0; round < 2; ++round) {  // the second step must not see the first one's norm
+    for (int round = 0; round < 2; ++round) {  // the second step must not use the norm of the first one
       const auto again = test::random_vector<float>(static_cast<int>(count), 5);
       if (round == 0) again.fill(1e6F);
       index_t end = count;
-      for (std::size_t p = parts.size(); p-- > 0;) {  // as backward completes them
+      for (std::size_t p = parts.size(); p-- > 0;) {  // in the order in which backward completes them
         end -= parts[p];
         norm_of_parts.observe(Exec(), end, subspan<const float>(again, end, parts[p]));
       }

@@ -1,4 +1,4 @@
-// Language models of LSTMs as models: derivatives, hidden state, dropout, paths. tests/golden has their arithmetic.
+// Language models of LSTMs: derivatives, hidden state, dropout, paths. tests/golden tests their arithmetic.
 #include "gradcomp/nn/networks/lstm_language_model.hpp"
 #include "gradcomp/nn/networks/shapes.hpp"
 #include "unit/nn/language_support.hpp"
@@ -44,7 +44,7 @@ TEST(LstmLanguageModel, HasTheTensorsThatAreDescribed) {
 TEST(LstmLanguageModel, GradientsAgreeWithDifferences) {
   for (const Path path : {Path::best, Path::portable}) {
     for (const LstmNetwork& network : {small(2, false, 0.4), small(1, false, 0), small(2, true, 0)}) {
-      if (path == Path::portable && network.dropout == 0) continue;  // many small launches
+      if (path == Path::portable && network.dropout == 0) continue;  // slow, because of many small launches
       auto p = problem<double>(network, 3, 4, path);
       p.perturb(0.2);
       test::expect_model_gradient(p);
@@ -88,7 +88,7 @@ TEST(LstmLanguageModel, CarriesTheHiddenStateOn) {
         part.labels(s * length + t) = whole.labels(s * 2 * length + half * length + t);
       }
     }
-    found += half == 0 ? part.train() : part.evaluate();  // both move it on
+    found += half == 0 ? part.train() : part.evaluate();  // both update the hidden state
   }
   EXPECT_NEAR(found.sum, expected.sum, 1e-12 * expected.sum);
   EXPECT_EQ(found.count, expected.count);
@@ -113,7 +113,7 @@ TEST(Dropout, DropsByTheRateAndScalesTheRest) {
   x.fill(3);
   const auto from = Matrix<const float>::dense(x.read(), rows, columns);
   apply_dropout<float>(Exec(), {0.25, 9, 1, 6, 100}, from, Matrix<float>::dense(y.write(), rows, columns));
-  // another shape of the same texts: element (sequence, step) has the same mask
+  // The same texts with another shape: the mask of element (sequence, step) is the same.
   apply_dropout<float>(Exec(), {0.25, 9, 1, 3, 100}, Matrix<const float>::dense(x.read(), rows / 2, columns),
                        Matrix<float>::dense(z.write(), rows / 2, columns));
   index_t zeros = 0;
