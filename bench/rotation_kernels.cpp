@@ -21,13 +21,13 @@ Kernel rotate(const KernelInput& input) {
   const auto check = [=] {
     const auto a = input.host(), work_array = to_host(input.exec, own->work());
     const auto stats = to_host(input.exec, own->stats());
-    const auto buckets = to_host(input.exec, own->buckets());
+    const auto groups = to_host(input.exec, own->groups());
     const Array4 key = stream_key(input.seed, segment, step, every_rank);
-    for (std::size_t b = 0; b < buckets.size(); ++b) {
-      std::vector<double> y(static_cast<std::size_t>(buckets[b].padded));
+    for (std::size_t b = 0; b < groups.size(); ++b) {
+      std::vector<double> y(static_cast<std::size_t>(groups[b].padded));
       double norm = 0;
-      for (std::size_t i = 0; i < static_cast<std::size_t>(buckets[b].count); ++i) {
-        const auto element = buckets[b].element + static_cast<index_t>(i);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(groups[b].count); ++i) {
+        const auto element = groups[b].element + static_cast<index_t>(i);
         const Array4 bits = threefry4x32_12(key, stream_counter(element / 128 * 128, random_stream::rotation, 0));
         const std::uint32_t words[] = {bits.x0, bits.x1, bits.x2, bits.x3};
         const double value = a[static_cast<std::size_t>(element)];
@@ -44,7 +44,7 @@ Kernel rotate(const KernelInput& input) {
       }
       const double scale = 1 / std::sqrt(static_cast<double>(y.size()));
       for (std::size_t i = 0; i < y.size(); ++i) {
-        const auto at = buckets[b].work + static_cast<index_t>(i);
+        const auto at = groups[b].work + static_cast<index_t>(i);
         require_close("rotated element", at, work_array[static_cast<std::size_t>(at)] * stats[b].unit, y[i] * scale,
                       1e-5 * std::sqrt(norm) + 1e-40);
       }
@@ -62,12 +62,12 @@ Kernel rotate_back(const KernelInput& input) {
   const auto check = [=] {
     const auto a = input.host(), back = to_host(input.exec, own->work());
     const auto stats = to_host(input.exec, own->stats());
-    const auto buckets = to_host(input.exec, own->buckets());
-    for (std::size_t b = 0; b < buckets.size(); ++b) {
-      const double unit = stats[b].unit / std::sqrt(static_cast<double>(buckets[b].padded));
-      for (index_t i = 0; i < buckets[b].count; ++i)
-        require_close("element", buckets[b].first + i, back[static_cast<std::size_t>(buckets[b].work + i)] * unit,
-                      a[static_cast<std::size_t>(buckets[b].first + i)], 1e-5 * static_cast<double>(stats[b].largest));
+    const auto groups = to_host(input.exec, own->groups());
+    for (std::size_t b = 0; b < groups.size(); ++b) {
+      const double unit = stats[b].unit / std::sqrt(static_cast<double>(groups[b].padded));
+      for (index_t i = 0; i < groups[b].count; ++i)
+        require_close("element", groups[b].first + i, back[static_cast<std::size_t>(groups[b].work + i)] * unit,
+                      a[static_cast<std::size_t>(groups[b].first + i)], 1e-5 * static_cast<double>(stats[b].largest));
     }
   };
   return {2, work, check, before};

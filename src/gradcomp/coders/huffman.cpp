@@ -90,8 +90,8 @@ void write_codes(const Exec& exec, const std::uint8_t* symbols, index_t count, c
 }
 
 /// Decodes all chunks, and returns how many an encoder cannot have written: the end is out of order or range, bits are
-/// no code, there are too few or too many bits, or bits behind the last code are not zero. `max_length` = log2 of the number
-/// of table entries. Waits for exec.
+/// no code, there are too few or too many bits, or bits behind the last code are not zero. `max_length` = log2 of the
+/// number of table entries. Waits for exec.
 index_t read_codes(const Exec& exec, const Vector<std::uint16_t>& table, int max_length, const std::uint32_t* ends,
                    const std::uint32_t* words, index_t word_count, index_t count, std::uint8_t* symbols) {
   index_t bad = 0;

@@ -33,7 +33,8 @@ void for_each_token(const std::string& path, std::string_view text, Level level,
 /// follows and, except at the level of characters, "<eos>".
 class Vocabulary {
  public:
-  /// Counts the tokens of `text` and keeps the most frequent ones. `max_words`: maximum size of the vocabulary, "<unk>" and
+  /// Counts the tokens of `text` and keeps the most frequent ones. `max_words`: maximum size of the vocabulary, "<unk>"
+  /// and
   /// "<eos>" included; 0: no limit.
   Vocabulary(const std::string& path, std::string_view text, Level level, index_t max_words);
   Vocabulary(const Vocabulary&) = delete;

@@ -31,9 +31,9 @@ Offers offers_of(std::span<const index_t> samples, std::span<const float> losses
 
 /// Plans swaps between the rank with the largest sum and the rank with the smallest sum, one after the other. Each swap
 /// takes the largest loss with which the rank that is farther from the mean comes nearer to it. The plan ends when all
-/// sums are within tolerance x mean of the mean, after `max_swaps` swaps, or when no swap helps. So at the end no sum is
-/// farther from the mean than the farthest sum was at the beginning. `sums` and `offers` have one element per rank. The
-/// result depends on the arguments alone, so all ranks make the same plan.
+/// sums are within tolerance x mean of the mean, after `max_swaps` swaps, or when no swap helps. So at the end no sum
+/// is farther from the mean than the farthest sum was at the beginning. `sums` and `offers` have one element per rank.
+/// The result depends on the arguments alone, so all ranks make the same plan.
 std::vector<Swap> plan_swaps(std::vector<double> sums, const std::vector<Offers>& offers, double tolerance,
                              index_t max_swaps);
 

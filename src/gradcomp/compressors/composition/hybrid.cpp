@@ -208,8 +208,8 @@ void Hybrid::do_decode_add(const Exec& exec, const Span<const std::byte>& payloa
                            const Span<float>& out, Verdict& verdict) const {
   const std::string& name = info().name;
   const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0), PayloadHeader::any_flags);
-  require(head.kept <= static_cast<std::uint64_t>(own.max_entries()), "{}: payload of {} entries, expected at most {}", name,
-          head.kept, own.max_entries());
+  require(head.kept <= static_cast<std::uint64_t>(own.max_entries()), "{}: payload of {} entries, expected at most {}",
+          name, head.kept, own.max_entries());
   const auto kept = static_cast<index_t>(head.kept);
   index_t indices = static_cast<index_t>(payload.size()) - payload_header_bytes;
   PayloadHeader sparse = m_sparsifier->header(own.layout.count(), kept);

@@ -16,8 +16,8 @@
 namespace gradcomp::compressors {
 
 struct HybridState final : State {
-  /// `max_entries`: largest number of entries of a message. `sparse_bytes`, `coder_bytes`: capacity of the payloads of the
-  /// parts, to which the two states belong.
+  /// `max_entries`: largest number of entries of a message. `sparse_bytes`, `coder_bytes`: capacity of the payloads of
+  /// the parts, to which the two states belong.
   HybridState(const Layout& bucket, std::unique_ptr<State> sparse_state, std::unique_ptr<State> coder_state,
               index_t max_entries, index_t sparse_bytes, index_t coder_bytes);
 

@@ -28,12 +28,14 @@ Header read_header(const std::string& path, const std::vector<std::uint8_t>& byt
   const Header h{field[0], field[1], field[2], field[3], field[4], field[5], field[6]};
   // With these bounds the size of an image cannot overflow 64 bits.
   constexpr std::uint32_t max_extent = 65536;
-  const bool sane = h.n_train >= 1 && h.height >= 1 && h.height <= max_extent && h.width >= 1 && h.width <= max_extent &&
-                    h.channels >= 1 && h.channels <= 16 && h.classes >= 2 && h.classes <= (h.version == 1 ? 256 : max_extent);
+  const bool sane = h.n_train >= 1 && h.height >= 1 && h.height <= max_extent && h.width >= 1 &&
+                    h.width <= max_extent && h.channels >= 1 && h.channels <= 16 && h.classes >= 2 &&
+                    h.classes <= (h.version == 1 ? 256 : max_extent);
   require(sane,
           "'{}' has impossible extents: {} training images (at least 1), {} x {} x {} (up to {} x {} x 16), {} classes "
           "(2 to {})",
-          path, h.n_train, h.height, h.width, h.channels, max_extent, max_extent, h.classes, h.version == 1 ? 256 : max_extent);
+          path, h.n_train, h.height, h.width, h.channels, max_extent, max_extent, h.classes,
+          h.version == 1 ? 256 : max_extent);
   return h;
 }
 

@@ -14,7 +14,7 @@ namespace gradcomp::kernels {
 
 struct QuantiseSpec {
   int levels = 7;         ///< s, 1..127; codes are 0..2s: 0 = zero, 2q = +q, 2q - 1 = -q
-  index_t group = 512;   ///< elements that share a norm; a power of two, 64 at least
+  index_t group = 512;    ///< elements that share a norm; a power of two, 64 at least
   bool max_norm = false;  ///< v = max|a| instead of the l2 norm
 
   /// ceil(log2(2s + 1))

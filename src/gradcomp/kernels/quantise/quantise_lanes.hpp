@@ -15,12 +15,12 @@ inline constexpr index_t smallest_group = 64;
 struct RowSteps {
   float step[draw_elements / smallest_group];
   float scale[draw_elements / smallest_group];  ///< 2^16 / step, or 0 for a group of zeros
-  int shift;                                     ///< row >> shift is the group of a row
+  int shift;                                    ///< row >> shift is the group of a row
 
   KOKKOS_FORCEINLINE_FUNCTION explicit RowSteps(index_t group)
       : shift(group >= draw_elements       ? 3
               : group == draw_elements / 2 ? 2
-                                            : 1) {}
+                                           : 1) {}
   KOKKOS_FORCEINLINE_FUNCTION void set(int group, float value) {
     step[group] = value;
     scale[group] = value > 0 ? 0x1p16f / value : 0.0f;
@@ -31,9 +31,10 @@ struct RowSteps {
 /// underflow do not matter.
 inline constexpr float float_sum_low = 0x1p-40f, float_sum_high = 0x1p+55f;
 
-/// The L2 norm of elements with magnitudes up to `largest`; it is at least `largest`. The sum is formed in double if float
-/// would overflow or lose all bits. This depends only on the data, so that it is the same on every device.
-KOKKOS_FORCEINLINE_FUNCTION float l2_norm(const Warp& warp, const float* a, index_t size, float largest, float squares) {
+/// The L2 norm of elements with magnitudes up to `largest`; it is at least `largest`. The sum is formed in double if
+/// float would overflow or lose all bits. This depends only on the data, so that it is the same on every device.
+KOKKOS_FORCEINLINE_FUNCTION float l2_norm(const Warp& warp, const float* a, index_t size, float largest,
+                                          float squares) {
   double sum = static_cast<double>(squares);
   if (largest < float_sum_low || largest > float_sum_high) {
     Lanes<double> exact;
@@ -50,7 +51,7 @@ KOKKOS_FORCEINLINE_FUNCTION float l2_norm(const Warp& warp, const float* a, inde
 /// The first pass over elements [i, i + size). Returns their norm, within [smallest_norm, largest_norm], or 0 if all
 /// are zero.
 KOKKOS_FORCEINLINE_FUNCTION float group_norm(const Warp& warp, const Source& source, index_t i, index_t size,
-                                              bool max_norm, Lanes<std::int32_t>& bad) {
+                                             bool max_norm, Lanes<std::int32_t>& bad) {
   Lanes<float> squares;
   Lanes<std::int32_t> most;
   warp.each([&](int l) {
@@ -74,8 +75,8 @@ KOKKOS_FORCEINLINE_FUNCTION float decoded_value(std::uint32_t code, float step) 
   return static_cast<float>((code & 1u) != 0 ? -level : level) * step;
 }
 
-/// |a| / step in units of 2^-16, limited to level s: `scale` = 2^16 / step, `limit` = 2^16 s. If the product is NaN, the
-/// result is `limit`.
+/// |a| / step in units of 2^-16, limited to level s: `scale` = 2^16 / step, `limit` = 2^16 s. If the product is NaN,
+/// the result is `limit`.
 KOKKOS_FORCEINLINE_FUNCTION float scaled_magnitude(float a, float scale, float limit) {
   const float x = Kokkos::bit_cast<float>(magnitude(a)) * scale;
   return x < limit ? x : limit;

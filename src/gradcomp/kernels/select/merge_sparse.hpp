@@ -15,9 +15,9 @@ class SparseMerge {
   /// For lists of at most `capacity` entries each.
   explicit SparseMerge(index_t capacity);
 
-  /// kept() = the `max_entries` largest nonzeros of a + b; ties go to the lowest index. The lists must have ascending indices
-  /// and finite values, and may be kept() of the last call. If a sum overflows, returns false and keeps nothing. Throws
-  /// Error if the lists have more than twice the capacity in all. Waits for exec.
+  /// kept() = the `max_entries` largest nonzeros of a + b; ties go to the lowest index. The lists must have ascending
+  /// indices and finite values, and may be kept() of the last call. If a sum overflows, returns false and keeps
+  /// nothing. Throws Error if the lists have more than twice the capacity in all. Waits for exec.
   bool run(const Exec& exec, const SparseView& a, const SparseView& b, index_t max_entries);
 
   const SparseView& kept() const { return m_kept; }

@@ -27,9 +27,10 @@ struct MagnitudeCut {
   index_t share = 0;
 };
 
-/// The cut that keeps at most `max_entries` entries over all owners. `all` is the sum of their histograms, and `own` that of
-/// this owner; both are host arrays of magnitude_bins. The owners share the first bin that does not fit, in proportion
-/// to their entries in it, rounded down. So the result may fall short of `max_entries` by one entry per owner.
+/// The cut that keeps at most `max_entries` entries over all owners. `all` is the sum of their histograms, and `own`
+/// that of this owner; both are host arrays of magnitude_bins. The owners share the first bin that does not fit, in
+/// proportion to their entries in it, rounded down. So the result may fall short of `max_entries` by one entry per
+/// owner.
 MagnitudeCut cut_of(const std::int32_t* all, const std::int32_t* own, index_t max_entries);
 
 /// Moves the entries that `cut` keeps out of `sums`, where they become 0, to `values`, and writes their indices, which

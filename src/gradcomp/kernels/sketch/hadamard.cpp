@@ -22,7 +22,7 @@ std::vector<RotatedGroup> groups_of(const Layout& layout, index_t length) {
       const index_t count = std::min(length, segment.count - at);
       const auto padded = static_cast<index_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<index_t>(count, 32))));
       groups.push_back({segment.offset + at, work, at, segment.id, static_cast<std::int32_t>(count),
-                         static_cast<std::int32_t>(padded)});
+                        static_cast<std::int32_t>(padded)});
       work += padded;
     }
   }

@@ -143,8 +143,8 @@ void Servers::train(const Exec& exec, const Idle& idle) {
 
 /// On a rank that only serves, a step is one push of every worker. The wait for it is not counted as exchange.
 void Servers::serve_a_round(const Exec& exec) {
-  const bool came = progress_until(
-      nullptr, m_limit_seconds, [&] { return m_server->take_round(); }, [&] { return progress(exec); });
+  const bool came =
+      progress_until(nullptr, m_limit_seconds, [&] { return m_server->take_round(); }, [&] { return progress(exec); });
   if (!came) give_up("a push");
 }
 
@@ -185,8 +185,8 @@ StepReport Servers::drain(const Exec& exec) {
   const index_t before = sent();
   if (m_client) m_client->say_farewell(exec);
   if (m_server) {
-    const bool gone = progress_until(
-        nullptr, m_limit_seconds, [&] { return m_server->all_gone(); }, [&] { return progress(exec); });
+    const bool gone =
+        progress_until(nullptr, m_limit_seconds, [&] { return m_server->all_gone(); }, [&] { return progress(exec); });
     if (!gone) give_up("a worker's last push");
     m_server->flush();
     Kokkos::deep_copy(exec, part_of(Span<float>(m_agreed), m_server->keys()), m_server->parameters());

@@ -62,8 +62,7 @@ class Base3Ternary final : public DenseBytesOf<Base3State> {
     const kernels::QuantiseStream stream{context.seed, context.step, static_cast<std::uint32_t>(context.rank)};
     kernels::encode_levels(exec, own.plan, kernels::LinearCodec{1}, source, stream, scales, scales, scales,
                            own.non_finite.if_zero(), Span<std::int8_t>(own.codes));
-    own.base3.pack(exec, Span<const std::int8_t>(own.codes),
-                   reinterpret_cast<std::uint8_t*>(scales + own.plan.groups));
+    own.base3.pack(exec, Span<const std::int8_t>(own.codes), reinterpret_cast<std::uint8_t*>(scales + own.plan.groups));
   }
 
   void decode(const Exec& exec, const std::byte* sections, float weight, Base3State& own, const Gate& gate,

@@ -8,10 +8,10 @@ namespace gradcomp::compressors {
 
 /// What a search must reach.
 struct CountGoal {
-  index_t k = 0;      ///< wanted count; smaller than the number of nonzeros
+  index_t k = 0;          ///< wanted count; smaller than the number of nonzeros
   index_t min_count = 0;  ///< smallest allowed count
-  index_t max_count = 0;   ///< the search ends at a count of min_count .. max_count
-  index_t limit = 0;  ///< largest count that is accepted when no reads are left
+  index_t max_count = 0;  ///< the search ends at a count of min_count .. max_count
+  index_t limit = 0;      ///< largest count that is accepted when no reads are left
   int reads = 0;
 };
 

@@ -13,8 +13,8 @@ struct SamplePlan {
 };
 
 /// Aji & Heafield: m = min(max_samples, n) elements, floor(n / m) apart. The threshold is sample[max(0, floor(m (1 -
-/// density)) - 1)] of the ascending sample. `odd`: takes the smallest odd stride with at most `max_samples` elements. It
-/// covers the segment to its end, whereas the paper's stride may leave out up to half of it, and it has no factor in
+/// density)) - 1)] of the ascending sample. `odd`: takes the smallest odd stride with at most `max_samples` elements.
+/// It covers the segment to its end, whereas the paper's stride may leave out up to half of it, and it has no factor in
 /// common with periods of 2^j.
 SamplePlan dropping_sample(index_t n, double density, index_t max_samples, bool odd);
 
