@@ -1,7 +1,9 @@
 """docs/results/exchange.md: what the exchange costs: over slow links, beside a slow rank, with more ranks, and with few
 exchanges."""
+from typing import ClassVar
+
 from . import exchange_bars, exchange_local, exchange_scaling, exchange_stragglers
-from .page import SectionedPage, Text
+from .page import SectionedPage
 
 SECTIONS = {"bars": exchange_bars, "stragglers": exchange_stragglers, "scaling": exchange_scaling,
             "local": exchange_local}
@@ -11,24 +13,16 @@ class Exchange(SectionedPage):
     name, tool, complete, sections = "exchange", "exchange_page", False, SECTIONS
     about = "Trains over shaped links, with a slow rank, with 1 to 4 ranks, and with local steps. Needs root and a quiet machine."
     programs = ("gradcomp-train", "mpirun")
-
-    def text(self, records, options):
-        out = Text(self, "what the exchange costs", records)
-        out.lines += ["How near does the best compressed method come to the throughput without communication? What does one slow "
-                      "rank cost? What do more ranks bring? What do local steps keep of the quality? Every rank has one thread, and "
-                      "the kernel shapes all links ([how](../links.md)).", "",
-                      "The tables over links and those of scaling are **throughput only**: their few steps, at one learning rate "
-                      "for all methods, say nothing about quality. Where [the page of training](training.md) has trained the same "
-                      "method on the same model with as many ranks, its verdict stands in the column *quality*; a dash means that "
-                      "it has not. That training had tuned rates, other batches, and on images more noise. *Best dense* and *best "
-                      "compressed* are the fastest of their kind in a table.", ""]
-        lacking = [name for name in self.names(options) if name not in records]
-        if lacking:
-            listed = ", ".join(f"`{name}`" for name in lacking)
-            out.lines += [f"**Not complete**: these records have not been measured yet: {listed}.", ""]
-        for section in SECTIONS.values():
-            section.write(out, records, options.quick)
-        return out.whole()
+    title = "what the exchange costs"
+    introduction: ClassVar[list] = [
+        "How near does the best compressed method come to the throughput without communication? What does one slow "
+        "rank cost? What do more ranks bring? What do local steps keep of the quality? Every rank has one thread, and "
+        "the kernel shapes all links ([how](../links.md)).", "",
+        "The tables over links and those of scaling are **throughput only**: their few steps, at one learning rate "
+        "for all methods, say nothing about quality. Where [the page of training](training.md) has trained the same "
+        "method on the same model with as many ranks, its verdict stands in the column *quality*; a dash means that "
+        "it has not. That training had tuned rates, other batches, and on images more noise. *Best dense* and *best "
+        "compressed* are the fastest of their kind in a table.", ""]
 
 
 PAGE = Exchange()

@@ -1,6 +1,8 @@
 """docs/results/mercury.md: importance sampling: the steps that it saves, and the time that it costs and where."""
+from typing import ClassVar
+
 from . import mercury_links, mercury_losses, mercury_samplers
-from .page import SectionedPage, Text
+from .page import SectionedPage
 
 SECTIONS = {"losses": mercury_losses, "samplers": mercury_samplers, "links": mercury_links}
 
@@ -9,20 +11,12 @@ class Mercury(SectionedPage):
     name, tool, complete, sections = "mercury", "mercury_page", False, SECTIONS
     about = "Trains on batches drawn by importance, in memory and over shaped links. Needs root and a quiet machine."
     programs = ("gradcomp-train", "mpirun")
-
-    def text(self, records, options):
-        out = Text(self, "importance sampling", records)
-        out.lines += ["Does it pay to train more often on samples with large losses, and to compute these losses while gradients "
-                      "travel ([importance sampling](../importance-sampling.md))? Every rank has one thread. All samplers of a table "
-                      "have the same learning rate, found for uniform batches on the validation set, and validate equally often. "
-                      "Intervals are 95 % over the seeds.", ""]
-        lacking = [name for name in self.names(options) if name not in records]
-        if lacking:
-            listed = ", ".join(f"`{name}`" for name in lacking)
-            out.lines += [f"**Not complete**: these records have not been measured yet: {listed}.", ""]
-        for section in SECTIONS.values():
-            section.write(out, records, options.quick)
-        return out.whole()
+    title = "importance sampling"
+    introduction: ClassVar[list] = [
+        "Does it pay to train more often on samples with large losses, and to compute these losses while gradients "
+        "travel ([importance sampling](../importance-sampling.md))? Every rank has one thread. All samplers of a table "
+        "have the same learning rate, found for uniform batches on the validation set, and validate equally often. "
+        "Intervals are 95 % over the seeds.", ""]
 
 
 PAGE = Mercury()

@@ -68,10 +68,23 @@ class SectionedPage(Page):
     """A page whose sections are modules with jobs(quick) and write(text, records, quick); each can be measured alone."""
 
     sections: ClassVar[dict] = {}  # {name: module}, in the order of the page
+    title = ""
+    introduction: ClassVar[list] = []  # lines
 
     def arguments(self, parser):
         parser.add_argument("--only", action="append", choices=self.sections, metavar="SECTION",
                             help=f"measure this section; may be given more than once (default: all): {', '.join(self.sections)}")
+
+    def text(self, records, options):
+        out = Text(self, self.title, records)
+        out.lines += self.introduction
+        lacking = [name for name in self.names(options) if name not in records]
+        if lacking:
+            listed = ", ".join(f"`{name}`" for name in lacking)
+            out.lines += [f"**Not complete**: these records have not been measured yet: {listed}.", ""]
+        for section in self.sections.values():
+            section.write(out, records, options.quick)
+        return out.whole()
 
     def _jobs(self, options, chosen):
         return [job for name in chosen for job in self.sections[name].jobs(options.quick)]
