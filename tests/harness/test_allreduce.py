@@ -46,7 +46,7 @@ def test_columns_agree_with_the_samples(tmp_path):
 @pytest.mark.parametrize("arguments, said", [
     (["--minbytes", "8"], "--maxbytes"), (["--stepfactor", "2"], "--minbytes"),
     (["--minbytes", "8", "--maxbytes", "64", "--sizes", "4"], "--sizes"),
-    (["--minbytes", "64", "--maxbytes", "8"], "the smaller first"), (["--minbytes", "2", "--maxbytes", "8"], "from 4"),
+    (["--minbytes", "64", "--maxbytes", "8"], "the smaller one"), (["--minbytes", "2", "--maxbytes", "8"], "from 4"),
     (["--minbytes", "8", "--maxbytes", "64", "--stepfactor", "1"], "at least 2"),
     (["--raw", "--link", "1Gbit/s"], "--raw measures MPI over the real link"),
     (["--reducers", "rings"], "unknown reducer 'rings'"), (["--methods", "qsgd", "--reducers", "ring"], "none of --reducers ring")])

@@ -221,7 +221,7 @@ def test_bench_jobs_cover_every_size_once():
 
 
 @pytest.mark.parametrize("words, said", [
-    (["--skip", "nonsense"], ["nonsense", "golden"]), (["--skip", ",".join(arguments.STEPS)], ["no step"]),
+    (["--skip", "nonsense"], ["nonsense", "golden"]), (["--skip", ",".join(arguments.STEPS)], ["every step"]),
     (["--ranks", "0"], ["--ranks 0"]), (["--minutes", "-1"], ["--minutes -1"]), (["--minutes", "x"], ["--minutes"]),
     (["--nonsense"], ["--nonsense"]), (["--build", "no/such"], ["no/such"]), (["--python", "no-such"], ["no-such"])])
 def test_wrong_calls(words, said):

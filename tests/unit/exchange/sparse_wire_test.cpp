@@ -73,7 +73,7 @@ TEST_F(Wire, RefusesWhatIsNotSuchAList) {
   EXPECT_NE(refusal(encode({3}, {std::numeric_limits<float>::infinity()})), "");
   EXPECT_THAT(refusal(encode({3}, {1}), 8, 4, 100), HasSubstr("the first index is 3, allowed are [4, 100)"));
   EXPECT_NE(refusal(encode({3}, {1}), 8, 0, 3), "");
-  EXPECT_THAT(refusal(encode({1, 2, 3}, {1, 1, 1}), 3), HasSubstr("message of 4, at most 3"));
+  EXPECT_THAT(refusal(encode({1, 2, 3}, {1, 1, 1}), 3), HasSubstr("message of 4, expected at most 3"));
   const index_t size = encode({1, 2}, {1, 1});
   for (const index_t wrong : {index_t{0}, index_t{31}, index_t{32}, size - 1, size + 1}) EXPECT_NE(refusal(wrong), "");
   for (const std::size_t field : {0u, 4u, 6u, 8u, 16u, 28u, 32u}) {  // magic .. spec, entries of the message
