@@ -16,13 +16,14 @@ namespace {
 
 /// Throws Error unless the places in both classes of the whole bucket fit in 32 bits.
 const Layout& twice_indexable(const Layout& layout) {
-  constexpr index_t most = 0x7fffffff;
-  require(layout.count() <= most, "a bucket of {} elements; dryden takes at most {}", layout.count(), most);
+  constexpr index_t max_elements = 0x7fffffff;
+  require(layout.count() <= max_elements, "a bucket of {} elements; dryden takes at most {}", layout.count(),
+          max_elements);
   return layout;
 }
 
 struct DrydenState final : State {
-  DrydenState(const Layout& bucket, double usual, double densest, bool sampled, index_t most, index_t capacity)
+  DrydenState(const Layout& bucket, double usual, double densest, bool sampled, index_t max_entries, index_t capacity)
       : State(twice_indexable(bucket)),
         classes(class_layout(layout)),
         tiles(layout),
@@ -34,7 +35,7 @@ struct DrydenState final : State {
         host_starts(classes.segments.size() + 1),
         host_table(3 * layout.segments.size()),
         magnitudes("gradcomp::compressors::dryden::magnitudes", static_cast<std::size_t>(classes.count())),
-        values("gradcomp::compressors::dryden::values", static_cast<std::size_t>(most)),
+        values("gradcomp::compressors::dryden::values", static_cast<std::size_t>(max_entries)),
         payload("gradcomp::compressors::dryden::payload", static_cast<std::size_t>(capacity)),
         starts("gradcomp::compressors::dryden::starts", host_starts.size()) {
     if (sampled) sample.emplace(layout, densest);
@@ -97,11 +98,11 @@ class Dryden final : public CompressorOf<DrydenState> {
       : CompressorOf(std::move(info), options), m_density(options), m_paper(options.text("variant") == "paper") {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
-    return std::make_unique<DrydenState>(layout, m_density.ratio(), m_density.max_density(), m_paper, most(layout),
-                                         payload_capacity(layout));
+    return std::make_unique<DrydenState>(layout, m_density.ratio(), m_density.max_density(), m_paper,
+                                         max_entries(layout), payload_capacity(layout));
   }
   index_t payload_capacity(const Layout& layout) const override {
-    return payload_header_bytes + payload_bytes(layout, most(layout));
+    return payload_header_bytes + payload_bytes(layout, max_entries(layout));
   }
   index_t payload_bytes(const Layout& layout, index_t kept) const override {
     return 12 * static_cast<index_t>(layout.segments.size()) + 4 * kept;
@@ -130,8 +131,8 @@ class Dryden final : public CompressorOf<DrydenState> {
   void do_decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, DrydenState& own,
                      const Span<float>& out, Verdict& verdict) const override {
     const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0));
-    require(head.kept <= static_cast<std::uint64_t>(most(own.layout)), "payload: {} entries; at most {} are possible",
-            head.kept, most(own.layout));
+    require(head.kept <= static_cast<std::uint64_t>(max_entries(own.layout)),
+            "payload: {} entries; at most {} are possible", head.kept, max_entries(own.layout));
     const auto kept = static_cast<index_t>(head.kept);
     require(!head.skip() || kept == 0, "payload: it is flagged to be skipped but has {} entries", kept);
     const index_t bytes = payload_header_bytes + (head.skip() ? 0 : payload_bytes(own.layout, kept));
@@ -149,7 +150,7 @@ class Dryden final : public CompressorOf<DrydenState> {
 
  private:
   /// Largest number of entries of a message. Each class of a segment has at least one.
-  index_t most(const Layout& layout) const {
+  index_t max_entries(const Layout& layout) const {
     index_t sum = 0;
     for (const auto& segment : layout.segments) {
       const index_t n = segment.count;

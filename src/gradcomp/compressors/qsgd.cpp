@@ -48,7 +48,7 @@ class Qsgd final : public DenseBytesOf<QsgdState> {
   index_t payload_bytes(const Layout& layout, index_t) const override {
     index_t bytes = 0;
     for (const auto& segment : layout.segments) {
-      bytes += 4 * ((segment.count + m_spec.group - 1) / m_spec.group) + (segment.count * m_spec.bits() + 7) / 8;
+      bytes += 4 * kernels::group_count(segment.count, m_spec.group) + (segment.count * m_spec.bits() + 7) / 8;
     }
     return bytes;
   }

@@ -34,13 +34,13 @@ void append(std::vector<std::byte>& bytes, const T* data, std::size_t count) {
 
 /// Exchanges sums and offers between all ranks; returns them in the order of the ranks.
 std::pair<std::vector<double>, std::vector<Offers>> tell(Transport& transport, const Exec& exec, double sum,
-                                                         const Offers& own, index_t most) {
+                                                         const Offers& own, index_t max_swaps) {
   std::vector<std::byte> text;
   const Head head{sum, std::ssize(own.high), std::ssize(own.low)};
   append(text, &head, 1);
   append(text, own.high.data(), own.high.size());
   append(text, own.low.data(), own.low.size());
-  const auto largest = static_cast<index_t>(sizeof(Head)) + 2 * most * static_cast<index_t>(sizeof(Offer));
+  const auto largest = static_cast<index_t>(sizeof(Head)) + 2 * max_swaps * static_cast<index_t>(sizeof(Offer));
   const index_t capacity = aligned(largest) * transport.size();
   const Vector<std::byte> send = upload("gradcomp::sampling::send", text),
                           all("gradcomp::sampling::offers", static_cast<std::size_t>(capacity));
@@ -65,8 +65,8 @@ std::pair<std::vector<double>, std::vector<Offers>> tell(Transport& transport, c
 
 }  // namespace
 
-Resharder::Resharder(Transport& transport, double tolerance, index_t most)
-    : m_transport(make_counting(transport.split(0, transport.rank()))), m_tolerance(tolerance), m_max(most) {}
+Resharder::Resharder(Transport& transport, double tolerance, index_t max_swaps)
+    : m_transport(make_counting(transport.split(0, transport.rank()))), m_tolerance(tolerance), m_max(max_swaps) {}
 
 Resharded Resharder::swap(const Exec& exec, std::vector<index_t>& samples, std::vector<float>& losses) {
   const int rank = m_transport->rank(), ranks = m_transport->size();

@@ -90,10 +90,10 @@ EliasPlan::EliasPlan(const Layout& layout, index_t length, int code_bits, EliasC
   for (const auto& segment : layout.segments) {
     const index_t whole = block.whole(segment.count);
     for (index_t e = 0; e < segment.count; e += max_stream) {
-      list.push_back({segment.offset + e, e, group + (length > 0 ? e / length : 0), m_words, m_tail_bytes, whole,
+      list.push_back({segment.offset + e, e, group + group_of(e, length), m_words, m_tail_bytes, whole,
                       static_cast<std::int32_t>(std::min(max_stream, segment.count - e))});
     }
-    group += length > 0 ? (segment.count + length - 1) / length : segment.count > 0 ? 1 : 0;
+    group += group_count(segment.count, length);
     m_words += block.word_count(segment.count);
     m_tail_bytes += block.tail_bytes(segment.count);
   }

@@ -16,11 +16,10 @@ std::vector<Piece> pieces_of(const Layout& layout, index_t length, int bits) {
   index_t group = 0, word = 0;
   for (const auto& segment : layout.segments) {
     for (index_t e = 0; e < segment.count; e += piece_size) {
-      pieces.push_back({segment.offset + e, e, segment.id, group + (length > 0 ? e / length : 0),
-                        word + packed_words(e, bits),
+      pieces.push_back({segment.offset + e, e, segment.id, group + group_of(e, length), word + packed_words(e, bits),
                         static_cast<std::int32_t>(std::min(piece_size, segment.count - e))});
     }
-    group += length > 0 ? (segment.count + length - 1) / length : segment.count > 0 ? 1 : 0;
+    group += group_count(segment.count, length);
     word += packed_words(segment.count, bits);
   }
   return pieces;
@@ -59,7 +58,7 @@ void encode_digits(const Exec& exec, const Job& job, const Source& source, const
         std::int32_t* out = words + piece.word;
         for (index_t start = 0; start < piece.count; start += draw_elements) {
           const index_t size = piece.count - start < draw_elements ? piece.count - start : draw_elements;
-          const index_t group = piece.group + (job.length > 0 ? start / job.length : 0);
+          const index_t group = piece.group + group_of(start, job.length);
           const auto rule = job.codec.rule(own + group, sent + group, shared[group]);
           Lanes<std::uint32_t> code[draw_rows];
           dither_group(warp, source.accumulated() + piece.first + start, size, rule, key, piece.element + start, code);
@@ -90,8 +89,7 @@ void decode_digits(const Exec& exec, const Job& job, const std::int32_t* words, 
         const Piece piece = job.pieces[p];
         const std::int32_t* in = words + piece.word;
         for (index_t e = 0; e < piece.count; e += D::fields * warp_lanes) {
-          const float step =
-              scale[piece.group + (job.length > 0 ? e / job.length : 0)] / static_cast<float>(job.codec.levels);
+          const float step = scale[piece.group + group_of(e, job.length)] / static_cast<float>(job.codec.levels);
           Lanes<std::uint32_t> word;
           warp.each([&](int l) { word[l] = static_cast<std::uint32_t>(in[l]) + D::bias(); });
           for (int f = 0; f < D::fields; ++f) {

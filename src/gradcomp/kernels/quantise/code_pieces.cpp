@@ -18,20 +18,20 @@ index_t piece_size(index_t length, const CodeBlock& block) {
 CodePieces::CodePieces(const Layout& layout, index_t group_length, int code_bits)
     : length(group_length), bits(code_bits) {
   const CodeBlock block(bits);
-  const index_t most = piece_size(length, block);
+  const index_t max_piece = piece_size(length, block);
   std::vector<Piece> list;
   std::vector<Tail> ends;
   index_t codes = 0;
   for (const auto& segment : layout.segments) {
     const index_t whole = block.whole(segment.count);
-    for (index_t e = 0; e < segment.count; e += most) {
-      const index_t size = std::min(most, segment.count - e);
-      list.push_back({segment.offset + e, e, segment.id, groups + (length > 0 ? e / length : 0),
-                      words + block.word_count(e), codes, tail_bytes, static_cast<std::int32_t>(size),
+    for (index_t e = 0; e < segment.count; e += max_piece) {
+      const index_t size = std::min(max_piece, segment.count - e);
+      list.push_back({segment.offset + e, e, segment.id, groups + group_of(e, length), words + block.word_count(e),
+                      codes, tail_bytes, static_cast<std::int32_t>(size),
                       static_cast<std::int32_t>(std::clamp<index_t>(whole - e, 0, size))});
     }
     if (segment.count > whole) ends.push_back({codes, segment.count - whole, tail_bytes});
-    groups += length > 0 ? (segment.count + length - 1) / length : segment.count > 0 ? 1 : 0;
+    groups += group_count(segment.count, length);
     words += block.word_count(segment.count);
     tail_bytes += block.tail_bytes(segment.count);
     codes += segment.count - whole;
@@ -46,18 +46,19 @@ CodePieces::CodePieces(const Layout& layout, index_t group_length, int code_bits
 
 void CodePieces::resize(const Exec& exec, index_t elements) {
   const CodeBlock block(bits);
-  const index_t most = piece_size(length, block), whole = block.whole(elements);
-  groups = length > 0 ? (elements + length - 1) / length : elements > 0 ? 1 : 0;
+  const index_t max_piece = piece_size(length, block), whole = block.whole(elements);
+  groups = group_count(elements, length);
   words = block.word_count(elements);
   tail_bytes = block.tail_bytes(elements);
-  pieces = first_of(m_pieces, (elements + most - 1) / most);
+  pieces = first_of(m_pieces, (elements + max_piece - 1) / max_piece);
   tails = first_of(m_tails, elements > whole ? 1 : 0);
   const auto list = pieces;
   const auto ends = tails;
   Kokkos::parallel_for(
       "gradcomp::kernels::fit_codes", IndexRange(exec, 0, static_cast<index_t>(list.size())),
       KOKKOS_LAMBDA(const index_t p) {
-        const index_t left = elements - p * most, size = left < most ? left : most, inside = whole - p * most;
+        const index_t left = elements - p * max_piece, size = left < max_piece ? left : max_piece,
+                      inside = whole - p * max_piece;
         list(p).count = static_cast<std::int32_t>(size);
         list(p).whole = static_cast<std::int32_t>(inside < size ? inside > 0 ? inside : 0 : size);
         if (p == 0 && ends.size() > 0) ends(0) = {0, elements - whole, 0};

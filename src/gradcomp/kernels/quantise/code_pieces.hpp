@@ -6,6 +6,7 @@
 #include "gradcomp/core/layout.hpp"
 #include "gradcomp/kernels/lanes/lanes.hpp"
 #include "gradcomp/kernels/pack/bit_pack.hpp"
+#include "gradcomp/kernels/quantise/groups.hpp"
 
 namespace gradcomp::kernels {
 

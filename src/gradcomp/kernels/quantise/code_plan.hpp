@@ -50,7 +50,7 @@ void encode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, co
         warp.each([&](int l) { bad[l] = 0; });
         for (index_t start = 0; start < piece.count; start += draw_elements) {
           const index_t end = start + draw_elements < piece.count ? start + draw_elements : piece.count;
-          const index_t group = piece.group + (length > 0 ? start / length : 0);
+          const index_t group = piece.group + group_of(start, length);
           const auto rule = codec.rule(own + group * Codec::words, scales + group * Codec::words);
           if (form) accumulate_rows(warp, source, piece.first + start, end - start, bad, [](int, float, int) {});
           Lanes<std::uint32_t> code[draw_rows];
@@ -96,7 +96,7 @@ void decode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, co
         warp.each([&](int l) { bad[l] = 0; });
         for (index_t start = 0; start < piece.count; start += draw_elements) {
           const index_t end = start + draw_elements < piece.count ? start + draw_elements : piece.count;
-          const float* const scale = scales + (piece.group + (length > 0 ? start / length : 0)) * Codec::words;
+          const float* const scale = scales + (piece.group + group_of(start, length)) * Codec::words;
           const auto rule = codec.rule(scale, scale);
           const bool good = codec.good(scale);
           warp.each([&](int l) { bad[l] += good ? 0 : 1; });

@@ -89,7 +89,7 @@ void join_chunks(const Exec& exec, const Vector<index_t>& begin, const Vector<Ra
 index_t group_count(const Layout& layout, index_t length) {
   index_t groups = 0;
   for (const auto& segment : layout.segments) {
-    groups += length > 0 ? (segment.count + length - 1) / length : segment.count > 0 ? 1 : 0;
+    groups += group_count(segment.count, length);
   }
   return groups;
 }

@@ -10,6 +10,7 @@
 #include "gradcomp/core/source.hpp"
 #include "gradcomp/core/tally.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
+#include "gradcomp/kernels/quantise/groups.hpp"
 
 namespace gradcomp::kernels {
 

@@ -14,7 +14,7 @@ void encode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& co
         const Array4 key = stream_key(stream.seed, piece.segment_id, stream.step, stream.rank);
         for (index_t start = 0; start < piece.count; start += draw_elements) {
           const index_t end = start + draw_elements < piece.count ? start + draw_elements : piece.count;
-          const index_t group = piece.group + (length > 0 ? start / length : 0);
+          const index_t group = piece.group + group_of(start, length);
           const auto rule = codec.rule(own + group, sent + group, shared[group]);
           Lanes<std::uint32_t> code[draw_rows];
           dither_group(warp, source.accumulated() + piece.first + start, end - start, rule, key, piece.element + start,
@@ -45,7 +45,7 @@ void decode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& co
         const CodePlan::Piece piece = pieces(p);
         for (index_t start = 0; start < piece.count; start += draw_elements) {
           const index_t end = start + draw_elements < piece.count ? start + draw_elements : piece.count;
-          const float step = scale[piece.group + (length > 0 ? start / length : 0)] / s;
+          const float step = scale[piece.group + group_of(start, length)] / s;
           float* const target = out.data() + piece.first + start;
           const std::int8_t* const level = levels.data() + piece.first + start;
           if (add) {

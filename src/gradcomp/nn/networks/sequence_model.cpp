@@ -12,7 +12,7 @@ SequenceModel<T>::SequenceModel(const SequenceSetup& setup)
       m_classes(setup.classes),
       m_tied(setup.tied),
       m_dropout(setup.dropout),
-      m_decoder(setup.units, setup.classes, setup.tied, setup.most_labels) {}
+      m_decoder(setup.units, setup.classes, setup.tied, setup.max_labels) {}
 
 template <class T>
 void SequenceModel<T>::begin(const SequenceShape& shape, const Batch<T>& batch, bool training) {

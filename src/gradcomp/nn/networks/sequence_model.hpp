@@ -16,9 +16,9 @@ struct SequenceSetup {
   SequenceShape largest;
   index_t units;  ///< of the decoder's input
   int classes;
-  bool tied;            ///< the decoder's matrix is the first tensor, the embedding
-  index_t most_labels;  ///< largest number of labels in a batch
-  double dropout;       ///< rate in training
+  bool tied;           ///< the decoder's matrix is the first tensor, the embedding
+  index_t max_labels;  ///< largest number of labels in a batch
+  double dropout;      ///< rate in training
   Path path;
 };
 

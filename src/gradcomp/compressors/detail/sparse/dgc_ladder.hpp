@@ -53,9 +53,9 @@ struct DgcLadder {
 };
 
 struct DgcState final : SampledState {
-  DgcState(const Layout& bucket, double usual, index_t most, const coders::SparseCoding& coding,
+  DgcState(const Layout& bucket, double usual, index_t max_entries, const coders::SparseCoding& coding,
            const std::vector<index_t>& capacity, const std::vector<std::uint32_t>& sent_whole)
-      : SampledState(bucket, usual, most, coding, capacity),
+      : SampledState(bucket, usual, max_entries, coding, capacity),
         above(tiles),
         ladders("gradcomp::compressors::dgc_ladders", layout.segments.size()),
         whole(upload("gradcomp::compressors::dgc_whole", sent_whole)),

@@ -31,9 +31,9 @@ auto counts_of(Byte* payload, index_t taus, index_t kept) {
 
 /// Throws Error unless the bucket's indices fit in 31 bits, which leaves one bit for the sign.
 const Layout& with_room_for_a_sign(const Layout& layout) {
-  constexpr index_t most = 0x7fffffff;
-  require(layout.count() <= most, "a bucket of {} elements; methods with threshold quanta take at most {}",
-          layout.count(), most);
+  constexpr index_t max_elements = 0x7fffffff;
+  require(layout.count() <= max_elements, "a bucket of {} elements; methods with threshold quanta take at most {}",
+          layout.count(), max_elements);
   return layout;
 }
 
