@@ -109,7 +109,8 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, Comman
                  "fail if a method's median of achieved / target density is further from 1 than this; 0: off");
   app.add_option("--dump-gradients", o.dump_folder,
                  "folder for rank 0's own gradient at the steps of --at, as LABEL_stepSTEP_gradient.npy; with feedback "
-                 "also for the compressor's input, gradient plus memory, as LABEL_stepSTEP_accumulated.npy");
+                 "also for the compressor's input, gradient plus memory, as LABEL_stepSTEP_accumulated.npy; layout.txt "
+                 "holds the tensors");
   app.add_option("--dump-importance", o.importance_folder,
                  "folder for the loss of each training sample with which rank 0 begins, before the steps of --at, as "
                  "LABEL_stepSTEP_losses.npy, ordered by the samples' numbers");

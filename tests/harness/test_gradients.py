@@ -28,10 +28,19 @@ def fixture_dumped(tmp_path_factory):
 def test_dump_names_and_shapes(dumped):
     names = {f"fp32_step{step}_gradient.npy" for step in (0, 1, 5)}
     names |= {f"a_b_c_step{step}_{kind}.npy" for step in (0, 1, 5) for kind in ("gradient", "accumulated")}
-    assert {path.name for path in dumped.iterdir()} == names
-    for path in dumped.iterdir():
+    assert {path.name for path in dumped.iterdir()} == {*names, "layout.txt"}
+    for path in map(dumped.joinpath, names):
         array = np.load(path)
         assert array.dtype == np.float32 and array.shape == (269722,) and np.isfinite(array).all() and array.any()
+
+
+def test_dump_has_the_layout(dumped, tmp_path):
+    lines = (dumped / "layout.txt").read_text(encoding="utf-8").splitlines()
+    assert len(lines) > 20 and all(len(line.split()) == 2 for line in lines)
+    [of_file], [of_model] = (evaluate(tmp_path, "--input", dumped / "fp32_step5_gradient.npy", "--layout", layout, "--methods",
+                                      "powersgd:rank=2") for layout in (dumped / "layout.txt", "resnet20"))
+    assert of_file["payload_bytes"] == of_model["payload_bytes"] > 0
+    assert of_file["relative_l2_error"] == of_model["relative_l2_error"]
 
 
 def test_dump_is_gradient_and_memory(dumped):

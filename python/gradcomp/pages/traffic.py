@@ -1,12 +1,9 @@
 """docs/results/traffic.md: models with millions of parameters over emulated links: bytes, step times and the first part of the
 quality curve, compared with the claims of authors for such traffic."""
 import dataclasses
-import re
 
 from gradcomp.output import text
-from gradcomp.results.records import ROOT
 
-from .commands import command
 from .page import Job, Page, Text
 
 METHODS = ("top_k:ratio=0.01", "top_k:ratio=0.001", "dgc:ratio=0.001", "sidco:ratio=0.001", "powersgd:rank=2", "powersgd:rank=4",
@@ -44,16 +41,8 @@ QUICK = (Case("resnet8", "shapetex10:train=64:test=32", ("--lr", 0.02, "--batch"
 
 
 def layout_of(case, folder):
-    """What --layout of gradcomp-evaluate reads: the model, or a file if its tensors depend on the data."""
+    """What --layout of gradcomp-evaluate reads: the model, or what --dump-gradients writes if its tensors depend on the data."""
     return folder / "layout.txt" if case.data.startswith("hmm") else case.model
-
-
-def write_layout(case, path):
-    """Writes a line `NAME SHAPE` for each tensor that gradcomp-train --describe prints."""
-    printed = command("gradcomp-train", "--describe", "--data", case.data, "--model", case.model, *case.options, "--methods",
-                      "fp32", "--no-controls")
-    tensors = re.findall(r"^(\S+) +([0-9x]+) +[0-9]+ ", printed, re.MULTILINE)
-    path.write_text("".join(f"{name} {shape}\n" for name, shape in tensors), encoding="utf-8")
 
 
 def over(row, rate):
@@ -108,19 +97,15 @@ class Traffic(Page):
         """The steps over all links, one gradient, and what each method makes of it."""
         last = case.steps - 1
         gradient, layout = folder / f"fp32_step{last}_gradient.npy", layout_of(case, folder)
+        dumped = (gradient,) if layout == case.model else (gradient, layout)
         train = ("gradcomp-train", "--data", case.data, "--model", case.model, *case.options, "--steps", case.steps)
         errors = ("gradcomp-evaluate", "--input", gradient, "--layout", layout, "--timings", 1, "--methods",
                   ",".join((*CONTROLS, *METHODS)))
-
-        def decode(output, _):
-            if layout != case.model:
-                write_layout(case, ROOT / layout)
-            command(*errors, "--output", output)
         return [Job(case.model, (*TWO, *train, "--evaluate-every", case.steps // 3, "--block", 2, "--link", LINKS, "--methods",
                                  ",".join(METHODS)), f"{case.model}: steps over all links"),
                 Job(f"{case.model}_gradient", (*train, "--methods", "fp32", "--no-controls", "--dump-gradients", folder,
-                                               "--at", last), f"{case.model}: one gradient", (gradient,)),
-                Job(f"{case.model}_error", errors, f"{case.model}: its error", make=decode)]
+                                               "--at", last), f"{case.model}: one gradient", dumped),
+                Job(f"{case.model}_error", errors, f"{case.model}: its error")]
 
     def text(self, records, options):
         cases = QUICK if options.quick else FULL
@@ -130,8 +115,7 @@ class Traffic(Page):
                       "seed, one learning rate for all methods, and so few steps that the quality says only which methods follow "
                       "`fp32` at first: **throughput only**. *Speed*: step time of `fp32` over that of the method, over the same "
                       "link. *NMSE*: squared distance of what is decoded of one gradient (of the last step, nothing fed back), over "
-                      "its squared length. A file of `--layout` has a line for each tensor that `gradcomp-train --describe` prints.",
-                      ""]
+                      "its squared length.", ""]
         for case in cases:
             parameters = trained[case.model].rows[0]["parameters"]
             out.add(f"{case.model}, throughput only", f"{parameters:,} parameters, `{case.data}`, {case.steps} steps.",

@@ -1,5 +1,8 @@
 #include "gradcomp/core/layout.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -31,6 +34,16 @@ Layout Layout::fused() const {
   Layout one = flat(count(), "bucket");
   if (!segments.empty()) one.segments[0].id = segments[0].id;
   return one;
+}
+
+std::string Layout::text() const {
+  std::string lines;
+  for (const Segment& segment : segments) {
+    lines += segment.name;
+    if (!segment.shape.empty()) lines += fmt::format(" {}", fmt::join(segment.shape, "x"));
+    lines += segment.outputs_first ? " outputs-first\n" : "\n";
+  }
+  return lines;
 }
 
 Layout Layout::flat(index_t count, std::string name) {

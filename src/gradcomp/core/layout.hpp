@@ -39,6 +39,10 @@ struct Layout {
   /// The same elements as one segment (granularity=bucket); its id is the first segment's.
   Layout fused() const;
 
+  /// A line "NAME 64x3x3" for each segment (of a scalar only NAME), with " outputs-first" where it is so. The option
+  /// --layout of gradcomp-evaluate reads it.
+  std::string text() const;
+
   /// One vector of `count` elements that is not a tensor of a model.
   static Layout flat(index_t count, std::string name = "flat");
 };

@@ -82,12 +82,14 @@ Layout read_layout(const std::string& text) {
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     std::stringstream words(line.substr(0, line.find('#')));
-    std::string name, shape, more;
+    std::string name, shape, order, more;
     if (!(words >> name)) continue;
-    words >> shape >> more;
+    words >> shape >> order >> more;
     const std::string where = fmt::format("'{}', line {}", text, number);
-    require(more.empty(), "{}: '{}' follows the shape; allowed: NAME 64x3x3", where, more);
-    layout.add(name, extents(shape, where));
+    require((order.empty() || order == "outputs-first") && more.empty(),
+            "{}: '{}' follows the shape; allowed: NAME 64x3x3, and after it outputs-first", where,
+            more.empty() ? order : more);
+    layout.add(name, extents(shape, where), !order.empty());
   }
   require(!layout.segments.empty(), "'{}' holds no tensor; allowed: a line 'NAME 64x3x3' for each", text);
   return layout;

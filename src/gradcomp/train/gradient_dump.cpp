@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "gradcomp/core/atomic_file.hpp"
 #include "gradcomp/data/files.hpp"
 #include "gradcomp/data/formats/npy.hpp"
 #include "gradcomp/feedback/seen.hpp"
@@ -28,6 +29,7 @@ GradientDump::GradientDump(const Options& options, const MethodSpec& method, con
   if (options.dump_folder.empty() || rank != 0) return;
   m_stem = options.dump_folder + "/" + data::file_name_part(method.label);
   m_steps = options.dump_steps;
+  write_atomically(options.dump_folder + "/layout.txt", layout.text());
 }
 
 bool GradientDump::wanted(index_t step) const {

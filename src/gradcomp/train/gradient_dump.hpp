@@ -1,6 +1,6 @@
 #pragma once
 // Gradients of a training run as .npy files (--dump-gradients): what rank 0 computed, and what its compressor saw of
-// it.
+// it. FOLDER/layout.txt holds the tensors, as gradcomp-evaluate --layout reads them.
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +18,7 @@ void check_dumps(const Options& options, const std::vector<MethodSpec>& methods,
 /// The files of one method. Only rank 0 writes.
 class GradientDump {
  public:
+  /// Writes the layout.
   GradientDump(const Options& options, const MethodSpec& method, const Layout& layout, int rank, int ranks);
 
   /// True when this rank writes at `step`.

@@ -45,6 +45,12 @@ TEST(Layout, SliceKeepsIdsAndMovesOffsets) {
   EXPECT_EQ(example().slice(2, 2).count(), 0);
 }
 
+TEST(Layout, TextNamesShapesAndTheOrderOfOutputs) {
+  EXPECT_EQ(example().add("embedding", {9, 4}, true).text(),
+            "conv 3x3x4x8\nbias 8\nempty 0x7\nscalar\nfc 5x2\nembedding 9x4 outputs-first\n");
+  EXPECT_EQ(Layout{}.text(), "");
+}
+
 TEST(Layout, FusedIsOneVectorWithTheFirstId) {
   const Layout bucket = example().slice(3, 5).fused();
   ASSERT_EQ(bucket.segments.size(), 1u);

@@ -66,11 +66,15 @@ TEST(FileStream, TakesTheTensorsOfALayout) {
                                    {"a 1\nw 2,3\n", "line 2: '2,3' is not a shape"},
                                    {"w 0\n", "'0' is not a shape"},
                                    {"w 3x3 float\n", "'float' follows the shape"},
+                                   {"w 3x3 outputs-first 1\n", "'1' follows the shape"},
                                    {"# nothing\n", "holds no tensor"}}) {
     shape_file(text);
     EXPECT_THAT(error_of([&] { make_file_stream({flat}, read_layout(shapes)); }), HasSubstr(said)) << text;
   }
   EXPECT_THAT(error_of([] { read_layout("vgg99"); }), HasSubstr("neither a file nor a model"));
+  const std::string written = Layout{}.add("embedding", {9, 4}, true).add("scale", {}).add("w", {4, 2}).text();
+  shape_file(written);
+  EXPECT_EQ(read_layout(shapes).text(), written);
   EXPECT_EQ(read_layout("resnet20").count(), 269722);
 }
 
