@@ -30,9 +30,9 @@ Exchange::Exchange(const MethodSpec& method, const Layout& layout, std::unique_p
     : m_method(method),
       m_transport(std::move(transport)),
       m_seed(options.seed),
-      m_overlapped(options.overlapped),
       m_count(layout.count()),
       m_ranges(buckets_of(layout, options)) {
+  if (options.overlapped) m_side.emplace();
   for (const BucketRange& range : m_ranges) {
     const auto number = static_cast<int>(m_reductions.size());
     m_reductions.push_back(
@@ -77,7 +77,7 @@ void Exchange::ready(const Exec& exec, std::size_t first_segment) {
   const auto next_is_ready = [&] {
     return m_launched < m_ranges.size() && m_ranges[m_launched].first >= first_segment;
   };
-  if (!m_overlapped || !next_is_ready()) return;
+  if (!m_side || !next_is_ready()) return;
   const Exec& side = after(exec);
   while (next_is_ready()) launch(side, m_launched++, 0);
 }
@@ -85,7 +85,7 @@ void Exchange::ready(const Exec& exec, std::size_t first_segment) {
 const Verdict& Exchange::finish(const Exec& exec, const Idle& idle) {
   ready(exec, 0);
   const Exec& side = after(exec);
-  if (m_overlapped) {
+  if (m_side) {
     for (int round = 0; round < m_rounds; ++round) {
       for (std::size_t bucket = 0; bucket < m_ranges.size(); ++bucket) {
         complete(side, bucket, round, idle);

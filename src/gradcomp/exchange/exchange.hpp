@@ -9,6 +9,7 @@
 // round waits for its exchange. This is the plain reference, and the easiest to profile.
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "gradcomp/comm/counting.hpp"
@@ -88,9 +89,9 @@ class Exchange {
 
  private:
   /// Where the work of this exchange runs: overlapped beside the caller's, otherwise on `exec`.
-  const Exec& after(const Exec& exec) { return m_overlapped ? m_side.after(exec) : exec; }
+  const Exec& after(const Exec& exec) { return m_side ? m_side->after(exec) : exec; }
   void join(const Exec& exec) {
-    if (m_overlapped) m_side.join(exec);
+    if (m_side) m_side->join(exec);
   }
   void launch(const Exec& exec, std::size_t bucket, int round);
   void complete(const Exec& exec, std::size_t bucket, int round, const Idle& idle);
@@ -100,7 +101,6 @@ class Exchange {
   std::vector<std::unique_ptr<Reduction>> m_reductions;
   std::unique_ptr<CountingTransport> m_transport;
   std::uint64_t m_seed;
-  bool m_overlapped;
   index_t m_count;  ///< number of elements of the model
   std::vector<BucketRange> m_ranges;
   int m_rounds = 1;  ///< per step, of every reduction
@@ -116,7 +116,7 @@ class Exchange {
   bool m_open = false;         ///< closed, but not resolved yet
   bool m_skipped = false;      ///< of the last step that was resolved
 
-  SideStream m_side;  ///< declared last, so that its work ends before the buffers above do
+  std::optional<SideStream> m_side;  ///< only if overlapped; declared last, so that its work ends before the buffers do
 };
 
 /// Makes the exchange of one method. Collective. The exchange communicates over a duplicate of `transport`. If it is
