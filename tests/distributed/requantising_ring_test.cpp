@@ -28,7 +28,7 @@ TEST(RequantisingRing, GivesTheSameBitsOnEveryRank) {
     for (const char* schedule : {"overlapped", "synchronous"}) {
       Replica run(round_the_ring(method), *comm, schedule);
       for (int step = 0; step < 3; ++step) {
-        EXPECT_FALSE(run.step(step).skipped);
+        EXPECT_FALSE(run.step(step).skipped());
         EXPECT_TRUE(same_bits(*comm, run.mean())) << method << " " << schedule;
       }
     }
@@ -116,13 +116,13 @@ TEST(RequantisingRing, HandsAFlagRoundAndTakesTheStepBack) {
     auto g = run.own_gradient(1);
     const std::size_t spoilt = g.size() / 2;
     if (last) g[spoilt] = std::numeric_limits<float>::quiet_NaN();
-    EXPECT_TRUE(run.step(1, g).skipped) << method;
+    EXPECT_TRUE(run.step(1, g).skipped()) << method;
     const auto after = run.residual();
     for (std::size_t i = 0; i < after.size(); ++i) {
       const bool kept = last && i == spoilt;
       ASSERT_EQ(after[i], kept ? before[i] : before[i] + g[i]) << method << " element " << i;
     }
-    EXPECT_FALSE(run.step(2).skipped) << method;
+    EXPECT_FALSE(run.step(2).skipped()) << method;
     EXPECT_TRUE(same_bits(*comm, run.mean())) << method;
   }
 }

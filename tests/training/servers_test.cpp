@@ -19,7 +19,7 @@ Setting with_servers(const std::string& method, const std::string& options, cons
 /// Parameters after this number of steps.
 std::vector<float> train(Transport& comm, const Setting& setting, index_t steps = 4) {
   StrategyRig rig(setting, comm);
-  for (index_t step = 0; step < steps; ++step) EXPECT_FALSE(rig.step(step).skipped) << setting.text();
+  for (index_t step = 0; step < steps; ++step) EXPECT_FALSE(rig.step(step).skipped()) << setting.text();
   return rig.parameters();
 }
 
@@ -98,7 +98,7 @@ TEST(Servers, ReplicasAgreeUnderEveryMethodThatTheyTake) {
       std::string refused;
       try {
         StrategyRig rig(setting, *comm);
-        for (index_t step = 0; step < 3; ++step) EXPECT_FALSE(rig.step(step).skipped) << setting.text();
+        for (index_t step = 0; step < 3; ++step) EXPECT_FALSE(rig.step(step).skipped()) << setting.text();
         EXPECT_TRUE(gradcomp::test::same_bits(*comm, rig.parameters())) << setting.text();
         EXPECT_TRUE(gradcomp::test::same_bits(*comm, rig.agreed())) << setting.text();
         ++taken;
@@ -220,15 +220,15 @@ TEST(Servers, LeaveASpoiltStepOut) {
     StrategyRig rig(with_servers(method, "mode=sync"), *comm);
     rig.step(0);
     const auto before = rig.parameters();
-    EXPECT_TRUE(rig.step(1, spoilt).skipped) << method << ": all ranks leave it out";
+    EXPECT_TRUE(rig.step(1, spoilt).skipped()) << method << ": all ranks leave it out";
     EXPECT_EQ(rig.parameters(), before) << method;
-    EXPECT_FALSE(rig.step(2).skipped) << method;
+    EXPECT_FALSE(rig.step(2).skipped()) << method;
     EXPECT_NE(rig.parameters(), before) << method;
 
     StrategyRig alone(with_servers(method, "mode=async"), *comm);
     alone.step(0);
-    EXPECT_EQ(alone.step(1, spoilt).skipped, last) << method << ": only its own rank leaves it out";
-    EXPECT_FALSE(alone.step(2).skipped) << method;
+    EXPECT_EQ(alone.step(1, spoilt).skipped(), last) << method << ": only its own rank leaves it out";
+    EXPECT_FALSE(alone.step(2).skipped()) << method;
     EXPECT_TRUE(gradcomp::test::same_bits(*comm, alone.agreed())) << method;
   }
 }
@@ -289,7 +289,7 @@ TEST(DedicatedServers, TrainAsTheWorkersAloneDo) {
                                                         {"qsgd:bits=4:feedback=residual", "servers=1:answers=coded"}}) {
     const auto expected = train(*alone, with_servers(method, options));
     StrategyRig rig(with_servers(method, options + ":dedicated=on"), *comm);
-    for (index_t step = 0; step < 4; ++step) EXPECT_FALSE(rig.step(step).skipped) << method;
+    for (index_t step = 0; step < 4; ++step) EXPECT_FALSE(rig.step(step).skipped()) << method;
     EXPECT_TRUE(gradcomp::test::same_bits(*comm, rig.agreed())) << method << ": on the server, too";
     if (comm->rank() < workers) {
       EXPECT_EQ(rig.parameters(), expected) << method << " " << options;

@@ -115,7 +115,7 @@ class StrategyRig {
     StepReport report = m_strategy->end(m_exec, {});
     if (!m_drains) return report;
     const StepReport late = m_strategy->drain(m_exec);
-    report.skipped = report.skipped || late.skipped;
+    for (const index_t skipped : late.skipped_steps) note_skipped(report, skipped);
     report.payload_bytes += late.payload_bytes;
     report.header_bytes += late.header_bytes;
     report.wire_bytes += late.wire_bytes;

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "gradcomp/comm/agree.hpp"
@@ -52,7 +53,7 @@ void Exchange::begin(const Exec& exec, const Span<const float>& gradient, const 
   m_context.rate = rate;
   m_timeline = timeline;
   m_launched = 0;
-  m_sent_before = m_transport->ledger().total().sent;
+  m_sent_before = sent();
   m_verdict.clear(after(exec));
 }
 
@@ -112,10 +113,15 @@ StepReport Exchange::close(const Exec& exec) {
   m_open = true;
   if (device_is_host) resolve(exec);
   StepReport report;
-  report.skipped = m_skipped;
+  report.skipped_steps = std::exchange(m_skipped, {});
   for (const auto& reduction : m_reductions) add(report, *reduction);
-  report.wire_bytes = m_transport->ledger().total().sent - m_sent_before;
+  report.wire_bytes = sent() - m_sent_before;
   return report;
+}
+
+void note_skipped(StepReport& report, index_t step) {
+  std::vector<index_t>& steps = report.skipped_steps;
+  if (std::find(steps.begin(), steps.end(), step) == steps.end()) steps.push_back(step);
 }
 
 void append_density(const Sender& sender, std::vector<double>& ratios) {
@@ -137,11 +143,18 @@ void add(StepReport& report, const Reduction& bucket) {
 
 void Exchange::resolve(const Exec& exec) {
   if (!std::exchange(m_open, false)) return;
-  m_skipped = m_verdict.skipped();
-  if (!m_skipped) return;
+  if (!m_verdict.skipped()) return;
+  m_skipped.push_back(m_context.step);
   const Exec& side = after(exec);
   for (auto& reduction : m_reductions) reduction->take_back(side);
   join(exec);
+}
+
+StepReport Exchange::drain(const Exec& exec) {
+  resolve(exec);
+  StepReport report;
+  report.skipped_steps = std::exchange(m_skipped, {});
+  return report;
 }
 
 Memories Exchange::memories() {

@@ -21,9 +21,9 @@ namespace gradcomp {
 
 /// What one step moved and kept on this rank, summed over buckets.
 struct StepReport {
-  /// Some rank flagged the step: the memories were given back, and the mean is unspecified. On a device, and with
-  /// strategies that report late, this tells of the step before.
-  bool skipped = false;
+  /// Numbers of the steps that some rank flagged: the memories were given back, and the mean is unspecified. On a
+  /// device, and with strategies that report late, these may be earlier steps. Each skipped step is reported once.
+  std::vector<index_t> skipped_steps;
   index_t payload_bytes = 0;  ///< of the messages that the exchange carries, headers excluded
   index_t header_bytes = 0;   ///< of the headers of these messages
   index_t wire_bytes = 0;     ///< what this rank sends, by the true volume of the algorithms (counting transport)
@@ -31,7 +31,12 @@ struct StepReport {
   /// Of servers: updates between the parameters of a gradient and the update by it, one per gradient that this rank's
   /// server applied.
   std::vector<index_t> staleness;
+
+  bool skipped() const { return !skipped_steps.empty(); }
 };
+
+/// Adds the number of a skipped step, unless it is there.
+void note_skipped(StepReport& report, index_t step);
 
 /// Appends the achieved / target densities of a sender's last step, one per segment with a target.
 void append_density(const Sender& sender, std::vector<double>& ratios);
@@ -72,6 +77,8 @@ class Exchange {
   /// Takes the last step back if it is skipped. On hosts, close() calls it. On devices close() does not wait for the
   /// verdict: begin() calls it, and whoever needs the memories earlier must call it too.
   void resolve(const Exec& exec);
+  /// resolve(), and a report of nothing but skipped steps that close() has not reported.
+  StepReport drain(const Exec& exec);
 
   /// finish() and close().
   StepReport end(const Exec& exec) {
@@ -86,6 +93,8 @@ class Exchange {
   /// The buckets, in the order in which backward completes them.
   const std::vector<BucketRange>& buckets() const { return m_ranges; }
   Transport& transport() { return *m_transport; }
+  /// Wire bytes that this rank has sent over transport() so far.
+  index_t sent() const { return m_transport->ledger().total().sent; }
 
  private:
   /// Where the work of this exchange runs: overlapped beside the caller's, otherwise on `exec`.
@@ -114,7 +123,7 @@ class Exchange {
   std::size_t m_launched = 0;  ///< number of buckets whose round 0 was launched
   index_t m_sent_before = 0;   ///< wire bytes before this step
   bool m_open = false;         ///< closed, but not resolved yet
-  bool m_skipped = false;      ///< of the last step that was resolved
+  std::vector<index_t> m_skipped;  ///< steps that were skipped and are not reported yet
 
   std::optional<SideStream> m_side;  ///< only if overlapped; declared last, so that its work ends before the buffers do
 };

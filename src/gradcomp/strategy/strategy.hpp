@@ -34,21 +34,24 @@ class Strategy {
   /// Steps from one exchange to the next. A trainer times and evaluates in multiples of it.
   virtual index_t period() const { return 1; }
   /// Whether all ranks are in the same step when end() returns. A trainer may then synchronise them before each step.
-  /// Otherwise a rank must not wait outside the strategy, except in drain(), because others may wait for it.
+  /// Otherwise a rank must not wait outside the strategy until meet() has returned, because others may wait for it.
   virtual bool in_step() const { return true; }
-  /// Whether a step, and whether it was skipped, may be reported as late as in end() of the next step or in drain().
-  virtual bool reports_late() const { return !device_is_host; }
 
   /// Begins a step, before forward.
   virtual void begin(const Exec& exec, const StepContext& context) = 0;
   /// In forward, before the layer that begins with this segment: makes its parameters current.
   virtual void before_layer(const Exec& /*exec*/, std::size_t /*segment*/) {}
+  /// Between steps: makes all parameters current, for other readers than forward. Records its times in `timeline`.
+  virtual void make_current(const Exec& /*exec*/, Timeline* /*timeline*/) {}
   /// In backward: tells that the gradients of all segments from `first_segment` on are complete.
   virtual void ready(const Exec& exec, std::size_t first_segment) = 0;
   /// Ends the step: exchanges and updates as the strategy does. Calls `idle` while it waits.
   virtual StepReport end(const Exec& exec, const Idle& idle) = 0;
   /// Call it after end() with the mean loss of this rank's batch in the step.
   virtual void observe(double /*loss*/) {}
+  /// Waits until no step of another rank needs this one. With a strategy that is not in step, a trainer counts this time
+  /// as that of the steps so far. drain() follows.
+  virtual void meet(const Exec& /*exec*/) {}
   /// Finishes everything that is in progress, so that memories are complete. Call it before evaluations, checkpoints
   /// and hashes. Returns what end() has not yet reported of earlier steps.
   virtual StepReport drain(const Exec& /*exec*/) { return {}; }

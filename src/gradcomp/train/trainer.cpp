@@ -52,8 +52,8 @@ Trainer::Trainer(const Job& job, const Contender& contender)
       m_gradient(kernels::zeroed<float>("gradcomp::train::gradient", job.model.layout().count())),
       m_buffers(kernels::zeroed<float>("gradcomp::train::buffers", job.model.buffer_count())),
       m_test_buffers(kernels::zeroed<float>("gradcomp::train::test_buffers", job.model.buffer_count())),
-      m_kept_buffers(kernels::zeroed<float>("gradcomp::train::kept_buffers", job.model.buffer_count())),
-      m_older_buffers(kernels::zeroed<float>("gradcomp::train::older_buffers", job.model.buffer_count())),
+      m_kept{kernels::zeroed<float>("gradcomp::train::kept_buffers", job.model.buffer_count()), -1},
+      m_older{kernels::zeroed<float>("gradcomp::train::older_buffers", job.model.buffer_count()), -1},
       m_strategy(make_strategy(contender.spec, job.model.layout(), job.model.buffer_count(), job.transport,
                                strategy_options(job.options, contender))),
       m_dump(job.options, contender.spec, job.model.layout(), job.control.rank(), settled_job().workers()),
@@ -80,7 +80,6 @@ Trainer::Trainer(const Job& job, const Contender& contender)
   job.model.initialise(job.options.seed, parameters, buffers);
   Kokkos::deep_copy(m_parameters, parameters);
   Kokkos::deep_copy(m_buffers, buffers);
-  Kokkos::deep_copy(m_kept_buffers, buffers);
 }
 
 const Job& Trainer::settled_job() {
@@ -99,6 +98,22 @@ void Trainer::check_period() const {
   check("--block", o.block);
 }
 
+void Trainer::keep_buffers(const Exec& exec) {
+  std::swap(m_older, m_kept);
+  Kokkos::deep_copy(exec, m_kept.values, m_buffers);
+  m_kept.step = m_now.step;
+}
+
+/// Goes back to before the first skipped step whose buffers are still kept.
+void Trainer::restore_buffers(const Exec& exec, const std::vector<index_t>& skipped_steps) {
+  for (const KeptBuffers* kept : {&m_older, &m_kept}) {
+    if (std::find(skipped_steps.begin(), skipped_steps.end(), kept->step) == skipped_steps.end()) continue;
+    Kokkos::deep_copy(exec, m_buffers, kept->values);
+    if (kept == &m_older) Kokkos::deep_copy(exec, m_kept.values, kept->values);  // a copy of what the skipped step left
+    return;
+  }
+}
+
 StepReport Trainer::train(const Exec& exec, Timeline* timeline) {
   const StepContext context{m_now.step,
                             m_rate.at(m_now.step),
@@ -110,6 +125,7 @@ StepReport Trainer::train(const Exec& exec, Timeline* timeline) {
     m_strategy->begin(exec, context);
     return m_strategy->end(exec, [] { return false; });
   }
+  if (m_batches.sampler() != nullptr) m_strategy->make_current(exec, timeline);
   nn::Batch<float> batch = m_batches.next(exec, m_now.step, m_parameters, m_buffers, timeline);
   batch.key = batch_key(m_job.shard(), m_now.step);
   m_strategy->begin(exec, context);
@@ -154,24 +170,22 @@ void Trainer::meet(const Exec& exec) {
   if (m_strategy->in_step() || std::exchange(m_met, true)) return;
   Stopwatch watch(exec);
   watch.start();
-  drain(exec);
+  m_strategy->meet(exec);
   const double seconds = watch.stop();
   m_now.time_s += seconds;
   if (!m_period_untimed && m_now.step % period() == 0)
     m_local_ms.back() += 1e3 * seconds / static_cast<double>(period());
+  drain(exec);
 }
 
-void Trainer::drain(const Exec& exec) {
-  count(exec, m_strategy->drain(exec));
-  Kokkos::deep_copy(exec, m_kept_buffers, m_buffers);  // no report is late any more
-}
+void Trainer::drain(const Exec& exec) { count(exec, m_strategy->drain(exec)); }
 
 void Trainer::count(const Exec& exec, const StepReport& report) {
   m_now.payload_bytes += static_cast<double>(report.payload_bytes);
   m_now.header_bytes += static_cast<double>(report.header_bytes);
   m_now.wire_bytes += static_cast<double>(report.wire_bytes);
-  m_now.skipped_steps += report.skipped ? 1 : 0;
-  if (report.skipped) Kokkos::deep_copy(exec, m_buffers, m_strategy->reports_late() ? m_older_buffers : m_kept_buffers);
+  m_now.skipped_steps += static_cast<index_t>(report.skipped_steps.size());
+  restore_buffers(exec, report.skipped_steps);
   m_result.density_ratio.insert(m_result.density_ratio.end(), report.density_ratio.begin(), report.density_ratio.end());
   for (const index_t late : report.staleness) {
     ++m_now.stale_pushes;
@@ -187,9 +201,11 @@ void Trainer::step(const Exec& exec, bool untimed) {
   }
   const bool last = (m_now.step + 1) % period() == 0;
   if (m_dump.wanted(m_now.step)) m_dump.keep_memories(exec, m_strategy->memories(), m_rate.at(m_now.step));
-  if (m_loss_dump.wanted(m_now.step)) m_loss_dump.write(exec, m_parameters, m_buffers, m_now.step);
-  std::swap(m_older_buffers, m_kept_buffers);
-  Kokkos::deep_copy(exec, m_kept_buffers, m_buffers);
+  if (m_loss_dump.wanted(m_now.step)) {
+    m_strategy->make_current(exec, nullptr);
+    m_loss_dump.write(exec, m_parameters, m_buffers, m_now.step);
+  }
+  keep_buffers(exec);
   wait(exec, "gradcomp::train::step");
   if (m_strategy->in_step() || std::exchange(m_met, false)) barrier(m_job.control);
   Stopwatch watch(exec);  // no barrier at its end: the slowest rank's time is found in finish()

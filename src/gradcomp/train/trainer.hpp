@@ -75,6 +75,8 @@ class Trainer {
 
   /// The job, once the strategy has said which ranks train.
   const Job& settled_job();
+  void keep_buffers(const Exec& exec);
+  void restore_buffers(const Exec& exec, const std::vector<index_t>& skipped_steps);
   StepReport train(const Exec& exec, Timeline* timeline);
   void forward(const Exec& exec, const nn::Batch<float>& batch, Timeline* timeline);
   void backward(const Exec& exec, Timeline* timeline);
@@ -95,9 +97,13 @@ class Trainer {
   MethodResult m_result;
   nn::LearningRate m_rate;
   Vector<float> m_parameters, m_gradient, m_buffers;
-  Vector<float> m_test_buffers;   ///< what evaluations may change of m_buffers
-  Vector<float> m_kept_buffers;   ///< m_buffers before the step: a step that is left out leaves it as it was
-  Vector<float> m_older_buffers;  ///< m_buffers before the step in front of it, which a late report may be about
+  Vector<float> m_test_buffers;  ///< what evaluations may change of m_buffers
+  /// m_buffers before a step: a step that is skipped leaves them as they were.
+  struct KeptBuffers {
+    Vector<float> values;
+    index_t step = -1;  ///< -1: none
+  };
+  KeptBuffers m_kept, m_older;  ///< of the last step, and of the one before, of which a late report may tell
   std::unique_ptr<Strategy> m_strategy;
   GradientDump m_dump;
   LossDump m_loss_dump;

@@ -40,7 +40,6 @@ void Trainer::save(const Exec& exec, Snapshot& snapshot) {
 void Trainer::restore(const Exec& exec, const Snapshot& snapshot) {
   const std::string prefix = m_result.contender.spec.canonical + "/";
   for (const MemoryView& view : memory()) snapshot.get(exec, prefix + view.path(), view);
-  Kokkos::deep_copy(exec, m_kept_buffers, m_buffers);
   each_history([&](const char* name, auto& values) { snapshot.get(prefix + name, values); });
 
   std::vector<double> steps, exposed;

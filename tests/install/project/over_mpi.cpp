@@ -31,6 +31,6 @@ int main(int argc, char** argv) {
     const auto got = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), mean);
     const float expected = 0.5f * static_cast<float>(session.size() - 1);
     std::printf("rank %d of %d: mean %g\n", session.rank(), session.size(), static_cast<double>(got(n - 1)));
-    return got(0) == expected && got(n - 1) == expected && !report.skipped ? 0 : 1;
+    return got(0) == expected && got(n - 1) == expected && !report.skipped() ? 0 : 1;
   });
 }

@@ -83,7 +83,7 @@ TEST_F(Exchanges, ReportsBytesAndDensityOfAllBuckets) {
     for (int step = 0; step < 2; ++step) {
       exchange->begin(exec, gradient, mean, step, nullptr);
       const StepReport report = exchange->end(exec);
-      EXPECT_FALSE(report.skipped);
+      EXPECT_FALSE(report.skipped());
       EXPECT_EQ(report.payload_bytes, 3 * 4 + 41 * 4);
       EXPECT_EQ(report.header_bytes, 0);
       EXPECT_EQ(report.density_ratio, std::vector<double>(3, 0.5));
@@ -98,11 +98,11 @@ TEST_F(Exchanges, OneFlaggedBucketGivesAllBucketsBack) {
     write(10, std::nanf(""));  // first element of bucket b
     exchange->begin(exec, gradient, mean, 0, nullptr);
     const StepReport report = exchange->end(exec);
-    EXPECT_TRUE(report.skipped);
+    EXPECT_TRUE(report.skipped());
     EXPECT_EQ(report.density_ratio, std::vector<double>(3, 0.0));
     write(10, 1);
     exchange->begin(exec, gradient, mean, 1, nullptr);
-    EXPECT_FALSE(exchange->end(exec).skipped);
+    EXPECT_FALSE(exchange->end(exec).skipped());
   }
 }
 
@@ -145,7 +145,7 @@ TEST_F(Exchanges, AnEmptyModelHasNothingToDo) {
   layout = Layout();
   const auto exchange = make("overlapped");
   exchange->begin(exec, Span<const float>(), Span<float>(), 0, nullptr);
-  EXPECT_FALSE(exchange->end(exec).skipped);
+  EXPECT_FALSE(exchange->end(exec).skipped());
   EXPECT_TRUE(comm.log->calls.empty());
 }
 

@@ -74,7 +74,7 @@ double missing(const std::string& spec, const std::vector<double>& rates) {
   double most = 0;
   for (std::size_t s = 0; s < rates.size(); ++s) {
     const Values g = Steps::gradient(static_cast<int>(s));
-    EXPECT_FALSE(steps.step(g, rates[s]).skipped);
+    EXPECT_FALSE(steps.step(g, rates[s]).skipped());
     const Values mean = steps.mean(), memory = steps.memory();
     for (std::size_t i = 0; i < balance.size(); ++i) {
       balance[i] += rates[s] * (static_cast<double>(mean[i]) - static_cast<double>(g[i]));
@@ -170,11 +170,11 @@ TEST(RateAware, EfSignsVariantIsTheAuthorsAlgorithm) {
 TEST(RateAware, ASkippedStepKeepsWhatIsOwed) {
   for (const std::string method : methods) {
     Steps steps(method + ":feedback.rate_aware=on");
-    EXPECT_FALSE(steps.step(Steps::gradient(0), 0.5).skipped);
+    EXPECT_FALSE(steps.step(Steps::gradient(0), 0.5).skipped());
     const Values before = steps.memory();
     Values g = Steps::gradient(1);
     g[11] = std::numeric_limits<float>::quiet_NaN();
-    EXPECT_TRUE(steps.step(g, 0.125).skipped);
+    EXPECT_TRUE(steps.step(g, 0.125).skipped());
     const Values after = steps.memory();
     for (std::size_t i = 0; i < g.size(); ++i) {
       const double owed = 0.5 * before[i] + (i == 11 ? 0 : 0.125 * g[i]);

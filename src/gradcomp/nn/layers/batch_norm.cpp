@@ -38,6 +38,7 @@ void batch_norm_statistics(const Exec& exec, const Span<const double>& sums, int
         const double unbiased = variance * count / Kokkos::max(count - 1, 1.0);
         statistics.mean(c) = static_cast<T>(mean);
         statistics.inverse_deviation(c) = static_cast<T>(1 / Kokkos::sqrt(variance + batch_norm_epsilon));
+        if (!Kokkos::isfinite(static_cast<T>(mean)) || !Kokkos::isfinite(static_cast<T>(unbiased))) return;
         running_mean(c) += static_cast<T>(batch_norm_momentum * (mean - running_mean(c)));
         running_variance(c) += static_cast<T>(batch_norm_momentum * (unbiased - running_variance(c)));
       });

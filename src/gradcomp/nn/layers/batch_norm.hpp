@@ -17,7 +17,8 @@ struct Statistics {
 };
 
 /// Computes the statistics of a batch from sums[images][2][channels] (sum of z, sum of z^2) over `pixels` pixels per
-/// image. The running mean and the running (unbiased) variance move towards those of the batch by batch_norm_momentum.
+/// image. The running mean and the running (unbiased) variance move towards those of the batch by batch_norm_momentum;
+/// where the batch's are not finite, they stay, since a mean that is not finite would never recover.
 template <class T>
 void batch_norm_statistics(const Exec& exec, const Span<const double>& sums, int images, index_t pixels,
                            const Span<T>& running_mean, const Span<T>& running_variance,

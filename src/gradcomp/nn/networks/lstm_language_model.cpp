@@ -24,6 +24,16 @@ SequenceSetup checked(const LstmNetwork& network, int vocabulary, int length, in
   return {network.name, largest, network.units, vocabulary, network.tied, largest.rows(), network.dropout, path};
 }
 
+/// The hidden state that the batch before left. What is not finite starts at 0 again; otherwise it would stay for good.
+template <class T>
+void start_from(const Exec& exec, const Span<T>& state, bool restart) {
+  Kokkos::parallel_for(
+      "gradcomp::nn::start_from", IndexRange(exec, 0, static_cast<index_t>(state.extent(0))),
+      KOKKOS_LAMBDA(const index_t i) {
+        if (restart || !Kokkos::isfinite(state(i))) state(i) = T(0);
+      });
+}
+
 }  // namespace
 
 template <class T>
@@ -89,7 +99,7 @@ template <class T>
 void LstmLanguageModel<T>::run(const Exec& exec, const Span<const T>& parameters, const Span<T>& buffers,
                                const Batch<T>& batch, bool training) {
   begin(shape_of(this->name(), batch, m_largest), batch, training);
-  if (batch.restart) Kokkos::deep_copy(exec, buffers, T(0));
+  start_from(exec, buffers, batch.restart);
 
   order_by_step(exec, batch.tokens, m_shape.sequences, m_shape.steps, m_tokens);
   this->need(0);

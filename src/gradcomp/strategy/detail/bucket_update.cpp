@@ -1,7 +1,5 @@
 #include "gradcomp/strategy/detail/bucket_update.hpp"
 
-#include <utility>
-
 namespace gradcomp {
 
 BucketUpdate::BucketUpdate(const MethodSpec& method, const Layout& model, const BucketRange& range,
@@ -17,6 +15,7 @@ void BucketUpdate::begin(const Exec& exec, const Span<const float>& gradient, co
   m_verdict.clear(exec);
   m_mean = subspan(mean, m_range.offset, m_range.count);
   m_rate = context.rate;
+  m_step = context.step;
   m_timeline = timeline;
   m_round = 0;
   m_reduction.begin(exec, subspan(gradient, m_range.offset, m_range.count), m_mean, context, timeline);
@@ -41,7 +40,6 @@ void BucketUpdate::apply(const Exec& exec, const Span<float>& parameters) {
   m_verdict.fetch(exec);
   m_reduction.settle(exec, m_verdict);
   m_open = true;
-  m_skipped = false;
   if (device_is_host) resolve(exec);
   m_state = State::up_to_date;
   const StageScope stage(exec, m_timeline, Stage::update);
@@ -50,8 +48,9 @@ void BucketUpdate::apply(const Exec& exec, const Span<float>& parameters) {
 
 void BucketUpdate::resolve(const Exec& exec) {
   if (!std::exchange(m_open, false)) return;
-  m_skipped = m_verdict.skipped();
-  if (m_skipped) m_reduction.take_back(exec);
+  if (!m_verdict.skipped()) return;
+  m_skipped = m_step;
+  m_reduction.take_back(exec);
 }
 
 void BucketUpdate::note_in(Timeline* timeline) {

@@ -4,6 +4,8 @@
 //
 //   begin(); advance() until the state is arrived, with launch_next() whenever it is between; apply()
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "gradcomp/exchange/buckets.hpp"
 #include "gradcomp/exchange/reduction.hpp"
@@ -47,8 +49,8 @@ class BucketUpdate {
 
   /// From now on records times in this timeline; null: records none.
   void note_in(Timeline* timeline);
-  /// Whether the last exchange that was resolved was flagged.
-  bool skipped() const { return m_skipped; }
+  /// The step of the last exchange that was resolved, if it was flagged. Returned once.
+  std::optional<index_t> take_skipped() { return std::exchange(m_skipped, std::nullopt); }
   const Reduction& reduction() const { return m_reduction; }
   Memories memories();
   index_t work_bytes() const { return m_reduction.work_bytes(); }
@@ -64,7 +66,9 @@ class BucketUpdate {
   Span<float> m_mean;  ///< part of the mean for this bucket
   double m_rate = 0;
   Timeline* m_timeline = nullptr;
-  bool m_open = false, m_skipped = false;
+  bool m_open = false;
+  index_t m_step = 0;  ///< of the last begin()
+  std::optional<index_t> m_skipped;
 };
 
 }  // namespace gradcomp

@@ -21,10 +21,7 @@ class EveryStep final : public Strategy {
   void begin(const Exec& exec, const StepContext& context) override;
   void ready(const Exec& exec, std::size_t first_segment) override { m_exchange->ready(exec, first_segment); }
   StepReport end(const Exec& exec, const Idle& idle) override;
-  StepReport drain(const Exec& exec) override {
-    m_exchange->resolve(exec);
-    return {};
-  }
+  StepReport drain(const Exec& exec) override { return m_exchange->drain(exec); }
   Memories memories() override;
   index_t work_bytes() const override;
 

@@ -40,27 +40,24 @@ class Local final : public Strategy {
   }
   void ready(const Exec&, std::size_t) override {}
   StepReport end(const Exec& exec, const Idle& idle) override {
+    StepReport report;
     const bool good = update_locally(exec);
     ++m_counters.steps;
     m_counters.in_longest = (m_counters.in_longest + 1) % m_longest;
-    if (m_counters.steps < m_period.period() && m_counters.in_longest != 0) {
-      StepReport report;
-      report.skipped = !good;
-      return report;
+    if (m_counters.steps >= m_period.period() || m_counters.in_longest == 0) {
+      m_counters.steps = 0;
+      const index_t sent_before = m_exchange->sent();
+      report = agree(exec, idle);
+      if (m_period.is_due()) adapt();
+      report.wire_bytes = m_exchange->sent() - sent_before;  // with those of the buffers and of the period
     }
-    m_counters.steps = 0;
-    StepReport report = agree(exec, idle);
-    report.skipped = report.skipped || !good;
-    if (m_period.is_due()) adapt();
+    if (!good) note_skipped(report, m_now.step);
     return report;
   }
   void observe(double loss) override {
     if (m_period.is_adaptive()) m_period.add(loss);
   }
-  StepReport drain(const Exec& exec) override {
-    m_exchange->resolve(exec);
-    return {};
-  }
+  StepReport drain(const Exec& exec) override { return m_exchange->drain(exec); }
   Span<const float> agreed(const Span<const float>& parameters) const override {
     return m_counters.steps == 0 ? parameters : Span<const float>(m_start);
   }
@@ -90,7 +87,7 @@ class Local final : public Strategy {
     const StageScope stage(exec, m_now.timeline, Stage::update);
     m_outer.apply(exec, m_outer_rate, m_start, m_mean, verdict);
     Kokkos::deep_copy(exec, m_now.parameters, m_start);
-    if (!report.skipped) average_buffers(exec);
+    if (!report.skipped()) average_buffers(exec);
     return report;
   }
 

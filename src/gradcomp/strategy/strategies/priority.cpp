@@ -27,13 +27,14 @@ class Priority final : public Strategy {
 
   std::string name() const override { return "priority"; }
   bool in_step() const override { return false; }  // others may need this rank's share of a transfer
-  bool reports_late() const override { return true; }
 
   void begin(const Exec& exec, const StepContext& context) override;
   void before_layer(const Exec& exec, std::size_t segment) override;
+  void make_current(const Exec& exec, Timeline* timeline) override;
   void ready(const Exec& exec, std::size_t first_segment) override;
   bool progress(const Exec& exec) override;
   StepReport end(const Exec& exec, const Idle& idle) override;
+  void meet(const Exec& exec) override { make_current(exec, nullptr); }
   StepReport drain(const Exec& exec) override;
   Memories memories() override;
   index_t work_bytes() const override;
@@ -44,6 +45,7 @@ class Priority final : public Strategy {
   bool advance(const Exec& exec, std::size_t bucket);
   bool update_arrived(const Exec& exec);
   void report_step();
+  void report_skipped();
   void open_step(const Exec& exec);
   template <class Done>
   void progress_while_waiting(const Exec& exec, const Done& done, const Idle& idle);
@@ -108,6 +110,12 @@ void Priority::begin(const Exec&, const StepContext& context) {
   m_now = context;
   m_begun = true;
   for (auto& bucket : m_buckets) bucket->note_in(context.timeline);
+}
+
+void Priority::make_current(const Exec& exec, Timeline* timeline) {
+  m_now.timeline = timeline;
+  for (auto& bucket : m_buckets) bucket->note_in(timeline);
+  finish(exec, {});
 }
 
 void Priority::before_layer(const Exec& exec, std::size_t segment) {
@@ -228,9 +236,14 @@ bool Priority::update_arrived(const Exec& exec) {
 }
 
 void Priority::report_step() {
+  for (const auto& bucket : m_buckets) add(m_report, bucket->reduction());
+  report_skipped();
+}
+
+/// Call it when all buckets have resolved the same step, which is then reported once.
+void Priority::report_skipped() {
   for (const auto& bucket : m_buckets) {
-    add(m_report, bucket->reduction());
-    m_report.skipped = m_report.skipped || bucket->skipped();
+    if (const auto step = bucket->take_skipped()) note_skipped(m_report, *step);
   }
 }
 
@@ -253,10 +266,9 @@ void Priority::finish(const Exec& exec, const Idle& idle) {
 }
 
 StepReport Priority::drain(const Exec& exec) {
-  m_now.timeline = nullptr;
-  for (auto& bucket : m_buckets) bucket->note_in(nullptr);
-  finish(exec, {});
+  make_current(exec, nullptr);
   for (auto& bucket : m_buckets) bucket->resolve(exec);
+  report_skipped();
   m_announced.settle();
   return take_report();
 }

@@ -80,6 +80,7 @@ class Servers final : public Strategy {
   void ready(const Exec&, std::size_t) override {}
   bool progress(const Exec& exec) override { return m_server && m_server->serve(exec); }
   StepReport end(const Exec& exec, const Idle& idle) override;
+  void meet(const Exec& exec) override;
   StepReport drain(const Exec& exec) override;
   Span<const float> agreed(const Span<const float>& parameters) const override {
     return m_counters.steps == 0 ? parameters : Span<const float>(m_agreed);
@@ -115,7 +116,8 @@ class Servers final : public Strategy {
   std::unique_ptr<CountingTransport> m_transport;  ///< behind the buffers that it uses, so that it is destroyed first
   StepContext m_now;
   Counters m_counters;
-  bool m_open = false;        ///< whether there were steps since the last drain()
+  bool m_open = false;        ///< whether there were steps since the last meet()
+  bool m_met = false;         ///< whether there was a meet() since the last drain(), so that m_agreed is to be shared
   index_t m_sent_before = 0;  ///< wire bytes before this step
 };
 
@@ -163,7 +165,7 @@ StepReport Servers::report(const Exec& exec) {
   StepReport report;
   MessageBytes bytes;
   if (m_client) {
-    report.skipped = m_client->take_back_skipped(exec, m_agreed);
+    if (m_client->take_back_skipped(exec, m_agreed)) note_skipped(report, m_now.step);
     bytes = m_client->bytes();
     append_density(m_client->sender(), report.density_ratio);
   }
@@ -178,8 +180,8 @@ StepReport Servers::report(const Exec& exec) {
   return report;
 }
 
-StepReport Servers::drain(const Exec& exec) {
-  if (!std::exchange(m_open, false)) return {};
+void Servers::meet(const Exec& exec) {
+  if (!std::exchange(m_open, false)) return;
   m_now.timeline = nullptr;
   if (m_server) m_server->note_in(nullptr);
   const index_t before = sent();
@@ -192,6 +194,14 @@ StepReport Servers::drain(const Exec& exec) {
     Kokkos::deep_copy(exec, part_of(Span<float>(m_agreed), m_server->keys()), m_server->parameters());
   }
   if (m_client) m_client->settle();  // nobody waits for this rank any more
+  m_sent_before += sent() - before;
+  m_met = true;
+}
+
+StepReport Servers::drain(const Exec& exec) {
+  meet(exec);
+  if (!std::exchange(m_met, false)) return {};
+  const index_t before = sent();
   for (std::size_t s = 0; s < m_keys.size(); ++s) {
     const Span<float> part = part_of(Span<float>(m_agreed), m_keys[s]);
     run(*m_transport, exec, Broadcast{part.data(), m_keys[s].count(), DType::f32, m_places.rank_of(s)});

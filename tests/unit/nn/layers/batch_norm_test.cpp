@@ -1,5 +1,7 @@
 #include "gradcomp/nn/layers/batch_norm.hpp"
 
+#include <limits>
+
 #include "gradcomp/nn/layers/batch_norm_device.hpp"
 #include "unit/nn/support.hpp"
 
@@ -174,6 +176,20 @@ TEST(BatchNorm, RunningStatisticsMoveByTheMomentum) {
   for (int c = 0; c < 4; ++c) {
     EXPECT_DOUBLE_EQ(p.mean(c), p.running_mean(c));
     EXPECT_NEAR(p.inverse(c), 1 / std::sqrt(p.running_variance(c) + 1e-5), 1e-14);
+  }
+}
+
+TEST(BatchNorm, RunningStatisticsOfAChannelThatIsNotFiniteStay) {
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e200}) {
+    Problem<double> p(4, false);
+    p.running_mean.fill(2);
+    p.running_variance.fill(3);
+    p.z(1) = bad;  // in channel 1
+    p.forward(Path::best);
+    for (int c = 0; c < 4; ++c) {
+      EXPECT_EQ(p.running_mean(c) == 2, c == 1) << bad;
+      EXPECT_EQ(p.running_variance(c) == 3, c == 1) << bad;
+    }
   }
 }
 
