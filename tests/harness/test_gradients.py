@@ -77,6 +77,8 @@ def test_dump_of_momentum_correction(tmp_path):
 @pytest.mark.parametrize("change, reason", [
     (["--at", "6"], "--at 6"), (["--at", "-1"], "--at"), ([], "needs --at"),
     (["--at", "1", "--methods", "top_k:label=a,sidco:label=a"], "the same files"),
+    (["--at", "1", "--strategy", "local"], "not allowed with strategy local"),
+    (["--at", "1", "--strategy", "overlapped:bucket_kib=64"], "not allowed with bucket_kib"),
 ])
 def test_wrong_dumps_are_one_line(change, reason, tmp_path):
     done = run("gradcomp-train", *TRAIN, "--dump-gradients", tmp_path / "d", *change)

@@ -6,8 +6,24 @@
 #include "gradcomp/data/files.hpp"
 #include "gradcomp/data/formats/npy.hpp"
 #include "gradcomp/feedback/seen.hpp"
+#include "gradcomp/strategy/strategy.hpp"
 
 namespace gradcomp::train {
+namespace {
+
+/// With other strategies the compressor sees something else than the gradient of a step and the memory of its bucket.
+void require_plain_exchange(const MethodSpec& method, const std::string& job_strategy) {
+  const StrategyChoice choice = choose_strategy(method, job_strategy);
+  const std::string& name = choice.entry.name;
+  require(name == "overlapped" || name == "synchronous" || name == "priority",
+          "method '{}': --dump-gradients is not allowed with strategy {}; allowed: overlapped, synchronous, priority",
+          method.text, name);
+  require(choice.own.integer("bucket_kib") == 0,
+          "method '{}': --dump-gradients is not allowed with bucket_kib of a strategy; allowed: --bucket-kib",
+          method.text);
+}
+
+}  // namespace
 
 void check_dumps(const Options& options, const std::vector<MethodSpec>& methods, int rank) {
   if (options.dump_folder.empty() && options.importance_folder.empty()) return;
@@ -18,6 +34,9 @@ void check_dumps(const Options& options, const std::vector<MethodSpec>& methods,
               "label=...",
               methods[j].text, methods[i].text);
     }
+  }
+  if (!options.dump_folder.empty()) {
+    for (const MethodSpec& method : methods) require_plain_exchange(method, options.strategy_options().strategy);
   }
   for (const std::string& folder : {options.dump_folder, options.importance_folder}) {
     if (rank == 0 && !folder.empty()) data::require_writable_folder(folder);
