@@ -1,4 +1,5 @@
 // Parameter servers: what they promise about the mean, about staleness, and about what travels.
+#include <cmath>
 #include <thread>
 
 #include "gradcomp/method/spec.hpp"
@@ -210,6 +211,40 @@ TEST(Servers, SendEachParameterUpAndDownOnce) {
   const double n = static_cast<double>(rig.parameters().size()), others = comm->size() - 1;
   // A rank sends its gradients to the servers of other ranks, and its parameters to their workers, with headers.
   EXPECT_NEAR(static_cast<double>(report.wire_bytes), 4 * n * 2 * others / comm->size() + 128 * others, 8 * 64);
+}
+
+/// The cosine of the angle between what `after` - `before` is and what the gradients of all ranks in this step ask for.
+double cosine_with_descent(const std::vector<float>& before, const std::vector<float>& after, int ranks, int step) {
+  std::vector<double> descent(before.size());
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto gradient = gradient_values(static_cast<index_t>(before.size()), rank, step);
+    for (std::size_t i = 0; i < descent.size(); ++i) descent[i] -= gradient[i];
+  }
+  double product = 0, moved = 0, asked = 0;
+  for (std::size_t i = 0; i < descent.size(); ++i) {
+    const double change = static_cast<double>(after[i]) - before[i];
+    product += change * descent[i];
+    moved += change * change;
+    asked += descent[i] * descent[i];
+  }
+  return product / std::sqrt(moved * asked);
+}
+
+TEST(Servers, DecodeWithTheSeedTheStepAndTheRankOfTheSender) {
+  const auto comm = world();
+  for (const char* method : {"rotated:bits=8", "random_k:ratio=0.9:seed=private"}) {
+    for (const char* options : {"mode=sync", "mode=async", "mode=sync:answers=coded", "mode=async:answers=coded"}) {
+      Setting setting = with_servers(method, options);
+      setting.weight_decay = 0;
+      StrategyRig rig(setting, *comm);
+      const auto before = rig.parameters();
+      rig.step(3);
+      EXPECT_GT(cosine_with_descent(before, rig.agreed(), comm->size(), 3), 0.9) << setting.text();
+      const bool answers_hold_all_gradients = std::string(options).starts_with("mode=sync");
+      if (!answers_hold_all_gradients) continue;
+      EXPECT_GT(cosine_with_descent(before, rig.parameters(), comm->size(), 3), 0.8) << setting.text();
+    }
+  }
 }
 
 TEST(Servers, LeaveASpoiltStepOut) {

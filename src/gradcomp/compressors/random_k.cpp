@@ -89,7 +89,6 @@ struct RandomKState final : State {
   Vector<float> weights;
   std::vector<kernels::Subset> host_subsets;
   std::vector<float> host_weights;
-  Context step;      ///< context of the last produce()
   Tally non_finite;  ///< number of such elements in this rank's gradient; if there are any, nothing has left the memory
   Tally flagged;     ///< number of non-finite elements of the sum: a rank's flag, or an overflow
 };
@@ -139,7 +138,6 @@ class RandomK final : public CompressorOf<RandomKState> {
                   Message& message) const override {
     require(!(m_unbiased && source.has_memory()),
             "random_k: scale=unbiased with a feedback diverges; allowed: scale=none or feedback=none");
-    own.step = context;
     own.kept = own.target;
     const auto rank = static_cast<std::uint32_t>(context.rank);
     own.draw(exec, context, m_private ? rank : every_rank);
@@ -175,19 +173,17 @@ class RandomK final : public CompressorOf<RandomKState> {
     std::uint32_t rank = 0;
     read_back(exec, subspan(payload, payload_header_bytes, 4), reinterpret_cast<std::byte*>(&rank),
               "gradcomp::compressors::random_k::decode_add");
-    require(rank < static_cast<std::uint32_t>(own.step.ranks), "random_k: payload of rank {}, but there are {} ranks",
-            rank, own.step.ranks);
     const Span<const float> values(reinterpret_cast<const float*>(payload.data() + before_values),
                                    static_cast<std::size_t>(k));
     const index_t bad = kernels::count_non_finite(exec, values);
     require(bad == 0, "random_k: {} of {} values are not finite", bad, k);
-    own.draw(exec, own.step, rank);
+    own.draw(exec, own.context, rank);
     own.scatter(exec, values, weight, m_unbiased, Gate(), out);
   }
 
   void do_give_back(const Exec& exec, const Source& source, RandomKState& own, const Message&,
                     const Span<const float>&) const override {
-    own.draw(exec, own.step, m_private ? static_cast<std::uint32_t>(own.step.rank) : every_rank);
+    own.draw(exec, own.context, m_private ? static_cast<std::uint32_t>(own.context.rank) : every_rank);
     return_sent(exec, source, own, own.non_finite.if_zero());
   }
 

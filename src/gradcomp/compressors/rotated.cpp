@@ -30,7 +30,6 @@ struct RotatedState final : DenseState {
 
   kernels::Rotation rotation;
   Vector<float> limits;  ///< [groups] t in units of the work array
-  Context step;          ///< context of the last produce(); other ranks' payloads belong to the same step
 };
 
 struct Quantiser {
@@ -173,7 +172,6 @@ class Rotated final : public DenseBytesOf<RotatedState> {
   void encode(const Exec& exec, const Source& source, RotatedState& own, const Context& context,
               std::byte* sections) const override {
     check_feedback(source);
-    own.step = context;
     own.rotation.rotate(exec, source, context.seed, context.step, own.non_finite);
     const Gate good = own.non_finite.if_zero();
     if (!good.may_open()) return;
@@ -192,7 +190,7 @@ class Rotated final : public DenseBytesOf<RotatedState> {
     const auto* const words = reinterpret_cast<const std::uint32_t*>(sections) + own.limits.size();
     read_codes(exec, m_quantiser, own, scales, words, gate);
     if (!own.wrong.if_zero().may_open()) return;
-    own.rotation.rotate_back(exec, own.step.seed, own.step.step);
+    own.rotation.rotate_back(exec, own.context.seed, own.context.step);
     own.rotation.add(exec, scales, weight, gate, out);
   }
 

@@ -55,6 +55,8 @@ class State {
   virtual void remember() {}
   /// Shortens a layout of one segment to `count` elements; allocates nothing.
   void resize(index_t count);
+  /// Sets `context`. A composition passes it on to the States of its parts.
+  virtual void follow(const Context& other) { context = other; }
 
   Layout layout;  ///< what prepare() was given
 
@@ -62,6 +64,10 @@ class State {
   /// The report of densities reads both.
   std::vector<index_t> kept;
   std::vector<index_t> target;
+
+  /// Seed, step and rank with which the payloads that decode_add() gets were made: those of the last produce(), unless
+  /// follow() has changed them (Receiver::add_from()).
+  Context context;
 
   Verdict verdict;  ///< of decodings outside the exchange: in give_back(), and of a composition's own values
 };

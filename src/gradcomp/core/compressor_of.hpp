@@ -12,6 +12,7 @@ class CompressorOf : public Compressor {
 
   void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
                Message& message) const final {
+    state.context = context;
     do_produce(exec, round, source, static_cast<Own&>(state), context, message);
   }
   void consume(const Exec& exec, int round, const Message& message, State& state, const Context& context) const final {

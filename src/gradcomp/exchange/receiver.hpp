@@ -22,6 +22,16 @@ class Receiver {
     m_compressor->decode_add(exec, payload, weight, *m_state, out, verdict);
   }
 
+  /// add() for a payload that was made with another seed, step or rank than the State's last one. A server's State, for
+  /// example, makes no payloads.
+  void add_from(const Exec& exec, const Context& sender, const Span<const std::byte>& payload, float weight,
+                const Span<float>& out, Verdict& verdict) const {
+    const Context own = m_state->context;
+    m_state->follow(sender);
+    add(exec, payload, weight, out, verdict);
+    m_state->follow(own);
+  }
+
  private:
   const Compressor* m_compressor;
   std::unique_ptr<State> m_own;

@@ -18,6 +18,10 @@ struct EntropyState final : State {
   EntropyState(const Layout& bucket, std::unique_ptr<State> inner_state, index_t capacity);
 
   Memories memories() override { return inner->memories(); }
+  void follow(const Context& other) override {
+    State::follow(other);
+    inner->follow(other);
+  }
   index_t scratch_bytes() const override;
 
   std::unique_ptr<State> inner;

@@ -22,6 +22,11 @@ struct HybridState final : State {
               index_t max_entries, index_t sparse_bytes, index_t coder_bytes);
 
   Memories memories() override { return sparse->memories(); }
+  void follow(const Context& other) override {
+    State::follow(other);
+    sparse->follow(other);
+    coder->follow(other);
+  }
   index_t scratch_bytes() const override;
   index_t max_entries() const { return static_cast<index_t>(decoded.size()); }
 

@@ -42,14 +42,14 @@ Span<const std::byte> Answers::encode(const Exec& exec, Channel& channel, const 
   return payload;
 }
 
-index_t Answers::write(const Exec& exec, std::size_t worker, const Span<const float>& parameters, AnswerHeader header,
-                       std::int64_t step) {
+index_t Answers::write(const Exec& exec, std::size_t worker, const Span<const float>& parameters, AnswerHeader header) {
   Channel& own = m_channels[m_shared ? 0 : worker];
   const bool nothing = parameters.size() == 0 || (m_shared && header.skipped != 0);  // no parameter has changed
   if (!nothing && own.mirror.size() > 0) {
     // No worker's gradient and no other answer uses this stream of random numbers.
-    const int stream = m_workers * (1 + m_server) + (m_shared ? 0 : static_cast<int>(worker));
-    const Span<const std::byte> payload = encode(exec, own, parameters, {m_seed, step, stream, m_workers});
+    header.stream = m_workers * (1 + m_server) + (m_shared ? 0 : static_cast<int>(worker));
+    const Span<const std::byte> payload =
+        encode(exec, own, parameters, {m_seed, header.version, header.stream, m_workers});
     header.bytes = static_cast<index_t>(payload.size());
     Kokkos::deep_copy(exec, body_of(own.room, header.bytes), payload);
   } else if (!nothing) {

@@ -17,9 +17,8 @@ class Answers {
   /// Sets the parameters that all workers hold.
   void start(const Exec& exec, const Span<const float>& parameters);
 
-  /// Writes an answer for `worker` to its room and returns the length in bytes. `step`: key of random numbers.
-  index_t write(const Exec& exec, std::size_t worker, const Span<const float>& parameters, AnswerHeader header,
-                std::int64_t step);
+  /// Writes an answer for `worker` to its room and returns the length in bytes.
+  index_t write(const Exec& exec, std::size_t worker, const Span<const float>& parameters, AnswerHeader header);
 
   const Vector<std::byte>& room(std::size_t worker) const { return channel(worker).room; }
   bool shared() const { return m_shared; }

@@ -13,6 +13,7 @@ ParameterServer::ParameterServer(const MethodSpec& method, const Stripe& keys, c
     : m_keys(keys),
       m_rule(rule),
       m_own(static_cast<std::size_t>(transport.rank())),
+      m_seed(seed),
       m_receiver(*method.compressor, keys.layout),
       m_updater(tensors, {keys.count()}, update),
       m_parameters("gradcomp::strategy::servers::parameters", static_cast<std::size_t>(keys.count())),
@@ -102,7 +103,8 @@ void ParameterServer::decode(const Exec& exec, std::size_t worker, float weight)
   const Span<const std::byte> payload = body_of(m_inbox[worker], push.bytes);
   if (m_mean.size() == 0) return;
   if (push.dtype == PushHeader::in_bytes) {
-    m_receiver.add(exec, payload, weight, m_mean, m_verdict);
+    const Context sender{m_seed, push.step, static_cast<int>(worker), static_cast<int>(workers())};
+    m_receiver.add_from(exec, sender, payload, weight, m_mean, m_verdict);
   } else {
     add_dense(exec, static_cast<DType>(push.dtype), payload, weight, m_mean);
   }
@@ -151,7 +153,10 @@ void ParameterServer::answer_those_who_may_go(const Exec& exec) {
 
 index_t ParameterServer::write_answer(const Exec& exec, std::size_t worker, bool skipped) {
   const StageScope stage(exec, m_timeline, Stage::compress);
-  return m_answers.write(exec, worker, m_parameters, {PushHeader::in_bytes, 0, m_version, skipped ? 1 : 0}, m_version);
+  AnswerHeader header;
+  header.version = m_version;
+  header.skipped = skipped ? 1 : 0;
+  return m_answers.write(exec, worker, m_parameters, header);
 }
 
 void ParameterServer::send_answer(const Exec& exec, std::size_t worker, index_t bytes) {

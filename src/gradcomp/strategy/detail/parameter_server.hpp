@@ -85,6 +85,7 @@ class ParameterServer {
   Stripe m_keys;
   ServerRule m_rule;
   std::size_t m_own;  ///< number of the worker on this rank; if there is none, no worker has this number
+  std::uint64_t m_seed;
   Receiver m_receiver;
   Updater m_updater;
   Vector<float> m_parameters, m_mean;

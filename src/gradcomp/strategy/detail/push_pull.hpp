@@ -22,6 +22,7 @@ struct PushHeader {
   std::int32_t dtype = in_bytes;  ///< type of dense values; in_bytes: the body is a payload
   index_t bytes = 0;              ///< length of the body
   index_t version = 0;            ///< of the parameters for which the gradient was computed
+  std::int64_t step = 0;          ///< the worker's, which is a key of random numbers
   double rate = 0;                ///< the worker's learning rate
   static constexpr std::int32_t in_bytes = -1;
 };
@@ -29,6 +30,7 @@ struct PushHeader {
 /// A server's answer: the parameters, or their compressed change since the last answer.
 struct AnswerHeader {
   std::int32_t dtype = PushHeader::in_bytes;  ///< f32: the body is the parameters; in_bytes: a payload
+  std::int32_t stream = 0;                    ///< with the version, the key of random numbers
   index_t bytes = 0;                          ///< length of the body
   index_t version = 0;                        ///< number of updates of these parameters
   std::int64_t skipped = 0;

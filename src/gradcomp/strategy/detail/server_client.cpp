@@ -52,6 +52,7 @@ void ServerClient::push(const Exec& exec, const StepContext& step, const Span<fl
   std::fill(m_answered.begin(), m_answered.end(), std::uint8_t{0});
   PushHeader header;
   header.kind = compress(exec, step, scratch) ? Kind::gradient : Kind::flagged;
+  header.step = step.step;
   header.rate = step.rate;
   const auto send_to = [&](std::size_t s) {
     header.version = m_versions[s];
@@ -119,7 +120,8 @@ void ServerClient::take_answer(const Exec& exec, std::size_t server, const Span<
   if (header.bytes == 0) return;
   const Span<const std::byte> body = body_of(m_answer[server], header.bytes);
   if (header.dtype == PushHeader::in_bytes) {
-    m_receivers[server].add(exec, body, 1.0f, parameters, m_verdict);
+    const Context sender{m_seed, header.version, header.stream, m_places.workers};
+    m_receivers[server].add_from(exec, sender, body, 1.0f, parameters, m_verdict);
     return;
   }
   require(body.size() == 4 * parameters.size(),

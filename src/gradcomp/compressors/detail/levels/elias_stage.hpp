@@ -35,6 +35,10 @@ struct EliasState final : State {
     target = fixed->target;
   }
   Memories memories() override { return fixed->memories(); }
+  void follow(const Context& other) override {
+    State::follow(other);
+    fixed->follow(other);
+  }
   index_t scratch_bytes() const override {
     return fixed->scratch_bytes() + plan.bytes() + static_cast<index_t>(payload.size());
   }
