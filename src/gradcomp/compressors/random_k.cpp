@@ -51,12 +51,12 @@ struct RandomKState final : State {
            static_cast<index_t>(subsets.size() * (sizeof(kernels::Subset) + sizeof(float)));
   }
 
-  /// Draws the entries of this step, for `rank` or for every_rank.
-  void draw(const Exec& exec, const Context& context, std::uint32_t rank) {
+  /// Draws the entries of the step `of`, for `rank` or for every_rank.
+  void draw(const Exec& exec, const Context& of, std::uint32_t rank) {
     for (std::size_t s = 0; s < host_subsets.size(); ++s) {
       const auto& there = message_layout.segments[s];
       host_subsets[s] =
-          kernels::draw_subset(layout.segments[s], there.count, there.offset, context.seed, context.step, rank);
+          kernels::draw_subset(layout.segments[s], there.count, there.offset, of.seed, of.step, rank);
     }
     Kokkos::deep_copy(exec, subsets, HostSpan<kernels::Subset>(host_subsets.data(), host_subsets.size()));
   }

@@ -44,6 +44,7 @@ void OneRank::launch(const Exec& exec, int round) {
 }
 
 void OneRank::compress(const Exec& exec, const Span<const float>& gradient, std::int64_t step) {
+  m_timeline.begin_step(exec);  // on a device, the times of stages are relative to its event
   m_verdict.clear(exec);
   m_reduction.begin(exec, gradient, m_out, {m_seed, step, 0, 1}, &m_timeline);
   m_step = step;
@@ -54,6 +55,7 @@ void OneRank::compress(const Exec& exec, const Span<const float>& gradient, std:
 }
 
 void OneRank::decompress(const Exec& exec) {
+  m_timeline.begin_step(exec);
   if (m_gathered) {
     m_receiver.add(exec, sender().payload(), 1.0f, m_out, m_verdict);
   } else {

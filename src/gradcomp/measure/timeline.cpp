@@ -67,6 +67,7 @@ void Timeline::clear() {
   m_step.clear();
   m_exposed.clear();
   m_open_waits.clear();
+  m_pending.clear();
   for (std::size_t s = 0; s < stage_count; ++s) {
     m_stages[s].clear();
     m_open[s].clear();

@@ -34,7 +34,7 @@ class Strategy {
   /// Steps from one exchange to the next. A trainer times and evaluates in multiples of it.
   virtual index_t period() const { return 1; }
   /// Whether all ranks are in the same step when end() returns. A trainer may then synchronise them before each step.
-  /// Otherwise a rank must not wait outside the strategy until meet() has returned, because others may wait for it.
+  /// Otherwise a rank must not wait outside the strategy until wait_for_others() has returned, because others may wait for it.
   virtual bool in_step() const { return true; }
 
   /// Begins a step, before forward.
@@ -51,7 +51,7 @@ class Strategy {
   virtual void observe(double /*loss*/) {}
   /// Waits until no step of another rank needs this one. With a strategy that is not in step, a trainer counts this time
   /// as that of the steps so far. drain() follows.
-  virtual void meet(const Exec& /*exec*/) {}
+  virtual void wait_for_others(const Exec& /*exec*/) {}
   /// Finishes everything that is in progress, so that memories are complete. Call it before evaluations, checkpoints
   /// and hashes. Returns what end() has not yet reported of earlier steps.
   virtual StepReport drain(const Exec& /*exec*/) { return {}; }

@@ -170,7 +170,7 @@ void Trainer::meet(const Exec& exec) {
   if (m_strategy->in_step() || std::exchange(m_met, true)) return;
   Stopwatch watch(exec);
   watch.start();
-  m_strategy->meet(exec);
+  m_strategy->wait_for_others(exec);
   const double seconds = watch.stop();
   m_now.time_s += seconds;
   if (!m_period_untimed && m_now.step % period() == 0)

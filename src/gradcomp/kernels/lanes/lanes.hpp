@@ -130,6 +130,19 @@ struct HostWarp {
 
 using WarpPolicy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 2>>;
 
+/// The value of the lane `distance` below this one, of 32 threads; unspecified where there is none. Kokkos has no such
+/// operation.
+template <class T>
+KOKKOS_INLINE_FUNCTION T of_lane_below(T value, [[maybe_unused]] int distance) {
+#if defined(__CUDA_ARCH__)
+  return __shfl_up_sync(0xffffffffu, value, static_cast<unsigned>(distance), warp_lanes);
+#elif defined(__HIP_DEVICE_COMPILE__)
+  return __shfl_up(value, static_cast<unsigned>(distance), warp_lanes);
+#else
+  return value;  // hosts use HostWarp
+#endif
+}
+
 /// 32 lanes as threads: the vector level of a Kokkos team.
 struct DeviceWarp {
   const WarpPolicy::member_type& team;
@@ -177,11 +190,16 @@ struct DeviceWarp {
 
   template <class T>
   KOKKOS_INLINE_FUNCTION T exclusive_sum(Lanes<T>& x) const {
-    const T total = sum(x), value = x.slot[0];
-    Kokkos::parallel_scan(Kokkos::ThreadVectorRange(team, warp_lanes), [&](int, T& below, bool final) {
-      if (final) x.slot[0] = below;
-      below += value;
+    // Not parallel_scan(): lane i also calls its closure for index i - 1, whose value is in another lane's register.
+    T up_to_here = x.slot[0];
+    each([&](int lane) {
+      for (int distance = 1; distance < warp_lanes; distance *= 2) {
+        const T other = of_lane_below(up_to_here, distance);
+        if (lane >= distance) up_to_here += other;
+      }
     });
+    const T total = sum(x);
+    x.slot[0] = up_to_here - x.slot[0];
     return total;
   }
 

@@ -34,7 +34,7 @@ class Priority final : public Strategy {
   void ready(const Exec& exec, std::size_t first_segment) override;
   bool progress(const Exec& exec) override;
   StepReport end(const Exec& exec, const Idle& idle) override;
-  void meet(const Exec& exec) override { make_current(exec, nullptr); }
+  void wait_for_others(const Exec& exec) override { make_current(exec, nullptr); }
   StepReport drain(const Exec& exec) override;
   Memories memories() override;
   index_t work_bytes() const override;

@@ -80,7 +80,7 @@ class Servers final : public Strategy {
   void ready(const Exec&, std::size_t) override {}
   bool progress(const Exec& exec) override { return m_server && m_server->serve(exec); }
   StepReport end(const Exec& exec, const Idle& idle) override;
-  void meet(const Exec& exec) override;
+  void wait_for_others(const Exec& exec) override;
   StepReport drain(const Exec& exec) override;
   Span<const float> agreed(const Span<const float>& parameters) const override {
     return m_counters.steps == 0 ? parameters : Span<const float>(m_agreed);
@@ -116,8 +116,8 @@ class Servers final : public Strategy {
   std::unique_ptr<CountingTransport> m_transport;  ///< behind the buffers that it uses, so that it is destroyed first
   StepContext m_now;
   Counters m_counters;
-  bool m_open = false;        ///< whether there were steps since the last meet()
-  bool m_met = false;         ///< whether there was a meet() since the last drain(), so that m_agreed is to be shared
+  bool m_open = false;        ///< whether there were steps since the last wait_for_others()
+  bool m_met = false;         ///< whether there was a wait_for_others() since the last drain(), so that m_agreed is to be shared
   index_t m_sent_before = 0;  ///< wire bytes before this step
 };
 
@@ -180,7 +180,7 @@ StepReport Servers::report(const Exec& exec) {
   return report;
 }
 
-void Servers::meet(const Exec& exec) {
+void Servers::wait_for_others(const Exec& exec) {
   if (!std::exchange(m_open, false)) return;
   m_now.timeline = nullptr;
   if (m_server) m_server->note_in(nullptr);
@@ -199,7 +199,7 @@ void Servers::meet(const Exec& exec) {
 }
 
 StepReport Servers::drain(const Exec& exec) {
-  meet(exec);
+  wait_for_others(exec);
   if (!std::exchange(m_met, false)) return {};
   const index_t before = sent();
   for (std::size_t s = 0; s < m_keys.size(); ++s) {
