@@ -80,6 +80,15 @@ TEST(Local, GoesOnFromTheMemoriesOfAnAdaptivePeriod) {
   }
 }
 
+TEST(Local, CountsTheBytesOfTheBuffersThatItAverages) {
+  const auto comm = world();
+  StrategyRig plain({"fp32", "overlapped"}, *comm), local({"fp32", "local:period=2"}, *comm);
+  EXPECT_EQ(local.step(0).wire_bytes, 0);
+  plain.step(0);
+  const index_t gradient = plain.step(1).wire_bytes, with_buffers = local.step(1).wire_bytes;
+  EXPECT_EQ(with_buffers > gradient, comm->size() > 1) << with_buffers << " bytes, " << gradient << " of a gradient";
+}
+
 TEST(Local, OfOneStepIsTheOverlappedStrategy) {
   const auto comm = world();
   for (const char* method : {"fp32", "top_k:ratio=0.05", "qsgd:bits=4:feedback=residual", "powersgd:rank=2"}) {

@@ -48,6 +48,19 @@ TEST(Sampling, WithFixedSlicesEqualsItsSequentialForm) {
   EXPECT_NE(hash_of(rig, "fp32"), overlapped);
 }
 
+/// Losses are those of current parameters, also if the strategy updates a layer just before its use.
+TEST(Sampling, SeesCurrentParametersWithPriority) {
+  Rig rig;
+  rig.options.clip = 0;
+  for (const std::string sampler : {"mercury:sampler.slices=3:sampler.slice=3", "importance:sampler.every=2"}) {
+    const std::string method = "fp32:sampler=" + sampler;
+    const auto overlapped = hash_of(rig, method);
+    for (int run = 0; run < 3; ++run) {
+      EXPECT_EQ(hash_of(rig, method + ":strategy=priority:strategy.bucket_kib=4"), overlapped) << sampler;
+    }
+  }
+}
+
 TEST(Sampling, OfAdaptiveSlicesIsReplayedBitForBit) {
   Rig rig;
   rig.options.steps = 12;
