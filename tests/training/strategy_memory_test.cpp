@@ -27,6 +27,20 @@ void expect_equal_after_hand_over(const Setting& setting) {
   expect_equal_after(4, setting);
 }
 
+/// P and Q have different sizes. By the parity of steps, an even period would always send the same one.
+TEST(StrategyMemories, AlternateFromExchangeToExchange) {
+  const auto comm = world();
+  for (const char* strategy : {"overlapped", "accumulate:every=2", "local:period=2", "local:period=4"}) {
+    StrategyRig rig({"powersgd:rank=1:variant=one_sided", strategy}, *comm);
+    std::vector<index_t> payloads;
+    for (index_t step = 0; payloads.size() < 3; ++step) {
+      if (const index_t bytes = rig.step(step).payload_bytes; bytes > 0) payloads.push_back(bytes);
+    }
+    EXPECT_NE(payloads[0], payloads[1]) << strategy;
+    EXPECT_EQ(payloads[0], payloads[2]) << strategy;
+  }
+}
+
 TEST(StrategyMemories, AreAllThatTheNextStepDependsOn) {
   for (const char* method :
        {"fp32", "top_k:ratio=0.05", "top_k:ratio=0.05:feedback=ef21", "top_k:ratio=0.05:feedback=ef21:feedback.eta=0.5",

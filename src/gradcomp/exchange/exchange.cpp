@@ -43,7 +43,7 @@ Exchange::Exchange(const MethodSpec& method, const Layout& layout, std::unique_p
 }
 
 void Exchange::begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean, std::int64_t step,
-                     Timeline* timeline, double rate) {
+                     Timeline* timeline, double rate, std::int64_t number) {
   require(static_cast<index_t>(gradient.size()) == m_count && gradient.size() == mean.size(),
           "exchange: a gradient of {} elements and a mean of {}, expected {}", gradient.size(), mean.size(), m_count);
   resolve(exec);  // before the verdict's flags are cleared
@@ -51,6 +51,7 @@ void Exchange::begin(const Exec& exec, const Span<const float>& gradient, const 
   m_mean = mean;
   m_context = {m_seed, step, m_transport->rank(), m_transport->size()};
   m_context.rate = rate;
+  m_context.exchange = number;
   m_timeline = timeline;
   m_launched = 0;
   m_sent_before = sent();

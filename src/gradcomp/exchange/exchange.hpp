@@ -64,9 +64,10 @@ class Exchange {
   bool in_place() const { return m_method.compressor->info().in_place; }
 
   /// Starts a step on `gradient`, which is still being filled. Its mean will be in `mean`. Both have as many elements
-  /// as the model. `rate`: the learning rate with which the mean is applied. Throws Error for other sizes.
+  /// as the model. `rate`: the learning rate with which the mean is applied. `number`: Context::exchange. Throws Error
+  /// for other sizes.
   void begin(const Exec& exec, const Span<const float>& gradient, const Span<float>& mean, std::int64_t step,
-             Timeline* timeline, double rate = 1);
+             Timeline* timeline, double rate = 1, std::int64_t number = -1);
   /// Tells that all segments from `first_segment` on are complete.
   void ready(const Exec& exec, std::size_t first_segment);
   /// Finishes all buckets: their means are written, and the verdict says whether the step counts. `idle` does other

@@ -22,6 +22,7 @@ struct StepContext {
   Span<float> parameters;
   Span<float> buffers;  ///< of the model besides its parameters: running statistics, hidden state
   Timeline* timeline = nullptr;
+  std::int64_t exchange = -1;  ///< Context::exchange
 };
 
 class Strategy {

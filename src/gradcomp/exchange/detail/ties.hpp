@@ -7,11 +7,11 @@
 namespace gradcomp {
 
 /// The bits of a word of signs that are set in a tie, for a method (or composition) with the option `ties`. positive:
-/// none. alternating: every other bit, and in the next step the others, so that the ties of a word and of two steps
-/// cancel out.
-inline std::uint32_t tie_bits(const Compressor& compressor, std::int64_t step) {
+/// none. alternating: every other bit, and in the next exchange the others, so that the ties of a word and of two
+/// exchanges cancel out. `turn`: Context::turn().
+inline std::uint32_t tie_bits(const Compressor& compressor, std::int64_t turn) {
   if (compressor.options().canonical().find("ties=positive") != std::string::npos) return 0;
-  return step % 2 == 0 ? 0xaaaaaaaau : 0x55555555u;
+  return turn % 2 == 0 ? 0xaaaaaaaau : 0x55555555u;
 }
 
 }  // namespace gradcomp

@@ -41,7 +41,7 @@ class Allgather final : public Reducer {
     const bool votes = m_sender.compressor().info().property == Info::Property::sign;
     const float weight = votes ? 1.0f : 1.0f / static_cast<float>(m_ranks);
     for (std::size_t r = 0; r < m_blocks->size.size(); ++r) m_receiver.add(exec, payload(r), weight, mean, verdict);
-    if (votes) take_signs(exec, mean, tie_bits(m_sender.compressor(), m_sender.context().step));
+    if (votes) take_signs(exec, mean, tie_bits(m_sender.compressor(), m_sender.context().turn()));
   }
 
  private:

@@ -126,7 +126,7 @@ class OkTopk final : public SparseReducer {
   }
 
   /// Depends on the step alone, so that all ranks agree.
-  bool balances() const { return m_ranks > 1 && m_sender.context().step % m_interval == 0; }
+  bool balances() const { return m_ranks > 1 && m_sender.context().turn() % m_interval == 0; }
 
   Span<float> own_sums() const { return subspan<float>(m_sums, bound(m_rank), bound(m_rank + 1) - bound(m_rank)); }
 

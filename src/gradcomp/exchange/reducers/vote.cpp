@@ -91,7 +91,7 @@ class Vote final : public Reducer {
   void complete(const Exec& exec, int round, std::span<const Found>) override {
     if (round > 0) return;
     kernels::majority_words(exec, m_received.data() + front_words, front_words + m_part, m_ranks, m_part,
-                            tie_bits(m_sender.compressor(), m_sender.context().step), m_outcome.data());
+                            tie_bits(m_sender.compressor(), m_sender.context().turn()), m_outcome.data());
   }
 
   /// Writes the outcome as a message of the method itself, whose decoder knows where the bits belong.

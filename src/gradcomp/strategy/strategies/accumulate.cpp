@@ -21,7 +21,8 @@ class Accumulate final : public Strategy {
     m_now = context;
     m_updates = (context.step + 1) % m_every == 0;
     m_end = m_layout.count();
-    if (m_updates) m_inner.begin(exec, context);
+    m_now.exchange = context.step / m_every;
+    if (m_updates) m_inner.begin(exec, m_now);
   }
   void ready(const Exec& exec, std::size_t first_segment) override {
     const index_t begin =

@@ -80,7 +80,7 @@ class Local final : public Strategy {
   /// Exchanges the changes and makes the outer update.
   StepReport agree(const Exec& exec, const Idle& idle) {
     subtract(exec, m_start, m_now.parameters, m_change);
-    m_exchange->begin(exec, m_change, m_mean, m_now.step, m_now.timeline);
+    m_exchange->begin(exec, m_change, m_mean, m_now.step, m_now.timeline, 1, m_counters.exchanges++);
     m_exchange->ready(exec, 0);
     const Verdict& verdict = m_exchange->finish(exec, idle);
     const StepReport report = m_exchange->close(exec);
@@ -111,6 +111,7 @@ class Local final : public Strategy {
   struct Counters {
     index_t steps = 0;       ///< number of steps since the last exchange
     index_t in_longest = 0;  ///< number of steps since the last multiple of the longest period
+    index_t exchanges = 0;
   };
 
   index_t m_longest;

@@ -48,7 +48,7 @@ class OneSided final : public LowRankMethod {
 
   void project(const Exec& exec, const Source& source, LowRankState& state, const Context& context) const override {
     auto& own = static_cast<OneSidedState&>(state);
-    own.even = context.step % 2 == 0;
+    own.even = context.turn() % 2 == 0;
     own.factors = own.even ? own.plan.p_count() : own.plan.q_count();
     kernels::refill_columns(exec, own.basis_columns(), own.plan.ids(), context.seed, context.step, own.basis());
     orthonormalise(exec, own.basis_columns(), own.basis());

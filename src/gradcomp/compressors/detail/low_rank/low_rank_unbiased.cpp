@@ -45,7 +45,7 @@ class Unbiased final : public LowRankMethod {
 
   void project(const Exec& exec, const Source& source, LowRankState& state, const Context& context) const override {
     auto& own = static_cast<UnbiasedState&>(state);
-    own.sends_p = !m_alternating || context.step % 2 == 0;
+    own.sends_p = !m_alternating || context.turn() % 2 == 0;
     own.factors = own.sends_p ? own.plan.p_count() : own.plan.q_count();
     const Span<float> u = own.u();
     Kokkos::deep_copy(exec, u, 0.0f);
