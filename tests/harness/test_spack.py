@@ -59,6 +59,7 @@ def test_back_ends_and_architectures_are_handed_on(recipe):
     for arch in CUDA_ARCHITECTURES:
         for package in ("kokkos", "kokkos-kernels"):
             assert (f"{package} cuda_arch={arch}", f"+cuda cuda_arch={arch}") in asked
+        assert (f"nccl+cuda cuda_arch={arch}", f"+nccl cuda_arch={arch}") in asked, "its recipe refuses cuda_arch=none"
     for arch in AMD_TARGETS:
         assert (f"kokkos amdgpu_target={arch}", f"+rocm amdgpu_target={arch}") in asked
 

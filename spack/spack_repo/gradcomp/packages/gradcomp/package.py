@@ -55,6 +55,7 @@ class Gradcomp(CMakePackage, CudaPackage, ROCmPackage):
     for arch in CudaPackage.cuda_arch_values:
         depends_on(f"kokkos cuda_arch={arch}", when=f"+cuda cuda_arch={arch}")
         depends_on(f"kokkos-kernels cuda_arch={arch}", when=f"+cuda cuda_arch={arch}")
+        depends_on(f"nccl+cuda cuda_arch={arch}", when=f"+nccl cuda_arch={arch}")
     depends_on("kokkos+rocm", when="+rocm")
     # Kokkos Kernels has no amdgpu_target: it follows its Kokkos.
     depends_on("kokkos-kernels@5.0:+rocblas scalars=float,double", when="+rocm")
