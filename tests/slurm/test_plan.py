@@ -3,11 +3,12 @@ import os
 import pathlib
 import re
 import subprocess
+import tomllib
 
 import pytest
 
 from conftest import ROOT
-from gradcomp.slurm import Refused, keys, script
+from gradcomp.slurm import Refused, command, keys, script
 from gradcomp.slurm.experiment import read_experiment
 from gradcomp.slurm.system import read_system
 
@@ -68,9 +69,12 @@ def test_controls_cannot_be_left_out(tmp_path):
     ("nodes = [1, 2]", "nodes = [1, 0]", "nodes = 0: allowed is a whole number from 1"),
     ("nodes = [1, 2]", "nodes = true", "nodes = True: allowed is a whole number"),
     ("nodes = [1, 2]", "nodes = []", "empty list"), ("nodes", "node", "unknown key 'node': allowed are program, nodes"),
-    ("resnet8", "resnet9", "model = 'resnet9': allowed is one of resnet8"), ("sign,", "sing,", "allowed is method specs"),
+    ("resnet8", "ResNet 8", "model = 'ResNet 8': allowed is a model of gradcomp-train --help"),
+    ("sign,", "sing,", "allowed is method specs"),
     ("methods", "#", "'methods' is missing"), ("model", 'link = "fast"\nmodel', "100Mbit/s,50us"),
-    ("model", "sizes = \"8\"\nmodel", "gradcomp-train takes no 'sizes'"), ("model", 'strategy = "x"\nmodel', "overlapped"),
+    ("model", "sizes = \"8\"\nmodel", "gradcomp-train takes no 'sizes'"),
+    ("model", 'strategy = "local,period=8"\nmodel', "allowed is a strategy of gradcomp-train --list=strategies"),
+    ("model", 'sampler = "mercury:"\nmodel', "allowed is a sampler of gradcomp-train --list=samplers"),
     ("model", "bucket_kib = 0\nmodel", "'auto' or a whole number"), ("[1, 2]", "2000", "MAX_NODES of system site"),
     ("model", "batch = 1\nglobal_batch = 4\nmodel", "exclude each other"), ("title =", "title", "not valid TOML")])
 def test_wrong_experiments(tmp_path, old, new, reason):
@@ -123,12 +127,33 @@ def test_array_ranges():
     assert script.ranges([0, 1, 2, 5, 7, 8]) == "0-2,5,7-8" and script.ranges([4]) == "4"
 
 
-def test_models_are_those_of_the_program():
+@pytest.mark.parametrize("line", ['model = "resnet9_of_mine"', 'strategy = "priority:bucket_kib=64"', 'sampler = "mercury"',
+                                  'strategy = "servers:mode=async:servers=2"'])
+def test_the_program_knows_the_names(tmp_path, line):
+    """Whoever adds a model, a strategy or a sampler edits no list here."""
+    key, value = line.split(" = ")
+    found = points(tmp_path, EXPERIMENT.replace('model = "resnet8"', line))
+    assert [point["options"][key] for point in found[2:]] == 4 * [value.strip('"')]
+    assert keys.KEYS[key].option in command.words(found[2], tmp_path)
+
+
+def test_options_and_names_are_those_of_the_program():
     program = pathlib.Path(os.environ.get("GRADCOMP_BIN", "/nonexistent")) / "gradcomp-train"
     if not program.is_file():
         pytest.skip("the programs are not built (GRADCOMP_BIN)")
-    said = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
-    line = next(line for line in said.splitlines() if line.split()[:1] == ["--model"])
-    assert tuple(line.split("]", 1)[1].strip().split(", ")) == keys.MODELS
-    options = set(re.findall(r"--[a-z-]+", said))
+
+    def said(word):
+        return subprocess.run([program, word], capture_output=True, text=True, check=True).stdout
+
+    options = set(re.findall(r"--[a-z-]+", said("--help")))
     assert {key.option for key in keys.KEYS.values() if keys.TRAIN in key.programs and key.option} <= options
+    line = next(line for line in said("--help").splitlines() if line.split()[:1] == ["--model"])
+    known = {"model": set(line.split("]", 1)[1].strip().split(", "))} | {
+        key: set(re.findall(r"^[a-z0-9_]+", said(f"--list={word}"), re.MULTILINE))
+        for key, word in (("strategy", "strategies"), ("sampler", "samplers"))}
+    assert all(known.values())
+    for path in (ROOT / "slurm/experiments").glob("*.toml"):
+        for sweep in tomllib.loads(path.read_text(encoding="utf-8"))["sweep"]:
+            for key in known.keys() & sweep.keys():
+                values = sweep[key] if isinstance(sweep[key], list) else [sweep[key]]
+                assert {value.split(":")[0] for value in values} <= known[key], path

@@ -6,11 +6,8 @@ from collections.abc import Callable
 from . import ROOT
 
 TRAIN, ALLREDUCE = "gradcomp-train", "gradcomp-allreduce"
-MODELS = tuple("""resnet8 resnet20 resnet32 resnet44 resnet56 resnet110 resnet8_b resnet20_b resnet32_b resnet44_b resnet56_b
-    resnet110_b resnet18 vgg11 lstm_1x96 lstm_1x128 lstm_2x200 lstm_2x650 lstm_3x650 transformer_2x128 transformer_4x256
-    frames_lstm_1x64 frames_lstm_2x128""".split())  # tests/slurm compares them with gradcomp-train --help
-STRATEGIES = ("overlapped", "synchronous", "accumulate", "local")
 CONTROLS = ("fp32", "fp16", "bf16", "no_exchange")
+SPEC = r"[a-z0-9_]+(:[a-z0-9_]+=[^:,]+)*"  # a name with its options; the program knows which names there are
 
 
 def method_names():
@@ -61,12 +58,12 @@ KEYS = {
     "methods": Key("method specs with commas between them; methods: " + ", ".join(method_names()), _known_methods,
                    "--methods"),
     "link": _text("'real' or RATE,LATENCY such as 100Mbit/s,50us", r"real|[0-9.]+[kMG]?bit/s(,[0-9.]+[mu]s)?", "--link"),
-    "transport": _text("a transport of gradcomp-train --list=transports", r"[a-z_]+(:[a-z_]+=[^:,]+)*", "--transport"),
+    "transport": _text("a transport of gradcomp-train --list=transports", SPEC, "--transport"),
     "seed": _whole(0, "--seed", (TRAIN, ALLREDUCE)),
-    "model": _choice(MODELS, "--model"),
+    "model": _text("a model of gradcomp-train --help", r"[a-z0-9_]+", "--model", (TRAIN,)),
     "data": _text("a data set of gradcomp-train --help", r"\S+", "--data", (TRAIN,)),
-    "strategy": _text(f"a strategy with its options, name:key=value; names: {', '.join(STRATEGIES)}",
-                      rf"({'|'.join(STRATEGIES)})(:[a-z_]+=[^:,]+)*", "--strategy", (TRAIN,)),
+    "strategy": _text("a strategy of gradcomp-train --list=strategies, name:key=value", SPEC, "--strategy", (TRAIN,)),
+    "sampler": _text("a sampler of gradcomp-train --list=samplers, name:key=value", SPEC, "--sampler", (TRAIN,)),
     "bucket_kib": Key("'auto' or a whole number from 1", lambda v: v == "auto" or (type(v) is int and v >= 1), "--bucket-kib",
                       (TRAIN,)),
     "batch": _whole(1, "--batch"), "steps": _whole(1, "--steps"), "seeds": _whole(1, "--seeds"),
