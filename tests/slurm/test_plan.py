@@ -63,6 +63,21 @@ def test_controls_cannot_be_left_out(tmp_path):
     assert "--no-controls" not in {key.option for key in keys.KEYS.values()}
 
 
+def test_a_point_that_times_bucket_sizes_has_no_checkpoints(tmp_path):
+    """gradcomp-train refuses --sweep-buckets with --checkpoint."""
+    found = points(tmp_path, EXPERIMENT.replace("model", "sweep_buckets = [true, false]\nmodel"))
+    commands = [command.words(point, tmp_path) for point in found[2:]]
+    assert len(commands) == 8 and sum("--sweep-buckets" in words for words in commands) == 4
+    assert all(("--checkpoint" in words) != ("--sweep-buckets" in words) and "True" not in words for words in commands)
+    assert {p["id"] for p in points(tmp_path, EXPERIMENT)} < {p["id"] for p in found}, "false is as good as no key"
+
+
+def test_the_link_survey_knows_the_best_dense_control():
+    found = read_experiment(ROOT / "slurm/experiments/link-survey.toml", read_system(ROOT / "slurm/systems/example-cpu.env"))
+    trainings = [point for point in found["points"] if point["program"] == keys.TRAIN]
+    assert trainings and all("sweep_buckets" in point["options"] or "rates" in point["options"] for point in trainings)
+
+
 @pytest.mark.parametrize("old, new, reason", [
     ("title", "titel", "unknown key 'titel': allowed are title, time"), ("[[sweep]]", "[sweep]", "tables [[sweep]]"),
     ('"00:10:00"', '"10 minutes"', "HH:MM:SS"), ('"A title"', "3", "a text"), ("time", "#", "'time' is missing"),
@@ -75,6 +90,9 @@ def test_controls_cannot_be_left_out(tmp_path):
     ("model", "sizes = \"8\"\nmodel", "gradcomp-train takes no 'sizes'"),
     ("model", 'strategy = "local,period=8"\nmodel', "allowed is a strategy of gradcomp-train --list=strategies"),
     ("model", 'sampler = "mercury:"\nmodel', "allowed is a sampler of gradcomp-train --list=samplers"),
+    ("model", "sweep_buckets = 1\nmodel", "sweep_buckets = 1: allowed is true or false"),
+    ("model", 'sweep_buckets = true\nrates = "r.json"\nmodel', "sweep_buckets and rates exclude each other"),
+    ("model", "sweep_buckets = true\ncheckpoint_every = 5\nmodel", "checkpoint_every = 5: allowed is 0 with sweep_buckets"),
     ("model", "bucket_kib = 0\nmodel", "'auto' or a whole number"), ("[1, 2]", "2000", "MAX_NODES of system site"),
     ("model", "batch = 1\nglobal_batch = 4\nmodel", "exclude each other"), ("title =", "title", "not valid TOML")])
 def test_wrong_experiments(tmp_path, old, new, reason):

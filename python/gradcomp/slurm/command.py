@@ -15,7 +15,7 @@ def words(point, folder):
     every = options.pop("checkpoint_every", CHECKPOINT_EVERY)
     found = [point["program"]]
     for key, value in options.items():
-        found += [KEYS[key].option, str(value)]
+        found += [KEYS[key].option] if value is True else [KEYS[key].option, str(value)]
     if point["program"] == TRAIN and every:
         found += ["--checkpoint", str(folder / "checkpoints"), "--checkpoint-every", str(every)]
         if has_checkpoint(folder):

@@ -38,6 +38,10 @@ def _choice(names, option=None, programs=(TRAIN,)):
     return Key(f"one of {', '.join(names)}", lambda v: v in names, option, programs)
 
 
+def _flag(option, programs=(TRAIN,)):
+    return Key("true or false", lambda v: type(v) is bool, option, programs)
+
+
 def _text(allowed, pattern, option, programs=(TRAIN, ALLREDUCE)):
     return Key(allowed, lambda v: isinstance(v, str) and re.fullmatch(pattern, v) is not None, option, programs)
 
@@ -66,6 +70,7 @@ KEYS = {
     "sampler": _text("a sampler of gradcomp-train --list=samplers, name:key=value", SPEC, "--sampler", (TRAIN,)),
     "bucket_kib": Key("'auto' or a whole number from 1", lambda v: v == "auto" or (type(v) is int and v >= 1), "--bucket-kib",
                       (TRAIN,)),
+    "sweep_buckets": _flag("--sweep-buckets"),
     "batch": _whole(1, "--batch"), "steps": _whole(1, "--steps"), "seeds": _whole(1, "--seeds"),
     "warmup": _whole(0, "--warmup"), "block": _whole(1, "--block"), "length": _whole(1, "--length"),
     "evaluate_every": _whole(1, "--evaluate-every"), "accumulate": _whole(1, "--accumulate"),
