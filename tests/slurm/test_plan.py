@@ -3,6 +3,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -139,6 +140,23 @@ def test_what_ships_is_planned_and_nothing_is_written(tmp_path, system, experime
     scripts = re.findall(r"^#!/bin/bash\n.*?^exec .*?$", done.stdout, re.MULTILINE | re.DOTALL)
     for text in scripts:
         assert subprocess.run(["bash", "-n"], input=text, text=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name, preset", [("nvidia", "cuda"), ("amd", "hip"), ("cpu", "")])
+def test_examples_name_builds_and_environments_that_there_are(name, preset):
+    text = (ROOT / f"slurm/systems/example-{name}.env").read_text(encoding="utf-8")
+    assert "".join(re.findall(r"build/([\w-]+)/bin", text)) == preset
+    for folder in re.findall(r"spack env activate (.*)", text):
+        assert (ROOT / folder.removeprefix("-d $HOME/gradcomp/") / "spack.yaml").is_file(), folder
+
+
+def test_what_the_last_job_needs_is_named():
+    words = [sys.executable, "-B", "-c", "import sys, gradcomp.report.cli; print(*sys.modules)"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT / "python")
+    said = re.search(r"also needs NumPy[\w, ]*", (ROOT / "docs/slurm.md").read_text(encoding="utf-8")).group()
+    assert said in (ROOT / "slurm/systems/example-nvidia.env").read_text(encoding="utf-8")
+    for name in ("NumPy", "SciPy", "pandas", "matplotlib", "Jinja2", "jsonschema"):
+        assert (name in said) == (name.lower() in done.stdout.split()), name
 
 
 def test_array_ranges():
