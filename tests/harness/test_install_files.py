@@ -3,6 +3,7 @@ tests, and every option is in docs/install.md. tests/install tests the installed
 import json
 import pathlib
 import re
+import subprocess
 
 import pytest
 
@@ -66,3 +67,20 @@ def test_every_option_is_explained():
     for option in options:
         assert f"`{option}`" in page, option
     assert set(re.findall(r"GRADCOMP_(?:ENABLE|NATIVE)_\w+", page)) <= set(options) | {"GRADCOMP_ENABLE_HARNESS_TESTS"}
+
+
+def test_files_of_a_site_are_no_changes(tmp_path):
+    """A build with changes is called dirty, and git counts files that it does not know as changes."""
+    (tmp_path / ".gitignore").write_text((ROOT / ".gitignore").read_text())
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+
+    def ignored(paths):
+        words = ["git", "-C", tmp_path, "check-ignore", *paths]
+        return subprocess.run(words, capture_output=True, text=True, check=False).stdout.split()
+
+    site = ["slurm/systems/mine.env", "slurm/systems/mine.checks.toml", "spack/environments/mine/spack.yaml",
+            "spack/environments/cpu/spack.lock", "spack/environments/cpu/.spack-env/view"]
+    ours = [*ROOT.glob("slurm/systems/example-*"), ROOT / "slurm/systems/local.env",
+            *(ROOT / f"spack/environments/{name}/spack.yaml" for name in ("amd", "cpu", "nvidia"))]
+    assert ignored(site) == site
+    assert ignored([str(path.relative_to(ROOT)) for path in ours]) == []

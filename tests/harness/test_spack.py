@@ -125,7 +125,7 @@ def test_environments(recipe, name, variant):
 
 
 def test_style():
-    for path in [RECIPE, *SPACK.rglob("*.yaml")]:
+    for path in [RECIPE, REPOSITORY / "repo.yaml", *SPACK.glob("environments/*/spack.yaml")]:
         for number, line in enumerate(path.read_text().splitlines(), 1):
             assert len(line) <= 99, f"{path}:{number} is too long"  # Spack's own limit
             assert line == line.rstrip(), f"{path}:{number} ends in spaces"
