@@ -96,8 +96,9 @@ def test_templates_start_what_exists(path):
         for word in words[5:]:
             assert not word.startswith("--") or re.search(rf"{word}\b", shown), f"{word} is no option of {words[4]}"
     text = path.read_text(encoding="utf-8")
-    for word in ("self-hosted" if "github" in path.name else "tags:", "mkdir -p results", "results/nightly.html"):
+    for word in ("self-hosted" if "github" in path.name else "tags:", "mkdir -p results && rm -f results/nightly.html"):
         assert word in text
+    assert text.index("rm -f results/nightly.html") < text.index("./run exec"), "a night that fails has no page"
     assert re.search(r"concurrency:|resource_group:", text), "one night at a time"
     assert re.search(r'= 3 \]|exit_codes: \[?3', text), "inconclusive is a warning"
 
