@@ -114,3 +114,48 @@ def test_lint_says_what_is_left_out(tmp_path):
     done = run("lint", PATH=str(tmp_path))
     assert done.returncode == 0 and done.stderr.count("\n") == 2, done.stderr
     assert all(f"warning: {name} is left out" in done.stderr for name in ("ruff", "mypy"))
+
+
+class Checked:
+    """tools/run.d/check.sh in a project whose `run build` only writes CMake's cache, and whose `run exec` writes a report."""
+
+    def __init__(self, folder):
+        self.folder, self.report = folder, folder / "results" / "check" / "registers.md"
+        self.report.parent.mkdir(parents=True)
+        self.report.write_text("an old report\n", encoding="utf-8")
+        (folder / "run").write_text(f"""#!/bin/bash
+if [ "$1" = exec ]; then echo "registers of $4" >"${{@: -1}}" && exit; fi
+mkdir -p {folder}/build/$2 && cd {folder}/build/$2
+case $2 in cuda*) echo "CMAKE_CUDA_COMPILER:$NVCC" ;; *) echo CMAKE_HIP_COMPILER:STRING=/usr/bin/clang++ ;; esac >CMakeCache.txt
+[ "$2" != "${{FAILS:-}}" ]
+""", encoding="utf-8")
+        (folder / "run").chmod(0o755)
+
+    def run(self, *arguments, **variables):
+        script = f"set -euo pipefail; project={self.folder}; source {RUN.parent}/tools/run.d/check.sh; check \"$@\""
+        return subprocess.run(["bash", "-c", script, "check", *arguments], capture_output=True, text=True, cwd="/", check=False,
+                              env=os.environ | variables)
+
+
+def test_check_compiles_and_lists_registers_from_any_folder(tmp_path):
+    done = Checked(tmp_path).run(NVCC="STRING=/usr/local/cuda/bin/nvcc")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == ["run: cuda-compile: passed", "run: hip-compile: passed",
+                                        f"registers of {tmp_path}/build/cuda-compile"]
+
+
+def test_check_without_a_compiler_is_not_passed(tmp_path):
+    checked = Checked(tmp_path)
+    done = checked.run("--all", NVCC="FILEPATH=NOTFOUND")
+    assert (done.returncode, done.stderr) == (0, "") and not checked.report.exists()
+    assert done.stdout.splitlines() == [
+        "run: cuda-compile: skipped: no compiler", "run: hip-compile: passed", *(
+            f"run: cuda-compile-{kind}: skipped: no compiler" for kind in ("tests", "sm_80", "sm_100")),
+        "run: hip-compile-gfx942: passed"]
+
+
+def test_check_that_fails_shows_no_old_report(tmp_path):
+    checked = Checked(tmp_path)
+    done = checked.run(NVCC="STRING=/usr/local/cuda/bin/nvcc", FAILS="cuda-compile")
+    assert done.returncode == 1 and done.stdout == "run: hip-compile: passed\n" and not checked.report.exists()
+    assert done.stderr == "run: cuda-compile: failed\n"
