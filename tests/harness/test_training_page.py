@@ -121,6 +121,12 @@ def test_bad_rates_are_one_line(tmp_path, content, said):
     assert str(path) in str(caught.value) and "\n" not in str(caught.value)
 
 
+def test_seeds_are_those_that_the_guide_names():
+    found = {(run.task.data.split(":")[0], comparison.name == "full-text", run.seeds)
+             for comparison in comparisons.COMPARISONS for run in comparison.runs if run.task}
+    assert found == {("shapetex10", False, 3), ("kjv", False, 3), ("hmm", False, 5), ("hmm", True, 3)}
+
+
 def over_seeds(label, reached, **figures):
     """A row over three seeds, of which `reached` seeds reached the target."""
     keys = ("test_quality", "steps_to_target", "time_to_target_s", "wire_bytes_to_target", "step_time_ms",
