@@ -48,6 +48,14 @@ def test_no_command_line_in_public_headers():
         assert "CLI/" not in (SOURCES / header).read_text(), header
 
 
+def test_what_another_project_can_register_is_documented():
+    """Those entries that public headers define."""
+    headers = "\n".join((SOURCES / header).read_text() for header in reach("mpi", components()))
+    page = (ROOT / "docs" / "install.md").read_text()
+    section = page[page.index("## Add a method of your own"):page.index("## A Debian package")]
+    assert set(re.findall(r"^struct (\w*Entry)\b", headers, re.MULTILINE)) == set(re.findall(r"\b\w*Entry\b", section))
+
+
 def visible(kind):
     return {p["name"]: p["configurePreset"] for p in PRESETS[kind] if not p.get("hidden")}
 
