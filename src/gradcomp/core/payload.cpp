@@ -109,6 +109,16 @@ PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload
   return header;
 }
 
+bool take_flag(const Exec& exec, const PayloadHeader& header, index_t size, const std::string& method,
+               Verdict& verdict) {
+  if (!header.skip()) return false;
+  check_flags(header, PayloadHeader::flag_skip);
+  require(header.kept == 0 && size == 0, "{}: flagged payload with {} entries and {} bytes of sections, expected none",
+          method, header.kept, size);
+  verdict.skip(exec);
+  return true;
+}
+
 void admit_header(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected, index_t size,
                   const std::string& method, const Tally& refused, Verdict& verdict) {
   check_length(payload);

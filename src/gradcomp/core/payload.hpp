@@ -46,6 +46,11 @@ PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload
 PayloadHeader read_header(const Exec& exec, const Span<const std::byte>& payload, const PayloadHeader& expected,
                           std::uint32_t known = PayloadHeader::flag_skip);
 
+/// For decoders that have read `header`, behind which the payload has `size` bytes: returns whether the payload is
+/// flagged, and then raises the verdict's flag. Throws Error if a flagged payload has entries, sections or other flags.
+bool take_flag(const Exec& exec, const PayloadHeader& header, index_t size, const std::string& method,
+               Verdict& verdict);
+
 /// Checks the header of a payload with `size` bytes behind it; on hosts, a flagged payload must have none. Clears
 /// `refused`, and sets it to 1 if nothing may be decoded. This is so if the payload is flagged, which also raises the
 /// verdict's flag, or broken; hosts then throw Error at once, and devices later (Verdict::skipped()). Never waits for

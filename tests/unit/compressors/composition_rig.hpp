@@ -68,6 +68,50 @@ struct Rig {
   Message message;
 };
 
+/// A method of messages with a fixed size, as it is on a device: the host does not know of a flag, so that a flagged
+/// message keeps its sections, and receivers expect them.
+class KeepsLength final : public Compressor {
+ public:
+  explicit KeepsLength(const Method& inner) : Compressor(inner->info(), inner->options()), m_inner(inner) {}
+
+  std::unique_ptr<State> prepare(const Layout& bucket) const override { return m_inner->prepare(bucket); }
+  index_t payload_capacity(const Layout& bucket) const override { return m_inner->payload_capacity(bucket); }
+  index_t payload_bytes(const Layout& bucket, index_t kept) const override {
+    return m_inner->payload_bytes(bucket, kept);
+  }
+  void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
+               Message& message) const override {
+    m_inner->produce(exec, round, source, state, context, message);
+    message.size = payload_capacity(state.layout);
+  }
+  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
+                  const Span<float>& out, Verdict& verdict) const override {
+    const index_t size = static_cast<index_t>(payload.size());
+    require(size == payload_capacity(state.layout), "payload of {} bytes", size);
+    const bool skip = read_header(exec, payload).skip();
+    m_inner->decode_add(exec, subspan(payload, 0, skip ? payload_header_bytes : size), weight, state, out, verdict);
+  }
+
+ private:
+  Method m_inner;
+};
+
+/// `stage` around a KeepsLength flags a step as it does on hosts.
+inline void expect_flags_alone(const Method& stage, bool residual) {
+  Rig rig(stage, Layout::flat(5000), residual);
+  Floats g = normal_values(5000, 1);
+  EXPECT_NE(rig.step(g), Floats(5000, 0));
+  const Floats before = rig.memory;
+  g[70] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(rig.step(g, 1), Floats(5000, 0));
+  EXPECT_TRUE(rig.state->verdict.skipped());
+  EXPECT_TRUE(rig.header().skip());
+  EXPECT_EQ(rig.message.size, payload_header_bytes);
+  rig.give_back(g);
+  for (std::size_t i = 0; i < rig.memory.size(); ++i)
+    ASSERT_NEAR(rig.memory[i], before[i] + (i == 70 ? 0.0f : g[i]), 1e-5) << i;
+}
+
 inline Layout three_tensors() {
   Layout layout;
   return layout.add("a", {40, 50}).add("b", {3}).add("c", {4097});

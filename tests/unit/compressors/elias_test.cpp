@@ -165,6 +165,15 @@ TEST(EliasCoding, AFlaggedStepIsFlagged) {
   EXPECT_EQ(rig.message.size, payload_header_bytes);
 }
 
+TEST(EliasCoding, AFlagWithSectionsIsSentAlone) {
+  for (const bool residual : {false, true}) {
+    expect_flags_alone(std::make_shared<compressors::EliasStage<kernels::LinearCodec>>(
+                           std::make_unique<KeepsLength>(make("qsgd")), kernels::LinearCodec{7},
+                           compressors::FixedCoding{512, 4, kernels::EliasCode::omega}),
+                       residual);
+  }
+}
+
 TEST(EliasCoding, NoValueCoderButOneForHuffman) {
   EXPECT_THROW(hybrid(make("top_k"), make("qsgd", {{"coding", "elias"}})), Error);
   Rig rig(huffman(make("qsgd", {{"coding", "elias"}})), Layout::flat(5000), false);

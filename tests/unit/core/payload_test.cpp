@@ -66,6 +66,27 @@ TEST(Payload, WhatDoesNotFitIsRefused) {
   }
 }
 
+TEST(Payload, AFlagStandsAlone) {
+  const Exec exec;
+  Verdict verdict;
+  const auto skipped = [&] {
+    verdict.fetch(exec);
+    return verdict.skipped();
+  };
+  PayloadHeader header = example();
+  EXPECT_FALSE(take_flag(exec, header, 80, "method", verdict));
+  header.flags = PayloadHeader::flag_skip;
+  EXPECT_THROW(take_flag(exec, header, 0, "method", verdict), Error) << "entries";
+  header.kept = 0;
+  EXPECT_THROW(take_flag(exec, header, 4, "method", verdict), Error) << "sections";
+  header.flags |= 2;
+  EXPECT_THROW(take_flag(exec, header, 0, "method", verdict), Error) << "another flag";
+  EXPECT_FALSE(skipped());
+  header.flags = PayloadHeader::flag_skip;
+  EXPECT_TRUE(take_flag(exec, header, 0, "method", verdict));
+  EXPECT_TRUE(skipped());
+}
+
 TEST(Payload, TextHashIsFnv1a) {
   EXPECT_EQ(text_hash(""), 0x811c9dc5u);
   EXPECT_EQ(text_hash("a"), 0xe40c292cu);

@@ -4,7 +4,7 @@
 // and memories are the same as with the fixed width, bit for bit.
 //
 // Payload: the header of the method. With flag_elias, the sections of EliasPlan follow; without it, those of the fixed
-// width.
+// width. A flagged payload has no sections on any device.
 #include <memory>
 #include <string>
 #include <utility>
@@ -78,10 +78,13 @@ class EliasStage final : public CompressorOf<EliasState> {
   void do_produce(const Exec& exec, int, const Source& source, EliasState& own, const Context& context,
                   Message& message) const override {
     m_fixed->produce(exec, 0, source, *own.fixed, context, message);
-    const bool skip = message.size == payload_header_bytes;  // or an empty bucket
-    const index_t size = skip ? 0
-                              : own.plan.encode(exec, message.payload.data() + payload_header_bytes,
-                                                own.payload.data() + payload_header_bytes);
+    if (message.size == payload_header_bytes) return;  // flagged, or an empty bucket
+    if (read_header(exec, message.payload).skip()) {   // a device's flagged message has sections, which nobody decodes
+      message.size = payload_header_bytes;
+      return;
+    }
+    const index_t size =
+        own.plan.encode(exec, message.payload.data() + payload_header_bytes, own.payload.data() + payload_header_bytes);
     if (size == 0) return;
     PayloadHeader head = header(source.count, source.count);
     head.flags = flag_elias;
@@ -95,14 +98,14 @@ class EliasStage final : public CompressorOf<EliasState> {
     const std::string& name = info().name;
     const index_t count = own.layout.count();
     const PayloadHeader head = read_header(exec, payload, header(count, count), PayloadHeader::flag_skip | flag_elias);
-    if ((head.flags & flag_elias) == 0 || head.skip())
-      return m_fixed->decode_add(exec, payload, weight, *own.fixed, out, verdict);
+    const index_t size = static_cast<index_t>(payload.size()) - payload_header_bytes;
+    if (take_flag(exec, head, size, name, verdict)) return;
+    if ((head.flags & flag_elias) == 0) return m_fixed->decode_add(exec, payload, weight, *own.fixed, out, verdict);
     require(head.kept == head.elements, "{}: payload with {} entries, expected {}", name, head.kept, head.elements);
     require(static_cast<index_t>(out.size()) == count, "{}: output of {} elements, expected {}", name, out.size(),
             count);
     require(reinterpret_cast<std::uintptr_t>(payload.data()) % 4 == 0, "{}: payload is not aligned to 4 bytes", name);
-    require(own.plan.decode_add(exec, m_codec, payload.data() + payload_header_bytes,
-                                static_cast<index_t>(payload.size()) - payload_header_bytes, weight, out),
+    require(own.plan.decode_add(exec, m_codec, payload.data() + payload_header_bytes, size, weight, out),
             "{}: payload holds a stream of Elias codes or a norm that no sender writes", name);
   }
 
