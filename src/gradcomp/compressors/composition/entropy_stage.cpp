@@ -54,7 +54,8 @@ void EntropyStage::do_produce(const Exec& exec, int, const Source& source, Entro
   const PayloadHeader inner = read_header(exec, plain);
   PayloadHeader head = header(source.count, static_cast<index_t>(inner.kept));
   head.flags = inner.flags;
-  const auto sections = sections_of(plain);
+  // The flagged message of a device has sections, which nobody decodes.
+  const auto sections = inner.skip() ? Span<const std::byte>() : sections_of(plain);
   std::byte* const out = own.payload.data() + payload_header_bytes;
   index_t size = own.coder.encode(exec, sections.data(), static_cast<index_t>(sections.size()), out);
   if (size > 0) {
@@ -75,11 +76,12 @@ void EntropyStage::do_decode_add(const Exec& exec, const Span<const std::byte>& 
   const PayloadHeader head = read_header(exec, payload, header(own.layout.count(), 0), PayloadHeader::any_flags);
   const auto sections = sections_of(payload);
   auto size = static_cast<index_t>(sections.size());
+  if (take_flag(exec, head, size, info().name, verdict)) return;
   PayloadHeader inner = m_inner->header(own.layout.count(), 0);
   inner.kept = head.kept;
   inner.flags = head.flags & ~flag_huffman;
   std::byte* const plain = own.decoded.data() + payload_header_bytes;
-  if ((head.flags & flag_huffman) != 0 && !head.skip()) {
+  if ((head.flags & flag_huffman) != 0) {
     require(reinterpret_cast<std::uintptr_t>(payload.data()) % 4 == 0, "{}: payload is not aligned to 4 bytes",
             info().name);
     size = own.coder.decode(exec, sections, plain);

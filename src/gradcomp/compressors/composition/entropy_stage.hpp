@@ -3,8 +3,9 @@
 // with a Huffman code (coders/huffman.hpp). If that is not shorter, it sends the sections as they are.
 //
 // Payload: the header has the elements, kept and flags of the inner header, and the method and options of this
-// composition; flag_huffman says whether the sections are coded. Choice, feedback, flags and checks are those of the
-// inner method. Passes over the sections: 3 reads (histogram, lengths, codes) and 1 write.
+// composition; flag_huffman says whether the sections are coded. A flagged payload has no sections on any device.
+// Choice, feedback, flags and checks are those of the inner method. Passes over the sections: 3 reads (histogram,
+// lengths, codes) and 1 write.
 #include "gradcomp/coders/huffman.hpp"
 #include "gradcomp/compressors/composition/composition.hpp"
 

@@ -68,6 +68,14 @@ TEST(EntropyStage, AFlaggedStepIsFlagged) {
   EXPECT_EQ(rig.memory[7], before[7]);
 }
 
+TEST(EntropyStage, AFlagWithSectionsIsSentAlone) {
+  for (const char* name : {"qsgd", "int8_block", "ef_sign", "natural"}) {
+    SCOPED_TRACE(name);
+    for (const bool residual : {false, true})
+      expect_flags_alone(huffman(std::make_shared<KeepsLength>(make(name))), residual);
+  }
+}
+
 TEST(EntropyStage, PeersWithOtherPartsAreRefused) {
   const Floats g = normal_values(5000, 1);
   Rig rig(huffman(make("qsgd")), Layout::flat(5000), false), plain(make("qsgd"), Layout::flat(5000), false);
