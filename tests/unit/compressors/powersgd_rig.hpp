@@ -94,11 +94,12 @@ struct Workers {
     ++number;
     return good;
   }
-  Context context(int w) const { return {17, number, w, ranks}; }
+  Context context(int w) const { return {17, number, w, ranks, host_looks}; }
 
   Layout bucket;
   int ranks;
   std::int64_t number = 0;
+  bool host_looks = device_is_host;
   std::unique_ptr<Compressor> method;
   std::vector<std::unique_ptr<State>> states;
   std::vector<Floats> memory;

@@ -291,6 +291,26 @@ TEST(PowerSgdVariants, SkippedAndReturnedStepsLoseNothing) {
   }
 }
 
+TEST(PowerSgdVariants, SkippedStepsKeepTheFactorsWhereTheHostDoesNotLook) {
+  Layout layout;
+  layout.add("v", {33}).add("m", {50, 40});
+  for (const auto& variant : variants) {
+    SCOPED_TRACE(variant);
+    const bool feedback = variant != "unbiased";
+    Workers looking(layout, options(variant, 2), 2, feedback), blind(layout, options(variant, 2), 2, feedback);
+    blind.host_looks = false;
+    for (unsigned step = 0; step < 6; ++step) {
+      std::vector<Floats> gradients = {normal_values(layout.count(), step), normal_values(layout.count(), 50 + step)};
+      const bool skipped = step == 2 || step == 3;
+      if (skipped) gradients[1][40 + step] = NAN;
+      EXPECT_EQ(looking.step(gradients), !skipped);
+      EXPECT_EQ(blind.step(gradients), !skipped);
+      EXPECT_EQ(blind.out, looking.out) << step;
+      EXPECT_EQ(blind.memory, looking.memory) << step;
+    }
+  }
+}
+
 // E out = M, with the variance of the sum over k of M_ik u_k u_j / r, which is (|row i|^2 + (m4 - 2) M_ij^2) / r, where
 // m4 is the fourth moment.
 TEST(PowerSgdVariants, UnbiasedHasItsMeanAndItsVariance) {

@@ -39,9 +39,9 @@ void orthogonalise(const Exec& exec, const Vector<ColumnMatrix>& matrices, const
 }
 
 void normalise_columns(const Exec& exec, const Vector<ColumnMatrix>& matrices, const Span<const float>& in,
-                       const Span<float>& out) {
+                       const Gate& gate, const Span<float>& out) {
   for_warps(
-      "gradcomp::kernels::normalise_columns", exec, static_cast<index_t>(matrices.size()),
+      "gradcomp::kernels::normalise_columns", exec, static_cast<index_t>(matrices.size()), gate,
       KOKKOS_LAMBDA(const Warp& warp, index_t m) {
         const ColumnMatrix matrix = matrices(m);
         for (index_t k = 0; k < matrix.columns; ++k) {

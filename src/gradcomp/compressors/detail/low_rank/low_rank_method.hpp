@@ -83,7 +83,7 @@ class LowRankMethod : public CompressorOf<LowRankState> {
   /// Makes the second message.
   virtual void project_back(const Exec&, const Source&, LowRankState&, Message&) const {}
   /// out = the product of the factors, and the dense elements, both times `share` = 1 / ranks; memory = a - out. The
-  /// memory stays as it is if state.bad counts anything.
+  /// memory and the kept factors stay as they are if state.bad counts anything.
   virtual void reconstruct(const Exec& exec, const Source& source, LowRankState& state, float share,
                            const Span<float>& out) const = 0;
 

@@ -67,7 +67,7 @@ class OneSided final : public LowRankMethod {
     const Span<float>&p = own.even ? sent : basis, &q = own.even ? basis : sent;
     kernels::scale(exec, sent, share);
     own.plan.reconstruct(exec, source, p, q, own.dense(own.sum), share, own.bad.if_zero(), out);
-    kernels::normalise_columns(exec, own.sent_columns(), sent, own.next_basis());
+    kernels::normalise_columns(exec, own.sent_columns(), sent, own.bad.if_zero(), own.next_basis());
   }
 };
 

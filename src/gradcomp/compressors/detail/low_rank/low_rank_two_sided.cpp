@@ -61,7 +61,7 @@ class TwoSided final : public LowRankMethod {
     auto& own = static_cast<TwoSidedState&>(state);
     kernels::scale(exec, own.sum_q, share);
     own.plan.reconstruct(exec, source, own.sent(own.sum), own.sum_q, own.dense(own.sum), share, own.bad.if_zero(), out);
-    kernels::normalise_columns(exec, own.plan.q_columns(), own.sum_q, own.warm_q);
+    kernels::normalise_columns(exec, own.plan.q_columns(), own.sum_q, own.bad.if_zero(), own.warm_q);
   }
 
  private:
