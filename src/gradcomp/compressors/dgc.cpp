@@ -31,8 +31,8 @@ class Dgc final : public Sparsifier {
     if (is_whole(segment)) return segment.count;
     return std::min(segment.count, static_cast<index_t>(std::ceil(density * static_cast<double>(segment.count))));
   }
-  index_t max_entries(const Segment& segment) const override {
-    const index_t k = target(density().max_density(), segment);
+  index_t max_entries(double density, const Segment& segment) const override {
+    const index_t k = target(density, segment);
     return m_paper ? k : std::min(segment.count, max_candidates(k));
   }
 

@@ -21,8 +21,8 @@ class Redsync final : public Sparsifier {
         m_paper(this->options().text("variant") == "paper") {}
 
  private:
-  index_t max_entries(const Segment& segment) const override {
-    return max_sent(density().max_density(), segment.count, m_paper);
+  index_t max_entries(double density, const Segment& segment) const override {
+    return max_sent(density, segment.count, m_paper);
   }
 
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {

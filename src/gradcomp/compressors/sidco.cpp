@@ -36,8 +36,8 @@ class Sidco final : public Sparsifier {
         m_max_stages(std::max(1, static_cast<int>(std::ceil(std::log(density().ratio()) / std::log(0.5))))) {}
 
  private:
-  index_t max_entries(const Segment& segment) const override {
-    return max_sent(density().max_density(), segment.count, m_rule.paper);
+  index_t max_entries(double density, const Segment& segment) const override {
+    return max_sent(density, segment.count, m_rule.paper);
   }
 
   std::unique_ptr<SparseState> make_state(const Layout& layout) const override {

@@ -135,6 +135,16 @@ TEST(GradientDropping, ClosedLoopHoldsTheTarget) {
   }
 }
 
+// About 2 % of the elements lie above the second largest of 100 samples.
+TEST(GradientDropping, BoundIsThatOfTheStepAfterAWarmUp) {
+  const Values options = {{"ratio", "0.001"}, {"sample", "100"}, {"warmup", "quarters"}, {"warmup.steps", "5"}};
+  Rig rig(entry, options, Layout::flat(200000), true);
+  for (int step = 0; step < 10; ++step) {
+    rig.produce(make_input("laplace", 200000, static_cast<std::uint32_t>(step)), step);
+    EXPECT_LE(rig.state->kept[0], 2 * rig.state->target[0]) << step;
+  }
+}
+
 TEST(GradientDropping, WarmUpIsDenseWhenAsked) {
   Rig rig(entry, {{"warmup", "dense"}, {"warmup.steps", "2"}}, Layout::flat(3000), true);
   for (int step = 0; step < 3; ++step) {

@@ -86,7 +86,7 @@ std::unique_ptr<State> Sparsifier::prepare(const Layout& layout) const {
 
 index_t Sparsifier::max_kept(const Layout& layout) const {
   index_t total = 0;
-  for (const auto& segment : layout.segments) total += max_entries(segment);
+  for (const auto& segment : layout.segments) total += max_entries(m_density.max_density(), segment);
   return total;
 }
 
@@ -109,7 +109,7 @@ void Sparsifier::begin(const Exec& exec, SparseState& state, const Context& cont
     const Segment& segment = state.layout.segments[s];
     state.target[s] = target(state.density, segment);
     const bool small = static_cast<double>(segment.count) < std::max(1024.0, 2 / state.density);
-    state.wanted(s) = {state.target[s], max_entries(segment), small ? 1 : 0};
+    state.wanted(s) = {state.target[s], max_entries(state.density, segment), small ? 1 : 0};
   }
   begin_search(exec, state.searched(), state.wanted, state.open, sends_zeros(), context.host_looks);
 }

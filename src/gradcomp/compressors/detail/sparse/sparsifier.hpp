@@ -15,7 +15,7 @@ namespace gradcomp::compressors {
 /// What a method must choose in one segment.
 struct Wanted {
   index_t k = 0;
-  index_t max_entries = 0;  ///< largest number of entries that the segment can send
+  index_t max_entries = 0;  ///< largest number of entries that the segment can send in this step
   std::int32_t small = 0;   ///< 1: the segment is too small for an estimate
 };
 
@@ -82,8 +82,8 @@ class Sparsifier : public CompressorOf<SparseState> {
 
   /// Number of entries wanted of a segment at this density. Default: max(1, floor(density n)).
   virtual index_t target(double density, const Segment& segment) const { return target_kept(density, segment.count); }
-  /// Largest number of entries that a segment can send. Default: the target of the densest step.
-  virtual index_t max_entries(const Segment& segment) const { return target(m_density.max_density(), segment); }
+  /// Largest number of entries that a segment can send at this density. Default: the target.
+  virtual index_t max_entries(double density, const Segment& segment) const { return target(density, segment); }
   /// Makes a state with what the method remembers in addition.
   virtual std::unique_ptr<SparseState> make_state(const Layout& layout) const;
   /// Whether zeros are sent if the target exceeds the number of nonzeros.
