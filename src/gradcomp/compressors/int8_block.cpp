@@ -3,8 +3,10 @@
 // 2022).
 //
 // For each block of a tensor: s = max|a| / 127, the code q is a / s, rounded, and decoded = q s. So |a - decoded| <= s
-// / 2 (nearest) or < s (stochastic, unbiased), apart from the rounding of floats. A block whose s underflows to zero
-// (max|a| < 2^-143) decodes to zeros. Sections: f32 s of every block; one byte q in -127..127 for every element.
+// / 2 (nearest) or < s (stochastic), apart from the rounding of floats. Stochastic rounding compares the fraction of
+// |a| / s with a random number of 24 bits. So the probability of rounding up is too large by less than 2^-24, and the
+// mean of |decoded| exceeds |a| by less than 2^-24 s. A block whose s underflows to zero (max|a| < 2^-143) decodes to
+// zeros. Sections: f32 s of every block; one byte q in -127..127 for every element.
 #include "gradcomp/compressors/int8_block.hpp"
 
 #include <algorithm>
@@ -193,7 +195,7 @@ Entry int8_block() {
   info.parameters = {
       Parameter::choice("block", "256", {"256", "512", "1024", "2048"}, "elements that share a scale"),
       Parameter::choice("rounding", "nearest", {"nearest", "stochastic"},
-                        "nearest: ties to even; stochastic: unbiased"),
+                        "nearest: ties to even; stochastic: unbiased up to 2^-24 of a block's step"),
   };
   info.bytes_formula = "sum over tensors of n + 4 ceil(n / block)";
   info.passes = 3.25;

@@ -9,10 +9,11 @@
 // ||y||_1^2 - 1. It is then ||y||_1 / P, the best scale: ||a - C(a)||^2 = ||a||^2 - ||y||_1^2 / P.
 //
 // bits=2 .. 8 (as in THC; Li et al., NSDI 2024, without its tables and its sums in the network): stochastic rounding to
-// 2^bits levels between -t and t, t = max |y|. This is unbiased, and the variance is at most P t^2 / L^2, L = 2^bits -
-// 1. clip=c cuts y at t = c ||y|| / sqrt(P), which gives up its tails for finer levels. With a feedback the values are
-// divided by 1 + w, w = P t^2 / (L^2 ||y||^2) of this group, with y as it is cut: a contraction on average. scale=none
-// refuses a feedback if the worst w, P / L^2, is not below 1.
+// 2^bits levels between -t and t, t = max |y|. This is unbiased up to 2^-24 of the distance between levels, because the
+// random numbers have 24 bits. The variance is at most P t^2 / L^2, L = 2^bits - 1. clip=c cuts y at t = c ||y|| /
+// sqrt(P), which gives up its tails for finer levels. With a feedback the values are divided by 1 + w, w = P t^2 / (L^2
+// ||y||^2) of this group, with y as it is cut: a contraction on average. scale=none refuses a feedback if the worst w,
+// P / L^2, is not below 1.
 //
 // A group with an element beyond 2^126 is sent as zeros. A group of zeros is exact. NaN and infinity flag the step.
 //

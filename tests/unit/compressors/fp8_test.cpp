@@ -80,6 +80,11 @@ void check_format(const Definition& d) {
     ASSERT_GE(std::abs(Format::decode(up)), std::min(std::abs(v), static_cast<float>(d.largest))) << v;
     ASSERT_LE((up & 0x7f) - (down & 0x7f), 1u) << v;
   }
+  for (const float fraction : {0x1p-24f, 0x1p-30f}) {  // one of 2^24 random numbers rounds up
+    const float v = static_cast<float>(d.least) * fraction;
+    EXPECT_EQ(Format::stochastic(v, 0.0f), 1u) << v;
+    EXPECT_EQ(Format::stochastic(v, 0x1p-24f), 0u) << v;
+  }
   for (const float v : {1e6f, 3e38f, -1e9f})
     EXPECT_EQ(Format::nearest(v), d.most | (v < 0 ? 0x80u : 0u)) << "it must saturate";
 }

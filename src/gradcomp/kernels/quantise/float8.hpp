@@ -34,7 +34,9 @@ struct Float8 {
     return code_of(value, (x + 0x1p23f) - 0x1p23f);  // the sum has no fractional bits left
   }
 
-  /// The code of `value`, rounded up in magnitude if its fraction exceeds u, which is in [0, 1); otherwise down.
+  /// The code of `value`, rounded up in magnitude if its fraction exceeds u, which is in [0, 1); otherwise down. If u
+  /// is a multiple of 2^-24, the probability of rounding up is too large by less than 2^-24, and the mean magnitude
+  /// exceeds |value| by less than 2^-24 of the distance between codes.
   KOKKOS_INLINE_FUNCTION static std::uint32_t stochastic(float value, float u) {
     const float x = in_spacings(value);
     const auto whole = static_cast<float>(static_cast<std::int32_t>(x));

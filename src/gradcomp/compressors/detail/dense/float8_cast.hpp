@@ -177,8 +177,9 @@ inline Info float8_info(const std::string& name, const std::string& summary) {
   info.stripes = true;
   info.feedback = "residual";
   info.granularity = "tensor";
-  info.parameters = {Parameter::choice("rounding", "nearest", {"nearest", "stochastic"},
-                                       "nearest: ties to even; stochastic: unbiased")};
+  info.parameters = {
+      Parameter::choice("rounding", "nearest", {"nearest", "stochastic"},
+                        "nearest: ties to even; stochastic: unbiased up to 2^-24 of the distance between codes")};
   info.bytes_formula = "sum over tensors of n + 4";
   info.passes = 5.25;
   return info;
