@@ -202,6 +202,24 @@ TEST(ValueCoder, WhatIsNoSectionIsRefused) {
   }
 }
 
+TEST(ValueCoder, Int8RefusesCodesAndScalesThatNoEncoderWrites) {
+  constexpr float largest_scale = 0x1.0204p121f;
+  const index_t kept = 261;
+  const Section section = encode("int8", normal_values(261, 1));
+  Values back;
+  for (const std::size_t at : {0u, 255u, 256u, 260u}) {
+    Bytes changed = section.bytes;
+    changed[8 + at] = std::byte{0x80};
+    EXPECT_FALSE(decode("int8", changed, kept, back)) << at;
+  }
+  for (const float scale : {largest_scale, std::nextafter(largest_scale, largest), largest, -0.0f}) {
+    Bytes changed = section.bytes;
+    std::memcpy(&changed[4], &scale, 4);
+    std::fill(changed.begin() + 8 + 256, changed.end(), std::byte{0});
+    EXPECT_EQ(decode("int8", changed, kept, back), scale == largest_scale) << scale;
+  }
+}
+
 TEST(ValueCoder, RandomBytesGiveFiniteValuesOrAreRefused) {
   std::mt19937 random(9);
   for (const std::string& coding : codings)

@@ -2,7 +2,6 @@
 
 #include "gradcomp/core/payload.hpp"
 #include "gradcomp/core/read_back.hpp"
-#include "gradcomp/core/source.hpp"
 #include "gradcomp/kernels/lanes/source_rows.hpp"
 #include "gradcomp/kernels/lanes/tiles.hpp"
 #include "gradcomp/kernels/quantise/nearest_code.hpp"
@@ -77,11 +76,10 @@ index_t decode_int8(const Exec& exec, const std::byte* section, index_t kept, fl
           return;
         }
         const float scale = scales[i / value_block];
-        const float value = static_cast<float>(codes[i]) * scale;
-        const bool good =
-            (Kokkos::bit_cast<std::uint32_t>(scale) >> 31) == 0 && Source::is_finite(scale) && Source::is_finite(value);
+        const bool positive = (Kokkos::bit_cast<std::uint32_t>(scale) >> 31) == 0;
+        const bool good = positive && scale <= largest_scale && codes[i] != -128;
         sum += good ? 0 : 1;
-        values[i] = value;
+        values[i] = static_cast<float>(codes[i]) * scale;
       },
       bad);
   wait(exec, "gradcomp::coders::decode_int8");
