@@ -4,7 +4,8 @@
 // Per tensor (granularity=bucket: of the whole bucket) s = ||a||_1 / n; decoded -s where a < 0, else +s. A contraction:
 // ||a - C(a)||^2 = (1 - delta) ||a||^2, delta = ||a||_1^2 / (n ||a||_2^2) >= 1 / n. The authors' code has sign(0) = 0,
 // which one bit cannot represent; the residual follows the decoded value.
-// If the sum of magnitudes overflows (means above 1e36), s = max|a| / n, which is a contraction too.
+// If the sum of the magnitudes of a tile of 4096 elements overflows (means above 8.3e34), s = max|a| / n, which is a
+// contraction too.
 //
 // variant=paper applies the learning rate g before compression, as algorithm 2 does: p = g gradient + e, the parameters
 // change by C(p), and e = p - C(p). Since C(c p) = c C(p) for c > 0, this is the present method with the residual

@@ -143,6 +143,14 @@ TEST(EfSign, ConstantsAreExactAndOddValuesStayFinite) {
   EXPECT_EQ(rig.round_trip({-0.0f, 2, -4}), (Floats{2, 2, -2})) << "-0 counts as +";
 }
 
+TEST(EfSign, ScaleIsSmallerWhereTheSumOfATileOverflows) {
+  for (const float value : {8e34f, 9e34f}) {
+    const float expected = value == 8e34f ? value : value / 4096;
+    const Floats d = Rig(compressors::ef_sign(), Layout::flat(4096)).round_trip(Floats(4096, value));
+    for (const float v : d) ASSERT_NEAR(v / expected, 1, 1e-5) << value;
+  }
+}
+
 TEST(EfSign, TelescopesFlagsAndTrustsNothing) {
   Layout layout;
   layout.add("a", {1300}).add("b", {33}).add("c", {1});

@@ -13,9 +13,9 @@ namespace gradcomp::kernels {
 /// Statistics of a = Source::accumulate(). Sums are formed in float lanes inside a tile, and over tiles in double in a
 /// fixed order.
 struct Moments {
-  double sum = 0;  ///< of a with its sign; the others are of |a|
-  double sum_abs = 0;
-  double sum_squares = 0;  ///< may overflow above |a| = 1e19 and underflow below 1e-19; sum_abs does not
+  double sum = 0;          ///< of a with its sign; the others are of |a|
+  double sum_abs = 0;      ///< infinite if a tile's sum overflows: never if all |a| <= 8.3e34
+  double sum_squares = 0;  ///< may overflow above |a| = 2.8e17 and underflow below 1e-19
   index_t nonzeros = 0;
   index_t non_finite = 0;     ///< gradient elements that were not finite (or overflowed their memory)
   std::int32_t max_bits = 0;  ///< magnitude() of the largest element
