@@ -50,6 +50,7 @@ Entry terngrad() {
   info.rounds = {MessageKind::summable, MessageKind::summable};
   info.reducer = "allreduce";
   info.feedbacks = {"none"};
+  info.granularity = "tensor";
   info.parameters = {
       Parameter::real("clip", "2.5", 0, 100,
                       "standard deviations beyond which elements are clipped; 0: no clipping, unbiased"),

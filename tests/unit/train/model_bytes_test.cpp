@@ -134,8 +134,8 @@ TEST(ModelBytes, OfQuantisersAreThoseOfOneBufferOrOneTensorAtATime) {
        {Row{"fp16", 22347924, 539444}, Row{"fp8_e4m3:granularity=bucket", 11173966, 269726},
         Row{"fp8_e4m3:granularity=tensor", 11174210, 269958}, Row{"signum:granularity=bucket", 1396748, 33716},
         Row{"ef_sign:granularity=bucket", 1396752, 33720}, Row{"ef_sign:granularity=tensor", 1396996, 33984},
-        Row{"terngrad:code=2bit:granularity=bucket", 2793495, 67435},
-        Row{"terngrad:code=2bit:granularity=tensor", 2793739, 67667},
+        Row{"terngrad:code=2bit:granularity=bucket", 2793495, 67435}, Row{"terngrad:code=2bit", 2793739, 67667},
+        Row{"linear_dithering", 11174210, 269958}, Row{"natural_dithering", 5587229, 135097},
         Row{"qsgd:levels=7:granularity=bucket", 5674281, 136969},
         Row{"qsgd:levels=7:granularity=tensor", 5674369, 137129},
         Row{"natural:granularity=bucket", 11173962, 269722}}) {

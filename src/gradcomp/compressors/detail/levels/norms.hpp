@@ -95,6 +95,7 @@ inline Info dithering_info(const std::string& bits, const std::string& levels) {
   info.rounds = {MessageKind::bytes};
   info.reducer = "allgather";
   info.stripes = true;
+  info.granularity = "tensor";
   info.granule = 8192;  // a multiple of every group
   info.parameters = dithering_parameters(bits, levels);
   return info;
