@@ -73,8 +73,10 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, Comman
                  "result file of an earlier run; each step evaluates as many slices of importance as in that run");
   app.add_option("--bucket-kib", bucket_kib,
                  "size of a bucket in KiB of gradient; auto: sizes that follow from the model");
-  app.add_option("--evaluate-every", o.evaluate_every,
-                 "number of steps between evaluations on the validation set; 0: four evaluations in all");
+  app.add_option(
+      "--evaluate-every", o.evaluate_every,
+      "number of steps between evaluations on the validation set; a multiple of the period of strategy local; "
+      "0: four evaluations in all, or fewer if a period is longer");
   app.add_option("--block", o.block, "number of steps that one method runs before the next one takes its turn");
   app.add_option(
       "--quality-tolerance", o.quality_tolerance,

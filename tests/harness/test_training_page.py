@@ -286,6 +286,16 @@ def test_trials_of_the_tuning_are_whole_updates():
         assert steps % every == 0 and chosen.task.steps % every == 0, chosen.name
 
 
+@pytest.mark.parametrize("quick", [False, True])
+def test_steps_blocks_and_evaluations_are_whole_periods(quick):
+    chosen = [each for one in comparisons.COMPARISONS for each in one.runs if each.task]
+    assert any(each.period > 1 for each in chosen)
+    for each in chosen:
+        words = comparisons.command(each, "kjv.txt", quick=quick)
+        numbers = [words[words.index(option) + 1] for option in ("--steps", "--block", "--evaluate-every") if option in words]
+        assert not any(number % each.period for number in numbers), each.name
+
+
 @pytest.fixture(name="broken")
 def fixture_broken(tmp_path):
     """Programs that fail, so that the tool reports whatever it starts. They say from which sources they are built."""

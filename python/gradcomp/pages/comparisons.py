@@ -40,7 +40,7 @@ class Run:
     controls: bool = False  # adds fp32, fp16, bf16 and no_exchange to the methods
     options: tuple = ()
     link: str = ""  # emulated
-    period: int = 1  # longest period of its strategies, which divides steps and blocks
+    period: int = 1  # longest period of its local strategies, which divides steps, blocks and intervals of evaluations
     bar: tuple | None = None  # (metric, value that fp32 must reach, source of this value)
 
 
@@ -102,6 +102,11 @@ def find(name):
     return next((comparison for comparison in COMPARISONS if comparison.name == name), None)
 
 
+def _interval(task, steps, period):
+    """Steps between evaluations: a multiple of the period, because gradcomp-train refuses others."""
+    return max(1, steps // task.evaluations // period) * period
+
+
 def _job(run, kjv, quick):
     """The command of a training, without its output."""
     task = run.task
@@ -111,7 +116,7 @@ def _job(run, kjv, quick):
         batch, steps, seeds = 4, max(4, run.period), 1
     many = ["OMPI_MCA_mpi_yield_when_idle=1", "KOKKOS_DISABLE_WARNINGS=1"] if run.ranks > 2 else []
     return ["env", "OMP_NUM_THREADS=1", "OMP_PROC_BIND=false", *many, "mpirun", "-n", run.ranks, "gradcomp-train", "--data",
-            data, *task.options, "--batch", batch, "--steps", steps, "--evaluate-every", max(1, steps // task.evaluations),
+            data, *task.options, "--batch", batch, "--steps", steps, "--evaluate-every", _interval(task, steps, run.period),
             *(["--target", task.target] if task.target else []), *run.options,
             *(["--block", run.period] if run.period > 1 else []), "--methods",
             ",".join(task.specs(run.methods)), *([] if run.controls else ["--no-controls"]),

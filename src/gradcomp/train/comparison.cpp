@@ -2,8 +2,20 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 namespace gradcomp::train {
+namespace {
+
+/// Steps between evaluations. The default is rounded up to a multiple of every trainer's evaluation_period(); for an
+/// interval that the user chose, check_period() has made sure that it is one.
+index_t evaluation_interval(const Options& options, const std::vector<std::unique_ptr<Trainer>>& trainers) {
+  index_t period = 1;
+  for (const auto& trainer : trainers) period = std::lcm(period, trainer->evaluation_period());
+  return (options.evaluation_interval() + period - 1) / period * period;
+}
+
+}  // namespace
 
 std::vector<MethodResult> compare(const Exec& exec, const Job& job, const std::vector<Contender>& contenders,
                                   const std::function<void(const std::string&)>& progress,
@@ -12,7 +24,8 @@ std::vector<MethodResult> compare(const Exec& exec, const Job& job, const std::v
   for (const auto& contender : contenders) trainers.push_back(std::make_unique<Trainer>(job, contender));
 
   for (const auto& trainer : trainers) trainer->check_period();
-  const index_t steps = job.options.steps, interval = job.options.evaluation_interval(), block = job.options.block;
+  const index_t steps = job.options.steps, block = job.options.block;
+  const index_t interval = evaluation_interval(job.options, trainers);
   const index_t restored = checkpoints != nullptr ? checkpoints->restore(exec, job.control, trainers) : 0;
   for (const auto& contender : contenders) {
     for (index_t step = 0; step < restored; ++step) progress(contender.spec.label);

@@ -64,7 +64,7 @@ struct Options {
   /// writes nothing.
   Options trial(std::uint64_t trial_seed, index_t trial_steps) const;
 
-  /// Steps between evaluations, with the default resolved.
+  /// Steps between evaluations, with the default resolved. compare() rounds the default up if needed.
   index_t evaluation_interval() const { return evaluate_every > 0 ? evaluate_every : (steps + 3) / 4; }
 
   /// The part of the work of one rank.

@@ -89,13 +89,14 @@ const Job& Trainer::settled_job() {
 
 void Trainer::check_period() const {
   const Options& o = m_job.options;
-  const auto check = [&](const char* option, index_t steps) {
-    if (steps % period() == 0) return;
+  const auto check = [&](const char* option, index_t steps, index_t divisor) {
+    if (steps % divisor == 0) return;
     throw AgreedError(fmt::format("{} {} is not allowed: strategy {} of method '{}' needs a multiple of {} steps",
-                                  option, steps, m_result.strategy, m_result.contender.spec.label, period()));
+                                  option, steps, m_result.strategy, m_result.contender.spec.label, divisor));
   };
-  check("--steps", o.steps);
-  check("--block", o.block);
+  check("--steps", o.steps, period());
+  check("--block", o.block, period());
+  if (o.evaluate_every > 0) check("--evaluate-every", o.evaluate_every, evaluation_period());
 }
 
 void Trainer::keep_buffers(const Exec& exec) {

@@ -1,0 +1,32 @@
+// Strategies with a period: evaluations come when the replicas agree.
+#include "error_of.hpp"
+#include "training/rig.hpp"
+
+namespace gradcomp::train::test {
+namespace {
+
+TEST(Period, OfLocalStepsDividesAnIntervalThatTheUserChose) {
+  Rig rig;
+  rig.options.block = rig.options.steps;
+  rig.options.evaluate_every = 6;
+  const std::string method = "fp32:strategy=local:strategy.period=4";
+  EXPECT_EQ(gradcomp::test::error_of([&] { rig.run(method); }),
+            "--evaluate-every 6 is not allowed: strategy local of method '" + method + "' needs a multiple of 4 steps");
+  const auto accumulated = rig.run("fp32:strategy=accumulate:strategy.every=4");
+  EXPECT_THAT(accumulated[0].curve.step, testing::ElementsAre(6, 8)) << "its replicas agree after every step";
+}
+
+TEST(Period, OfLocalStepsRoundsTheDefaultIntervalUp) {
+  Rig rig;
+  rig.options.steps = rig.options.block = 24;
+  rig.options.evaluate_every = 0;  // a quarter: 6 steps
+  const auto evaluated = [&](const std::string& methods) { return rig.run(methods)[0].curve.step; };
+  EXPECT_THAT(evaluated("fp32,fp32:strategy=accumulate:strategy.every=4"), testing::ElementsAre(6, 12, 18, 24));
+  EXPECT_THAT(evaluated("fp32:strategy=local:strategy.period=4"), testing::ElementsAre(8, 16, 24));
+  EXPECT_THAT(evaluated("fp32,fp32:strategy=local:strategy.period=4,fp32:strategy=local:strategy.period=6"),
+              testing::ElementsAre(12, 24))
+      << "a multiple of all periods";
+}
+
+}  // namespace
+}  // namespace gradcomp::train::test
