@@ -46,6 +46,18 @@ def test_ranks_with_other_options_end_with_one_line(tmp_path, words, own):
     assert "ranks disagree on the options: " in lines[0] and "rank 1 has" in lines[0]
 
 
+def test_a_configuration_that_one_rank_lacks_ends_the_job_with_one_line(tmp_path):
+    (tmp_path / "0.toml").write_text("steps = 4\n")
+    process = start(tmp_path, ["gradcomp-train", "--describe"], f'--config "{tmp_path}/$OMPI_COMM_WORLD_RANK.toml"')
+    try:
+        output, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    lines = said(output, "gradcomp-train")
+    assert process.returncode != 0 and len(lines) == 1, output
+    assert lines[0].startswith("gradcomp-train: error: on rank 1: ") and "1.toml" in lines[0]
+
+
 @pytest.mark.parametrize("words", [
     [*TRAIN, "--methods", "fp32"], [*TRAIN, "--methods", "fp32:reducer=ring:strategy=priority"],
     [*TRAIN, "--methods", "fp32:strategy=servers:strategy.mode=async"], [*TRAIN, "--methods", "fp32:strategy=local:strategy.period=4"],

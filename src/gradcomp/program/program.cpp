@@ -2,9 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <Kokkos_Core.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
+#include "gradcomp/comm/agree.hpp"
+#include "gradcomp/comm/transports/mpi.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/program/arguments.hpp"
 
@@ -17,6 +20,17 @@ int run_with_kokkos(int argc, char** argv, const std::function<std::optional<int
   const Kokkos::ScopeGuard kokkos(arguments.kokkos_argc, arguments.kokkos_argv());
   if (const auto status = parse(arguments.own_argc, arguments.own_argv())) return *status;
   return body();
+}
+
+/// The line that tells why ranks refuse their arguments; empty if none refuses. `own`: the reason of this rank, or an
+/// empty text. The line names the first such rank, unless all of them refuse what they share. Collective.
+std::string refusal_on_any_rank(const std::string& own) {
+  const auto transport = make_mpi(MPI_COMM_WORLD);
+  const auto reasons = gather_texts(*transport, own);
+  const auto first = std::find_if(reasons.begin(), reasons.end(), [](const auto& text) { return !text.empty(); });
+  if (first == reasons.end()) return "";
+  const bool everywhere = std::count(reasons.begin(), reasons.end(), *first) == std::ssize(reasons);
+  return everywhere ? *first : fmt::format("on rank {}: {}", first - reasons.begin(), *first);
 }
 
 }  // namespace
@@ -52,12 +66,17 @@ int run_program_on_ranks(const char* program, int argc, char** argv, const Parse
   return run_mpi_program(program, argc, argv, [&](const MpiSession& session) {
     const bool first = session.rank() == 0;
     const auto parse_or_refuse = [&](int count, char** own) -> std::optional<int> {
+      std::optional<int> status;
+      std::string reason;
       try {
-        return parse(count, own, first);
+        status = parse(count, own, first);
       } catch (const std::exception& error) {
-        if (first) fmt::print(stderr, "{}: error: {}\n", program, error.what());
-        return 2;
+        reason = error.what();
       }
+      const std::string refusal = refusal_on_any_rank(reason);
+      if (refusal.empty()) return status;
+      if (first) fmt::print(stderr, "{}: error: {}\n", program, refusal);
+      return 2;
     };
     return run_with_kokkos(argc, argv, parse_or_refuse, [&] { return body(session); });
   });

@@ -25,8 +25,8 @@ int run_program(const char* program, const std::function<int()>& body);
 int run_program(const char* program, int argc, char** argv, const ParseArguments& parse,
                 const std::function<int()>& body);
 
-/// The same for an MPI program (run_mpi_program() in comm/mpi_session.hpp). All ranks see the same command line. If it
-/// is not allowed, rank 0 prints one line, and all ranks return 2.
+/// The same for an MPI program (run_mpi_program() in comm/mpi_session.hpp). All ranks see the same command line, but a
+/// file that it names may be missing on some. If a rank refuses it, rank 0 prints one line, and all ranks return 2.
 int run_program_on_ranks(const char* program, int argc, char** argv, const ParseArguments& parse,
                          const std::function<int(const MpiSession&)>& body);
 
