@@ -46,6 +46,7 @@ Floats trained(Rig& rig, const std::string& spec) {
   Trainer trainer(rig.job(), contenders[0]);
   for (index_t step = 0; step < rig.options.steps; ++step) trainer.step(Exec(), false);
   Snapshot snapshot;
+  trainer.drain(Exec());
   trainer.save(Exec(), snapshot);
   Floats parameters(static_cast<std::size_t>(rig.model->layout().count()));
   snapshot.get(contenders[0].spec.canonical + "/parameters",

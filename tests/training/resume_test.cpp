@@ -184,5 +184,20 @@ TEST(Checkpoint, LeavesOneFileOfEachRankAndTheManifest) {
   barrier(*rig.control);
 }
 
+/// The last step of servers ends in drain(), for which all ranks are needed.
+TEST(Checkpoint, OfARankThatCannotWriteIsOneErrorOnAllRanks) {
+  Rig rig;
+  const Folder folder(*rig.control);
+  data::require_writable_folder(folder.path());
+  const bool last = rig.control->rank() + 1 == rig.control->size();
+  if (last) std::ofstream(folder.path() + "/file") << "no folder";
+  rig.options.checkpoint_folder = folder.path() + (last ? "/file" : "/folder");
+  rig.options.checkpoint_every = 2;
+  rig.options.timeout = 30;  // without it, a rank that drains alone would wait forever
+  const std::string method = "fp32:strategy=servers";
+  const Checkpoints checkpoints(rig.options, settings(rig, method));
+  EXPECT_THAT(error_of([&] { rig.run(method, &checkpoints); }), testing::HasSubstr("/file"));
+}
+
 }  // namespace
 }  // namespace gradcomp::train::test

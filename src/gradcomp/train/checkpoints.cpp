@@ -95,6 +95,7 @@ void Checkpoints::save(const Exec& exec, Transport& control, const std::vector<s
   const bool due = m_every > 0 && end / m_every > begin / m_every;
   if (m_folder.empty() || !(due || end == m_steps)) return;
   const std::string path = file_of(m_folder, control.rank(), end);
+  for (const auto& trainer : trainers) trainer->drain(exec);  // ranks communicate here, but not below
   run_collectively(control, [&] {
     data::require_writable_folder(m_folder);
     Snapshot snapshot;

@@ -58,7 +58,10 @@ class Trainer {
   /// returns the result. Collective.
   MethodResult finish(const Exec& exec);
 
-  /// All that the next step depends on and all that was measured so far. Between updates.
+  /// Finishes what the strategy still has in progress. Collective.
+  void drain(const Exec& exec);
+
+  /// All that the next step depends on and all that was measured so far. After drain(); it does not communicate.
   void save(const Exec& exec, Snapshot& snapshot);
   /// Throws Error unless `snapshot` has all of it, in the same sizes.
   void restore(const Exec& exec, const Snapshot& snapshot);
@@ -87,7 +90,6 @@ class Trainer {
   nn::Loss evaluate_on(const Exec& exec, data::Split split);
   void check_replicas(const Exec& exec);
   std::optional<double> joules_per_step();
-  void drain(const Exec& exec);
   void reshard(const Exec& exec);
   void count(const Exec& exec, const StepReport& report);
   void add_waiting();

@@ -26,7 +26,6 @@ void Trainer::each_history(const F& f) {
 }
 
 void Trainer::save(const Exec& exec, Snapshot& snapshot) {
-  drain(exec);
   const std::string prefix = m_result.contender.spec.canonical + "/";
   for (const MemoryView& view : memory()) snapshot.put(exec, prefix + view.path(), view);
   each_history([&](const char* name, const auto& values) { snapshot.put(prefix + name, values); });
