@@ -47,10 +47,9 @@ Floats trained(Rig& rig, const std::string& spec) {
   for (index_t step = 0; step < rig.options.steps; ++step) trainer.step(Exec(), false);
   Snapshot snapshot;
   trainer.drain(Exec());
-  trainer.save(Exec(), snapshot);
+  trainer.save(Exec(), snapshot, "");
   Floats parameters(static_cast<std::size_t>(rig.model->layout().count()));
-  snapshot.get(contenders[0].spec.canonical + "/parameters",
-               std::as_writable_bytes(std::span<float>(parameters.data(), parameters.size())));
+  snapshot.get("parameters", std::as_writable_bytes(std::span<float>(parameters.data(), parameters.size())));
   return parameters;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* checkpoint_format = "gradcomp-checkpoint-3";
+constexpr const char* checkpoint_format = "gradcomp-checkpoint-4";
 
 std::string seed_folder(const std::string& folder, std::uint64_t seed) {
   return folder.empty() ? "" : fmt::format("{}/seed{}", folder, seed);
@@ -22,6 +22,13 @@ std::string manifest_of(const std::string& folder) { return folder + "/checkpoin
 
 std::string file_of(const std::string& folder, int rank, index_t step) {
   return fmt::format("{}/rank{}_step{}.ckpt", folder, rank, step);
+}
+
+/// f(trainer, prefix of its arrays). Specs and labels may repeat, so the prefix is the place among the trainers; the
+/// settings of the manifest tell which method is at which place.
+template <class F>
+void each_with_prefix(const std::vector<std::unique_ptr<Trainer>>& trainers, const F& f) {
+  for (std::size_t i = 0; i < trainers.size(); ++i) f(*trainers[i], fmt::format("method{}/", i));
 }
 
 /// Removes the files that this rank wrote before `keep`, and those of an interrupted write.
@@ -84,7 +91,8 @@ index_t Checkpoints::restore(const Exec& exec, Transport& control,
     step = read_manifest(m_resume, m_settings);
     const std::string path = file_of(m_resume, control.rank(), step);
     const Snapshot snapshot = Snapshot::decode(data::read_file(path), path);
-    for (const auto& trainer : trainers) trainer->restore(exec, snapshot);
+    each_with_prefix(trainers,
+                     [&](Trainer& trainer, const std::string& prefix) { trainer.restore(exec, snapshot, prefix); });
   });
   require_same_on_all_ranks(control, "checkpoint", fmt::format("step {}", step));
   return step;
@@ -99,7 +107,8 @@ void Checkpoints::save(const Exec& exec, Transport& control, const std::vector<s
   run_collectively(control, [&] {
     data::require_writable_folder(m_folder);
     Snapshot snapshot;
-    for (const auto& trainer : trainers) trainer->save(exec, snapshot);
+    each_with_prefix(trainers,
+                     [&](Trainer& trainer, const std::string& prefix) { trainer.save(exec, snapshot, prefix); });
     write_atomically(path, {}, snapshot.encode());
   });
   run_collectively(control, [&] {  // now the files of all ranks are written

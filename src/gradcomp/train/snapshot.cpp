@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/read_back.hpp"
@@ -28,7 +29,11 @@ void take(std::span<const std::uint8_t>& rest, void* target, std::size_t bytes, 
 }  // namespace
 
 void Snapshot::put(const std::string& name, std::span<const std::byte> bytes) {
-  m_arrays[name].assign(bytes.begin(), bytes.end());
+  add(name, std::vector<std::byte>(bytes.begin(), bytes.end()));
+}
+
+void Snapshot::add(const std::string& name, std::vector<std::byte> bytes) {
+  require(m_arrays.emplace(name, std::move(bytes)).second, "the checkpoint already has an array '{}'", name);
 }
 
 std::size_t Snapshot::bytes_of(const std::string& name) const {
@@ -51,7 +56,7 @@ void Snapshot::put(const Exec& exec, const std::string& name, const MemoryView& 
   } else {
     read_back(exec, Span<const std::byte>(view.on_device()), host.data(), "gradcomp::train::snapshot");
   }
-  m_arrays[name] = std::move(host);
+  add(name, std::move(host));
 }
 
 void Snapshot::get(const Exec& exec, const std::string& name, const MemoryView& view) const {

@@ -12,6 +12,7 @@ namespace gradcomp::train {
 
 class Snapshot {
  public:
+  /// Throws Error if there is an array of this name.
   void put(const std::string& name, std::span<const std::byte> bytes);
   /// Throws Error, naming the array, unless the checkpoint has it with the same number of bytes.
   void get(const std::string& name, std::span<std::byte> bytes) const;
@@ -39,6 +40,7 @@ class Snapshot {
   static Snapshot decode(std::span<const std::uint8_t> file, const std::string& path);
 
  private:
+  void add(const std::string& name, std::vector<std::byte> bytes);
   std::size_t bytes_of(const std::string& name) const;
 
   std::map<std::string, std::vector<std::byte>> m_arrays;

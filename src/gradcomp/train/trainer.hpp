@@ -61,10 +61,11 @@ class Trainer {
   /// Finishes what the strategy still has in progress. Collective.
   void drain(const Exec& exec);
 
-  /// All that the next step depends on and all that was measured so far. After drain(); it does not communicate.
-  void save(const Exec& exec, Snapshot& snapshot);
+  /// All that the next step depends on and all that was measured so far. After drain(); it does not communicate. Names
+  /// of arrays begin with `prefix`, which no other trainer of the snapshot has.
+  void save(const Exec& exec, Snapshot& snapshot, const std::string& prefix);
   /// Throws Error unless `snapshot` has all of it, in the same sizes.
-  void restore(const Exec& exec, const Snapshot& snapshot);
+  void restore(const Exec& exec, const Snapshot& snapshot, const std::string& prefix);
 
  private:
   /// Numbers that a checkpoint holds as they are.

@@ -25,8 +25,7 @@ void Trainer::each_history(const F& f) {
   f("curve/quality", m_result.curve.quality);
 }
 
-void Trainer::save(const Exec& exec, Snapshot& snapshot) {
-  const std::string prefix = m_result.contender.spec.canonical + "/";
+void Trainer::save(const Exec& exec, Snapshot& snapshot, const std::string& prefix) {
   for (const MemoryView& view : memory()) snapshot.put(exec, prefix + view.path(), view);
   each_history([&](const char* name, const auto& values) { snapshot.put(prefix + name, values); });
   for (std::size_t s = 0; s < stage_count; ++s) {
@@ -36,8 +35,7 @@ void Trainer::save(const Exec& exec, Snapshot& snapshot) {
   snapshot.put(prefix + "stage/step", m_timeline.step_seconds().values());
 }
 
-void Trainer::restore(const Exec& exec, const Snapshot& snapshot) {
-  const std::string prefix = m_result.contender.spec.canonical + "/";
+void Trainer::restore(const Exec& exec, const Snapshot& snapshot, const std::string& prefix) {
   for (const MemoryView& view : memory()) snapshot.get(exec, prefix + view.path(), view);
   each_history([&](const char* name, auto& values) { snapshot.get(prefix + name, values); });
 

@@ -38,6 +38,16 @@ TEST(Snapshot, SurvivesTheFile) {
   EXPECT_THROW(read.get(Exec(), "device", {"", device.data(), 16, false}), Error) << "another size";
 }
 
+TEST(Snapshot, RefusesASecondArrayOfTheSameName) {
+  Snapshot snapshot = example();
+  EXPECT_THROW(snapshot.put("numbers", std::vector<double>{7}), Error);
+  const Vector<float> device("", 5);
+  EXPECT_THROW(snapshot.put(Exec(), "device", {"", device.data(), 20, false}), Error);
+  std::vector<double> numbers;
+  snapshot.get("numbers", numbers);
+  EXPECT_EQ(numbers, (std::vector<double>{1, 2.5, -0.0})) << "the first one stays";
+}
+
 TEST(Snapshot, RefusesEveryDamage) {
   const auto file = file_of(example());
   for (std::size_t length = 0; length < file.size(); ++length) {
