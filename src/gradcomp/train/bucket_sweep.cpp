@@ -1,14 +1,23 @@
 #include "gradcomp/train/bucket_sweep.hpp"
 
+#include <algorithm>
+
 #include "gradcomp/method/spec.hpp"
 #include "gradcomp/train/comparison.hpp"
 
 namespace gradcomp::train {
 namespace {
 
-/// Three blocks of six steps, of which the first is not timed.
-Options sweep_options(const Options& options) {
-  const index_t block = 6 * options.accumulate;
+/// The steps between two exchanges of the job's strategy. Collective.
+index_t period_of(const Job& job) {
+  const MethodSpec fp32 = parse_method("fp32");
+  const StrategyOptions options = job.options.strategy_options();
+  return make_strategy(fp32, job.model.layout(), job.model.buffer_count(), job.control, options)->period();
+}
+
+/// Three blocks of at least six steps and of two periods or more: the first step or period of a block is not timed.
+Options sweep_options(const Options& options, index_t period) {
+  const index_t block = period * std::max<index_t>(2, (6 * options.accumulate + period - 1) / period);
   Options sweep = options.trial(options.trial_seeds().front(), 3 * block);
   sweep.block = block;
   sweep.warmup = 0;
@@ -18,7 +27,7 @@ Options sweep_options(const Options& options) {
 }  // namespace
 
 void sweep_buckets(const Exec& exec, const Job& job, Rates& rates, const std::function<void()>& added) {
-  const Options options = sweep_options(job.options);
+  const Options options = sweep_options(job.options, period_of(job));
   const Job sweep{options, job.task, job.model, job.transport, job.control};
   for (const char* name : {"fp32", "fp16", "bf16"}) {
     if (rates.has_buckets(name)) continue;

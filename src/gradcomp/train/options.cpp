@@ -31,6 +31,7 @@ Options Options::trial(std::uint64_t trial_seed, index_t trial_steps) const {
   trial.importance_folder.clear();
   trial.dump_steps.clear();
   trial.target.clear();
+  trial.replay_slices.clear();
   return trial;
 }
 

@@ -60,8 +60,8 @@ struct Options {
   /// The seeds of trials. No result may use them.
   std::vector<std::uint64_t> trial_seeds() const;
 
-  /// The same job as a trial of so many steps. A trial reads no test set, has no target, evaluates only at its end and
-  /// writes nothing.
+  /// The same job as a trial of so many steps. A trial reads no test set, repeats no slices, has no target, evaluates
+  /// only at its end and writes nothing.
   Options trial(std::uint64_t trial_seed, index_t trial_steps) const;
 
   /// Steps between evaluations, with the default resolved. compare() rounds the default up if needed.

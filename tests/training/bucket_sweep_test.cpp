@@ -1,0 +1,26 @@
+// Bucket sizes of the controls are timed under the conditions of the job.
+#include "gradcomp/train/bucket_sweep.hpp"
+
+#include "training/rig.hpp"
+
+namespace gradcomp::train::test {
+namespace {
+
+TEST(BucketSweep, TakesWholePeriodsOfTheStrategy) {
+  for (const char* strategy : {"local:period=4", "accumulate:every=4"}) {
+    Rig rig;
+    rig.options.strategy = strategy;
+    Rates rates(Metric(), {}, {});
+    sweep_buckets(Exec(), rig.job(), rates, [] {});
+    EXPECT_EQ(rates.best_buckets().size(), 3U) << strategy;
+  }
+}
+
+TEST(Trial, RepeatsNoSlices) {
+  Options options = small_options();
+  options.replay_slices = "file of a run with another seed";
+  EXPECT_EQ(options.trial(options.trial_seeds().front(), 4).replay_slices, "");
+}
+
+}  // namespace
+}  // namespace gradcomp::train::test
