@@ -80,6 +80,7 @@ Prepared prepare(const CommandLine& line, const MpiSession& session, Transport& 
     }
     report::Json options = train::to_json(o);
     p.contenders = train::contenders(o, p.methods);
+    train::check_bucket_sweep(o);
     for (index_t i = 0; i < o.seeds; ++i) p.seeds.push_back(o.seed + static_cast<std::uint64_t>(i));
     if (line.describe) {
       p.shapes = shapes_of(o);
@@ -92,7 +93,9 @@ Prepared prepare(const CommandLine& line, const MpiSession& session, Transport& 
       options["data_crc"] = p.task->crc();
       p.model = nn::make_model<float>(o.model, p.task->shape(), static_cast<int>(o.batch));
       if (!o.rates.empty() && !o.tune) {
-        train::read_rates(o, *p.task, session.size()).apply(p.contenders, o.rates);
+        const train::Rates rates = train::read_rates(o, *p.task, session.size());
+        rates.apply(p.contenders, o.rates);
+        train::take_buckets(p.contenders, rates, o);
       }
     }
     const report::RunInfo info{
@@ -128,7 +131,7 @@ int run(const CommandLine& line, const MpiSession& session) {
     train::Rates timed(train::Metric(p.task->shape().kind), {}, {});
     const train::Job job{o, *p.task, *p.model, *p.carrier, *control, nullptr, p.links.get()};
     train::sweep_buckets(exec, job, timed, [&] { bar.advance(); });
-    train::take_buckets(p.contenders, timed.best_buckets());
+    train::take_buckets(p.contenders, timed, o);
   }
   bar.phase("train", o.seeds * o.steps * std::ssize(p.contenders));
   std::vector<train::Repeat> repeats;

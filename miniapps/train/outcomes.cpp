@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "gradcomp/train/bucket_sweep.hpp"
+
 using namespace gradcomp;
 
 Outcomes::Outcomes(std::vector<train::Repeat> repeats, const data::Task& task, const train::Options& options,
@@ -66,7 +68,10 @@ void Outcomes::print() const {
     fmt::print("Speed-ups only where {}{}{}.\n", m_rules.metric.rule(m_options.quality_tolerance),
                m_repeats.size() > 1 ? ", as the interval of its mean over seeds says" : "",
                m_options.target.empty() ? "" : ", and the target was reached");
-    if (!m_rules.buckets_swept) {
+    if (!train::takes_bucket_size(m_options)) {
+      fmt::print("None against the best dense control: --strategy {} takes no bucket size from --rates or a sweep.\n",
+                 m_options.strategy);
+    } else if (!m_rules.buckets_swept) {
       fmt::print("None against the best dense control: that needs fp32, fp16, bf16, and --rates or --sweep-buckets.\n");
     }
   }

@@ -54,6 +54,8 @@ def test_links_take_turns_and_all_have_as_many_steps(tmp_path):
     (("--tune", "--rates", "r.json", "--tune-seeds", 1), "at least 2"),
     (("--tune", "--rates", "r.json", "--tune-trials", 2), "at least 3"),
     (("--sweep-buckets", "--rates", "r.json"), "--sweep-buckets is not allowed with --rates"),
+    (("--sweep-buckets", "--strategy", "servers"), "--sweep-buckets is not allowed with --strategy servers"),
+    (("--tune", "--rates", "r.json", "--strategy", "priority:bucket_kib=64"), "--tune cannot time bucket sizes"),
     (("--methods", "none"), "method 'none' is now called 'no_exchange'")])
 def test_wrong_arguments_are_one_line(arguments, said):
     status, _, errors = train(*arguments)

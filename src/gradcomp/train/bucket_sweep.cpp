@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "gradcomp/core/error.hpp"
 #include "gradcomp/method/spec.hpp"
 #include "gradcomp/train/comparison.hpp"
 
@@ -25,6 +26,35 @@ Options sweep_options(const Options& options, index_t period) {
 }
 
 }  // namespace
+
+bool takes_bucket_size(const Options& options) {
+  const StrategyChoice choice = choose_strategy(parse_method("fp32"), options.strategy);
+  const auto& parameters = choice.entry.parameters;
+  const bool has_size =
+      std::any_of(parameters.begin(), parameters.end(), [](const Parameter& p) { return p.name == "bucket_kib"; });
+  return has_size && choice.own.integer("bucket_kib") == 0;
+}
+
+void check_bucket_sweep(const Options& options) {
+  if (takes_bucket_size(options)) return;
+  constexpr const char* why = "this strategy sets its own buckets, or has none";
+  require(!options.sweep_buckets,
+          "--sweep-buckets is not allowed with --strategy {}: {}; allowed: a strategy with bucket_kib=0",
+          options.strategy, why);
+  require(!options.tune || !options.controls,
+          "--tune cannot time bucket sizes with --strategy {}: {}; allowed: --no-controls, or a strategy with "
+          "bucket_kib=0",
+          options.strategy, why);
+}
+
+void take_buckets(std::vector<Contender>& contenders, const Rates& rates, const Options& options) {
+  if (!takes_bucket_size(options)) return;
+  const DenseBuckets buckets = rates.best_buckets();
+  for (Contender& c : contenders) {
+    const auto found = buckets.find(c.spec.compressor->info().name);
+    if (c.role() != Entrant::Role::method && found != buckets.end()) c.bucket_kib = found->second;
+  }
+}
 
 void sweep_buckets(const Exec& exec, const Job& job, Rates& rates, const std::function<void()>& added) {
   const Options options = sweep_options(job.options, period_of(job));

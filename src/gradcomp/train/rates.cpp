@@ -149,7 +149,6 @@ std::string Rates::text() const {
 
 void Rates::apply(std::vector<Contender>& contenders, const std::string& path) const {
   const std::string fp32 = parse_method("fp32").canonical;
-  take_buckets(contenders, best_buckets());
   for (Contender& c : contenders) {
     std::string key = c.spec.canonical;
     if (c.is_bound()) {
@@ -167,13 +166,6 @@ void Rates::apply(std::vector<Contender>& contenders, const std::string& path) c
       c.tuning->steps += m_shape.steps * m_shape.seeds;
       c.tuning->seconds += trial.seconds;
     }
-  }
-}
-
-void take_buckets(std::vector<Contender>& contenders, const DenseBuckets& buckets) {
-  for (Contender& c : contenders) {
-    const auto found = buckets.find(c.spec.compressor->info().name);
-    if (c.role() != Entrant::Role::method && found != buckets.end()) c.bucket_kib = found->second;
   }
 }
 

@@ -30,9 +30,6 @@ struct TrialShape {
 /// Bucket sizes in KiB of the dense controls by their names, found by timing; 0: sizes that follow from the model.
 using DenseBuckets = std::map<std::string, index_t>;
 
-/// Gives these sizes to the controls without options.
-void take_buckets(std::vector<Contender>& contenders, const DenseBuckets& buckets);
-
 class Rates {
  public:
   /// An empty set. `settings`: the options that a rate depends on, each a key of the file.
@@ -61,8 +58,8 @@ class Rates {
   /// The JSON file.
   std::string text() const;
 
-  /// Gives every contender its best rate (`no_exchange` gets that of fp32), and the dense controls their best bucket
-  /// sizes if these were timed. Throws Error for a contender with fewer trials than TrialShape says.
+  /// Gives every contender its best rate; `no_exchange` gets that of fp32. Throws Error for a contender with fewer
+  /// trials than TrialShape says.
   void apply(std::vector<Contender>& contenders, const std::string& path) const;
 
  private:

@@ -5,8 +5,10 @@
 
 #include <cmath>
 
+#include "error_of.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/method/spec.hpp"
+#include "gradcomp/train/bucket_sweep.hpp"
 #include "gradcomp/train/mean_interval.hpp"
 #include "gradcomp/train/target.hpp"
 #include "gradcomp/train/tuning.hpp"
@@ -95,9 +97,51 @@ TEST(Rates, ControlsAsTheyAreTakeTheirBestBuckets) {
     rates.add(c.spec.canonical, {0.3, 0.4, 1, 4});
   }
   rates.apply(contenders, "f");
+  EXPECT_EQ(contenders[0].learning_rate, 0.7);
+  take_buckets(contenders, rates, options);
   EXPECT_EQ(contenders[0].bucket_kib, 1024);
   EXPECT_EQ(contenders[1].bucket_kib, std::nullopt) << "it counts as a method";
   EXPECT_EQ(contenders[2].bucket_kib, std::nullopt);
+}
+
+TEST(Rates, NoControlTakesABucketSizeThatItsStrategyReplaces) {
+  Options options;
+  const auto taken = [&](const std::string& strategy) {
+    options.strategy = strategy;
+    auto contenders = train::contenders(options, parse_methods("fp32"));
+    take_buckets(contenders, example(), options);
+    return contenders[0].bucket_kib.has_value();
+  };
+  for (const char* strategy : {"overlapped", "synchronous", "priority", "accumulate", "local", "priority:credit=4"}) {
+    EXPECT_TRUE(taken(strategy)) << strategy;
+  }
+  for (const char* strategy :
+       {"servers", "overlapped:bucket_kib=64", "priority:bucket_kib=64", "local:bucket_kib=64"}) {
+    EXPECT_FALSE(taken(strategy)) << strategy;
+  }
+}
+
+TEST(BucketSweep, IsRefusedIfTheStrategyTakesNoSize) {
+  Options options;
+  const auto refused = [&] { return gradcomp::test::error_of([&] { check_bucket_sweep(options); }); };
+  options.strategy = "priority:bucket_kib=64";
+  EXPECT_EQ(refused(), "") << "there is no sweep";
+  options.sweep_buckets = true;
+  EXPECT_EQ(
+      refused(),
+      "--sweep-buckets is not allowed with --strategy priority:bucket_kib=64: this strategy sets its own buckets, or "
+      "has none; allowed: a strategy with bucket_kib=0");
+  options.sweep_buckets = false;
+  options.tune = true;
+  options.strategy = "servers";
+  EXPECT_EQ(refused(),
+            "--tune cannot time bucket sizes with --strategy servers: this strategy sets its own buckets, or has none; "
+            "allowed: --no-controls, or a strategy with bucket_kib=0");
+  options.controls = false;
+  EXPECT_EQ(refused(), "") << "--tune sweeps nothing";
+  options.controls = true;
+  options.strategy = "priority";
+  EXPECT_EQ(refused(), "");
 }
 
 TEST(NextRate, ExtendsTheGridAtItsEdgesAndRefinesIt) {
