@@ -100,8 +100,10 @@ std::optional<int> parse_command_line(int argc, char** argv, bool prints, Comman
   app.add_option("--tune-seeds", o.tune_seeds, "number of seeds of every trial; measured runs may not use these seeds");
   app.add_flag("--sweep-buckets", o.sweep_buckets,
                "first time the dense controls with five bucket sizes, then use the fastest size of each; --tune does "
-               "this too");
-  app.add_option("--rates", o.rates, "file of learning rates and bucket sizes, as --tune writes it");
+               "this too; with several links, the size with the least total time over all links");
+  app.add_option("--rates", o.rates,
+                 "file of learning rates and bucket sizes, as --tune writes it; rates hold for every link, but results "
+                 "say if the sizes were timed over another link or with another strategy");
   app.add_option("--checkpoint", o.checkpoint_folder, "folder for checkpoints");
   app.add_option("--checkpoint-every", o.checkpoint_every,
                  "number of steps between checkpoints, which are written at the ends of blocks; 0: only one, after the "

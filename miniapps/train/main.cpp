@@ -128,7 +128,7 @@ int run(const CommandLine& line, const MpiSession& session) {
   }
   if (o.sweep_buckets) {
     bar.phase("time the controls' buckets", 3);
-    train::Rates timed(train::Metric(p.task->shape().kind), {}, {});
+    train::Rates timed(train::Metric(p.task->shape().kind), {}, {}, train::sweep_conditions(o));
     const train::Job job{o, *p.task, *p.model, *p.carrier, *control, nullptr, p.links.get()};
     train::sweep_buckets(exec, job, timed, [&] { bar.advance(); });
     train::take_buckets(p.contenders, timed, o);

@@ -6,6 +6,18 @@
 
 using namespace gradcomp;
 
+namespace {
+
+/// Contender::bucket_sweep, which is the same one for all controls.
+std::string swept_elsewhere(const std::vector<train::MethodResult>& results) {
+  for (const train::MethodResult& r : results) {
+    if (!r.contender.bucket_sweep.empty()) return r.contender.bucket_sweep;
+  }
+  return "";
+}
+
+}  // namespace
+
 Outcomes::Outcomes(std::vector<train::Repeat> repeats, const data::Task& task, const train::Options& options,
                    const train::EmulatedLinks* links)
     : m_repeats(std::move(repeats)),
@@ -73,6 +85,9 @@ void Outcomes::print() const {
                  m_options.strategy);
     } else if (!m_rules.buckets_swept) {
       fmt::print("None against the best dense control: that needs fp32, fp16, bf16, and --rates or --sweep-buckets.\n");
+    } else if (const std::string elsewhere = swept_elsewhere(m_repeats.front().results); !elsewhere.empty()) {
+      fmt::print("Bucket sizes of the dense controls were timed elsewhere ({}); others may be faster here.\n",
+                 elsewhere);
     }
   }
   fmt::print("'no_exchange' is a bound of the step time.\n");

@@ -42,6 +42,20 @@ def test_links_take_turns_and_all_have_as_many_steps(tmp_path):
     assert "over each link" in printed and "100Mbit/s" in printed
 
 
+def test_rows_name_the_link_over_which_buckets_were_timed_if_it_is_another_one(tmp_path):
+    rates, output = tmp_path / "rates.json", tmp_path / "out.json"
+    status, _, errors = train("--tune", "--tune-steps", 2, "--tune-trials", 3, "--rates", rates, "--methods", "top_k")
+    assert status == 0, errors
+    assert json.loads(rates.read_text(encoding="utf-8"))["bucket_sweep"] == {"link": "", "strategy": "overlapped"}
+    for link, said in (((), None), (("--link", "1Gbit/s,20us"), "real link, strategy overlapped")):
+        status, _, errors = train("--steps", 2, *link, "--rates", rates, "--methods", "top_k", "--output", output)
+        assert status == 0, errors
+        document = json.loads(output.read_text(encoding="utf-8"))
+        VALIDATOR.validate(document)
+        found = {row["label"]: row.get("bucket_sweep") for row in document["benchmarks"]}
+        assert found["top_k"] is None and {found[label] for label in ("fp32", "fp16", "bf16")} == {said}
+
+
 @pytest.mark.parametrize("arguments, said", [
     (("--link", "1Gbit/s,2Gbit/s", "--steps", 12, "--block", 5),
      "--steps 12 is not allowed with the 2 links of --link 1Gbit/s,2Gbit/s; allowed: multiples of 10"),

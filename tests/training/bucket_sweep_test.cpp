@@ -16,6 +16,19 @@ TEST(BucketSweep, TakesWholePeriodsOfTheStrategy) {
   }
 }
 
+TEST(BucketSweep, GoesOverAllLinksInTurn) {
+  Rig rig;
+  EmulatedLinks links("10Gbit/s,1Gbit/s", 1);
+  rig.transport = links.wrap(std::move(rig.transport));
+  Job job = rig.job();
+  job.links = &links;
+  Rates rates(Metric(), {}, {});
+  std::vector<std::string> last;
+  sweep_buckets(Exec(), job, rates, [&] { last.push_back(rig.transport->name()); });
+  EXPECT_EQ(rates.best_buckets().size(), 3U);
+  EXPECT_THAT(last, testing::Each(testing::StartsWith("emulated(1Gbit/s"))) << "the link of the last block";
+}
+
 TEST(Trial, RepeatsNoSlices) {
   Options options = small_options();
   options.replay_slices = "file of a run with another seed";

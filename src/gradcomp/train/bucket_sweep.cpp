@@ -16,10 +16,11 @@ index_t period_of(const Job& job) {
   return make_strategy(fp32, job.model.layout(), job.model.buffer_count(), job.control, options)->period();
 }
 
-/// Three blocks of at least six steps and of two periods or more: the first step or period of a block is not timed.
-Options sweep_options(const Options& options, index_t period) {
+/// Three blocks over each link, of at least six steps and of two periods or more: the first step or period of a block
+/// is not timed.
+Options sweep_options(const Options& options, index_t period, index_t links) {
   const index_t block = period * std::max<index_t>(2, (6 * options.accumulate + period - 1) / period);
-  Options sweep = options.trial(options.trial_seeds().front(), 3 * block);
+  Options sweep = options.trial(options.trial_seeds().front(), 3 * links * block);
   sweep.block = block;
   sweep.warmup = 0;
   return sweep;
@@ -50,15 +51,19 @@ void check_bucket_sweep(const Options& options) {
 void take_buckets(std::vector<Contender>& contenders, const Rates& rates, const Options& options) {
   if (!takes_bucket_size(options)) return;
   const DenseBuckets buckets = rates.best_buckets();
+  const std::optional<SweepConditions>& sweep = rates.bucket_sweep();
+  const std::string elsewhere = !sweep ? "unknown" : *sweep == sweep_conditions(options) ? "" : sweep->text();
   for (Contender& c : contenders) {
     const auto found = buckets.find(c.spec.compressor->info().name);
-    if (c.role() != Entrant::Role::method && found != buckets.end()) c.bucket_kib = found->second;
+    if (c.role() == Entrant::Role::method || found == buckets.end()) continue;
+    c.bucket_kib = found->second;
+    c.bucket_sweep = elsewhere;
   }
 }
 
 void sweep_buckets(const Exec& exec, const Job& job, Rates& rates, const std::function<void()>& added) {
-  const Options options = sweep_options(job.options, period_of(job));
-  const Job sweep{options, job.task, job.model, job.transport, job.control};
+  const Options options = sweep_options(job.options, period_of(job), job.links == nullptr ? 1 : job.links->count());
+  const Job sweep{options, job.task, job.model, job.transport, job.control, nullptr, job.links};
   for (const char* name : {"fp32", "fp16", "bf16"}) {
     if (rates.has_buckets(name)) continue;
     const MethodSpec spec = parse_method(name);

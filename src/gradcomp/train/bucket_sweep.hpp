@@ -19,12 +19,14 @@ bool takes_bucket_size(const Options& options);
 /// Throws Error if the job asks for a sweep, by --sweep-buckets or --tune, but its strategy takes no bucket size.
 void check_bucket_sweep(const Options& options);
 
-/// Gives the dense controls without options their fastest sizes in `rates`. Does nothing if the job's strategy takes no
-/// bucket size: then no control is said to run at its fastest one.
+/// Gives the dense controls without options their fastest sizes in `rates`, and notes if these were timed under other
+/// conditions than those of the job. Does nothing if the job's strategy takes no bucket size: then no control is said
+/// to run at its fastest one.
 void take_buckets(std::vector<Contender>& contenders, const Rates& rates, const Options& options);
 
 /// Times the steps of fp32, fp16 and bf16 in buckets of each of these sizes, in turn, and adds the means that `rates`
-/// does not have yet. `added` is called on every rank after each control. Collective.
+/// does not have yet. Several links take turns, so that the mean is over all of them, each with as many steps. `added`
+/// is called on every rank after each control. Collective.
 void sweep_buckets(const Exec& exec, const Job& job, Rates& rates, const std::function<void()>& added);
 
 }  // namespace gradcomp::train

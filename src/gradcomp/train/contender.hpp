@@ -21,6 +21,7 @@ struct Contender {
   double learning_rate = 0;
   std::optional<TuningCost> tuning = {};   ///< if the rate comes from a file
   std::optional<index_t> bucket_kib = {};  ///< 0: sizes that follow from the model; none: those of the job
+  std::string bucket_sweep = {};           ///< where bucket_kib was timed, if the job has another link or strategy
 
   /// True for `no_exchange`: its replicas do not agree, and its step time is a bound.
   bool is_bound() const { return spec.common.text("reducer") == "local"; }

@@ -17,14 +17,26 @@ constexpr const char* format = "gradcomp-rates-2";
 
 double number(const report::Json& json) { return json.is_null() ? std::nan("") : json.get<double>(); }
 
+std::optional<SweepConditions> read_conditions(const report::Json& file) {
+  if (!file.contains("bucket_sweep")) return std::nullopt;
+  const report::Json& sweep = file.at("bucket_sweep");
+  return SweepConditions{sweep.at("link").get<std::string>(), sweep.at("strategy").get<std::string>()};
+}
+
 }  // namespace
 
-Rates::Rates(Metric metric, report::Json settings, TrialShape shape)
-    : m_metric(std::move(metric)), m_settings(std::move(settings)), m_shape(shape) {}
+std::string SweepConditions::text() const {
+  return fmt::format("{}, strategy {}", link.empty() ? "real link" : "link " + link, strategy);
+}
+
+SweepConditions sweep_conditions(const Options& options) { return {options.link, options.strategy}; }
+
+Rates::Rates(Metric metric, report::Json settings, TrialShape shape, SweepConditions sweep)
+    : m_metric(std::move(metric)), m_settings(std::move(settings)), m_shape(shape), m_sweep(std::move(sweep)) {}
 
 Rates Rates::parse(const std::string& text, const std::string& path, Metric metric, const report::Json& settings,
-                   TrialShape shape, bool to_tune) {
-  Rates rates(std::move(metric), settings, shape);
+                   TrialShape shape, bool to_tune, const SweepConditions& sweep) {
+  Rates rates(std::move(metric), settings, shape, sweep);
   try {
     const auto file = report::Json::parse(text);
     require(file.at("format") == format, "--rates {}: not a file of learning rates ({})", path, format);
@@ -52,7 +64,10 @@ Rates Rates::parse(const std::string& text, const std::string& path, Metric metr
         rates.add(method, {rate, number(t.at("quality")), number(t.at("loss")), t.at("seconds")});
       }
     }
+    const std::optional<SweepConditions> swept = read_conditions(file);
+    if (!to_tune) rates.m_sweep = swept;
     for (const auto& [control, times] : file.at("bucket_step_ms").items()) {
+      if (rates.m_sweep != swept) continue;
       for (const auto& [kib, step_ms] : times.items()) rates.add_bucket(control, std::stoll(kib), step_ms);
     }
   } catch (const std::invalid_argument&) {
@@ -135,15 +150,18 @@ std::string Rates::text() const {
   for (const auto& [control, times] : m_bucket_times) {
     for (const auto& [kib, step_ms] : times) buckets[control][std::to_string(kib)] = step_ms;
   }
-  const report::Json file{{"format", format},
-                          {"metric", m_metric.name},
-                          {"settings", m_settings},
-                          {"trial_steps", m_shape.steps},
-                          {"trial_ranks", m_shape.ranks},
-                          {"trial_rates", m_shape.rates},
-                          {"trial_seeds", m_shape.seeds},
-                          {"bucket_step_ms", buckets},
-                          {"methods", methods}};
+  report::Json file{{"format", format},
+                    {"metric", m_metric.name},
+                    {"settings", m_settings},
+                    {"trial_steps", m_shape.steps},
+                    {"trial_ranks", m_shape.ranks},
+                    {"trial_rates", m_shape.rates},
+                    {"trial_seeds", m_shape.seeds},
+                    {"bucket_step_ms", buckets},
+                    {"methods", methods}};
+  if (m_sweep && !m_bucket_times.empty()) {
+    file["bucket_sweep"] = {{"link", m_sweep->link}, {"strategy", m_sweep->strategy}};
+  }
   return file.dump(1) + "\n";
 }
 
@@ -173,9 +191,10 @@ Rates read_rates(const Options& options, const data::Task& task, int ranks) {
   const Metric metric(task.shape().kind);
   const auto settings = rate_settings(options, task, ranks);
   const TrialShape shape{options.tune_steps, ranks, options.tune_trials, options.tune_seeds};
-  if (options.tune && !std::filesystem::exists(options.rates)) return {metric, settings, shape};
+  const SweepConditions sweep = sweep_conditions(options);
+  if (options.tune && !std::filesystem::exists(options.rates)) return {metric, settings, shape, sweep};
   const auto bytes = data::read_file(options.rates);
-  return Rates::parse({bytes.begin(), bytes.end()}, options.rates, metric, settings, shape, options.tune);
+  return Rates::parse({bytes.begin(), bytes.end()}, options.rates, metric, settings, shape, options.tune, sweep);
 }
 
 }  // namespace gradcomp::train

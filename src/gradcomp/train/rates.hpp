@@ -27,18 +27,34 @@ struct TrialShape {
   index_t rates = 0, seeds = 0;  ///< trials of every method; runs of every trial
 };
 
+/// Under which conditions bucket sizes were timed. A size that is the fastest here may not be so over another link or
+/// with another strategy.
+struct SweepConditions {
+  std::string link;      ///< value of --link; empty: the real one
+  std::string strategy;  ///< value of --strategy
+
+  bool operator==(const SweepConditions&) const = default;
+  /// In words, such as "link 1Gbit/s, strategy overlapped".
+  std::string text() const;
+};
+
+/// The conditions of a job.
+SweepConditions sweep_conditions(const Options& options);
+
 /// Bucket sizes in KiB of the dense controls by their names, found by timing; 0: sizes that follow from the model.
 using DenseBuckets = std::map<std::string, index_t>;
 
 class Rates {
  public:
-  /// An empty set. `settings`: the options that a rate depends on, each a key of the file.
-  Rates(Metric metric, report::Json settings, TrialShape shape);
+  /// An empty set. `settings`: the options that a rate depends on, each a key of the file. `sweep`: the conditions
+  /// under which the bucket sizes of add_bucket() are timed.
+  Rates(Metric metric, report::Json settings, TrialShape shape, SweepConditions sweep = {});
 
   /// Reads a file. Throws Error naming the path if it is not such a file, and naming the option if the file was made
-  /// under other settings (or, with `to_tune`, with trials of another shape).
+  /// under other settings (or, with `to_tune`, with trials of another shape). With `to_tune`, times of bucket sizes
+  /// under other conditions than `sweep` are dropped.
   static Rates parse(const std::string& text, const std::string& path, Metric metric, const report::Json& settings,
-                     TrialShape shape, bool to_tune);
+                     TrialShape shape, bool to_tune, const SweepConditions& sweep = {});
 
   void add(const std::string& method, const Trial& trial);
   const Trial* find(const std::string& method, double rate) const;
@@ -54,6 +70,8 @@ class Rates {
   void add_bucket(const std::string& control, index_t kib, double step_ms);
   bool has_buckets(const std::string& control) const { return m_bucket_times.contains(control); }
   DenseBuckets best_buckets() const;
+  /// The conditions of these times; nothing if an earlier version wrote the file, which did not say.
+  const std::optional<SweepConditions>& bucket_sweep() const { return m_sweep; }
 
   /// The JSON file.
   std::string text() const;
@@ -68,6 +86,7 @@ class Rates {
   TrialShape m_shape;
   std::map<std::string, std::vector<Trial>> m_trials;               ///< by canonical spec
   std::map<std::string, std::map<index_t, double>> m_bucket_times;  ///< by control and KiB
+  std::optional<SweepConditions> m_sweep;                           ///< of m_bucket_times
 };
 
 /// Reads the file options.rates for this job. To tune, the file may be missing, which gives an empty set; the trials of

@@ -99,6 +99,7 @@ report::Row to_row(const MethodResult& r, bool matched, const SpeedUps& speed, c
   if (r.staleness) row.set("staleness_mean", r.staleness->mean).set("staleness_max", r.staleness->max);
   if (r.joules_per_step) row.set("joules_per_step", *r.joules_per_step);
   if (r.contender.bucket_kib) row.set("bucket_kib", *r.contender.bucket_kib);
+  if (!r.contender.bucket_sweep.empty()) row.set("bucket_sweep", r.contender.bucket_sweep);
   if (r.contender.tuning) {
     row.set("tuning_steps", r.contender.tuning->steps).set("tuning_s", r.contender.tuning->seconds);
   }

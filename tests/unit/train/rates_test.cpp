@@ -50,6 +50,51 @@ TEST(Rates, SurviveTheFile) {
   EXPECT_EQ(read.best_buckets(), (DenseBuckets{{"fp32", 1024}}));
 }
 
+const SweepConditions real{"", "overlapped"}, slow{"100Mbit/s,50us", "overlapped"};
+
+/// The file of a job whose bucket sizes were timed over the real link.
+std::string swept_file() {
+  Rates rates(Metric(), settings, shape, real);
+  rates.add_bucket("fp32", 1024, 4.5);
+  return rates.text();
+}
+
+TEST(Rates, TuningKeepsBucketTimesOfTheSameLinkAndStrategyOnly) {
+  const std::string text = swept_file();
+  const auto kept = [&](const std::string& file, const SweepConditions& job) {
+    return Rates::parse(file, "f", Metric(), settings, shape, true, job).has_buckets("fp32");
+  };
+  EXPECT_TRUE(kept(text, real));
+  EXPECT_FALSE(kept(text, slow));
+  EXPECT_FALSE(kept(text, {"", "synchronous"}));
+  auto old = report::Json::parse(text);
+  old.erase("bucket_sweep");
+  EXPECT_FALSE(kept(old.dump(), real)) << "a file of an earlier version does not say its conditions";
+}
+
+TEST(Rates, ControlsSayIfTheirBucketsWereTimedElsewhere) {
+  Options options;
+  const auto said = [&](const std::string& file) {
+    auto contenders = train::contenders(options, parse_methods("fp32,top_k"));
+    take_buckets(contenders, Rates::parse(file, "f", Metric(), settings, shape, false, sweep_conditions(options)),
+                 options);
+    EXPECT_EQ(contenders[0].bucket_kib, 1024);
+    EXPECT_EQ(contenders[1].bucket_sweep, "") << "a method has the buckets of the job";
+    return contenders[0].bucket_sweep;
+  };
+  const std::string text = swept_file();
+  EXPECT_EQ(said(text), "");
+  options.link = slow.link;
+  EXPECT_EQ(said(text), "real link, strategy overlapped");
+  options.link.clear();
+  options.strategy = "synchronous";
+  EXPECT_EQ(said(text), "real link, strategy overlapped");
+  auto old = report::Json::parse(text);
+  old.erase("bucket_sweep");
+  EXPECT_EQ(said(old.dump()), "unknown");
+  EXPECT_EQ(slow.text(), "link 100Mbit/s,50us, strategy overlapped");
+}
+
 std::string refusal(const std::string& text, const report::Json& wanted, TrialShape wanted_shape, bool to_tune) {
   try {
     Rates::parse(text, "f", Metric(), wanted, wanted_shape, to_tune);

@@ -49,7 +49,7 @@ TEST(TrainingRow, HoldsRatesAndRatiosByHand) {
   EXPECT_EQ(row["validation_loss"], 0.625);
   EXPECT_EQ(row["replica_hash_equal"], true);
   EXPECT_EQ(row["parameters_hash"], "0000000000000abc");
-  for (const char* column : {"loss_floor", "joules_per_step", "bucket_kib", "tuning_steps", "target"}) {
+  for (const char* column : {"loss_floor", "joules_per_step", "bucket_kib", "bucket_sweep", "tuning_steps", "target"}) {
     EXPECT_FALSE(row.contains(column)) << column;
   }
   EXPECT_TRUE(to_row(result("no_exchange"), false, {}, Options(), "data").json()["replica_hash_equal"].is_null());
@@ -60,12 +60,14 @@ TEST(TrainingRow, TellsWhatWasAskedFor) {
   r.loss_floor = 1.25;
   r.joules_per_step = 3.5;
   r.contender.bucket_kib = 512;
+  r.contender.bucket_sweep = "real link, strategy overlapped";
   r.contender.tuning = TuningCost{60, 7.5};
   r.target = 0.8;
   auto row = to_row(r, true, {2.0, 1.5, 1.25}, Options(), "data").json();
   EXPECT_EQ(row["loss_floor"], 1.25);
   EXPECT_EQ(row["joules_per_step"], 3.5);
   EXPECT_EQ(row["bucket_kib"], 512);
+  EXPECT_EQ(row["bucket_sweep"], "real link, strategy overlapped");
   EXPECT_EQ(row["tuning_steps"], 60);
   EXPECT_EQ(row["tuning_s"], 7.5);
   EXPECT_EQ(row["target"], 0.8);
