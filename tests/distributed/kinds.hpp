@@ -45,14 +45,18 @@ inline std::vector<std::string> kinds(const std::vector<std::string>& more) {
 
 inline std::unique_ptr<Transport> transport_of_kind(const std::string& kind) {
   MpiOptions options;
-  if (kind == "chunked") options.chunk_limit = 7;
+  const bool chunked = kind == "chunked" || kind == "aware_chunked";
+  const bool aware = kind == "aware" || kind == "aware_chunked";
+  if (chunked) options.chunk_limit = 7;
+  // An MPI that cannot read device memory must not get it. On a host, every MPI can do what a GPU-aware one does.
+  if (aware && (device_is_host || mpi_is_gpu_aware())) options.gpu_aware = MpiOptions::GpuAware::on;
   if (kind == "staged") options.always_stage = true;
   auto mpi = make_mpi(MPI_COMM_WORLD, options);
   if (kind == "counting") return make_counting(std::move(mpi));
   if (kind == "queued") return make_queued(std::move(mpi));
   if (kind == "throttled") return make_throttled(std::move(mpi), parse_link("100Gbit/s,1us"));
   if (kind == "callbacks") return make_callbacks(functions_of(std::move(mpi)));
-  return options.always_stage || kind == "chunked" ? std::move(mpi) : make_transport(kind, MPI_COMM_WORLD);
+  return options.always_stage || chunked || aware ? std::move(mpi) : make_transport(kind, MPI_COMM_WORLD);
 }
 
 }  // namespace gradcomp::test

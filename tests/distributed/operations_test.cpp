@@ -38,9 +38,10 @@ class Operations : public testing::TestWithParam<std::string> {
   Exec exec;
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    Kinds, Operations, testing::ValuesIn(kinds({"chunked", "staged", "callbacks", "counting", "queued", "throttled"})),
-    test_name);
+INSTANTIATE_TEST_SUITE_P(Kinds, Operations,
+                         testing::ValuesIn(kinds({"chunked", "aware", "aware_chunked", "staged", "callbacks",
+                                                  "counting", "queued", "throttled"})),
+                         test_name);
 
 template <class T>
 void expect_allreduce(Transport& comm, DType type, const std::vector<T>& own, ReduceOp op, bool in_place) {

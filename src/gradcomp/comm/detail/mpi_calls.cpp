@@ -42,7 +42,7 @@ void MpiCalls::allgather(const void* send, void* receive, index_t count, DType t
               "MPI_Allgather");
     return;
   }
-  std::memmove(at(receive, count * rank, type), send, static_cast<std::size_t>(count * size_of(type)));
+  keep_own(send, at(receive, count * rank, type), count * size_of(type));
   for (int root = 0; root < size; ++root) broadcast(at(receive, count * root, type), count, type, root);
 }
 
@@ -56,13 +56,13 @@ void MpiCalls::allgatherv(const std::byte* send, std::byte* receive, const index
               "MPI_Allgatherv");
     return;
   }
-  if (!in_place) std::memmove(receive + offset[rank], send, static_cast<std::size_t>(bytes[rank]));
+  keep_own(send, receive + offset[rank], bytes[rank]);
   for (int root = 0; root < size; ++root) broadcast(receive + offset[root], bytes[root], DType::u8, root);
 }
 
 void MpiCalls::alltoallv(const std::byte* send, const index_t* send_bytes, const index_t* send_offset,
                          std::byte* receive, const index_t* receive_bytes, const index_t* receive_offset) const {
-  std::memmove(receive + receive_offset[rank], send + send_offset[rank], static_cast<std::size_t>(send_bytes[rank]));
+  keep_own(send + send_offset[rank], receive + receive_offset[rank], send_bytes[rank]);
   for (int step = 1; step < size; ++step) {
     const int to = (rank + step) % size, from = (rank + size - step) % size;
     // both directions advance chunk by chunk; one that has ended uses MPI_PROC_NULL
@@ -97,6 +97,19 @@ void MpiCalls::reduce_scatter(const void* send, void* receive, index_t count, DT
 void MpiCalls::broadcast(void* data, index_t count, DType type, int root) const {
   in_chunks(count, limit, [&](index_t first, int n) {
     check_mpi(MPI_Bcast(at(data, first, type), n, mpi_type(type), root, comm), "MPI_Bcast");
+  });
+}
+
+void MpiCalls::keep_own(const void* from, void* to, index_t bytes) const {
+  if (from == to || bytes == 0) return;
+  if (!on_device) {
+    std::memmove(to, from, static_cast<std::size_t>(bytes));
+    return;
+  }
+  in_chunks(bytes, limit, [&](index_t first, int n) {
+    check_mpi(MPI_Sendrecv(at(from, first, DType::u8), n, MPI_BYTE, rank, exchange_tag, at(to, first, DType::u8), n,
+                           MPI_BYTE, rank, exchange_tag, comm, MPI_STATUS_IGNORE),
+              "MPI_Sendrecv");
   });
 }
 

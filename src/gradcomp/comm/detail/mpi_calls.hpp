@@ -11,6 +11,7 @@ struct MpiCalls {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, size = 1;
   index_t limit = index_t{1} << 30;  ///< elements per MPI call; tests lower it
+  bool on_device = false;            ///< the data of calls may be in device memory, which the host must not touch
 
   void allreduce(const void* send, void* receive, index_t count, DType type, ReduceOp op) const;
   /// `receive` gets `size` blocks of `count` elements.
@@ -22,6 +23,10 @@ struct MpiCalls {
                  const index_t* receive_bytes, const index_t* receive_offset) const;
   void reduce_scatter(const void* send, void* receive, index_t count, DType type, ReduceOp op) const;
   void broadcast(void* data, index_t count, DType type, int root) const;
+
+ private:
+  /// Copies the part of a call that stays on this rank. Only hosts accept parts that overlap without being equal.
+  void keep_own(const void* from, void* to, index_t bytes) const;
 };
 
 }  // namespace gradcomp::comm

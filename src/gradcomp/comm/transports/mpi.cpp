@@ -74,6 +74,7 @@ class Mpi final : public Transport {
     const bool aware = options.gpu_aware == MpiOptions::GpuAware::on ||
                        (options.gpu_aware == MpiOptions::GpuAware::automatic && mpi_is_gpu_aware());
     m_stage = options.always_stage || (!device_is_host && !aware);
+    m_calls.on_device = !m_stage && (!device_is_host || options.gpu_aware == MpiOptions::GpuAware::on);
   }
   ~Mpi() override { MPI_Comm_free(&m_calls.comm); }
 
