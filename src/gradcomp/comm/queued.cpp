@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "gradcomp/core/event.hpp"
+#include "gradcomp/core/thread_device.hpp"
 
 namespace gradcomp {
 namespace comm {
@@ -159,6 +160,7 @@ void carry(Queue& queue, QueuedCalls& calls) {
 /// The communication thread. It shares the queue, because the owner may be gone. After the owner has given up, the
 /// thread begins no further call, because Kokkos may have been finalized.
 void serve(const std::shared_ptr<Queue>& queue) {
+  use_device_of_process();
   std::unique_lock lock(queue->mutex);
   while (true) {
     queue->wake.wait(lock, [&] { return queue->stop || queue->dead || !queue->calls.empty(); });

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "gradcomp/comm/detail/nccl_bootstrap.hpp"
+#include "gradcomp/core/thread_device.hpp"
 
 namespace gradcomp::comm {
 namespace {
@@ -24,12 +25,7 @@ NcclComm::NcclComm(MPI_Comm comm, double limit_seconds) : m_stream(shared_stream
   require_own_devices(comm, own_device());
   m_comm = make_nccl_comm(comm);
   // A main thread that waits for the device cannot look for errors, and would wait forever for a call that never ends.
-  const auto use_own_device = [exec = m_stream->exec()] {
-#ifdef GRADCOMP_DEVICE_RUNTIME
-    (void)device::use_device(device::device_of(exec));
-#endif
-  };
-  m_watchdog = std::make_unique<Watchdog>(watch_period, use_own_device, [this] { return look(); });
+  m_watchdog = std::make_unique<Watchdog>(watch_period, use_device_of_process, [this] { return look(); });
 }
 
 NcclComm::~NcclComm() {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gradcomp/comm/mpi_session.hpp"
+#include "gradcomp/core/thread_device.hpp"
 
 namespace gradcomp::comm {
 namespace {
@@ -78,6 +79,7 @@ PointToPoint::MessagePtr PointToPoint::add(MessagePtr message) {
 }
 
 void PointToPoint::serve() {
+  use_device_of_process();
   std::unique_lock lock(m_mutex);
   auto pause = shortest_pause;
   int idle = 0;

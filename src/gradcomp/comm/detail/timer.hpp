@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "gradcomp/comm/transport.hpp"
+#include "gradcomp/core/thread_device.hpp"
 
 namespace gradcomp::comm {
 
@@ -73,6 +74,7 @@ class Timer {
 
  private:
   void serve() {
+    use_device_of_process();
     std::unique_lock lock(m_mutex);
     while (true) {
       if (m_tasks.empty()) {
