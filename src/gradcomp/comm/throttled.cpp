@@ -44,7 +44,10 @@ class Throttled;
 /// Collective calls. The thread that waits for them carries them out.
 class EmulatedCalls final : public Operation {
  public:
-  void reset() { carried = false; }
+  void reset() {
+    carried = false;
+    exec = Exec();
+  }
   bool test() override;
   void wait() override;
 
@@ -192,6 +195,7 @@ void Throttled::carry_next() {
   begin = std::max({begin, m_link->out, m_link->in, m_link->collectives});
   m_link->out = m_link->in = begin + duration_of(m_link->seconds(sum.busiest, 0));
   calls->times.finished = m_link->collectives = begin + duration_of(m_link->seconds(sum.busiest, sum.steps));
+  calls->exec = Exec();  // the pool keeps the calls, perhaps for longer than the caller keeps its stream
   calls->carried = true;
 }
 

@@ -34,6 +34,7 @@ class Timer {
       } catch (...) {
         error = std::current_exception();
       }
+      m_work = nullptr;  // what it holds may hold this task, and streams that their owner will destroy
       const std::lock_guard lock(m_mutex);
       m_error = error;
       m_done = true;

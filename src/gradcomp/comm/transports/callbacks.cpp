@@ -11,7 +11,10 @@ namespace {
 
 class CalledBack final : public Operation {
  public:
-  void reset() { ended.clear(); }
+  void reset() {
+    ended.clear();
+    exec = Exec();
+  }
   /// When it returns for the first time, all calls have begun: a call that waits for a peer delays no other.
   bool test() override {
     ended.resize(calls.size());
@@ -20,7 +23,11 @@ class CalledBack final : public Operation {
       ended[i] = ended[i] || functions->carry(exec, calls[i], found[i]);
       all = all && ended[i];
     }
-    if (all && times.finished == Clock::time_point{}) times.finished = Clock::now();
+    if (all && times.finished == Clock::time_point{}) {
+      times.finished = Clock::now();
+      // The pool keeps this object, perhaps for longer than the caller keeps its stream. A host has no streams.
+      if constexpr (!device_is_host) exec = Exec();
+    }
     return all;
   }
   void wait() override {

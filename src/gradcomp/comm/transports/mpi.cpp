@@ -27,7 +27,10 @@ class MpiCallsUnderWay final : public Operation {
     std::vector<std::byte> host;  ///< the host copy of a staged message
     void* device = nullptr;       ///< where a staged receive goes
   };
-  void reset() { legs.clear(); }
+  void reset() {
+    legs.clear();
+    exec = Exec();  // the pool keeps this object, perhaps for longer than the caller keeps its stream
+  }
   bool test() override {
     for (Leg& leg : legs) {
       if (!engine->test(*leg.message)) return false;
@@ -46,6 +49,7 @@ class MpiCallsUnderWay final : public Operation {
 
  private:
   void land() {
+    if (legs.empty()) return;
     for (Leg& leg : legs) {
       times.finished = std::max(times.finished, leg.message->finished);
       if (leg.message->is_send) continue;
@@ -53,7 +57,7 @@ class MpiCallsUnderWay final : public Operation {
       found[leg.place].source = leg.message->peer;
       if (leg.device != nullptr) to_device(exec, leg.host.data(), leg.device, leg.message->moved);
     }
-    legs.clear();
+    reset();
   }
 };
 
@@ -94,14 +98,15 @@ class Mpi final : public Transport {
     if (size() == 1) return m_alone->start(exec, together);
     auto under_way = m_pool.take(together.size());
     under_way->engine = &m_engine;
-    under_way->exec = exec;
     under_way->times.started = Clock::now();
     Event earlier;
     earlier.record(exec);
     earlier.wait();
     for (const Call& call : together) check_call(call, size());
     for (std::size_t i = 0; i < together.size(); ++i) {
-      if (is_point_to_point(together[i])) under_way->legs.push_back(post(exec, together[i], i));
+      if (!is_point_to_point(together[i])) continue;
+      under_way->exec = exec;
+      under_way->legs.push_back(post(exec, together[i], i));
     }
     for (std::size_t i = 0; i < together.size(); ++i) {
       if (!is_point_to_point(together[i])) carry(exec, together[i], under_way->found[i]);
