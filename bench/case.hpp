@@ -51,6 +51,9 @@ struct Session {
   /// Seconds of one read of `data`, as fast as this build can do it.
   double read_seconds(const Span<const float>& data);
 
+  /// The peak of sgemm in GFLOP/s. It is measured once, at first use, so that all shares of it are comparable.
+  double sgemm_peak();
+
   /// Timed calls of a case with `count` elements.
   index_t samples(index_t count) const;
 
@@ -71,6 +74,7 @@ struct Session {
   GradientStream m_stream;
   std::unique_ptr<ReadProbe> m_probe;  ///< for arrays up to the size of a gradient
   Vector<float> m_evictor;
+  double m_sgemm_peak = 0;                                    ///< 0: not measured yet
   std::map<std::string, std::vector<std::string>> m_misfits;  ///< by input
 };
 

@@ -72,7 +72,7 @@ void run_sgemm(benchmark::State& state, Session& session, report::Row row) {
   require(wrong == 0, "wrong answer: {} elements of the matrix product differ", wrong);
 
   constexpr index_t multiplications = index_t{1} << 30;  // 1024^3
-  const double rate = kernels::sgemm_peak(session.exec);
+  const double rate = session.sgemm_peak();
   const double milliseconds = 2e-6 * static_cast<double>(multiplications) / rate;
   for (auto _ : state) state.SetIterationTime(1e-3 * milliseconds);
   row.set("operation", "sgemm").set("elements", multiplications).set("gflop_per_second", rate);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "case.hpp"
+#include "gradcomp/kernels/linear_algebra/blas.hpp"
 #include "memory.hpp"
 
 namespace gradcomp::bench {
@@ -27,6 +28,13 @@ Span<const float> Session::gradient(const Input& input) {
 void Session::next_gradient() { m_stream.next(exec); }
 
 double Session::read_seconds(const Span<const float>& data) { return m_probe->seconds(exec, data); }
+
+double Session::sgemm_peak() {
+  constexpr int runs = 10;  // a single one, shorter than 100 ms, may end before the clock has reached its full rate
+  if (m_sgemm_peak > 0) return m_sgemm_peak;
+  for (int run = 0; run < runs; ++run) m_sgemm_peak = std::max(m_sgemm_peak, kernels::sgemm_peak(exec));
+  return m_sgemm_peak;
+}
 
 index_t Session::samples(index_t count) const {
   if (options.samples > 0) return options.samples;
