@@ -37,6 +37,31 @@ def test_wrong_environment(variables):
     assert done.returncode == 2 and done.stderr.count("\n") == 1
 
 
+def sourced(part, script, folder, **variables):
+    """What bash says after it has read a part of ./run. The programs in `folder` come first on PATH."""
+    clean = {k: v for k, v in os.environ.items() if k != "CXX" and not k.startswith("GRADCOMP_")}
+    clean |= {"PATH": f"{folder}:{os.environ['PATH']}", "project": str(folder), "XDG_CACHE_HOME": str(folder)} | variables
+    part = RUN.parent / "tools" / "run.d" / part
+    return subprocess.run(["bash", "-euo", "pipefail", "-c", f"source '{part}'\n{script}"], capture_output=True, text=True,
+                          env=clean, check=False)
+
+
+def stub(folder, name, script):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    path.chmod(0o755)
+
+
+@pytest.mark.parametrize("preset, compiler, used", [
+    ("openmp", "", True), ("openmp", "g++", True), ("cuda-compile", "", True), ("cuda", "", False), ("cuda", "g++", False),
+    ("cuda", "/opt/kokkos/bin/nvcc_wrapper", True), ("hip", "", False), ("hip", "hipcc", True), ("hip", "nvcc_wrapper", False)])
+def test_the_launcher_of_kokkos_sees_no_ccache(tmp_path, preset, compiler, used):
+    stub(tmp_path, "ccache", "")
+    said = sourced("build.sh", f"launchers {preset}", tmp_path, CXX=compiler)
+    assert said.returncode == 0 and said.stdout.count("_COMPILER_LAUNCHER=ccache\n") == (3 if used else 0)
+
+
 def test_help_names_every_verb():
     text = run("help").stdout
     assert run().stdout == text

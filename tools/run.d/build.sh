@@ -1,6 +1,17 @@
 # Sourced by run: configures and builds a preset.
 cores() { env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc; } # nproc would answer with OMP_NUM_THREADS
 
+launchers() { # launchers PRESET: CMake's options for ccache, one a line
+  command -v ccache >/dev/null || return 0
+  local compiler=${CXX:-}
+  # A Kokkos for GPUs replaces a host compiler by the device's, but does not find one that follows ccache (kokkos issue 4821).
+  case $1:${compiler##*/} in
+    cuda:nvcc_wrapper | hip:hipcc) ;;
+    cuda:* | hip:*) return 0 ;;
+  esac
+  printf -- '-DCMAKE_%s_COMPILER_LAUNCHER=ccache\n' CXX CUDA HIP
+}
+
 configure() { # configure PRESET: only if something that influences the configuration has changed
   local preset=$1 directory=$project/build/$1 options=() wanted clang
   case $preset in
@@ -17,9 +28,7 @@ configure() { # configure PRESET: only if something that influences the configur
   fi
   if [ -n "${GRADCOMP_NCCL:-}" ]; then options+=(-DGRADCOMP_ENABLE_NCCL="$GRADCOMP_NCCL"); fi
   if [ "${GRADCOMP_WERROR:-0}" = 1 ]; then options+=(-DGRADCOMP_ENABLE_WERROR=ON); fi
-  if command -v ccache >/dev/null; then
-    options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache -DCMAKE_HIP_COMPILER_LAUNCHER=ccache)
-  fi
+  mapfile -t -O "${#options[@]}" options < <(launchers "$preset")
   wanted="$GRADCOMP_TOOLCHAIN_ACTIVE ${options[*]} $(cksum <"$project/CMakePresets.json")"
   if [ -e "$directory/build.ninja" ] && [ "$(cat "$directory/.configured" 2>/dev/null)" = "$wanted" ]; then return; fi
   cd "$project"
