@@ -62,6 +62,25 @@ def test_the_launcher_of_kokkos_sees_no_ccache(tmp_path, preset, compiler, used)
     assert said.returncode == 0 and said.stdout.count("_COMPILER_LAUNCHER=ccache\n") == (3 if used else 0)
 
 
+@pytest.mark.parametrize("listed, verb, variables, refused", [
+    ("GPU 0: NVIDIA H100", "device-check", {}, True), ("No devices found", "device-check", {}, False),
+    ("GPU 0: NVIDIA H100", "test", {}, False), ("GPU 0: NVIDIA H100", "device-check", {"GRADCOMP_PRESET": "openmp"}, False),
+    ("GPU 0: NVIDIA H100", "device-check", {"GRADCOMP_TOOLCHAIN": "debian"}, False)])
+@pytest.mark.parametrize("tool", ["nvidia-smi", "rocm-smi"])
+def test_a_gpu_is_not_left_out_in_silence(tmp_path, tool, listed, verb, variables, refused):
+    for name in ("nvidia-smi", "rocm-smi"):
+        stub(tmp_path, name, f"echo '{listed}'" if name == tool else "exit 9")
+    stub(tmp_path, "tools/toolchain", "echo entered")
+    script = f"""system_is_complete() {{ return 1; }}
+die() {{ echo "run: $*" >&2 && exit 1; }}
+enter_toolchain {verb}"""
+    done = sourced("toolchain.sh", script, tmp_path, **variables)
+    if refused:
+        assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1 and "GPU" in done.stderr
+    else:
+        assert (done.returncode, done.stdout, done.stderr) == (0, "entered\n", "")
+
+
 def test_help_names_every_verb():
     text = run("help").stdout
     assert run().stdout == text

@@ -122,6 +122,8 @@ def test_environments(recipe, name, variant):
     assert re.search(r"@([\w.]+)", spec).group(1) in {args[0] for args, _ in recipe[1].of("version")}
     if variant in INHERITED:
         assert re.search(r"cuda_arch=\d+" if variant == "cuda" else r"amdgpu_target=gfx\w+", spec)
+        # ./run device-check needs them: its probe looks for GTest, and the presets cuda and hip have the vendor's library
+        assert {"tests", "nccl" if variant == "cuda" else "rccl"} <= used
 
 
 def test_style():

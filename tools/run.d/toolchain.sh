@@ -29,6 +29,11 @@ system_is_complete() { # the probe takes seconds, so its answer is kept until so
   export GRADCOMP_KOKKOS_KERNELS=${GRADCOMP_KOKKOS_KERNELS:-$kernels} GRADCOMP_KOKKOS_DEVICES=$devices
 }
 
+has_gpu() { # whether the tool of a vendor lists one
+  local listed
+  listed=$({ nvidia-smi -L || rocm-smi --showid; } 2>/dev/null) && grep '^GPU' <<<"$listed" >/dev/null
+}
+
 enter_toolchain() {
   [ -z "${GRADCOMP_TOOLCHAIN_ACTIVE:-}" ] || return 0
   local wish=${GRADCOMP_TOOLCHAIN:-auto}
@@ -39,6 +44,9 @@ enter_toolchain() {
     return
   fi
   if [ "$wish" = system ]; then die "CMake does not find every dependency on this machine: see $cache/probe.log and docs/dependencies.md"; fi
+  if [ "$wish $1 ${GRADCOMP_PRESET:-}" = 'auto device-check ' ] && has_gpu; then
+    die "CMake does not find every dependency for this machine's GPU: see $cache/probe.log and docs/devices.md; GRADCOMP_PRESET=openmp checks the CPU"
+  fi
   export GRADCOMP_TOOLCHAIN_ACTIVE=debian
   local root=main
   if [[ "$1 ${2:-}" == 'build hip-compile'* ]]; then root=hip; fi
