@@ -186,6 +186,24 @@ def test_early_steps_leave_time_for_late_ones(monkeypatch):
     assert "--minutes" in lines[2]["reason"]
 
 
+def test_build_and_tests_take_no_time_from_the_measurements(monkeypatch):
+    clock, limits = Clock(), {}
+    monkeypatch.setattr(steps.time, "monotonic", clock.monotonic)
+
+    def spending(name, seconds, limited):
+        def work(limit):
+            limits[name] = limit
+            clock.now += seconds
+            return {}
+        return steps.Step(name, name, 0, work, limited=limited)
+
+    steps.run_all([spending("build", 1000, False), spending("bench", 30, True), spending("tests", 500, False),
+                   spending("training", 1, True)], (), 100, lambda line: None)
+    assert limits == {"build": None, "bench": 100, "tests": None, "training": 70}
+    setting = arguments.Setting("cuda", ROOT, False, ROOT, False, (), 1, 25, "python3")
+    assert [step.name for step in cli.all_steps(setting) if not step.limited] == ["build", "tests"]
+
+
 def test_a_command_ends_at_its_limit_with_all_that_it_started(tmp_path):
     mark = tmp_path / "mark"
     with pytest.raises(children.StepFailed, match="ended after 1 s"):
@@ -214,10 +232,31 @@ def test_what_ctest_counted(tmp_path):
 
 
 def test_bench_jobs_cover_every_size_once():
-    patterns = [words[-1] for _, words in measuring.bench_jobs(False)]
-    for size in (1, 270_000, 9_999_999, 16_777_216, 25_500_000, 67_108_864, 134_217_728):
-        assert sum(bool(re.search(pattern, f"pair/top_k:ratio=0.1/{size}")) for pattern in patterns) == 1, size
-    assert [bool(re.search(patterns[0], name)) for name in ("kernel/top_k/10", "sgemm", "pair/sgemm/1")] == [True, True, False]
+    patterns = {name: words[-1] for name, words in measuring.bench_jobs(False)}
+
+    def jobs(case):
+        return [name for name, pattern in patterns.items() if re.search(pattern, case)]
+    for size, name in ((1, "smaller"), (270_000, "smaller"), (9_999_999, "smaller"), (16_777_216, "smaller"),
+                       (25_500_000, "large"), (67_108_864, "larger"), (134_217_728, "larger")):
+        assert jobs(f"pair/top_k:ratio=0.1/{size}") == [f"methods_{name}"]
+        assert jobs(f"kernel/read_twice/{size}") == [f"kernels_{name}"]
+        assert jobs(f"read/{size}") == ["machine"]
+    assert [jobs(case) for case in ("sgemm", "train_step/vgg11/batch128", "pair/sgemm/1")] == [
+        ["machine"], ["models"], ["methods_smaller"]]
+    assert list(patterns)[-2:] == ["kernels_larger", "methods_larger"]
+
+
+def test_a_kernel_job_that_fails_takes_no_other_with_it(tmp_path, build):
+    program(build, "gradcomp-bench", f"""if '^kernel/' in ' '.join(sys.argv) and not '25500000' in ' '.join(sys.argv):
+    sys.exit('gradcomp-bench: error: wrong answer')
+{writes(bench_document())}""")
+    setting = arguments.Setting("openmp", build, True, tmp_path, False, (), 1, None, "python3")
+    setting.parts.mkdir()
+    with pytest.raises(steps.Partly, match="kernels_smaller: .*wrong answer.*kernels_larger: ") as failure:
+        measuring.bench(setting, None)
+    assert set(failure.value.found) == {"machine", "models", "kernels_large", "methods_large", "methods_smaller",
+                                        "methods_larger"}
+    assert (setting.parts / "kernels_large.json").exists()
 
 
 @pytest.mark.parametrize("words, said", [

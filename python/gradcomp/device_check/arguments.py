@@ -65,7 +65,7 @@ def _parser():
     add("--skip", default="", metavar="STEP,...", help=f"steps to leave out, of {', '.join(STEPS)}")
     add("--build", type=pathlib.Path, metavar="FOLDER", help="a finished build instead of build/PRESET")
     add("--ranks", type=int, metavar="N", help="number of ranks of the trainings (default: 1 on a GPU, 2 on a host)")
-    add("--minutes", type=float, metavar="N", help="time limit for all steps; steps that are too late fail "
+    add("--minutes", type=float, metavar="N", help="time limit for all steps after the tests; steps that are too late fail "
         f"(default: {MINUTES_ON_A_DEVICE} on a GPU, no limit on a host)")
     add("--python", default="python3", metavar="PROGRAM", help="the Python that has torch (default: %(default)s)")
     return parser

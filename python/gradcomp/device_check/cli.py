@@ -18,8 +18,8 @@ def all_steps(setting):
         return lambda limit: work(setting, limit)
     step = steps.Step
     return [
-        step("build", f"Build the programs (preset {setting.preset})", 0, bind(building.build), False),
-        step("tests", "Build and run all tests", 0, bind(building.tests), False),
+        step("build", f"Build the programs (preset {setting.preset})", 0, bind(building.build), False, False),
+        step("tests", "Build and run all tests", 0, bind(building.tests), False, False),
         step("golden", "Payloads against the kept bytes of the host build", 60, bind(measuring.golden)),
         step("bench", "Kernels and methods", 480, bind(measuring.bench)),
         step("alternatives", "Alternatives: torch, CUB", 90, bind(alternatives.alternatives)),

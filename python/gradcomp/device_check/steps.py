@@ -14,14 +14,15 @@ PASSED, FAILED, LEFT_OUT = "passed", "failed", "left out"
 @dataclasses.dataclass(frozen=True)
 class Step:
     """`work(limit)` returns the results of the step as JSON, or throws StepFailed. It ends within `limit` seconds (None: no
-    limit). `reserve` seconds are kept for it while earlier steps run. A step that throws Partly keeps the results that it
-    has."""
+    limit). `reserve` seconds are kept for it while earlier steps run. A step that is not `limited` takes the time that it needs,
+    which does not count. A step that throws Partly keeps the results that it has."""
 
     name: str
     title: str
     reserve: int
     work: typing.Callable
     needs_programs: bool = True
+    limited: bool = True
 
 
 class Partly(StepFailed):
@@ -54,7 +55,7 @@ def _one(step, limit):
 
 def run_all(steps, skip, seconds, say):
     """[{name, title, status, reason, seconds}] and {name: results}. `say` is called with each line of progress."""
-    started, lines, found, built = time.monotonic(), [], {}, True
+    started, lines, found, built, uncounted = time.monotonic(), [], {}, True, 0.0
     for number, step in enumerate(steps):
         began = time.monotonic()
         clock = int(began - started)
@@ -64,10 +65,12 @@ def run_all(steps, skip, seconds, say):
             status, reason, result = FAILED, "the programs were not built", None
         else:
             say(f"[{number + 1}/{len(steps)}] {step.title}  ({clock // 60}:{clock % 60:02d})")
-            left = None if seconds is None else seconds - (began - started)
+            left = None if seconds is None or not step.limited else seconds - (began - started - uncounted)
             status, reason, result = _one(step, limits(steps, number, left))
         if status == FAILED:
             say(f"      failed: {reason}")
+        if not step.limited:
+            uncounted += time.monotonic() - began
         built = built and not (step.name == "build" and status == FAILED)
         lines.append({"name": step.name, "title": step.title, "status": status, "reason": reason,
                       "seconds": round(time.monotonic() - began, 1)})
