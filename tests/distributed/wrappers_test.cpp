@@ -223,6 +223,34 @@ TEST(Mpi, AMessageThatNeverComesIsGivenUp) {
   barrier(*comm);
 }
 
+// A large message is not buffered: MPI reads it until the receiver has it. So its buffer outlives the transport here.
+TEST(Mpi, ASenderThatGivesUpDoesNotWaitForTheMessage) {
+  const auto control = world();
+  if (control->size() == 1) GTEST_SKIP() << "needs two ranks";
+  const Exec exec;
+  const index_t bytes = 4 << 20;
+  const Vector<std::byte> data("data", static_cast<std::size_t>(bytes));
+  for (const bool given_up : {true, false}) {  // by its limit, or by abandon()
+    MpiOptions options;
+    options.limit_seconds = given_up && control->rank() == 0 ? 0.05 : 0;
+    auto comm = make_mpi(MPI_COMM_WORLD, options);
+    if (control->rank() == 0) {
+      Completion sent = comm->start(exec, Send{data.data(), bytes, 1, 0});
+      if (given_up) {
+        EXPECT_THROW(sent.wait(), Error);
+      } else {
+        comm->abandon();
+      }
+      comm.reset();
+    }
+    barrier(*control);
+    if (control->rank() == 1) {  // only now, so that MPI has nothing left when it ends
+      EXPECT_EQ(run(*comm, exec, Receive{data.data(), bytes, 0, 0}).bytes, bytes);
+    }
+    barrier(*control);
+  }
+}
+
 TEST(Session, NamesTheLibrary) {
   EXPECT_FALSE(MpiSession::library_version().empty());
   EXPECT_EQ(MpiSession::library_version().find('\n'), std::string::npos);

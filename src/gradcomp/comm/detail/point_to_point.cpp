@@ -31,6 +31,10 @@ PointToPoint::~PointToPoint() {
   }
   m_wake.notify_all();
   if (m_thread.joinable()) m_thread.join();
+  if (m_abandoned) {  // a message may never end, and MPI uses its buffers until it does
+    new std::deque<MessagePtr>(std::move(m_pending));
+    return;
+  }
   for (const auto& message : m_pending) {
     auto& pieces = message->pieces;
     if (!message->error && !pieces.empty()) {
@@ -118,6 +122,7 @@ void PointToPoint::wait(Message& message) {
     if (message.ended) break;
     if (m_limit_seconds > 0 && std::chrono::duration<double>(Clock::now() - begin).count() > m_limit_seconds) {
       --m_waiting;
+      m_abandoned = true;
       throw Error(fmt::format("mpi: a message {} rank {} with tag {} did not end within {} s; a peer is gone or hangs",
                               message.is_send ? "to" : "from", message.peer, message.tag, m_limit_seconds));
     }
@@ -131,6 +136,16 @@ void PointToPoint::wait(Message& message) {
   }
   --m_waiting;
   if (message.error) std::rethrow_exception(message.error);
+}
+
+void PointToPoint::abandon() {
+  const std::lock_guard lock(m_mutex);
+  m_abandoned = true;
+}
+
+bool PointToPoint::abandoned() {
+  const std::lock_guard lock(m_mutex);
+  return m_abandoned;
 }
 
 bool PointToPoint::progress() {

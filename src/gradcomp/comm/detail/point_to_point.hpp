@@ -41,7 +41,8 @@ class PointToPoint {
   /// Duplicates `comm`. Collective. `limit`: largest piece in bytes. `limit_seconds`: how long wait() waits before it
   /// throws Error; 0: no limit.
   PointToPoint(MPI_Comm comm, index_t limit, double limit_seconds);
-  /// Waits for the sends, and for pieces of receives that are arriving; drops all other receives.
+  /// Waits for the sends, and for pieces of receives that are arriving; drops all other receives. After abandon(), or
+  /// if wait() exceeded the limit, waits for nothing.
   ~PointToPoint();
   PointToPoint(const PointToPoint&) = delete;
   PointToPoint& operator=(const PointToPoint&) = delete;
@@ -52,6 +53,10 @@ class PointToPoint {
   bool test(Message& message);
   /// Returns when the message has ended. Throws what went wrong with it.
   void wait(Message& message);
+  /// The job ends by an error: from now on the destructor waits for nothing.
+  void abandon();
+  /// Whether abandon() was called, or wait() exceeded the limit.
+  bool abandoned();
 
  private:
   MessagePtr add(MessagePtr message);
@@ -70,7 +75,7 @@ class PointToPoint {
   std::condition_variable m_wake;
   std::deque<MessagePtr> m_pending;
   int m_waiting = 0;  ///< callers inside wait()
-  bool m_stop = false, m_asleep = false;
+  bool m_stop = false, m_asleep = false, m_abandoned = false;
   std::thread m_thread;
 };
 

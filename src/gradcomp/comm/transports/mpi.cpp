@@ -80,7 +80,9 @@ class Mpi final : public Transport {
     m_stage = options.always_stage || (!device_is_host && !aware);
     m_calls.on_device = !m_stage && (!device_is_host || options.gpu_aware == MpiOptions::GpuAware::on);
   }
-  ~Mpi() override { MPI_Comm_free(&m_calls.comm); }
+  ~Mpi() override {
+    if (!m_engine.abandoned()) MPI_Comm_free(&m_calls.comm);  // MPI may wait for a peer that is gone
+  }
 
   int rank() const override { return m_calls.rank; }
   int size() const override { return m_calls.size; }
@@ -115,6 +117,7 @@ class Mpi final : public Transport {
     return Completion(std::move(under_way));
   }
 
+  void abandon() override { m_engine.abandon(); }
   std::unique_ptr<Transport> split(int color, int key, Level) override {
     MPI_Comm part = MPI_COMM_NULL;
     check_mpi(MPI_Comm_split(m_calls.comm, color, key, &part), "MPI_Comm_split");

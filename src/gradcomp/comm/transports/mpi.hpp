@@ -13,8 +13,8 @@ struct MpiOptions {
   GpuAware gpu_aware = GpuAware::automatic;  ///< MPI gets device pointers; automatic: if mpi_is_gpu_aware()
   index_t chunk_limit = index_t{1} << 30;    ///< elements per MPI call, in [1, 2^31)
   bool always_stage = false;                 ///< for tests: copy through host buffers even if that is not needed
-  double limit_seconds = 0;                  ///< seconds to wait for a message; 0: no limit
-  int ranks_per_node = 0;                    ///< consecutive ranks that form an emulated node; 0: nodes of the machine
+  double limit_seconds = 0;  ///< seconds to wait for a message, after which the job must end; 0: no limit
+  int ranks_per_node = 0;    ///< consecutive ranks that form an emulated node; 0: nodes of the machine
 };
 
 /// Whether the MPI library says that it can read device memory (mpi-ext.h, or MPICH_GPU_SUPPORT_ENABLED=1). Call it
