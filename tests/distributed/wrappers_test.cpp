@@ -251,6 +251,34 @@ TEST(Mpi, ASenderThatGivesUpDoesNotWaitForTheMessage) {
   }
 }
 
+// Rank 0 waits for one message, and then inside MPI for rank 1, which waits until rank 0 has received another message.
+TEST(Mpi, AMessageMovesOnAfterAnotherWasWaitedFor) {
+  MpiOptions options;
+  options.limit_seconds = 20;  // so that a test that fails ends
+  const auto comm = make_mpi(MPI_COMM_WORLD, options);
+  if (comm->size() == 1) GTEST_SKIP() << "needs two ranks";
+  if (!comm->concurrent()) GTEST_SKIP() << "needs MPI_THREAD_MULTIPLE";
+  const Exec exec;
+  const auto fall_asleep = [] { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
+  const index_t bytes = 4 << 20;
+  const Vector<std::byte> small("small", 1), large("large", static_cast<std::size_t>(bytes));
+  Completion late;
+  if (comm->rank() == 0) {
+    Completion early = comm->start(exec, Receive{small.data(), 1, 1, 0});
+    late = comm->start(exec, Receive{large.data(), bytes, 1, 1});
+    early.wait();
+  } else if (comm->rank() == 1) {
+    fall_asleep();
+    run(*comm, exec, Send{small.data(), 1, 0, 0});
+    fall_asleep();
+    Completion sent = comm->start(exec, Send{large.data(), bytes, 0, 1});
+    EXPECT_NO_THROW(sent.wait());
+  }
+  barrier(*comm);
+  if (late.valid()) late.wait();
+  barrier(*comm);
+}
+
 TEST(Session, NamesTheLibrary) {
   EXPECT_FALSE(MpiSession::library_version().empty());
   EXPECT_EQ(MpiSession::library_version().find('\n'), std::string::npos);

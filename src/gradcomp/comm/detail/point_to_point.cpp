@@ -121,7 +121,7 @@ void PointToPoint::wait(Message& message) {
     progress();
     if (message.ended) break;
     if (m_limit_seconds > 0 && std::chrono::duration<double>(Clock::now() - begin).count() > m_limit_seconds) {
-      --m_waiting;
+      stop_waiting();
       m_abandoned = true;
       throw Error(fmt::format("mpi: a message {} rank {} with tag {} did not end within {} s; a peer is gone or hangs",
                               message.is_send ? "to" : "from", message.peer, message.tag, m_limit_seconds));
@@ -134,8 +134,14 @@ void PointToPoint::wait(Message& message) {
     }
     lock.lock();
   }
-  --m_waiting;
+  stop_waiting();
   if (message.error) std::rethrow_exception(message.error);
+}
+
+/// The thread may have fallen asleep because a caller looked itself. It must move the messages that are left.
+void PointToPoint::stop_waiting() {
+  if (--m_waiting > 0 || m_pending.empty()) return;
+  if (std::exchange(m_asleep, false)) m_wake.notify_one();
 }
 
 void PointToPoint::abandon() {

@@ -61,6 +61,7 @@ class PointToPoint {
  private:
   MessagePtr add(MessagePtr message);
   void serve();
+  void stop_waiting();
   bool progress();  ///< looks at all messages once; true if something moved
   bool advance_receive(Message& message);
   bool match(Message& message);
