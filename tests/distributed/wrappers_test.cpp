@@ -279,6 +279,30 @@ TEST(Mpi, AMessageMovesOnAfterAnotherWasWaitedFor) {
   barrier(*comm);
 }
 
+// The operation of a dropped handle is used again while MPI still reads the host copy of its message.
+TEST(Mpi, AStagedMessageKeepsItsHostCopy) {
+  MpiOptions options;
+  options.always_stage = true;
+  const auto comm = make_mpi(MPI_COMM_WORLD, options);
+  if (comm->size() == 1) GTEST_SKIP() << "needs two ranks";
+  const Exec exec;
+  const index_t bytes = 4 << 20;
+  std::vector<Vector<std::int8_t>> data;
+  for (int i = 0; i < 3; ++i) {
+    data.push_back(to_device(std::vector<std::int8_t>(static_cast<std::size_t>(bytes), std::int8_t(i + 1))));
+    if (comm->rank() == 0) comm->start(exec, Send{data.back().data(), bytes, 1, i});
+  }
+  barrier(*comm);
+  if (comm->rank() == 1) {
+    const Vector<std::int8_t> received("received", static_cast<std::size_t>(bytes));
+    for (int i = 0; i < 3; ++i) {
+      run(*comm, exec, Receive{received.data(), bytes, 0, i});
+      EXPECT_EQ(to_host(received), std::vector<std::int8_t>(static_cast<std::size_t>(bytes), std::int8_t(i + 1)));
+    }
+  }
+  barrier(*comm);
+}
+
 TEST(Session, NamesTheLibrary) {
   EXPECT_FALSE(MpiSession::library_version().empty());
   EXPECT_EQ(MpiSession::library_version().find('\n'), std::string::npos);

@@ -44,13 +44,15 @@ PointToPoint::~PointToPoint() {
   MPI_Comm_free(&m_comm);
 }
 
-PointToPoint::MessagePtr PointToPoint::send(const void* data, index_t bytes, int to, int tag) {
+PointToPoint::MessagePtr PointToPoint::send(const void* data, index_t bytes, int to, int tag,
+                                            std::vector<std::byte> host) {
   auto message = std::make_shared<Message>();
   message->is_send = true;
   message->data = static_cast<const std::byte*>(data);
   message->capacity = bytes;
   message->peer = to;
   message->tag = tag;
+  message->host = std::move(host);  // moves no bytes, so that `data` stays valid
   message->pieces.resize(static_cast<std::size_t>(bytes / m_limit + 1));
   for (std::size_t i = 0; i < message->pieces.size(); ++i) {
     const index_t first = static_cast<index_t>(i) * m_limit;
@@ -61,12 +63,14 @@ PointToPoint::MessagePtr PointToPoint::send(const void* data, index_t bytes, int
   return add(std::move(message));
 }
 
-PointToPoint::MessagePtr PointToPoint::receive(void* data, index_t capacity, int from, int tag) {
+PointToPoint::MessagePtr PointToPoint::receive(void* data, index_t capacity, int from, int tag,
+                                               std::vector<std::byte> host) {
   auto message = std::make_shared<Message>();
   message->target = static_cast<std::byte*>(data);
   message->capacity = capacity;
   message->peer = from;
   message->tag = tag;
+  message->host = std::move(host);
   return add(std::move(message));
 }
 

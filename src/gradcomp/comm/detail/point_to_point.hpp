@@ -28,6 +28,7 @@ class PointToPoint {
     std::byte* target = nullptr;
     index_t capacity = 0;  ///< of a send: bytes of the message
     int peer = 0, tag = 0;
+    std::vector<std::byte> host;  ///< what `data` or `target` points to, if it is not the caller's
 
     std::vector<MPI_Request> pieces;  ///< of a send: all pieces; of a receive: the one that is arriving
     index_t moved = 0, arriving = 0;  ///< of a receive: bytes that have arrived, and of the piece that is arriving
@@ -47,8 +48,9 @@ class PointToPoint {
   PointToPoint(const PointToPoint&) = delete;
   PointToPoint& operator=(const PointToPoint&) = delete;
 
-  MessagePtr send(const void* data, index_t bytes, int to, int tag);
-  MessagePtr receive(void* data, index_t capacity, int from, int tag);
+  /// `data` must live until the message has ended. If it points into `host`, the message keeps it.
+  MessagePtr send(const void* data, index_t bytes, int to, int tag, std::vector<std::byte> host = {});
+  MessagePtr receive(void* data, index_t capacity, int from, int tag, std::vector<std::byte> host = {});
   /// Whether the message has ended. Throws what went wrong with it.
   bool test(Message& message);
   /// Returns when the message has ended. Throws what went wrong with it.

@@ -23,9 +23,8 @@ class MpiCallsUnderWay final : public Operation {
  public:
   struct Leg {
     PointToPoint::MessagePtr message;
-    std::size_t place = 0;        ///< index in `found`
-    std::vector<std::byte> host;  ///< the host copy of a staged message
-    void* device = nullptr;       ///< where a staged receive goes
+    std::size_t place = 0;   ///< index in `found`
+    void* device = nullptr;  ///< where a staged receive goes
   };
   void reset() {
     legs.clear();
@@ -55,7 +54,7 @@ class MpiCallsUnderWay final : public Operation {
       if (leg.message->is_send) continue;
       found[leg.place].bytes = leg.message->moved;
       found[leg.place].source = leg.message->peer;
-      if (leg.device != nullptr) to_device(exec, leg.host.data(), leg.device, leg.message->moved);
+      if (leg.device != nullptr) to_device(exec, leg.message->host.data(), leg.device, leg.message->moved);
     }
     reset();
   }
@@ -130,23 +129,24 @@ class Mpi final : public Transport {
   MpiCallsUnderWay::Leg post(const Exec& exec, const Call& call, std::size_t place) {
     MpiCallsUnderWay::Leg leg;
     leg.place = place;
+    std::vector<std::byte> host;  // of a staged message
     if (const auto* send = std::get_if<Send>(&call)) {
       const void* data = send->data;
       if (m_stage) {
-        leg.host.resize(static_cast<std::size_t>(send->bytes));
-        to_host(exec, data, leg.host.data(), send->bytes);
-        data = leg.host.data();
+        host.resize(static_cast<std::size_t>(send->bytes));
+        to_host(exec, data, host.data(), send->bytes);
+        data = host.data();
       }
-      leg.message = m_engine.send(data, send->bytes, send->to, send->tag);
+      leg.message = m_engine.send(data, send->bytes, send->to, send->tag, std::move(host));
     } else {
       const auto& receive = std::get<Receive>(call);
       void* target = receive.data;
       if (m_stage) {
-        leg.host.resize(static_cast<std::size_t>(receive.capacity));
+        host.resize(static_cast<std::size_t>(receive.capacity));
         leg.device = receive.data;
-        target = leg.host.data();
+        target = host.data();
       }
-      leg.message = m_engine.receive(target, receive.capacity, receive.from, receive.tag);
+      leg.message = m_engine.receive(target, receive.capacity, receive.from, receive.tag, std::move(host));
     }
     return leg;
   }
