@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -47,6 +48,7 @@ class EmulatedCalls final : public Operation {
   void reset() {
     carried = false;
     exec = Exec();
+    error = nullptr;
   }
   bool test() override;
   void wait() override;
@@ -55,6 +57,7 @@ class EmulatedCalls final : public Operation {
   std::vector<Call> calls;
   Exec exec;
   bool carried = false;
+  std::exception_ptr error;    ///< what carrying them out threw
   Clock::time_point earliest;  ///< when they end if all ranks started at the same time
 };
 
@@ -117,13 +120,18 @@ class Throttled final : public Transport {
   }
 
   void carry(const EmulatedCalls& until) {
-    while (!until.carried) carry_next();
+    while (!until.carried) {
+      require(!m_waiting.empty(), "{}: a call was dropped, because the job ends", name());
+      carry_next();
+    }
+    if (until.error) std::rethrow_exception(until.error);
   }
 
  private:
   Completion start_collectives(const Exec& exec, std::span<const Call> together);
   Completion start_messages(const Exec& exec, std::span<const Call> together);
   void carry_next();
+  void carry_out(EmulatedCalls& calls);
   Clock::time_point latest_start(const Exec& exec, Clock::time_point own);
 
   std::unique_ptr<Transport> m_inner;
@@ -178,25 +186,35 @@ Clock::time_point Throttled::latest_start(const Exec& exec, Clock::time_point ow
   return m_zero + std::chrono::nanoseconds(nanoseconds);
 }
 
+/// If the calls fail, the caller gets the error now, and those who wait for the calls later get it again.
 void Throttled::carry_next() {
   const auto calls = std::move(m_waiting.front());
   m_waiting.pop_front();
-  Clock::time_point begin = latest_start(calls->exec, calls->times.started);
-  Completion inner = m_inner->start(calls->exec, calls->calls);
+  calls->carried = true;
+  try {
+    carry_out(*calls);
+  } catch (...) {
+    calls->error = std::current_exception();
+    throw;
+  }
+}
+
+void Throttled::carry_out(EmulatedCalls& calls) {
+  Clock::time_point begin = latest_start(calls.exec, calls.times.started);
+  Completion inner = m_inner->start(calls.exec, calls.calls);
   inner.wait();
-  inner.order(calls->exec);
-  calls->found.assign(inner.all_found().begin(), inner.all_found().end());
+  inner.order(calls.exec);
+  calls.found.assign(inner.all_found().begin(), inner.all_found().end());
   Volume sum;
-  for (std::size_t i = 0; i < calls->calls.size(); ++i) {
-    const Volume one = charged(*m_link, calls->calls[i], calls->found[i], rank(), size());
+  for (std::size_t i = 0; i < calls.calls.size(); ++i) {
+    const Volume one = charged(*m_link, calls.calls[i], calls.found[i], rank(), size());
     sum.busiest += one.busiest;
     sum.steps += one.steps;
   }
   begin = std::max({begin, m_link->out, m_link->in, m_link->collectives});
   m_link->out = m_link->in = begin + duration_of(m_link->seconds(sum.busiest, 0));
-  calls->times.finished = m_link->collectives = begin + duration_of(m_link->seconds(sum.busiest, sum.steps));
-  calls->exec = Exec();  // the pool keeps the calls, perhaps for longer than the caller keeps its stream
-  calls->carried = true;
+  calls.times.finished = m_link->collectives = begin + duration_of(m_link->seconds(sum.busiest, sum.steps));
+  calls.exec = Exec();  // the pool keeps the calls, perhaps for longer than the caller keeps its stream
 }
 
 Completion Throttled::start_messages(const Exec& exec, std::span<const Call> together) {

@@ -165,6 +165,20 @@ TEST(Throttled, MessagesShareTheSendersDirection) {
   EXPECT_GE(std::chrono::duration<double>(second.times().finished - first.times().started).count(), 0.020 + 0.001);
 }
 
+TEST(Throttled, ACallThatFailedThrowsItsErrorAgain) {
+  auto inner = std::make_unique<FakeTransport>(2);
+  inner->log->fail_at = "broadcast";
+  const auto comm = make_throttled(std::move(inner), parse_link("1Gbit/s"));
+  std::array<float, 8> value{1};
+  Completion bad = comm->start(Exec(), Broadcast{value.data(), 8, DType::f32, 0});
+  Completion good = comm->start(Exec(), AllReduce{value.data(), value.data(), 8});
+  EXPECT_THAT(error_of([&] { good.wait(); }), HasSubstr("broadcast 8 failed")) << "the earlier call comes first";
+  EXPECT_THAT(error_of([&] { bad.wait(); }), HasSubstr("broadcast 8 failed"));
+  EXPECT_THAT(error_of([&] { bad.test(); }), HasSubstr("broadcast 8 failed"));
+  good.wait();
+  EXPECT_EQ(value[0], 2.0f);
+}
+
 TEST(Throttled, CarriesOutWhatNobodyWaitedFor) {
   auto inner = std::make_unique<FakeTransport>();
   const auto log = inner->log;
@@ -346,7 +360,9 @@ TEST(Callbacks, CarriesACallUntilItEnds) {
   EXPECT_EQ(call.found().bytes, 3);
   functions.overlaps = false;
   looks = 0;
-  EXPECT_THAT(error_of([&] { make_callbacks(functions)->start(Exec(), AllReduce{&x, &x, 1}); }),
+  EXPECT_THAT(error_of([&] {
+                make_callbacks(functions)->start(Exec(), AllReduce{&x, &x, 1});
+              }),
               HasSubstr("was not carried to its end"));
 }
 

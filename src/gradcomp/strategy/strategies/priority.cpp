@@ -43,6 +43,7 @@ class Priority final : public Strategy {
   bool start_next(const Exec& exec);
   void start(const Exec& exec, std::size_t bucket);
   bool advance(const Exec& exec, std::size_t bucket);
+  bool progress_in_order(const Exec& exec);
   bool update_arrived(const Exec& exec);
   void report_step();
   void report_skipped();
@@ -65,7 +66,7 @@ class Priority final : public Strategy {
   FirstUse m_layers;
   StepContext m_now;                    ///< step of the last begin()
   StepContext m_sent;                   ///< step whose buckets are exchanged: this one, or in forward the previous one
-  bool m_failed = false;                ///< a peer is gone
+  bool m_failed = false;                ///< a peer is gone, or an exchange has failed
   bool m_ordered = false;               ///< whether the window knows the order of urgency
   bool m_begun = false;                 ///< whether ready() has not been called since begin()
   bool m_backward = false;              ///< backward may still need the parameters of layers whose gradient is complete
@@ -215,6 +216,15 @@ bool Priority::advance(const Exec& exec, std::size_t bucket) {
 
 bool Priority::progress(const Exec& exec) {
   if (m_left == 0) return false;
+  try {
+    return progress_in_order(exec);
+  } catch (...) {
+    m_failed = true;
+    throw;
+  }
+}
+
+bool Priority::progress_in_order(const Exec& exec) {
   bool moved = false;
   const Exec& side = m_side.beside(exec);
   for (std::size_t b = 0; b < m_buckets.size(); ++b) moved = advance(side, b) || moved;
@@ -262,7 +272,8 @@ StepReport Priority::end(const Exec& exec, const Idle& idle) {
 }
 
 void Priority::finish(const Exec& exec, const Idle& idle) {
-  progress_while_waiting(exec, [&] { return m_left == 0; }, idle);
+  progress_while_waiting(
+      exec, [&] { return m_left == 0; }, idle);
 }
 
 StepReport Priority::drain(const Exec& exec) {
