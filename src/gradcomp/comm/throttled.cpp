@@ -225,6 +225,10 @@ Completion Throttled::start_messages(const Exec& exec, std::span<const Call> tog
     message->call = call;
     message->link = m_link;
     if (const auto* send = std::get_if<Send>(&call)) {
+      require(m_inner->concurrent(),
+              "{}: over an emulated link messages leave from a thread of their own, which needs MPI_THREAD_MULTIPLE; "
+              "this MPI does not offer it; use a reducer without messages between two ranks, such as allreduce",
+              m_inner->name());
       const Clock::time_point begin = std::max(Clock::now(), m_link->out);
       m_link->out = begin + duration_of(m_link->seconds(send->bytes, 0));
       message->ready.record(exec);

@@ -179,6 +179,16 @@ TEST(Throttled, ACallThatFailedThrowsItsErrorAgain) {
   EXPECT_EQ(value[0], 2.0f);
 }
 
+TEST(Throttled, RefusesToSendFromASecondThreadOverATransportThatIsNotConcurrent) {
+  auto inner = std::make_unique<FakeTransport>(2);
+  inner->log->threads = false;
+  const auto comm = make_throttled(std::move(inner), parse_link("1Gbit/s"));
+  float value = 1;
+  run(*comm, Exec(), AllReduce{&value, &value, 1});
+  EXPECT_EQ(value, 2.0f) << "collective calls need no thread";
+  EXPECT_THAT(error_of([&] { comm->start(Exec(), Send{&value, 4, 1, 0}); }), HasSubstr("MPI_THREAD_MULTIPLE"));
+}
+
 TEST(Throttled, CarriesOutWhatNobodyWaitedFor) {
   auto inner = std::make_unique<FakeTransport>();
   const auto log = inner->log;
