@@ -109,7 +109,12 @@ class Throttled final : public Transport {
   bool overlaps() const override { return true; }
   bool concurrent() const override { return m_inner->concurrent(); }
 
-  void abandon() override { m_inner->abandon(); }
+  void abandon() override {
+    m_waiting.clear();
+    m_timer.drop(
+        std::make_exception_ptr(Error(fmt::format("{}: a message was dropped, because the job ends", name()))));
+    m_inner->abandon();
+  }
   Completion start(const Exec& exec, std::span<const Call> together) override {
     const bool messages = std::all_of(together.begin(), together.end(), is_point_to_point);
     return messages ? start_messages(exec, together) : start_collectives(exec, together);

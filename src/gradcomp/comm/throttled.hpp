@@ -43,7 +43,8 @@ Link slowed(const Link& link, double factor);
 /// name(): "emulated(100Mbit/s,50us)/<inner>". Throws Error if `inner` overlaps by itself. A split shares the link.
 /// A Send starts from a second thread; if `inner` is not concurrent(), it throws Error.
 /// test() carries out a collective call that may have ended by then, and so waits for ranks that have not reached the
-/// call. The destructor first carries out all calls. `limit_seconds`: see make_limited(); it is for calls of `inner`.
+/// call. The destructor first carries out all calls, unless abandon() was called. `limit_seconds`: see make_limited();
+/// it is for calls of `inner`.
 std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, const Link& link, double limit_seconds = 0);
 
 /// The same over a link that the caller may change, in the same way on all ranks, while no call is in progress.

@@ -189,6 +189,25 @@ TEST(Throttled, RefusesToSendFromASecondThreadOverATransportThatIsNotConcurrent)
   EXPECT_THAT(error_of([&] { comm->start(Exec(), Send{&value, 4, 1, 0}); }), HasSubstr("MPI_THREAD_MULTIPLE"));
 }
 
+// On this link the message takes a minute.
+TEST(Throttled, DropsWhatHasNotLeftWhenItIsAbandoned) {
+  auto inner = std::make_unique<FakeTransport>(2);
+  const auto log = inner->log;
+  std::vector<std::byte> data(60000);
+  float value = 1;
+  const auto begin = Clock::now();
+  {
+    const auto comm = make_throttled(std::move(inner), parse_link("8kbit/s"));
+    Completion sent = comm->start(Exec(), Send{data.data(), 60000, 1, 0});
+    Completion sum = comm->start(Exec(), AllReduce{&value, &value, 1});
+    comm->abandon();
+    EXPECT_THAT(error_of([&] { sent.wait(); }), HasSubstr("dropped, because the job ends"));
+    EXPECT_THAT(error_of([&] { sum.wait(); }), HasSubstr("dropped, because the job ends"));
+  }
+  EXPECT_LT(seconds_since(begin), 30);
+  EXPECT_TRUE(log->calls.empty());
+}
+
 TEST(Throttled, CarriesOutWhatNobodyWaitedFor) {
   auto inner = std::make_unique<FakeTransport>();
   const auto log = inner->log;

@@ -34,6 +34,10 @@ class Timer {
       } catch (...) {
         error = std::current_exception();
       }
+      end(error);
+    }
+    /// The task has run and threw `error`, or it will never run because of it.
+    void end(const std::exception_ptr& error) {
       m_work = nullptr;  // what it holds may hold this task, and streams that their owner will destroy
       const std::lock_guard lock(m_mutex);
       m_error = error;
@@ -71,6 +75,15 @@ class Timer {
     }
     m_wake.notify_one();
     return task;
+  }
+  /// Ends the tasks that have not begun: done() throws `error`.
+  void drop(const std::exception_ptr& error) {
+    {
+      const std::lock_guard lock(m_mutex);
+      for (const auto& [due, task] : m_tasks) task->end(error);
+      m_tasks.clear();
+    }
+    m_wake.notify_one();
   }
 
  private:
