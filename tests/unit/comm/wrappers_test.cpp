@@ -389,9 +389,7 @@ TEST(Callbacks, CarriesACallUntilItEnds) {
   EXPECT_EQ(call.found().bytes, 3);
   functions.overlaps = false;
   looks = 0;
-  EXPECT_THAT(error_of([&] {
-                make_callbacks(functions)->start(Exec(), AllReduce{&x, &x, 1});
-              }),
+  EXPECT_THAT(error_of([&] { make_callbacks(functions)->start(Exec(), AllReduce{&x, &x, 1}); }),
               HasSubstr("was not carried to its end"));
 }
 

@@ -272,8 +272,7 @@ StepReport Priority::end(const Exec& exec, const Idle& idle) {
 }
 
 void Priority::finish(const Exec& exec, const Idle& idle) {
-  progress_while_waiting(
-      exec, [&] { return m_left == 0; }, idle);
+  progress_while_waiting(exec, [&] { return m_left == 0; }, idle);
 }
 
 StepReport Priority::drain(const Exec& exec) {
