@@ -1,5 +1,6 @@
 // Our own allreduces, which work hop by hop. They give the sums of `allreduce`, but round 16-bit floats in every hop.
 #include "distributed/training_steps.hpp"
+#include "error_of.hpp"
 #include "gradcomp/kernels/quantise/casts.hpp"
 #include "gradcomp/method/spec.hpp"
 
@@ -167,6 +168,39 @@ TEST(Hops, OfTwoLevelsKnowTheNodesOrAreTold) {
     EXPECT_THROW(Replica(parse_method("fp32:reducer=hierarchical:reducer.ranks_per_node=2"), *comm, "synchronous"),
                  AgreedError);
   }
+}
+
+/// A transport whose messages lose their last byte.
+class Shortening final : public Transport {
+ public:
+  explicit Shortening(std::unique_ptr<Transport> inner) : m_inner(std::move(inner)) {}
+
+  int rank() const override { return m_inner->rank(); }
+  int size() const override { return m_inner->size(); }
+  std::string name() const override { return m_inner->name(); }
+  bool overlaps() const override { return m_inner->overlaps(); }
+  bool concurrent() const override { return m_inner->concurrent(); }
+  Completion start(const Exec& exec, std::span<const Call> together) override {
+    std::vector<Call> calls(together.begin(), together.end());
+    for (Call& call : calls) {
+      if (auto* send = std::get_if<Send>(&call)) --send->bytes;
+    }
+    return m_inner->start(exec, calls);
+  }
+  std::unique_ptr<Transport> split(int color, int key, Level level) override {
+    return std::make_unique<Shortening>(m_inner->split(color, key, level));
+  }
+
+ private:
+  std::unique_ptr<Transport> m_inner;
+};
+
+/// In the first hop of a ring, every rank receives a message that is too short.
+TEST(Hops, AMessageThatIsTooShortIsAnError) {
+  Shortening comm(world());
+  if (comm.size() == 1) return;  // nothing travels
+  Replica run(parse_method("fp32:reducer=ring"), comm, "synchronous");
+  EXPECT_THAT(error_of([&] { run.step(0); }), testing::HasSubstr("expected: "));
 }
 
 /// The sum of one value of each rank in a ring of `ranks` ranks that starts at rank `first`.

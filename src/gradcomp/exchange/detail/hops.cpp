@@ -27,6 +27,12 @@ bool has_narrow_hops(const HopPlan& plan) {
   return std::any_of(plan.hops.begin(), plan.hops.end(), [](const Hop& hop) { return hop.as != Width::own; });
 }
 
+/// Bytes of the message that carries `part` in a hop.
+index_t message_bytes(const Hop& hop, const Span<std::byte>& part) {
+  const auto bytes = static_cast<index_t>(part.size());
+  return hop.as == Width::own ? bytes : narrow_bytes(hop.as, bytes / 4);
+}
+
 Span<float> floats(const Span<std::byte>& part) {
   return Span<float>(reinterpret_cast<float*>(part.data()), part.size() / sizeof(float));
 }
@@ -86,10 +92,6 @@ void HopReducer::launch(const Exec& exec, int round, std::vector<Call>& calls) {
   const Hop now = hop(round);
   const Span<std::byte> sent = parts(now.sent, now.span), received = parts(now.received, now.span);
   const bool narrowed = now.as != Width::own;
-  const auto bytes = [&](const Span<std::byte>& part) {
-    const auto all = static_cast<index_t>(part.size());
-    return narrowed ? narrow_bytes(now.as, all / 4) : all;
-  };
   const auto fits = [&](index_t needed, const Vector<std::byte>& room) {
     require(needed <= static_cast<index_t>(room.size()), "{}: a message of {} bytes exceeds its capacity",
             m_sender.compressor().info().name, m_sender.message().bytes());
@@ -97,21 +99,28 @@ void HopReducer::launch(const Exec& exec, int round, std::vector<Call>& calls) {
   if (now.to != nobody && sent.size() > 0) {
     const void* data = sent.data();
     if (narrowed) {
-      fits(bytes(sent), m_narrowed);
+      fits(message_bytes(now, sent), m_narrowed);
       narrow(exec, floats(sent), now.as, !now.combines, m_narrowed.data());
       data = m_narrowed.data();
     }
-    calls.push_back(Send{data, bytes(sent), now.to, m_tag});
+    calls.push_back(Send{data, message_bytes(now, sent), now.to, m_tag});
   }
   if (now.from != nobody && received.size() > 0) {
     const bool aside = now.combines || narrowed;
-    if (aside) fits(bytes(received), m_received);
-    calls.push_back(Receive{aside ? m_received.data() : received.data(), bytes(received), now.from, m_tag});
+    if (aside) fits(message_bytes(now, received), m_received);
+    calls.push_back(
+        Receive{aside ? m_received.data() : received.data(), message_bytes(now, received), now.from, m_tag});
   }
 }
 
-void HopReducer::complete(const Exec& exec, int round, std::span<const Found>) {
+void HopReducer::complete(const Exec& exec, int round, std::span<const Found> found) {
   const Hop now = hop(round);
+  if (now.from != nobody) {
+    const index_t expected = message_bytes(now, parts(now.received, now.span));
+    const index_t bytes = expected == 0 ? 0 : found.back().bytes;  // launch() names the receive last, if there is one
+    require(bytes == expected, "{}: a message of {} bytes from rank {}; expected: {} bytes",
+            m_sender.compressor().info().name, bytes, now.from, expected);
+  }
   const Message& message = m_sender.message();
   if (now.from != nobody && now.as != Width::own) {
     widen(exec, m_received.data(), now.as, now.combines, message.op, floats(parts(now.received, now.span)));
