@@ -4,7 +4,6 @@
 
 #include "gradcomp/comm/detail/nccl_exchange.hpp"
 #include "gradcomp/comm/detail/place.hpp"
-#include "gradcomp/comm/mpi_session.hpp"
 
 namespace gradcomp::comm {
 namespace {
@@ -25,11 +24,11 @@ Blocks blocks_of(const AllToAll& call, int ranks) {
 
 NcclCalls::NcclCalls(NcclComm& comm, MPI_Comm host, int rank, int ranks, Sum sum, GatherWay way)
     : m_comm(comm),
-      m_host(host),
+      m_host(comm, host, ranks),
       m_sum(sum),
       m_rank(rank),
       m_ranks(ranks),
-      m_gather(comm, host, rank, ranks, way),
+      m_gather(comm, m_host, rank, ranks, way),
       m_reduce(comm, rank, ranks),
       m_token("gradcomp::comm::token", 1) {}
 
@@ -63,8 +62,7 @@ void NcclCalls::plan(const AllGatherV& c, Found& found) { m_ways.push_back(m_gat
 void NcclCalls::plan(const AllToAllV& c, Found& found) {
   const auto ranks = static_cast<std::size_t>(m_ranks);
   found.all.resize(ranks * ranks);
-  check_mpi(MPI_Allgather(c.parts->size.data(), m_ranks, MPI_INT64_T, found.all.data(), m_ranks, MPI_INT64_T, m_host),
-            "MPI_Allgather");
+  m_host.gather(c.parts->size.data(), ranks * sizeof(index_t), found.all.data(), "alltoallv");
   place_received(found, m_rank, m_ranks, c.capacity);
   own_part(m_comm, m_rank, c.send, parts_of(*c.parts), c.receive, parts_of(found.blocks));
 }

@@ -19,6 +19,15 @@ std::shared_ptr<Stream> shared_stream() {
 
 double seconds_since(Clock::time_point time) { return std::chrono::duration<double>(Clock::now() - time).count(); }
 
+/// Pauses between two looks of a thread that has waited since `begin`.
+void pause(Clock::time_point begin) {
+  if (seconds_since(begin) < 1e-3) {
+    std::this_thread::yield();
+  } else {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));  // other threads need the core
+  }
+}
+
 }  // namespace
 
 NcclComm::NcclComm(MPI_Comm comm, double limit_seconds) : m_stream(shared_stream()), m_limit_seconds(limit_seconds) {
@@ -71,13 +80,26 @@ bool NcclComm::landed(const Flight& flight) {
 
 void NcclComm::wait(const Flight& flight) {
   const auto begin = Clock::now();
-  while (!landed(flight)) {
-    if (seconds_since(begin) < 1e-3) {
-      std::this_thread::yield();
-    } else {
-      std::this_thread::sleep_for(std::chrono::microseconds(50));  // other threads need the core
+  while (!landed(flight)) pause(begin);
+}
+
+void NcclComm::wait_on_host(const std::function<bool()>& ended, const char* what) {
+  const auto begin = Clock::now();
+  while (!ended()) {
+    look();
+    {
+      const std::lock_guard lock(m_mutex);
+      const bool late = m_limit_seconds > 0 && seconds_since(begin) > m_limit_seconds;
+      if (late && m_dead.empty()) die(overdue(what));
+      require_alive();
     }
+    pause(begin);
   }
+}
+
+bool NcclComm::alive() {
+  const std::lock_guard lock(m_mutex);
+  return m_dead.empty();
 }
 
 void NcclComm::settle(const char* what) {
@@ -116,8 +138,7 @@ void NcclComm::land() {
     m_in_flight.pop_front();
   }
   if (!m_in_flight.empty() && m_limit_seconds > 0 && seconds_since(m_in_flight.front()->since) > m_limit_seconds) {
-    die(fmt::format("a call of {} did not end within {} s; a peer is gone or hangs", m_in_flight.front()->what,
-                    m_limit_seconds));
+    die(overdue(m_in_flight.front()->what));
   }
 }
 
@@ -126,6 +147,10 @@ void NcclComm::die(const std::string& why) {
   (void)ncclCommAbort(m_comm);  // ends the kernels of the communicator, so that nobody waits for them
   m_comm = nullptr;
   m_in_flight.clear();
+}
+
+std::string NcclComm::overdue(const char* what) const {
+  return fmt::format("a call of {} did not end within {} s; a peer is gone or hangs", what, m_limit_seconds);
 }
 
 void NcclComm::require_alive() { require(m_dead.empty(), "nccl: {}", m_dead); }

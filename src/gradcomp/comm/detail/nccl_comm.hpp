@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -61,6 +62,11 @@ class NcclComm {
   /// Whether the calls of the flight have ended. Never blocks. Throws Error if the communicator was aborted.
   bool landed(const Flight& flight);
   void wait(const Flight& flight);
+  /// Returns when ended() returns true, for what the ranks do on the host. It has the same limit as a call, and throws
+  /// Error if the communicator was aborted.
+  void wait_on_host(const std::function<bool()>& ended, const char* what);
+  /// Whether the communicator was not aborted.
+  bool alive();
   /// In a host build, where kernels run at once: waits for the calls so far. Does nothing on a device.
   void settle(const char* what);
 
@@ -68,6 +74,7 @@ class NcclComm {
   bool look();  ///< looks for errors and for flights that have landed; false if nothing is in flight
   void land();
   void die(const std::string& why);
+  std::string overdue(const char* what) const;
   void require_alive();
 
   std::shared_ptr<Stream> m_stream;

@@ -5,7 +5,6 @@
 #include "gradcomp/comm/detail/copy.hpp"
 #include "gradcomp/comm/detail/nccl_exchange.hpp"
 #include "gradcomp/comm/detail/place.hpp"
-#include "gradcomp/comm/mpi_session.hpp"
 
 namespace gradcomp::comm {
 namespace {
@@ -18,13 +17,13 @@ index_t largest(const Blocks& blocks) { return *std::max_element(blocks.size.beg
 
 }  // namespace
 
-NcclGather::NcclGather(NcclComm& comm, MPI_Comm host, int rank, int ranks, GatherWay way)
+NcclGather::NcclGather(NcclComm& comm, NcclHost& host, int rank, int ranks, GatherWay way)
     : m_comm(comm), m_host(host), m_way(way), m_rank(rank), m_ranks(ranks) {}
 
 GatherWay NcclGather::plan(const AllGatherV& call, Found& found) {
   Blocks& blocks = found.blocks;
   blocks.size.resize(static_cast<std::size_t>(m_ranks));
-  check_mpi(MPI_Allgather(&call.bytes, 1, MPI_INT64_T, blocks.size.data(), 1, MPI_INT64_T, m_host), "MPI_Allgather");
+  m_host.gather(&call.bytes, sizeof call.bytes, blocks.size.data(), "allgatherv");
   place_gathered(blocks, call.capacity);
   GatherWay way = m_way == GatherWay::automatic ? fastest(call, found) : m_way;
   if (way == GatherWay::padded && aligned(largest(blocks)) * m_ranks > call.capacity) way = GatherWay::send_recv;
@@ -87,8 +86,12 @@ GatherWay NcclGather::fastest(const AllGatherV& call, Found& found) {
     }
     seconds[w] = std::chrono::duration<double>(Clock::now() - begin).count();
   }
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, seconds.data(), static_cast<int>(ways.size()), MPI_DOUBLE, MPI_MAX, m_host),
-            "MPI_Allreduce");
+  std::vector<double> all(ways.size() * static_cast<std::size_t>(m_ranks));
+  m_host.gather(seconds.data(), sizeof seconds, all.data(), "allgatherv");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    double& slowest = seconds[i % ways.size()];
+    slowest = std::max(slowest, all[i]);
+  }
   const GatherWay best =
       ways[static_cast<std::size_t>(std::min_element(seconds.begin(), seconds.end()) - seconds.begin())];
   chosen = best;

@@ -10,13 +10,11 @@
 // request 347) found broadcasts best below 256 KiB and padding above 8 MiB. So `automatic` measures: it carries out the
 // first call of each class of sizes (all blocks below 256 KiB, below 8 MiB, or larger) several times in each way, and
 // all ranks take the way whose slowest rank is fastest. This first call waits on the host.
-#include <mpi.h>
-
 #include <array>
 #include <optional>
 
 #include "gradcomp/comm/call.hpp"
-#include "gradcomp/comm/detail/nccl_comm.hpp"
+#include "gradcomp/comm/detail/nccl_host.hpp"
 
 namespace gradcomp::comm {
 
@@ -24,7 +22,7 @@ enum class GatherWay { automatic, padded, broadcast, send_recv };
 
 class NcclGather {
  public:
-  NcclGather(NcclComm& comm, MPI_Comm host, int rank, int ranks, GatherWay way);
+  NcclGather(NcclComm& comm, NcclHost& host, int rank, int ranks, GatherWay way);
 
   /// Exchanges the sizes over MPI, and so waits until the other ranks make this call; fills found.blocks and returns
   /// the way. If the way needs it, copies this rank's block to its place. If the blocks do not fit, all ranks throw
@@ -38,7 +36,7 @@ class NcclGather {
   GatherWay fastest(const AllGatherV& call, Found& found);
 
   NcclComm& m_comm;
-  MPI_Comm m_host;
+  NcclHost& m_host;
   GatherWay m_way;
   int m_rank, m_ranks;
   std::array<std::optional<GatherWay>, 3> m_chosen;  ///< by class of sizes

@@ -70,7 +70,13 @@ class Nccl final : public Transport {
     m_comm = std::make_shared<NcclComm>(m_host, options.limit_seconds);
     m_calls = std::make_unique<NcclCalls>(*m_comm, m_host, rank(), size(), options.sum, options.allgatherv);
   }
-  ~Nccl() override { MPI_Comm_free(&m_host); }
+  ~Nccl() override {
+    if (m_comm->alive()) {
+      MPI_Comm_free(&m_host);
+    } else {
+      m_messages->abandon();  // a peer may be gone, and calls may be pending on m_host
+    }
+  }
 
   int rank() const override { return m_messages->rank(); }
   int size() const override { return m_messages->size(); }
