@@ -1,6 +1,8 @@
 // What only the transport over NCCL promises: its groups, its names, its sums, and how it ends.
 #include "gradcomp/comm/transports/nccl.hpp"
 
+#include <thread>
+
 #include "distributed/world.hpp"
 #include "error_of.hpp"
 #include "fake.hpp"
@@ -128,6 +130,33 @@ TEST(Nccl, ACallThatAPeerNeverMakesIsGivenUp) {
   if (comm->rank() > 0) {
     EXPECT_THAT(error_of([&] { run(*comm, Exec(), AllReduce{x.data(), x.data(), 4}); }),
                 HasSubstr("a call of allreduce did not end within 0.05 s; a peer is gone or hangs"));
+  }
+  barrier(*control);
+}
+
+// The last rank never joins the first call, so that the limit is exceeded while the second call is being made.
+TEST(Nccl, ACommunicatorLivesUntilTheEndOfTheGroupThatUsesIt) {
+  const auto control = make_mpi(MPI_COMM_WORLD);
+  if (control->size() == 1) GTEST_SKIP() << "needs two ranks";
+  comm::NcclComm nccl(MPI_COMM_WORLD, 0.05);
+  const Vector<float> x("x", 4);
+  const auto reduce = [&] {
+    nccl.check(ncclAllReduce(x.data(), x.data(), 4, ncclFloat32, ncclSum, nccl.handle(), {}), "ncclAllReduce");
+  };
+  ncclResult_t state = ncclSuccess, inside = ncclSuccess;
+  ncclComm_t handle = nullptr;
+  if (control->rank() + 1 < control->size()) {
+    nccl.group(reduce);
+    nccl.depart(std::make_shared<comm::Flight>(), "allreduce");
+    const auto late = [&] {
+      handle = nccl.handle();
+      while (nccl.alive()) std::this_thread::yield();
+      inside = ncclCommGetAsyncError(handle, &state);
+      reduce();
+    };
+    EXPECT_THAT(error_of([&] { nccl.group(late); }), HasSubstr("a call of allreduce did not end within 0.05 s"));
+    EXPECT_EQ(inside, ncclSuccess) << "the group still used it";
+    EXPECT_EQ(ncclCommGetAsyncError(handle, &state), ncclInvalidArgument) << "now it has ended";
   }
   barrier(*control);
 }

@@ -9,6 +9,7 @@ namespace gradcomp::comm {
 namespace {
 
 constexpr std::chrono::milliseconds watch_period(5);
+constexpr double blocked_seconds = 1;  ///< a ncclGroupEnd() that takes longer waits for a peer
 
 std::shared_ptr<Stream> shared_stream() {
   static std::weak_ptr<Stream> shared;
@@ -47,6 +48,18 @@ ncclComm_t NcclComm::handle() {
   const std::lock_guard lock(m_mutex);
   require_alive();
   return m_comm;
+}
+
+/// The thread that makes the calls takes note of where it is.
+void NcclComm::enter(Group state) {
+  {
+    const std::lock_guard lock(m_mutex);
+    if (state == Group::queuing) require_alive();
+    m_group = state;
+    m_group_since = Clock::now();
+    if (!m_dead.empty()) abort_when_possible();
+  }
+  if (state == Group::ending) m_watchdog->wake();
 }
 
 void NcclComm::check(ncclResult_t code, const char* what) {
@@ -112,13 +125,14 @@ void NcclComm::settle(const char* what) {
 
 bool NcclComm::look() {
   const std::lock_guard lock(m_mutex);
-  if (!m_dead.empty()) return false;
   try {
-    land();
+    if (m_dead.empty()) land();
   } catch (const Error& error) {  // of the device's runtime
     die(error.what());
   }
-  return !m_in_flight.empty();
+  if (m_dead.empty()) return !m_in_flight.empty() || m_group == Group::ending;
+  abort_when_possible();
+  return m_comm != nullptr;
 }
 
 void NcclComm::land() {
@@ -139,14 +153,29 @@ void NcclComm::land() {
   }
   if (!m_in_flight.empty() && m_limit_seconds > 0 && seconds_since(m_in_flight.front()->since) > m_limit_seconds) {
     die(overdue(m_in_flight.front()->what));
+    return;
+  }
+  if (m_group == Group::ending && m_limit_seconds > 0 && seconds_since(m_group_since) > m_limit_seconds) {
+    die(overdue("ncclGroupEnd"));
   }
 }
 
 void NcclComm::die(const std::string& why) {
   m_dead = why;
-  (void)ncclCommAbort(m_comm);  // ends the kernels of the communicator, so that nobody waits for them
-  m_comm = nullptr;
   m_in_flight.clear();
+  abort_when_possible();
+}
+
+/// ncclCommAbort() ends the kernels of the communicator, so that nobody waits for them. It also frees the communicator,
+/// and NCCL allows only one thread at a time to use it. So the abort must not come between the calls of a group that
+/// another thread makes: they only queue, and never block. ncclGroupEnd() is different: when it sets up connections, it
+/// may wait for a peer that is gone. Only an abort by another thread ends this wait, so after a while there is one. A
+/// ncclGroupEnd() that does not wait is over by then.
+void NcclComm::abort_when_possible() {
+  const bool blocked = m_group == Group::ending && seconds_since(m_group_since) > blocked_seconds;
+  if (m_comm == nullptr || (m_group != Group::none && !blocked)) return;
+  (void)ncclCommAbort(m_comm);
+  m_comm = nullptr;
 }
 
 std::string NcclComm::overdue(const char* what) const {

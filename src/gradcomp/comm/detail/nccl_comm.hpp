@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -39,20 +40,29 @@ class NcclComm {
 
   const Exec& exec() const { return m_stream->exec(); }  ///< of the stream
   /// NCCL's communicator. Throws Error if it was aborted.
+  /// Inside group() the communicator lives until the end of the group. Elsewhere call it only to learn of an abort.
   ncclComm_t handle();
 
   /// f() makes calls that start together.
   template <class F>
   void group(F f) {
-    handle();
-    check(ncclGroupStart(), "ncclGroupStart");
-    try {
-      f();
-    } catch (...) {  // an open group would swallow later calls of this thread
-      (void)ncclGroupEnd();
-      throw;
+    enter(Group::queuing);
+    const ncclResult_t started = ncclGroupStart();
+    ncclResult_t ended = ncclSuccess;
+    std::exception_ptr error;
+    if (started == ncclSuccess) {
+      try {
+        f();
+      } catch (...) {
+        error = std::current_exception();
+      }
+      enter(Group::ending);
+      ended = ncclGroupEnd();  // after an error too: an open group would swallow later calls of this thread
     }
-    check(ncclGroupEnd(), "ncclGroupEnd");
+    enter(Group::none);
+    if (error) std::rethrow_exception(error);
+    check(started, "ncclGroupStart");
+    check(ended, "ncclGroupEnd");
   }
   /// Unless `code` is ncclSuccess, aborts the communicator and throws Error.
   void check(ncclResult_t code, const char* what);
@@ -71,18 +81,25 @@ class NcclComm {
   void settle(const char* what);
 
  private:
-  bool look();  ///< looks for errors and for flights that have landed; false if nothing is in flight
+  /// Where a thread is that makes the calls of a group.
+  enum class Group { none, queuing, ending };
+
+  void enter(Group state);
+  bool look();  ///< looks for errors and for flights that have landed; false if there is nothing more to look for
   void land();
   void die(const std::string& why);
+  void abort_when_possible();
   std::string overdue(const char* what) const;
   void require_alive();
 
   std::shared_ptr<Stream> m_stream;
   double m_limit_seconds;
   ncclComm_t m_comm = nullptr;
-  std::mutex m_mutex;  ///< guards m_in_flight, m_dead and m_comm
+  std::mutex m_mutex;  ///< guards all that follows, except for m_watchdog
   std::deque<std::shared_ptr<Flight>> m_in_flight;
-  std::string m_dead;  ///< why the communicator was aborted; empty if it was not
+  std::string m_dead;  ///< why the communicator was, or will be, aborted; empty if it was not
+  Group m_group = Group::none;
+  Clock::time_point m_group_since;  ///< when m_group changed
   std::unique_ptr<Watchdog> m_watchdog;
 };
 
