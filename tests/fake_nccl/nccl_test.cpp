@@ -6,7 +6,9 @@
 #include "distributed/world.hpp"
 #include "error_of.hpp"
 #include "fake.hpp"
+#include "gradcomp/comm/counting.hpp"
 #include "gradcomp/comm/detail/nccl_bootstrap.hpp"
+#include "gradcomp/comm/queued.hpp"
 #include "gradcomp/kernels/quantise/casts.hpp"
 
 namespace gradcomp::test {
@@ -131,6 +133,39 @@ TEST(Nccl, ACallThatAPeerNeverMakesIsGivenUp) {
     EXPECT_THAT(error_of([&] { run(*comm, Exec(), AllReduce{x.data(), x.data(), 4}); }),
                 HasSubstr("a call of allreduce did not end within 0.05 s; a peer is gone or hangs"));
   }
+  barrier(*control);
+}
+
+// The option --timeout reaches NCCL this way.
+TEST(Nccl, TakesTheLimitOfTheJob) {
+  const auto control = make_mpi(MPI_COMM_WORLD);
+  if (control->size() == 1) GTEST_SKIP() << "needs two ranks";
+  const auto comm = make_counting(make_limited(make_nccl(MPI_COMM_WORLD), 0.05));
+  const auto part = comm->split(0, comm->rank());
+  const Vector<float> x("x", 4);
+  for (Transport* one : {static_cast<Transport*>(comm.get()), part.get()}) {
+    if (comm->rank() > 0) {
+      EXPECT_THAT(error_of([&] { run(*one, Exec(), AllReduce{x.data(), x.data(), 4}); }),
+                  HasSubstr("a call of allreduce did not end within 0.05 s; a peer is gone or hangs"));
+    }
+    if (comm->rank() == 0) {
+      EXPECT_THAT(error_of([&] { run(*one, Exec(), Receive{x.data(), 16, 1, 0}); }), HasSubstr("within 0.05 s"));
+    }
+  }
+  barrier(*control);
+}
+
+TEST(Nccl, AnAbandonedCallIsNotWaitedFor) {
+  const auto control = make_mpi(MPI_COMM_WORLD);
+  if (control->size() == 1) GTEST_SKIP() << "needs two ranks";
+  auto comm = make_nccl(MPI_COMM_WORLD);
+  const Vector<float> x("x", 4);
+  if (comm->rank() > 0) {
+    Completion never = comm->start(Exec(), AllReduce{x.data(), x.data(), 4});
+    comm->abandon();
+    EXPECT_THAT(error_of([&] { never.wait(); }), HasSubstr("nccl: the job ends by an error"));
+  }
+  comm.reset();
   barrier(*control);
 }
 

@@ -74,6 +74,7 @@ class Counting final : public CountingTransport {
     calls->begin(m_inner->start(exec, together), together, m_ledger, m_level, rank(), size());
     return Completion(std::move(calls));
   }
+  void limit(double seconds) override { m_inner->limit(seconds); }
   void abandon() override { m_inner->abandon(); }
   std::unique_ptr<Transport> split(int color, int key, Level level) override {
     return std::make_unique<Counting>(m_inner->split(color, key, level), m_ledger, level);

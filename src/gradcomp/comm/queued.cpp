@@ -247,7 +247,10 @@ class Queued final : public Transport {
 }  // namespace comm
 
 std::unique_ptr<Transport> make_queued(std::unique_ptr<Transport> inner, double limit_seconds) {
-  if (inner->overlaps()) return inner;
+  if (inner->overlaps()) {
+    if (limit_seconds > 0) inner->limit(limit_seconds);
+    return inner;
+  }
   require(
       inner->concurrent(),
       "{}: a communication thread needs MPI_THREAD_MULTIPLE, which this MPI does not offer; use strategy=synchronous "

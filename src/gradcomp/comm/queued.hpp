@@ -10,10 +10,10 @@
 namespace gradcomp {
 
 /// `inner` should be a transport that nobody else uses, such as a split(). A transport that overlaps by itself is
-/// returned unchanged; any other must allow calls from a second thread (MPI_THREAD_MULTIPLE), otherwise Error is
-/// thrown. wait() and test() throw the failure of a call. The destructor first finishes all calls. `limit_seconds`: how
-/// long wait() waits for a call, or for messages, before it throws Error; 0: no limit. After this, and after abandon(),
-/// no further call is begun, and the job must end.
+/// returned, with limit() called; any other must allow calls from a second thread (MPI_THREAD_MULTIPLE), otherwise
+/// Error is thrown. wait() and test() throw the failure of a call. The destructor first finishes all calls.
+/// `limit_seconds`: how long wait() waits for a call, or for messages, before it throws Error; 0: no limit. After this,
+/// and after abandon(), no further call is begun, and the job must end.
 std::unique_ptr<Transport> make_queued(std::unique_ptr<Transport> inner, double limit_seconds = 0);
 
 /// make_queued() if there is a limit; `inner` itself if `limit_seconds` is 0.

@@ -109,6 +109,7 @@ class Throttled final : public Transport {
   bool overlaps() const override { return true; }
   bool concurrent() const override { return m_inner->concurrent(); }
 
+  void limit(double seconds) override { m_inner->limit(seconds); }
   void abandon() override {
     m_waiting.clear();
     m_timer.drop(

@@ -2,6 +2,7 @@
 // The contract of a transport, which carries bytes between ranks. The transports are in comm/transports/, and
 // registry.hpp finds them by name. There are three wrappers: counting, throttled (an emulated link) and queued (a
 // communication thread).
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -96,6 +97,9 @@ class Transport {
   virtual Completion start(const Exec& exec, std::span<const Call> together) = 0;
   Completion start(const Exec& exec, const Call& call) { return start(exec, std::span<const Call>(&call, 1)); }
 
+  /// From now on, waiting for a call that takes longer than `seconds` (above 0) throws Error, and the job must end. The
+  /// smallest limit holds. This is for transports that overlap by themselves: make_queued() bounds the calls of others.
+  virtual void limit(double /*seconds*/) {}
   /// The job ends by an error: from now on nothing waits for calls in progress, which may never end.
   virtual void abandon() {}
 
@@ -105,6 +109,9 @@ class Transport {
 
 /// Throws Error unless tag, peer, root, part counts and type of the call are possible among `ranks` ranks.
 void check_call(const Call& call, int ranks);
+
+/// The smaller of two limits in seconds, of which 0 means no limit.
+inline double smaller_limit(double a, double b) { return a > 0 && b > 0 ? std::min(a, b) : std::max(a, b); }
 
 /// Starts one call and waits for its end.
 Found run(Transport& transport, const Exec& exec, const Call& call);

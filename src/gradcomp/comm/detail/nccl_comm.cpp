@@ -110,6 +110,16 @@ void NcclComm::wait_on_host(const std::function<bool()>& ended, const char* what
   }
 }
 
+void NcclComm::limit(double seconds) {
+  const std::lock_guard lock(m_mutex);
+  m_limit_seconds = smaller_limit(m_limit_seconds, seconds);
+}
+
+void NcclComm::abandon() {
+  const std::lock_guard lock(m_mutex);
+  if (m_dead.empty()) die("the job ends by an error");
+}
+
 bool NcclComm::alive() {
   const std::lock_guard lock(m_mutex);
   return m_dead.empty();

@@ -75,6 +75,10 @@ class NcclComm {
   /// Returns when ended() returns true, for what the ranks do on the host. It has the same limit as a call, and throws
   /// Error if the communicator was aborted.
   void wait_on_host(const std::function<bool()>& ended, const char* what);
+  /// Lowers the limit.
+  void limit(double seconds);
+  /// Aborts the communicator, because the job ends by an error.
+  void abandon();
   /// Whether the communicator was not aborted.
   bool alive();
   /// In a host build, where kernels run at once: waits for the calls so far. Does nothing on a device.
@@ -93,9 +97,9 @@ class NcclComm {
   void require_alive();
 
   std::shared_ptr<Stream> m_stream;
+  std::mutex m_mutex;  ///< guards all that follows, except for m_watchdog
   double m_limit_seconds;
   ncclComm_t m_comm = nullptr;
-  std::mutex m_mutex;  ///< guards all that follows, except for m_watchdog
   std::deque<std::shared_ptr<Flight>> m_in_flight;
   std::string m_dead;  ///< why the communicator was, or will be, aborted; empty if it was not
   Group m_group = Group::none;

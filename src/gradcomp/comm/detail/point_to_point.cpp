@@ -148,6 +148,11 @@ void PointToPoint::stop_waiting() {
   if (std::exchange(m_asleep, false)) m_wake.notify_one();
 }
 
+void PointToPoint::limit_wait(double seconds) {
+  const std::lock_guard lock(m_mutex);
+  m_limit_seconds = smaller_limit(m_limit_seconds, seconds);
+}
+
 void PointToPoint::abandon() {
   const std::lock_guard lock(m_mutex);
   m_abandoned = true;

@@ -55,6 +55,8 @@ class PointToPoint {
   bool test(Message& message);
   /// Returns when the message has ended. Throws what went wrong with it.
   void wait(Message& message);
+  /// Lowers the limit of wait().
+  void limit_wait(double seconds);
   /// The job ends by an error: from now on the destructor waits for nothing.
   void abandon();
   /// Whether abandon() was called, or wait() exceeded the limit.

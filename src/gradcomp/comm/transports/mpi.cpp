@@ -116,6 +116,11 @@ class Mpi final : public Transport {
     return Completion(std::move(under_way));
   }
 
+  /// For messages only: collective calls block inside MPI.
+  void limit(double seconds) override {
+    m_options.limit_seconds = smaller_limit(m_options.limit_seconds, seconds);
+    m_engine.limit_wait(seconds);
+  }
   void abandon() override { m_engine.abandon(); }
   std::unique_ptr<Transport> split(int color, int key, Level) override {
     MPI_Comm part = MPI_COMM_NULL;

@@ -108,6 +108,16 @@ class Nccl final : public Transport {
     return Completion(std::move(calls));
   }
 
+  void limit(double seconds) override {
+    m_options.limit_seconds = smaller_limit(m_options.limit_seconds, seconds);
+    m_options.messages.limit_seconds = m_options.limit_seconds;
+    m_comm->limit(seconds);
+    m_messages->limit(seconds);
+  }
+  void abandon() override {
+    m_comm->abandon();
+    m_messages->abandon();
+  }
   std::unique_ptr<Transport> split(int color, int key, Level) override {
     MPI_Comm part = MPI_COMM_NULL;
     check_mpi(MPI_Comm_split(m_host, color, key, &part), "MPI_Comm_split");
@@ -167,7 +177,7 @@ TransportEntry transports::nccl() {
                              "how blocks of unequal sizes are exchanged; auto: the fastest way, measured at first use"),
            Parameter::choice("gpu_aware", "auto", {"auto", "on", "off"},
                              "whether MPI receives device pointers; auto: if the library says that it supports them"),
-           Parameter::real("limit", "0", 0, 1e6, "seconds that a call may take; 0: no limit")},
+           Parameter::real("limit", "0", 0, 1e6, "seconds that a call may take; 0: no limit but that of --timeout")},
           [](const std::any& owned, const ParameterValues& options) {
             const auto* comm = std::any_cast<MPI_Comm>(&owned);
             require(comm != nullptr, "transport nccl: it needs the caller's MPI_Comm");
