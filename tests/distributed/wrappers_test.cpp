@@ -279,6 +279,29 @@ TEST(Mpi, AMessageMovesOnAfterAnotherWasWaitedFor) {
   barrier(*comm);
 }
 
+// Rank 2 sends only after rank 0 has received from rank 1, with a receive that is younger than the one from rank 2.
+TEST(Mpi, AReceiveFromAnyRankPassesAnOlderOneFromALateRank) {
+  MpiOptions options;
+  options.limit_seconds = 20;  // so that a test that fails ends
+  const auto comm = make_mpi(MPI_COMM_WORLD, options);
+  if (comm->size() < 3) GTEST_SKIP() << "needs three ranks";
+  const Exec exec;
+  const Vector<std::byte> a("a", 1), b("b", 1);
+  Completion late;
+  if (comm->rank() == 0) {
+    late = comm->start(exec, Receive{a.data(), 1, 2, 0});
+    Completion any = comm->start(exec, Receive{b.data(), 1, any_rank, 0});
+    EXPECT_NO_THROW(any.wait());
+    EXPECT_EQ(any.found().source, 1);
+  } else if (comm->rank() == 1) {
+    run(*comm, exec, Send{a.data(), 1, 0, 0});
+  }
+  barrier(*comm);
+  if (comm->rank() == 2) run(*comm, exec, Send{a.data(), 1, 0, 0});
+  if (late.valid()) late.wait();
+  barrier(*comm);
+}
+
 // The operation of a dropped handle is used again while MPI still reads the host copy of its message.
 TEST(Mpi, AStagedMessageKeepsItsHostCopy) {
   MpiOptions options;

@@ -19,6 +19,7 @@ PointToPoint::PointToPoint(MPI_Comm comm, index_t limit, double limit_seconds)
     : m_limit(limit), m_limit_seconds(limit_seconds) {
   check_mpi(MPI_Comm_dup(comm, &m_comm), "MPI_Comm_dup");
   check_mpi(MPI_Comm_set_errhandler(m_comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check_mpi(MPI_Comm_size(m_comm, &m_ranks), "MPI_Comm_size");
   int level = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
   m_threads = level == MPI_THREAD_MULTIPLE;
@@ -207,14 +208,15 @@ bool PointToPoint::advance_receive(Message& message) {
 
 /// Begins to receive the next piece, if one is there.
 bool PointToPoint::match(Message& message) {
-  if (is_behind(message)) return false;
-  int found = 0;
   MPI_Message handle = MPI_MESSAGE_NULL;
   MPI_Status status;
-  check_mpi(MPI_Improbe(message.peer == any_rank ? MPI_ANY_SOURCE : message.peer, message.tag, m_comm, &found, &handle,
-                        &status),
-            "MPI_Improbe");
-  if (found == 0) return false;
+  bool found = false;
+  if (!is_behind(message, message.peer)) {
+    found = probe(message, message.peer, handle, status);
+  } else if (message.peer == any_rank) {  // older receives claim some of the ranks
+    for (int r = 0; r < m_ranks && !found; ++r) found = !is_behind(message, r) && probe(message, r, handle, status);
+  }
+  if (!found) return false;
   int bytes = 0;
   check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
   message.peer = status.MPI_SOURCE;  // the other pieces come from the same rank
@@ -228,6 +230,14 @@ bool PointToPoint::match(Message& message) {
   return true;
 }
 
+/// Whether a piece from `source` is there for the receive. If so, `handle` gets it.
+bool PointToPoint::probe(const Message& message, int source, MPI_Message& handle, MPI_Status& status) const {
+  int found = 0;
+  check_mpi(MPI_Improbe(source == any_rank ? MPI_ANY_SOURCE : source, message.tag, m_comm, &found, &handle, &status),
+            "MPI_Improbe");
+  return found != 0;
+}
+
 /// Takes note of a piece that has arrived.
 void PointToPoint::land(Message& message) {
   message.pieces.clear();
@@ -239,11 +249,11 @@ void PointToPoint::land(Message& message) {
   }
 }
 
-/// Whether an older receive may match the same pieces.
-bool PointToPoint::is_behind(const Message& message) const {
+/// Whether an older receive may match the same pieces from `source`.
+bool PointToPoint::is_behind(const Message& message, int source) const {
   for (const auto& other : m_pending) {
     if (other.get() == &message) return false;
-    const bool same_peer = other->peer == message.peer || other->peer == any_rank || message.peer == any_rank;
+    const bool same_peer = other->peer == source || other->peer == any_rank || source == any_rank;
     if (!other->is_send && other->tag == message.tag && same_peer) return true;
   }
   return false;

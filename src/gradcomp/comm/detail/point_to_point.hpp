@@ -70,9 +70,11 @@ class PointToPoint {
   bool advance_receive(Message& message);
   bool match(Message& message);
   void land(Message& message);
-  bool is_behind(const Message& message) const;
+  bool probe(const Message& message, int source, MPI_Message& handle, MPI_Status& status) const;
+  bool is_behind(const Message& message, int source) const;
 
   MPI_Comm m_comm = MPI_COMM_NULL;
+  int m_ranks = 1;
   index_t m_limit;
   double m_limit_seconds;
   bool m_threads = false;  ///< MPI_THREAD_MULTIPLE
