@@ -115,21 +115,20 @@ void HopReducer::launch(const Exec& exec, int round, std::vector<Call>& calls) {
 
 void HopReducer::complete(const Exec& exec, int round, std::span<const Found> found) {
   const Hop now = hop(round);
-  if (now.from != nobody) {
-    const index_t expected = message_bytes(now, parts(now.received, now.span));
-    const index_t bytes = expected == 0 ? 0 : found.back().bytes;  // launch() names the receive last, if there is one
+  const Span<std::byte> received = parts(now.received, now.span);
+  if (now.from != nobody && received.size() > 0) {  // the last call was the receive
+    const index_t expected = message_bytes(now, received), bytes = found.back().bytes;
     require(bytes == expected, "{}: a message of {} bytes from rank {}; expected: {} bytes",
             m_sender.compressor().info().name, bytes, now.from, expected);
   }
   const Message& message = m_sender.message();
   if (now.from != nobody && now.as != Width::own) {
-    widen(exec, m_received.data(), now.as, now.combines, message.op, floats(parts(now.received, now.span)));
+    widen(exec, m_received.data(), now.as, now.combines, message.op, floats(received));
   } else if (now.from != nobody && now.combines) {
-    const Span<std::byte> into = parts(now.received, now.span);
-    const void *first = into.data(), *second = m_received.data();
+    const void *first = received.data(), *second = m_received.data();
     if (now.from < m_rank) std::swap(first, second);
     kernels::combine(exec, message.dtype, message.op, first, second,
-                     static_cast<index_t>(into.size()) / size_of(message.dtype), into.data());
+                     static_cast<index_t>(received.size()) / size_of(message.dtype), received.data());
   }
   if (round % hops() == hops() - 1) m_sender.consume(exec, round / hops());
 }
