@@ -46,32 +46,41 @@ def test_places_of_losses_and_how_they_move():
     assert found["correlation_10"] == pytest.approx(-0.6)  # 1 - (2 + 2 x ... ) by hand: covariance -0.075 over variance 0.125
 
 
-def test_samplers_are_told_apart_by_their_intervals_alone():
-    uniform = over("fp32", 400, 380, 420)
-    assert mercury_samplers.fewer(over("a", 300, 290, 310), uniform) == "fewer"
-    assert mercury_samplers.fewer(over("a", 300, 200, 400), uniform) == "not told apart"
-    assert mercury_samplers.fewer(over("a", 500, 430, 600), uniform) == "more"
-    assert mercury_samplers.fewer(over("a"), uniform) == DASH == mercury_samplers.fewer(over("a", 1, 1, 1), over("fp32"))
+def of_seeds(label, *steps):
+    return [seed(label, 1, number=number, steps=one) for number, one in enumerate(steps, 1)]
 
 
 def test_steps_saved_are_told_seed_by_seed():
-    uniform = [seed("fp32", 1, number=1, steps=400), seed("fp32", 1, number=2, steps=300), seed("fp32", 1, number=3, steps=500)]
-    mine = [seed("m", 1, number=1, steps=390), seed("m", 1, number=2, steps=280), seed("m", 1, number=3, steps=470)]
+    uniform, mine = of_seeds("fp32", 400, 300, 500), of_seeds("m", 390, 280, 470)
     # The gains 10, 20, 30 have mean 20 and deviation 10. With Student's 4.303 for 2 degrees of freedom, half of the width is
-    # 4.303 x 10 / sqrt(3) = 24.8.
-    assert mercury_samplers.saved(mine, uniform) == "20 (-5 to 45)"
+    # 4.303 x 10 / sqrt(3) = 24.8. If two samplers are compared, the quantile is 6.205 and half of the width 35.8.
+    assert mercury_samplers.saved(mercury_samplers.gains(mine, uniform)) == "20 (-5 to 45)"
+    assert mercury_samplers.saved(mercury_samplers.gains(mine, uniform, 2)) == "20 (-16 to 56)"
     mine[1]["steps_to_target"] = None
-    assert mercury_samplers.saved(mine, uniform) == DASH == mercury_samplers.saved(mine[:1], uniform[:1])
+    assert mercury_samplers.gains(mine, uniform) is None and mercury_samplers.gains(mine[:1], uniform[:1]) is None
+    assert mercury_samplers.saved(None) == DASH == mercury_samplers.fewer(None)
+
+
+def test_the_interval_of_the_steps_saved_decides():
+    uniform = of_seeds("fp32", 400, 300, 500)  # the seeds differ more than the samplers
+
+    def verdict(*steps, compared=1):
+        return mercury_samplers.fewer(mercury_samplers.gains(of_seeds("m", *steps), uniform, compared))
+    assert verdict(350, 245, 455) == "fewer" and verdict(450, 355, 545) == "more"
+    assert verdict(390, 280, 470) == "not told apart" == verdict(400, 300, 500)
+    # The gains 50, 60, 70 have half a width of 24.8 alone, and of 99.7 among 15 samplers, where the quantile is 17.3.
+    assert verdict(350, 240, 430) == "fewer" and verdict(350, 240, 430, compared=15) == "not told apart"
 
 
 def test_a_line_of_samplers():
     header, lines = mercury_samplers.table(record(
-        seed("fp32", 10), seed("fp32", 12), seed("m", 20, slices=2), seed("m", 22, slices=4),
-        over("fp32", 400, 380, 420, 4.0), over("m", 300, 290, 310, 6.0)))
+        seed("fp32", 10, number=1, steps=390), seed("fp32", 12, number=2, steps=410), seed("m", 20, slices=2, number=1, steps=290),
+        seed("m", 22, slices=4, number=2, steps=310), over("fp32", 400, 380, 420, 4.0),
+        over("m", 300, 290, 310, 6.0)))
     assert header[1] == "losses computed per trained sample"
     assert lines[0] == ["`fp32`", "0", "2 of 2", "400 (380 to 420)", "", "", "90.0 % (88.0 % to 92.0 %)"]
     assert lines[1][1] == "6.00", "3 slices of 32 for a batch of 16"
-    assert lines[1][4] == "fewer"
+    assert lines[1][4:6] == ["fewer", "100 (100 to 100)"], "the seeds are pairs: what differs between seeds does not count"
 
 
 def test_the_model_hides_importance_behind_the_wait():

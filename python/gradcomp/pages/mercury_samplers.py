@@ -74,25 +74,30 @@ def passes(rows):
     return slices * size / rows[0]["batch_per_rank"]
 
 
-def fewer(total, uniform):
-    """Whether the target takes fewer steps than with uniform batches, judged by the intervals of both."""
-    mine, theirs = (found.get("steps_to_target_over_seeds") for found in (total, uniform))
-    if not mine or not theirs:
-        return text.DASH
-    if mine["high"] < theirs["low"]:
-        return "fewer"
-    return "more" if mine["low"] > theirs["high"] else "not told apart"
-
-
-def saved(rows, uniform):
-    """Steps to the target that each seed saves compared with uniform batches of the same seed: the mean with its interval
-    (Student's); a dash if some seed misses the target."""
+def gains(rows, uniform, compared=1):
+    """Steps to the target that each seed saves compared with uniform batches of the same seed: (mean, low, high) by Student's
+    interval; None if some seed misses the target. The intervals of all `compared` samplers of a table hold together with 95 %
+    (Bonferroni's correction)."""
     mine, theirs = ({row["seed"]: row.get("steps_to_target") for row in some} for some in (rows, uniform))
     if len(mine) < 2 or mine.keys() != theirs.keys() or any(map(text.missing, [*mine.values(), *theirs.values()])):
+        return None
+    found = [theirs[seed] - mine[seed] for seed in mine]
+    mean, quantile = statistics.fmean(found), student.ppf(1 - 0.025 / compared, len(found) - 1)
+    wide = quantile * statistics.stdev(found) / len(found) ** 0.5
+    return mean, mean - wide, mean + wide
+
+
+def fewer(gain):
+    """Whether the target takes fewer steps than with uniform batches, judged by the interval of gains()."""
+    if gain is None:
         return text.DASH
-    gains = [theirs[seed] - mine[seed] for seed in mine]
-    mean, wide = statistics.fmean(gains), student.ppf(0.975, len(gains) - 1) * statistics.stdev(gains) / len(gains) ** 0.5
-    return f"{mean:.0f} ({mean - wide:.0f} to {mean + wide:.0f})"
+    _, low, high = gain
+    return "fewer" if low > 0 else "more" if high < 0 else "not told apart"
+
+
+def saved(gain):
+    """The result of gains() as text."""
+    return text.DASH if gain is None else "{:.0f} ({:.0f} to {:.0f})".format(*gain)
 
 
 def table(record):
@@ -101,9 +106,10 @@ def table(record):
     lines = []
     for label, rows in seeds.items():
         total, metric = totals[label], rows[0]["metric"]
+        gain = gains(rows, seeds[UNIFORM], len(seeds) - 1) if label != UNIFORM else None
         reached = f"{total['seeds_at_target']} of {len(rows)}"
         lines.append([f"`{label}`", text.number(passes(rows)), reached, over(total, "steps_to_target", text.number),
-                      *((fewer(total, totals[UNIFORM]), saved(rows, seeds[UNIFORM])) if label != UNIFORM else ("", "")),
+                      *((fewer(gain), saved(gain)) if label != UNIFORM else ("", "")),
                       over(total, "test_quality", functools.partial(text.quality, metric))])
     return ["sampler", "losses computed per trained sample", "seeds at the target", "steps to it", "than uniform",
             "steps saved, seed by seed", "test quality at the end"], lines
@@ -118,5 +124,6 @@ def write(out, found, quick):
         out.add(case.title, f"`{row['model']}` on `{row['data']}`, 2 ranks in shared memory, batch {row['batch_per_rank']} per rank, "
                 f"{case.steps} steps, {case.seeds} seeds; target: {row['metric']} of {row['target']:g} on the validation set, looked at "
                 f"every {case.block} steps. A loss costs a forward pass, about a third of a training step on the sample. Times are "
-                "those of the tables over links.",
+                "those of the tables over links. *Steps saved*: compared with uniform batches of the same seed. These intervals are "
+                "corrected for the number of samplers in the table (Bonferroni), and they decide the verdict *than uniform*.",
                 table(found[case.name]))
