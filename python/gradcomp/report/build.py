@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 from gradcomp.output import text
 from gradcomp.results.reading import of_program
 
-from . import frames, gradients, plots, tables
+from . import frames, gradients, plots, tables, verdicts
 
 
 @dataclasses.dataclass
@@ -81,15 +81,21 @@ def _evaluation(record):
 
 
 def _training(record, frame, style):
-    known = record.gradcomp["options"] | record.rows[0]
+    methods = verdicts.trained(record)
+    known = record.gradcomp["options"] | methods[0].rows[0]
     what = " on ".join(str(known[key]) for key in ("model", "data") if key in known)
     section = Section(f"Training{' ' + what if what else ''}: {record.link}",
                       "emulated link" if record.emulated else "")
-    section.notes = tables.findings(record, frame)
+    section.notes = verdicts.findings(record) + tables.broken(frame)
     section.tables = [
         ("Methods. Speed-ups compare total times of steps and are shown at matched quality only", tables.methods(frame)),
         ("Break-down of a step: median of each stage. Exposed is the part of the exchange that overlap did not hide",
          tables.breakdown(frame))]
+    for caption, table in (("Over several emulated links. Speed-ups with several seeds are means with 95 % intervals",
+                            verdicts.links(methods)),
+                           ("Over the seeds: means with 95 % intervals", verdicts.over_seeds(methods))):
+        if table:
+            section.tables.insert(0, (caption, table))
     stem = record.path.stem
     section.plots = [
         _plot(f"{stem}_curves", plots.curves(frame, style, record.link),

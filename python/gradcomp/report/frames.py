@@ -1,4 +1,6 @@
 """Result rows as pandas frames, with the values that tables and plots share."""
+import dataclasses
+
 import numpy as np
 import pandas as pd
 
@@ -37,11 +39,10 @@ def unique_labels(frame):
 
 
 def training(record):
-    """One row per trained method."""
+    """One row per trained method and seed; None if nothing was trained."""
     trained = [row for row in record.rows if "step_time_ms" in row]
     if not trained:
         return None
-    record.rows[:] = trained
     columns = {
         "label": lambda row: row["label"],
         "method": lambda row: row["method"],
@@ -63,7 +64,7 @@ def training(record):
         "replica_hash_equal": lambda row: row["replica_hash_equal"],
         "curve": lambda row: row["curve"],
     }
-    return _frame(record, columns)
+    return _frame(dataclasses.replace(record, rows=trained), columns)
 
 
 def allreduce(record):

@@ -1,8 +1,6 @@
 """The tables as (header, rows) of text; rows keep a note on what to emphasise."""
 from gradcomp.output import text
 
-from . import frames
-
 STAGES = ("data", "forward", "backward", "compress", "exchange", "exposed", "decompress", "update")
 TICK, CROSS = "\N{CHECK MARK} yes", "\N{MULTIPLICATION X} no"
 
@@ -83,26 +81,7 @@ def evaluations(rows):
     return header, shown
 
 
-def findings(record, frame):
-    """Sentences that answer the question of the run: does compression pay?"""
-    compressing = frame[~frame["registry"].isin(frames.CONTROLS)]
-    out = []
-    matched = compressing[compressing["quality_matched"].astype(bool) & compressing["speedup_vs_best_dense"].notna()]
-    if len(matched):
-        best = matched.loc[matched["speedup_vs_best_dense"].astype(float).idxmax()]
-        gain = float(best["speedup_vs_best_dense"])
-        pays = "compression pays" if gain > 1.05 else "compression does not pay" if gain < 0.95 else "it is a draw"
-        out.append(f"{record.link}: {pays}. The fastest method at the quality of fp32 is {best['label']}, "
-                   f"{text.ratio(gain)} the speed of the best dense control.")
-    elif compressing["quality_matched"].astype(bool).any():
-        out.append(f"{record.link}: methods reached the quality of fp32, but nothing says whether they pay: that needs fp32, "
-                   "fp16 and bf16 at their best bucket sizes (gradcomp-train --tune, --sweep-buckets).")
-    elif len(compressing):
-        out.append(f"{record.link}: no compressing method reached the quality of fp32 in this run.")
-    missed = list(compressing.loc[~compressing["quality_matched"].astype(bool), "label"])
-    if missed and len(matched):
-        out.append(f"Missed the quality of fp32, so no speed-up is shown: {', '.join(missed)}.")
-    broken = list(frame.loc[frame["replica_hash_equal"].map(lambda equal: equal is False), "label"])
-    if broken:
-        out.append(f"WARNING: replicas differ between ranks: {', '.join(broken)}.")
-    return out
+def broken(frame):
+    """A warning in a list if replicas differ between ranks, else an empty list."""
+    labels = list(frame.loc[frame["replica_hash_equal"].map(lambda equal: equal is False), "label"])
+    return [f"WARNING: replicas differ between ranks: {', '.join(labels)}."] if labels else []

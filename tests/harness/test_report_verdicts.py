@@ -1,0 +1,114 @@
+"""What a report says about whether compression pays: intervals over seeds decide, over one link and over several."""
+import json
+import pathlib
+
+import pytest
+
+import example_results
+from gradcomp.output import text
+from gradcomp.report import verdicts
+from gradcomp.results.reading import Record
+
+pytest.importorskip("pandas")
+TOP_K, TIMES = "top_k:ratio=0.01", "\N{MULTIPLICATION SIGN}"
+
+
+def between(mean, low, high):
+    return {"mean": mean, "low": low, "high": high}
+
+
+def record(gains=None, links=None, pays=None, seeds=3, matched=None):
+    """A run of example_results.METHODS. `gains`: {label: speed-up against the best dense control over seeds}; `links`: the same over
+    links of 100 and 1000 Mbit/s."""
+    made, rows = example_results.train("100Mbit/s,50us"), []
+    for row in made["benchmarks"]:
+        label = row["label"]
+        if matched is not None:
+            row["quality_matched"] = label in matched
+        if seeds == 1:
+            if links:
+                row |= {"speedup_vs_best_dense": None, "pays": (pays or {}).get(label), "over_links": [
+                    {"rate_mbit_s": rate, "step_time_ms": {"median": 5.0}, "speedup_vs_fp32": None, "speedup_vs_best_dense": gain}
+                    for rate, gain in zip((100, 1000), links.get(label, (None, None)), strict=True)]}
+            rows.append(row)
+            continue
+        # The seeds alone look better than their mean: nothing may be told by them.
+        rows += [row | {"seed": seed, "speedup_vs_best_dense": None if links else 9.0} for seed in range(1, seeds + 1)]
+        total = {key: row[key] for key in ("name", "method", "label", "quality_matched", "metric")} | {
+            "run_type": "aggregate", "seeds": list(range(1, seeds + 1)), "test_quality_over_seeds": between(0.9, 0.8, 1.0),
+            "step_time_ms_over_seeds": between(60, 50, 70), "speedup_vs_best_dense_over_seeds": (gains or {}).get(label)}
+        if links:
+            total |= {"pays": (pays or {}).get(label), "over_links_over_seeds": [
+                {"rate_mbit_s": rate, "step_time_ms": between(5.0, 4.0, 6.0), "speedup_vs_fp32": None, "speedup_vs_best_dense": gain}
+                for rate, gain in zip((100, 1000), links.get(label, (None, None)), strict=True)]}
+        rows.append(total)
+    return Record(pathlib.Path("train.json"), made["context"], rows)
+
+
+WHERE = "emulated link, 100Mbit/s,50us (2 ranks)"
+BOTH = (TOP_K, "powersgd:rank=2", "fp32")
+
+
+@pytest.mark.parametrize("top_k, powersgd, said", [
+    (between(1.2, 1.1, 1.3), between(1.5, 0.9, 2.1), "compression pays, because the whole 95 % interval of the speed-up against the "
+     f"best dense control is above 1 for: {TOP_K} 1.20{TIMES} (1.10 to 1.30). 2 methods at the quality of fp32 compared, without a "
+     "correction for their number."),
+    (between(1.06, 0.98, 1.14), between(0.5, 0.4, 0.6), "not told apart. No method at the quality of fp32 is faster than the best dense "
+     f"control with its whole 95 % interval. The largest mean is 1.06{TIMES} (0.980 to 1.14), of {TOP_K}."),
+    (between(0.8, 0.7, 0.9), between(0.5, 0.4, 0.6), "compression does not pay. All methods at the quality of fp32 are slower than the "
+     f"best dense control with their whole 95 % interval. The largest mean is 0.800{TIMES} (0.700 to 0.900), of {TOP_K}.")])
+def test_the_whole_interval_over_seeds_decides(top_k, powersgd, said):
+    found = verdicts.findings(record({TOP_K: top_k, "powersgd:rank=2": powersgd}, matched=BOTH))
+    assert found == [f"{WHERE}: {said}"], "no seed of its own is told"
+
+
+def test_one_seed_has_no_interval():
+    assert verdicts.findings(record(seeds=1)) == [
+        f"{WHERE}: one seed, no interval. Of 1 method at the quality of fp32, {TOP_K} has the largest speed-up against the best dense "
+        f"control: 1.73{TIMES}.", "Missed the quality of fp32, so no speed-up is shown: powersgd:rank=2."]
+
+
+def test_without_the_best_dense_control_nothing_is_told():
+    found = verdicts.findings(record({}))
+    assert len(found) == 1 and "nothing says whether they pay" in found[0]
+    assert "no compressing method reached" in verdicts.findings(record(matched=("fp32",)))[0]
+
+
+def test_several_links_are_told_rate_by_rate():
+    below = {TOP_K: {"where": "below", "rate_mbit_s": 340.0, "low": 310.0, "high": 370.0}}
+    run = record(links={TOP_K: (between(2.0, 1.8, 2.2), between(0.8, 0.7, 0.9))}, pays=below)
+    assert verdicts.findings(run)[:3] == [
+        f"{WHERE}, 100 Mbit/s: compression pays, because the whole 95 % interval of the speed-up against the best dense control is "
+        f"above 1 for: {TOP_K} 2.00{TIMES} (1.80 to 2.20). 1 method at the quality of fp32 compared, without a correction for their number.",
+        f"{WHERE}, 1,000 Mbit/s: compression does not pay. All methods at the quality of fp32 are slower than the best dense control "
+        f"with their whole 95 % interval. The largest mean is 0.800{TIMES} (0.700 to 0.900), of {TOP_K}.",
+        f"Against the best dense control: {TOP_K} pays below 340 Mbit/s (310 to 370)."]
+    header, lines = verdicts.links(verdicts.trained(run))
+    assert header == ["method", "step, 100 Mbit/s (ms)", "speed-up vs best dense", "step, 1,000 Mbit/s (ms)", "speed-up vs best dense",
+                      "against the best dense"]
+    assert {line[0]: line[1:] for line in lines}[TOP_K] == [
+        "5.00", f"2.00{TIMES} (1.80 to 2.20)", "5.00", f"0.800{TIMES} (0.700 to 0.900)", "pays below 340 Mbit/s (310 to 370)"]
+    assert {line[0]: line[1:] for line in lines}["fp32"] == ["5.00", text.DASH, "5.00", text.DASH, text.DASH]
+
+
+@pytest.mark.parametrize("where, seeds, gains, said", [
+    ("everywhere", 3, (between(2, 1.5, 2.5), between(1.5, 1.2, 1.8)), "pays at every rate swept"),
+    ("everywhere", 3, (between(2, 1.5, 2.5), between(1.1, 0.8, 1.4)), "pays at every rate swept (by its mean)"),
+    ("everywhere", 1, (2.0, 1.5), "pays at every rate swept (one seed, no interval)"),
+    ("nowhere", 1, (0.5, 0.4), "pays at no rate swept (one seed, no interval)"),
+    ("below", 1, (2.0, 0.5), "pays below 340 Mbit/s (one seed, no interval)")])
+def test_an_answer_without_an_interval_says_so(where, seeds, gains, said):
+    answer = {"where": where, "rate_mbit_s": 340.0 if where == "below" else None, "low": None, "high": None}
+    run = record(links={TOP_K: gains}, pays={TOP_K: answer}, seeds=seeds)
+    assert next(one for one in verdicts.trained(run) if one.label == TOP_K).pays() == said
+    assert f"{TOP_K} {said}." in verdicts.findings(run)[-2]
+
+
+def test_the_page_has_both_tables(tmp_path):
+    from gradcomp.report import cli
+    run = record(links={TOP_K: (between(2.0, 1.8, 2.2), between(0.8, 0.7, 0.9))})
+    (tmp_path / "train.json").write_text(json.dumps({"context": run.context, "benchmarks": run.rows}), encoding="utf-8")
+    assert cli.main([str(tmp_path), "--markdown", str(tmp_path / "report.md")]) == 0
+    page = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "Over several emulated links" in page and "Over the seeds: means with 95 % intervals" in page
+    assert "90.0 % (80.0 % to 100.0 %)" in page
