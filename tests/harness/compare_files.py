@@ -37,7 +37,8 @@ def document(seed, noise=0.02, slow=None, machine=1.0, date="2025-01-01T00:00:00
             row |= {"payload_bytes": payload, "header_bytes": 8, "method_canonical": "top_k:ratio=0.01"}
         rows.append(row)
     context = example_results.context("gradcomp-bench") | {"date": date}
-    context["gradcomp"]["options"] = {"samples": 5, "seed": 1, "quick": False}
+    context["gradcomp"]["options"] = {"samples": 5, "seed": 1, "quick": False, "cache": "warm", "stream": 0,
+                                      "interleave": False}
     return {"context": context, "benchmarks": rows}
 
 

@@ -17,6 +17,10 @@ pytest.importorskip("scipy.stats")
     ("compiler", lambda made: made["context"]["gradcomp"].update(compiler="Clang 1")),
     ("build_type", lambda made: made["context"]["gradcomp"].update(build_type="Debug")),
     ("options.samples", lambda made: made["context"]["gradcomp"]["options"].update(samples=6)),
+    ("options.cache", lambda made: made["context"]["gradcomp"]["options"].update(cache="cold")),
+    ("options.stream", lambda made: made["context"]["gradcomp"]["options"].update(stream=5)),
+    ("options.interleave", lambda made: made["context"]["gradcomp"]["options"].update(interleave=True)),
+    ("caches", lambda made: made["context"]["caches"][0].update(size=65536)),
     ("environment.OMP_NUM_THREADS", lambda made: made["context"]["gradcomp"]["environment"].clear()),
     ("method_canonical", lambda made: made["benchmarks"][0].update(method_canonical="top_k:ratio=0.1")),
     ("elements", lambda made: made["benchmarks"][0].update(elements=7)),
@@ -28,6 +32,15 @@ def test_not_comparable_names_the_key(tmp_path, key, change):
     edit(baseline / "004.json", change)
     key = key.removesuffix(" is missing")
     refused(compare(baseline, baseline), "the processes of BASELINE differ", key, "004.json")
+
+
+def test_older_files_are_refused_with_the_way_to_renew_them(tmp_path):
+    def older(made):
+        del made["context"]["gradcomp"]["options"]["cache"], made["context"]["caches"]
+    baseline, new = write_arm(tmp_path / "a", "a", change=older), write_arm(tmp_path / "b", "b")
+    refused(compare(baseline, new), "lack caches, options.cache", "--refresh", "accept the new night")
+    assert compare(baseline, baseline).returncode == 0, "equal settings as far as they are known"
+    assert compare(baseline, new, "--allow", "caches,options.cache").returncode == 0
 
 
 @pytest.mark.parametrize("content, words", [

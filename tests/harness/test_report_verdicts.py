@@ -79,7 +79,8 @@ def test_several_links_are_told_rate_by_rate():
     run = record(links={TOP_K: (between(2.0, 1.8, 2.2), between(0.8, 0.7, 0.9))}, pays=below)
     assert verdicts.findings(run)[:3] == [
         f"{WHERE}, 100 Mbit/s: compression pays, because the whole 95 % interval of the speed-up against the best dense control is "
-        f"above 1 for: {TOP_K} 2.00{TIMES} (1.80 to 2.20). 1 method at the quality of fp32 compared, without a correction for their number.",
+        f"above 1 for: {TOP_K} 2.00{TIMES} (1.80 to 2.20). 1 method at the quality of fp32 compared, without a "
+        "correction for their number.",
         f"{WHERE}, 1,000 Mbit/s: compression does not pay. All methods at the quality of fp32 are slower than the best dense control "
         f"with their whole 95 % interval. The largest mean is 0.800{TIMES} (0.700 to 0.900), of {TOP_K}.",
         f"Against the best dense control: {TOP_K} pays below 340 Mbit/s (310 to 370)."]

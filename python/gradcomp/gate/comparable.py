@@ -3,15 +3,23 @@ from .samples import GateError
 
 GRADCOMP = ("cpu_model", "device", "threads", "ranks", "kokkos_backend", "kokkos_version", "compiler", "build_type",
             "native_arch", "openblas_core", "tracer", "seeds")
-OPTIONS = ("samples", "seed", "quick")
+OPTIONS = ("samples", "seed", "quick", "cache", "stream", "interleave")
+RECENT = ("options.cache", "options.stream", "options.interleave", "caches")  # keys that older result files may lack
 ENVIRONMENT = ("OMP_", "KOKKOS_", "OPENBLAS_")
 SOURCE = ("version", "git_hash", "git_dirty")  # equal in all processes of an arm, but not in both arms
 
 
+def _caches(context):
+    """The sizes of the caches as words; None if the file does not have them."""
+    found = sorted({(one["level"], one["type"], one["size"]) for one in context.get("caches") or ()})
+    return ", ".join(f"L{level} {kind} {size}" for level, kind, size in found) or None
+
+
 def keys(process):
-    """{key: value} of everything besides the code that influences times."""
+    """{key: value} of everything besides the code that influences times. The clock is left out: where the kernel does not tell the
+    nominal one, `mhz_per_cpu` is that of the moment."""
     known, context = process.record.gradcomp, process.record.context
-    found = {"num_cpus": context["num_cpus"]} | {key: known.get(key) for key in GRADCOMP}
+    found = {"num_cpus": context["num_cpus"], "caches": _caches(context)} | {key: known.get(key) for key in GRADCOMP}
     found |= {f"options.{key}": known["options"].get(key) for key in OPTIONS}
     return found | {f"environment.{key}": value for key, value in known["environment"].items()
                     if key.startswith(ENVIRONMENT)}
@@ -24,6 +32,13 @@ def differences(first, second):
 
 def _words(found):
     return "; ".join(f"{key}: {one!r} and {other!r}" for key, one, other in found)
+
+
+def _renew(found):
+    """How to renew result files that lack a key; empty if none does."""
+    lacking = [key for key, one, other in found if key in RECENT and None in (one, other)]
+    return (f". Older result files lack {', '.join(lacking)}: measure them again (a baseline with --refresh), or accept the new night "
+            "of a history") if lacking else ""
 
 
 def _case_keys(process, name):
@@ -61,7 +76,7 @@ def check(baseline, new, allowed=()):
     found = differences(keys(baseline.processes[0]), keys(new.processes[0]))
     refused = [item for item in found if item[0] not in allowed]
     if refused:
-        raise GateError(f"not comparable: {_words(refused)}")
+        raise GateError(f"not comparable: {_words(refused)}{_renew(refused)}")
     for name in baseline.cases:
         if name not in new.cases:
             raise GateError(f"not comparable: case {name} is missing in {new.name}")
