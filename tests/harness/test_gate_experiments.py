@@ -4,6 +4,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -53,7 +54,7 @@ def test_page(tmp_path):
     path = tmp_path / "records" / "slower_15.json"
     path.write_text(path.read_text(encoding="utf-8").replace('"status": 1', '"status": 0'), encoding="utf-8")
     done = tool(build, *few, *where(tmp_path), "--page")
-    assert done.returncode == 1 and done.stderr.startswith("gate_experiments: error: does not hold: A slow-down of 15 %")
+    assert done.returncode == 1 and done.stderr.startswith("gate_experiments: error: does not hold: A case that is 15 %")
 
 
 def test_refused_in_one_line(tmp_path):
@@ -68,13 +69,24 @@ def test_refused_in_one_line(tmp_path):
 
 
 def test_broken_promises_are_found():
-    def held(*experiments_done):
-        return [held for _, held in gate.claims([gate.Experiment("", *one, ratios=[1]) for one in experiments_done])]
+    def held(*experiments_done, passed=("0.0 %",)):
+        simulated = {"header": ["noise", "slower: ok"], "trials": 400, "rows": [["1.0 %", share] for share in passed]}
+        return [held for _, held in gate.claims([gate.Experiment("", *one, ratios=[1]) for one in experiments_done], simulated)]
     fine = [(15.0, [1, 3], [0.04, 0.06]), (5.0, [0, 3], [0.01, 0.01]), (0, [0, 3], [0.01, 0.3])]
     assert held(*fine) == [True, True, True]
     assert held((15.0, [0], [0.06]), *fine[1:]) == [False, True, True]
     assert held((15.0, [3], [0.04]), *fine[1:]) == [True, False, True]
     assert held(*fine[:2], (0, [1], [0.01])) == [True, True, False]
+    # 6 of 400 may be chance when 1 % is allowed; 12 of 400 is not.
+    assert held(*fine, passed=("1.5 %", "0.8 %")) == [True, True, True]
+    assert held(*fine, passed=("0.0 %", "3.0 %")) == [False, True, True]
+
+
+def test_the_page_asks_the_build_as_the_comparisons_run_it(tmp_path):
+    build = fake_bench(tmp_path, "old", TESTS)
+    parsed = types.SimpleNamespace(repeats=1, injected=1, trials=1, slowdowns=[15], slower=[], page=False, build=build)
+    gate.PAGE.check(parsed)
+    assert gate.PAGE.asks[:2] == ("env", "OMP_NUM_THREADS=1") and gate.PAGE.asks[2] == parsed.program
 
 
 def test_no_slowed_case_is_refused():
