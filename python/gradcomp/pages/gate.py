@@ -166,8 +166,8 @@ class Gate(Page):
         variables = " ".join(f"{name}={value}" for name, value in experiments.ENVIRONMENT.items())
         out.lines += [f"{made['cases']} cases, processes: {before} and {after}, each with `{variables}`; "
                       f"`--bench-args '{options.bench_args}'`.", ""]
-        out.lines += ["## What the gate promises", "", *markdown.table(
-            ["promise", "in these experiments"], [[what, "holds" if held else "does not hold"] for what, held in claims(done, simulated)]), "",
+        lines = [[what, "holds" if held else "does not hold"] for what, held in claims(done, simulated)]
+        out.lines += ["## What the gate promises", "", *markdown.table(["promise", "in these experiments"], lines), "",
             f"*At most once in a hundred times* holds unless so many failures would have a probability below {100 * DOUBT:g} % "
             "(binomial, divided by the number of lines of the simulation).", ""]
         out.add("On this machine", "A/A: the build against itself; loaded: while as many processes as there are CPUs compute "
