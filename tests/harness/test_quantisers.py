@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import subprocess
+import types
 
 import pytest
 
@@ -53,6 +54,18 @@ def test_quick_page(tmp_path):
     payloads = {line[0]: line for line in section(source, "Bytes")}
     assert payloads["`powersgd:rank=4`"][2] == "619,640", "ResNet-18, as PowerSGD's authors count"
     assert not list(page.parent.glob("*.part"))
+
+
+def test_methods_that_send_the_gradient_whole_are_marked():
+    from gradcomp.pages import quantisers_tables
+
+    def row(method, payload, error):
+        return {"method": method, "stream": "laplace", "elements": 1000, "compress_ms": 2.0, "decompress_ms": 1.0, "read_limit_ms": 1.0,
+                "dense_bytes": 4000.0, "payload_bytes": payload, "payload_bits_per_element": payload / 125, "relative_l2_error": error}
+    record = types.SimpleNamespace(rows=[row("atomo", 4000.0, 0.0), row("sign", 125.0, 0.5)])
+    header, lines = quantisers_tables.times([(record, ["atomo", "sign"])])
+    assert [line[0] for line in lines] == ["`atomo` (sends this gradient whole)", "`sign`"]
+    assert [line[header.index("bits / element")] for line in lines] == ["32.0", "1.00"]
 
 
 def test_missing_programs_are_one_line(tmp_path):

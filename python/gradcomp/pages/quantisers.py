@@ -121,8 +121,10 @@ class Quantisers(Page):
         out.add("Limits, throughput only", "Multiples of one read of the same array, taken in turn by the same program; NMSE as "
                 "below.", quantisers_tables.bars(limits(records["time"], records["low_rank"])))
         out.add("Time, throughput only", "One thread, without feedback where a method can; multiples of one read of the gradient, "
-                "taken in turn; what an exchange would do is left out. The last lines: with error feedback. NMSE: square of the "
-                "relative error. These speeds say nothing of the quality of a training.",
+                "taken in turn; what an exchange would do is left out. The last lines: with error feedback. Bits: payload, header "
+                "apart. A method that *sends this gradient whole* compressed nothing, so its times are those of a copy (`atomo` "
+                "decomposes no matrix of this size). NMSE: square of the relative error. These speeds say nothing of the quality of "
+                "a training.",
                 quantisers_tables.times([(records["time"], names), (records["low_rank"], LOW_RANK)]))
         out.add("Bytes", "Payload of one rank and step, from the shapes of the models' tensors: `gradcomp-train --describe`.",
                 quantisers_tables.payloads({model: records[model] for model in MODELS}))

@@ -40,17 +40,23 @@ def nmse(row):
     return None if error is None else error**2
 
 
+WHOLE = " (sends this gradient whole)"
+
+
 def times(parts):
-    """A line per method from [(record, names)]: compress, decompress and both as multiples of one read, and the error."""
+    """A line per method from [(record, names)]: bits per element, compress, decompress and both as multiples of one read, and the
+    error. A method that sent every element with 32 bits is marked: its times are those of a copy."""
     lines = []
     for record, names in parts:
         for name in names:
             for row in (row for row in record.rows if row["method"] == name):
                 compress, decompress = in_reads(row, "compress_ms"), in_reads(row, "decompress_ms")
                 both = None if compress is None else compress + decompress
-                lines.append([f"`{name}`", row["stream"], f"{row['elements']:,}", text.ratio(compress),
-                              text.ratio(decompress), text.ratio(both), text.number(nmse(row))])
-    return ["method", "gradient", "elements", "compress", "decompress", "both", "NMSE"], lines
+                whole = row["payload_bytes"] >= row["dense_bytes"] and not row["relative_l2_error"]
+                lines.append([f"`{name}`{WHOLE if whole else ''}", row["stream"], f"{row['elements']:,}",
+                              text.number(row.get("payload_bits_per_element")), text.ratio(compress), text.ratio(decompress),
+                              text.ratio(both), text.number(nmse(row))])
+    return ["method", "gradient", "elements", "bits / element", "compress", "decompress", "both", "NMSE"], lines
 
 
 def bars(found):
