@@ -39,6 +39,13 @@ def test_steps_have_three_columns_for_each_number_of_threads():
     assert lines[1] == ["`vgg11`", "8"] + ["12.5", "80.0", "75.0 %"] * 2 and len(lines) == 2
 
 
+def test_the_peak_of_the_process_is_the_largest_of_its_rows():
+    rows = [{"name": f"train_step/{model}/batch8", "time_ms": {"median": 12.5}, "gflop_per_second": 150.0, "sgemm_peak_ratio": ratio}
+            for model, ratio in (("resnet18", 1.5), ("vgg11", 0.75))]
+    _, lines = steps.table([record(rows, threads=2)])
+    assert [line[-1] for line in lines] == ["75.0 %"] * 2, "peaks of 100 and 200: the first was measured beside other work"
+
+
 def test_contenders_stand_beside_ours():
     rows = [{"operation": "norm", "rank": rank, "by": by, "ratio": ratio}
             for rank in (1, 4) for by, ratio in ((kokkos_kernels.OURS, 1), ("KokkosBlas::dot", 0.25 * rank))]
