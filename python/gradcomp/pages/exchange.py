@@ -16,13 +16,15 @@ class Exchange(SectionedPage):
     title = "what the exchange costs"
     introduction: ClassVar[list] = [
         "How near does the best compressed method come to the throughput without communication? What does one slow "
-        "rank cost? What do more ranks bring? What do local steps keep of the quality? Every rank has one thread, and "
-        "the kernel shapes all links ([how](../links.md)).", "",
+        "rank cost? What do more ranks bring? What do local steps keep of the quality? Every rank has one thread. "
+        "Where a title names a rate, the kernel shapes the links ([how](../links.md)); all other ranks share memory.", "",
         "The tables over links and those of scaling are **throughput only**: their few steps, at one learning rate "
         "for all methods, say nothing about quality. Where [the page of training](training.md) has trained the same "
         "method on the same model with as many ranks, its verdict stands in the column *quality*; a dash means that "
         "it has not. That training had tuned rates, other batches, and on images more noise. *Best dense* and *best "
-        "compressed* are the fastest of their kind in a table.", ""]
+        "compressed* are the fastest of their kind in a table. They are chosen by the medians of few steps of one run, without "
+        "intervals: where methods differ by a few per cent, another run may choose another one, and shares above 100 % are such "
+        "differences.", ""]
 
 
 PAGE = Exchange()

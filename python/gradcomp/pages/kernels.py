@@ -48,9 +48,10 @@ class Kernels(Page):
                 "the same gradient once, taken in turn; what an exchange would do is left out. *Bar*: the most that the pair "
                 "may take on the large gradient. *NMSE*: squared distance of what a first step decodes from the gradient, "
                 "over the squared length of the gradient; these speeds say nothing of the quality of a training. `sign` loses "
-                "the scale: its NMSE is that of +-1. The small gradient lies in the cache, where a read costs almost nothing: "
+                "the scale: its NMSE is that of +-1. The small gradient lies in the cache, where a read is several times faster: "
                 "its bar is a rate, 5 G elements a second for one pass with little arithmetic, 2 G for all others; where it is "
-                "missed, *in the way* names the work beside reading the gradient and writing the output. The methods run without "
+                "missed, *in the way* names the work beside reading the gradient and writing the output, as the "
+                "code does it; how long it takes was not measured. The methods run without "
                 "feedback where their name says so, otherwise with their default.",
                 kernels_tables.table(records["pairs"], size.large, size.small))
         out.add("The machine", "GB/s of the bytes that are read and written (copy: 2, triad: 3 floats an element).",

@@ -16,7 +16,7 @@ class Mercury(SectionedPage):
         "Does it pay to train more often on samples with large losses, and to compute these losses while gradients "
         "travel ([importance sampling](../importance-sampling.md))? Every rank has one thread. All samplers of a table "
         "have the same learning rate, found for uniform batches on the validation set, and validate equally often. "
-        "Intervals are 95 % over the seeds.", ""]
+        "Intervals are 95 % over the seeds (Student's; with few seeds the end of an interval can exceed 100 %).", ""]
 
 
 PAGE = Mercury()

@@ -99,4 +99,6 @@ def write(out, found, quick):
                 f"{row['target']:g} on the validation set.", table(found[case.name]))
         out.add(f"The speed-up model at {case.title}", "Predicted from the parts of the run with uniform batches (computing T_cp, "
                 "waiting T_cm), from the time of importance T_is, and from the steps to the target E and E_is: a step takes "
-                "T_cp + max(T_cm, T_is). *Off*: predicted over measured, less one.", model_table(found[case.name]))
+                "T_cp + max(T_cm, T_is). *Off*: predicted over measured, less one. Both speed-ups use the measured steps "
+                "to the target, which have the intervals of the table above: only the time of a step is predicted.",
+                model_table(found[case.name]))
