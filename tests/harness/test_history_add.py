@@ -112,6 +112,16 @@ def test_nights_that_cannot_be_compared_need_acceptance(tmp_path):
     assert history("check", tmp_path / "history").returncode == 1
 
 
+def test_nights_of_unequal_options_are_not_compared(tmp_path):
+    write_times(tmp_path / "1", COMMIT, 1)
+    options = {"samples": 5, "seed": 1, "quick": False, "cache": "cold", "stream": 0, "interleave": False}
+    write_times(tmp_path / "2", OTHER, 2, context={"options": options}, slow={CASE: 1.3})
+    for day in "12":
+        history("add", tmp_path / "history", tmp_path / day)
+    done = history("check", tmp_path / "history")
+    assert done.returncode == 2 and "not comparable: options.cache: 'warm' and 'cold'" in done.stdout, "no regression"
+
+
 def test_help():
     done = subprocess.run([str(TOOL), "--help"], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "exit status" in done.stdout
