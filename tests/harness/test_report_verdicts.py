@@ -71,6 +71,7 @@ def test_one_seed_has_no_interval():
 def test_without_the_best_dense_control_nothing_is_told():
     found = verdicts.findings(record({}))
     assert len(found) == 1 and "nothing says whether they pay" in found[0]
+    assert "fp32 itself learned too little" in verdicts.findings(record(matched=()))[0]
     assert "no compressing method reached" in verdicts.findings(record(matched=("fp32",)))[0]
 
 

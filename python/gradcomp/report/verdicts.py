@@ -107,6 +107,9 @@ def findings(record):
     """Sentences that answer the question of the run: does compression pay?"""
     compressing = [one for one in trained(record) if one.compresses]
     matched = [one for one in compressing if one.matched]
+    if any(not one.matched for one in trained(record) if one.rows[0]["method"] == "fp32"):
+        return [f"{record.link}: nothing says whether compression pays, because fp32 itself learned too little, diverged or missed the "
+                "target in this run."]
     if not matched:
         return [f"{record.link}: no compressing method reached the quality of fp32 in this run."] if compressing else []
     out = []
