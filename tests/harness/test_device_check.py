@@ -252,7 +252,7 @@ def test_a_kernel_job_that_fails_takes_no_other_with_it(tmp_path, build):
 {writes(bench_document())}""")
     setting = arguments.Setting("openmp", build, True, tmp_path, False, (), 1, None, "python3")
     setting.parts.mkdir()
-    with pytest.raises(steps.Partly, match="kernels_smaller: .*wrong answer.*kernels_larger: ") as failure:
+    with pytest.raises(steps.Partly, match=r"kernels_smaller: .*wrong answer.*kernels_larger: ") as failure:
         measuring.bench(setting, None)
     assert set(failure.value.found) == {"machine", "models", "kernels_large", "methods_large", "methods_smaller",
                                         "methods_larger"}

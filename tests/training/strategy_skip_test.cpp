@@ -104,7 +104,8 @@ TEST(NonFinite, ChangesTakeAllRanksBackToTheStart) {
   if (comm->rank() == comm->size() - 1) rig.spoil_parameter(infinity);
   EXPECT_TRUE(rig.step(5).skipped());
   for (const std::string& path : differences(settled(before), settled(rig.everything()))) {
-    EXPECT_TRUE(path.starts_with("inner/") || path == "steps") << path << ": only the rank's own moments may have changed";
+    EXPECT_TRUE(path.starts_with("inner/") || path == "steps")
+        << path << ": only the rank's own moments may have changed";
   }
 }
 

@@ -96,7 +96,8 @@ void time_it(Case& c, Exchange& exchange, const ReductionOptions& options, Reduc
     watch.start();
     result.report = c.reduce(exchange, i);
     const double seconds = watch.stop();
-    require(!result.report.skipped(), "allreduce benchmark: a repetition was skipped although all gradients are finite");
+    require(!result.report.skipped(),
+            "allreduce benchmark: a repetition was skipped although all gradients are finite");
     if (i == 0) result.relative_error = relative_error(c);
     if (i < options.untimed) continue;
     result.times_ms.push_back(1e3 * seconds);

@@ -55,8 +55,7 @@ struct RandomKState final : State {
   void draw(const Exec& exec, const Context& of, std::uint32_t rank) {
     for (std::size_t s = 0; s < host_subsets.size(); ++s) {
       const auto& there = message_layout.segments[s];
-      host_subsets[s] =
-          kernels::draw_subset(layout.segments[s], there.count, there.offset, of.seed, of.step, rank);
+      host_subsets[s] = kernels::draw_subset(layout.segments[s], there.count, there.offset, of.seed, of.step, rank);
     }
     Kokkos::deep_copy(exec, subsets, HostSpan<kernels::Subset>(host_subsets.data(), host_subsets.size()));
   }

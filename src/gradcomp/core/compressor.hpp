@@ -39,7 +39,7 @@ struct Context {
   /// Whether the host may read what kernels wrote, and decide by it, without waiting. False on devices; tests set it to
   /// false on hosts to run the code of devices there. Bytes do not depend on it.
   bool host_looks = device_is_host;
-  double rate = 1;  ///< learning rate with which the mean of the step is applied; 1 outside a training
+  double rate = 1;             ///< learning rate with which the mean of the step is applied; 1 outside a training
   std::int64_t exchange = -1;  ///< number of this exchange, counted from 0; -1: that of the step
 
   /// What alternates does so by this number. By the step it would not alternate if every fourth step exchanges.

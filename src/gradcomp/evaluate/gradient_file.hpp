@@ -20,9 +20,9 @@ struct GradientFile {
 GradientFile read_gradient(const std::string& path, const Layout& layout);
 
 /// The tensors that `text` names: those of a model (nn/networks/shapes.hpp), or those of a text file. The file has a
-/// line "NAME EXTENTxEXTENT..." for each tensor (for a scalar NAME alone), in the order of the gradient. After the shape
-/// may stand "outputs-first" (Segment::outputs_first); # begins a comment. Layout::text() writes such a file. Throws
-/// Error naming the line and what is allowed.
+/// line "NAME EXTENTxEXTENT..." for each tensor (for a scalar NAME alone), in the order of the gradient. After the
+/// shape may stand "outputs-first" (Segment::outputs_first); # begins a comment. Layout::text() writes such a file.
+/// Throws Error naming the line and what is allowed.
 Layout read_layout(const std::string& text);
 
 }  // namespace gradcomp::evaluate

@@ -121,9 +121,9 @@ class Exchange {
   Span<float> m_mean;
   Context m_context;
   Timeline* m_timeline = nullptr;
-  std::size_t m_launched = 0;  ///< number of buckets whose round 0 was launched
-  index_t m_sent_before = 0;   ///< wire bytes before this step
-  bool m_open = false;         ///< closed, but not resolved yet
+  std::size_t m_launched = 0;      ///< number of buckets whose round 0 was launched
+  index_t m_sent_before = 0;       ///< wire bytes before this step
+  bool m_open = false;             ///< closed, but not resolved yet
   std::vector<index_t> m_skipped;  ///< steps that were skipped and are not reported yet
 
   std::optional<SideStream> m_side;  ///< only if overlapped; declared last, so that its work ends before the buffers do

@@ -35,7 +35,8 @@ class Strategy {
   /// Steps from one exchange to the next. A trainer times and evaluates in multiples of it.
   virtual index_t period() const { return 1; }
   /// Whether all ranks are in the same step when end() returns. A trainer may then synchronise them before each step.
-  /// Otherwise a rank must not wait outside the strategy until wait_for_others() has returned, because others may wait for it.
+  /// Otherwise a rank must not wait outside the strategy until wait_for_others() has returned, because others may wait
+  /// for it.
   virtual bool in_step() const { return true; }
 
   /// Begins a step, before forward.
@@ -50,8 +51,8 @@ class Strategy {
   virtual StepReport end(const Exec& exec, const Idle& idle) = 0;
   /// Call it after end() with the mean loss of this rank's batch in the step.
   virtual void observe(double /*loss*/) {}
-  /// Waits until no step of another rank needs this one. With a strategy that is not in step, a trainer counts this time
-  /// as that of the steps so far. drain() follows.
+  /// Waits until no step of another rank needs this one. With a strategy that is not in step, a trainer counts this
+  /// time as that of the steps so far. drain() follows.
   virtual void wait_for_others(const Exec& /*exec*/) {}
   /// Finishes everything that is in progress, so that memories are complete. Call it before evaluations, checkpoints
   /// and hashes. Returns what end() has not yet reported of earlier steps.

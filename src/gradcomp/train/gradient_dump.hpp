@@ -11,8 +11,8 @@
 
 namespace gradcomp::train {
 
-/// Makes the folder on rank 0. Throws Error if files cannot be written there, if two methods would write the same names,
-/// or if a method's strategy does not exchange the gradient of each step. Does nothing without a folder.
+/// Makes the folder on rank 0. Throws Error if files cannot be written there, if two methods would write the same
+/// names, or if a method's strategy does not exchange the gradient of each step. Does nothing without a folder.
 void check_dumps(const Options& options, const std::vector<MethodSpec>& methods, int rank);
 
 /// The files of one method. Only rank 0 writes.

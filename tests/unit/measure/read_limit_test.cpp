@@ -24,7 +24,8 @@ double ramp_sum(index_t count) {
 
 TEST(ReadLimit, ReadsEveryElement) {
   const Exec exec;
-  for (const index_t count : {index_t{0}, index_t{1}, index_t{127}, index_t{129}, index_t{32768}, index_t{32769}, index_t{1'000'003}}) {
+  for (const index_t count :
+       {index_t{0}, index_t{1}, index_t{127}, index_t{129}, index_t{32768}, index_t{32769}, index_t{1'000'003}}) {
     const auto data = ramp(count);
     ReadProbe probe(count);
     EXPECT_GT(probe.seconds(exec, data), 0);

@@ -36,8 +36,7 @@ EveryStep::EveryStep(const StrategySetup& setup, bool overlapped)
 void EveryStep::begin(const Exec& exec, const StepContext& context) {
   m_now = context;
   const Span<float> mean = m_mean.size() > 0 ? Span<float>(m_mean) : context.gradient;
-  m_exchange->begin(exec, context.gradient, mean, context.step, context.timeline, context.rate,
-                    context.exchange);
+  m_exchange->begin(exec, context.gradient, mean, context.step, context.timeline, context.rate, context.exchange);
 }
 
 StepReport EveryStep::end(const Exec& exec, const Idle& idle) {

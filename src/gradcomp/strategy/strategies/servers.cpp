@@ -116,8 +116,8 @@ class Servers final : public Strategy {
   std::unique_ptr<CountingTransport> m_transport;  ///< behind the buffers that it uses, so that it is destroyed first
   StepContext m_now;
   Counters m_counters;
-  bool m_open = false;        ///< whether there were steps since the last wait_for_others()
-  bool m_met = false;         ///< whether there was a wait_for_others() since the last drain(), so that m_agreed is to be shared
+  bool m_open = false;        ///< there were steps since the last wait_for_others()
+  bool m_met = false;         ///< there was a wait_for_others() since the last drain(): m_agreed is not shared yet
   index_t m_sent_before = 0;  ///< wire bytes before this step
 };
 
