@@ -56,4 +56,4 @@ def test_quick_page(tmp_path):
     assert [line.split("`")[1] for line in lines] == 2 * ["fp32", "fp16", "bf16", "no_exchange", *traffic.METHODS]
     assert "throughput only" in source and "shapetex10:train=64:test=32" in source
     layout = (tmp_path / "raw/lstm_1x96/layout.txt").read_text(encoding="utf-8").split("\n")
-    assert layout[:2] == ["embedding.weight 400x96", "lstm.layer1.input.weight 96x384"]
+    assert layout[:2] == ["embedding.weight 400x96 outputs-first", "lstm.layer1.input.weight 96x384"]
