@@ -1,6 +1,8 @@
 """The code that all tools for measured pages share: what is measured, kept and refused, and that a page follows from its
 records."""
+import fcntl
 import json
+import os
 
 import pytest
 
@@ -124,3 +126,13 @@ def test_an_interrupted_page_goes_on(folder):
     assert done.returncode == 130 and done.stderr == "toy_page: interrupted; the same call goes on\n"
     asked(folder)
     assert make(Toy(folder), folder).returncode == 0 and len(asked(folder)) == 1
+
+
+def test_one_measurement_at_a_time(folder):
+    with open(os.environ["GRADCOMP_MEASURING"], "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        one_line(make(Toy(folder), folder), "another measurement is running on this machine")
+        assert asked(folder) == []
+        assert make(Toy(folder), folder, "--quick").returncode == 0, "a check, not a measurement"
+        assert make(Toy(folder), folder, "--page").returncode == 0
+    assert make(Toy(folder), folder).returncode == 0

@@ -1,6 +1,7 @@
 """The command line of all pages. It measures everything that has no record of this commit and command, then makes the page from
 the records alone."""
 import argparse
+import contextlib
 import os
 import pathlib
 import sys
@@ -13,6 +14,7 @@ from gradcomp.results import records
 from gradcomp.results.reading import read_record
 from gradcomp.results.records import ROOT
 
+from .alone import alone
 from .commands import Failed, command, require_programs
 
 
@@ -128,7 +130,8 @@ def main(page, arguments=None):
         for folder in (options.output.parent, *([options.images] if page.images else [])):
             folder.mkdir(parents=True, exist_ok=True)
         if not options.page:
-            measure(page, options)
+            with contextlib.nullcontext() if options.quick else alone():
+                measure(page, options)
         found = collect(page, options)
         write_whole(options.output, page.text(found, options))
     except (Failed, ReportError) as error:

@@ -1,11 +1,13 @@
 """Makes all pages of docs/results by one command: ./run results."""
+import contextlib
 import sys
 
 from gradcomp.errors import ReportError
 from gradcomp.places import ROOT
 from gradcomp.results.records import read_kept
 
-from . import exchange, frame, gate, kernels, kokkos_kernels, links, mercury, quantisers, sparsifiers, steps, traffic, training
+from . import alone, exchange, frame, gate, kernels, kokkos_kernels, links, mercury, quantisers, sparsifiers, steps, traffic, training
+from .commands import Failed
 
 # Approximate hours from scratch on two cores; if all records of a page are kept, their times count. Short pages run first.
 HOURS = {kernels.PAGE: 0.1, kokkos_kernels.PAGE: 0.1, steps.PAGE: 0.1, quantisers.PAGE: 0.1, gate.PAGE: 0.2, links.PAGE: 0.2,
@@ -47,9 +49,18 @@ def main(arguments=None):
     if not options.page:
         print("\n".join([*(line for _, line in costs), f"{'all':15} {sum(hours for hours, _ in costs):6.2f} h on two cores"]),
               flush=True)
+    try:
+        with contextlib.nullcontext() if options.page or options.cost else alone.alone():
+            return _make([] if options.cost else chosen, ["--page"] if options.page else [])
+    except Failed as error:
+        print(f"results: error: {error}", file=sys.stderr)
+        return 1
+
+
+def _make(pages, arguments):
     failed = []
-    for page in () if options.cost else chosen:
-        status = frame.main(page, ["--page"] if options.page else [])
+    for page in pages:
+        status = frame.main(page, arguments)
         if status == 130:
             return status
         if status:
