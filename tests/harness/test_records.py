@@ -82,6 +82,22 @@ def test_one_clean_commit():
             require_one_clean_commit([record("a"), other])
 
 
+def test_records_that_were_measured_at_the_same_time_are_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "ALL", tmp_path)
+    made = tmp_path / "made.json"
+    for page, name, minute, core in (("a", "first", 0, ""), ("a", "next", 1, ""), ("b", "later", 2, ""), ("c", "other", 0, "Zen")):
+        document = example_results.train()
+        document["context"]["date"] = f"2025-01-01T00:0{minute}:00+00:00"
+        document["context"]["gradcomp"]["openblas_core"] = core
+        made.write_text(json.dumps(document), encoding="utf-8")
+        keep(made, tmp_path / page / f"{name}.json", ["program"], 90)
+    first, late, later, other = (read_kept(tmp_path / name) for name in ("a/first.json", "a/next.json", "b/later.json", "c/other.json"))
+    assert [records.beside(one) for one in (first, late, later, other)] == [[], ["b/later"], ["a/next"], []]
+    records.require_alone([first, other])
+    with pytest.raises(ReportError, match="next.json' was measured while b/later was; remove the record"):
+        records.require_alone([first, late])
+
+
 def test_a_commit_of_records_is_no_other_source(tmp_path, monkeypatch):
     def git(*words):
         return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a", "-C", tmp_path, *words], capture_output=True,

@@ -133,6 +133,8 @@ def main(page, arguments=None):
             with contextlib.nullcontext() if options.quick else alone():
                 measure(page, options)
         found = collect(page, options)
+        if not options.page:
+            records.require_alone(found.values())
         write_whole(options.output, page.text(found, options))
     except (Failed, ReportError) as error:
         print(f"{page.tool}: error: {error}", file=sys.stderr)

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from gradcomp.output import templates
 from gradcomp.results.provenance import machines
+from gradcomp.results.records import beside
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -114,8 +115,11 @@ class Text:
         def shown(name, words):
             writes = words[0].startswith("tools/") or "--tune" in words  # files that --output does not name
             return shlex.join([*words, *([] if writes else ["--output", f"{name}.json"])]), name
+        crowded = [f"`{name}` was measured while {', '.join(f'`{other}`' for other in others)} ran on the same machine."
+                   for name, record in self.records.items() if (others := beside(record))]
+        note = ["**To be measured again**: " + " ".join(crowded), ""] if crowded else []
         return templates.fill(HERE, "page.md.j2", title=self.title, tool=self.page.tool, machines=machines(self.records.values()),
-                              body="\n".join(self.lines), start=f"GRADCOMP_PRESET={self.page.preset} " if self.page.preset else "",
+                              body="\n".join([*note, *self.lines]), start=f"GRADCOMP_PRESET={self.page.preset} " if self.page.preset else "",
                               commands=[shown(name, record.command) for name, record in self.records.items()])
 
 

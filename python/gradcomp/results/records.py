@@ -1,6 +1,7 @@
 """Result files that the repository keeps, without single samples. A page of docs/results is made from them. A record is such a
 file with the command that made it, the seconds that this took, and the checksums of other files that the command wrote."""
 import dataclasses
+import datetime
 import functools
 import hashlib
 import json
@@ -15,6 +16,8 @@ from .reading import Record, read_json, read_record
 from .schema import SAMPLES, require_record
 
 DIGITS = 6
+ALL = ROOT / "docs/results/records"  # all pages have a folder here
+SLACK = 5  # seconds: the date of a record is read when its program has started
 # The sources of programs, and the parts of the toolchain with which they are built; how the toolchain is entered, and what only
 # tests need, does not count. Pages and their commands are not sources: a record has its own command.
 SOURCES = ("src", "bench", "miniapps", "cmake", "CMakeLists.txt", "CMakePresets.json",
@@ -60,6 +63,7 @@ def keep(made, kept, command, seconds, leaves=()):
     rows = ",\n".join(" " + json.dumps(row) for row in document["benchmarks"])
     lines = [f' "{key}": {json.dumps(value)},\n' for key, value in [*known.items(), ("context", document["context"])]]
     kept.parent.mkdir(parents=True, exist_ok=True)
+    _intervals.cache_clear()
     write_whole(kept, "{" + "".join(lines)[1:] + f' "benchmarks": [\n{rows}]}}\n')
 
 
@@ -72,6 +76,45 @@ def read_kept(path):
         raise ReportError(f"'{path}' is not a record: no {error}") from error
     require_record(document, path)
     return kept
+
+
+def _interval(date, seconds):
+    begin = datetime.datetime.fromisoformat(date).timestamp()
+    return begin, begin + seconds
+
+
+@functools.cache
+def _intervals(folder):
+    """[(page, name, computer, begin, end)] of all records of all pages."""
+    found = []
+    for path in sorted(folder.glob("*/*.json")):
+        document = read_json(path)
+        found.append((path.parent.name, path.stem, _computer(document["context"]),
+                      *_interval(document["context"]["date"], document["seconds"])))
+    return found
+
+
+def _computer(context):
+    known = context["gradcomp"]
+    return json.dumps([context["host_name"], known["cpu_model"], known["openblas_core"], context["caches"]])
+
+
+def beside(record):
+    """The records of other pages, as PAGE/NAME, that were measured on the same machine at the same time. The jobs of one page
+    run in turn."""
+    if record.path.parent.parent != ALL:
+        return []
+    begin, end = _interval(record.context["date"], record.seconds)
+    return [f"{page}/{name}" for page, name, computer, first, last in _intervals(ALL)
+            if page != record.path.parent.name and computer == _computer(record.context)
+            and min(end, last) - max(begin, first) > SLACK]
+
+
+def require_alone(kept):
+    """Throws if a record was measured beside another one."""
+    for record in kept:
+        if others := beside(record):
+            raise ReportError(f"'{record.path}' was measured while {others[0]} was; remove the record and measure again")
 
 
 def _git(*words):
