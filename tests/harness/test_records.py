@@ -8,6 +8,7 @@ import pytest
 import example_results
 from gradcomp.errors import ReportError
 from gradcomp.results import records
+from gradcomp.results.provenance import machine, machines
 from gradcomp.results.reading import Record, read_record
 from gradcomp.results.records import compact, keep, read_kept, require_one_clean_commit, same_sources
 from gradcomp.results.schema import require_file, require_record
@@ -123,3 +124,13 @@ def test_a_commit_of_records_is_no_other_source(tmp_path, monkeypatch):
     assert same_sources(other, moved), "the gate has only moved"
     changed = commit("python/gradcomp/gate/c.py")
     assert not same_sources(moved, changed) and same_sources(other, changed), "of what one of them lacks nothing is known"
+
+
+def test_processors_of_one_name_are_told_apart():
+    one, other = record("a", openblas_core="Haswell"), record("b", openblas_core="Cooperlake")
+    one.context["caches"] = [{"type": "Data", "level": 1, "size": 49152, "num_sharing": 1},
+                             {"type": "Instruction", "level": 1, "size": 32768, "num_sharing": 1},
+                             {"type": "Unified", "level": 2, "size": 1 << 20, "num_sharing": 1},
+                             {"type": "Unified", "level": 3, "size": 1 << 25, "num_sharing": 2}]
+    assert machine(one).startswith("a <fabricated> CPU (L1 48 KiB, L2 1,024 KiB, OpenBLAS core Haswell), 2 CPUs, ")
+    assert "; and a <fabricated> CPU (L1 32 KiB, OpenBLAS core Cooperlake), 2 CPUs, " in machines([one, other])

@@ -6,13 +6,24 @@ def machines(records):
     found = {}
     for record in records:
         known = record.gradcomp
-        start = f"{known['cpu_model']}, {record.context['num_cpus']} CPUs, threads: "
+        start = f"{processor(record)}, {record.context['num_cpus']} CPUs, threads: "
         end = f"; {known['compiler']}, Kokkos {known['kokkos_version']} ({known['kokkos_backend']}); {commit(record)}, "
         threads, days = found.setdefault((start, end), (set(), set()))
         threads.add(known["threads"])
         days.add(record.context["date"][:10])
     return "; and ".join(start + ", ".join(map(str, sorted(threads))) + end + " to ".join(sorted({min(days), max(days)}))
                          for (start, end), (threads, days) in found.items()) + "."
+
+
+def processor(record):
+    """The CPU model with its caches and the kernels that OpenBLAS chose: machines of one name may differ in these."""
+    known, sizes = record.gradcomp, {}
+    for cache in record.context["caches"]:
+        if cache["type"] != "Instruction" and cache["level"] <= 2:
+            sizes.setdefault(cache["level"], f"L{cache['level']} {cache['size'] // 1024:,} KiB")
+    about = [sizes[level] for level in sorted(sizes)]
+    about += [f"OpenBLAS core {known['openblas_core']}"] if known["openblas_core"] else []
+    return known["cpu_model"] + (f" ({', '.join(about)})" if about else "")
 
 
 def commit(record):
@@ -24,5 +35,5 @@ def commit(record):
 def machine(record):
     """One sentence on what ran where."""
     known = record.gradcomp
-    return (f"{known['cpu_model']}, {record.context['num_cpus']} CPUs, threads: {known['threads']}; {known['compiler']}, "
+    return (f"{processor(record)}, {record.context['num_cpus']} CPUs, threads: {known['threads']}; {known['compiler']}, "
             f"Kokkos {known['kokkos_version']} ({known['kokkos_backend']}); {commit(record)}, {record.context['date'][:10]}.")
