@@ -14,6 +14,7 @@ CONTROLS = ("fp32", "fp16", "bf16")
 COMPRESSED = ("top_k:ratio=0.01", "powersgd:rank=2", "qsgd:bits=4", "qsgd:bits=4:reducer=two_phase", "ef_sign:reducer=two_phase",
               "sign")
 BOUND = "no_exchange"
+SWEEP = "--sweep-buckets"  # records of commands without this option stay on the page, which says so
 TRAINING = records.ROOT / "docs/results/records/training"
 # {(model, ranks): the run on the page of training that trains this with all controls}
 QUALITIES = {("resnet20", 2): "resnet20", ("resnet20", 4): "resnet20_4", ("lstm_1x96", 2): "lstm", ("lstm_1x96", 4): "lstm_4"}
@@ -69,7 +70,7 @@ def jobs(quick):
     """A job for each case and link."""
     return [Job(name, (*shaped(over.ranks, over.rate), "gradcomp-train", "--model", case.model, *case.options, "--steps",
                        over.steps, "--block", over.block, "--evaluate-every", over.steps, "--methods",
-                       ",".join((*RINGS, *by_priority(case), *COMPRESSED))),
+                       ",".join((*RINGS, *by_priority(case), *COMPRESSED)), SWEEP),
                 f"{case.model}, {over.ranks} ranks, {over.rate} Mbit/s") for case, over, name in _pairs(quick)]
 
 
@@ -102,16 +103,23 @@ def dense_of(found):
     return [label for label in found if label.split(":")[0] in CONTROLS]
 
 
+def dense_word(record):
+    """What the fastest dense method of a record is called: best only if every control had its best bucket size."""
+    controls = [row for row in record.rows if row["label"] in CONTROLS]
+    return "best dense" if all(row.get("bucket_kib") is not None for row in controls) else "fastest dense, buckets not swept"
+
+
 def table(record, verdicts):
     """The table, a line per method. `verdicts`: those of qualities()."""
     found = shares(record)
     dense, compressed = best(found, dense_of(found)), best(found, COMPRESSED)
-    marks = {dense: " **best dense**", compressed: " **best compressed**"}
+    word = dense_word(record)
+    marks = {dense: f" **{word.split(",")[0]}**", compressed: " **best compressed**"}
     lines = [[f"`{label}`{marks.get(label, '')}", text.number(row["step_time_ms"]["mean"]),
               text.number(row["step_time_ms"]["median"]), text.percent(found[label]),
               text.ratio(found[label] / found[dense]), text.number(row["wire_bytes"] / 1024),
               *([verdicts.get(label, text.DASH)] if verdicts else [])] for label, row in rows_of(record).items()]
-    return ["method", "step, ms: mean", "median", f"of the throughput of `{BOUND}`", "speed beside the best dense", "KiB sent a step",
+    return ["method", "step, ms: mean", "median", f"of the throughput of `{BOUND}`", f"speed beside the {word}", "KiB sent a step",
             *(["quality, of the page of training"] if verdicts else [])], lines
 
 
@@ -127,7 +135,7 @@ def verdict(record, bar, verdicts):
     found = shares(record)
     dense, compressed = best(found, dense_of(found)), best(found, COMPRESSED)
     said = [f"Best compressed: `{compressed}`, {text.percent(found[compressed])} of the throughput without "
-            f"communication{_held(found[compressed], bar)}; best dense: `{dense}`, {text.percent(found[dense])}."]
+            f"communication{_held(found[compressed], bar)}; {dense_word(record)}: `{dense}`, {text.percent(found[dense])}."]
     if verdicts:
         good = best(found, [label for label in COMPRESSED if verdicts.get(label) == SAME])
         said.append(f"Best compressed of those with the quality of `fp32` on the page of training: `{good}`, "

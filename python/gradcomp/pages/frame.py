@@ -113,7 +113,7 @@ def collect(page, options):
     if not options.quick:
         records.require_one_clean_commit(list(found.values()))
     for name, words in page.commands(options).items():
-        if name in found and found[name].command != words:
+        if name in found and not page.accepts(found[name].command, words):
             raise Failed(f"'{found[name].path}' is from another command; tools/{page.tool} measures it again")
     return found
 

@@ -56,6 +56,10 @@ class Page:
         """{name: command} from which records must be; empty if only a program knows them."""
         return {job.name: list(map(str, job.words)) for job in self.jobs(options)}
 
+    def accepts(self, kept, words):
+        """Whether a record of the command `kept` may stand on the page where `words` would be measured now."""
+        return kept == words
+
     def text(self, records, options):
         """The page, from {name: record}."""
         raise NotImplementedError
