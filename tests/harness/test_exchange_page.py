@@ -57,15 +57,37 @@ def test_verdicts_of_the_page_of_training_are_a_column():
     assert [line[-1] for line in lines] == ["quality of fp32", DASH, DASH, DASH, "misses the quality of fp32"]
 
 
-@pytest.mark.parametrize("bar, said", [(0.9, " (bar: 90 %: met)"), (0.95, " (bar: 95 %: missed by 4.1 points)"), (None, "")])
-def test_a_bar_is_met_or_missed(bar, said):
-    assert exchange_bars.verdict(BARS, bar, {}) == ("Best compressed: `sign`, 90.9 % of the throughput without communication"
-                                                    f"{said}; fastest dense, buckets not swept: `fp16`, 80.0 %.")
+def with_steps(*spread):
+    return record(*(row | {"step_times_ms": [row["step_time_ms"]["mean"] + off for off in spread]} for row in BARS.rows))
+
+
+@pytest.mark.parametrize("bar, said", [(0.9, "bar: 90 %: open"), (0.85, "bar: 85 %: holds"), (0.95, "bar: 95 %: missed"),
+                                       (None, "95 % interval: ")])
+def test_a_bar_holds_or_is_missed_only_with_the_whole_interval(bar, said):
+    found = with_steps(*range(-2, 3))
+    low, high = exchange_bars.interval(found, "sign")
+    assert 0.88 < low < 0.9 < 100 / 110 < high < 0.93
+    assert said in exchange_bars.verdict(found, bar, {})
+    assert exchange_bars.interval(found, "sign") == (low, high), "the same in every call"
+
+
+def test_without_single_steps_there_is_no_verdict():
+    assert exchange_bars.verdict(BARS, 0.95, {}) == (
+        "Best compressed: `sign`, 90.9 % of the throughput without communication (no interval); fastest dense, buckets not swept: "
+        "`fp16`, 80.0 %.")
+
+
+def test_records_of_the_bars_keep_single_steps(tmp_path):
+    made = tmp_path / "made.json"
+    made.write_text(json.dumps(example_results.train()), encoding="utf-8")
+    job = exchange_bars.jobs(quick=True)[0]
+    records.keep(made, tmp_path / "kept.json", job.words, 1, samples=job.samples)
+    assert all(len(row["step_times_ms"]) == 30 for row in records.read_kept(tmp_path / "kept.json").rows)
 
 
 def test_the_best_of_matched_quality_is_named_apart():
     said = exchange_bars.verdict(BARS, 0.9, {"sign": "misses the quality of fp32", "top_k:ratio=0.01": exchange_bars.SAME})
-    assert said.endswith(": `top_k:ratio=0.01`, 62.5 % (bar: 90 %: missed by 28 points).") and "`sign`, 90.9 %" in said
+    assert said.endswith(": `top_k:ratio=0.01`, 62.5 % (no interval).") and "`sign`, 90.9 %" in said
     assert exchange_bars.verdict(BARS, 0.9, {"sign": "misses the target"}).endswith(
         "No compressed method of this table has the quality of `fp32` on the page of training.")
 

@@ -1,6 +1,8 @@
 """The first section of docs/results/exchange.md: how near compressed methods come to the throughput without communication."""
 import dataclasses
 
+import numpy as np
+
 from gradcomp.output import text
 from gradcomp.results import records
 
@@ -14,6 +16,8 @@ CONTROLS = ("fp32", "fp16", "bf16")
 COMPRESSED = ("top_k:ratio=0.01", "powersgd:rank=2", "qsgd:bits=4", "qsgd:bits=4:reducer=two_phase", "ef_sign:reducer=two_phase",
               "sign")
 BOUND = "no_exchange"
+TIMES = "step_times_ms"
+RESAMPLES, SEED = 4000, 1  # of the bootstrap
 SWEEP = "--sweep-buckets"  # records of commands without this option stay on the page, which says so
 TRAINING = records.ROOT / "docs/results/records/training"
 # {(model, ranks): the run on the page of training that trains this with all controls}
@@ -71,7 +75,7 @@ def jobs(quick):
     return [Job(name, (*shaped(over.ranks, over.rate), "gradcomp-train", "--model", case.model, *case.options, "--steps",
                        over.steps, "--block", over.block, "--evaluate-every", over.steps, "--methods",
                        ",".join((*RINGS, *by_priority(case), *COMPRESSED)), SWEEP),
-                f"{case.model}, {over.ranks} ranks, {over.rate} Mbit/s") for case, over, name in _pairs(quick)]
+                f"{case.model}, {over.ranks} ranks, {over.rate} Mbit/s", samples=(TIMES,)) for case, over, name in _pairs(quick)]
 
 
 def qualities(model, ranks, folder=TRAINING):
@@ -123,11 +127,28 @@ def table(record, verdicts):
             *(["quality, of the page of training"] if verdicts else [])], lines
 
 
-def _held(share, bar):
+def interval(record, label):
+    """The 95 % interval of the share of a method, by a bootstrap over its timed steps and those without communication; None if the
+    record lacks single steps."""
+    rows = rows_of(record)
+    if any(TIMES not in rows[name] for name in (BOUND, label)):
+        return None
+    draw = np.random.default_rng(SEED)
+    bound, mine = (draw.choice(np.array(rows[name][TIMES], float), (RESAMPLES, len(rows[name][TIMES]))).mean(axis=1)
+                   for name in (BOUND, label))
+    return tuple(np.quantile(bound / mine, (0.025, 0.975)).tolist())
+
+
+def _held(record, label, bar):
+    """The interval, and whether the bar holds: it does, or it is missed, only if the whole interval is on that side."""
+    found = interval(record, label)
+    if found is None:
+        return " (no interval)"
+    low, high = found
+    said = f"95 % interval: {text.percent(low)} to {text.percent(high)}"
     if bar is None:
-        return ""
-    missed = "met" if share >= bar else f"missed by {text.number(100 * (bar - share), 2)} points"
-    return f" (bar: {100 * bar:.0f} %: {missed})"
+        return f" ({said})"
+    return f" ({said}; bar: {100 * bar:.0f} %: {'holds' if low >= bar else 'missed' if high < bar else 'open'})"
 
 
 def verdict(record, bar, verdicts):
@@ -135,11 +156,11 @@ def verdict(record, bar, verdicts):
     found = shares(record)
     dense, compressed = best(found, dense_of(found)), best(found, COMPRESSED)
     said = [f"Best compressed: `{compressed}`, {text.percent(found[compressed])} of the throughput without "
-            f"communication{_held(found[compressed], bar)}; {dense_word(record)}: `{dense}`, {text.percent(found[dense])}."]
+            f"communication{_held(record, compressed, bar)}; {dense_word(record)}: `{dense}`, {text.percent(found[dense])}."]
     if verdicts:
         good = best(found, [label for label in COMPRESSED if verdicts.get(label) == SAME])
         said.append(f"Best compressed of those with the quality of `fp32` on the page of training: `{good}`, "
-                    f"{text.percent(found[good])}{_held(found[good], bar)}." if good else
+                    f"{text.percent(found[good])}{_held(record, good, bar)}." if good else
                     "No compressed method of this table has the quality of `fp32` on the page of training.")
     return " ".join(said)
 

@@ -94,7 +94,8 @@ def measure(page, options):
             job.make(output, built)
         else:
             command(*job.words, "--output", output)
-        records.keep(output, options.records / f"{job.name}.json", job.words, time.monotonic() - begin, job.leaves)
+        records.keep(output, options.records / f"{job.name}.json", job.words, time.monotonic() - begin, job.leaves,
+                     job.samples)
         if job.tidy:
             job.tidy(built)
 

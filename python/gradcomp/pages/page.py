@@ -22,6 +22,7 @@ class Job:
     words: tuple  # command as the page shows it, without the output
     purpose: str
     leaves: tuple = ()  # other files that the job writes and later jobs read
+    samples: tuple = ()  # arrays of single samples that its record keeps, because the page computes intervals from them
     make: Callable | None = None  # make(output, built) writes the result file, if the command does not write it
     tidy: Callable | None = None  # tidy(built) is called after the record is kept
 

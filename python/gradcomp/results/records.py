@@ -40,12 +40,12 @@ class Kept(Record):
         return self.gradcomp["git_hash"]
 
 
-def compact(value):
-    """The record without the arrays of single samples, and with floats rounded to the digits of a measurement."""
+def compact(value, dropped=SAMPLES):
+    """The record without the arrays of single samples in `dropped`, and with floats rounded to the digits of a measurement."""
     if isinstance(value, dict):
-        return {key: compact(found) for key, found in value.items() if key not in SAMPLES}
+        return {key: compact(found, dropped) for key, found in value.items() if key not in dropped}
     if isinstance(value, list):
-        return [compact(found) for found in value]
+        return [compact(found, dropped) for found in value]
     return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
@@ -55,9 +55,10 @@ def checksum(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else None
 
 
-def keep(made, kept, command, seconds, leaves=()):
-    """Writes the result file `made` to `kept` in its compact form, one line per row, so that changes are easy to see."""
-    document = compact(read_json(made))
+def keep(made, kept, command, seconds, leaves=(), samples=()):
+    """Writes the result file `made` to `kept` in its compact form, one line per row, so that changes are easy to see. `samples`:
+    the arrays of SAMPLES that stay."""
+    document = compact(read_json(made), [name for name in SAMPLES if name not in samples])
     known = {"command": list(map(str, command)), "seconds": round(seconds, 1),
              "leaves": {str(leaf): checksum(ROOT / leaf) for leaf in leaves}}
     rows = ",\n".join(" " + json.dumps(row) for row in document["benchmarks"])
