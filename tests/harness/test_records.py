@@ -7,6 +7,7 @@ import pytest
 
 import example_results
 from gradcomp.errors import ReportError
+from gradcomp.pages import results
 from gradcomp.results import records
 from gradcomp.results.provenance import machine, machines
 from gradcomp.results.reading import Record, read_record
@@ -122,6 +123,10 @@ def test_a_commit_of_records_is_no_other_source(tmp_path, monkeypatch):
     git("commit", "-q", "-m", "move")
     moved = git("rev-parse", "HEAD")
     assert same_sources(other, moved), "the gate has only moved"
+    shaper = "python/gradcomp/links"
+    shaped, reshaped = commit(f"{shaper}/rate.py"), commit(f"{shaper}/make")
+    assert same_sources(shaped, reshaped) and not same_sources(shaped, reshaped, (shaper,))
+    assert same_sources(moved, reshaped, (shaper,)), "one of them has no such place"
     changed = commit("python/gradcomp/gate/c.py")
     assert not same_sources(moved, changed) and same_sources(other, changed), "of what one of them lacks nothing is known"
 
@@ -134,3 +139,9 @@ def test_processors_of_one_name_are_told_apart():
                              {"type": "Unified", "level": 3, "size": 1 << 25, "num_sharing": 2}]
     assert machine(one).startswith("a <fabricated> CPU (L1 48 KiB, L2 1,024 KiB, OpenBLAS core Haswell), 2 CPUs, ")
     assert "; and a <fabricated> CPU (L1 32 KiB, OpenBLAS core Cooperlake), 2 CPUs, " in machines([one, other])
+
+
+def test_sources_of_pages_are_places_of_the_repository():
+    found = {name: page.sources for name, page in results.PAGES.items() if page.sources}
+    assert all("python/gradcomp/links" in found[name] for name in ("exchange", "links", "mercury")) and "sparsifiers" in found
+    assert all((records.ROOT / place).exists() for places in found.values() for place in places)

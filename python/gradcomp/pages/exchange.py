@@ -13,6 +13,7 @@ class Exchange(SectionedPage):
     name, tool, complete, sections = "exchange", "exchange_page", False, SECTIONS
     about = "Trains over shaped links, with a slow rank, with 1 to 4 ranks, and with local steps. Needs root and a quiet machine."
     programs = ("gradcomp-train", "mpirun")
+    sources = ("python/gradcomp/links",)
     title = "what the exchange costs"
     introduction: ClassVar[list] = [
         "How near does the best compressed method come to the throughput without communication? What does one slow "

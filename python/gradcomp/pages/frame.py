@@ -61,12 +61,12 @@ def build_of(page):
         return read_record(path, programs=None)
 
 
-def lacking(jobs, options, built):
+def lacking(jobs, options, built, more=()):
     """{job: why it must run}. A job with a record runs again if a later job needs a file that it wrote."""
     found = {}
     for job in reversed(jobs):
         path = options.records / f"{job.name}.json"
-        why = records.why_measure(path, job.words, built)
+        why = records.why_measure(path, job.words, built, more)
         needed = {str(word) for later in found for word in later.words}
         if why is None and any(records.checksum(ROOT / leaf) != known for leaf, known in records.read_kept(path).leaves.items()
                                if leaf in needed):
@@ -83,7 +83,7 @@ def measure(page, options):
         records.require_clean(built, f"the programs of {page.tool} were")
     (ROOT / options.folder).mkdir(parents=True, exist_ok=True)
     jobs = page.jobs(options)
-    needed = lacking(jobs, options, built)
+    needed = lacking(jobs, options, built, page.sources)
     for number, job in enumerate(jobs, 1):
         why = needed.get(job)
         print(f"[{number}/{len(jobs)}] {job.name}: {'kept' if why is None else f'{job.purpose} ({why})'}", flush=True)
@@ -112,7 +112,7 @@ def collect(page, options):
     if not found:
         raise Failed(f"there are no records in '{options.records}'")
     if not options.quick:
-        records.require_one_clean_commit(list(found.values()))
+        records.require_one_clean_commit(list(found.values()), page.sources)
     for name, words in page.commands(options).items():
         if name in found and not page.accepts(found[name].command, words):
             raise Failed(f"'{found[name].path}' is from another command; tools/{page.tool} measures it again")

@@ -61,6 +61,7 @@ class Links(Page):
     name, tool = "links", "links_page"
     about = "Trains over links that the kernel shapes and over emulated links. Needs root and a quiet machine."
     programs = ("gradcomp-train", "mpirun")
+    sources = ("python/gradcomp/links",)
 
     @staticmethod
     def _shape(options):

@@ -11,6 +11,7 @@ class Mercury(SectionedPage):
     name, tool, complete, sections = "mercury", "mercury_page", False, SECTIONS
     about = "Trains on batches drawn by importance, in memory and over shaped links. Needs root and a quiet machine."
     programs = ("gradcomp-train", "mpirun")
+    sources = ("python/gradcomp/links", "python/gradcomp/pages/mercury_losses.py")
     title = "importance sampling"
     introduction: ClassVar[list] = [
         "Does it pay to train more often on samples with large losses, and to compute these losses while gradients "

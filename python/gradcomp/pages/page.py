@@ -34,6 +34,7 @@ class Page:
     tool = ""  # name of the tool in tools/
     about = ""  # one line for --help
     programs: tuple = ()
+    sources: tuple = ()  # places in the repository, besides those of all pages, whose change makes its records invalid
     preset = ""  # preset of the programs, if `openmp` does not have them
     images = False  # whether it draws figures
     complete = True  # whether a page needs all records

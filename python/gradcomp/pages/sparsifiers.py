@@ -69,6 +69,7 @@ class Sparsifiers(Page):
     name, tool, images = "sparsifiers", "sparsifiers", True
     about = "Measures every sparsifier: density, bits, time and error."
     programs = ("gradcomp-train", "gradcomp-evaluate")
+    sources = ("python/gradcomp/report/gradients.py", "python/gradcomp/report/fits.py")
 
     def names(self, options):
         targets = (QUICK if options.quick else FULL).targets

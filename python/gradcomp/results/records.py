@@ -128,13 +128,13 @@ def _git(*words):
 
 
 @functools.cache
-def same_sources(one, other):
-    """Whether two commits have the same SOURCES and the same GATE: new records and words of a page are no reason to measure
-    again."""
+def same_sources(one, other, more=()):
+    """Whether two commits have the same SOURCES, the same GATE and the same `more`, what else made the records of a page: new
+    records and words of a page are no reason to measure again."""
     if one == other or "unknown" in (one, other):
         return one == other
-    gate = [place for place in GATE if all(_git("cat-file", "-e", f"{commit}:{place}") for commit in (one, other))]
-    return _git("diff", "--quiet", one, other, "--", *SOURCES, *gate)
+    places = [place for place in (*GATE, *more) if all(_git("cat-file", "-e", f"{commit}:{place}") for commit in (one, other))]
+    return _git("diff", "--quiet", one, other, "--", *SOURCES, *places)
 
 
 def require_clean(record, what):
@@ -143,25 +143,25 @@ def require_clean(record, what):
         raise ReportError(f"{what} made from a source tree with changes; commit them, build and measure again")
 
 
-def require_one_clean_commit(records):
+def require_one_clean_commit(records, more=()):
     """Throws unless all were made by one commit without local changes: the figures of a page must be comparable, and readers
     must be able to find their sources."""
     first = records[0]
     for record in records:
         require_clean(record, f"'{record.path}' was")
         one, other = (found.gradcomp["git_hash"] for found in (record, first))
-        if not same_sources(one, other):
+        if not same_sources(one, other, more):
             raise ReportError(f"'{record.path}' was made by commit {one[:12]}, but '{first.path}' by {other[:12]}; measure "
                               "both with one commit")
 
 
-def why_measure(path, command, built):
+def why_measure(path, command, built, more=()):
     """Why the record at `path` cannot replace a measurement by `command` with programs like `built`; None if it can."""
     if not path.is_file():
         return "no record"
     record = read_kept(path)
     if record.command != list(map(str, command)):
         return "its record is from another command"
-    if record.gradcomp["git_dirty"] or not same_sources(record.hash, built.gradcomp["git_hash"]):
+    if record.gradcomp["git_dirty"] or not same_sources(record.hash, built.gradcomp["git_hash"], more):
         return f"its record is of commit {record.hash[:12]}{' with changes' if record.gradcomp['git_dirty'] else ''}"
     return None
