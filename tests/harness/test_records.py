@@ -9,7 +9,7 @@ import example_results
 from gradcomp.errors import ReportError
 from gradcomp.pages import results
 from gradcomp.results import records
-from gradcomp.results.provenance import machine, machines
+from gradcomp.results.provenance import machine, machines, too_fast
 from gradcomp.results.reading import Record, read_record
 from gradcomp.results.records import compact, keep, read_kept, require_one_clean_commit, same_sources
 from gradcomp.results.schema import require_file, require_record
@@ -145,3 +145,11 @@ def test_sources_of_pages_are_places_of_the_repository():
     found = {name: page.sources for name, page in results.PAGES.items() if page.sources}
     assert all("python/gradcomp/links" in found[name] for name in ("exchange", "links", "mercury")) and "sparsifiers" in found
     assert all((records.ROOT / place).exists() for places in found.values() for place in places)
+
+
+@pytest.mark.parametrize("rate, found", [(260, ["fp32"]), (300, []), (30, ["fp32", "fp16", "top_k:ratio=0.01", "powersgd:rank=2"])])
+def test_bytes_that_a_link_cannot_carry_are_found(rate, found):
+    one = record("a", link={"kind": "shaped", "text": f"{rate}Mbit/s", "rate_mbit_s": rate, "latency_us": None})
+    assert too_fast(one) == found
+    one.gradcomp["link"]["kind"] = "emulated"
+    assert too_fast(one) == []

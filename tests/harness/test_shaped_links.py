@@ -43,9 +43,23 @@ def test_what_is_no_rate(text):
         rate.parse(text)
 
 
-def test_a_bucket_holds_more_than_one_packet():
-    assert rate.parse("10mbit").words == ["10000000bit", "32kb", "50ms"]
-    assert rate.parse("10gbit").words == ["10000000000bit", "4mb", "10ms"]
+def test_buckets_grow_up_to_a_largest():
+    assert rate.parse("10mbit").choices == [["10000000bit", f"{bucket}kb", "50ms"] for bucket in (6, 16, 32)]
+    assert rate.parse("1gbit").choices[-1] == ["1000000000bit", "256kb", "10ms"]
+    assert rate.parse("10gbit").choices[-1] == ["10000000000bit", "4096kb", "10ms"]
+
+
+@pytest.mark.parametrize("carried, bucket", [([0.99], "6kb"), ([0.5, 0.7, 0.9], "32kb"), ([0.5, 0.6, 0.7, 0.7], None)])
+def test_the_smallest_bucket_that_carries_the_rate_is_taken(monkeypatch, carried, bucket):
+    asked, shares, made = rate.parse("100mbit"), iter(carried), []
+    monkeypatch.setattr(inside, "_run", made.append)
+    monkeypatch.setattr(inside, "calibrate", lambda: next(shares) * asked.bits)
+    if bucket:
+        assert inside.shape(asked, 2) == (bucket, carried[-1] * asked.bits) and made[-1][-2] == bucket
+    else:
+        with pytest.raises(ReportError, match="where 100 were asked for"):
+            inside.shape(asked, 2)
+    assert len(made) == len(carried)
 
 
 @pytest.mark.parametrize("share, holds", [(0.79, False), (0.81, True), (1.04, True), (1.06, False)])

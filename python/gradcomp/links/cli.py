@@ -89,6 +89,8 @@ def _work(arguments):
         found = report.read()
     if found and options.report:
         write_whole(options.report, json.dumps(json.loads(found) | {"command": options.command}, indent=1) + "\n")
+    if found:
+        print(f"shaped-links: token buckets of {json.loads(found)['bucket']}", file=sys.stderr)
     for link in json.loads(found)["links"] if found else ():
         print(f"shaped-links: {link['node']} sent {link['sent_bytes']:,} bytes in {link['sent_packets']:,} packets, "
               f"{link['payload_bytes']:,} without their headers", file=sys.stderr)

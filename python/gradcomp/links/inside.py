@@ -45,6 +45,18 @@ def calibrate(seconds=1.0):
         return float(receiver.stdout.readline() or 0)
 
 
+def shape(rate, nodes):
+    """Gives the links the smallest bucket with which they carry the rate. Returns (bucket, bits per second). Throws ReportError if
+    no bucket is large enough."""
+    for words in rate.choices:
+        _run(["bash", str(HERE / "shape"), str(nodes), *words])
+        found = calibrate()
+        if LOWEST <= found / rate.bits <= HIGHEST:
+            break
+    require_rate(found, rate)
+    return words[1], found
+
+
 def sent(nodes):
     """{node: (bytes, packets)} that each node sent."""
     counters = {}
@@ -83,9 +95,8 @@ def job_words(job):
 def main(job):
     """Runs the job. Returns its exit status and the report."""
     rate, nodes = Rate(job["bits"]), job["nodes"]
-    _run(["bash", str(HERE / "make"), str(nodes), *rate.words])
-    calibrated = calibrate()
-    require_rate(calibrated, rate)
+    _run(["bash", str(HERE / "make"), str(nodes)])
+    bucket, calibrated = shape(rate, nodes)
     before = sent(nodes)
     quoted = ["'" + word.replace("'", "'\\''") + "'" for word in job["command"]]  # the agent passes a line to a shell, as ssh does
     status = subprocess.run([*job_words(job), *quoted], env=environment(job, len(os.sched_getaffinity(0))),
@@ -96,7 +107,7 @@ def main(job):
         count, packets = (now - then for now, then in zip(after[node], before[node], strict=True))
         links.append({"node": node, "sent_bytes": count, "sent_packets": packets, "payload_bytes": count - FRAME * packets})
     return status, {"nodes": nodes, "ranks_per_node": job["ranks_per_node"], "rate_bits_per_s": rate.bits,
-                    "measured_bits_per_s": calibrated, "command": job["command"], "status": status, "links": links}
+                    "measured_bits_per_s": calibrated, "bucket": bucket, "command": job["command"], "status": status, "links": links}
 
 
 if __name__ == "__main__":

@@ -5,8 +5,10 @@ import re
 from gradcomp.errors import ReportError
 
 UNITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
-# A token bucket must hold more than one packet of 64 KiB, as the kernel forwards it, and what a fast link sends in 1 ms.
-BUCKETS = ((20e6, "32kb", "50ms"), (500e6, "64kb", "20ms"), (2e9, "256kb", "10ms"), (float("inf"), "4mb", "10ms"))
+# A token bucket fills while ranks compute, and what it holds then travels at no cost. So the links get the smallest bucket, in
+# KiB, with which they carry their rate. The kernel cuts packets that are larger than the bucket.
+BUCKETS = (6, 16, 32, 64, 128, 256, 1024, 4096)
+LARGEST = ((20e6, 32, "50ms"), (500e6, 64, "20ms"), (2e9, 256, "10ms"), (float("inf"), 4096, "10ms"))
 LEAST, MOST = 1e6, 1e10
 
 
@@ -22,10 +24,10 @@ class Rate:
         return f"{self.bits / 1e6:g}Mbit/s"
 
     @property
-    def words(self):
-        """The words for tc: rate, burst, and how long a packet may wait."""
-        burst, latency = next(words for most, *words in BUCKETS if self.bits <= most)
-        return [f"{self.bits:.0f}bit", burst, latency]
+    def choices(self):
+        """The words for tc, from the smallest bucket: rate, burst, and how long a packet may wait."""
+        largest, latency = next(words for most, *words in LARGEST if self.bits <= most)
+        return [[f"{self.bits:.0f}bit", f"{bucket}kb", latency] for bucket in BUCKETS if bucket <= largest]
 
 
 def parse(text):

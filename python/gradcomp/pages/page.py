@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from gradcomp.output import templates
-from gradcomp.results.provenance import machines
+from gradcomp.results.provenance import machines, too_fast
 from gradcomp.results.records import beside
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -124,6 +124,10 @@ class Text:
         crowded = [f"`{name}` was measured while {', '.join(f'`{other}`' for other in others)} ran on the same machine."
                    for name, record in self.records.items() if (others := beside(record))]
         note = ["**To be measured again**: " + " ".join(crowded), ""] if crowded else []
+        fast = [f"`{name}`: {', '.join(f'`{label}`' for label in labels)}." for name, record in self.records.items()
+                if (labels := too_fast(record))]
+        note += ["**To be measured again**: these sent their bytes more than 5 % faster than the rate of the link, as messages do "
+                 "that fit into the bucket of the shaper. " + " ".join(fast), ""] if fast else []
         return templates.fill(HERE, "page.md.j2", title=self.title, tool=self.page.tool, machines=machines(self.records.values()),
                               body="\n".join([*note, *self.lines]), start=f"GRADCOMP_PRESET={self.page.preset} " if self.page.preset else "",
                               commands=[shown(name, record.command) for name, record in self.records.items()])

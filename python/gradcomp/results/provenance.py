@@ -1,5 +1,7 @@
 """Says from what and where a result was made."""
 
+MOST_OF_RATE = 1.05  # more bytes a second, over the rate of a shaped link, are none that the link carried
+
 
 def machines(records):
     """What ran where, with a part for each machine and build."""
@@ -37,3 +39,14 @@ def machine(record):
     known = record.gradcomp
     return (f"{processor(record)}, {record.context['num_cpus']} CPUs, threads: {known['threads']}; {known['compiler']}, "
             f"Kokkos {known['kokkos_version']} ({known['kokkos_backend']}); {commit(record)}, {record.context['date'][:10]}.")
+
+
+def too_fast(record):
+    """Labels whose bytes over the time of the exchange exceed the rate of a shaped link: the bucket of the link held their message,
+    so the exchange cost less than over a real link."""
+    link = record.gradcomp["link"]
+    if link["kind"] != "shaped":
+        return []
+    most = MOST_OF_RATE * link["rate_mbit_s"] * 1e3  # bits per millisecond
+    return list(dict.fromkeys(row["label"] for row in record.rows if row.get("stages_ms", {}).get("exchange")
+                              and 8 * row["wire_bytes"] / row["stages_ms"]["exchange"] > most))
