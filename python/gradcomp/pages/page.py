@@ -129,7 +129,8 @@ class Text:
         note += ["**To be measured again**: these sent their bytes more than 5 % faster than the rate of the link, as messages do "
                  "that fit into the bucket of the shaper. " + " ".join(fast), ""] if fast else []
         return templates.fill(HERE, "page.md.j2", title=self.title, tool=self.page.tool, machines=machines(self.records.values()),
-                              body="\n".join([*note, *self.lines]), start=f"GRADCOMP_PRESET={self.page.preset} " if self.page.preset else "",
+                              body="\n".join([*note, *self.lines]),
+                              start=f"GRADCOMP_PRESET={self.page.preset} " if self.page.preset else "",
                               commands=[shown(name, record.command) for name, record in self.records.items()])
 
 
