@@ -96,7 +96,7 @@ def test_records_that_were_measured_at_the_same_time_are_found(tmp_path, monkeyp
     first, late, later, other = (read_kept(tmp_path / name) for name in ("a/first.json", "a/next.json", "b/later.json", "c/other.json"))
     assert [records.beside(one) for one in (first, late, later, other)] == [[], ["b/later"], ["a/next"], []]
     records.require_alone([first, other])
-    with pytest.raises(ReportError, match="next.json' was measured while b/later was; remove the record"):
+    with pytest.raises(ReportError, match=r"next.json' was measured while b/later was; remove the record"):
         records.require_alone([first, late])
 
 

@@ -26,7 +26,7 @@ class Rate:
     @property
     def choices(self):
         """The words for tc, from the smallest bucket: rate, burst, and how long a packet may wait."""
-        largest, latency = next(words for most, *words in LARGEST if self.bits <= most)
+        largest, latency = next((size, wait) for most, size, wait in LARGEST if self.bits <= most)
         return [[f"{self.bits:.0f}bit", f"{bucket}kb", latency] for bucket in BUCKETS if bucket <= largest]
 
 

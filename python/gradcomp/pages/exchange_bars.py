@@ -118,7 +118,8 @@ def table(record, verdicts):
     found = shares(record)
     dense, compressed = best(found, dense_of(found)), best(found, COMPRESSED)
     word = dense_word(record)
-    marks = {dense: f" **{word.split(",")[0]}**", compressed: " **best compressed**"}
+    mark = word.split(",")[0]
+    marks = {dense: f" **{mark}**", compressed: " **best compressed**"}
     lines = [[f"`{label}`{marks.get(label, '')}", text.number(row["step_time_ms"]["mean"]),
               text.number(row["step_time_ms"]["median"]), text.percent(found[label]),
               text.ratio(found[label] / found[dense]), text.number(row["wire_bytes"] / 1024),
