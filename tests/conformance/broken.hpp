@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "forwarding.hpp"
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/method/spec.hpp"
 
@@ -15,28 +16,23 @@ enum class Fault {
 };
 
 /// A method with one round of bytes and this fault.
-class Broken final : public Compressor {
+class Broken final : public test::Forwarding {
  public:
-  Broken(std::shared_ptr<const Compressor> inner, Fault fault)
-      : Compressor(inner->info(), inner->options()), m_inner(std::move(inner)), m_fault(fault) {}
+  Broken(std::shared_ptr<const Compressor> inner, Fault fault) : Forwarding(std::move(inner)), m_fault(fault) {}
 
   std::unique_ptr<State> prepare(const Layout& layout) const override {
     return std::make_unique<Wrapped>(layout, m_inner->prepare(layout), m_fault);
   }
-  index_t payload_capacity(const Layout& layout) const override { return m_inner->payload_capacity(layout); }
-  index_t payload_bytes(const Layout& layout, index_t kept) const override {
-    return m_inner->payload_bytes(layout, kept);
-  }
   void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
                Message& message) const override {
     require(m_fault != Fault::throws_on_memory || !source.has_memory(), "an index is out of range");
-    m_inner->produce(exec, round, source, inner(state), context, message);
+    Forwarding::produce(exec, round, source, inner(state), context, message);
     if (m_fault == Fault::decodes_nothing && source.has_memory())
       m_inner->give_back(exec, source, inner(state), message, {});
   }
   void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
                   const Span<float>& out, Verdict& verdict) const override {
-    if (m_fault != Fault::decodes_nothing) m_inner->decode_add(exec, payload, weight, inner(state), out, verdict);
+    if (m_fault != Fault::decodes_nothing) Forwarding::decode_add(exec, payload, weight, inner(state), out, verdict);
   }
 
  private:
@@ -50,7 +46,6 @@ class Broken final : public Compressor {
   };
   static State& inner(State& state) { return *static_cast<Wrapped&>(state).inner; }
 
-  std::shared_ptr<const Compressor> m_inner;
   Fault m_fault;
 };
 

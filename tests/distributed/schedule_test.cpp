@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "distributed/training_steps.hpp"
+#include "forwarding.hpp"
 
 namespace gradcomp::test {
 namespace {
@@ -117,20 +118,14 @@ TEST(Agree, ThrowsTheLineOfTheLowestFailingRankEverywhere) {
 }
 
 /// A method whose payload one rank breaks in one step. It overwrites a byte or sends too few bytes.
-class Broken final : public Compressor {
+class Broken final : public Forwarding {
  public:
   enum class How { magic, count, cut };
-  Broken(std::shared_ptr<const Compressor> inner, How how)
-      : Compressor(inner->info(), inner->options()), m_inner(std::move(inner)), m_how(how) {}
+  Broken(std::shared_ptr<const Compressor> inner, How how) : Forwarding(std::move(inner)), m_how(how) {}
 
-  std::unique_ptr<State> prepare(const Layout& layout) const override { return m_inner->prepare(layout); }
-  index_t payload_capacity(const Layout& layout) const override { return m_inner->payload_capacity(layout); }
-  index_t payload_bytes(const Layout& layout, index_t kept) const override {
-    return m_inner->payload_bytes(layout, kept);
-  }
   void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
                Message& message) const override {
-    m_inner->produce(exec, round, source, state, context, message);
+    Forwarding::produce(exec, round, source, state, context, message);
     if (context.step != 1 || context.rank != context.ranks - 1) return;
     if (m_how == How::cut) {
       message.size = payload_header_bytes / 2;
@@ -141,13 +136,8 @@ class Broken final : public Compressor {
     Kokkos::deep_copy(exec, Kokkos::subview(message.payload, Kokkos::pair<std::size_t, std::size_t>(at, at + 1)),
                       std::byte{0x7f});
   }
-  void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
-                  const Span<float>& out, Verdict& verdict) const override {
-    m_inner->decode_add(exec, payload, weight, state, out, verdict);
-  }
 
  private:
-  std::shared_ptr<const Compressor> m_inner;
   How m_how;
 };
 

@@ -138,6 +138,15 @@ class Clock:
         return self.now
 
 
+def spending(clock, limits, name, seconds, **options):
+    """A step that takes so many seconds, and notes its limit."""
+    def work(limit):
+        limits[name] = limit
+        clock.now += seconds
+        return {}
+    return steps.Step(name, name, options.pop("reserve", 0), work, **options)
+
+
 def passing(name, found=None, reserve=0, needs_programs=True):
     return steps.Step(name, name, reserve, lambda limit: found, needs_programs)
 
@@ -171,14 +180,8 @@ def test_early_steps_leave_time_for_late_ones(monkeypatch):
     clock, limits = Clock(), {}
     monkeypatch.setattr(steps.time, "monotonic", clock.monotonic)
 
-    def spending(name, reserve, seconds):
-        def work(limit):
-            limits[name] = limit
-            clock.now += seconds
-            return {}
-        return steps.Step(name, name, reserve, work)
-
-    plan = [spending("build", 0, 10), spending("tests", 0, 65), spending("bench", 40, 5), spending("training", 30, 0)]
+    plan = [spending(clock, limits, "build", 10), spending(clock, limits, "tests", 65),
+            spending(clock, limits, "bench", 5, reserve=40), spending(clock, limits, "training", 0, reserve=30)]
     lines, _ = steps.run_all(plan, (), 100, lambda line: None)
     # 70 of the 100 s are reserved for the last two steps. The tests took more than their 20 s, so that bench has no time left.
     assert limits == {"build": 30, "tests": 20, "training": 25}
@@ -190,15 +193,9 @@ def test_build_and_tests_take_no_time_from_the_measurements(monkeypatch):
     clock, limits = Clock(), {}
     monkeypatch.setattr(steps.time, "monotonic", clock.monotonic)
 
-    def spending(name, seconds, limited):
-        def work(limit):
-            limits[name] = limit
-            clock.now += seconds
-            return {}
-        return steps.Step(name, name, 0, work, limited=limited)
-
-    steps.run_all([spending("build", 1000, False), spending("bench", 30, True), spending("tests", 500, False),
-                   spending("training", 1, True)], (), 100, lambda line: None)
+    steps.run_all([spending(clock, limits, "build", 1000, limited=False), spending(clock, limits, "bench", 30),
+                   spending(clock, limits, "tests", 500, limited=False), spending(clock, limits, "training", 1)], (), 100,
+                  lambda line: None)
     assert limits == {"build": None, "bench": 100, "tests": None, "training": 70}
     setting = arguments.Setting("cuda", ROOT, False, ROOT, False, (), 1, 25, "python3")
     assert [step.name for step in cli.all_steps(setting) if not step.limited] == ["build", "tests"]

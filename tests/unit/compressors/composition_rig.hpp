@@ -1,5 +1,6 @@
 #pragma once
 // One rank of a composition with a feedback, and of its parts. It needs device memory that is host memory.
+#include "forwarding.hpp"
 #include "gradcomp/compressors/composition/composition.hpp"
 #include "judged.hpp"
 #include "unit/compressors/quantiser_rig.hpp"
@@ -70,18 +71,13 @@ struct Rig {
 
 /// A method of messages with a fixed size, as it is on a device: the host does not know of a flag, so that a flagged
 /// message keeps its sections, and receivers expect them.
-class KeepsLength final : public Compressor {
+class KeepsLength final : public test::Forwarding {
  public:
-  explicit KeepsLength(const Method& inner) : Compressor(inner->info(), inner->options()), m_inner(inner) {}
+  using Forwarding::Forwarding;
 
-  std::unique_ptr<State> prepare(const Layout& bucket) const override { return m_inner->prepare(bucket); }
-  index_t payload_capacity(const Layout& bucket) const override { return m_inner->payload_capacity(bucket); }
-  index_t payload_bytes(const Layout& bucket, index_t kept) const override {
-    return m_inner->payload_bytes(bucket, kept);
-  }
   void produce(const Exec& exec, int round, const Source& source, State& state, const Context& context,
                Message& message) const override {
-    m_inner->produce(exec, round, source, state, context, message);
+    Forwarding::produce(exec, round, source, state, context, message);
     message.size = payload_capacity(state.layout);
   }
   void decode_add(const Exec& exec, const Span<const std::byte>& payload, float weight, State& state,
@@ -89,11 +85,8 @@ class KeepsLength final : public Compressor {
     const index_t size = static_cast<index_t>(payload.size());
     require(size == payload_capacity(state.layout), "payload of {} bytes", size);
     const bool skip = read_header(exec, payload).skip();
-    m_inner->decode_add(exec, subspan(payload, 0, skip ? payload_header_bytes : size), weight, state, out, verdict);
+    Forwarding::decode_add(exec, subspan(payload, 0, skip ? payload_header_bytes : size), weight, state, out, verdict);
   }
-
- private:
-  Method m_inner;
 };
 
 /// `stage` around a KeepsLength flags a step as it does on hosts.
