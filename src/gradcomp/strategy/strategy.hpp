@@ -32,8 +32,11 @@ class Strategy {
   /// Number of ranks, the last ones, that train on no batches. There a trainer calls begin() and end() alone, in which
   /// the rank serves the others.
   virtual int dedicated_ranks() const { return 0; }
-  /// Steps from one exchange to the next. A trainer times and evaluates in multiples of it.
+  /// Steps from one exchange to the next. A trainer times in multiples of it.
   virtual index_t period() const { return 1; }
+  /// A trainer evaluates after multiples of so many steps. Within a period of local steps, a rank's running statistics
+  /// are newer than the parameters on which all ranks agree.
+  virtual index_t evaluation_period() const { return period(); }
   /// Whether all ranks are in the same step when end() returns. A trainer may then synchronise them before each step.
   /// Otherwise a rank must not wait outside the strategy until wait_for_others() has returned, because others may wait
   /// for it.

@@ -43,9 +43,8 @@ class Trainer {
 
   /// Steps from one exchange to the next.
   index_t period() const { return m_result.period; }
-  /// Evaluations come after a multiple of so many steps. Within a period of local steps, a rank's running statistics
-  /// are newer than the parameters on which all ranks agree; with `accumulate`, the replicas agree after every step.
-  index_t evaluation_period() const { return m_result.strategy == "accumulate" ? 1 : period(); }
+  /// Evaluations come after a multiple of so many steps.
+  index_t evaluation_period() const { return m_strategy->evaluation_period(); }
   /// Throws AgreedError unless the job's steps and blocks are multiples of the period, and an interval between
   /// evaluations that the user chose is a multiple of evaluation_period().
   void check_period() const;

@@ -16,6 +16,7 @@ class Accumulate final : public Strategy {
 
   std::string name() const override { return "accumulate"; }
   index_t period() const override { return m_every; }
+  index_t evaluation_period() const override { return 1; }  // replicas agree after every step
 
   void begin(const Exec& exec, const StepContext& context) override {
     m_now = context;
