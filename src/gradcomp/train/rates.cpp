@@ -65,10 +65,12 @@ Rates Rates::parse(const std::string& text, const std::string& path, Metric metr
       }
     }
     const std::optional<SweepConditions> swept = read_conditions(file);
+    const report::Json& buckets = file.at("bucket_step_ms");
     if (!to_tune) rates.m_sweep = swept;
-    for (const auto& [control, times] : file.at("bucket_step_ms").items()) {
-      if (rates.m_sweep != swept) continue;
-      for (const auto& [kib, step_ms] : times.items()) rates.add_bucket(control, std::stoll(kib), step_ms);
+    if (rates.m_sweep == swept) {
+      for (const auto& [control, times] : buckets.items()) {
+        for (const auto& [kib, step_ms] : times.items()) rates.add_bucket(control, std::stoll(kib), step_ms);
+      }
     }
   } catch (const std::invalid_argument&) {
     throw Error(fmt::format("--rates {}: not a file of learning rates: a bucket size is not a number", path));
