@@ -36,7 +36,7 @@ class Steps(Page):
     def text(self, records, options):
         out = Text(self, "training steps", records)
         out.add("Forward and backward", "One rank, medians; neither update nor exchange. The peak: the largest rate of products of "
-                "floats that the same process measured after its rows; on a host every thread computes products of its own, whose "
+                "floats that the same process measured; on a host every thread computes products of its own, whose "
                 "matrices fit in its cache. It is a measurement of a fraction of a second and no limit: a peak that was measured "
                 "beside other work is too low, and the shares are too high. All products count, also those that Winograd's F(2, 3) "
                 "saves, which may raise a share above 100 % as well. Batches: images of 32 x 32; sequences of words or frames.",

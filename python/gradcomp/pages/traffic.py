@@ -3,7 +3,6 @@ quality curve, compared with the claims of authors for such traffic."""
 import dataclasses
 
 from gradcomp.output import text
-from gradcomp.results.records import beside
 
 from .page import Job, Page, Text
 
@@ -119,8 +118,7 @@ class Traffic(Page):
                       "its squared length.", ""]
         for case in cases:
             parameters = trained[case.model].rows[0]["parameters"]
-            crowded = " **Measured beside another job; to be measured again.**" if beside(trained[case.model]) else ""
-            out.add(f"{case.model}, throughput only", f"{parameters:,} parameters, `{case.data}`, {case.steps} steps.{crowded}",
+            out.add(f"{case.model}, throughput only", f"{parameters:,} parameters, `{case.data}`, {case.steps} steps.",
                     table(trained[case.model], records[f"{case.model}_error"]))
         out.add("Claims, throughput only", "Ours from the slowest to the fastest link. The authors' machines had GPUs and more "
                 "ranks: with more ranks gathered messages grow and sums do not.", claims(trained))
