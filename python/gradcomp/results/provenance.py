@@ -20,7 +20,7 @@ def machines(records):
 def processor(record):
     """The CPU model with its caches and the kernels that OpenBLAS chose: machines of one name may differ in these."""
     known, sizes = record.gradcomp, {}
-    for cache in record.context["caches"]:
+    for cache in record.context.get("caches", ()):  # older files lack them
         if cache["type"] != "Instruction" and cache["level"] <= 2:
             sizes.setdefault(cache["level"], f"L{cache['level']} {cache['size'] // 1024:,} KiB")
     about = [sizes[level] for level in sorted(sizes)]
