@@ -20,19 +20,19 @@ void BucketUpdate::begin(const Exec& exec, const Span<const float>& gradient, co
   m_round = 0;
   m_reduction.begin(exec, subspan(gradient, m_range.offset, m_range.count), m_mean, context, timeline);
   m_reduction.launch(exec, m_round);
-  m_state = State::under_way;
+  m_phase = Phase::under_way;
 }
 
 bool BucketUpdate::advance(const Exec& exec) {
-  if (m_state != State::under_way || !m_reduction.ready()) return false;
+  if (m_phase != Phase::under_way || !m_reduction.ready()) return false;
   m_reduction.complete(exec, m_round);
-  m_state = ++m_round < m_reduction.rounds() ? State::between : State::arrived;
+  m_phase = ++m_round < m_reduction.rounds() ? Phase::between : Phase::arrived;
   return true;
 }
 
 void BucketUpdate::launch_next(const Exec& exec) {
   m_reduction.launch(exec, m_round);
-  m_state = State::under_way;
+  m_phase = Phase::under_way;
 }
 
 void BucketUpdate::apply(const Exec& exec, const Span<float>& parameters) {
@@ -41,7 +41,7 @@ void BucketUpdate::apply(const Exec& exec, const Span<float>& parameters) {
   m_reduction.settle(exec, m_verdict);
   m_open = true;
   if (device_is_host) resolve(exec);
-  m_state = State::up_to_date;
+  m_phase = Phase::up_to_date;
   const StageScope stage(exec, m_timeline, Stage::update);
   m_updater.apply(exec, m_rate, subspan(parameters, m_range.offset, m_range.count), m_mean, m_verdict);
 }

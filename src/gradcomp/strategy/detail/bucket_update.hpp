@@ -15,7 +15,7 @@ namespace gradcomp {
 
 class BucketUpdate {
  public:
-  enum class State : std::uint8_t {
+  enum class Phase : std::uint8_t {
     computing,   ///< backward has not completed its gradient
     ready,       ///< backward has completed its gradient, and nothing has started
     under_way,   ///< a round travels
@@ -29,9 +29,9 @@ class BucketUpdate {
                int number, const UpdateOptions& options);
 
   const BucketRange& range() const { return m_range; }
-  State state() const { return m_state; }
-  void set_computing() { m_state = State::computing; }
-  void set_ready() { m_state = State::ready; }
+  Phase phase() const { return m_phase; }
+  void set_computing() { m_phase = Phase::computing; }
+  void set_ready() { m_phase = Phase::ready; }
 
   /// Starts the exchange of the bucket's part of `gradient`; apply() will write its part of `mean`. The rate of
   /// `context` is that of the update.
@@ -39,7 +39,7 @@ class BucketUpdate {
              Timeline* timeline);
   /// If the round that travels has ended, processes what was received and returns true; otherwise returns false.
   bool advance(const Exec& exec);
-  /// Starts the next round of a bucket in the state between.
+  /// Starts the next round of a bucket in the phase between.
   void launch_next(const Exec& exec);
   /// Updates the bucket's part of `parameters`, unless some rank flagged the bucket.
   void apply(const Exec& exec, const Span<float>& parameters);
@@ -61,7 +61,7 @@ class BucketUpdate {
   Reduction m_reduction;
   Updater m_updater;
   Verdict m_verdict;
-  State m_state = State::up_to_date;
+  Phase m_phase = Phase::up_to_date;
   int m_round = 0;
   Span<float> m_mean;  ///< part of the mean for this bucket
   double m_rate = 0;

@@ -17,7 +17,7 @@
 namespace gradcomp {
 namespace {
 
-using State = BucketUpdate::State;
+using Phase = BucketUpdate::Phase;
 
 class Priority final : public Strategy {
  public:
@@ -125,7 +125,7 @@ void Priority::before_layer(const Exec& exec, std::size_t segment) {
   if (m_left == 0) return;
   const auto is_current = [&] {
     for (const auto& bucket : m_buckets) {
-      if (bucket->state() != State::up_to_date && m_layers.needs(segment, bucket->range())) return false;
+      if (bucket->phase() != Phase::up_to_date && m_layers.needs(segment, bucket->range())) return false;
     }
     return true;
   };
@@ -179,8 +179,8 @@ bool Priority::start_next(const Exec& exec) {
   }
   const auto bucket = m_announced.next(exec);
   if (!bucket) return false;
-  const State state = m_buckets[*bucket]->state();
-  if (state != State::ready && state != State::between) return false;
+  const Phase phase = m_buckets[*bucket]->phase();
+  if (phase != Phase::ready && phase != Phase::between) return false;
   m_announced.take();
   start(exec, *bucket);
   return true;
@@ -189,7 +189,7 @@ bool Priority::start_next(const Exec& exec) {
 void Priority::start(const Exec& exec, std::size_t bucket) {
   if (m_announced.leads()) m_announced.say(exec, bucket);
   BucketUpdate& update = *m_buckets[bucket];
-  if (update.state() == State::between) {
+  if (update.phase() == Phase::between) {
     update.launch_next(exec);
     return;
   }
@@ -204,7 +204,7 @@ void Priority::start(const Exec& exec, std::size_t bucket) {
 bool Priority::advance(const Exec& exec, std::size_t bucket) {
   BucketUpdate& update = *m_buckets[bucket];
   if (!update.advance(exec)) return false;
-  if (update.state() == State::arrived) {
+  if (update.phase() == Phase::arrived) {
     if (m_announced.leads()) m_window.give_back();
   } else if (update.reduction().in_any_order()) {
     update.launch_next(exec);
@@ -233,7 +233,7 @@ bool Priority::progress_in_order(const Exec& exec) {
 }
 
 bool Priority::update_arrived(const Exec& exec) {
-  const auto has_arrived = [](const auto& bucket) { return bucket->state() == State::arrived; };
+  const auto has_arrived = [](const auto& bucket) { return bucket->phase() == Phase::arrived; };
   if (std::none_of(m_buckets.begin(), m_buckets.end(), has_arrived)) return false;
   m_side.join(exec);
   for (auto& bucket : m_buckets) {
