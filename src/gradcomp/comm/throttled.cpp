@@ -3,38 +3,18 @@
 #include <algorithm>
 #include <deque>
 #include <exception>
-#include <thread>
 #include <utility>
 
-#include "gradcomp/comm/detail/timer.hpp"
+#include "gradcomp/comm/detail/emulated_messages.hpp"
 #include "gradcomp/comm/queued.hpp"
 #include "gradcomp/comm/volume.hpp"
-#include "gradcomp/core/event.hpp"
 
 namespace gradcomp {
 namespace comm {
 namespace {
 
-Clock::duration duration_of(double seconds) {
-  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-}
-
-/// Yields the core to other threads but does not sleep, like an MPI library that waits: a core that has slept is slow
-/// at first and has cold caches, which made the next forward pass of ResNet-20 a third longer.
-void wait_until(Clock::time_point time) {
-  while (Clock::now() < time) std::this_thread::yield();
-}
-
-/// The link of one rank: when its two directions are free again, and when the last collective call ends.
-struct SharedLink {
-  std::shared_ptr<const Link> given;
-  Clock::time_point out, in, collectives;
-
-  double seconds(index_t bytes, int steps) const { return given->seconds(bytes, steps); }
-};
-
 /// What a call costs on `link`, by the faster of its two algorithms.
-Volume charged(const SharedLink& link, const Call& call, const Found& found, int rank, int ranks) {
+Volume charged(const EmulatedLink& link, const Call& call, const Found& found, int rank, int ranks) {
   const Volume max_bandwidth = volume(call, found, rank, ranks), min_steps = fewest_steps(call, found, rank, ranks);
   const auto seconds = [&](const Volume& v) { return link.seconds(v.busiest, v.steps); };
   return seconds(min_steps) < seconds(max_bandwidth) ? min_steps : max_bandwidth;
@@ -61,38 +41,9 @@ class EmulatedCalls final : public Operation {
   Clock::time_point earliest;  ///< when they end if all ranks started at the same time
 };
 
-/// Messages between two ranks, which the link delays.
-class EmulatedMessages final : public Operation {
- public:
-  struct Message {
-    Call call;
-    std::shared_ptr<SharedLink> link;
-    std::shared_ptr<Timer::Task> departure;  ///< of a send: the task that starts `inner`
-    Completion inner;
-    Event ready;  ///< the end of the sender's earlier work
-    bool landed = false;
-  };
-
-  void reset() { messages.clear(); }
-  bool test() override {
-    bool all = true;
-    for (std::size_t i = 0; i < messages.size(); ++i) all = land(i, false) && all;
-    return all && Clock::now() >= times.finished;
-  }
-  void wait() override {
-    for (std::size_t i = 0; i < messages.size(); ++i) land(i, true);
-    wait_until(times.finished);
-  }
-
-  std::vector<std::shared_ptr<Message>> messages;
-
- private:
-  bool land(std::size_t index, bool block);
-};
-
 class Throttled final : public Transport {
  public:
-  Throttled(std::unique_ptr<Transport> inner, std::shared_ptr<SharedLink> link)
+  Throttled(std::unique_ptr<Transport> inner, std::shared_ptr<EmulatedLink> link)
       : m_inner(std::move(inner)), m_link(std::move(link)), m_time("gradcomp::comm::throttled::time", 1) {}
   ~Throttled() override {
     try {
@@ -141,7 +92,7 @@ class Throttled final : public Transport {
   Clock::time_point latest_start(const Exec& exec, Clock::time_point own);
 
   std::unique_ptr<Transport> m_inner;
-  std::shared_ptr<SharedLink> m_link;
+  std::shared_ptr<EmulatedLink> m_link;
   std::deque<std::shared_ptr<EmulatedCalls>> m_waiting;
   OperationPool<EmulatedCalls> m_calls;
   OperationPool<EmulatedMessages> m_messages;
@@ -224,54 +175,10 @@ void Throttled::carry_out(EmulatedCalls& calls) {
 }
 
 Completion Throttled::start_messages(const Exec& exec, std::span<const Call> together) {
-  auto operation = m_messages.take(together.size());
-  operation->times.started = operation->times.finished = Clock::now();
-  for (const Call& call : together) {
-    auto message = std::make_shared<EmulatedMessages::Message>();
-    message->call = call;
-    message->link = m_link;
-    if (const auto* send = std::get_if<Send>(&call)) {
-      require(m_inner->concurrent(),
-              "{}: over an emulated link messages leave from a thread of their own, which needs MPI_THREAD_MULTIPLE; "
-              "this MPI does not offer it; use a reducer without messages between two ranks, such as allreduce",
-              m_inner->name());
-      const Clock::time_point begin = std::max(Clock::now(), m_link->out);
-      m_link->out = begin + duration_of(m_link->seconds(send->bytes, 0));
-      message->ready.record(exec);
-      const Clock::time_point due = begin + duration_of(m_link->seconds(send->bytes, 1));
-      message->departure = m_timer.at(due, [this, exec, held = message] {
-        held->ready.wait();
-        held->inner = m_inner->start(exec, held->call);
-      });
-    } else {
-      message->inner = m_inner->start(exec, call);
-    }
-    operation->messages.push_back(std::move(message));
-  }
-  return Completion(std::move(operation));
-}
-
-bool EmulatedMessages::land(std::size_t index, bool block) {
-  Message& message = *messages[index];
-  if (message.landed) return true;
-  if (message.departure) {
-    if (!message.departure->done(block)) return false;
-  }
-  if (block) {
-    message.inner.wait();
-  } else if (!message.inner.test()) {
-    return false;
-  }
-  message.landed = true;
-  found[index] = message.inner.found();
-  Clock::time_point end = message.inner.times().finished;
-  if (std::holds_alternative<Receive>(message.call)) {
-    SharedLink& link = *message.link;
-    end = std::max(end, link.in + duration_of(link.seconds(found[index].bytes, 0)));
-    link.in = end;
-  }
-  times.finished = std::max(times.finished, end);
-  return true;
+  auto messages = m_messages.take(together.size());
+  messages->times.started = messages->times.finished = Clock::now();
+  for (const Call& call : together) messages->add(exec, call, *m_inner, m_link, m_timer);
+  return Completion(std::move(messages));
 }
 
 }  // namespace
@@ -284,7 +191,7 @@ std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, cons
 std::unique_ptr<Transport> make_throttled(std::unique_ptr<Transport> inner, std::shared_ptr<const Link> link,
                                           double limit_seconds) {
   require(!inner->overlaps(), "{}: an emulated link needs a transport that does not overlap by itself", inner->name());
-  auto shared = std::make_shared<comm::SharedLink>();
+  auto shared = std::make_shared<comm::EmulatedLink>();
   shared->given = std::move(link);
   return std::make_unique<comm::Throttled>(make_limited(std::move(inner), limit_seconds), std::move(shared));
 }
