@@ -78,7 +78,9 @@ function(compile_only name)
   endif()
 endfunction()
 
-include(CompileOnly${language}) # compile_only_layer(<name> <source>...) and compile_only_tests(<name> <source>...)
+# compile_only_layer(<name> <source>...) sets compile_only_host to the target that holds the host code of all of these sources;
+# compile_only_tests(<name> <source>...).
+include(CompileOnly${language})
 # compile_only_folder(<folder> <source>...): compiles those that this compiler can.
 function(compile_only_folder folder)
   set(sources ${ARGN})
@@ -89,6 +91,9 @@ function(compile_only_folder folder)
   cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
   string(REPLACE "/" "_" name ${name})
   compile_only_layer(${name} ${sources})
+  if(TARGET ${compile_only_host})
+    set_property(GLOBAL APPEND PROPERTY compile_only_objects $<TARGET_OBJECTS:${compile_only_host}>)
+  endif()
 endfunction()
 
 file(GLOB layers LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/src/gradcomp/*)
@@ -101,6 +106,17 @@ foreach(folder ${PROJECT_SOURCE_DIR}/bench ${folders})
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   compile_only_folder(${folder} ${sources})
 endforeach()
+
+# Whether a device build defines every function that it calls.
+get_property(objects GLOBAL PROPERTY compile_only_objects)
+set(check ${PROJECT_SOURCE_DIR}/tests/portability/check_defined)
+file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/all.objects CONTENT "$<JOIN:${objects},\n>\n")
+add_custom_command(OUTPUT all.checked
+  COMMAND ${check} ${CMAKE_BINARY_DIR}/all.objects
+  COMMAND ${CMAKE_COMMAND} -E touch all.checked
+  DEPENDS ${objects} ${check} VERBATIM)
+add_custom_target(all_checked ALL DEPENDS all.checked)
+
 if(GRADCOMP_ENABLE_TESTS)
   set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/unit/method/methods_page_test.cpp
     ${PROJECT_SOURCE_DIR}/tests/conformance/info_test.cpp PROPERTIES # as in tests/CMakeLists.txt

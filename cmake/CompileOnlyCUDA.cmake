@@ -22,6 +22,7 @@ function(compile_only_layer name)
   if(name MATCHES "comm$" AND GRADCOMP_NCCL_INCLUDE)
     gradcomp_check_nccl(${name}_device nccl)
   endif()
+  set(compile_only_host ${name}_device PARENT_SCOPE)
 endfunction()
 
 function(compile_only_tests name)

@@ -49,6 +49,7 @@ function(compile_only_layer name)
   if(name MATCHES "comm$" AND GRADCOMP_NCCL_INCLUDE)
     gradcomp_check_nccl(${name} rccl)
   endif()
+  set(compile_only_host ${name} PARENT_SCOPE)
 endfunction()
 
 # The precompiled header. The compiler cache uses its checksum file instead of its content (CCACHE_PCH_EXTSUM), because the file

@@ -40,7 +40,7 @@ class NcclCalls {
   bool takes_more(const Call& call) const;
 
   NcclComm& m_comm;
-  NcclHost m_host;
+  NcclHostGather m_host;
   Sum m_sum;
   int m_rank, m_ranks;
   NcclGather m_gather;

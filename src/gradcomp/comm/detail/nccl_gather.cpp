@@ -17,7 +17,7 @@ index_t largest(const Blocks& blocks) { return *std::max_element(blocks.size.beg
 
 }  // namespace
 
-NcclGather::NcclGather(NcclComm& comm, NcclHost& host, int rank, int ranks, GatherWay way)
+NcclGather::NcclGather(NcclComm& comm, NcclHostGather& host, int rank, int ranks, GatherWay way)
     : m_comm(comm), m_host(host), m_way(way), m_rank(rank), m_ranks(ranks) {}
 
 GatherWay NcclGather::plan(const AllGatherV& call, Found& found) {

@@ -14,7 +14,7 @@
 #include <optional>
 
 #include "gradcomp/comm/call.hpp"
-#include "gradcomp/comm/detail/nccl_host.hpp"
+#include "gradcomp/comm/detail/nccl_host_gather.hpp"
 
 namespace gradcomp::comm {
 
@@ -22,7 +22,7 @@ enum class GatherWay { automatic, padded, broadcast, send_recv };
 
 class NcclGather {
  public:
-  NcclGather(NcclComm& comm, NcclHost& host, int rank, int ranks, GatherWay way);
+  NcclGather(NcclComm& comm, NcclHostGather& host, int rank, int ranks, GatherWay way);
 
   /// Exchanges the sizes over MPI, and so waits until the other ranks make this call; fills found.blocks and returns
   /// the way. If the way needs it, copies this rank's block to its place. If the blocks do not fit, all ranks throw
@@ -36,7 +36,7 @@ class NcclGather {
   GatherWay fastest(const AllGatherV& call, Found& found);
 
   NcclComm& m_comm;
-  NcclHost& m_host;
+  NcclHostGather& m_host;
   GatherWay m_way;
   int m_rank, m_ranks;
   std::array<std::optional<GatherWay>, 3> m_chosen;  ///< by class of sizes

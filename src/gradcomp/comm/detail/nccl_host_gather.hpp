@@ -9,11 +9,11 @@
 
 namespace gradcomp::comm {
 
-class NcclHost {
+class NcclHostGather {
  public:
   /// `host`: an MPI communicator of the ranks of `comm`.
-  NcclHost(NcclComm& comm, MPI_Comm host, int ranks);
-  ~NcclHost();
+  NcclHostGather(NcclComm& comm, MPI_Comm host, int ranks);
+  ~NcclHostGather();
 
   /// Gathers the `bytes` bytes at `own` of every rank in `all`, in rank order. The call waits for the other ranks. It
   /// does not block inside MPI, so that the limit of the communicator holds for it too. `what` names it in errors.

@@ -1,4 +1,4 @@
-#include "gradcomp/comm/detail/nccl_host.hpp"
+#include "gradcomp/comm/detail/nccl_host_gather.hpp"
 
 #include <cstring>
 #include <vector>
@@ -7,17 +7,17 @@
 
 namespace gradcomp::comm {
 
-struct NcclHost::Buffers {
+struct NcclHostGather::Buffers {
   std::vector<std::byte> own, all;
   MPI_Request request = MPI_REQUEST_NULL;
 };
 
-NcclHost::NcclHost(NcclComm& comm, MPI_Comm host, int ranks)
+NcclHostGather::NcclHostGather(NcclComm& comm, MPI_Comm host, int ranks)
     : m_comm(comm), m_host(host), m_ranks(static_cast<std::size_t>(ranks)) {}
 
-NcclHost::~NcclHost() = default;
+NcclHostGather::~NcclHostGather() = default;
 
-void NcclHost::gather(const void* own, std::size_t bytes, void* all, const char* what) {
+void NcclHostGather::gather(const void* own, std::size_t bytes, void* all, const char* what) {
   if (!m_buffers) m_buffers = std::make_unique<Buffers>();
   Buffers& buffers = *m_buffers;
   buffers.own.resize(bytes);
