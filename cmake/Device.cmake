@@ -13,6 +13,11 @@ if(NOT GRADCOMP_DEVICE STREQUAL "any" AND NOT GRADCOMP_DEVICE STREQUAL GRADCOMP_
     "${Kokkos_DIR} has: ${Kokkos_DEVICES}")
 endif()
 
+# nvcc behind Kokkos' nvcc_wrapper warns about conversions to const that are never called, because the type is const already.
+if(GRADCOMP_DEVICE_FOUND STREQUAL "cuda" AND NOT GRADCOMP_COMPILE_ONLY AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang|NVHPC")
+  add_compile_options("SHELL:-Xcudafe --diag_suppress=554")
+endif()
+
 # nvcc reads no precompiled headers. Instead several sources are compiled together, which reads Kokkos' headers once.
 if(NOT GRADCOMP_DEVICE_FOUND STREQUAL "host")
   set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
