@@ -62,6 +62,13 @@ def test_card_has_a_column_for_each_number_of_threads():
     assert lines == [["read", "100", "GB/s", "10.0", "10.0"], ["sgemm", DASH, "GFLOP/s", "50.0", DASH]]
 
 
+def test_a_copy_reads_and_writes_each_float():
+    rows = [{"operation": "read", "elements": 10, "gb_per_second": 99.0},
+            {"operation": "read", "elements": 100, "gb_per_second": 24.0},
+            {"operation": "copy", "elements": 100, "gb_per_second": 16.0}]
+    assert kernels_tables.cost_of_copy(record(rows), 100).startswith("Here a copy takes as long as 3.00 reads;")
+
+
 @pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
 def test_quick_page(tmp_path):
     page, folder = tmp_path / "pages" / "p.md", tmp_path / "results"

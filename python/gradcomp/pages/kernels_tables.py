@@ -78,6 +78,13 @@ def table(record, large, small):
             "bar in the cache", "", "in the way", "NMSE"], lines
 
 
+def cost_of_copy(record, elements):
+    """What one thread takes to copy the gradient, in a sentence."""
+    rates = {row["operation"]: row["gb_per_second"] for row in record.rows if row.get("elements") == elements}
+    return (f"Here a copy takes as long as {text.number(2 * rates['read'] / rates['copy'])} reads; a cast there and back moves one "
+            "and a half times the bytes of a copy.")
+
+
 def card(records):
     """The limits of the machine from [(threads, record of --machine)], a line per limit and number of elements."""
     cells = {}
