@@ -68,13 +68,15 @@ void expect_same(const MethodSpec& method, const Layout& layout, const NamedData
 
 TEST_P(Conformance, SendsTheSameWhereTheHostDoesNotLook) {
   const MethodSpec spec = method(feedbacks().back());
-  if (!device_is_host || !is_sparsifier(spec) || names_a_coder()) return;
-  for (const Layout& layout : {mixed_layout(), Layout::flat(0), Layout::flat(1)}) {
-    for (const NamedData& values : data()) {
-      if (!is_default() && values.name != "laplace" && values.name != "ties") continue;
-      SCOPED_TRACE(values.name + " " + std::to_string(layout.count()));
-      expect_same(spec, layout, values);
-      if (HasFatalFailure()) return;
+  if (!is_sparsifier(spec) || names_a_coder()) return;
+  if constexpr (device_is_host) {  // on a device the host never looks
+    for (const Layout& layout : {mixed_layout(), Layout::flat(0), Layout::flat(1)}) {
+      for (const NamedData& values : data()) {
+        if (!is_default() && values.name != "laplace" && values.name != "ties") continue;
+        SCOPED_TRACE(values.name + " " + std::to_string(layout.count()));
+        expect_same(spec, layout, values);
+        if (HasFatalFailure()) return;
+      }
     }
   }
 }
