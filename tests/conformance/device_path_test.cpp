@@ -42,6 +42,9 @@ bool searches_thresholds(const MethodSpec& method) {
 }
 
 /// Segments of which thresholds are searched, small ones and an empty one.
+/// A function, since compilers warn about code that a constant makes unreachable.
+bool host_may_look() { return device_is_host; }
+
 Layout mixed_layout() {
   Layout layout;
   return layout.add("a", {8000}).add("b", {0}).add("c", {50, 61}).add("d", {1}).add("e", {31}).add("f", {1003});
@@ -68,15 +71,13 @@ void expect_same(const MethodSpec& method, const Layout& layout, const NamedData
 
 TEST_P(Conformance, SendsTheSameWhereTheHostDoesNotLook) {
   const MethodSpec spec = method(feedbacks().back());
-  if (!is_sparsifier(spec) || names_a_coder()) return;
-  if constexpr (device_is_host) {  // on a device the host never looks
-    for (const Layout& layout : {mixed_layout(), Layout::flat(0), Layout::flat(1)}) {
-      for (const NamedData& values : data()) {
-        if (!is_default() && values.name != "laplace" && values.name != "ties") continue;
-        SCOPED_TRACE(values.name + " " + std::to_string(layout.count()));
-        expect_same(spec, layout, values);
-        if (HasFatalFailure()) return;
-      }
+  if (!host_may_look() || !is_sparsifier(spec) || names_a_coder()) return;
+  for (const Layout& layout : {mixed_layout(), Layout::flat(0), Layout::flat(1)}) {
+    for (const NamedData& values : data()) {
+      if (!is_default() && values.name != "laplace" && values.name != "ties") continue;
+      SCOPED_TRACE(values.name + " " + std::to_string(layout.count()));
+      expect_same(spec, layout, values);
+      if (HasFatalFailure()) return;
     }
   }
 }

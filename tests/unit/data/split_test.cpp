@@ -42,10 +42,10 @@ TEST(Split, HoldingImagesOutLosesNone) {
   EXPECT_THROW(hold_out(one), Error);
 }
 
-/// All samples of a set, as their bytes.
+/// All samples of a set, as their values.
 template <class Set>
-std::set<std::vector<std::uint8_t>> images_of(const Set& set) {
-  std::set<std::vector<std::uint8_t>> all;
+std::set<std::vector<int>> images_of(const Set& set) {
+  std::set<std::vector<int>> all;
   for (index_t i = 0; i < set.count(); ++i) all.emplace(set.image(i), set.image(i) + set.image_size());
   return all;
 }
