@@ -41,10 +41,10 @@ bool searches_thresholds(const MethodSpec& method) {
   return name == "sidco" || name == "redsync" || name == "gaussian_k" || name == "dgc";
 }
 
-/// Segments of which thresholds are searched, small ones and an empty one.
 /// A function, since compilers warn about code that a constant makes unreachable.
 bool host_may_look() { return device_is_host; }
 
+/// Segments of which thresholds are searched, small ones and an empty one.
 Layout mixed_layout() {
   Layout layout;
   return layout.add("a", {8000}).add("b", {0}).add("c", {50, 61}).add("d", {1}).add("e", {31}).add("f", {1003});

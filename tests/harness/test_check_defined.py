@@ -1,4 +1,5 @@
-"""tests/portability/check_defined: functions of the project that object files call and none of them defines."""
+"""tests/portability/check_defined: functions of the project that object files call and none of them defines. Neither it nor
+check_objects passes without the files."""
 import pathlib
 import subprocess
 
@@ -31,3 +32,10 @@ def test_a_function_without_a_definition_is_named(check):
 def test_what_another_file_defines_is_there(check):
     done = check("caller", "callee")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("script", ["check_defined", "check_objects"])
+def test_an_object_file_that_is_not_there_fails(tmp_path, script):
+    (tmp_path / "list").write_text(f"{tmp_path}/gone.o\n")
+    done = subprocess.run([CHECK.with_name(script), tmp_path / "list"], capture_output=True, text=True, check=False)
+    assert done.returncode != 0 and "gone.o" in done.stderr

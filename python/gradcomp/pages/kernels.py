@@ -46,7 +46,7 @@ class Kernels(Page):
         out.add("Compress and decompress, throughput only", "One thread, warm, on a synthetic gradient; every answer verified. "
                 "*Pair*: the median time of compress and decompress together, over the time in which the same program reads "
                 "the same gradient once, taken in turn; what an exchange would do is left out. *Bar*: the most that the pair "
-                "may take on the large gradient; the bars were set when a read was measured in one stream, 1.3 times as slow as in "
+                "may take on the large gradient; the bars were set when a read was measured in one stream, which is slower than "
                 f"the present four. {kernels_tables.cost_of_copy(records['machine_1'], size.large)} "
                 "*NMSE*: squared distance of what a first step decodes from the gradient, "
                 "over the squared length of the gradient; these speeds say nothing of the quality of a training. `sign` loses "

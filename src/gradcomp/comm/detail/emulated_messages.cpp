@@ -43,9 +43,7 @@ void EmulatedMessages::wait() {
 bool EmulatedMessages::land(std::size_t index, bool block) {
   Message& message = *m_messages[index];
   if (message.landed) return true;
-  if (message.departure) {
-    if (!message.departure->done(block)) return false;
-  }
+  if (message.departure && !message.departure->done(block)) return false;
   if (block) {
     message.inner.wait();
   } else if (!message.inner.test()) {
