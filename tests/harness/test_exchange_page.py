@@ -71,6 +71,14 @@ def test_a_bar_holds_or_is_missed_only_with_the_whole_interval(bar, said):
     assert exchange_bars.interval(found, "sign") == (low, high), "the same in every call"
 
 
+def test_a_speed_has_the_interval_of_both_methods():
+    _, lines = exchange_bars.table(with_steps(*range(-2, 3)), {})
+    said = lines[4][4].removeprefix(f"1.14{TIMES} (").removesuffix(")")
+    low, high = map(float, said.split(" to "))
+    assert 123 / 112 < low < 125 / 110 < high < 127 / 108 and high - low > 0.02
+    assert lines[1][4] == f"1.00{TIMES}", "beside itself"
+
+
 def test_without_single_steps_there_is_no_verdict():
     assert exchange_bars.verdict(BARS, 0.95, {}) == (
         "Best compressed: `sign`, 90.9 % of the throughput without communication (no interval); fastest dense, buckets not swept: "

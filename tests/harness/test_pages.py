@@ -3,10 +3,12 @@ records."""
 import fcntl
 import json
 import os
+import signal
 
 import pytest
 
 import page_files
+from gradcomp.pages import commands
 from gradcomp.results import records
 from page_files import COMMIT, OTHER, Toy, asked, make
 
@@ -113,17 +115,20 @@ def test_a_missing_program_is_one_line(folder):
     one_line(make(Toy(folder), folder), "fake-bench is not on PATH; start with ./run exec -- tools/toy_page")
 
 
-def test_an_interrupted_page_goes_on(folder):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_page_ends_its_program_and_goes_on(folder, number):
     class Stopped(Toy):
-        """A page that is interrupted in its second job."""
+        """A page that gets a signal while the program of its second job runs."""
 
         def jobs(self, options):
             def stop(output, built):
-                raise KeyboardInterrupt
+                commands.command("sh", "-c", f"echo $$ > {folder}/pid; kill -{number.value} {os.getpid()}; exec sleep 600")
             first, second = super().jobs(options)
             return [first, records.dataclasses.replace(second, make=stop)]
     done = make(Stopped(folder), folder)
     assert done.returncode == 130 and done.stderr == "toy_page: interrupted; the same call goes on\n"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((folder / "pid").read_text(encoding="utf-8")), 0)
     asked(folder)
     assert make(Toy(folder), folder).returncode == 0 and len(asked(folder)) == 1
 

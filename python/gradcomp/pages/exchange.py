@@ -24,8 +24,9 @@ class Exchange(SectionedPage):
         "method on the same model with as many ranks, its verdict stands in the column *quality*; a dash means that "
         "it has not. That training had tuned rates, other batches, and on images more noise. *Best dense* and *best "
         "compressed* are the fastest of their kind in a table; if the bucket sizes of dense methods were not swept, it says "
-        "*fastest dense*. They are chosen by the medians of few steps of one run: where methods differ by a few per cent, another run "
-        "may choose another one.", ""]
+        "*fastest dense*. They are chosen by the mean times of few steps of one run: where methods differ by a few per cent, another "
+        "run may choose another one. Intervals in these tables are 95 % over the steps of that run, so they do not contain what "
+        "changes from one run to the next.", ""]
 
     def accepts(self, kept, words):
         return kept in (words, [word for word in words if word != exchange_bars.SWEEP])

@@ -113,6 +113,25 @@ def dense_word(record):
     return "best dense" if all(row.get("bucket_kib") is not None for row in controls) else "fastest dense, buckets not swept"
 
 
+def interval(record, label, against=BOUND):
+    """The 95 % interval of the time of a step of `against` over that of a method, by a bootstrap over the timed steps of both; None
+    if the record lacks single steps."""
+    rows = rows_of(record)
+    if any(TIMES not in rows[name] for name in (against, label)):
+        return None
+    draw = np.random.default_rng(SEED)
+    theirs, mine = (draw.choice(np.array(rows[name][TIMES], float), (RESAMPLES, len(rows[name][TIMES]))).mean(axis=1)
+                    for name in (against, label))
+    return tuple(np.quantile(theirs / mine, (0.025, 0.975)).tolist())
+
+
+def _speed(record, label, dense):
+    """The speed of a method beside that of the fastest dense one, with its interval."""
+    times = {name: row["step_time_ms"]["mean"] for name, row in rows_of(record).items()}
+    said, found = text.ratio(times[dense] / times[label]), None if label == dense else interval(record, label, dense)
+    return f"{said} ({text.number(found[0])} to {text.number(found[1])})" if found else said
+
+
 def table(record, verdicts):
     """The table, a line per method. `verdicts`: those of qualities()."""
     found = shares(record)
@@ -122,22 +141,10 @@ def table(record, verdicts):
     marks = {dense: f" **{mark}**", compressed: " **best compressed**"}
     lines = [[f"`{label}`{marks.get(label, '')}", text.number(row["step_time_ms"]["mean"]),
               text.number(row["step_time_ms"]["median"]), text.percent(found[label]),
-              text.ratio(found[label] / found[dense]), text.number(row["wire_bytes"] / 1024),
+              _speed(record, label, dense), text.number(row["wire_bytes"] / 1024),
               *([verdicts.get(label, text.DASH)] if verdicts else [])] for label, row in rows_of(record).items()]
     return ["method", "step, ms: mean", "median", f"of the throughput of `{BOUND}`", f"speed beside the {word}", "KiB sent a step",
             *(["quality, of the page of training"] if verdicts else [])], lines
-
-
-def interval(record, label):
-    """The 95 % interval of the share of a method, by a bootstrap over its timed steps and those without communication; None if the
-    record lacks single steps."""
-    rows = rows_of(record)
-    if any(TIMES not in rows[name] for name in (BOUND, label)):
-        return None
-    draw = np.random.default_rng(SEED)
-    bound, mine = (draw.choice(np.array(rows[name][TIMES], float), (RESAMPLES, len(rows[name][TIMES]))).mean(axis=1)
-                   for name in (BOUND, label))
-    return tuple(np.quantile(bound / mine, (0.025, 0.975)).tolist())
 
 
 def _held(record, label, bar):

@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import os
 import pathlib
+import signal
 import sys
 import tempfile
 import time
@@ -120,8 +121,11 @@ def collect(page, options):
 
 
 def main(page, arguments=None):
-    """Returns the exit status: 0; 1 with one line on stderr if something failed; 2 for a wrong call; 130 if interrupted."""
+    """Returns the exit status: 0; 1 with one line on stderr if something failed; 2 for a wrong call; 130 if interrupted or
+    terminated."""
     options = parse(page, arguments)
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell starts commands with `&` so that they ignore the first one
+        signal.signal(number, signal.default_int_handler)
     searched = os.environ["PATH"]
     if page.preset:
         os.environ["PATH"] = f"{ROOT}/build/{page.preset}/bin:{searched}"
