@@ -32,7 +32,7 @@ BARS = record(step("fp32", 200), step("fp16", 125), step("no_exchange", 100), st
 
 
 def test_the_best_of_their_kinds_are_marked():
-    header, lines = exchange_bars.table(BARS, {})
+    header, lines = exchange_bars.table(BARS, {}, 2)
     assert header == ["method", "step, ms: mean", "median", "of the throughput of `no_exchange`",
                       "speed beside the fastest dense, buckets not swept", "KiB sent a step"]
     assert lines[0] == ["`fp32`", "200", "199", "50.0 %", f"0.625{TIMES}", "2.00"]
@@ -43,7 +43,7 @@ def test_the_best_of_their_kinds_are_marked():
 
 def test_dense_is_best_if_its_buckets_were_swept():
     swept = record(*(row | {"bucket_kib": 64} if row["label"] in exchange_bars.CONTROLS else row for row in BARS.rows))
-    header, lines = exchange_bars.table(swept, {})
+    header, lines = exchange_bars.table(swept, {}, 2)
     assert "speed beside the best dense" in header and lines[1][0] == "`fp16` **best dense**"
     job = exchange_bars.jobs(quick=True)[0]
     words = list(map(str, job.words))
@@ -52,35 +52,41 @@ def test_dense_is_best_if_its_buckets_were_swept():
 
 
 def test_verdicts_of_the_page_of_training_are_a_column():
-    header, lines = exchange_bars.table(BARS, {"fp32": "quality of fp32", "sign": "misses the quality of fp32"})
+    header, lines = exchange_bars.table(BARS, {"fp32": "quality of fp32", "sign": "misses the quality of fp32"}, 2)
     assert header[-1] == "quality, of the page of training"
     assert [line[-1] for line in lines] == ["quality of fp32", DASH, DASH, DASH, "misses the quality of fp32"]
 
 
-def with_steps(*spread):
-    return record(*(row | {"step_times_ms": [row["step_time_ms"]["mean"] + off for off in spread]} for row in BARS.rows))
+def with_blocks(*factors):
+    """The record of BARS with two steps a block. Only `sign` has other times from block to block: 110 ms x factor."""
+    return record(*(row | {"step_times_ms": [row["step_time_ms"]["mean"] * (factor if row["label"] == "sign" else 1) + off
+                                             for factor in factors for off in (-1, 1)]} for row in BARS.rows))
 
 
-@pytest.mark.parametrize("bar, said", [(0.9, "bar: 90 %: open"), (0.85, "bar: 85 %: holds"), (0.95, "bar: 95 %: missed"),
-                                       (None, "95 % interval: ")])
+BLOCKS = with_blocks(0.99, 1, 1 / 0.99)  # logarithms 0.01005 apart: half an interval is 4.3027 x 0.01005 / sqrt(3) = 0.02497
+
+
+@pytest.mark.parametrize("bar, said", [(0.9, "bar: 90 %: open"), (0.88, "bar: 88 %: holds"), (0.94, "bar: 94 %: missed"),
+                                       (None, "95 % interval: 88.7 % to 93.2 %)")])
 def test_a_bar_holds_or_is_missed_only_with_the_whole_interval(bar, said):
-    found = with_steps(*range(-2, 3))
-    low, high = exchange_bars.interval(found, "sign")
-    assert 0.88 < low < 0.9 < 100 / 110 < high < 0.93
-    assert said in exchange_bars.verdict(found, bar, {})
-    assert exchange_bars.interval(found, "sign") == (low, high), "the same in every call"
+    low, high = exchange_bars.interval(BLOCKS, "sign", 3)
+    assert low == pytest.approx(100 / 110 * 0.97534, rel=1e-4) and high == pytest.approx(100 / 110 / 0.97534, rel=1e-4)
+    assert said in exchange_bars.verdict(BLOCKS, bar, {}, 3)
 
 
-def test_a_speed_has_the_interval_of_both_methods():
-    _, lines = exchange_bars.table(with_steps(*range(-2, 3)), {})
-    said = lines[4][4].removeprefix(f"1.14{TIMES} (").removesuffix(")")
-    low, high = map(float, said.split(" to "))
-    assert 123 / 112 < low < 125 / 110 < high < 127 / 108 and high - low > 0.02
+def test_a_speed_has_the_interval_of_its_blocks():
+    _, lines = exchange_bars.table(BLOCKS, {}, 3)
+    assert lines[4][4] == f"1.14{TIMES} (1.11 to 1.17)"
     assert lines[1][4] == f"1.00{TIMES}", "beside itself"
 
 
+def test_one_block_gives_no_interval():
+    assert exchange_bars.interval(with_blocks(1), "sign", 1) is None
+    assert "(no interval)" in exchange_bars.verdict(with_blocks(1), 0.9, {}, 1)
+
+
 def test_without_single_steps_there_is_no_verdict():
-    assert exchange_bars.verdict(BARS, 0.95, {}) == (
+    assert exchange_bars.verdict(BARS, 0.95, {}, 2) == (
         "Best compressed: `sign`, 90.9 % of the throughput without communication (no interval); fastest dense, buckets not swept: "
         "`fp16`, 80.0 %.")
 
@@ -94,9 +100,9 @@ def test_records_of_the_bars_keep_single_steps(tmp_path):
 
 
 def test_the_best_of_matched_quality_is_named_apart():
-    said = exchange_bars.verdict(BARS, 0.9, {"sign": "misses the quality of fp32", "top_k:ratio=0.01": exchange_bars.SAME})
+    said = exchange_bars.verdict(BARS, 0.9, {"sign": "misses the quality of fp32", "top_k:ratio=0.01": exchange_bars.SAME}, 2)
     assert said.endswith(": `top_k:ratio=0.01`, 62.5 % (no interval).") and "`sign`, 90.9 %" in said
-    assert exchange_bars.verdict(BARS, 0.9, {"sign": "misses the target"}).endswith(
+    assert exchange_bars.verdict(BARS, 0.9, {"sign": "misses the target"}, 2).endswith(
         "No compressed method of this table has the quality of `fp32` on the page of training.")
 
 

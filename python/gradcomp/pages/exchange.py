@@ -25,8 +25,8 @@ class Exchange(SectionedPage):
         "it has not. That training had tuned rates, other batches, and on images more noise. *Best dense* and *best "
         "compressed* are the fastest of their kind in a table; if the bucket sizes of dense methods were not swept, it says "
         "*fastest dense*. They are chosen by the mean times of few steps of one run: where methods differ by a few per cent, another "
-        "run may choose another one. Intervals in these tables are 95 % over the steps of that run, so they do not contain what "
-        "changes from one run to the next.", ""]
+        "run may choose another one. Intervals in these tables are 95 %, by Student's t over the blocks of steps that methods "
+        "run in turn; with one block there is none.", ""]
 
     def accepts(self, kept, words):
         return kept in (words, [word for word in words if word != exchange_bars.SWEEP])

@@ -1,7 +1,9 @@
 """The first section of docs/results/exchange.md: how near compressed methods come to the throughput without communication."""
 import dataclasses
+import math
 
 import numpy as np
+from scipy.stats import t as student
 
 from gradcomp.output import text
 from gradcomp.results import records
@@ -17,7 +19,6 @@ COMPRESSED = ("top_k:ratio=0.01", "powersgd:rank=2", "qsgd:bits=4", "qsgd:bits=4
               "sign")
 BOUND = "no_exchange"
 TIMES = "step_times_ms"
-RESAMPLES, SEED = 4000, 1  # of the bootstrap
 SWEEP = "--sweep-buckets"  # records of commands without this option stay on the page, which says so
 TRAINING = records.ROOT / "docs/results/records/training"
 # {(model, ranks): the run on the page of training that trains this with all controls}
@@ -34,6 +35,11 @@ class Over:
     steps: int
     block: int  # steps of one method in turn; the first is not timed
 
+    @property
+    def rounds(self):
+        """How many blocks each method has."""
+        return self.steps // self.block
+
 
 @dataclasses.dataclass(frozen=True)
 class Case:
@@ -49,11 +55,11 @@ class Case:
 
 IMAGES = ("--data", "shapetex10:train=8000:test=500")
 WORDS = ("--lr", 0.5)  # priority updates the first layers before a norm of the whole mean could clip them
-FULL = (Case("resnet20", (*IMAGES, "--batch", 128), 0.95, (Over(2, 100, 20, 10), Over(2, 1000, 20, 10), Over(4, 100, 12, 6)), 64),
+FULL = (Case("resnet20", (*IMAGES, "--batch", 128), 0.95, (Over(2, 100, 40, 5), Over(2, 1000, 40, 5), Over(4, 100, 30, 5)), 64),
         Case("lstm_1x96", ("--data", "hmm", "--length", 32, "--batch", 32, *WORDS), 0.80,
-             (Over(2, 100, 60, 20), Over(2, 1000, 60, 20), Over(4, 100, 60, 20)), 64),
+             (Over(2, 100, 160, 20), Over(2, 1000, 160, 20), Over(4, 100, 80, 10)), 64),
         Case("lstm_2x200", ("--data", "hmm:vocabulary=10000:test=4000", "--length", 35, "--batch", 20, *WORDS), 0.80,
-             (Over(2, 100, 10, 5), Over(2, 1000, 20, 10), Over(4, 100, 6, 6)), 512),
+             (Over(2, 100, 10, 5), Over(2, 1000, 32, 4), Over(4, 100, 6, 6)), 512),
         Case("vgg11", ("--data", "shapetex10:train=2000:test=100", "--batch", 32, "--lr", 0.02), None,
              (Over(2, 100, 6, 6), Over(2, 1000, 8, 8)), 4096, " With 4 ranks a dense step would take more than 20 seconds, so 4 ranks "
              "were left out."))
@@ -113,26 +119,27 @@ def dense_word(record):
     return "best dense" if all(row.get("bucket_kib") is not None for row in controls) else "fastest dense, buckets not swept"
 
 
-def interval(record, label, against=BOUND):
-    """The 95 % interval of the time of a step of `against` over that of a method, by a bootstrap over the timed steps of both; None
-    if the record lacks single steps."""
+def interval(record, label, rounds, against=BOUND):
+    """The 95 % interval of the time of a step of `against` over that of a method: Student's, of the logarithms of this ratio in
+    each of `rounds`. In a round, each method has one block of steps; the speed of a machine changes more from block to block than
+    from step to step, so single steps are no independent samples. None for one round, and if the record lacks single steps."""
     rows = rows_of(record)
-    if any(TIMES not in rows[name] for name in (against, label)):
+    if rounds < 2 or any(TIMES not in rows[name] for name in (against, label)):
         return None
-    draw = np.random.default_rng(SEED)
-    theirs, mine = (draw.choice(np.array(rows[name][TIMES], float), (RESAMPLES, len(rows[name][TIMES]))).mean(axis=1)
-                    for name in (against, label))
-    return tuple(np.quantile(theirs / mine, (0.025, 0.975)).tolist())
+    theirs, mine = (np.array(rows[name][TIMES], float).reshape(rounds, -1).mean(axis=1) for name in (against, label))
+    ratios = np.log(theirs / mine)
+    half = student.ppf(0.975, rounds - 1) * ratios.std(ddof=1) / math.sqrt(rounds)
+    return math.exp(ratios.mean() - half), math.exp(ratios.mean() + half)
 
 
-def _speed(record, label, dense):
+def _speed(record, label, dense, rounds):
     """The speed of a method beside that of the fastest dense one, with its interval."""
     times = {name: row["step_time_ms"]["mean"] for name, row in rows_of(record).items()}
-    said, found = text.ratio(times[dense] / times[label]), None if label == dense else interval(record, label, dense)
+    said, found = text.ratio(times[dense] / times[label]), None if label == dense else interval(record, label, rounds, dense)
     return f"{said} ({text.number(found[0])} to {text.number(found[1])})" if found else said
 
 
-def table(record, verdicts):
+def table(record, verdicts, rounds):
     """The table, a line per method. `verdicts`: those of qualities()."""
     found = shares(record)
     dense, compressed = best(found, dense_of(found)), best(found, COMPRESSED)
@@ -141,15 +148,15 @@ def table(record, verdicts):
     marks = {dense: f" **{mark}**", compressed: " **best compressed**"}
     lines = [[f"`{label}`{marks.get(label, '')}", text.number(row["step_time_ms"]["mean"]),
               text.number(row["step_time_ms"]["median"]), text.percent(found[label]),
-              _speed(record, label, dense), text.number(row["wire_bytes"] / 1024),
+              _speed(record, label, dense, rounds), text.number(row["wire_bytes"] / 1024),
               *([verdicts.get(label, text.DASH)] if verdicts else [])] for label, row in rows_of(record).items()]
     return ["method", "step, ms: mean", "median", f"of the throughput of `{BOUND}`", f"speed beside the {word}", "KiB sent a step",
             *(["quality, of the page of training"] if verdicts else [])], lines
 
 
-def _held(record, label, bar):
+def _held(record, label, bar, rounds):
     """The interval, and whether the bar holds: it does, or it is missed, only if the whole interval is on that side."""
-    found = interval(record, label)
+    found = interval(record, label, rounds)
     if found is None:
         return " (no interval)"
     low, high = found
@@ -159,16 +166,16 @@ def _held(record, label, bar):
     return f" ({said}; bar: {100 * bar:.0f} %: {'holds' if low >= bar else 'missed' if high < bar else 'open'})"
 
 
-def verdict(record, bar, verdicts):
+def verdict(record, bar, verdicts, rounds):
     """The sentences below a table."""
     found = shares(record)
     dense, compressed = best(found, dense_of(found)), best(found, COMPRESSED)
     said = [f"Best compressed: `{compressed}`, {text.percent(found[compressed])} of the throughput without "
-            f"communication{_held(record, compressed, bar)}; {dense_word(record)}: `{dense}`, {text.percent(found[dense])}."]
+            f"communication{_held(record, compressed, bar, rounds)}; {dense_word(record)}: `{dense}`, {text.percent(found[dense])}."]
     if verdicts:
         good = best(found, [label for label in COMPRESSED if verdicts.get(label) == SAME])
         said.append(f"Best compressed of those with the quality of `fp32` on the page of training: `{good}`, "
-                    f"{text.percent(found[good])}{_held(record, good, bar)}." if good else
+                    f"{text.percent(found[good])}{_held(record, good, bar, rounds)}." if good else
                     "No compressed method of this table has the quality of `fp32` on the page of training.")
     return " ".join(said)
 
@@ -181,7 +188,8 @@ def write(out, found, quick):
         verdicts, source = qualities(case.model, over.ranks)
         parameters = found[name].rows[0]["parameters"]
         out.add(f"{case.model}, {over.ranks} ranks, {over.rate} Mbit/s, throughput only",
-                f"{parameters:,} parameters, batch {found[name].rows[0]['batch_per_rank']} per rank, {over.steps} steps."
+                f"{parameters:,} parameters, batch {found[name].rows[0]['batch_per_rank']} per rank, {over.steps} steps in blocks of "
+                f"{over.block}."
                 f"{sharing(over.ranks, over.rate)}{case.note}{f' Quality: {source}.' if source else ''}",
-                table(found[name], verdicts))
-        out.lines += [verdict(found[name], case.bar, verdicts), ""]
+                table(found[name], verdicts, over.rounds))
+        out.lines += [verdict(found[name], case.bar, verdicts, over.rounds), ""]
