@@ -72,4 +72,5 @@ def write(out, found, quick):
     if EVEN_JOB in found and UNEVEN_JOB in found:
         out.add("Ranks of uneven speed", f"The same with `--straggler {UNEVEN}`: the computation of every rank is longer by a random "
                 "part of its own in every step, half of it in the mean. `async` and `bounded` can hide what differs from step to "
-                "step.", table(found[EVEN_JOB], found[UNEVEN_JOB]))
+                "step. `no_exchange` waits for nobody: where it is not longer by 1.5, the speed of the machine has changed since the "
+                "run with even ranks, and only lines of the same run can be compared.", table(found[EVEN_JOB], found[UNEVEN_JOB]))
