@@ -3,12 +3,12 @@ import dataclasses
 import math
 
 import numpy as np
-from scipy.stats import t as student
 
 from gradcomp.output import text
 from gradcomp.results import records
 
 from . import training_tables
+from .intervals import mean_interval
 from .page import Job
 from .ranks import TINY, rows_of, shaped, sharing
 
@@ -127,15 +127,14 @@ def interval(record, label, rounds, against=BOUND):
     if rounds < 2 or any(TIMES not in rows[name] for name in (against, label)):
         return None
     theirs, mine = (np.array(rows[name][TIMES], float).reshape(rounds, -1).mean(axis=1) for name in (against, label))
-    ratios = np.log(theirs / mine)
-    half = student.ppf(0.975, rounds - 1) * ratios.std(ddof=1) / math.sqrt(rounds)
-    return math.exp(ratios.mean() - half), math.exp(ratios.mean() + half)
+    _, low, high = mean_interval(np.log(theirs / mine).tolist())
+    return math.exp(low), math.exp(high)
 
 
 def _speed(record, label, dense, rounds):
     """The speed of a method beside that of the fastest dense one, with its interval."""
-    times = {name: row["step_time_ms"]["mean"] for name, row in rows_of(record).items()}
-    said, found = text.ratio(times[dense] / times[label]), None if label == dense else interval(record, label, rounds, dense)
+    rows, found = rows_of(record), None if label == dense else interval(record, label, rounds, dense)
+    said = text.ratio(rows[dense]["step_time_ms"]["mean"] / rows[label]["step_time_ms"]["mean"])
     return f"{said} ({text.number(found[0])} to {text.number(found[1])})" if found else said
 
 

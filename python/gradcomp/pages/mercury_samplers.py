@@ -3,10 +3,9 @@ import dataclasses
 import functools
 import statistics
 
-from scipy.stats import t as student
-
 from gradcomp.output import text
 
+from .intervals import mean_interval
 from .mercury_losses import EASY
 from .page import Job
 from .ranks import TINY, memory, seeds_of
@@ -81,10 +80,7 @@ def gains(rows, uniform, compared=1):
     mine, theirs = ({row["seed"]: row.get("steps_to_target") for row in some} for some in (rows, uniform))
     if len(mine) < 2 or mine.keys() != theirs.keys() or any(map(text.missing, [*mine.values(), *theirs.values()])):
         return None
-    found = [theirs[seed] - mine[seed] for seed in mine]
-    mean, quantile = statistics.fmean(found), student.ppf(1 - 0.025 / compared, len(found) - 1)
-    wide = quantile * statistics.stdev(found) / len(found) ** 0.5
-    return mean, mean - wide, mean + wide
+    return mean_interval([theirs[seed] - mine[seed] for seed in mine], compared)
 
 
 def fewer(gain):
