@@ -24,8 +24,7 @@ def record(*rows):
 
 
 def step(label, time):
-    return {"label": label, "step_time_ms": {"mean": time, "median": time - 1}, "wire_bytes": 2048,
-            "samples_per_second": 1000 / time}
+    return {"label": label, "step_time_ms": {"mean": time, "median": time - 1}, "wire_bytes": 2048, "batch_per_rank": 2}
 
 
 BARS = record(step("fp32", 200), step("fp16", 125), step("no_exchange", 100), step("top_k:ratio=0.01", 160), step("sign", 110))
@@ -129,17 +128,25 @@ def test_a_slow_rank_stands_beside_even_ones_over_all_seeds():
     slow = record(seed("fp32", 21, 2.0, 9), seed("a", 24, 1.5, stale=(1.0, 3)), seed("fp32", 23, 2.0, 11),
                   seed("a", 24, 1.5, stale=(2.0, 5)), {"label": "fp32", "run_type": "aggregate"})
     _, lines = exchange_stragglers.table(even, slow)
-    assert lines[0] == ["`fp32`", "11.0", "22.0", f"2.00{TIMES}", "10.0", DASH, "1.50 (1.00 to 2.00)", "2.00 (2.00 to 2.00)"]
-    assert lines[1] == ["`a`", "12.0", "24.0", f"2.00{TIMES}", DASH, "1.50, 5", DASH, "1.50 (1.50 to 1.50)"]
+    # ln(21 / 10) and ln(23 / 12): mean 0.69626, half a difference 0.045668; half an interval is 12.706 x 0.045668 = 0.58027
+    assert lines == [["`fp32`", "11.0", "22.0", f"2.00{TIMES} (1.12 to 3.58)", "10.0", DASH, "1.50 (1.00 to 2.00)",
+                      "2.00 (2.00 to 2.00)"],
+                     ["`a`", "12.0", "24.0", f"2.00{TIMES} (2.00 to 2.00)", DASH, "1.50, 5", DASH, "1.50 (1.50 to 1.50)"]]
 
 
 def test_efficiency_is_beside_one_rank_and_beside_as_many():
-    one = record(step("no_exchange", 100), step("fp32", 125))  # 10 and 8 samples a second
+    one = record(step("no_exchange", 100), step("fp32", 125))  # 20 and 16 samples a second
     four = record(step("no_exchange", 50), step("fp32", 100))
-    header, lines = exchange_scaling.table(one, {4: four})
+    header, lines = exchange_scaling.table(one, {4: four}, 3)
     assert header[3:] == ["4 ranks: samples/s", f"of 4 {TIMES} 1 rank", "of `no_exchange`"]
-    assert lines == [["`no_exchange`", "10.0", "100.0 %", "20.0", "50.0 %", "100.0 %"],
-                     ["`fp32`", "8.00", "80.0 %", "10.0", "25.0 %", "50.0 %"]]
+    assert lines == [["`no_exchange`", "20.0", "100.0 %", "160", "200.0 %", "100.0 %"],
+                     ["`fp32`", "16.0", "80.0 %", "80.0", "100.0 %", "50.0 %"]]
+
+
+def test_efficiency_beside_as_many_has_the_interval_of_its_blocks():
+    _, lines = exchange_scaling.table(BLOCKS, {2: BLOCKS}, 3)  # the logarithms of 100 / 110 as above
+    assert lines[4][:3] == ["`sign`", "18.2", "90.9 % (88.7 % to 93.2 %)"] and lines[4][5] == lines[4][2]
+    assert lines[2][2] == "100.0 %", "beside itself"
 
 
 def local_rows(label, sent, validation, test):

@@ -19,7 +19,7 @@ def record(*rows):
 
 
 def row(label, slow, fast, **more):
-    links = [{"rate_mbit_s": rate, "step_time_ms": {"median": time}} for rate, time in ((100, slow), (1000, fast))]
+    links = [{"rate_mbit_s": rate, "step_time_ms": {"mean": time}} for rate, time in ((100, slow), (1000, fast))]
     return {"label": label, "payload_bytes": 2000, "metric": "accuracy", "test_quality": 0.5, "over_links": links} | more
 
 
@@ -31,12 +31,27 @@ def test_speeds_are_those_of_fp32_over_the_same_link():
     assert lines[1][2:] == ["0.250", "50.0 %", "100", "3.00\N{MULTIPLICATION SIGN}", "40.0", "0.500\N{MULTIPLICATION SIGN}"]
 
 
+def test_a_speed_has_the_interval_of_its_rounds():
+    fp32 = row("fp32", 300, 20, step_times_ms=[300, 20, 300, 20, 300, 20])  # the links take turns
+    sign = row("sign", 100, 40, step_times_ms=[99, 40, 100, 41, 100 / 0.99, 42])
+    # logarithms 0.01005 apart: half an interval is 4.3027 x 0.01005 / sqrt(3) = 0.02497
+    assert traffic.speed(fp32, sign, 0) == "3.00\N{MULTIPLICATION SIGN} (2.93 to 3.08)"
+    assert traffic.speed(fp32, fp32, 0) == "1.00\N{MULTIPLICATION SIGN}"
+
+
+def test_single_steps_are_kept_one_for_each_block():
+    jobs = traffic.PAGE.jobs(types.SimpleNamespace(quick=False, folder=pathlib.Path("raw")))
+    kept = [job for job in jobs if job.samples]
+    assert [job.name for job in kept] == [case.model for case in traffic.FULL] and kept[0].samples == (traffic.TIMES,)
+    assert all(job.words[job.words.index("--block") + 1] == 2 for job in kept)
+
+
 def test_claims_stand_beside_every_model():
     labels = {name for method, control, _ in traffic.CLAIMS for name in (method, control)}
     one = record(*(row(label, 600 if label == "fp32" else 200, 50) for label in sorted(labels)))
     header, lines = traffic.claims({"a": one, "b": one})
     assert header[2:] == ["`a`", "`b`"] and len(lines) == len(traffic.CLAIMS)
-    assert lines[0][2:] == 2 * ["3.00\N{MULTIPLICATION SIGN}, 1.00\N{MULTIPLICATION SIGN}"]
+    assert lines[0][2:] == 2 * ["3.00\N{MULTIPLICATION SIGN}<br>1.00\N{MULTIPLICATION SIGN}"]
 
 
 def test_every_claim_is_about_methods_that_run():

@@ -45,6 +45,11 @@ def ratio(value):
     return DASH if missing(value) else f"{number(value)}\N{MULTIPLICATION SIGN}"
 
 
+def within(interval, show=number):
+    """The ends of an interval, to follow its mean; empty without an interval."""
+    return f" ({show(interval[0])} to {show(interval[1])})" if interval else ""
+
+
 def crossover(label, at):
     """A sentence that says at which size a method starts to pay."""
     if at is None:

@@ -1,6 +1,5 @@
 """The first section of docs/results/exchange.md: how near compressed methods come to the throughput without communication."""
 import dataclasses
-import math
 
 import numpy as np
 
@@ -8,7 +7,7 @@ from gradcomp.output import text
 from gradcomp.results import records
 
 from . import training_tables
-from .intervals import mean_interval
+from .intervals import ratio_interval
 from .page import Job
 from .ranks import TINY, rows_of, shaped, sharing
 
@@ -120,22 +119,18 @@ def dense_word(record):
 
 
 def interval(record, label, rounds, against=BOUND):
-    """The 95 % interval of the time of a step of `against` over that of a method: Student's, of the logarithms of this ratio in
-    each of `rounds`. In a round, each method has one block of steps; the speed of a machine changes more from block to block than
-    from step to step, so single steps are no independent samples. None for one round, and if the record lacks single steps."""
+    """The 95 % interval of the time of a step of `against` over that of a method, from the mean times in each of `rounds`. None for
+    one round, and if the record lacks single steps."""
     rows = rows_of(record)
-    if rounds < 2 or any(TIMES not in rows[name] for name in (against, label)):
+    if any(TIMES not in rows[name] for name in (against, label)):
         return None
-    theirs, mine = (np.array(rows[name][TIMES], float).reshape(rounds, -1).mean(axis=1) for name in (against, label))
-    _, low, high = mean_interval(np.log(theirs / mine).tolist())
-    return math.exp(low), math.exp(high)
+    return ratio_interval(*(np.array(rows[name][TIMES], float).reshape(rounds, -1).mean(axis=1) for name in (against, label)))
 
 
 def _speed(record, label, dense, rounds):
     """The speed of a method beside that of the fastest dense one, with its interval."""
     rows, found = rows_of(record), None if label == dense else interval(record, label, rounds, dense)
-    said = text.ratio(rows[dense]["step_time_ms"]["mean"] / rows[label]["step_time_ms"]["mean"])
-    return f"{said} ({text.number(found[0])} to {text.number(found[1])})" if found else said
+    return text.ratio(rows[dense]["step_time_ms"]["mean"] / rows[label]["step_time_ms"]["mean"]) + text.within(found)
 
 
 def table(record, verdicts, rounds):

@@ -1,15 +1,15 @@
 """The third section of docs/results/exchange.md: samples a second with 1, 2 and 4 ranks."""
 from gradcomp.output import text
 
+from .exchange_bars import BOUND, TIMES, interval
 from .page import Job
 from .ranks import CORES, TINY, asked, memory, rows_of, shaped
 
-BOUND = "no_exchange"
 METHODS = (BOUND, "fp32", "ef_sign:reducer=two_phase", "powersgd:rank=2")
 RATE = 100  # Mbit/s
-TIMES = "\N{MULTIPLICATION SIGN}"
+SIGN = "\N{MULTIPLICATION SIGN}"
 # The model with its options, steps, block, and the numbers of ranks that are compared with one rank.
-FULL = (("--model", "resnet20", "--data", "shapetex10:train=8000:test=500", "--batch", 32), 40, 20, (2, 4))
+FULL = (("--model", "resnet20", "--data", "shapetex10:train=8000:test=500", "--batch", 32), 80, 10, (2, 4))
 QUICK = (("--model", "resnet8", *TINY), 6, 3, (2,))
 ONE = "scaling_1"
 
@@ -26,29 +26,30 @@ def jobs(quick):
     train = ("gradcomp-train", *options, "--steps", steps, "--block", block, "--evaluate-every", steps, "--no-controls",
              "--methods", ",".join(METHODS))
     inside, linked = _names(counts).values()
-    return [Job(ONE, (*memory(1), *train), "one rank"),
-            *(Job(name, (*memory(ranks), *train), f"{ranks} ranks over shared memory") for ranks, name in inside.items()),
-            *(Job(name, (*shaped(ranks, RATE), *train), f"{ranks} ranks over links of {asked(ranks, RATE)}")
-              for ranks, name in linked.items())]
+    places = [(ONE, memory(1), "one rank"),
+              *((name, memory(ranks), f"{ranks} ranks over shared memory") for ranks, name in inside.items()),
+              *((name, shaped(ranks, RATE), f"{ranks} ranks over links of {asked(ranks, RATE)}") for ranks, name in linked.items())]
+    return [Job(name, (*start, *train), purpose, samples=(TIMES,)) for name, start, purpose in places]
 
 
-def rates(record):
-    """{label: samples per second}"""
-    return {label: row["samples_per_second"] for label, row in rows_of(record).items()}
+def rates(record, ranks):
+    """{label: samples per second of all ranks, by the mean step}"""
+    return {label: 1000 * ranks * row["batch_per_rank"] / row["step_time_ms"]["mean"] for label, row in rows_of(record).items()}
 
 
-def table(one, several):
+def table(one, several, rounds):
     """A line per method; `several`: {ranks: record}. Efficiency is relative to one rank without exchange, and to the same
-    number of ranks without exchange."""
-    alone, known = rates(one), {ranks: rates(record) for ranks, record in several.items()}
-    lines = []
-    for label, rate in alone.items():
-        cells = [f"`{label}`", text.number(rate), text.percent(rate / alone[BOUND])]
-        for ranks, found in known.items():
-            cells += [text.number(found[label]), text.percent(found[label] / (ranks * alone[BOUND])),
-                      text.percent(found[label] / found[BOUND])]
+    number of ranks without exchange in the same run, so only this one has an interval."""
+    alone, lines = rates(one, 1)[BOUND], []
+    for label in rows_of(one):
+        cells = [f"`{label}`"]
+        for ranks, record in {1: one, **several}.items():
+            found = rates(record, ranks)
+            cells += [text.number(found[label]), *([text.percent(found[label] / (ranks * alone))] if ranks > 1 else []),
+                      text.percent(found[label] / found[BOUND]) +
+                      text.within(None if label == BOUND else interval(record, label, rounds), text.percent)]
         lines.append(cells)
-    heads = [head for ranks in known for head in (f"{ranks} ranks: samples/s", f"of {ranks} {TIMES} 1 rank", f"of `{BOUND}`")]
+    heads = [head for ranks in several for head in (f"{ranks} ranks: samples/s", f"of {ranks} {SIGN} 1 rank", f"of `{BOUND}`")]
     return ["method", "1 rank: samples/s", f"of `{BOUND}`", *heads], lines
 
 
@@ -66,12 +67,12 @@ def write(out, found, quick):
     """Adds the tables whose records exist."""
     if ONE not in found:
         return
-    (_, steps, _, counts), row = QUICK if quick else FULL, found[ONE].rows[0]
+    (_, steps, block, counts), row = QUICK if quick else FULL, found[ONE].rows[0]
     for place, names in _names(counts).items():
         there = {ranks: found[name] for ranks, name in names.items() if name in found}
         if not there:
             continue
         out.add(f"Scaling over {place}, throughput only", f"`{row['model']}`, batch {row['batch_per_rank']} on every rank, {steps} "
-                f"steps, medians. *Of N {TIMES} 1 rank*: samples a second over N times those of one rank without an exchange. *Of "
-                f"`{BOUND}`*: over those of as many ranks without an exchange.{_crowded(max(there), 'links' in place)}",
-                table(found[ONE], there))
+                f"steps in blocks of {block}. *Of N {SIGN} 1 rank*: samples a second over N times those of one rank without an "
+                f"exchange, in another run. *Of `{BOUND}`*: over those of as many ranks without an exchange, in the same run."
+                f"{_crowded(max(there), 'links' in place)}", table(found[ONE], there, steps // block))

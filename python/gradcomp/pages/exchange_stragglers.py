@@ -3,6 +3,7 @@ import statistics
 
 from gradcomp.output import text
 
+from .intervals import ratio_interval
 from .page import Job
 from .ranks import TINY, memory, seeds_of
 
@@ -37,7 +38,7 @@ def _loss(rows):
     mean = _mean(values)
     if mean is None or len(values) == 1:
         return text.number(mean)
-    return f"{text.number(mean)} ({text.number(min(values))} to {text.number(max(values))})"
+    return text.number(mean) + text.within((min(values), max(values)))
 
 
 def table(even, slow):
@@ -45,11 +46,13 @@ def table(even, slow):
     hide."""
     lines, (plain, _) = [], seeds_of(even)
     for label, rows in seeds_of(slow)[0].items():
-        before, after = (_mean([row["step_time_ms"]["mean"] for row in some]) for some in (plain[label], rows))
+        known = [[row["step_time_ms"]["mean"] for row in some] for some in (plain[label], rows)]
+        before, after = map(_mean, known)
         stale = [_mean([row.get("staleness_mean") for row in rows])]
         stale.append(None if stale[0] is None else max(row["staleness_max"] for row in rows))
         waiting = _mean([row["stages_ms"].get("waiting") for row in rows])
-        lines.append([f"`{label}`", text.number(before), text.number(after), text.ratio(after / before), text.number(waiting),
+        longer = text.ratio(after / before) + text.within(ratio_interval(*reversed(known)))
+        lines.append([f"`{label}`", text.number(before), text.number(after), longer, text.number(waiting),
                       text.DASH if stale[0] is None else f"{text.number(stale[0])}, {stale[1]:.0f}", _loss(plain[label]),
                       _loss(rows)])
     return ["method", "step, ms: even ranks", "these", "longer by", "waiting, ms", "staleness: mean, largest",
@@ -65,9 +68,10 @@ def write(out, found, quick):
         out.add("A slow rank", f"Two ranks over shared memory, `--straggler {SLOW}`: rank 1 takes twice as long to compute. "
                 f"`{found[SLOW_JOB].rows[0]['model']}`, {where}. All workers make the same number of steps, so a rank that is always "
                 "slow holds up every strategy, at the latest at the end of a block. Steps are means over seeds; losses are means "
-                "with the least and the largest: so few steps and seeds are a hint, no verdict on quality. *Waiting*: the part of "
-                "a step in which ranks wait for a slower one, a median; ranks that are not in step have no such figure. "
-                "*Staleness*: updates between the parameters that a gradient is of and its own update.",
+                "with the least and the largest: so few steps and seeds are a hint, no verdict on quality. *Longer by*: with the 95 % "
+                "interval by Student's t over the seeds. *Waiting*: the part of a step in which ranks wait for a slower one, a "
+                "median; ranks that are not in step have no such figure. *Staleness*: updates between the parameters that a "
+                "gradient is of and its own update.",
                 table(found[EVEN_JOB], found[SLOW_JOB]))
     if EVEN_JOB in found and UNEVEN_JOB in found:
         out.add("Ranks of uneven speed", f"The same with `--straggler {UNEVEN}`: the computation of every rank is longer by a random "

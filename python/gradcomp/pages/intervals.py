@@ -1,4 +1,5 @@
-"""Student's interval, for the tables of pages."""
+"""Student's intervals, for the tables of pages."""
+import math
 import statistics
 
 from scipy.stats import t as student
@@ -10,3 +11,13 @@ def mean_interval(samples, compared=1):
     mean, quantile = statistics.fmean(samples), student.ppf(1 - 0.025 / compared, len(samples) - 1)
     half = quantile * statistics.stdev(samples) / len(samples) ** 0.5
     return mean, mean - half, mean + half
+
+
+def ratio_interval(theirs, mine):
+    """The 95 % interval (low, high) of the ratio of two times, from both in each round: Student's, of the logarithms of the ratios.
+    In a round, each method has one block of steps; the speed of a machine changes more from block to block than from step to
+    step, so single steps are no independent samples. None for one round."""
+    if len(mine) < 2:
+        return None
+    _, low, high = mean_interval([math.log(one / other) for one, other in zip(theirs, mine, strict=True)])
+    return math.exp(low), math.exp(high)
