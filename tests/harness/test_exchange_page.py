@@ -13,7 +13,7 @@ from test_schema import BIN
 
 pytest.importorskip("matplotlib")
 import page_files
-from gradcomp.pages import exchange, exchange_bars, exchange_local, exchange_scaling, exchange_stragglers, frame
+from gradcomp.pages import exchange, exchange_bars, exchange_scaling, exchange_stragglers, frame
 
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "exchange_page"
 DASH, TIMES = "\N{EN DASH}", "\N{MULTIPLICATION SIGN}"
@@ -149,41 +149,6 @@ def test_efficiency_beside_as_many_has_the_interval_of_its_blocks():
     assert lines[2][2] == "100.0 %", "beside itself"
 
 
-def local_rows(label, sent, validation, test):
-    """The rows of a method's seeds, and the row over all seeds."""
-    over = {"mean": test, "low": test - 0.01, "high": test + 0.01} if test is not None else None
-    return [*({"label": label, "run_type": "iteration", "wire_bytes": sent, "validation_quality": quality} for quality in validation),
-            {"label": label, "run_type": "aggregate", "test_quality_over_seeds": over}]
-
-
-def test_local_methods_have_the_rate_that_validation_chose():
-    every, local = exchange_local.lines((8,))[0], exchange_local.lines((8,))[2]
-    fp32, period = every.labels(), local.labels()
-    assert fp32 == {0.05: "fp32", 0.1: "fp32:lr=0.1"}
-    assert period == {0.05: "fp32:strategy=local:strategy.period=8", 0.1: "fp32:strategy=local:strategy.period=8:lr=0.1"}
-    made = record(*local_rows(fp32[0.05], 4096, [0.5, 0.4], 0.6), *local_rows(fp32[0.1], 4096, [0.5, 0.6], 0.5),
-                  *local_rows(period[0.05], 512, [0.3, 0.3], 0.25), *local_rows(period[0.1], 512, [0.9, None], None))
-    header, lines = exchange_local.table(made, (8,))
-    assert header[0] == "method" and header[3:5] == ["KiB sent a step", "of those with H = 1"]
-    assert lines[0] == ["no local steps", "1", "0.1", "4.00", "100.0 %", "50.0 %", "49.0 % to 51.0 %"], "not by the test set"
-    assert lines[2] == ["local SGD", "8", "0.05", "0.500", "12.5 %", "25.0 %", "24.0 % to 26.0 %"], "no seed may diverge"
-    assert lines[3] == ["local SGD, `qsgd:bits=4`", "8", "diverged", *4 * [DASH]]
-
-
-def test_every_period_has_all_local_methods_and_controls():
-    job, skewed = exchange_local.jobs(quick=False)
-    methods, steps, block = (job.words[job.words.index(word) + 1] for word in ("--methods", "--steps", "--block"))
-    assert skewed.words == (*job.words, "--skew", 0.1)
-    for every in (8, 32, 128):
-        assert steps % every == block % every == 0
-        found = [line for line in exchange_local.lines((8, 32, 128)) if line.every == every]
-        assert [line.kind for line in found] == ["local SGD", "local SGD, `qsgd:bits=4`", "outer Nesterov", exchange_local.CONTROL,
-                                                 "accumulation"]
-    labels = methods.split(",")
-    assert len(set(labels)) == len(labels) == 2 * len(exchange_local.lines((8, 32, 128)))
-    assert "fp32" in labels, "without options: the reference of the job"
-
-
 def options(quick=False, only=None):
     return types.SimpleNamespace(quick=quick, only=only)
 
@@ -229,12 +194,11 @@ def page_of(tmp_path, *names):
 def test_missing_records_are_named_and_their_sections_left_out(tmp_path):
     done, _ = page_of(tmp_path)
     assert done.returncode == 1 and done.stderr.startswith("exchange_page: error: there are no records in ")
-    done, page = page_of(tmp_path, "bars_resnet8_2_100mbit", "stragglers_slow", "stragglers_uneven", "scaling_2_memory",
-                      "local_even")
+    done, page = page_of(tmp_path, "bars_resnet8_2_100mbit", "stragglers_slow", "stragglers_uneven", "scaling_2_memory")
     assert done.returncode == 0, done.stderr
     assert [line for line in page.splitlines() if line.startswith("## ")] == [
-        "## resnet8, 2 ranks, 100 Mbit/s, throughput only", "## Local methods, even shards", "## Commands"]
-    assert "not been measured yet: `stragglers_even`, `scaling_1`, `scaling_2_100mbit`, `local_skewed`." in page
+        "## resnet8, 2 ranks, 100 Mbit/s, throughput only", "## Commands"]
+    assert "not been measured yet: `stragglers_even`, `scaling_1`, `scaling_2_100mbit`." in page
     assert "Best compressed: `top_k:ratio=0.01`, " in page and "fastest dense, buckets not swept: `fp16`, " in page
 
 
@@ -244,16 +208,13 @@ def test_a_page_with_all_records_has_all_sections(tmp_path):
     assert [line for line in page.splitlines() if line.startswith("## ")] == [
         "## resnet8, 2 ranks, 100 Mbit/s, throughput only", "## A slow rank", "## Ranks of uneven speed",
         "## Scaling over shared memory, throughput only",
-        "## Scaling over links of 100 Mbit/s, throughput only", "## Local methods, even shards",
-        "## Local methods, skewed shards", "## Commands"]
+        "## Scaling over links of 100 Mbit/s, throughput only", "## Commands"]
     assert "Not complete" not in page
 
 
 @pytest.mark.skipif(not BIN or bool(cli.why_not()), reason=f"no shaped links on this machine: {cli.why_not() or 'GRADCOMP_BIN'}")
 def test_quick_page(tmp_path):
-    page, lines = page_files.quick(TOOL, tmp_path)
+    _, lines = page_files.quick(TOOL, tmp_path)
     assert lines == ["fp32", "fp16", "bf16", "no_exchange", *exchange_bars.RINGS,
                      *exchange_bars.by_priority(exchange_bars.QUICK[0]), *exchange_bars.COMPRESSED,
                      *2 * exchange_stragglers.METHODS, *2 * exchange_scaling.METHODS]
-    for line in exchange_local.lines(exchange_local.QUICK[-1]):  # on both kinds of shards
-        assert page.count(f"\n| {line.kind} | {line.every} | ") == 2, line

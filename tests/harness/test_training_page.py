@@ -43,7 +43,7 @@ def training(chosen=None):
         row |= {"learning_rate": 0.05, "batch_per_rank": 32, "steps": 30}
     if chosen:
         methods = ",".join(chosen.task.specs(chosen.methods))
-        document["context"]["gradcomp"]["options"] = {"methods": methods, "steps": chosen.task.steps, "tuned": True}
+        document["context"]["gradcomp"]["options"] = {"methods": methods, "steps": chosen.task.steps, "tuned": True, "skew": 0.0}
         document["context"]["gradcomp"]["ranks"] = chosen.ranks
         document["context"]["gradcomp"]["git_hash"] = COMMIT
     return document
@@ -122,9 +122,10 @@ def test_bad_rates_are_one_line(tmp_path, content, said):
 
 
 def test_seeds_are_those_that_the_guide_names():
-    found = {(run.task.data.split(":")[0], comparison.name == "full-text", run.seeds)
+    found = {(run.task.data.split(":")[0], comparison.name if comparison.name.startswith(("full", "local")) else "", run.seeds)
              for comparison in comparisons.COMPARISONS for run in comparison.runs if run.task}
-    assert found == {("shapetex10", False, 3), ("kjv", False, 3), ("hmm", False, 5), ("hmm", True, 3)}
+    assert found == {("shapetex10", "", 3), ("kjv", "", 3), ("hmm", "", 5), ("hmm", "full-text", 3), ("hmm", "local", 5),
+                     ("shapetex10", "local-images", 5), ("shapetex10", "full-images", 3)}
 
 
 def over_seeds(label, reached, **figures):
@@ -260,6 +261,16 @@ def test_comparisons_are_read_from_their_table():
     assert local == dataclasses.replace(hmm, name="lstm_local", steps=384, evaluations=12, target="")
     assert comparisons.find("bars").runs[0].bar == ("accuracy", 0.88, "ResNet-20 on ShapeTex-10")
     assert comparisons.find("powersgd-ranks").runs[1].task is None
+
+
+@pytest.mark.parametrize("run", [run for name in ("local", "local-images") for run in comparisons.find(name).runs],
+                         ids=lambda run: run.name)
+def test_every_period_has_its_outer_optimiser_and_a_control(run):
+    assert run.controls and run.task.steps % run.period == run.task.tuning_steps % run.period == 0
+    for period in (8, 32, 128):
+        local = f"fp32:strategy=local:strategy.period={period}"
+        outer = local + ":strategy.outer_rate=0.7:strategy.outer_momentum=0.9:strategy.outer_nesterov=on"
+        assert {local, outer, outer + ":strategy.inner=mean"} <= set(run.methods), period
 
 
 @pytest.mark.parametrize("text, said", [("[tasks", "comparisons.toml"), ("methods = {}\ntasks = {}\n[[comparison]]\n", "'run'"),

@@ -1,23 +1,22 @@
-"""docs/results/exchange.md: what the exchange costs: over slow links, beside a slow rank, with more ranks, and with few
-exchanges."""
+"""docs/results/exchange.md: what the exchange costs: over slow links, beside a slow rank, and with more ranks."""
 from typing import ClassVar
 
-from . import exchange_bars, exchange_local, exchange_scaling, exchange_stragglers
+from . import exchange_bars, exchange_scaling, exchange_stragglers
 from .page import SectionedPage
 
-SECTIONS = {"bars": exchange_bars, "stragglers": exchange_stragglers, "scaling": exchange_scaling,
-            "local": exchange_local}
+SECTIONS = {"bars": exchange_bars, "stragglers": exchange_stragglers, "scaling": exchange_scaling}
 
 
 class Exchange(SectionedPage):
     name, tool, complete, sections = "exchange", "exchange_page", False, SECTIONS
-    about = "Trains over shaped links, with a slow rank, with 1 to 4 ranks, and with local steps. Needs root and a quiet machine."
+    about = "Trains over shaped links, with a slow rank, and with 1 to 4 ranks. Needs root and a quiet machine."
     programs = ("gradcomp-train", "mpirun")
     sources = ("python/gradcomp/links",)
     title = "what the exchange costs"
     introduction: ClassVar[list] = [
         "How near does the best compressed method come to the throughput without communication? What does one slow "
-        "rank cost? What do more ranks bring? What do local steps keep of the quality? Every rank has one thread. "
+        "rank cost? What do more ranks bring? What exchanging rarely keeps of the quality is on [the page of "
+        "training](training.md). Every rank has one thread. "
         "Where a title names a rate, the kernel shapes the links ([how](../links.md)); all other ranks share memory.", "",
         "The tables over links and those of scaling are **throughput only**: their few steps, at one learning rate "
         "for all methods, say nothing about quality. Where [the page of training](training.md) has trained the same "

@@ -23,9 +23,10 @@ def section(chosen, records, images, folder, edges):
             lines += ["ResNet-18 on CIFAR-10 with 16 workers, as published:", "",
                       *markdown.table(*training_tables.epochs(record)), ""]
             continue
-        row = record.rows[0]
-        source = f"tuned, `docs/rates/{run.task.name}.json`" if record.gradcomp["options"]["tuned"] else "set by hand"
-        lines += [f"`{row['model']}` on `{run.task.data}`, {record.link}, batch {row['batch_per_rank']} per rank, "
+        row, options = record.rows[0], record.gradcomp["options"]
+        source = f"tuned, `docs/rates/{run.task.name}.json`" if options["tuned"] else "set by hand"
+        skew = f" with `--skew {options['skew']:g}`" if options["skew"] else ""
+        lines += [f"`{row['model']}` on `{run.task.data}`{skew}, {record.link}, batch {row['batch_per_rank']} per rank, "
                   f"{row['steps']} steps; rates {source}; {commit(record)}.", "",
                   *markdown.table(*training_tables.methods(record, edges.get(run.task.name, ()))), ""]
         if chosen.name.startswith(SEPARATED):
