@@ -71,6 +71,22 @@ def test_verdicts_never_show_a_speed_up_beside_a_missed_quality():
     assert "steps to target" not in lines["fp32"]
 
 
+def swept(ranks, rate):
+    """A record over several links, over which top_k pays below `rate`."""
+    document = training()
+    for row in document["benchmarks"]:
+        row |= {"over_links": [], "pays": {"where": "below", "rate_mbit_s": rate, "low": rate - 1, "high": rate + 1}}
+    document["context"]["gradcomp"]["ranks"] = ranks
+    return record(document)
+
+
+def test_answers_of_several_links_stand_beside_each_other():
+    header, lines = training_tables.crossovers([swept(2, 40), swept(8, 90)])
+    assert header == ["method", "2 ranks", "8 ranks"]
+    assert lines == [["`top_k:ratio=0.01`", "pays below 40.0 Mbit/s (39.0 to 41.0)", "pays below 90.0 Mbit/s (89.0 to 91.0)"],
+                     ["`powersgd:rank=2`", *2 * ["misses the quality of fp32"]]]
+
+
 def test_without_a_reference_there_is_no_verdict():
     document = training()
     for row in document["benchmarks"]:
@@ -305,6 +321,8 @@ def test_steps_blocks_and_evaluations_are_whole_periods(quick):
         words = comparisons.command(each, "kjv.txt", quick=quick)
         numbers = [words[words.index(option) + 1] for option in ("--steps", "--block", "--evaluate-every") if option in words]
         assert not any(number % each.period for number in numbers), each.name
+        if each.links > 1:  # all links have as many blocks
+            assert numbers[0] % (each.links * numbers[1]) == 0, each.name
 
 
 @pytest.fixture(name="broken")

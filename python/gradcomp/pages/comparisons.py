@@ -39,9 +39,14 @@ class Run:
     seeds: int = 3
     controls: bool = False  # adds fp32, fp16, bf16 and no_exchange to the methods
     options: tuple = ()
-    link: str = ""  # emulated
+    link: str = ""  # emulated; several links take turns, a block of steps each
     period: int = 1  # longest period of its local strategies, which divides steps, blocks and intervals of evaluations
     bar: tuple | None = None  # (metric, value that fp32 must reach, source of this value)
+
+    @property
+    def links(self):
+        """How many links take turns."""
+        return max(1, self.link.count("bit/s"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,14 +116,15 @@ def _job(run, kjv, quick):
     """The command of a training, without its output."""
     task = run.task
     data, batch, steps, seeds = {"kjv": f"kjv:{kjv}"}.get(task.data, task.data), task.batch // run.ranks, task.steps, run.seeds
+    block = run.period if run.period > 1 or run.links == 1 else 4 if quick else 20
     if quick:  # the sets are tiny, so the batch must be small
         data = {"shapetex10": "shapetex10:train=64:test=32", "hmm": "hmm:tokens=6000:test=700"}.get(data.split(":")[0], data)
-        batch, steps, seeds = 4, max(4, run.period), 1
+        batch, steps, seeds = 4, max(4, block * run.links), 1
     many = ["OMPI_MCA_mpi_yield_when_idle=1", "KOKKOS_DISABLE_WARNINGS=1"] if run.ranks > 2 else []
     return ["env", "OMP_NUM_THREADS=1", "OMP_PROC_BIND=false", *many, "mpirun", "-n", run.ranks, "gradcomp-train", "--data",
             data, *task.options, "--batch", batch, "--steps", steps, "--evaluate-every", _interval(task, steps, run.period),
             *(["--target", task.target] if task.target else []), *run.options,
-            *(["--block", run.period] if run.period > 1 else []), "--methods",
+            *(["--block", block] if block > 1 else []), "--methods",
             ",".join(task.specs(run.methods)), *([] if run.controls else ["--no-controls"]),
             *(["--seeds", seeds] if seeds > 1 else [])]
 
@@ -136,5 +142,6 @@ def tuning(runs, rates, kjv):
     controls = any(run.controls for run in runs)  # the controls have fp32
     methods = dict.fromkeys(spec for run in runs for spec in run.methods if not (controls and spec == "fp32"))
     options = next((run.options for run in runs if run.options), ())
-    job = _job(dataclasses.replace(runs[0], methods=tuple(methods), controls=controls, options=options, ranks=2, seeds=1), kjv, False)
+    job = _job(dataclasses.replace(runs[0], methods=tuple(methods), controls=controls, options=options, ranks=2, seeds=1,
+                                   link=""), kjv, False)
     return [*job, "--rates", rates, "--tune", "--tune-steps", runs[0].task.tuning_steps or runs[0].task.steps]

@@ -4,6 +4,7 @@ import os
 import matplotlib.pyplot as plt
 
 from gradcomp.output import markdown
+from gradcomp.report import verdicts
 from gradcomp.results.provenance import commit
 
 from . import training_tables
@@ -29,6 +30,9 @@ def section(chosen, records, images, folder, edges):
         lines += [f"`{row['model']}` on `{run.task.data}`{skew}, {record.link}, batch {row['batch_per_rank']} per rank, "
                   f"{row['steps']} steps; rates {source}; {commit(record)}.", "",
                   *markdown.table(*training_tables.methods(record, edges.get(run.task.name, ()))), ""]
+        swept = verdicts.links(verdicts.trained(record))
+        if swept:
+            lines += [*markdown.table(*swept), ""]
         if chosen.name.startswith(SEPARATED):
             lines += [*markdown.table(*training_tables.separations(record)), ""]
         if chosen.name == "sparsifiers":
@@ -40,6 +44,9 @@ def section(chosen, records, images, folder, edges):
         figure.savefig(image, format="svg", metadata={"Date": None, "Creator": None})
         plt.close(figure)
         lines += [f"![{alternative}]({os.path.relpath(image, folder)})", ""]
+    swept = [record for run, record in records.items() if run.links > 1]
+    if len(swept) > 1:
+        lines += [*markdown.table(*training_tables.crossovers(swept)), ""]
     if chosen.name == "bars":
         limits = {run.name: run.bar for run in chosen.runs}
         lines += [*markdown.table(*training_tables.bars({run.name: r for run, r in records.items()}, limits)), ""]
