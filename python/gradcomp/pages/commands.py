@@ -1,7 +1,9 @@
 """Functions that all tools for pages of docs/results share."""
+import contextlib
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 
 from gradcomp import CPUS
@@ -12,19 +14,34 @@ class Failed(Exception):
     """An error message of one line for the user."""
 
 
+@contextlib.contextmanager
+def _interrupted_later():
+    """Signals that end the page and come meanwhile take effect afterwards."""
+    came = []
+    handlers = {number: signal.signal(number, lambda got, _: came.append(got)) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    if came:
+        signal.raise_signal(came[0])
+
+
 def command(*words):
     """Runs a program on all CPUs and returns its output."""
-    line = list(map(str, words))
+    line, child = list(map(str, words)), None
     os.sched_setaffinity(0, CPUS)
     try:
-        child = subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        with _interrupted_later():  # until there is something to terminate
+            child = subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        printed, _ = child.communicate()
     except OSError as error:
         raise Failed(f"cannot start {line[0]}: {error.strerror}") from error
-    try:
-        printed, _ = child.communicate()
     except KeyboardInterrupt:
-        child.terminate()  # a killed mpirun would leave its ranks behind
-        child.wait()
+        if child:
+            child.terminate()  # a killed mpirun would leave its ranks behind
+            child.wait()
         raise
     if child.returncode:
         raise Failed(f"status {child.returncode} of: {shlex.join(line)}")

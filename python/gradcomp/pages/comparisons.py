@@ -1,4 +1,4 @@
-"""The named comparisons of docs/results/training.md, from comparisons.toml, and the commands that measure them."""
+"""The named comparisons of the pages that train, from comparisons.toml, and the commands that measure them."""
 import dataclasses
 import pathlib
 import tomllib
@@ -58,6 +58,7 @@ class Comparison:
     note: str
     runs: tuple
     by_default: bool = True
+    page: str = "training"  # the page of which it is a section
 
 
 def _specs(lists, words):

@@ -15,8 +15,8 @@ class Exchange(SectionedPage):
     title = "what the exchange costs"
     introduction: ClassVar[list] = [
         "How near does the best compressed method come to the throughput without communication? What does one slow "
-        "rank cost? What do more ranks bring? What exchanging rarely keeps of the quality is on [the page of "
-        "training](training.md). Every rank has one thread. "
+        "rank cost? What do more ranks bring? What exchanging rarely keeps of the quality is on [a page of its "
+        "own](local-steps.md). Every rank has one thread. "
         "Where a title names a rate, the kernel shapes the links ([how](../links.md)); all other ranks share memory.", "",
         "The tables over links and those of scaling are **throughput only**: their few steps, at one learning rate "
         "for all methods, say nothing about quality. Where [the page of training](training.md) has trained the same "

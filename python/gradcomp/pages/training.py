@@ -1,8 +1,10 @@
-"""docs/results/training.md: named comparisons of methods by training, each at the best of a few learning rates."""
+"""docs/results/training.md, and the base of other pages of named comparisons: methods by training, each at the best of a few
+learning rates."""
 import argparse
 import pathlib
 import shutil
 import sys
+from typing import ClassVar
 
 from gradcomp.output.files import write_whole
 from gradcomp.results.reading import read_rates
@@ -14,7 +16,6 @@ from .page import Job, Page, Text, write_rows
 
 KJV = pathlib.Path("build/data/kjv.txt")
 CHECKPOINT_STEPS = 100
-RUNS = tuple(run for one in comparisons.COMPARISONS for run in one.runs)
 
 
 def need_text(run):
@@ -25,10 +26,14 @@ def need_text(run):
 
 
 class List(argparse.Action):
-    """An option that names the comparisons and ends the program."""
+    """An option that names the comparisons of a page and ends the program."""
+
+    def __init__(self, option_strings, dest, listed, **more):
+        super().__init__(option_strings, dest, nargs=0, **more)
+        self.listed = listed
 
     def __call__(self, parser, *_):
-        for one in comparisons.COMPARISONS:
+        for one in self.listed:
             print(f"{one.name:16} {one.title}{'' if one.by_default else ', only when named, or with --all'}")
         sys.exit(0)
 
@@ -37,25 +42,36 @@ class Training(Page):
     name, tool, images, complete = "training", "training_page", True, False
     about = "Trains named comparisons of methods, each at the best of a few learning rates."
     programs = ("gradcomp-train", "mpirun")
+    title = "training"
+    introduction: ClassVar[list] = [
+        "Methods of a table train in turn in one job, with the same weights and batches. Seconds and bytes to the target: until the "
+        "first evaluation that saw it, evaluations not counted. Mean (low to high): over seeds, with its 95 % interval; other lines are "
+        "one seed, of which differences below 2 points of accuracy mean little. Speed-ups compare total times of steps, only where the "
+        "quality is that of fp32. A rate marked `edge` is the least or the largest of those that were tried: a better one may lie "
+        "beyond.", ""]
+
+    def __init__(self):
+        self.comparisons = tuple(one for one in comparisons.COMPARISONS if one.page == self.name)
+        self.runs = tuple(run for one in self.comparisons for run in one.runs)
 
     def arguments(self, parser):
-        names = [one.name for one in comparisons.COMPARISONS]
+        names = [one.name for one in self.comparisons]
         parser.add_argument("--only", action="append", choices=names, metavar="NAME",
                             help="train this comparison; may be given more than once (default: all that --list does not mark)")
         parser.add_argument("--all", action="store_true", help="train all comparisons")
-        parser.add_argument("--list", nargs=0, action=List, help="list the comparisons and end")
+        parser.add_argument("--list", action=List, listed=self.comparisons, help="list the comparisons and end")
         parser.add_argument("--rates", type=pathlib.Path, default=pathlib.Path("docs/rates"),
                             help="folder of the tuned rates, with a file for each task (default: %(default)s)")
 
     def names(self, options):
-        tasks = dict.fromkeys(run.task.name for run in RUNS if self._rates(run, options))
-        return [*(f"rates_{task}" for task in tasks), *(run.name for run in RUNS)]
+        tasks = dict.fromkeys(run.task.name for run in self.runs if self._rates(run, options))
+        return [*(f"rates_{task}" for task in tasks), *(run.name for run in self.runs)]
 
     def commands(self, options):
-        return {run.name: self._words(run, options) for run in RUNS}  # rates are tuned only for the chosen runs
+        return {run.name: self._words(run, options) for run in self.runs}  # rates are tuned only for the chosen runs
 
     def jobs(self, options):
-        chosen = [one for one in comparisons.COMPARISONS
+        chosen = [one for one in self.comparisons
                   if options.all or (one.name in options.only if options.only else one.by_default)]
         found = {}
         for one in chosen:
@@ -68,7 +84,7 @@ class Training(Page):
         return list(found.values())
 
     def text(self, records, options):
-        done = {one: {run: records[run.name] for run in one.runs if run.name in records} for one in comparisons.COMPARISONS}
+        done = {one: {run: records[run.name] for run in one.runs if run.name in records} for one in self.comparisons}
         done = {one: found for one, found in done.items() if found}
         edges = {}
         for run in (run for found in done.values() for run in found if self._rates(run, options)):
@@ -77,12 +93,8 @@ class Training(Page):
             if known is None or set(known.leaves.values()) != {checksum(path)}:
                 raise Failed(f"'{path}' is not what the record rates_{run.task.name}.json tells of; tools/{self.tool} tunes again")
             edges[run.task.name] = training_tables.at_edge(read_rates(path))
-        out = Text(self, "training", records)
-        out.lines += ["Methods of a table train in turn in one job, with the same weights and batches. Seconds and bytes to the "
-                      "target: until the first evaluation that saw it, evaluations not counted. Mean (low to high): over seeds, "
-                      "with its 95 % interval; other lines are one seed, of which differences below 2 points of accuracy mean "
-                      "little. Speed-ups compare total times of steps, only where the quality is that of fp32. A rate marked "
-                      "`edge` is the least or the largest of those that were tried: a better one may lie beyond.", ""]
+        out = Text(self, self.title, records)
+        out.lines += self.introduction
         for one, found in done.items():
             out.lines += training_sections.section(one, found, options.images, options.output.parent, edges)
         return out.whole()

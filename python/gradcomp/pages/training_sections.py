@@ -37,7 +37,7 @@ def section(chosen, records, images, folder, edges):
             lines += [*markdown.table(*training_tables.separations(record)), ""]
         if chosen.name == "sparsifiers":
             lines += [*markdown.table(*training_tables.throughputs(record)), ""]
-        if len(run.methods) > MOST_LINES:
+        if len(run.methods) > MOST_LINES or run.task.evaluations == 1:
             continue
         image = images / f"training_{run.name}.svg"
         figure, alternative = training_tables.curves(record)
