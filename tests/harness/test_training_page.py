@@ -367,6 +367,8 @@ def test_finished_files_are_kept_and_others_refused(tmp_path, broken):
     before = page.read_text(encoding="utf-8")
     assert "rates_resnet20: kept" in done.stdout and "[2/2] resnet20: kept" in done.stdout
     assert "| `fp32` | 0.05 |" in before and "## Commands" in before
+    [missing] = [line for line in before.splitlines() if line.startswith("**Not complete**")]
+    assert "`bars_hmm`, `lstm`, " in missing and "full_hmm" not in missing, "those by default"
     assert (tmp_path / "training_resnet20.svg").read_text(encoding="utf-8").startswith("<?xml")
     assert "](training_resnet20.svg)" in before
 

@@ -85,10 +85,7 @@ class SectionedPage(Page):
     def text(self, records, options):
         out = Text(self, self.title, records)
         out.lines += self.introduction
-        lacking = [name for name in self.names(options) if name not in records]
-        if lacking:
-            listed = ", ".join(f"`{name}`" for name in lacking)
-            out.lines += [f"**Not complete**: these records have not been measured yet: {listed}.", ""]
+        out.name_missing(self.names(options))
         for section in self.sections.values():
             section.write(out, records, options.quick)
         return out.whole()
@@ -111,6 +108,12 @@ class Text:
 
     def __init__(self, page, title, records):
         self.page, self.title, self.records, self.lines = page, title, records, []
+
+    def name_missing(self, names):
+        """Names the records that the page should have and does not have."""
+        missing = ", ".join(f"`{name}`" for name in names if name not in self.records)
+        if missing:
+            self.lines += [f"**Not complete**: these records have not been measured yet: {missing}.", ""]
 
     def add(self, title, note, table):
         """Adds a section with a table."""

@@ -95,6 +95,7 @@ class Training(Page):
             edges[run.task.name] = training_tables.at_edge(read_rates(path))
         out = Text(self, self.title, records)
         out.lines += self.introduction
+        out.name_missing([run.name for one in self.comparisons if one.by_default for run in one.runs])
         for one, found in done.items():
             out.lines += training_sections.section(one, found, options.images, options.output.parent, edges)
         return out.whole()
