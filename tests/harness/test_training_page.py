@@ -75,7 +75,8 @@ def swept(ranks, rate):
     """A record over several links, over which top_k pays below `rate`."""
     document = training()
     for row in document["benchmarks"]:
-        row |= {"over_links": [], "pays": {"where": "below", "rate_mbit_s": rate, "low": rate - 1, "high": rate + 1}}
+        row["over_links"] = 2 * [{"rate_mbit_s": 10.0, "step_time_ms": {"median": 4.0}, "speedup_vs_best_dense": None}]
+        row["pays"] = {"where": "below", "rate_mbit_s": rate, "low": rate - 1, "high": rate + 1}
     document["context"]["gradcomp"]["ranks"] = ranks
     return record(document)
 
@@ -85,6 +86,14 @@ def test_answers_of_several_links_stand_beside_each_other():
     assert header == ["method", "2 ranks", "8 ranks"]
     assert lines == [["`top_k:ratio=0.01`", "pays below 40.0 Mbit/s (39.0 to 41.0)", "pays below 90.0 Mbit/s (89.0 to 91.0)"],
                      ["`powersgd:rank=2`", *2 * ["misses the quality of fp32"]]]
+
+
+def test_steps_over_several_links_stand_under_their_link():
+    header, lines = training_tables.over_links(swept(2, 40))
+    assert header[1:3] == ["step, 10.0 Mbit/s (ms)", "speed-up vs best dense"] and lines[0][:3] == ["`fp32`", "4.00", DASH]
+    assert training_tables.over_links(record(training())) is None
+    assert "step (ms)" in training_tables.methods(record(training()))[0]
+    assert "step (ms)" not in training_tables.methods(swept(2, 40))[0]
 
 
 def test_without_a_reference_there_is_no_verdict():

@@ -4,7 +4,6 @@ import os
 import matplotlib.pyplot as plt
 
 from gradcomp.output import markdown
-from gradcomp.report import verdicts
 from gradcomp.results.provenance import commit
 
 from . import training_tables
@@ -30,7 +29,7 @@ def section(chosen, records, images, folder, edges):
         lines += [f"`{row['model']}` on `{run.task.data}`{skew}, {record.link}, batch {row['batch_per_rank']} per rank, "
                   f"{row['steps']} steps; rates {source}; {commit(record)}.", "",
                   *markdown.table(*training_tables.methods(record, edges.get(run.task.name, ()))), ""]
-        swept = verdicts.links(verdicts.trained(record))
+        swept = training_tables.over_links(record)
         if swept:
             lines += [*markdown.table(*swept), ""]
         if chosen.name.startswith(SEPARATED):

@@ -98,6 +98,7 @@ def methods(record, edges=()):
     """The main table of a run, a line per method. `edges`: methods whose tuned rates are marked."""
     lines, found = [], trained(record)
     with_target = any("target" in row for row, _ in found.values())
+    one_link = not any("over_links" in row for row, _ in found.values())  # a step over several links is none of any link
     metric, judged = next(iter(found.values()))[0]["metric"], judges(found)
     for label, (row, total) in found.items():
         def show(value):
@@ -108,11 +109,18 @@ def methods(record, edges=()):
         if with_target:
             cells += _to_target(row, total)
         cells += [text.size(row["payload_bytes"]), text.number(row.get("state_bytes_per_parameter")),
-                  _shown(row["step_time_ms"]["median"], total, "step_time_ms", text.number), verdict(row, total, judged)]
+                  *([_shown(row["step_time_ms"]["median"], total, "step_time_ms", text.number)] if one_link else []),
+                  verdict(row, total, judged)]
         lines.append(cells)
     target = ["steps to target", "seconds to target", "bytes to target"] if with_target else []
-    return ["method", "rate", f"test {metric}", *target, "payload per step", "state (bytes per parameter)", "step (ms)",
-            "verdict"], lines
+    return ["method", "rate", f"test {metric}", *target, "payload per step", "state (bytes per parameter)",
+            *(["step (ms)"] if one_link else []), "verdict"], lines
+
+
+def over_links(record):
+    """The steps over each of several links, and from which link down each method pays; None if there is one link."""
+    found = verdicts.links(verdicts.trained(record))
+    return found and (found[0], [[f"`{label.split(':lr=')[0]}`", *cells] for label, *cells in found[1]])
 
 
 def crossovers(swept):
