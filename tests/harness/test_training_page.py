@@ -14,7 +14,7 @@ import pytest
 import example_results
 import tool_process
 from gradcomp.errors import ReportError
-from gradcomp.pages import comparisons, training_tables
+from gradcomp.pages import comparisons, training_links, training_tables
 from gradcomp.results import records
 from gradcomp.results.reading import Record, read_rates
 from test_schema import BIN, VALIDATOR, run
@@ -75,23 +75,31 @@ def swept(ranks, rate):
     """A record over several links, over which top_k pays below `rate`."""
     document = training()
     for row in document["benchmarks"]:
-        row["over_links"] = 2 * [{"rate_mbit_s": 10.0, "step_time_ms": {"median": 4.0}, "speedup_vs_best_dense": None}]
+        row["over_links"] = [{"rate_mbit_s": link, "step_time_ms": {"median": 4.0}, "speedup_vs_best_dense": gain}
+                             for link, gain in ((10.0, 2.0), (100.0, 0.5))]
         row["pays"] = {"where": "below", "rate_mbit_s": rate, "low": rate - 1, "high": rate + 1}
     document["context"]["gradcomp"]["ranks"] = ranks
     return record(document)
 
 
 def test_answers_of_several_links_stand_beside_each_other():
-    header, lines = training_tables.crossovers([swept(2, 40), swept(8, 90)])
+    header, lines = training_links.answers([swept(2, 40), swept(8, 90)])
     assert header == ["method", "2 ranks", "8 ranks"]
     assert lines == [["`top_k:ratio=0.01`", "pays below 40.0 Mbit/s (39.0 to 41.0)", "pays below 90.0 Mbit/s (89.0 to 91.0)"],
                      ["`powersgd:rank=2`", *2 * ["misses the quality of fp32"]]]
 
 
+def test_the_figure_of_several_links_has_the_methods_with_the_quality_of_fp32():
+    figure, alternative = training_links.figure([swept(2, 40), swept(8, 90)])
+    assert [axis.get_title() for axis in figure.axes] == ["2 ranks", "8 ranks"] and "panel per number of ranks" in alternative
+    [drawn] = figure.axes[1].containers
+    assert drawn.get_label() == "top_k:ratio=0.01" and drawn.lines[0].get_xydata().tolist() == [[10, 2], [100, 0.5]]
+
+
 def test_steps_over_several_links_stand_under_their_link():
-    header, lines = training_tables.over_links(swept(2, 40))
-    assert header[1:3] == ["step, 10.0 Mbit/s (ms)", "speed-up vs best dense"] and lines[0][:3] == ["`fp32`", "4.00", DASH]
-    assert training_tables.over_links(record(training())) is None
+    header, lines = training_links.table(swept(2, 40))
+    assert header[1:3] == ["step, 10.0 Mbit/s (ms)", "speed-up vs best dense"] and lines[0][:3] == ["`fp32`", "4.00", f"2.00{TIMES}"]
+    assert training_links.table(record(training())) is None
     assert "step (ms)" in training_tables.methods(record(training()))[0]
     assert "step (ms)" not in training_tables.methods(swept(2, 40))[0]
 

@@ -6,16 +6,27 @@ import matplotlib.pyplot as plt
 from gradcomp.output import markdown
 from gradcomp.results.provenance import commit
 
-from . import training_tables
+from . import training_links, training_tables
 
 SEPARATED = ("resnet20", "lstm", "full")
 MOST_LINES = 16  # largest number of lines that can be distinguished in a figure
+
+
+def _figure(image, folder, figure, alternative):
+    """Writes a figure; returns the lines that show it on a page in `folder`."""
+    figure.savefig(image, format="svg", metadata={"Date": None, "Creator": None})
+    plt.close(figure)
+    return [f"![{alternative}]({os.path.relpath(image, folder)})", ""]
 
 
 def section(chosen, records, images, folder, edges):
     """The lines of a comparison; also writes its figures. `records`: {run: record}; `folder`: that of the page; `edges`: {task:
     methods whose tuned rates are marked}."""
     lines = [f"## {chosen.title}", "", chosen.note, ""]
+    swept = [record for run, record in records.items() if run.links > 1]
+    if swept:
+        lines += [*markdown.table(*training_links.answers(swept)), "",
+                  *_figure(images / f"training_{chosen.name}.svg", folder, *training_links.figure(swept))]
     for run, record in records.items():
         if chosen.name == "bars":
             continue
@@ -29,23 +40,15 @@ def section(chosen, records, images, folder, edges):
         lines += [f"`{row['model']}` on `{run.task.data}`{skew}, {record.link}, batch {row['batch_per_rank']} per rank, "
                   f"{row['steps']} steps; rates {source}; {commit(record)}.", "",
                   *markdown.table(*training_tables.methods(record, edges.get(run.task.name, ()))), ""]
-        swept = training_tables.over_links(record)
-        if swept:
-            lines += [*markdown.table(*swept), ""]
+        if run.links > 1:
+            lines += [*markdown.table(*training_links.table(record)), ""]
         if chosen.name.startswith(SEPARATED):
             lines += [*markdown.table(*training_tables.separations(record)), ""]
         if chosen.name == "sparsifiers":
             lines += [*markdown.table(*training_tables.throughputs(record)), ""]
         if len(run.methods) > MOST_LINES or run.task.evaluations == 1:
             continue
-        image = images / f"training_{run.name}.svg"
-        figure, alternative = training_tables.curves(record)
-        figure.savefig(image, format="svg", metadata={"Date": None, "Creator": None})
-        plt.close(figure)
-        lines += [f"![{alternative}]({os.path.relpath(image, folder)})", ""]
-    swept = [record for run, record in records.items() if run.links > 1]
-    if len(swept) > 1:
-        lines += [*markdown.table(*training_tables.crossovers(swept)), ""]
+        lines += _figure(images / f"training_{run.name}.svg", folder, *training_tables.curves(record))
     if chosen.name == "bars":
         limits = {run.name: run.bar for run in chosen.runs}
         lines += [*markdown.table(*training_tables.bars({run.name: r for run, r in records.items()}, limits)), ""]

@@ -7,7 +7,7 @@ import numpy as np
 
 from gradcomp.errors import ReportError
 from gradcomp.output import text
-from gradcomp.report import frames, plots, verdicts
+from gradcomp.report import frames, plots
 
 STEPS_PER_EPOCH = 24  # floor(50000 / 16 ranks / 128)
 # Vogels et al. 2019, tables 1, 2 and 4: MB an epoch of ResNet-18 on CIFAR-10, 16 workers; theirs are MiB.
@@ -115,22 +115,6 @@ def methods(record, edges=()):
     target = ["steps to target", "seconds to target", "bytes to target"] if with_target else []
     return ["method", "rate", f"test {metric}", *target, "payload per step", "state (bytes per parameter)",
             *(["step (ms)"] if one_link else []), "verdict"], lines
-
-
-def over_links(record):
-    """The steps over each of several links, and from which link down each method pays; None if there is one link."""
-    found = verdicts.links(verdicts.trained(record))
-    return found and (found[0], [[f"`{label.split(':lr=')[0]}`", *cells] for label, *cells in found[1]])
-
-
-def crossovers(swept):
-    """From which link down each method pays, with the number of ranks of each record."""
-    found = {f"{record.gradcomp['ranks']} ranks": {one.label.split(":lr=")[0]: one for one in verdicts.trained(record)}
-             for record in swept}
-    labels = [label for label, one in next(iter(found.values())).items() if one.compresses]
-    lines = [[f"`{label}`", *(methods[label].pays() if methods[label].matched else "misses the quality of fp32"
-                              for methods in found.values())] for label in labels]
-    return ["method", *found], lines
 
 
 def throughputs(record):
