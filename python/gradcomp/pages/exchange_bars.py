@@ -7,7 +7,7 @@ from gradcomp.output import text
 from gradcomp.results import records
 
 from . import training_tables
-from .intervals import ratio_interval
+from .intervals import TIMES, ratio_interval
 from .page import Job
 from .ranks import TINY, rows_of, shaped, sharing
 
@@ -17,7 +17,6 @@ CONTROLS = ("fp32", "fp16", "bf16")
 COMPRESSED = ("top_k:ratio=0.01", "powersgd:rank=2", "qsgd:bits=4", "qsgd:bits=4:reducer=two_phase", "ef_sign:reducer=two_phase",
               "sign")
 BOUND = "no_exchange"
-TIMES = "step_times_ms"
 SWEEP = "--sweep-buckets"  # records of commands without this option stay on the page, which says so
 TRAINING = records.ROOT / "docs/results/records/training"
 # {(model, ranks): the run on the page of training that trains this with all controls}

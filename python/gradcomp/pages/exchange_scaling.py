@@ -1,7 +1,8 @@
 """The third section of docs/results/exchange.md: samples a second with 1, 2 and 4 ranks."""
 from gradcomp.output import text
 
-from .exchange_bars import BOUND, TIMES, interval
+from .exchange_bars import BOUND, interval
+from .intervals import TIMES
 from .page import Job
 from .ranks import CORES, TINY, asked, memory, rows_of, shaped
 

@@ -4,6 +4,8 @@ import statistics
 
 from scipy.stats import t as student
 
+TIMES = "step_times_ms"  # the single steps, which records keep where a page computes intervals from them
+
 
 def mean_interval(samples, compared=1):
     """(mean, low, high) of at least two samples, with 95 %. The intervals of all `compared` means of a table hold together with 95 %

@@ -4,11 +4,10 @@ import dataclasses
 
 from gradcomp.output import text
 
-from .intervals import ratio_interval
+from .intervals import TIMES, ratio_interval
 from .page import Job, Page, Text
 from .ranks import rows_of
 
-TIMES = "step_times_ms"
 BLOCK = 2  # steps of one method over one link in turn; the first is not timed, so each block has one time
 METHODS = ("top_k:ratio=0.01", "top_k:ratio=0.001", "dgc:ratio=0.001", "sidco:ratio=0.001", "powersgd:rank=2", "powersgd:rank=4",
            "qsgd:bits=4", "ef_sign")
