@@ -38,7 +38,8 @@ def test_page(tmp_path):
     for line in (r"A/A, quiet \| [\d.]+× \| 1 \| 1 \| 0 \| 0", r"A/A, loaded \| [\d.]+× \| 1 \| 1 \| 0 \| 0",
                  r"\+15 % \| 1\.1[3-7]× \| 1 \| 0 \| 1 \| 0"):
         assert re.search(rf"^\| {line} \|", source, re.M), source
-    assert source.count("| holds |") == 3 and "does not hold" not in source
+    assert source.count("| not contradicted |") == 4 and "0 of 2, so below 78 % with 95 % confidence" in source
+    assert "| does not hold |" not in source
     assert "4 cases, processes: 20 and 10" in source
     assert {path.name for path in tmp_path.iterdir()} == {"old", "slow", "log", "p.md", "raw", "records"}
     assert {path.stem for path in (tmp_path / "records").iterdir()} == {"slower_15", "loaded", "quiet", "simulated"}
@@ -71,15 +72,19 @@ def test_refused_in_one_line(tmp_path):
 def test_broken_promises_are_found():
     def held(*experiments_done, passed=("0.0 %",)):
         simulated = {"header": ["noise", "slower: ok"], "trials": 400, "rows": [["1.0 %", share] for share in passed]}
-        return [held for _, held in gate.claims([gate.Experiment("", *one, ratios=[1]) for one in experiments_done], simulated)]
+        return [held for _, held, _ in gate.claims([gate.Experiment("", *one, ratios=[1]) for one in experiments_done], simulated)]
     fine = [(15.0, [1, 3], [0.04, 0.06]), (5.0, [0, 3], [0.01, 0.01]), (0, [0, 3], [0.01, 0.3])]
-    assert held(*fine) == [True, True, True]
-    assert held((15.0, [0], [0.06]), *fine[1:]) == [False, True, True]
-    assert held((15.0, [3], [0.04]), *fine[1:]) == [True, False, True]
-    assert held(*fine[:2], (0, [1], [0.01])) == [True, True, False]
+    assert held(*fine) == [True, True, True, True]
+    assert held((15.0, [0], [0.06]), *fine[1:]) == [False, True, True, True]
+    assert held((15.0, [3], [0.04]), *fine[1:]) == [True, True, False, True]
+    assert held(*fine[:2], (0, [1], [0.01])) == [True, True, True, False]
     # 6 of 400 may be chance when 1 % is allowed; 12 of 400 is not.
-    assert held(*fine, passed=("1.5 %", "0.8 %")) == [True, True, True]
-    assert held(*fine, passed=("0.0 %", "3.0 %")) == [False, True, True]
+    assert held(*fine, passed=("1.5 %", "0.8 %")) == [True, True, True, True]
+    assert held(*fine, passed=("0.0 %", "3.0 %")) == [True, False, True, True]
+
+
+def test_what_few_comparisons_exclude():
+    assert gate.most(0, 10) == pytest.approx(1 - 0.05 ** 0.1) and gate.most(2, 2) == 1  # 0.05 = (1 - p)^10
 
 
 def test_the_page_asks_the_build_as_the_comparisons_run_it(tmp_path):

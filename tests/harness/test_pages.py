@@ -9,6 +9,7 @@ import pytest
 
 import page_files
 from gradcomp.pages import commands
+from gradcomp.pages.page import Job
 from gradcomp.results import records
 from page_files import COMMIT, OTHER, Toy, asked, make
 
@@ -40,6 +41,16 @@ def test_a_page_follows_from_its_records_alone(folder):
     for path in (folder / "records").iterdir():
         kept = json.loads(path.read_text(encoding="utf-8"))
         assert all("step_times_ms" not in row for row in kept["benchmarks"]) and kept["seconds"] >= 0
+
+
+def test_records_of_one_command_share_its_line(folder):
+    class Twice(Toy):
+        def jobs(self, options):
+            return [Job(name, ("fake-bench", "--size", 1), "the same") for name in ("once", "again")]
+    assert make(Twice(folder), folder).returncode == 0
+    text = (folder / "page.md").read_text(encoding="utf-8")
+    assert "# once, again\n./run exec -- fake-bench --size 1 --output once.json\n```" in text
+    assert "| again | 5 |" in text, "its rows count all the same"
 
 
 def test_what_lacks_alone_is_measured(folder):

@@ -121,9 +121,12 @@ class Text:
 
     def whole(self):
         """The complete text, with the commands at the end."""
-        def shown(name, words):
+        def shown(words, names):
             writes = words[0].startswith("tools/") or "--tune" in words  # files that --output does not name
-            return shlex.join([*words, *([] if writes else ["--output", f"{name}.json"])]), name
+            return shlex.join([*words, *([] if writes else ["--output", f"{names[0]}.json"])]), ", ".join(names)
+        repeated = {}  # jobs of the same command stand together
+        for name, record in self.records.items():
+            repeated.setdefault(tuple(record.command), []).append(name)
         crowded = [f"`{name}` was measured while {', '.join(f'`{other}`' for other in others)} ran on the same machine."
                    for name, record in self.records.items() if (others := beside(record))]
         note = ["**To be measured again**: " + " ".join(crowded), ""] if crowded else []
@@ -134,7 +137,7 @@ class Text:
         return templates.fill(HERE, "page.md.j2", title=self.title, tool=self.page.tool, machines=machines(self.records.values()),
                               body="\n".join([*note, *self.lines]),
                               start=f"GRADCOMP_PRESET={self.page.preset} " if self.page.preset else "",
-                              commands=[shown(name, record.command) for name, record in self.records.items()])
+                              commands=[shown(words, names) for words, names in repeated.items()])
 
 
 def write_rows(output, built, rows):
