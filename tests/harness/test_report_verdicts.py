@@ -68,6 +68,15 @@ def test_one_seed_has_no_interval():
         f"control: 1.73{TIMES}.", "Missed the quality of fp32, so no speed-up is shown: powersgd:rank=2."]
 
 
+def test_a_quality_that_the_interval_leaves_open_is_not_missed():
+    run = record({TOP_K: between(1.2, 1.1, 1.3)}, matched=(TOP_K, "fp32"))
+    run.gradcomp["options"]["quality_tolerance"] = 0.02
+    row = next(row for row in run.rows if row.get("run_type") == "aggregate" and row["label"] == "powersgd:rank=2")
+    for low, said in ((0.015, "It is open whether these have the quality of fp32"), (0.025, "Missed the quality of fp32")):
+        row["lack_over_seeds"] = between(0.03, low, 0.045)
+        assert verdicts.findings(run)[1:] == [f"{said}, so no speed-up is shown: powersgd:rank=2."]
+
+
 def test_without_the_best_dense_control_nothing_is_told():
     found = verdicts.findings(record({}))
     assert len(found) == 1 and "nothing says whether they pay" in found[0]

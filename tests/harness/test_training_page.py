@@ -15,6 +15,7 @@ import example_results
 import tool_process
 from gradcomp.errors import ReportError
 from gradcomp.pages import comparisons, training_links, training_tables
+from gradcomp.report import verdicts
 from gradcomp.results import records
 from gradcomp.results.reading import Record, read_rates
 from test_schema import BIN, VALIDATOR, run
@@ -43,7 +44,8 @@ def training(chosen=None):
         row |= {"learning_rate": 0.05, "batch_per_rank": 32, "steps": 30}
     if chosen:
         methods = ",".join(chosen.task.specs(chosen.methods))
-        document["context"]["gradcomp"]["options"] = {"methods": methods, "steps": chosen.task.steps, "tuned": True, "skew": 0.0}
+        document["context"]["gradcomp"]["options"] = {"methods": methods, "steps": chosen.task.steps, "tuned": True, "skew": 0.0,
+                                                      "quality_tolerance": 0.02}
         document["context"]["gradcomp"]["ranks"] = chosen.ranks
         document["context"]["gradcomp"]["git_hash"] = COMMIT
     return document
@@ -163,9 +165,9 @@ def test_seeds_are_those_that_the_guide_names():
 
 def over_seeds(label, reached, **figures):
     """A row over three seeds, of which `reached` seeds reached the target."""
-    keys = ("test_quality", "steps_to_target", "time_to_target_s", "wire_bytes_to_target", "step_time_ms",
+    keys = ("test_quality", "steps_to_target", "time_to_target_s", "wire_bytes_to_target", "wire_bytes", "step_time_ms",
             "speedup_vs_best_dense")
-    return {"name": "a", "run_type": "aggregate", "label": label, "quality_matched": True, "seeds": [1, 2, 3],
+    return {"name": "a", "run_type": "aggregate", "label": label, "metric": "accuracy", "quality_matched": True, "seeds": [1, 2, 3],
             "seeds_at_target": reached} | {f"{key}_over_seeds": figures.get(key) for key in keys}
 
 
@@ -190,6 +192,25 @@ def test_seeds_show_their_mean_and_a_gain_counts_where_its_interval_says_so():
     assert lines["fp32"]["steps to target"] == "2 of 3 seeds" and lines["fp32"]["verdict"] == "misses the target"
     assert lines["top_k:ratio=0.01"]["verdict"] == "misses the quality of fp32"
     assert lines["top_k:ratio=0.01"]["test accuracy"] == DASH, "a seed diverged"
+
+
+@pytest.mark.parametrize("metric, mean, half, verdict, behind", [
+    ("accuracy", 0.015, 0.01, "quality open", "1.5 (0.5 to 2.5) points"),
+    ("accuracy", 0.035, 0.01, "misses the quality of fp32", "3.5 (2.5 to 4.5) points"),
+    ("accuracy", 0.0, 0.01, "misses the quality of fp32", "0.0 (-1.0 to 1.0) points"),  # not matched for another reason
+    ("perplexity", 0.0195, 0.0004, "quality open", "2.0 (1.9 to 2.0) %"),  # ln 1.02 = 0.0198 lies within
+    ("perplexity", 0.0205, 0.0004, "misses the quality of fp32", "2.1 (2.0 to 2.1) %")])
+def test_a_quality_is_missed_only_with_the_whole_interval(metric, mean, half, verdict, behind):
+    document = training()
+    for row in document["benchmarks"]:
+        row["metric"] = metric
+    document["context"]["gradcomp"]["options"]["quality_tolerance"] = 0.02
+    document["benchmarks"].append(over_seeds("powersgd:rank=2", 3) | {
+        "metric": metric, "quality_matched": False, "lack_over_seeds": interval(mean, half)})
+    made = record(document)
+    line = table(training_tables.methods(made))["powersgd:rank=2"]
+    assert (line["verdict"], line["behind `fp32`"]) == (verdict, behind)
+    assert [one.quality() for one in verdicts.trained(made) if one.label == "powersgd:rank=2"] == [verdict]
 
 
 @pytest.mark.parametrize("middle, half, said", [(1.25, 0.24, "faster than"), (1.25, 0.26, "as fast as"),
@@ -255,7 +276,7 @@ def test_behind_in_perplexity_is_a_share():
     for row in document["benchmarks"]:
         row["metric"] = "perplexity"
     document["benchmarks"].append(over_seeds("powersgd:rank=2", 3, test_quality=interval(90, 1)) | {
-        "lack_over_seeds": {"mean": math.log(1.05), "low": math.log(1.01), "high": math.log(1.09)}})
+        "metric": "perplexity", "lack_over_seeds": {"mean": math.log(1.05), "low": math.log(1.01), "high": math.log(1.09)}})
     lines = table(training_tables.separations(record(document)))
     assert lines["powersgd:rank=2"]["behind `fp32`"] == "5.0 (1.0 to 9.0) %" and lines["powersgd:rank=2"][""] == "holds"
 
@@ -438,7 +459,7 @@ def test_rates_come_first_and_long_runs_go_on(tmp_path, broken):
 
 
 def test_rates_of_a_task_are_tuned_for_all_of_its_runs():
-    runs = comparisons.find("resnet20").runs + comparisons.find("powersgd-ranks").runs[:1]
+    runs = comparisons.find("resnet20").runs + comparisons.find("powersgd-ranks-images").runs
     words = comparisons.tuning(runs, "rates.json", "kjv.txt")
     methods = words[words.index("--methods") + 1].split(",")
     assert len(set(methods)) == len(methods) and "fp32" not in methods and "--no-controls" not in words

@@ -22,10 +22,12 @@ class Exchange(SectionedPage):
         "for all methods, say nothing about quality. Where [the page of training](training.md) has trained the same "
         "method on the same model with as many ranks, its verdict stands in the column *quality*; a dash means that "
         "it has not. That training had tuned rates, other batches, and on images more noise. *Best dense* and *best "
-        "compressed* are the fastest of their kind in a table; if the bucket sizes of dense methods were not swept, it says "
-        "*fastest dense*. They are chosen by the mean times of few steps of one run: where methods differ by a few per cent, another "
-        "run may choose another one. Intervals in these tables are 95 %, by Student's t over the blocks of steps that methods "
-        "run in turn; with one block there is none.", ""]
+        "compressed* are the fastest of their kind in a table, whatever their quality. Rings, and dense methods with priority, count as "
+        "dense. The bucket sizes of `fp32`, `fp16` and `bf16` were swept, those of the other dense methods were not; if none was, it "
+        "says *fastest dense*. The fastest are chosen by the mean times of few steps of one run: where methods differ by a few per "
+        "cent, another run may choose another one. Intervals in these tables are 95 %, by Student's t over the blocks of steps that "
+        "methods run in turn; with one block there is none. The interval of a best compressed method is corrected for the number of "
+        "compressed methods among which it was chosen (Bonferroni), and it decides about the bar.", ""]
 
     def accepts(self, kept, words):
         return kept in (words, [word for word in words if word != exchange_bars.SWEEP])

@@ -89,8 +89,8 @@ def qualities(model, ranks, folder=TRAINING):
         return {}, ""
     record = records.read_kept(path)
     found = training_tables.trained(record)
-    judged = training_tables.judges(found)
-    return ({label: training_tables.verdict(row, total, judged).split(",")[0] for label, (row, total) in found.items()},
+    judged, tolerance = training_tables.judges(found), training_tables.tolerance_of(record)
+    return ({label: training_tables.verdict(row, total, tolerance, judged).split(",")[0] for label, (row, total) in found.items()},
             f"`{path.stem}`, commit {record.hash[:12]}")
 
 
@@ -117,13 +117,14 @@ def dense_word(record):
     return "best dense" if all(row.get("bucket_kib") is not None for row in controls) else "fastest dense, buckets not swept"
 
 
-def interval(record, label, rounds, against=BOUND):
+def interval(record, label, rounds, against=BOUND, compared=1):
     """The 95 % interval of the time of a step of `against` over that of a method, from the mean times in each of `rounds`. None for
-    one round, and if the record lacks single steps."""
+    one round, and if the record lacks single steps. `compared`: the number of methods of which this is the best."""
     rows = rows_of(record)
     if any(TIMES not in rows[name] for name in (against, label)):
         return None
-    return ratio_interval(*(np.array(rows[name][TIMES], float).reshape(rounds, -1).mean(axis=1) for name in (against, label)))
+    theirs, mine = (np.array(rows[name][TIMES], float).reshape(rounds, -1).mean(axis=1) for name in (against, label))
+    return ratio_interval(theirs, mine, compared)
 
 
 def _speed(record, label, dense, rounds):
@@ -143,17 +144,18 @@ def table(record, verdicts, rounds):
               text.number(row["step_time_ms"]["median"]), text.percent(found[label]),
               _speed(record, label, dense, rounds), text.number(row["wire_bytes"] / 1024),
               *([verdicts.get(label, text.DASH)] if verdicts else [])] for label, row in rows_of(record).items()]
-    return ["method", "step, ms: mean", "median", f"of the throughput of `{BOUND}`", f"speed beside the {word}", "KiB sent a step",
+    return ["method", "step, ms: mean", "median", f"of the throughput of `{BOUND}`", f"speed beside the {word}",
+            "KiB sent by a rank a step",
             *(["quality, of the page of training"] if verdicts else [])], lines
 
 
 def _held(record, label, bar, rounds):
     """The interval, and whether the bar holds: it does, or it is missed, only if the whole interval is on that side."""
-    found = interval(record, label, rounds)
+    found = interval(record, label, rounds, compared=sum(row["label"] in COMPRESSED for row in record.rows))
     if found is None:
         return " (no interval)"
     low, high = found
-    said = f"95 % interval: {text.percent(low)} to {text.percent(high)}"
+    said = f"95 % interval, corrected: {text.percent(low)} to {text.percent(high)}"
     if bar is None:
         return f" ({said})"
     return f" ({said}; bar: {100 * bar:.0f} %: {'holds' if low >= bar else 'missed' if high < bar else 'open'})"
@@ -182,7 +184,7 @@ def write(out, found, quick):
         parameters = found[name].rows[0]["parameters"]
         out.add(f"{case.model}, {over.ranks} ranks, {over.rate} Mbit/s, throughput only",
                 f"{parameters:,} parameters, batch {found[name].rows[0]['batch_per_rank']} per rank, {over.steps} steps in blocks of "
-                f"{over.block}."
+                f"{over.block}, of which the first is not timed."
                 f"{sharing(over.ranks, over.rate)}{case.note}{f' Quality: {source}.' if source else ''}",
                 table(found[name], verdicts, over.rounds))
         out.lines += [verdict(found[name], case.bar, verdicts, over.rounds), ""]

@@ -12,6 +12,7 @@ STRATEGIES = ("", ":strategy=servers", ":strategy=servers:strategy.mode=async", 
               ":strategy=local:strategy.period=8", ":strategy=priority")
 METHODS = ("no_exchange", *(method + strategy for method in COMPRESSORS for strategy in STRATEGIES))
 SLOW, UNEVEN = "rank=1,factor=2", "jitter=0.5"
+LARGER = 0.5 * (1 + 1 / 2)  # mean of the larger of two exponential variables of mean 0.5
 EVEN_JOB, SLOW_JOB, UNEVEN_JOB = "stragglers_even", "stragglers_slow", "stragglers_uneven"
 # The model with its options, steps, block, seeds. Steps and blocks are multiples of the period of `local`.
 FULL = (("--model", "resnet8", "--data", "shapetex10:train=8000:test=500", "--batch", 16), 128, 32, 3)
@@ -41,22 +42,31 @@ def _loss(rows):
     return text.number(mean) + text.within((min(values), max(values)))
 
 
+def _beside(label, found):
+    """The speed beside the same compressor without a strategy, in the same run, with its interval."""
+    plain = label.split(":strategy=")[0]
+    if plain == label:
+        return text.DASH
+    theirs, mine = ([row["step_time_ms"]["mean"] for row in found[name]] for name in (plain, label))
+    return text.ratio(_mean(theirs) / _mean(mine)) + text.within(ratio_interval(theirs, mine))
+
+
 def table(even, slow):
     """A line per method. Times are means, because a rank that is not in step waits only in a few steps, which a median would
     hide."""
-    lines, (plain, _) = [], seeds_of(even)
-    for label, rows in seeds_of(slow)[0].items():
+    lines, (plain, _), (uneven, _) = [], seeds_of(even), seeds_of(slow)
+    for label, rows in uneven.items():
         known = [[row["step_time_ms"]["mean"] for row in some] for some in (plain[label], rows)]
         before, after = map(_mean, known)
         stale = [_mean([row.get("staleness_mean") for row in rows])]
         stale.append(None if stale[0] is None else max(row["staleness_max"] for row in rows))
         waiting = _mean([row["stages_ms"].get("waiting") for row in rows])
         longer = text.ratio(after / before) + text.within(ratio_interval(*reversed(known)))
-        lines.append([f"`{label}`", text.number(before), text.number(after), longer, text.number(waiting),
+        lines.append([f"`{label}`", text.number(before), text.number(after), longer, _beside(label, uneven), text.number(waiting),
                       text.DASH if stale[0] is None else f"{text.number(stale[0])}, {stale[1]:.0f}", _loss(plain[label]),
                       _loss(rows)])
-    return ["method", "step, ms: even ranks", "these", "longer by", "waiting, ms", "staleness: mean, largest",
-            "validation loss at the end: even ranks", "these"], lines
+    return ["method", "step, ms: even ranks", "these", "longer by", "speed beside no strategy", "waiting, ms",
+            "staleness: mean, largest", "validation loss at the end: even ranks", "these"], lines
 
 
 def write(out, found, quick):
@@ -68,13 +78,17 @@ def write(out, found, quick):
         out.add("A slow rank", f"Two ranks over shared memory, `--straggler {SLOW}`: rank 1 takes twice as long to compute. "
                 f"`{found[SLOW_JOB].rows[0]['model']}`, {where}. All workers make the same number of steps, so a rank that is always "
                 "slow holds up every strategy, at the latest at the end of a block. Steps are means over seeds; losses are means "
-                "with the least and the largest: so few steps and seeds are a hint, no verdict on quality. *Longer by*: with the 95 % "
-                "interval by Student's t over the seeds. *Waiting*: the part of a step in which ranks wait for a slower one, a "
+                "with the least and the largest: so few steps and seeds are a hint, no verdict on quality. A step of "
+                "`servers:mode=async`, `bounded` and `priority` is the mean over the ranks, that of the others is the slowest rank's. "
+                "*Longer by*, *speed beside no strategy* (the same compressor, in the same run): with the 95 % interval by Student's t "
+                "over the seeds. *Waiting*: the part of a step in which ranks wait for a slower one, a "
                 "median; ranks that are not in step have no such figure. *Staleness*: updates between the parameters that a "
                 "gradient is of and its own update.",
                 table(found[EVEN_JOB], found[SLOW_JOB]))
     if EVEN_JOB in found and UNEVEN_JOB in found:
         out.add("Ranks of uneven speed", f"The same with `--straggler {UNEVEN}`: the computation of every rank is longer by a random "
-                "part of its own in every step, half of it in the mean. `async` and `bounded` can hide what differs from step to "
-                "step. `no_exchange` waits for nobody: where it is not longer by 1.5, the speed of the machine has changed since the "
-                "run with even ranks, and only lines of the same run can be compared.", table(found[EVEN_JOB], found[UNEVEN_JOB]))
+                f"part of its own in every step, half of it in the mean. In the mean the larger of two such parts is {LARGER:g} of the "
+                f"computation, so `no_exchange`, whose slowest rank counts, should be longer by {1 + LARGER:g}. If its interval "
+                "excludes this, the speed of the machine has changed since the run with even ranks, and only lines of the same run "
+                "can be compared. `async` and `bounded` are meant to hide what differs from step to step: *speed beside no strategy* "
+                "says whether they do.", table(found[EVEN_JOB], found[UNEVEN_JOB]))

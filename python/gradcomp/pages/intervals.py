@@ -15,11 +15,11 @@ def mean_interval(samples, compared=1):
     return mean, mean - half, mean + half
 
 
-def ratio_interval(theirs, mine):
+def ratio_interval(theirs, mine, compared=1):
     """The 95 % interval (low, high) of the ratio of two times, from both in each round: Student's, of the logarithms of the ratios.
     In a round, each method has one block of steps; the speed of a machine changes more from block to block than from step to
-    step, so single steps are no independent samples. None for one round."""
+    step, so single steps are no independent samples. None for one round. `compared`: as in mean_interval()."""
     if len(mine) < 2:
         return None
-    _, low, high = mean_interval([math.log(one / other) for one, other in zip(theirs, mine, strict=True)])
+    _, low, high = mean_interval([math.log(one / other) for one, other in zip(theirs, mine, strict=True)], compared)
     return math.exp(low), math.exp(high)

@@ -21,7 +21,7 @@ def answers(swept):
     """From which link down each compressing method pays, with the number of ranks of each record."""
     found = {f"{record.gradcomp['ranks']} ranks": _methods(record) for record in swept}
     labels = [label for label, one in next(iter(found.values())).items() if one.compresses]
-    lines = [[f"`{label}`", *(methods[label].pays() if methods[label].matched else "misses the quality of fp32"
+    lines = [[f"`{label}`", *(methods[label].pays() if methods[label].matched else methods[label].quality()
                               for methods in found.values())] for label in labels]
     return ["method", *found], lines
 

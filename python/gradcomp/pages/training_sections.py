@@ -19,6 +19,12 @@ def _figure(image, folder, figure, alternative):
     return [f"![{alternative}]({os.path.relpath(image, folder)})", ""]
 
 
+def _tolerance(record, metric):
+    """In words."""
+    share = 100 * training_tables.tolerance_of(record)
+    return f"{share:g} points of accuracy" if metric == "accuracy" else f"{share:g} % of perplexity"
+
+
 def section(chosen, records, images, folder, edges):
     """The lines of a comparison; also writes its figures. `records`: {run: record}; `folder`: that of the page; `edges`: {task:
     methods whose tuned rates are marked}."""
@@ -38,7 +44,7 @@ def section(chosen, records, images, folder, edges):
         source = f"tuned, `docs/rates/{run.task.name}.json`" if options["tuned"] else "set by hand"
         skew = f" with `--skew {options['skew']:g}`" if options["skew"] else ""
         lines += [f"`{row['model']}` on `{run.task.data}`{skew}, {record.link}, batch {row['batch_per_rank']} per rank, "
-                  f"{row['steps']} steps; rates {source}; {commit(record)}.", "",
+                  f"{row['steps']} steps; tolerance {_tolerance(record, row['metric'])}; rates {source}; {commit(record)}.", "",
                   *markdown.table(*training_tables.methods(record, edges.get(run.task.name, ()))), ""]
         if run.links > 1:
             lines += [*markdown.table(*training_links.table(record)), ""]

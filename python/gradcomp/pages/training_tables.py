@@ -7,7 +7,7 @@ import numpy as np
 
 from gradcomp.errors import ReportError
 from gradcomp.output import text
-from gradcomp.report import frames, plots
+from gradcomp.report import frames, plots, verdicts
 
 STEPS_PER_EPOCH = 24  # floor(50000 / 16 ranks / 128)
 # Vogels et al. 2019, tables 1, 2 and 4: MB an epoch of ResNet-18 on CIFAR-10, 16 workers; theirs are MiB.
@@ -64,17 +64,45 @@ def judges(found):
     return row is None or (total or row)["quality_matched"]
 
 
-def verdict(row, total, judged=True):
-    """The conclusion of a line in words. `judged`: judges() of its run."""
+def verdict(row, total, tolerance, judged=True):
+    """The conclusion of a line in words. `tolerance`: what a method may lack; `judged`: judges() of its run."""
     if row["method"] == "no_exchange":
         return "bound"
     if not judged:
         return "none: fp32 misses the target" if "target" in row else "none: fp32 learned nothing"
-    if not (total or row)["quality_matched"]:
-        return "misses the quality of fp32"
+    found = verdicts.quality(total or row, tolerance)
+    if found != verdicts.MATCHED:
+        return found
     if "target" in row and _value(row, total, "steps_to_target") is None:
         return "misses the target"
-    return "quality of fp32" + _gain(row, total)
+    return found + _gain(row, total)
+
+
+def tolerance_of(record):
+    """What a method of a run may lack of the quality of fp32: a difference of accuracies, or a share of perplexity."""
+    return record.gradcomp["options"].get("quality_tolerance")
+
+
+def _lack(total):
+    """(mean, low, high) of what a method lacks of the quality of fp32 with the same seed: a difference of accuracies, or a share of
+    perplexity; None if it is unknown."""
+    lack = (total or {}).get("lack_over_seeds")
+    if not lack or text.missing(lack["low"]):
+        return None
+    return [lack[end] if total["metric"] == "accuracy" else math.expm1(lack[end]) for end in ("mean", "low", "high")]
+
+
+def _unit(metric):
+    return "points" if metric == "accuracy" else "%"
+
+
+def _behind(total):
+    """The cell of _lack()."""
+    lack = _lack(total)
+    if lack is None:
+        return text.DASH
+    mean, low, high = (round(100 * end, 1) + 0.0 for end in lack)  # no -0.0
+    return f"{mean:.1f} ({low:.1f} to {high:.1f}) {_unit(total['metric'])}"
 
 
 def _gain(row, total):
@@ -96,8 +124,9 @@ def at_edge(rates):
 
 def methods(record, edges=()):
     """The main table of a run, a line per method. `edges`: methods whose tuned rates are marked."""
-    lines, found = [], trained(record)
+    lines, found, tolerance = [], trained(record), tolerance_of(record)
     with_target = any("target" in row for row, _ in found.values())
+    with_seeds = any(total for _, total in found.values())
     one_link = not any("over_links" in row for row, _ in found.values())  # a step over several links is none of any link
     metric, judged = next(iter(found.values()))[0]["metric"], judges(found)
     for label, (row, total) in found.items():
@@ -106,14 +135,17 @@ def methods(record, edges=()):
         mark = " edge" if row["method_canonical"] in edges else " tuned"
         cells = [f"`{label}`", f"{row['learning_rate']:g}{mark if 'tuning_steps' in row else ''}",
                  _shown(row["test_quality"], total, "test_quality", show)]
+        if with_seeds:
+            cells.append(text.DASH if label == "fp32" else _behind(total))
         if with_target:
             cells += _to_target(row, total)
-        cells += [text.size(row["payload_bytes"]), text.number(row.get("state_bytes_per_parameter")),
+        cells += [text.size(_value(row, total, "wire_bytes")), text.number(row.get("state_bytes_per_parameter")),
                   *([_shown(row["step_time_ms"]["median"], total, "step_time_ms", text.number)] if one_link else []),
-                  verdict(row, total, judged)]
+                  verdict(row, total, tolerance, judged)]
         lines.append(cells)
     target = ["steps to target", "seconds to target", "bytes to target"] if with_target else []
-    return ["method", "rate", f"test {metric}", *target, "payload per step", "state (bytes per parameter)",
+    behind = ["behind `fp32`"] if with_seeds else []
+    return ["method", "rate", f"test {metric}", *behind, *target, "sent by a rank per step", "state (bytes per parameter)",
             *(["step (ms)"] if one_link else []), "verdict"], lines
 
 
@@ -168,16 +200,16 @@ def separations(record):
     lines, found = [], trained(record)
     metric = found["fp32"][0]["metric"]
     for label, (bound, limits) in SEPARATIONS.items():
-        lack = (found.get(label, (None, None))[1] or {}).get("lack_over_seeds")
-        if lack is None or lack["low"] is None or metric not in limits:
+        total = found.get(label, (None, None))[1]
+        lack = _lack(total)
+        if lack is None or metric not in limits:
             continue
-        unit = " points" if metric == "accuracy" else " %"
-        mean, low, high = (value if metric == "accuracy" else math.expm1(value) for value in (lack["mean"], lack["low"], lack["high"]))
+        _, low, high = lack
         below, above = high <= limits[metric], low >= limits[metric]
         if bound == "at least":
             below, above = above, below
-        lines.append([f"`{label}`", f"{100 * mean:.1f} ({100 * low:.1f} to {100 * high:.1f}){unit}",
-                      f"{bound} {100 * limits[metric]:.0f}{unit}", "holds" if below else "missed" if above else "open"])
+        lines.append([f"`{label}`", _behind(total), f"{bound} {100 * limits[metric]:.0f} {_unit(metric)}",
+                      "holds" if below else "missed" if above else "open"])
     return ["method", "behind `fp32`", "bar", ""], lines
 
 

@@ -1,9 +1,24 @@
 """Which methods pay: the speed-ups against the best dense control over all seeds, without and with several emulated links."""
 import dataclasses
+import math
 
 from gradcomp.output import text
 
 from .frames import CONTROLS, registry_name
+
+MATCHED, OPEN, MISSED = "quality of fp32", "quality open", "misses the quality of fp32"
+
+
+def quality(row, tolerance):
+    """Whether a method has the quality of fp32, in words, from the row of its only seed or from its aggregate over seeds. It is open
+    if the interval of what the method lacks reaches from within the tolerance to beyond it."""
+    if row["quality_matched"]:
+        return MATCHED
+    lack = row.get("lack_over_seeds")
+    if not lack or text.missing(lack["low"]) or text.missing(tolerance):
+        return MISSED
+    limit = tolerance if row["metric"] == "accuracy" else math.log1p(tolerance)
+    return OPEN if lack["low"] <= limit < lack["high"] else MISSED
 
 
 @dataclasses.dataclass
@@ -12,11 +27,16 @@ class Trained:
 
     label: str
     rows: list
+    tolerance: float | None  # of the job: what a method may lack of the quality of fp32
     total: dict | None = None
 
     @property
     def matched(self):
         return bool((self.total or self.rows[0])["quality_matched"])
+
+    def quality(self):
+        """Whether it has the quality of fp32, in words."""
+        return quality(self.total or self.rows[0], self.tolerance)
 
     @property
     def compresses(self):
@@ -71,10 +91,10 @@ def shown(gain):
 
 def trained(record):
     """The methods of a run, in its order."""
-    found = {}
+    found, tolerance = {}, record.gradcomp["options"].get("quality_tolerance")
     for row in record.rows:
         if "step_time_ms" in row:
-            found.setdefault(row["label"], Trained(row["label"], [])).rows.append(row)
+            found.setdefault(row["label"], Trained(row["label"], [], tolerance)).rows.append(row)
     for row in record.rows:
         if row.get("run_type") == "aggregate" and row["label"] in found:
             found[row["label"]].total = row
@@ -111,7 +131,7 @@ def findings(record):
         return [f"{record.link}: nothing says whether compression pays, because fp32 itself learned too little, diverged or missed the "
                 "target in this run."]
     if not matched:
-        return [f"{record.link}: no compressing method reached the quality of fp32 in this run."] if compressing else []
+        return [f"{record.link}: no compressing method reached the quality of fp32 for certain in this run."] if compressing else []
     out = []
     rates = [rate for rate, _, _ in matched[0].links()]
     cases = {f"{record.link}, {text.number(rate)} Mbit/s": [(one.label, one.links()[place][2]) for one in matched]
@@ -126,9 +146,10 @@ def findings(record):
     answers = [f"{one.label} {words}" for one in matched if (words := one.pays()) != text.DASH]
     if answers:
         out.append(f"Against the best dense control: {'; '.join(answers)}.")
-    missed = [one.label for one in compressing if not one.matched]
-    if missed:
-        out.append(f"Missed the quality of fp32, so no speed-up is shown: {', '.join(missed)}.")
+    for word, said in ((OPEN, "It is open whether these have the quality of fp32"), (MISSED, "Missed the quality of fp32")):
+        labels = [one.label for one in compressing if one.quality() == word]
+        if labels:
+            out.append(f"{said}, so no speed-up is shown: {', '.join(labels)}.")
     return out
 
 
