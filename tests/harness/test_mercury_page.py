@@ -1,4 +1,5 @@
 """tools/mercury_page: its tables from fabricated records with numbers that are computed by hand, and its quick version."""
+import math
 import pathlib
 import types
 
@@ -21,9 +22,9 @@ def record(*rows):
     return types.SimpleNamespace(rows=list(rows))
 
 
-def seed(label, time, exposed=0.0, importance=None, slices=None, number=1, steps=None):
-    found = {"seed": number, "steps_to_target": steps, "label": label, "run_type": "iteration", "step_time_ms": {"mean": time},
-             "metric": "accuracy", "batch_per_rank": 16,
+def seed(label, time, exposed=0.0, importance=None, slices=None, number=1, steps=None, seconds=None):
+    found = {"seed": number, "steps_to_target": steps, "time_to_target_s": seconds, "label": label, "run_type": "iteration",
+             "step_time_ms": {"mean": time}, "metric": "accuracy", "batch_per_rank": 16,
              "stages_ms": {"exposed": exposed} | ({} if importance is None else {"importance": importance})}
     return found if slices is None else found | {"slices_per_step": slices, "sampler": "mercury:slices=0:slice=32:every=1"}
 
@@ -85,18 +86,26 @@ def test_a_line_of_samplers():
 
 def test_the_model_hides_importance_behind_the_wait():
     uniform = [seed("fp32", 100, exposed=60)]
-    hidden = mercury_links.prediction(uniform, [seed("m", 105, importance=50)], {"fp32": 400, "m": 200})
-    assert hidden["step_predicted"] == 100 and hidden["off"] == pytest.approx(100 / 105 - 1)
-    assert hidden["gain_predicted"] == 2.0, "half the steps, none longer"
-    longer = mercury_links.prediction(uniform, [seed("m", 130, importance=90)], {"fp32": 400, "m": 200})
-    assert longer["step_predicted"] == 130 and longer["gain_predicted"] == pytest.approx(2 * 100 / 130)
-    assert mercury_links.prediction(uniform, [seed("m", 130, importance=90)], {"fp32": 400})["gain_predicted"] is None
+    hidden = mercury_links.prediction(uniform, [seed("m", 105, importance=50)])
+    assert hidden["step_predicted"] == 100 and hidden["off"] == pytest.approx(100 / 105 - 1) and hidden["shorter_by"] == 1
+    longer = mercury_links.prediction(uniform, [seed("m", 130, importance=90)])
+    assert longer["step_predicted"] == 130 and longer["shorter_by"] == pytest.approx(100 / 130)
+
+
+def test_a_gain_compares_seed_by_seed():
+    """ln(400 / 200) twice: no spread; ln 2 and ln(400 / 100) differ from their mean by 0.34657, and the quantile is 12.706."""
+    uniform = of_seeds("fp32", 400, 400)
+    assert mercury_links.gain(uniform, of_seeds("m", 200, 200), "steps_to_target", 0.5) == f"1.00{TIMES} (1.00 to 1.00)"
+    low, high = (8 ** 0.5 * math.exp(end * 12.706 * 0.34657) for end in (-1, 1))
+    assert mercury_links.gain(uniform, of_seeds("m", 200, 100), "steps_to_target") == f"2.67{TIMES} ({low:.4f} to {high:.0f})"
+    assert mercury_links.gain(uniform, of_seeds("m", 200, None), "steps_to_target") == DASH
+    assert mercury_links.gain(uniform, of_seeds("m", 200), "steps_to_target") == DASH
 
 
 def test_predicted_and_measured_stand_side_by_side():
     label = "fp32:sampler=mercury"
     _, lines = mercury_links.model_table(record(
-        seed("fp32", 100, 60), seed(label, 125, 10, 50, 3), seed("top_k", 40, 1),
+        seed("fp32", 100, 60, steps=400, seconds=40.0), seed(label, 125, 10, 50, 3, steps=200, seconds=25.0), seed("top_k", 40, 1),
         over("fp32", 400, 380, 420, 40.0), over(label, 200, 190, 210, 25.0), over("top_k")))
     assert lines == [[f"`{label}`", "50.0", "100", "125", "-20.0 %", f"2.00{TIMES}", f"1.60{TIMES}"]]
 

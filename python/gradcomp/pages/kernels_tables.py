@@ -46,6 +46,11 @@ LINES = (
 )
 
 
+def bar(spec):
+    """The most that the pair of a method may take on the large gradient, in reads of it."""
+    return next(line.bar for line in LINES if line.spec == spec)
+
+
 def pairs(record):
     """{(method as typed, elements): row} of compress and decompress together."""
     return {(row["method"], row["elements"]): row for row in record.rows if row.get("phase") == "pair"}

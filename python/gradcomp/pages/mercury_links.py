@@ -4,6 +4,7 @@ import statistics
 
 from gradcomp.output import text
 
+from .intervals import ratio_interval
 from .mercury_samplers import ADAPTIVE, GROUPED, IMAGES, UNGROUPED, UNIFORM, Case, over, words
 from .page import Job
 from .ranks import TINY, seeds_of, shaped
@@ -32,28 +33,26 @@ def _parts(rows):
     return step - wait, wait
 
 
-def prediction(uniform, sampled, steps_of):
-    """{name: value}: time per step and speed-up, predicted and measured. `steps_of`: {label: steps to the target}, which give E
-    and E_is. None if one has no value."""
+def prediction(uniform, sampled):
+    """{name: value}: time of a step, predicted and measured, and by which factor a step is predicted to be shorter than with uniform
+    batches."""
     computing, waiting = _parts(uniform)
     importance = statistics.fmean(row["stages_ms"]["importance"] for row in sampled)
     predicted = computing + max(waiting, importance)
     measured = statistics.fmean(row["step_time_ms"]["mean"] for row in sampled)
-    steps, fewer = (steps_of.get(rows[0]["label"]) for rows in (uniform, sampled))
-    ratio = steps / fewer if steps and fewer else None
     return {"importance": importance, "step_predicted": predicted, "step_measured": measured,
-            "gain_predicted": ratio and ratio * (computing + waiting) / predicted,
-            "off": predicted / measured - 1}
+            "shorter_by": (computing + waiting) / predicted, "off": predicted / measured - 1}
 
 
-def _steps(totals):
-    found = {label: total.get("steps_to_target_over_seeds") for label, total in totals.items()}
-    return {label: over_seeds["mean"] for label, over_seeds in found.items() if over_seeds}
-
-
-def _times(totals, label):
-    found = totals[label].get("time_to_target_s_over_seeds")
-    return found["mean"] if found else None
+def gain(uniform, sampled, key, factor=1):
+    """`factor` times the column `key` with uniform batches over the same with the sampler, with its interval over seeds, which are
+    pairs; a dash if a seed misses the target."""
+    mine, theirs = ({row["seed"]: row.get(key) for row in rows} for rows in (sampled, uniform))
+    if mine.keys() != theirs.keys() or any(map(text.missing, [*mine.values(), *theirs.values()])):
+        return text.DASH
+    interval = ratio_interval([theirs[seed] for seed in mine], list(mine.values()))
+    mean = statistics.fmean(theirs.values()) / statistics.fmean(mine.values())
+    return text.ratio(factor * mean) + text.within(interval and [factor * end for end in interval])
 
 
 def table(record):
@@ -73,17 +72,16 @@ def table(record):
 
 def model_table(record):
     """The speed-up model and the measurement, for Mercury and the same method with uniform batches."""
-    seeds, totals = seeds_of(record)
+    seeds, _ = seeds_of(record)
     lines = []
     for label, rows in seeds.items():
         plain = label.split(":sampler=")[0]
         if "sampler=mercury" not in label or plain not in seeds:  # other samplers do not compute importance in every step
             continue
-        told = prediction(seeds[plain], rows, _steps(totals))
-        mine, theirs = _times(totals, label), _times(totals, plain)
+        told = prediction(seeds[plain], rows)
         lines.append([f"`{label}`", text.number(told["importance"]), text.number(told["step_predicted"]),
-                      text.number(told["step_measured"]), text.percent(told["off"]), text.ratio(told["gain_predicted"]),
-                      text.ratio(theirs / mine if mine and theirs else None)])
+                      text.number(told["step_measured"]), text.percent(told["off"]),
+                      gain(seeds[plain], rows, "steps_to_target", told["shorter_by"]), gain(seeds[plain], rows, "time_to_target_s")])
     return ["sampler", "importance, ms a step", "step predicted, ms", "measured, ms", "off", "speed-up to the target: predicted",
             "measured"], lines
 
@@ -100,5 +98,6 @@ def write(out, found, quick):
         out.add(f"The speed-up model at {case.title}", "Predicted from the parts of the run with uniform batches (computing T_cp, "
                 "waiting T_cm), from the time of importance T_is, and from the steps to the target E and E_is: a step takes "
                 "T_cp + max(T_cm, T_is). *Off*: predicted over measured, less one. Both speed-ups use the measured steps "
-                "to the target, which have the intervals of the table above: only the time of a step is predicted.",
+                "to the target: only the time of a step is predicted. Their intervals are Student's over the seeds, each compared with "
+                "uniform batches of the same seed.",
                 model_table(found[case.name]))

@@ -3,7 +3,7 @@ and time as a multiple of one read of the gradient by one thread."""
 import dataclasses
 import json
 
-from . import quantisers_tables
+from . import kernels_tables, quantisers_tables
 from .commands import command
 from .page import Job, Page, Text
 
@@ -67,8 +67,8 @@ def limits(times, resnet18):
     both = ("compress_ms", "decompress_ms")
     return [("sign packing and the scale: `ef_sign` without a memory, compress", 1.6, *measured(times, "ef_sign", both[0])),
             ("`ef_sign`, decompress", 1.6, *measured(times, "ef_sign", both[1])),
-            ("`qsgd:bits=4`, both", 8, *measured(times, "qsgd:bits=4", *both)),
-            ("`powersgd:rank=4` with error feedback over ResNet-18's tensors, both", 6.5,
+            ("`qsgd:bits=4`, both", kernels_tables.bar("qsgd:bits=4"), *measured(times, "qsgd:bits=4", *both)),
+            ("`powersgd:rank=4` with error feedback over ResNet-18's tensors, both", kernels_tables.bar("powersgd:rank=4"),
              *measured(resnet18, "powersgd:rank=4", *both))]
 
 

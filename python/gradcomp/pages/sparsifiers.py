@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 
+from gradcomp.output import text
 from gradcomp.report import build, gradients
 from gradcomp.results.records import ROOT
 
@@ -123,7 +124,12 @@ class Sparsifiers(Page):
                       f"xi 0.3; normal), {size.elements:,} elements, {size.repeats} draws; `fp32_step..._gradient`: {MODEL} on "
                       f"{size.dataset}, at three stages of its training; `{MODEL}, loop`: every step of such a training, with "
                       "each method's own error feedback. Elsewhere nothing is fed back, and what adapts from step to step "
-                      "begins anew. Every answer was checked: decoded + memory = what the compressor saw.", ""]
+                      "begins anew. Every answer was checked: decoded + memory = what the compressor saw.", "",
+                      "`dgc` sends one-dimensional tensors whole, as its authors do (`vectors=whole`). A gradient that is one vector, "
+                      f"as those of `fp32_step..._gradient` are here, is *{sparsifiers_tables.WHOLE}*. In the loop the target of `dgc` "
+                      "counts the vectors of the model: it keeps " + ", ".join(
+                          f"{text.percent(sparsifiers_tables.kept_in_loop(record, f'dgc:ratio={target}'))} at target {target}"
+                          for target, (record, _) in fixed.items()) + ".", ""]
         for target, (record, specs) in fixed.items():
             out.add(f"Achieved / target density, target {target}", "Mean \N{PLUS-MINUS SIGN} standard deviation (root mean square "
                     "of the ratio - 1) over draws or steps; 1 is the target.", sparsifiers_tables.density(record, specs, choosing))

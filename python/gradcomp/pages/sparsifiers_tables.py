@@ -1,6 +1,7 @@
 """The page on the sparsifiers: tables from the result files of gradcomp-evaluate, one file per target density."""
 from gradcomp.output import text
 
+WHOLE = "sent whole"
 LOOPS = {"open": "", "closed": ", loop", "training": ", loop"}
 
 
@@ -14,8 +15,15 @@ def streams(record):
     return list(dict.fromkeys((row["stream"], row["stream"] + LOOPS[row["loop"]]) for row in record.rows))
 
 
+def sent_whole(row):
+    """Whether the method sent the gradient uncompressed."""
+    return row.get("achieved_density") == 1
+
+
 def _ratio(row, infix=""):
     """The mean; with several samples also the deviation, and the root mean square of ratio - 1."""
+    if sent_whole(row):
+        return WHOLE
     mean, std, rms = (row.get(f"density_ratio{infix}_{name}") for name in ("mean", "std", "rms"))
     if mean is None:
         return text.DASH
@@ -43,8 +51,13 @@ def quality(record, specs, names):
     by_method = rows_by_method(record, specs)
     found = streams(record)
     return (["method"] + [heading for _, heading in found],
-            [[f"`{name}`"] + [text.number(by_method[name, stream]["relative_l2_error"]) for stream, _ in found]
-             for name in names])
+            [[f"`{name}`"] + [WHOLE if sent_whole(row) else text.number(row["relative_l2_error"])
+                              for row in (by_method[name, stream] for stream, _ in found)] for name in names])
+
+
+def kept_in_loop(record, method):
+    """The share of the elements that a method kept in the loop with feedback."""
+    return next(row["achieved_density"] for row in record.rows if row["method"] == method and LOOPS[row["loop"]])
 
 
 def _per_target(records, names, headings, cell):

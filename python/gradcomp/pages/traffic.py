@@ -124,10 +124,11 @@ class Traffic(Page):
         out = Text(self, "heavy traffic", records)
         out.lines += ["Two ranks of one thread on one machine, the link emulated, all methods and links in turn in one job. One "
                       "seed, one learning rate for all methods, and so few steps that the quality says only which methods follow "
-                      "`fp32` at first: **throughput only**. *Speed*: mean step of `fp32` over that of the method, over the same "
-                      "link, with its 95 % interval by Student's t over rounds, in which methods run in turn. Dense methods have the "
-                      "usual bucket size and not their best one. *NMSE*: squared distance of what is decoded of one gradient (of "
-                      "the last step, nothing fed back), over its squared length.", ""]
+                      "`fp32` at first, and nothing where `fp32` has not learned anything yet: **throughput only**. The emulation "
+                      "has errors of its own ([how large](links.md)). *Speed*: mean step of `fp32` over that of the method, over "
+                      "the same link, with its 95 % interval by Student's t over rounds, in which methods run in turn. Dense methods "
+                      "have the usual bucket size and not their best one. *NMSE*: squared distance of what is decoded of one "
+                      "gradient (of the last step, nothing fed back), over its squared length.", ""]
         for case in cases:
             parameters = trained[case.model].rows[0]["parameters"]
             out.add(f"{case.model}, throughput only", f"{parameters:,} parameters, `{case.data}`, {case.steps} steps.",
