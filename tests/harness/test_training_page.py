@@ -14,7 +14,7 @@ import pytest
 import example_results
 import tool_process
 from gradcomp.errors import ReportError
-from gradcomp.pages import comparisons, training_links, training_tables
+from gradcomp.pages import comparisons, training_bars, training_links, training_tables
 from gradcomp.report import verdicts
 from gradcomp.results import records
 from gradcomp.results.reading import Record, read_rates
@@ -241,7 +241,7 @@ def test_throughput_over_dense_and_top_k():
 def test_bytes_of_an_epoch(payload, said):
     rows = [example_results.row("d", [0], "powersgd:rank=1") | {"payload_bytes": payload},
             example_results.row("d", [0], "atomo:rank=2") | {"payload_bytes": 4940168}]
-    lines = table(training_tables.epochs(record({"context": example_results.context("gradcomp-train"), "benchmarks": rows})))
+    lines = table(training_bars.epochs(record({"context": example_results.context("gradcomp-train"), "benchmarks": rows})))
     assert lines["powersgd:rank=1"][""] == said
     assert lines["atomo:rank=2"] == {"method": "`atomo:rank=2`", "bytes a step": "at most 4,940,168",
                                      "MiB in 24 steps": "113.07", "published": "113", "": DASH}
@@ -249,13 +249,13 @@ def test_bytes_of_an_epoch(payload, said):
 
 def test_bars_of_both_metrics():
     limits = {"a": ("accuracy", 0.96, "A"), "b": ("perplexity", 0.96, "B"), "c": ("accuracy", 0.5, "C")}
-    _, lines = training_tables.bars({"a": record(training()), "b": record(training())}, limits)
+    _, lines = training_bars.bars({"a": record(training()), "b": record(training())}, limits)
     assert [line[3] for line in lines] == ["missed", "missed"], "one seed says nothing; a run that lacks has no line"
     document = training()
     document["benchmarks"].append(over_seeds("fp32", 3, test_quality=interval(0.95, 0.015625)))
     for metric, bar, said in (("accuracy", 0.93, "holds"), ("accuracy", 0.94, "open"), ("accuracy", 0.97, "missed"),
                               ("perplexity", 0.97, "holds"), ("perplexity", 0.96, "open"), ("perplexity", 0.93, "missed")):
-        _, lines = training_tables.bars({"a": record(document)}, {"a": (metric, bar, "A")})
+        _, lines = training_bars.bars({"a": record(document)}, {"a": (metric, bar, "A")})
         assert lines[0][3] == said, (metric, bar)
 
 
@@ -267,7 +267,7 @@ def test_a_separation_counts_where_its_interval_says_so(label, mean, half, said)
     document = training()
     document["benchmarks"].append(dict(document["benchmarks"][0], label="top_k:ratio=0.01:feedback=none"))
     document["benchmarks"].append(over_seeds(label, 3, test_quality=interval(0.9, 0.1)) | {"lack_over_seeds": interval(mean, half)})
-    line = table(training_tables.separations(record(document)))[label]
+    line = table(training_bars.separations(record(document)))[label]
     assert line[""] == said and line["behind `fp32`"].startswith(f"{100 * mean:.1f} (")
 
 
@@ -277,7 +277,7 @@ def test_behind_in_perplexity_is_a_share():
         row["metric"] = "perplexity"
     document["benchmarks"].append(over_seeds("powersgd:rank=2", 3, test_quality=interval(90, 1)) | {
         "metric": "perplexity", "lack_over_seeds": {"mean": math.log(1.05), "low": math.log(1.01), "high": math.log(1.09)}})
-    lines = table(training_tables.separations(record(document)))
+    lines = table(training_bars.separations(record(document)))
     assert lines["powersgd:rank=2"]["behind `fp32`"] == "5.0 (1.0 to 9.0) %" and lines["powersgd:rank=2"][""] == "holds"
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from gradcomp.output import text
 from gradcomp.results import records
 
-from . import training_tables
+from . import training_verdicts
 from .intervals import TIMES, ratio_interval
 from .page import Job
 from .ranks import TINY, rows_of, shaped, sharing
@@ -88,9 +88,9 @@ def qualities(model, ranks, folder=TRAINING):
     if not path.is_file():
         return {}, ""
     record = records.read_kept(path)
-    found = training_tables.trained(record)
-    judged, tolerance = training_tables.judges(found), training_tables.tolerance_of(record)
-    return ({label: training_tables.verdict(row, total, tolerance, judged).split(",")[0] for label, (row, total) in found.items()},
+    found = training_verdicts.trained(record)
+    judged, tolerance = training_verdicts.judges(found), training_verdicts.tolerance_of(record)
+    return ({label: training_verdicts.verdict(row, total, tolerance, judged).split(",")[0] for label, (row, total) in found.items()},
             f"`{path.stem}`, commit {record.hash[:12]}")
 
 

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 from gradcomp.output import markdown
 from gradcomp.results.provenance import commit
 
-from . import training_links, training_tables
+from . import training_bars, training_links, training_tables, training_verdicts
 
 SEPARATED = ("resnet20", "lstm", "full")
 MOST_LINES = 16  # largest number of lines that can be distinguished in a figure
@@ -21,7 +21,7 @@ def _figure(image, folder, figure, alternative):
 
 def _tolerance(record, metric):
     """In words."""
-    share = 100 * training_tables.tolerance_of(record)
+    share = 100 * training_verdicts.tolerance_of(record)
     return f"{share:g} points of accuracy" if metric == "accuracy" else f"{share:g} % of perplexity"
 
 
@@ -38,7 +38,7 @@ def section(chosen, records, images, folder, edges):
             continue
         if run.task is None:
             lines += ["ResNet-18 on CIFAR-10 with 16 workers, as published:", "",
-                      *markdown.table(*training_tables.epochs(record)), ""]
+                      *markdown.table(*training_bars.epochs(record)), ""]
             continue
         row, options = record.rows[0], record.gradcomp["options"]
         source = f"tuned, `docs/rates/{run.task.name}.json`" if options["tuned"] else "set by hand"
@@ -49,7 +49,7 @@ def section(chosen, records, images, folder, edges):
         if run.links > 1:
             lines += [*markdown.table(*training_links.table(record)), ""]
         if chosen.name.startswith(SEPARATED):
-            lines += [*markdown.table(*training_tables.separations(record)), ""]
+            lines += [*markdown.table(*training_bars.separations(record)), ""]
         if chosen.name == "sparsifiers":
             lines += [*markdown.table(*training_tables.throughputs(record)), ""]
         if len(run.methods) > MOST_LINES or run.task.evaluations == 1:
@@ -57,5 +57,5 @@ def section(chosen, records, images, folder, edges):
         lines += _figure(images / f"training_{run.name}.svg", folder, *training_tables.curves(record))
     if chosen.name == "bars":
         limits = {run.name: run.bar for run in chosen.runs}
-        lines += [*markdown.table(*training_tables.bars({run.name: r for run, r in records.items()}, limits)), ""]
+        lines += [*markdown.table(*training_bars.bars({run.name: r for run, r in records.items()}, limits)), ""]
     return lines

@@ -1,0 +1,91 @@
+"""What the rows of a training on a page say: qualities, what a method lacks of the quality of fp32, and verdicts."""
+import math
+
+from gradcomp.errors import ReportError
+from gradcomp.output import text
+from gradcomp.report import verdicts
+
+
+def trained(record):
+    """{label without a rate: (row of the first seed, row over the seeds or None)}"""
+    found = {}
+    for row in record.rows:
+        label = row["label"].split(":lr=")[0]
+        if "step_time_ms" in row:
+            found.setdefault(label, (row, None))
+        elif row["run_type"] == "aggregate" and label in found:
+            found[label] = (found[label][0], row)
+    if not found:
+        raise ReportError(f"'{record.path}' holds no training")
+    return found
+
+
+def value_of(row, total, key):
+    """The value of one seed, or the mean of all; None if a seed has no value."""
+    return (total[f"{key}_over_seeds"] or {}).get("mean") if total else row[key]
+
+
+def shown(value, total, key, show):
+    """A value of one seed, or the mean of all with its interval."""
+    if total:
+        over = total[f"{key}_over_seeds"]
+        return f"{show(over['mean'])} ({show(over['low'])} to {show(over['high'])})" if over else text.DASH
+    return text.DASH if value is None else show(value)
+
+
+def judges(found):
+    """Whether the reference of a run reached the quality with which methods are compared; True if there is no reference."""
+    row, total = found.get("fp32", (None, None))
+    return row is None or (total or row)["quality_matched"]
+
+
+def verdict(row, total, tolerance, judged=True):
+    """The conclusion of a line in words. `tolerance`: what a method may lack; `judged`: judges() of its run."""
+    if row["method"] == "no_exchange":
+        return "bound"
+    if not judged:
+        return "none: fp32 misses the target" if "target" in row else "none: fp32 learned nothing"
+    found = verdicts.quality(total or row, tolerance)
+    if found != verdicts.MATCHED:
+        return found
+    if "target" in row and value_of(row, total, "steps_to_target") is None:
+        return "misses the target"
+    return found + _gain(row, total)
+
+
+def tolerance_of(record):
+    """What a method of a run may lack of the quality of fp32: a difference of accuracies, or a share of perplexity."""
+    return record.gradcomp["options"].get("quality_tolerance")
+
+
+def lack_of(total):
+    """(mean, low, high) of what a method lacks of the quality of fp32 with the same seed: a difference of accuracies, or a share of
+    perplexity; None if it is unknown."""
+    lack = (total or {}).get("lack_over_seeds")
+    if not lack or text.missing(lack["low"]):
+        return None
+    return [lack[end] if total["metric"] == "accuracy" else math.expm1(lack[end]) for end in ("mean", "low", "high")]
+
+
+def unit(metric):
+    return "points" if metric == "accuracy" else "%"
+
+
+def behind(total):
+    """The cell of lack_of()."""
+    lack = lack_of(total)
+    if lack is None:
+        return text.DASH
+    mean, low, high = (round(100 * end, 1) + 0.0 for end in lack)  # no -0.0
+    return f"{mean:.1f} ({low:.1f} to {high:.1f}) {unit(total['metric'])}"
+
+
+def _gain(row, total):
+    """The speed relative to the best dense control. Over seeds it is faster or slower only if the whole interval is."""
+    over = total["speedup_vs_best_dense_over_seeds"] if total else None
+    if over and over["low"] is not None:
+        word = "faster than" if over["low"] > 1 else "slower than" if over["high"] < 1 else "as fast as"
+        return (f", {word} the best dense: {text.ratio(over['mean'])} ({text.number(over['low'])} to "
+                f"{text.number(over['high'])})")
+    gain = row["speedup_vs_best_dense"]
+    return "" if total or text.missing(gain) else f", {text.ratio(gain)} the best dense with one seed"
