@@ -1,4 +1,5 @@
 """tools/links_page: its table, computed by hand, and its quick version if links can be shaped."""
+import math
 import pathlib
 import types
 
@@ -16,23 +17,41 @@ def record(rows):
     return types.SimpleNamespace(rows=rows)
 
 
-def test_what_is_off_by_more_than_a_tenth_is_far():
-    imitated = record([{"label": "fp32", "over_links": [{"rate_mbit_s": rate, "step_time_ms": {"median": time}}
-                                                        for rate, time in ((100, 110.0), (300, 44.0))]}])
-    real = {rate: record([{"label": "fp32", "step_time_ms": {"median": time}}]) for rate, time in ((100, 100.5), (300, 50.0))}
-    header, lines = links.table(imitated, real)
+def rounds(*times):
+    """Records of two rounds of shaped steps."""
+    return [record([{"label": "fp32", "step_time_ms": {"mean": time}}]) for time in times]
+
+
+def test_verdicts_are_about_the_whole_interval():
+    assert [links.verdict(*ends) for ends in ((0.7, 0.89), (0.7, 0.91), (0.91, 1.09), (0.95, 1.11), (1.11, 1.3))] == \
+        ["too short", "open", "near", "open", "too long"]
+
+
+def test_an_emulated_step_is_compared_with_the_shaped_one_of_the_same_round():
+    """The logarithms of the two ratios differ from their mean by d, so the interval is the mean +- 12.706 d."""
+    imitated = [record([{"label": "fp32", "over_links": [{"rate_mbit_s": rate, "step_time_ms": {"mean": time}}
+                                                         for rate, time in both]}])
+                for both in (((100, 50.0), (300, 20.2)), ((100, 100.0), (300, 39.6)))]
+    (header, lines), counts = links.table(imitated, {100: rounds(100.0, 200.0), 300: rounds(20.0, 40.0)})
     assert header[1:4] == ["100 Mbit/s: shaped, ms", "emulated, ms", "off"]
-    assert lines == [["`fp32`", "100", "110", "+9 %", "50.0", "44.0", "-12 % far"]]
+    middle, half = (1.01 * 0.99) ** 0.5, math.log(1.01 / 0.99) / 2 * 12.706
+    ends = [f"{100 * (middle * math.exp(end) - 1):+.0f} %" for end in (-half, half)]
+    assert ends == ["-12 %", "+14 %"]
+    assert lines == [["`fp32`", "150", "75.0", "-50 % (-50 % to -50 %) too short",
+                      "30.0", "29.9", f"-0 % ({ends[0]} to {ends[1]}) open"]]
+    assert counts == {"near": 0, "too short": 1, "too long": 0, "open": 1}
 
 
 def test_shaped_links_are_slower_where_ranks_share_cores():
-    rates = {job.name: job.words[job.words.index("--rate") + 1] for job in links.PAGE.jobs(types.SimpleNamespace(quick=False))
-             if "--rate" in job.words}
-    assert rates["resnet20_2_300mbit"] == "300mbit" and rates["resnet20_4_300mbit"] == "150mbit"
-    assert len(rates) == 2 * 2 * len(links.RATES)
+    jobs = links.PAGE.jobs(types.SimpleNamespace(quick=False))
+    rates = {job.name: job.words[job.words.index("--rate") + 1] for job in jobs if "--rate" in job.words}
+    assert rates["resnet20_2_300mbit_1"] == "300mbit" and rates["resnet20_4_300mbit_4"] == "150mbit"
+    assert len(rates) == 4 * 2 * 2 * len(links.RATES)
+    assert [job.name for job in jobs[:5]] == ["resnet20_2_emulated_1", "resnet20_2_100mbit_1", "resnet20_2_300mbit_1",
+                                              "resnet20_2_1000mbit_1", "resnet20_2_emulated_2"]
 
 
 @pytest.mark.skipif(not BIN or bool(cli.why_not()), reason=f"no shaped links on this machine: {cli.why_not() or 'GRADCOMP_BIN'}")
 def test_quick_page(tmp_path):
     source, lines = page_files.quick(TOOL, tmp_path)
-    assert lines == ["fp32", "fp16", "bf16", "no_exchange", *links.METHODS] and "resnet8, 2 ranks" in source
+    assert lines == ["resnet8", "fp32", "fp16", "bf16", "no_exchange", *links.METHODS] and "resnet8, 2 ranks" in source

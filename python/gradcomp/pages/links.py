@@ -1,29 +1,32 @@
 """docs/results/links.md: steps over links that the kernel shapes, compared with the same steps over links that the program
 emulates."""
 import dataclasses
+import statistics
 
 from gradcomp.output import text
 
+from .intervals import ratio_interval
 from .page import Job, Page, Text
 from .ranks import asked, shaped, slower
 
 METHODS = ("top_k:ratio=0.01", "powersgd:rank=2", "qsgd:bits=4", "ef_sign:reducer=two_phase", "fp32:reducer=ring")
 RATES = (100, 300, 1000)  # Mbit/s
 LATENCY = "50us"  # approximate latency of the machine's namespaces
-NEAR = 0.10  # if an emulated step differs by more, the page says so
+NEAR = 0.10  # the page counts how many emulated steps differ by less
+VERDICTS = ("near", "too short", "too long", "open")
 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """What is trained."""
+    """What is trained, and for how many steps in a round."""
 
     model: str
     options: tuple
     steps: int
 
 
-FULL = (Case("resnet20", ("--data", "shapetex10", "--batch", 16), 42),
-        Case("lstm_1x96", ("--data", "hmm", "--length", 32, "--batch", 32, "--lr", 2, "--clip", 1), 60))
+FULL = (Case("resnet20", ("--data", "shapetex10", "--batch", 16), 15),
+        Case("lstm_1x96", ("--data", "hmm", "--length", 32, "--batch", 32, "--lr", 2, "--clip", 1), 20))
 QUICK = (Case("resnet8", ("--data", "shapetex10:train=64:test=32", "--batch", 4), 6),)
 
 
@@ -32,29 +35,60 @@ def _train(case):
             "--methods", ",".join(METHODS))
 
 
-def over_emulated(record):
-    """{(method, Mbit/s): milliseconds of a step}"""
-    return {(row["label"], one["rate_mbit_s"]): one["step_time_ms"]["median"] for row in record.rows for one in row["over_links"]}
+def _collected(pairs):
+    """{key: its values in order}"""
+    found = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
-def over_shaped(record):
-    """{method: milliseconds of a step}"""
-    return {row["label"]: row["step_time_ms"]["median"] for row in record.rows}
+def over_emulated(records):
+    """{(method, Mbit/s): milliseconds of the mean step in each round}, from the records of all rounds"""
+    return _collected(((row["label"], one["rate_mbit_s"]), one["step_time_ms"]["mean"])
+                      for record in records for row in record.rows for one in row["over_links"])
+
+
+def over_shaped(records):
+    """{method: milliseconds of the mean step in each round}, from the records of all rounds"""
+    return _collected((row["label"], row["step_time_ms"]["mean"]) for record in records for row in record.rows)
+
+
+def verdict(low, high):
+    """The word for an emulated step that takes low to high times as long as the shaped one."""
+    if high < 1 - NEAR:
+        return "too short"
+    if low > 1 + NEAR:
+        return "too long"
+    return "near" if low >= 1 - NEAR and high <= 1 + NEAR else "open"
 
 
 def table(imitated, real):
-    """A line per method, for each rate: the shaped step, the emulated step, and their difference. `real`: {Mbit/s: record}."""
-    times, lines = over_emulated(imitated), []
-    steps = {rate: over_shaped(record) for rate, record in real.items()}
+    """(the table, how often it has each verdict): a line per method, for each rate the shaped step, the emulated step, and by how
+    much it is off. `imitated`: the records of all rounds; `real`: {Mbit/s: records of all rounds}."""
+    times, lines, counts = over_emulated(imitated), [], dict.fromkeys(VERDICTS, 0)
+    steps = {rate: over_shaped(records) for rate, records in real.items()}
     for label in dict.fromkeys(label for label, _ in times):
         cells = [f"`{label}`"]
         for rate in real:
             ours, theirs = times[label, rate], steps[rate][label]
-            off = ours / theirs - 1
-            cells += [text.number(theirs), text.number(ours), f"{100 * off:+.0f} %{'' if abs(off) <= NEAR else ' far'}"]
+            low, high = ratio_interval(ours, theirs)
+            word = verdict(low, high)
+            counts[word] += 1
+            off = statistics.geometric_mean(ours) / statistics.geometric_mean(theirs)
+            cells += [text.number(statistics.fmean(theirs)), text.number(statistics.fmean(ours)),
+                      _off(off) + text.within((low, high), _off) + f" {word}"]
         lines.append(cells)
     heads = [head for rate in real for head in (f"{rate} Mbit/s: shaped, ms", "emulated, ms", "off")]
-    return ["method", *heads], lines
+    return (["method", *heads], lines), counts
+
+
+def _off(ratio):
+    return f"{100 * (ratio - 1):+.0f} %"
+
+
+def _name(case, ranks, place, number):
+    return f"{case.model}_{ranks}_{place}_{number}"
 
 
 class Links(Page):
@@ -65,38 +99,48 @@ class Links(Page):
 
     @staticmethod
     def _shape(options):
-        return (QUICK, (2,), RATES[:2]) if options.quick else (FULL, (2, 4), RATES)
+        """(cases, numbers of ranks, rates, rounds)"""
+        return (QUICK, (2,), RATES[:2], 2) if options.quick else (FULL, (2, 4), RATES, 4)
+
+    @staticmethod
+    def _round(case, ranks, rates, number):
+        """The jobs of a round: the emulated links, which take turns, then each shaped link."""
+        threads = ("env", "OMP_NUM_THREADS=1", "OMP_PROC_BIND=false")
+        idle = ("OMPI_MCA_mpi_yield_when_idle=1", "KOKKOS_DISABLE_WARNINGS=1") if ranks > 2 else ()
+        swept = ",".join(f"{rate}Mbit/s" for rate in rates) + f",{LATENCY}"
+        yield Job(_name(case, ranks, "emulated", number),
+                  (*threads, *idle, "mpirun", "-n", ranks, *_train(case), "--block", 1, "--link", swept), "steps over emulated links")
+        for rate in rates:
+            yield Job(_name(case, ranks, f"{rate}mbit", number), (*shaped(ranks, rate), *_train(case)),
+                      f"steps over links of {asked(ranks, rate)}")
 
     def jobs(self, options):
-        cases, counts, rates = self._shape(options)
-        found = []
-        for case in cases:
-            for ranks in counts:
-                threads = ("env", "OMP_NUM_THREADS=1", "OMP_PROC_BIND=false")
-                idle = ("OMPI_MCA_mpi_yield_when_idle=1", "KOKKOS_DISABLE_WARNINGS=1") if ranks > 2 else ()
-                swept = ",".join(f"{rate}Mbit/s" for rate in rates) + f",{LATENCY}"
-                found.append(Job(f"{case.model}_{ranks}_emulated", (*threads, *idle, "mpirun", "-n", ranks, *_train(case), "--block",
-                                                                    1, "--link", swept), "steps over emulated links"))
-                for rate in rates:
-                    found.append(Job(f"{case.model}_{ranks}_{rate}mbit", (*shaped(ranks, rate), *_train(case)),
-                                     f"steps over links of {asked(ranks, rate)}"))
-        return found
+        cases, counts, rates, rounds = self._shape(options)
+        return [job for case in cases for ranks in counts for number in range(1, rounds + 1)
+                for job in self._round(case, ranks, rates, number)]
 
     def text(self, records, options):
-        cases, counts, rates = self._shape(options)
-        out = Text(self, "links", records)
-        out.lines += ["What a training step takes over a link that the kernel shapes ([how](../links.md)), and over the same link as "
-                      "`--link` emulates it: is the emulation to be believed? One thread a rank, medians. *Off*: emulated over "
-                      f"shaped, less one; *far* where that is more than {100 * NEAR:.0f} %. Few steps at one rate of learning: "
-                      "**throughput only**.", ""]
+        cases, counts, rates, rounds = self._shape(options)
+        out, summary, sections = Text(self, "links", records), [], []
         for case in cases:
             for ranks in counts:
+                found = {place: [records[_name(case, ranks, place, number)] for number in range(1, rounds + 1)]
+                         for place in ("emulated", *(f"{rate}mbit" for rate in rates))}
+                steps, verdicts = table(found["emulated"], {rate: found[f"{rate}mbit"] for rate in rates})
+                summary.append([f"`{case.model}`, {ranks} ranks", *map(str, verdicts.values())])
                 shared = slower(ranks)
                 note = "" if shared == 1 else (f" {shared} ranks share a core, so the emulated links are slowed by {shared}, and the "
                                                f"shaped ones have 1 / {shared} of the rate.")
-                real = {rate: records[f"{case.model}_{ranks}_{rate}mbit"] for rate in rates}
-                out.add(f"{case.model}, {ranks} ranks, throughput only", f"`{case.model}`, {case.steps} steps.{note}",
-                        table(records[f"{case.model}_{ranks}_emulated"], real))
+                sections.append((f"{case.model}, {ranks} ranks, throughput only",
+                                 f"`{case.model}`, {rounds} rounds of {case.steps} steps.{note}", steps))
+        out.add("Is the emulation to be believed?", "A training step over a link that the kernel shapes ([how](../links.md)), compared "
+                "with the same step over the same link as `--link` emulates it. Each rank has one thread. In a round, the emulated "
+                "links and then each shaped link have one job. Times are means. *Off*: emulated over shaped, less one, with its 95 % "
+                f"interval by Student's t over rounds. *Near*: the whole interval is within {100 * NEAR:.0f} %. *Too short*, *too "
+                "long*: the whole interval is beyond it. *Open*: neither. There are few steps and one learning rate: **throughput "
+                "only**. The table counts methods and rates.", (["steps", *VERDICTS], summary))
+        for section in sections:
+            out.add(*section)
         return out.whole()
 
 
