@@ -103,7 +103,7 @@ def _training(record, frame, style):
         _plot(f"{stem}_stages", plots.stages(frame, record.link),
               "Where the time of a step goes. The mark is the median of whole steps."),
         _plot(f"{stem}_quality", plots.quality(frame, style, record.link),
-              "Quality against traffic. Hollow: the quality of fp32 was missed.")]
+              "Quality against traffic. Hollow: the quality of fp32 was missed, or is open.")]
     return section
 
 
