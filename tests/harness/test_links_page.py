@@ -47,6 +47,7 @@ def test_shaped_links_are_slower_where_ranks_share_cores():
     rates = {job.name: job.words[job.words.index("--rate") + 1] for job in jobs if "--rate" in job.words}
     assert rates["resnet20_2_300mbit_1"] == "300mbit" and rates["resnet20_4_300mbit_4"] == "150mbit"
     assert len(rates) == 4 * 2 * 2 * len(links.RATES)
+    assert all(case.steps % len(links.RATES) == 0 for case in links.FULL), "emulated links take turns"
     assert [job.name for job in jobs[:5]] == ["resnet20_2_emulated_1", "resnet20_2_100mbit_1", "resnet20_2_300mbit_1",
                                               "resnet20_2_1000mbit_1", "resnet20_2_emulated_2"]
 
