@@ -4,10 +4,12 @@ import os
 import pathlib
 import re
 import subprocess
+import types
 
 import pytest
 
 import tool_process
+from gradcomp.pages import sparsifiers_tables
 from test_schema import BIN, VALIDATOR, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -20,6 +22,15 @@ def tool(*arguments, path=None):
     environment["PATH"] = f"{pathlib.Path(BIN).resolve()}:{environment['PATH']}" if path is None else path
     return subprocess.run([str(TOOL), *map(str, arguments)], capture_output=True, text=True, check=False,
                           env=environment)
+
+
+def test_a_gradient_sent_whole_has_no_density_and_no_error():
+    rows = [{"method": "dgc", "stream": "file", "loop": "open", "steps": 1, "achieved_density": kept, "density_ratio_mean": kept / 0.01,
+             "relative_l2_error": error} for kept, error in ((1.0, 0.0), (0.02, 0.5))]
+    rows[1]["stream"] = "layers"
+    record = types.SimpleNamespace(rows=rows)
+    for table, other in ((sparsifiers_tables.density, "2.00"), (sparsifiers_tables.quality, "0.500")):
+        assert table(record, {"dgc": "dgc"}, ["dgc"])[1] == [["`dgc`", "sent whole", other]]
 
 
 @pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
