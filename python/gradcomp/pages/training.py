@@ -34,7 +34,7 @@ class List(argparse.Action):
 
     def __call__(self, parser, *_):
         for one in self.listed:
-            print(f"{one.name:16} {one.title}{'' if one.by_default else ', only when named, or with --all'}")
+            print(f"{one.name:21} {one.title}{'' if one.by_default else ', only when named, or with --all'}")
         sys.exit(0)
 
 
