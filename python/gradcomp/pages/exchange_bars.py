@@ -4,6 +4,7 @@ import dataclasses
 import numpy as np
 
 from gradcomp.output import text
+from gradcomp.report.verdicts import MATCHED
 from gradcomp.results import records
 
 from . import training_verdicts
@@ -21,7 +22,7 @@ SWEEP = "--sweep-buckets"  # records of commands without this option stay on the
 TRAINING = records.ROOT / "docs/results/records/training"
 # {(model, ranks): the run on the page of training that trains this with all controls}
 QUALITIES = {("resnet20", 2): "resnet20", ("resnet20", 4): "resnet20_4", ("lstm_1x96", 2): "lstm", ("lstm_1x96", 4): "lstm_4"}
-SAME = "quality of fp32"  # in the words of that page
+SAME = MATCHED  # in the words of that page
 
 
 @dataclasses.dataclass(frozen=True)

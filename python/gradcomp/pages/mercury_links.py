@@ -5,7 +5,7 @@ import statistics
 from gradcomp.output import text
 
 from .intervals import ratio_interval
-from .mercury_samplers import ADAPTIVE, GROUPED, IMAGES, UNGROUPED, UNIFORM, Case, over, words
+from .mercury_samplers import ADAPTIVE, GROUPED, IMAGES, UNGROUPED, UNIFORM, Case, over, seed_by_seed, words
 from .page import Job
 from .ranks import TINY, seeds_of, shaped
 
@@ -47,12 +47,11 @@ def prediction(uniform, sampled):
 def gain(uniform, sampled, key, factor=1):
     """`factor` times the column `key` with uniform batches over the same with the sampler, with its interval over seeds, which are
     pairs; a dash if a seed misses the target."""
-    mine, theirs = ({row["seed"]: row.get(key) for row in rows} for rows in (sampled, uniform))
-    if mine.keys() != theirs.keys() or any(map(text.missing, [*mine.values(), *theirs.values()])):
+    pairs = seed_by_seed(sampled, uniform, key)
+    if pairs is None:
         return text.DASH
-    interval = ratio_interval([theirs[seed] for seed in mine], list(mine.values()))
-    mean = statistics.fmean(theirs.values()) / statistics.fmean(mine.values())
-    return text.ratio(factor * mean) + text.within(interval and [factor * end for end in interval])
+    interval, (theirs, mine) = ratio_interval(*pairs), map(statistics.fmean, pairs)
+    return text.ratio(factor * theirs / mine) + text.within(interval and [factor * end for end in interval])
 
 
 def table(record):

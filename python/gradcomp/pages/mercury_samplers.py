@@ -73,14 +73,23 @@ def passes(rows):
     return slices * size / rows[0]["batch_per_rank"]
 
 
+def seed_by_seed(rows, uniform, key):
+    """([the values of column `key` with uniform batches], [those of `rows`]), seed by seed; None if the seeds differ or one has no
+    value."""
+    mine, theirs = ({row["seed"]: row.get(key) for row in some} for some in (rows, uniform))
+    if mine.keys() != theirs.keys() or any(map(text.missing, [*mine.values(), *theirs.values()])):
+        return None
+    return [theirs[seed] for seed in mine], list(mine.values())
+
+
 def gains(rows, uniform, compared=1):
     """Steps to the target that each seed saves compared with uniform batches of the same seed: (mean, low, high) by Student's
     interval; None if some seed misses the target. The intervals of all `compared` samplers of a table hold together with 95 %
     (Bonferroni's correction)."""
-    mine, theirs = ({row["seed"]: row.get("steps_to_target") for row in some} for some in (rows, uniform))
-    if len(mine) < 2 or mine.keys() != theirs.keys() or any(map(text.missing, [*mine.values(), *theirs.values()])):
+    pairs = seed_by_seed(rows, uniform, "steps_to_target")
+    if pairs is None or len(rows) < 2:
         return None
-    return mean_interval([theirs[seed] - mine[seed] for seed in mine], compared)
+    return mean_interval([theirs - mine for theirs, mine in zip(*pairs, strict=True)], compared)
 
 
 def fewer(gain):
