@@ -25,8 +25,8 @@ def tool(*arguments, path=None):
 
 
 def test_a_gradient_sent_whole_has_no_density_and_no_error():
-    rows = [{"method": "dgc", "stream": "file", "loop": "open", "steps": 1, "achieved_density": kept, "density_ratio_mean": kept / 0.01,
-             "relative_l2_error": error} for kept, error in ((1.0, 0.0), (0.02, 0.5))]
+    rows = [{"method": "dgc", "stream": "file", "loop": "open", "steps": 1, "payload_bytes": 800 * kept, "dense_bytes": 400,
+             "density_ratio_mean": kept / 0.01, "relative_l2_error": error} for kept, error in ((1.0, 0.0), (0.02, 0.5))]
     rows[1]["stream"] = "layers"
     record = types.SimpleNamespace(rows=rows)
     for table, other in ((sparsifiers_tables.density, "2.00"), (sparsifiers_tables.quality, "0.500")):

@@ -27,6 +27,11 @@ def quality(records, names):
     return header, lines
 
 
+def sent_whole(row):
+    """Whether the method sent the gradient uncompressed."""
+    return row["payload_bytes"] >= row["dense_bytes"] and not row["relative_l2_error"]
+
+
 def in_reads(row, column):
     """A time of a row as a multiple of one read of its gradient."""
     limit = row.get("read_limit_ms")
@@ -52,8 +57,7 @@ def times(parts):
             for row in (row for row in record.rows if row["method"] == name):
                 compress, decompress = in_reads(row, "compress_ms"), in_reads(row, "decompress_ms")
                 both = None if compress is None else compress + decompress
-                whole = row["payload_bytes"] >= row["dense_bytes"] and not row["relative_l2_error"]
-                lines.append([f"`{name}`{WHOLE if whole else ''}", row["stream"], f"{row['elements']:,}",
+                lines.append([f"`{name}`{WHOLE if sent_whole(row) else ''}", row["stream"], f"{row['elements']:,}",
                               text.number(row.get("payload_bits_per_element")), text.ratio(compress), text.ratio(decompress),
                               text.ratio(both), text.number(nmse(row))])
     return ["method", "gradient", "elements", "bits / element", "compress", "decompress", "both", "NMSE"], lines

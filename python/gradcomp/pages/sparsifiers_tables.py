@@ -1,6 +1,8 @@
 """The page on the sparsifiers: tables from the result files of gradcomp-evaluate, one file per target density."""
 from gradcomp.output import text
 
+from .quantisers_tables import sent_whole
+
 WHOLE = "sent whole"
 LOOPS = {"open": "", "closed": ", loop", "training": ", loop"}
 
@@ -13,11 +15,6 @@ def rows_by_method(record, specs):
 def streams(record):
     """(stream, its heading) in the order of the file."""
     return list(dict.fromkeys((row["stream"], row["stream"] + LOOPS[row["loop"]]) for row in record.rows))
-
-
-def sent_whole(row):
-    """Whether the method sent the gradient uncompressed."""
-    return row.get("achieved_density") == 1
 
 
 def _ratio(row, infix=""):
