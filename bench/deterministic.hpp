@@ -12,10 +12,10 @@ struct Deterministic {
   std::uint32_t payload = 0;  ///< CRC-32 of the messages of all rounds, in order, headers included
   std::uint32_t decoded = 0;  ///< CRC-32 of the decoded gradient, float by float, little endian
   double nmse = 0;            ///< |decoded - gradient|^2 / |gradient|^2 of the first step, 0 for a gradient of zeros
-  index_t allocations = 0;    ///< allocations by Kokkos in the phase of the third step
+  index_t allocations = 0;    ///< allocations by Kokkos, of more than 0 bytes, in the phase of the third step
 };
 
-/// The number of allocations by Kokkos in `work`. Profiling tools do not see these allocations.
+/// The number of allocations of more than 0 bytes by Kokkos in `work`. Profiling tools do not see these allocations.
 index_t count_allocations(const std::function<void()>& work);
 
 /// Makes three untimed steps of a new loop on the same gradient, each with an empty memory of feedback. The first gives

@@ -201,6 +201,15 @@ def test_build_and_tests_take_no_time_from_the_measurements(monkeypatch):
     assert [step.name for step in cli.all_steps(setting) if not step.limited] == ["build", "tests"]
 
 
+def test_a_short_time_limit_is_shared_like_a_long_one():
+    for minutes, share in ((None, 1), (25, 1), (100, 1), (5, 0.2)):
+        setting = arguments.Setting("cuda", ROOT, False, ROOT, False, (), 1, minutes, "python3")
+        reserved = {step.name: step.reserve for step in cli.all_steps(setting)}
+        assert reserved == {"build": 0, "tests": 0, "golden": 60 * share, "bench": 480 * share, "alternatives": 90 * share,
+                            "training": 240 * share}
+        assert sum(reserved.values()) < 60 * (minutes or 25)
+
+
 def test_a_command_ends_at_its_limit_with_all_that_it_started(tmp_path):
     mark = tmp_path / "mark"
     with pytest.raises(children.StepFailed, match="ended after 1 s"):

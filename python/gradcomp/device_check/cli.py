@@ -13,17 +13,21 @@ RESULT, PAGE = "device.json", "device.md"
 
 
 def all_steps(setting):
-    """The steps, in the order in which they run. The seconds that are reserved for a step are a guess for an H100."""
+    """The steps, in the order in which they run. The seconds that are reserved for a step are a guess for a GPU and the default
+    time limit; of a shorter limit each step keeps the same share."""
     def bind(work):
         return lambda limit: work(setting, limit)
-    step = steps.Step
+
+    def limited(name, title, reserve, work):
+        return steps.Step(name, title, reserve * share, bind(work))
+    share = min(1, (setting.minutes or arguments.MINUTES_ON_A_DEVICE) / arguments.MINUTES_ON_A_DEVICE)
     return [
-        step("build", f"Build the programs (preset {setting.preset})", 0, bind(building.build), False, False),
-        step("tests", "Build and run all tests", 0, bind(building.tests), False, False),
-        step("golden", "Payloads against the kept bytes of the host build", 60, bind(measuring.golden)),
-        step("bench", "Kernels and methods", 480, bind(measuring.bench)),
-        step("alternatives", "Alternatives: torch, CUB", 90, bind(alternatives.alternatives)),
-        step("training", "Training of both models", 240, bind(measuring.training)),
+        steps.Step("build", f"Build the programs (preset {setting.preset})", 0, bind(building.build), False, False),
+        steps.Step("tests", "Build and run all tests", 0, bind(building.tests), False, False),
+        limited("golden", "Payloads against the kept bytes of the host build", 60, measuring.golden),
+        limited("bench", "Kernels and methods", 480, measuring.bench),
+        limited("alternatives", "Alternatives: torch, CUB", 90, alternatives.alternatives),
+        limited("training", "Training of both models", 240, measuring.training),
     ]
 
 

@@ -19,7 +19,7 @@ class Step:
 
     name: str
     title: str
-    reserve: int
+    reserve: float
     work: typing.Callable
     needs_programs: bool = True
     limited: bool = True
