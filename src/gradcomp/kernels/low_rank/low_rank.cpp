@@ -41,13 +41,17 @@ LowRankPlan::LowRankPlan(const Layout& layout, int rank, double min_rate) {
     m_dense += segment.count;
   }
   std::vector<ColumnMatrix> p_columns, q_columns;
+  std::vector<Sums> sums;
   for (const auto& m : matrices) {
     p_columns.push_back({m.p, m.rows, m.rank});
     q_columns.push_back({m.q, m.columns, m.rank});
+    const auto matrix = static_cast<std::int32_t>(&m - matrices.data());
+    for (index_t e = 0; e < m.rank * index_t{m.columns}; e += warp_lanes) sums.push_back({matrix, e});
   }
   m_matrices = upload("gradcomp::kernels::low_rank_matrices", matrices);
   m_tiles = upload("gradcomp::kernels::low_rank_tiles", tiles);
   m_blocks = upload("gradcomp::kernels::low_rank_blocks", blocks);
+  m_sums = upload("gradcomp::kernels::low_rank_sums", sums);
   m_dense_tiles = upload("gradcomp::kernels::low_rank_dense", dense);
   m_p_columns = upload("gradcomp::kernels::low_rank_p_columns", p_columns);
   m_q_columns = upload("gradcomp::kernels::low_rank_q_columns", q_columns);
@@ -81,7 +85,8 @@ void LowRankPlan::add_matrix(const Segment& segment, int rank, std::vector<Facto
 
 index_t LowRankPlan::scratch_bytes() const {
   return static_cast<index_t>(m_matrices.size() * sizeof(Factored) + (m_tiles.size() + m_blocks.size()) * sizeof(Rows) +
-                              m_dense_tiles.size() * sizeof(Dense) + m_partial.size() * sizeof(float));
+                              m_sums.size() * sizeof(Sums) + m_dense_tiles.size() * sizeof(Dense) +
+                              m_partial.size() * sizeof(float));
 }
 
 void LowRankPlan::project(const Exec& exec, const Source& source, const Span<const float>& q, const Span<float>& p,
@@ -134,23 +139,23 @@ void LowRankPlan::project_back(const Exec& exec, const Source& source, const Spa
           sums.run(warp, rank_chunk(m.rank - k), out + static_cast<index_t>(k) * m.columns);
         }
       });
+  const auto all_sums = m_sums;
   for_warps(
-      "gradcomp::kernels::low_rank_combine", exec, static_cast<index_t>(matrices.size()),
+      "gradcomp::kernels::low_rank_combine", exec, static_cast<index_t>(all_sums.size()),
       KOKKOS_LAMBDA(const Warp& warp, index_t i) {
-        const Factored m = matrices(i);
+        const index_t e = all_sums(i).first;
+        const Factored m = matrices(all_sums(i).matrix);
         const index_t size = static_cast<index_t>(m.rank) * m.columns;
         const index_t parts = (m.rows + block_rows - 1) / block_rows;
-        for (index_t e = 0; e < size; e += warp_lanes) {
-          const int active = static_cast<int>(size - e < warp_lanes ? size - e : warp_lanes);
-          Lanes<float> sum;
-          warp.each([&](int l) { sum[l] = 0; });
-          for (index_t part = 0; part < parts; ++part) {
-            Lanes<float> x;
-            load_row(warp, partial.data() + m.partial + part * size + e, active, x);
-            warp.each([&](int l) { sum[l] += x[l]; });
-          }
-          store_row(warp, q.data() + m.q + e, active, sum);
+        const int active = static_cast<int>(size - e < warp_lanes ? size - e : warp_lanes);
+        Lanes<float> sum;
+        warp.each([&](int l) { sum[l] = 0; });
+        for (index_t part = 0; part < parts; ++part) {
+          Lanes<float> x;
+          load_row(warp, partial.data() + m.partial + part * size + e, active, x);
+          warp.each([&](int l) { sum[l] += x[l]; });
         }
+        store_row(warp, q.data() + m.q + e, active, sum);
       });
 }
 

@@ -74,6 +74,11 @@ class LowRankPlan {
     index_t first, position;
     std::int32_t count;
   };
+  /// Up to 32 elements of the Q of a matrix, of which project_back() adds the block sums: `first` and those that follow.
+  struct Sums {
+    std::int32_t matrix;
+    index_t first;
+  };
 
  private:
   void add_matrix(const Segment& segment, int rank, std::vector<Factored>& matrices, std::vector<Rows>& tiles,
@@ -82,6 +87,7 @@ class LowRankPlan {
   index_t m_p = 0, m_q = 0, m_dense = 0, m_partials = 0;
   Vector<Factored> m_matrices;
   Vector<Rows> m_tiles, m_blocks;
+  Vector<Sums> m_sums;
   Vector<Dense> m_dense_tiles;
   Vector<ColumnMatrix> m_p_columns, m_q_columns;
   Vector<index_t> m_ids;
