@@ -103,6 +103,12 @@ def test_page_shows_every_part():
     assert source.endswith("\n") and "\n\n\n" not in source
 
 
+def test_page_names_the_commit_of_the_programs_not_of_the_checkout():
+    document = example()
+    document["context"]["programs"] |= {"git_hash": "fedcba987654", "git_dirty": False}
+    assert "- Commit fedcba987654; preset `cuda`;" in page.page(document)
+
+
 def test_page_of_a_run_without_results_still_names_its_steps():
     document = example()
     document["parts"], document["context"]["programs"] = {}, None
@@ -199,6 +205,13 @@ def test_build_and_tests_take_no_time_from_the_measurements(monkeypatch):
     assert limits == {"build": None, "bench": 100, "tests": None, "training": 70}
     setting = arguments.Setting("cuda", ROOT, False, ROOT, False, (), 1, 25, "python3")
     assert [step.name for step in cli.all_steps(setting) if not step.limited] == ["build", "tests"]
+
+
+def test_a_command_is_shown_without_the_places_of_this_machine():
+    words = ["env", "GRADCOMP_PRESET=cuda", "/here/run", "exec", "-n", 2, "--", "/here/build/bin/gradcomp-train", "--steps", 8,
+             "--output", "/there/x.json"]
+    assert children.shown(words) == "gradcomp-train --steps 8"
+    assert children.shown([*words[:3], "build", "cuda"]) == "env GRADCOMP_PRESET=cuda run build cuda"
 
 
 def test_a_short_time_limit_is_shared_like_a_long_one():

@@ -30,6 +30,16 @@ def _reason(log):
     return telling[0][:300] if telling else "it said nothing"
 
 
+def shown(words):
+    """The command as a page shows it: without what starts the program, and without the places of this machine."""
+    words = list(map(str, words))
+    words = words[words.index("--") + 1:] if "--" in words else words
+    if "--output" in words:
+        at = words.index("--output")
+        words = words[:at] + words[at + 2:]
+    return shlex.join([os.path.basename(word) if os.path.isabs(word) else word for word in words])
+
+
 def run(words, log, limit=None, environment=None, expected=(0,)):
     """Runs a command and returns its exit status, one of `expected`. Throws StepFailed for any other status, and after `limit`
     seconds."""
@@ -44,10 +54,10 @@ def run(words, log, limit=None, environment=None, expected=(0,)):
             status = process.wait(limit)
         except subprocess.TimeoutExpired as error:
             _end(process)
-            raise StepFailed(f"ended after {limit:.0f} s, its share of the time: {shlex.join(words)}") from error
+            raise StepFailed(f"ended after {limit:.0f} s, its share of the time: {shown(words)}") from error
         except BaseException:
             _end(process)
             raise
     if status not in expected:
-        raise StepFailed(f"status {status} of '{shlex.join(words)}': {_reason(log)}")
+        raise StepFailed(f"status {status} of '{shown(words)}': {_reason(log)}")
     return status

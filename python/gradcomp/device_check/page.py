@@ -10,8 +10,10 @@ ENDING = {"passed": "passed", "failed": "**failed**", "left out": "left out"}
 def _machine(context):
     """Sentences that say what ran where."""
     known = context["programs"]
-    dirty = {True: " with changes", False: "", None: ", git is not there"}[context["git_dirty"]]
-    lines = [f"Commit {(context['git_hash'] or 'unknown')[:12]}{dirty}; preset `{context['preset']}`; {context['date'][:16]} "
+    # a finished build can be of another commit than the checkout that measures with it
+    built = known if known and known.get("git_hash", "unknown") != "unknown" else context
+    dirty = {True: " with changes", False: "", None: ", git is not there"}[built["git_dirty"]]
+    lines = [f"Commit {(built['git_hash'] or 'unknown')[:12]}{dirty}; preset `{context['preset']}`; {context['date'][:16]} "
              f"UTC; {context['seconds'] / 60:.1f} minutes."]
     if known:
         lines.append(f"{known['device']}; CPU: {known['cpu_model']}, {known['threads']} threads; {known['compiler']}, "
