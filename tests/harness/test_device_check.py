@@ -109,6 +109,15 @@ def test_page_names_the_commit_of_the_programs_not_of_the_checkout():
     assert "- Commit fedcba987654; preset `cuda`;" in page.page(document)
 
 
+def test_kept_pages_follow_from_their_records():
+    results = ROOT / "docs/results"
+    records = {path.stem: path for path in (results / "records/device").glob("*.json")}
+    pages = {path.stem.removeprefix("device-"): path for path in results.glob("device-*.md")}
+    assert records and set(pages) == set(records)
+    for name, path in records.items():
+        assert pages[name].read_text(encoding="utf-8") == page.page(json.loads(path.read_text(encoding="utf-8"))), name
+
+
 def test_page_of_a_run_without_results_still_names_its_steps():
     document = example()
     document["parts"], document["context"]["programs"] = {}, None
@@ -243,9 +252,10 @@ def test_a_failing_command_is_told_by_its_error(tmp_path):
 
 def test_what_ctest_counted(tmp_path):
     (tmp_path / "x.xml").write_text(
-        '<testsuite tests="3" failures="1" disabled="0" skipped="1"><testcase name="a" status="run"/>'
-        '<testcase name="b" status="fail"/><testcase name="c" status="notrun"/></testsuite>', encoding="utf-8")
-    assert building.read_junit(tmp_path / "x.xml") == {"run": 3, "failed": ["b"], "skipped": 1}
+        '<testsuite tests="4" failures="1" disabled="1" skipped="1"><testcase name="a" status="run"/>'
+        '<testcase name="b" status="fail"/><testcase name="c" status="notrun"/><testcase name="d" status="disabled"/>'
+        '</testsuite>', encoding="utf-8")
+    assert building.read_junit(tmp_path / "x.xml") == {"run": 3, "failed": ["b"], "skipped": 2}
     (tmp_path / "log").write_text("x\nskipped 2: no GPU\ny\nskipped 3: no GPU\n", encoding="utf-8")
     assert building.read_skips(tmp_path / "log") == {"no GPU": 5}
 

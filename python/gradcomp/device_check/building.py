@@ -20,7 +20,8 @@ def read_junit(path):
     """The numbers that ctest reports."""
     suite = ElementTree.parse(path).getroot()
     failed = [case.get("name") for case in suite.iter("testcase") if case.get("status") == "fail"]
-    return {"run": int(suite.get("tests", 0)), "failed": failed, "skipped": int(suite.get("skipped", 0))}
+    disabled = int(suite.get("disabled", 0))
+    return {"run": int(suite.get("tests", 0)) - disabled, "failed": failed, "skipped": int(suite.get("skipped", 0)) + disabled}
 
 
 def read_skips(path):

@@ -74,7 +74,8 @@ class LowRankPlan {
     index_t first, position;
     std::int32_t count;
   };
-  /// Up to 32 elements of the Q of a matrix, of which project_back() adds the block sums: `first` and those that follow.
+  /// Up to 32 elements of the Q of a matrix, of which project_back() adds the block sums: `first` and those that
+  /// follow.
   struct Sums {
     std::int32_t matrix;
     index_t first;
