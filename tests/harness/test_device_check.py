@@ -110,12 +110,12 @@ def test_page_names_the_commit_of_the_programs_not_of_the_checkout():
 
 
 def test_kept_pages_follow_from_their_records():
-    results = ROOT / "docs/results"
-    records = {path.stem: path for path in (results / "records/device").glob("*.json")}
-    pages = {path.stem.removeprefix("device-"): path for path in results.glob("device-*.md")}
-    assert records and set(pages) == set(records)
-    for name, path in records.items():
-        assert pages[name].read_text(encoding="utf-8") == page.page(json.loads(path.read_text(encoding="utf-8"))), name
+    kept = ROOT / "docs/results/devices"
+    records = sorted(kept.glob("*.json"))
+    assert records and [path.with_suffix(".md") for path in records] == sorted(kept.glob("*.md"))
+    for path in records:
+        made = page.page(json.loads(path.read_text(encoding="utf-8")))
+        assert path.with_suffix(".md").read_text(encoding="utf-8") == made, path.name
 
 
 def test_page_of_a_run_without_results_still_names_its_steps():
