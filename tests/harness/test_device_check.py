@@ -217,7 +217,7 @@ def test_build_and_tests_take_no_time_from_the_measurements(monkeypatch):
 
 
 def test_a_command_is_shown_without_the_places_of_this_machine():
-    words = ["env", "GRADCOMP_PRESET=cuda", "/here/run", "exec", "-n", 2, "--", "/here/build/bin/gradcomp-train", "--steps", 8,
+    words = ["env", "GRADCOMP_PRESET=cuda", "/here/run", "exec", "-n", "2", "--", "/here/build/bin/gradcomp-train", "--steps", "8",
              "--output", "/there/x.json"]
     assert children.shown(words) == "gradcomp-train --steps 8"
     assert children.shown([*words[:3], "build", "cuda"]) == "env GRADCOMP_PRESET=cuda run build cuda"

@@ -32,7 +32,6 @@ def _reason(log):
 
 def shown(words):
     """The command as a page shows it: without what starts the program, and without the places of this machine."""
-    words = list(map(str, words))
     words = words[words.index("--") + 1:] if "--" in words else words
     if "--output" in words:
         at = words.index("--output")
