@@ -1,5 +1,5 @@
 """Compares figures that do not depend on the clock. Any change of bytes or of a checksum is a regression. So are more
-allocations, and instructions that grow by more than 1 % and by more than 100."""
+allocations, and instructions that grow by more than 1 % plus 100."""
 import dataclasses
 import statistics
 

@@ -1,6 +1,6 @@
 #pragma once
-// Registers entries of another project (docs/install.md): compressors, coders, transports, reducers, strategies,
-// samplers, models and data sets. They appear beside our own everywhere: in specs, lists and checks.
+// Registers entries of another project: methods, transports and reducers, whose contracts are installed
+// (docs/install.md). They appear beside our own everywhere: in specs, lists and checks.
 #include <algorithm>
 #include <string>
 #include <utility>

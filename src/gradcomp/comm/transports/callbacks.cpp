@@ -25,8 +25,7 @@ class CalledBack final : public Operation {
     }
     if (all && times.finished == Clock::time_point{}) {
       times.finished = Clock::now();
-      // The pool keeps this object, perhaps for longer than the caller keeps its stream. A host has no streams.
-      if constexpr (!device_is_host) exec = Exec();
+      exec = Exec();  // the pool keeps this object, perhaps for longer than the caller keeps its stream
     }
     return all;
   }

@@ -57,8 +57,7 @@ class SelfCalls final : public Operation {
     while (!receives.empty() && take(receives.front().first, receives.front().second)) receives.pop_front();
     if (receives.empty() && times.finished == Clock::time_point{}) {
       times.finished = Clock::now();
-      // The pool keeps this object, perhaps for longer than the caller keeps its stream. A host has no streams.
-      if constexpr (!device_is_host) exec = Exec();
+      exec = Exec();  // the pool keeps this object, perhaps for longer than the caller keeps its stream
     }
     return receives.empty();
   }

@@ -26,7 +26,8 @@ struct TileSlots {
   std::int32_t low;        ///< candidates are above this magnitude()
   std::int32_t found = 0;  ///< number of candidates so far
 
-  /// Appends the candidates of a row, which `mask` marks: x[0 .. 31] are elements `row` .. `row` + 31 of the tile.
+  /// Appends the candidates of a row, which `mask` marks: x[0 .. 31] are elements `row` .. `row` + 31 of the tile. Of
+  /// the others, at most x[0] is read.
   KOKKOS_FORCEINLINE_FUNCTION void append(const Warp& warp, const float* x, std::int32_t row, std::uint32_t mask) {
     float* const v = value + (found < room ? found : room);
     std::uint16_t* const o = offset + (found < room ? found : room);
