@@ -83,6 +83,9 @@ def test_costs_are_those_of_the_records(folder):
     assert "toy               2.00 h from scratch; 2 of 2 records are there, made in 2.00 h" in done.stdout
     assert "other             1.50 h from scratch; 0 of 2 records are there, made in 0.00 h" in done.stdout
     assert "all               3.50 h" in done.stdout
+    rows = [{"name": "fp32", "trials": 6, "tuning_s": 7200}]
+    path.write_text(json.dumps(known | {"seconds": 3600, "benchmarks": rows}), encoding="utf-8")
+    assert "toy               3.00 h from scratch" in call("--cost").stdout, "a rate may be tuned in several calls"
 
 
 @pytest.mark.parametrize("arguments", [["nonsense"], ["--nonsense"]])

@@ -133,7 +133,7 @@ def test_targets_and_tuned_rates():
 
 def test_rates_at_the_edge_of_those_tried(tmp_path):
     path = tmp_path / "rates.json"
-    path.write_text(json.dumps({"methods": {method: {"lr": rate, "trials": [{"lr": 0.1}, {"lr": 0.4}, {"lr": 0.2}]}
+    path.write_text(json.dumps({"methods": {method: {"lr": rate, "trials": [{"lr": lr, "seconds": 2} for lr in (0.1, 0.4, 0.2)]}
                                             for method, rate in (("fp32", 0.2), ("sign", 0.1), ("dgc", 0.4))}}))
     edges = training_tables.at_edge(read_rates(path))
     assert edges == {"sign", "dgc"}
@@ -378,7 +378,7 @@ def fixture_broken(tmp_path):
     return folder
 
 
-RATES = {"methods": {"fp32": {"lr": 0.05, "trials": [{"lr": 0.025}, {"lr": 0.05}, {"lr": 0.1}]}}}
+RATES = {"methods": {"fp32": {"lr": 0.05, "trials": [{"lr": lr, "seconds": 2} for lr in (0.025, 0.05, 0.1)]}}}
 
 
 def kept(chosen, folder, name, words, leaves=()):

@@ -125,7 +125,8 @@ class Training(Page):
                 path.unlink(missing_ok=True)
                 write_whole(stamp, made_by + "\n")
             command(*words)
-            rows = [{"name": method, "lr": rate, "trials": len(tried)} for method, (rate, tried) in read_rates(path).items()]
+            rows = [{"name": method, "lr": rate, "trials": len(tried), "tuning_s": round(sum(tried.values()), 1)}
+                    for method, (rate, tried) in read_rates(path).items()]
             write_rows(output, built, rows)
         return Job(f"rates_{runs[0].task.name}", words, "learning rates", (rates,), make=make)
 

@@ -18,8 +18,7 @@ def _to_target(row, total):
 
 
 def at_edge(rates):
-    """The methods of {method: (its rate, all rates that were tried)} whose best rate is at the edge, so that one beyond may be
-    better."""
+    """The methods of read_rates() whose best rate is at the edge, so that one beyond may be better."""
     return {method for method, (rate, tried) in rates.items() if rate in (min(tried), max(tried))}
 
 

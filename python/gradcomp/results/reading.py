@@ -54,10 +54,10 @@ def read_json(path):
 
 
 def read_rates(path):
-    """{method: (its rate, all rates that were tried)} of a file of `gradcomp-train --tune`."""
+    """{method: (its rate, {every rate that was tried: seconds of its trial})} of a file of `gradcomp-train --tune`."""
     content = read_json(path)
     try:
-        return {method: (found["lr"], [trial["lr"] for trial in found["trials"]])
+        return {method: (found["lr"], {trial["lr"]: trial["seconds"] for trial in found["trials"]})
                 for method, found in content["methods"].items()}
     except (KeyError, TypeError, AttributeError) as error:
         raise ReportError(f"'{path}' is not a file of tuned rates: {error!r}") from error
