@@ -20,7 +20,7 @@ void EmulatedMessages::add(const Exec& exec, const Call& call, Transport& inner,
     message->ready.record(exec);
     const Clock::time_point due = begin + duration_of(link->seconds(send->bytes, 1));
     // Kokkos counts the owners of an instance, and a Kokkos of Serial alone counts without atomic operations
-    // (KOKKOS_ENABLE_ATOMICS_BYPASS): two threads must not own the same one. On hosts, messages need no certain one.
+    // (KOKKOS_ENABLE_ATOMICS_BYPASS): two threads must not own the same one. On hosts, messages may use any instance.
     message->departure = timer.at(due, [&inner, exec = device_is_host ? Exec() : exec, held = message] {
       held->ready.wait();
       held->inner = inner.start(exec, held->call);
