@@ -17,19 +17,60 @@ using Kind = Crossover::Kind;
 std::string megabits(double bits_per_second) { return report::format_number(1e-6 * bits_per_second); }
 
 Crossover at(double rate) {
-  if (rate == 0) return {Kind::nowhere, 0, {}, {}};
-  if (std::isinf(rate)) return {Kind::everywhere, 0, {}, {}};
-  return {Kind::below, rate, {}, {}};
+  Crossover c;
+  c.kind = rate == 0 ? Kind::nowhere : std::isinf(rate) ? Kind::everywhere : Kind::below;
+  if (c.kind == Kind::below) c.bits_per_second = rate;
+  return c;
+}
+
+/// From the crossing of each seed, if all lie between the swept rates.
+Crossover by_seed(std::vector<double> crossings) {
+  for (double& rate : crossings) rate = std::log(rate);
+  const MeanInterval interval(crossings);
+  Crossover result = at(std::exp(interval.mean));
+  if (interval.half_width) {
+    result.low = std::exp(interval.mean - *interval.half_width);
+    result.high = std::exp(interval.mean + *interval.half_width);
+  }
+  return result;
+}
+
+/// From the mean speed-up at each of the `ascending` rates, and from the ends of its interval.
+Crossover by_mean(const std::vector<double>& ascending, const std::vector<std::size_t>& order,
+                  const std::vector<Verdict>& verdicts) {
+  std::vector<double> means, lows, highs;
+  for (const std::size_t l : order) {
+    const MeanInterval speed(verdicts[l].over_seeds(&SpeedUps::vs_best_dense));
+    means.push_back(speed.mean);
+    lows.push_back(speed.mean - speed.half_width.value_or(0));
+    highs.push_back(speed.upper());
+  }
+  Crossover result = at(last_rate_that_pays(ascending, means));
+  if (verdicts.front().seeds.size() > 1) {
+    result.low = last_rate_that_pays(ascending, lows);
+    result.high = last_rate_that_pays(ascending, highs);
+  }
+  return result;
 }
 
 }  // namespace
 
 std::string Crossover::text() const {
   if (kind == Kind::unknown) return "-";
-  if (kind == Kind::nowhere) return "pays at no rate swept";
-  if (kind == Kind::everywhere) return "pays at every rate swept";
-  const std::string interval = low ? fmt::format(" ({} to {})", megabits(*low), megabits(*high)) : "";
-  return fmt::format("pays below {} Mbit/s{}", megabits(bits_per_second), interval);
+  if (kind == Kind::nowhere) {
+    if (!high || *high == 0) return "pays at no rate swept";
+    return std::isinf(*high) ? "pays at no rate swept, open at every rate"
+                             : fmt::format("pays at no rate swept, perhaps below {} Mbit/s", megabits(*high));
+  }
+  if (kind == Kind::everywhere) {
+    if (!low || std::isinf(*low)) return "pays at every rate swept";
+    return *low == 0 ? "pays at every rate swept by its mean, for certain at none"
+                     : fmt::format("pays at every rate swept by its mean, for certain below {} Mbit/s", megabits(*low));
+  }
+  if (!low) return fmt::format("pays below {} Mbit/s", megabits(bits_per_second));
+  return fmt::format("pays below {} Mbit/s ({} to {})", megabits(bits_per_second),
+                     *low == 0 ? fmt::format("less than {}", megabits(slowest_swept)) : megabits(*low),
+                     std::isinf(*high) ? fmt::format("beyond {}", megabits(fastest_swept)) : megabits(*high));
 }
 
 double last_rate_that_pays(const std::vector<double>& rates, const std::vector<double>& speedups) {
@@ -37,7 +78,7 @@ double last_rate_that_pays(const std::vector<double>& rates, const std::vector<d
   while (last > 0 && !(speedups[last - 1] > 1)) --last;
   if (last == 0) return 0;
   if (last == rates.size()) return std::numeric_limits<double>::infinity();
-  const double above = std::log(speedups[last - 1]), below = std::log(speedups[last]);
+  const double above = std::log(speedups[last - 1]), below = std::log(std::max(0.0, speedups[last]));
   const double share = above / (above - below);
   return std::exp(std::log(rates[last - 1]) + share * (std::log(rates[last]) - std::log(rates[last - 1])));
 }
@@ -46,29 +87,22 @@ Crossover crossover(const std::vector<double>& rates, const std::vector<Verdict>
   std::vector<std::size_t> order(rates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rates[a] < rates[b]; });
-  std::vector<double> ascending, means(rates.size(), 0.0), crossings;
+  std::vector<double> ascending, crossings;
   for (const std::size_t l : order) ascending.push_back(rates[l]);
-  const std::size_t seeds = verdicts.front().seeds.size();
-  for (std::size_t s = 0; s < seeds; ++s) {
+  for (std::size_t s = 0; s < verdicts.front().seeds.size(); ++s) {
     std::vector<double> speedups;
     for (const std::size_t l : order) {
       const auto& speed = verdicts[l].seeds[s].vs_best_dense;
       if (!speed) return {};
-      means[speedups.size()] += *speed / static_cast<double>(seeds);
       speedups.push_back(*speed);
     }
     crossings.push_back(last_rate_that_pays(ascending, speedups));
   }
   const bool all_between =
       std::all_of(crossings.begin(), crossings.end(), [](double rate) { return rate > 0 && std::isfinite(rate); });
-  if (!all_between) return at(last_rate_that_pays(ascending, means));
-  for (double& rate : crossings) rate = std::log(rate);
-  const MeanInterval interval(crossings);
-  Crossover result = at(std::exp(interval.mean));
-  if (interval.half_width) {
-    result.low = std::exp(interval.mean - *interval.half_width);
-    result.high = std::exp(interval.mean + *interval.half_width);
-  }
+  Crossover result = all_between ? by_seed(crossings) : by_mean(ascending, order, verdicts);
+  result.slowest_swept = ascending.front();
+  result.fastest_swept = ascending.back();
   return result;
 }
 

@@ -51,17 +51,17 @@ struct Verdict {
   std::vector<double> over_seeds(std::optional<double> SpeedUps::* which) const;
 };
 
-/// Why there are no verdicts; empty if there are. With every seed, fp32 without options must be there, train to a
-/// finite quality with equal replicas, and reach the job's target. Without a target it must be clearly better than the
-/// trivial predictor (Metric::learned).
+/// Why there are no verdicts; empty if there are. With every seed, fp32 without options must be there and train to a
+/// finite quality with equal replicas. With a target, more than half of its seeds must reach it. Without a target, it
+/// must be clearly better than the trivial predictor with every seed (Metric::learned).
 std::string no_reference(const std::vector<Entrant>& entrants, const Rules& rules);
 
 /// One verdict per entrant. Its quality is matched if its lack (Metric::lack) to fp32 with the same seed is within the
 /// tolerance (with several seeds: the upper end of the mean's 95 % interval), and if all replicas agree. The best dense
 /// control is the one of fp32, fp16 and bf16 whose steps take the least time over all seeds, whatever its quality: a
 /// control that misses by noise remains the one to beat. If one of the three is missing, or if their buckets are not
-/// the best ones, there is no speed-up over it. With a target, a method that missed it with some seed shows no
-/// speed-up.
+/// the best ones, there is no speed-up over it. With a target, a method shows speed-ups only if more than half of its
+/// seeds reached it (if all had to, more seeds would make it harder to pass).
 std::vector<Verdict> judge(const std::vector<Entrant>& entrants, const Rules& rules);
 
 }  // namespace gradcomp::train

@@ -51,12 +51,39 @@ TEST(Crossover, OverSeedsIsAMeanOfLogarithms) {
 TEST(Crossover, SaysWhereThereIsNone) {
   EXPECT_EQ(crossover({1e6, 2e6}, {verdict({0.5, 0.6}), verdict({0.4, 0.4})}).text(), "pays at no rate swept");
   EXPECT_EQ(crossover({1e6, 2e6}, {verdict({2, 3}), verdict({1.5, 1.1})}).text(), "pays at every rate swept");
-  // If only one seed crosses, the mean of the speed-ups decides, and there is no interval.
-  const auto mixed = crossover({100e6, 400e6}, {verdict({2, 2}), verdict({0.25, 1.25})});
-  EXPECT_NEAR(mixed.bits_per_second, 100e6 * std::pow(4, std::log(2) / std::log(2 / 0.75)), 1e3);
-  EXPECT_FALSE(mixed.low);
   Verdict missed{false, {{}}};
   EXPECT_EQ(crossover({1e6, 2e6}, {verdict({2}), missed}).text(), "-") << "there is no answer without a speed-up";
+}
+
+TEST(Crossover, EndsWhereTheEndsOfTheSpeedUpsCrossIfSomeSeedDoesNot) {
+  // At 400 the speed-ups 0.97 and 1.01 have the mean 0.99 and, with t(1, 0.975) = 12.7062, half a width of
+  // 12.7062 x 0.02 = 0.254. The mean crosses at 100 x 4^(ln 2 / ln (2 / 0.99)) = 392.1, the lower end, 0.7359, at
+  // 100 x 4^(ln 2 / ln (2 / 0.7359)) = 261.4, and the upper end, 1.244, at none of these rates.
+  const auto c = crossover({100e6, 400e6}, {verdict({2, 2}), verdict({0.97, 1.01})});
+  EXPECT_EQ(c.kind, Crossover::Kind::below);
+  EXPECT_NEAR(c.bits_per_second, 392.1e6, 1e5);
+  EXPECT_NEAR(c.low.value(), 261.4e6, 1e5);
+  EXPECT_EQ(c.high, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(c.text(), "pays below 392 Mbit/s (261 to beyond 400)");
+  // 0.7 and 1.1 have the mean 0.9, and the lower end is below 0: then it crosses at the rate before it.
+  EXPECT_EQ(crossover({100e6, 400e6}, {verdict({2, 2}), verdict({0.7, 1.1})}).text(),
+            "pays below 333 Mbit/s (100 to beyond 400)");
+  // 0.9 and 1.3 at the lowest rate: for certain at none.
+  EXPECT_EQ(crossover({100e6, 400e6}, {verdict({0.9, 1.3}), verdict({0.5, 0.5})}).low, 0);
+  EXPECT_EQ(crossover({100e6, 400e6}, {verdict({0.9, 1.3}), verdict({0.5, 0.5})}).text(),
+            "pays below 118 Mbit/s (less than 100 to 247)");
+}
+
+TEST(Crossover, SaysUpToWhichRateItIsCertainOrPossible) {
+  // 0.9 and 1.3 have the mean 1.1, and the interval reaches from below 0 to 3.64.
+  EXPECT_EQ(crossover({100e6, 400e6}, {verdict({2, 2}), verdict({0.9, 1.3})}).text(),
+            "pays at every rate swept by its mean, for certain below 100 Mbit/s");
+  EXPECT_EQ(crossover({100e6}, {verdict({0.9, 1.3})}).text(),
+            "pays at every rate swept by its mean, for certain at none");
+  EXPECT_EQ(crossover({100e6}, {verdict({0.9, 1.0})}).text(), "pays at no rate swept, open at every rate");
+  // 0.9 +- 12.7062 x 0.1 ends at 2.1706 at 100, and 0.5 at 400: 100 x 4^(ln 2.1706 / ln (2.1706 / 0.5)) = 207.8.
+  EXPECT_EQ(crossover({100e6, 400e6}, {verdict({0.8, 1.0}), verdict({0.5, 0.5})}).text(),
+            "pays at no rate swept, perhaps below 208 Mbit/s");
 }
 
 }  // namespace

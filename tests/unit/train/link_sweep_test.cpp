@@ -74,6 +74,17 @@ TEST(LinkSweep, OverSeedsHasMeansAndIntervals) {
   EXPECT_FALSE(seed.json().contains("pays")) << "the answer is that of all seeds";
 }
 
+TEST(LinkSweep, AnIntervalThatEndsBeyondTheRatesSweptHasNoHighEnd) {
+  // At 400 Mbit/s the speed-ups are 5/10 and 5/4: the mean is 0.875, and the interval reaches from below 0 to above 1.
+  const std::vector<Repeat> two{repeat(1, {4, 10, 4, 10}), repeat(2, {4, 4, 4, 4})};
+  report::Row row("x");
+  add_links_over_seeds(row, sweep(two, links, rules), two, 3);
+  const auto& pays = row.json()["pays"];
+  EXPECT_EQ(pays["where"], "below");
+  EXPECT_EQ(pays["low"], 100);
+  EXPECT_TRUE(pays["high"].is_null());
+}
+
 TEST(LinkSweep, SaysEverywhereOrNowhere) {
   for (const auto& [ms, where] : {std::pair{1.0, "everywhere"}, {30.0, "nowhere"}}) {
     const std::vector<Repeat> one{repeat(1, {ms, ms, ms, ms})};

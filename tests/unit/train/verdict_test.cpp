@@ -155,6 +155,28 @@ TEST(Judge, AMissedTargetShowsNoSpeedUp) {
   EXPECT_FALSE(judge(list, with_target)[3].seeds[0].vs_fp32);
 }
 
+TEST(Judge, MoreThanHalfOfTheSeedsMustReachTheTarget) {
+  Rules with_target = rules();
+  with_target.target = true;
+  const auto reached_by = [](Role role, double time, std::size_t count, std::size_t seeds) {
+    Entrant e{role, {}};
+    for (std::size_t s = 0; s < seeds; ++s) {
+      e.seeds.push_back({0.9, time, true, s < count, s < count ? std::optional(time) : std::nullopt});
+    }
+    return e;
+  };
+  const auto passes = [&](std::size_t count, std::size_t seeds) {
+    const auto v =
+        judge({reached_by(Role::fp32, 10, seeds, seeds), reached_by(Role::method, 5, count, seeds)}, with_target);
+    EXPECT_EQ(v[1].over_seeds(&SpeedUps::to_target).empty(), count < seeds) << "a mean over the lucky seeds flatters";
+    return !v[1].over_seeds(&SpeedUps::vs_fp32).empty();
+  };
+  EXPECT_TRUE(passes(1, 1) && passes(2, 3) && passes(4, 5) && passes(8, 8));
+  EXPECT_FALSE(passes(0, 1) || passes(1, 2) || passes(1, 3) || passes(2, 4));
+  EXPECT_EQ(no_reference({reached_by(Role::fp32, 10, 3, 5)}, with_target), "");
+  EXPECT_EQ(no_reference({reached_by(Role::fp32, 10, 2, 4)}, with_target), "fp32 missed the target");
+}
+
 TEST(Judge, AReferenceThatHasLearnedNothingIsNone) {
   // With 0.1 by chance and a tolerance of 0.02, an accuracy of 0.2 is needed.
   for (const auto& [quality, learned] : {std::pair{0.10, false}, {0.1999, false}, {0.2001, true}}) {
