@@ -247,6 +247,17 @@ def test_bytes_of_an_epoch(payload, said):
                                      "MiB in 24 steps": "113.07", "published": "113", "": DASH}
 
 
+def test_an_epoch_of_factors_in_turn_has_the_mean_of_both():
+    fixed = "powersgd:rank=2:variant=unbiased:matrix=authors"
+    rows = [example_results.row("d", [0], label) | {"payload_bytes": payload}
+            for label, payload in ((fixed, 100000), (f"{fixed}:side=alternating", 260000))]
+    lines = table(training_bars.epochs(record({"context": example_results.context("gradcomp-train"), "benchmarks": rows})))
+    assert lines[fixed]["published"] == DASH and lines[fixed]["MiB in 24 steps"] == "2.29"
+    # (100,000 + 260,000) / 2 x 24 / 2^20 = 4.12
+    assert lines[f"{fixed}:side=alternating"] == {"method": f"`{fixed}:side=alternating`", "bytes a step": "100,000 or 260,000",
+                                                  "MiB in 24 steps": "4.12", "published": "4", "": "equal"}
+
+
 def test_bars_of_both_metrics():
     limits = {"a": ("accuracy", 0.96, "A"), "b": ("perplexity", 0.96, "B"), "c": ("accuracy", 0.5, "C")}
     _, lines = training_bars.bars({"a": record(training()), "b": record(training())}, limits)

@@ -84,7 +84,8 @@ Entry sidco() {
               "distribution of the first fit (gamma: on the host); later stages: exponential if sid=exponential, "
               "otherwise pareto"),
           Parameter::choice("stages", "adaptive", {"adaptive", "1", "2", "3", "4", "5", "6", "7", "8"},
-                            "number of stages of the fit; adaptive: it follows the kept density"),
+                            "number of stages of the fit; adaptive: it follows the kept density, from 2 stages on (3 "
+                            "below ratio=0.005; variant=paper: from 1)"),
           variant_parameter("counts survivors, ignores zeros, corrects the last stage, uses the exact gamma quantile"),
           Parameter::choice("integrator", "on", {"on", "off"},
                             "variant=fixed with stages=adaptive: corrects k by a running mean of ln(kept / k); not in "
