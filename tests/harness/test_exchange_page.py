@@ -32,12 +32,12 @@ BARS = record(step("fp32", 200), step("fp16", 125), step("no_exchange", 100), st
 
 def test_the_best_of_their_kinds_are_marked():
     header, lines = exchange_bars.table(BARS, {}, 2)
-    assert header == ["method", "step, ms: mean", "median", "of the throughput of `no_exchange`",
+    assert header == ["method", "step, ms", "of the throughput of `no_exchange`",
                       "speed beside the fastest dense, buckets not swept", "KiB sent by a rank a step"]
-    assert lines[0] == ["`fp32`", "200", "199", "50.0 %", f"0.625{TIMES}", "2.00"]
-    assert lines[1] == ["`fp16` **fastest dense**", "125", "124", "80.0 %", f"1.00{TIMES}", "2.00"]
-    assert lines[3] == ["`top_k:ratio=0.01`", "160", "159", "62.5 %", f"0.781{TIMES}", "2.00"], "slower than the best dense"
-    assert lines[4] == ["`sign` **best compressed**", "110", "109", "90.9 %", f"1.14{TIMES}", "2.00"]
+    assert lines[0] == ["`fp32`", "200", "50.0 %", f"0.625{TIMES}", "2.00"]
+    assert lines[1] == ["`fp16` **fastest dense**", "125", "80.0 %", f"1.00{TIMES}", "2.00"]
+    assert lines[3] == ["`top_k:ratio=0.01`", "160", "62.5 %", f"0.781{TIMES}", "2.00"], "slower than the best dense"
+    assert lines[4] == ["`sign` **best compressed**", "110", "90.9 %", f"1.14{TIMES}", "2.00"]
 
 
 def test_dense_is_best_if_its_buckets_were_swept():
@@ -76,8 +76,18 @@ def test_a_bar_holds_or_is_missed_only_with_the_whole_interval(bar, said):
 
 def test_a_speed_has_the_interval_of_its_blocks():
     _, lines = exchange_bars.table(BLOCKS, {}, 3)
-    assert lines[4][4] == f"1.14{TIMES} (1.11 to 1.17)"
-    assert lines[1][4] == f"1.00{TIMES}", "beside itself"
+    assert lines[4][3] == f"1.14{TIMES} (1.11 to 1.17)"
+    assert lines[1][3] == f"1.00{TIMES}", "beside itself"
+
+
+def test_a_mean_step_has_the_interval_of_its_blocks():
+    """The blocks of `sign` have means of 108, 111 and 114 ms: mean 111, deviation 3. With Student's 4.3027 for 2 degrees of freedom,
+    half of the width is 4.3027 x 3 / sqrt(3) = 7.453."""
+    blocks = with_blocks(108 / 110, 111 / 110, 114 / 110)
+    _, lines = exchange_bars.table(blocks, {}, 3)
+    assert lines[4][1] == "111 (104 to 118)" and lines[1][1] == "125 (125 to 125)"
+    assert exchange_bars.table(with_blocks(1), {}, 1)[1][4][1] == "110", "one block gives no interval"
+    assert exchange_bars.table(BARS, {}, 3)[1][4][1] == "110", "without single steps there is none"
 
 
 def test_one_block_gives_no_interval():
@@ -129,10 +139,12 @@ def test_a_slow_rank_stands_beside_even_ones_over_all_seeds():
     slow = record(seed("fp32", 21, 2.0, 9), seed("a", 24, 1.5, stale=(1.0, 3)), seed("fp32", 23, 2.0, 11),
                   seed("a", 24, 1.5, stale=(2.0, 5)), {"label": "fp32", "run_type": "aggregate"})
     _, lines = exchange_stragglers.table(even, slow)
-    # ln(21 / 10) and ln(23 / 12): mean 0.69626, half a difference 0.045668; half an interval is 12.706 x 0.045668 = 0.58027
-    assert lines == [["`fp32`", "11.0", "22.0", f"2.00{TIMES} (1.12 to 3.58)", DASH, "10.0", DASH, "1.50 (1.00 to 2.00)",
-                      "2.00 (2.00 to 2.00)"],
-                     ["`a`", "12.0", "24.0", f"2.00{TIMES} (2.00 to 2.00)", DASH, DASH, "1.50, 5", DASH, "1.50 (1.50 to 1.50)"]]
+    # ln(21 / 10) and ln(23 / 12): mean 0.69626, half a difference 0.045668; half an interval is 12.706 x 0.045668 = 0.58027.
+    # Two values with a difference of 2 have a deviation of sqrt(2), so half an interval of their mean is 12.706.
+    assert lines == [["`fp32`", "11.0 (-1.71 to 23.7)", "22.0 (9.29 to 34.7)", f"2.00{TIMES} (1.12 to 3.58)", DASH,
+                      "10.0 (-2.71 to 22.7)", DASH, "1.50 (1.00 to 2.00)", "2.00 (2.00 to 2.00)"],
+                     ["`a`", "12.0 (12.0 to 12.0)", "24.0 (24.0 to 24.0)", f"2.00{TIMES} (2.00 to 2.00)", DASH, DASH, "1.50, 5", DASH,
+                      "1.50 (1.50 to 1.50)"]]
 
 
 def test_a_strategy_stands_beside_the_same_compressor_without_one():
@@ -152,8 +164,15 @@ def test_efficiency_is_beside_one_rank_and_beside_as_many():
 
 def test_efficiency_beside_as_many_has_the_interval_of_its_blocks():
     _, lines = exchange_scaling.table(BLOCKS, {2: BLOCKS}, 3)  # the logarithms of 100 / 110 as above
-    assert lines[4][:3] == ["`sign`", "18.2", "90.9 % (88.7 % to 93.2 %)"] and lines[4][5] == lines[4][2]
+    assert lines[4][2] == "90.9 % (88.7 % to 93.2 %)" and lines[4][5] == lines[4][2]
     assert lines[2][2] == "100.0 %", "beside itself"
+
+
+def test_samples_a_second_have_the_interval_of_their_blocks():
+    """2 samples in 110 ms are 18.182 a second. The logarithms are those of above: the ends are 18.182 x 0.97534 and / 0.97534."""
+    _, lines = exchange_scaling.table(BLOCKS, {2: BLOCKS}, 3)
+    assert lines[4][1] == "18.2 (17.7 to 18.6)" and lines[4][3] == "36.4 (35.5 to 37.3)", "two ranks make twice as many"
+    assert lines[2][1] == "20.0 (20.0 to 20.0)", "as even as its blocks"
 
 
 def options(quick=False, only=None):

@@ -25,9 +25,9 @@ class Exchange(SectionedPage):
         "compressed* are the fastest of their kind in a table, whatever their quality. Rings, and dense methods with priority, count as "
         "dense. The bucket sizes of `fp32`, `fp16` and `bf16` were swept, those of the other dense methods were not; if none was, it "
         "says *fastest dense*. The fastest are chosen by the mean times of few steps of one run: where methods differ by a few per "
-        "cent, another run may choose another one. Intervals in these tables are 95 %, by Student's t over the blocks of steps that "
-        "methods run in turn; with one block there is none. The interval of a best compressed method is corrected for the number of "
-        "compressed methods among which it was chosen (Bonferroni), and it decides about the bar.", ""]
+        "cent, another run may choose another one. Steps are means. Intervals in these tables are 95 %, by Student's t over the blocks "
+        "of steps that methods run in turn; with one block there is none. The interval of a best compressed method is corrected for the "
+        "number of compressed methods among which it was chosen (Bonferroni), and it decides about the bar.", ""]
 
     def accepts(self, kept, words):
         return kept in (words, [word for word in words if word != exchange_bars.SWEEP])

@@ -8,7 +8,7 @@ from gradcomp.report.verdicts import MATCHED
 from gradcomp.results import records
 
 from . import training_verdicts
-from .intervals import TIMES, ratio_interval
+from .intervals import TIMES, ratio_interval, shown_mean
 from .page import Job
 from .ranks import TINY, rows_of, shaped, sharing
 
@@ -118,14 +118,24 @@ def dense_word(record):
     return "best dense" if all(row.get("bucket_kib") is not None for row in controls) else "fastest dense, buckets not swept"
 
 
+def round_means(row, rounds):
+    """The mean step of a row in each of `rounds`, from its single steps."""
+    return np.array(row[TIMES], float).reshape(rounds, -1).mean(axis=1).tolist()
+
+
 def interval(record, label, rounds, against=BOUND, compared=1):
     """The 95 % interval of the time of a step of `against` over that of a method, from the mean times in each of `rounds`. None for
     one round, and if the record lacks single steps. `compared`: the number of methods of which this is the best."""
     rows = rows_of(record)
     if any(TIMES not in rows[name] for name in (against, label)):
         return None
-    theirs, mine = (np.array(rows[name][TIMES], float).reshape(rounds, -1).mean(axis=1) for name in (against, label))
+    theirs, mine = (round_means(rows[name], rounds) for name in (against, label))
     return ratio_interval(theirs, mine, compared)
+
+
+def _step(row, rounds):
+    """The mean step with its interval over the rounds; without an interval if the record lacks single steps."""
+    return shown_mean(round_means(row, rounds) if TIMES in row else [row["step_time_ms"]["mean"]])
 
 
 def _speed(record, label, dense, rounds):
@@ -141,12 +151,10 @@ def table(record, verdicts, rounds):
     word = dense_word(record)
     mark = word.split(",")[0]
     marks = {dense: f" **{mark}**", compressed: " **best compressed**"}
-    lines = [[f"`{label}`{marks.get(label, '')}", text.number(row["step_time_ms"]["mean"]),
-              text.number(row["step_time_ms"]["median"]), text.percent(found[label]),
+    lines = [[f"`{label}`{marks.get(label, '')}", _step(row, rounds), text.percent(found[label]),
               _speed(record, label, dense, rounds), text.number(row["wire_bytes"] / 1024),
               *([verdicts.get(label, text.DASH)] if verdicts else [])] for label, row in rows_of(record).items()]
-    return ["method", "step, ms: mean", "median", f"of the throughput of `{BOUND}`", f"speed beside the {word}",
-            "KiB sent by a rank a step",
+    return ["method", "step, ms", f"of the throughput of `{BOUND}`", f"speed beside the {word}", "KiB sent by a rank a step",
             *(["quality, of the page of training"] if verdicts else [])], lines
 
 

@@ -1,8 +1,8 @@
 """The third section of docs/results/exchange.md: samples a second with 1, 2 and 4 ranks."""
 from gradcomp.output import text
 
-from .exchange_bars import BOUND, interval
-from .intervals import TIMES
+from .exchange_bars import BOUND, interval, round_means
+from .intervals import TIMES, ratio_interval
 from .page import Job
 from .ranks import CORES, TINY, asked, memory, rows_of, shaped
 
@@ -33,20 +33,31 @@ def jobs(quick):
     return [Job(name, (*start, *train), purpose, samples=(TIMES,)) for name, start, purpose in places]
 
 
+def _rate(row, ranks, step):
+    """The samples per second of all ranks if a step takes `step` milliseconds."""
+    return 1000 * ranks * row["batch_per_rank"] / step
+
+
 def rates(record, ranks):
     """{label: samples per second of all ranks, by the mean step}"""
-    return {label: 1000 * ranks * row["batch_per_rank"] / row["step_time_ms"]["mean"] for label, row in rows_of(record).items()}
+    return {label: _rate(row, ranks, row["step_time_ms"]["mean"]) for label, row in rows_of(record).items()}
+
+
+def _rate_interval(row, ranks, rounds):
+    """The 95 % interval of the samples per second over the rounds; None for one round, and if the record lacks single steps."""
+    return ratio_interval([_rate(row, ranks, 1)] * rounds, round_means(row, rounds)) if TIMES in row else None
 
 
 def table(one, several, rounds):
-    """A line per method; `several`: {ranks: record}. Efficiency is relative to one rank without exchange, and to the same
-    number of ranks without exchange in the same run, so only this one has an interval."""
+    """A line per method; `several`: {ranks: record}. Efficiency is relative to one rank without exchange, which is another run and
+    so gives no interval, and to the same number of ranks without exchange in the same run."""
     alone, lines = rates(one, 1)[BOUND], []
     for label in rows_of(one):
         cells = [f"`{label}`"]
         for ranks, record in {1: one, **several}.items():
             found = rates(record, ranks)
-            cells += [text.number(found[label]), *([text.percent(found[label] / (ranks * alone))] if ranks > 1 else []),
+            cells += [text.number(found[label]) + text.within(_rate_interval(rows_of(record)[label], ranks, rounds)),
+                      *([text.percent(found[label] / (ranks * alone))] if ranks > 1 else []),
                       text.percent(found[label] / found[BOUND]) +
                       text.within(None if label == BOUND else interval(record, label, rounds), text.percent)]
         lines.append(cells)

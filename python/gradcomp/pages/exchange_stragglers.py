@@ -3,7 +3,7 @@ import statistics
 
 from gradcomp.output import text
 
-from .intervals import ratio_interval
+from .intervals import ratio_interval, shown_mean
 from .page import Job
 from .ranks import TINY, memory, seeds_of
 
@@ -33,6 +33,11 @@ def _mean(values):
     return None if any(text.missing(value) for value in values) else statistics.fmean(values)
 
 
+def _milliseconds(values):
+    """The mean over seeds with its interval; a dash if a seed has no value."""
+    return text.DASH if any(text.missing(value) for value in values) else shown_mean(values)
+
+
 def _loss(rows):
     """Mean over seeds; with several seeds also the smallest and the largest value."""
     values = [row["validation_loss"] for row in rows]
@@ -60,9 +65,9 @@ def table(even, slow):
         before, after = map(_mean, known)
         stale = [_mean([row.get("staleness_mean") for row in rows])]
         stale.append(None if stale[0] is None else max(row["staleness_max"] for row in rows))
-        waiting = _mean([row["stages_ms"].get("waiting") for row in rows])
+        waiting = [row["stages_ms"].get("waiting") for row in rows]
         longer = text.ratio(after / before) + text.within(ratio_interval(*reversed(known)))
-        lines.append([f"`{label}`", text.number(before), text.number(after), longer, _beside(label, uneven), text.number(waiting),
+        lines.append([f"`{label}`", *map(_milliseconds, known), longer, _beside(label, uneven), _milliseconds(waiting),
                       text.DASH if stale[0] is None else f"{text.number(stale[0])}, {stale[1]:.0f}", _loss(plain[label]),
                       _loss(rows)])
     return ["method", "step, ms: even ranks", "these", "longer by", "speed beside no strategy", "waiting, ms",
@@ -77,13 +82,13 @@ def write(out, found, quick):
     if EVEN_JOB in found and SLOW_JOB in found:
         out.add("A slow rank", f"Two ranks over shared memory, `--straggler {SLOW}`: rank 1 takes twice as long to compute. "
                 f"`{found[SLOW_JOB].rows[0]['model']}`, {where}. All workers make the same number of steps, so a rank that is always "
-                "slow holds up every strategy, at the latest at the end of a block. Steps are means over seeds; losses are means "
-                "with the least and the largest: so few steps and seeds are a hint, no verdict on quality. A step of "
-                "`servers:mode=async`, `bounded` and `priority` is the mean over the ranks, that of the others is the slowest rank's. "
-                "*Longer by*, *speed beside no strategy* (the same compressor, in the same run): with the 95 % interval by Student's t "
-                "over the seeds. *Waiting*: the part of a step in which ranks wait for a slower one, a "
-                "median; ranks that are not in step have no such figure. *Staleness*: updates between the parameters that a "
-                "gradient is of and its own update.",
+                "slow holds up every strategy, at the latest at the end of a block. Steps and waits are means over "
+                "seeds; they and the ratios of steps have 95 % intervals by Student's t over the seeds. Losses are means with the least "
+                "and the largest: so few steps and seeds are a hint, no verdict on quality. A step of `servers:mode=async`, `bounded` "
+                "and `priority` is the mean over the ranks, that of the others is the slowest rank's. *Speed beside no strategy*: the "
+                "same compressor, in the same run. *Waiting*: the part of a step in which ranks wait for a slower one, a median of each "
+                "seed; ranks that are not in step have no such figure. *Staleness*: updates between the parameters that a gradient is "
+                "of and its own update.",
                 table(found[EVEN_JOB], found[SLOW_JOB]))
     if EVEN_JOB in found and UNEVEN_JOB in found:
         out.add("Ranks of uneven speed", f"The same with `--straggler {UNEVEN}`: the computation of every rank is longer by a random "

@@ -4,6 +4,8 @@ import statistics
 
 from scipy.stats import t as student
 
+from gradcomp.output import text
+
 TIMES = "step_times_ms"  # the single steps, which records keep where a page computes intervals from them
 
 
@@ -13,6 +15,14 @@ def mean_interval(samples, compared=1):
     mean, quantile = statistics.fmean(samples), student.ppf(1 - 0.025 / compared, len(samples) - 1)
     half = quantile * statistics.stdev(samples) / len(samples) ** 0.5
     return mean, mean - half, mean + half
+
+
+def shown_mean(samples):
+    """The mean of samples with its 95 % interval, as text; one sample alone."""
+    if len(samples) < 2:
+        return text.number(samples[0])
+    mean, *ends = mean_interval(samples)
+    return text.number(mean) + text.within(ends)
 
 
 def ratio_interval(theirs, mine, compared=1):
