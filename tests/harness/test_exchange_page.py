@@ -23,35 +23,62 @@ def record(*rows):
     return types.SimpleNamespace(rows=list(rows))
 
 
+def options(quick=False, only=None, folder=pathlib.Path("raw")):
+    return types.SimpleNamespace(quick=quick, only=only, folder=folder)
+
+
 def step(label, time):
-    return {"label": label, "step_time_ms": {"mean": time, "median": time - 1}, "wire_bytes": 2048, "batch_per_rank": 2}
+    return {"label": label, "step_time_ms": {"mean": time}, "wire_bytes": 2048, "batch_per_rank": 2}
 
 
 BARS = record(step("fp32", 200), step("fp16", 125), step("no_exchange", 100), step("top_k:ratio=0.01", 160), step("sign", 110))
 
 
 def test_the_best_of_their_kinds_are_marked():
-    header, lines = exchange_bars.table(BARS, {}, 2)
+    header, lines = exchange_bars.table(BARS, {}, {}, 2)
     assert header == ["method", "step, ms", "of the throughput of `no_exchange`",
-                      "speed beside the fastest dense, buckets not swept", "KiB sent by a rank a step"]
-    assert lines[0] == ["`fp32`", "200", "50.0 %", f"0.625{TIMES}", "2.00"]
-    assert lines[1] == ["`fp16` **fastest dense**", "125", "80.0 %", f"1.00{TIMES}", "2.00"]
-    assert lines[3] == ["`top_k:ratio=0.01`", "160", "62.5 %", f"0.781{TIMES}", "2.00"], "slower than the best dense"
-    assert lines[4] == ["`sign` **best compressed**", "110", "90.9 %", f"1.14{TIMES}", "2.00"]
+                      "speed beside the fastest dense, buckets not swept", "NMSE", "KiB sent by a rank a step"]
+    assert lines[0] == ["`fp32`", "200", "50.0 %", f"0.625{TIMES}", DASH, "2.00"]
+    assert lines[1] == ["`fp16` **fastest dense**", "125", "80.0 %", f"1.00{TIMES}", DASH, "2.00"]
+    assert lines[3] == ["`top_k:ratio=0.01`", "160", "62.5 %", f"0.781{TIMES}", DASH, "2.00"], "slower than the best dense"
+    assert lines[4] == ["`sign` **best compressed**", "110", "90.9 %", f"1.14{TIMES}", DASH, "2.00"]
+
+
+def test_errors_are_those_of_the_compressor_without_reducer_and_strategy():
+    names = ("fp32:reducer=ring:strategy=priority:strategy.bucket_kib=64", "qsgd:bits=4:reducer=two_phase", "no_exchange", "sign")
+    measured = record({"label": "fp32", "relative_l2_error": 0.0}, {"label": "qsgd:bits=4", "relative_l2_error": 0.5},
+                      {"label": "sign", "relative_l2_error": None})
+    found = exchange_bars.errors("resnet8", {"errors_resnet8": measured})
+    assert found == {"fp32": 0.0, "qsgd:bits=4": 0.25, "sign": None}, "the square of the relative error"
+    header, lines = exchange_bars.table(record(*map(step, names, (200, 160, 100, 110))), found, {}, 2)
+    assert [line[header.index("NMSE")] for line in lines] == ["0", "0.250", DASH, DASH]
+    assert exchange_bars.errors("resnet20", {"errors_resnet8": measured}) == {}, "of another model"
+
+
+def test_errors_are_measured_of_one_gradient_of_each_model():
+    jobs = {job.name: list(map(str, job.words)) for job in exchange.PAGE.jobs(options())}
+    assert " ".join(jobs["gradient_lstm_2x200"]) == (
+        "gradcomp-train --model lstm_2x200 --data hmm:vocabulary=10000:test=4000 --length 35 --batch 20 --lr 0.5 --steps 32 "
+        "--methods fp32 --no-controls --dump-gradients raw/lstm_2x200 --at 31")
+    assert " ".join(jobs["errors_lstm_2x200"]) == (
+        "gradcomp-evaluate --input raw/lstm_2x200/fp32_step31_gradient.npy --layout raw/lstm_2x200/layout.txt --timings 1 "
+        "--methods fp32,fp16,bf16,top_k:ratio=0.01,powersgd:rank=2,qsgd:bits=4,ef_sign,sign")
+    assert jobs["errors_vgg11"][:5] == ["gradcomp-evaluate", "--input", "raw/vgg11/fp32_step7_gradient.npy", "--layout", "vgg11"]
+    assert {name for name in jobs if name.startswith("errors_")} == {f"errors_{case.model}" for case in exchange_bars.FULL}
 
 
 def test_dense_is_best_if_its_buckets_were_swept():
     swept = record(*(row | {"bucket_kib": 64} if row["label"] in exchange_bars.CONTROLS else row for row in BARS.rows))
-    header, lines = exchange_bars.table(swept, {}, 2)
+    header, lines = exchange_bars.table(swept, {}, {}, 2)
     assert "speed beside the best dense" in header and lines[1][0] == "`fp16` **best dense**"
-    job = exchange_bars.jobs(quick=True)[0]
+    job = exchange_bars.jobs(options(quick=True))[0]
     words = list(map(str, job.words))
     assert words.pop() == exchange_bars.SWEEP
     assert exchange.PAGE.accepts(words, [*words, exchange_bars.SWEEP]) and not exchange.PAGE.accepts(words[:-1], words)
 
 
 def test_verdicts_of_the_page_of_training_are_a_column():
-    header, lines = exchange_bars.table(BARS, {"fp32": "quality of fp32", "sign": "misses the quality of fp32"}, 2)
+    header, lines = exchange_bars.table(BARS, {}, {"fp32": "quality of fp32", "sign": "misses the quality of fp32"}, 2)
     assert header[-1] == "quality, of the page of training"
     assert [line[-1] for line in lines] == ["quality of fp32", DASH, DASH, DASH, "misses the quality of fp32"]
 
@@ -75,7 +102,7 @@ def test_a_bar_holds_or_is_missed_only_with_the_whole_interval(bar, said):
 
 
 def test_a_speed_has_the_interval_of_its_blocks():
-    _, lines = exchange_bars.table(BLOCKS, {}, 3)
+    _, lines = exchange_bars.table(BLOCKS, {}, {}, 3)
     assert lines[4][3] == f"1.14{TIMES} (1.11 to 1.17)"
     assert lines[1][3] == f"1.00{TIMES}", "beside itself"
 
@@ -84,10 +111,10 @@ def test_a_mean_step_has_the_interval_of_its_blocks():
     """The blocks of `sign` have means of 108, 111 and 114 ms: mean 111, deviation 3. With Student's 4.3027 for 2 degrees of freedom,
     half of the width is 4.3027 x 3 / sqrt(3) = 7.453."""
     blocks = with_blocks(108 / 110, 111 / 110, 114 / 110)
-    _, lines = exchange_bars.table(blocks, {}, 3)
+    _, lines = exchange_bars.table(blocks, {}, {}, 3)
     assert lines[4][1] == "111 (104 to 118)" and lines[1][1] == "125 (125 to 125)"
-    assert exchange_bars.table(with_blocks(1), {}, 1)[1][4][1] == "110", "one block gives no interval"
-    assert exchange_bars.table(BARS, {}, 3)[1][4][1] == "110", "without single steps there is none"
+    assert exchange_bars.table(with_blocks(1), {}, {}, 1)[1][4][1] == "110", "one block gives no interval"
+    assert exchange_bars.table(BARS, {}, {}, 3)[1][4][1] == "110", "without single steps there is none"
 
 
 def test_one_block_gives_no_interval():
@@ -104,7 +131,7 @@ def test_without_single_steps_there_is_no_verdict():
 def test_records_of_the_bars_keep_single_steps(tmp_path):
     made = tmp_path / "made.json"
     made.write_text(json.dumps(example_results.train()), encoding="utf-8")
-    job = exchange_bars.jobs(quick=True)[0]
+    job = exchange_bars.jobs(options(quick=True))[0]
     records.keep(made, tmp_path / "kept.json", job.words, 1, samples=job.samples)
     assert all(len(row["step_times_ms"]) == 30 for row in records.read_kept(tmp_path / "kept.json").rows)
 
@@ -156,27 +183,24 @@ def test_a_strategy_stands_beside_the_same_compressor_without_one():
 def test_efficiency_is_beside_one_rank_and_beside_as_many():
     one = record(step("no_exchange", 100), step("fp32", 125))  # 20 and 16 samples a second
     four = record(step("no_exchange", 50), step("fp32", 100))
-    header, lines = exchange_scaling.table(one, {4: four}, 3)
-    assert header[3:] == ["4 ranks: samples/s", f"of 4 {TIMES} 1 rank", "of `no_exchange`"]
-    assert lines == [["`no_exchange`", "20.0", "100.0 %", "160", "200.0 %", "100.0 %"],
-                     ["`fp32`", "16.0", "80.0 %", "80.0", "100.0 %", "50.0 %"]]
+    header, lines = exchange_scaling.table(one, {4: four}, {"fp32": 0.0}, 3)
+    assert header[3:6] == ["4 ranks: samples/s", f"of 4 {TIMES} 1 rank", "of `no_exchange`"]
+    assert header[6:] == ["NMSE"]
+    assert lines == [["`no_exchange`", "20.0", "100.0 %", "160", "200.0 %", "100.0 %", DASH],
+                     ["`fp32`", "16.0", "80.0 %", "80.0", "100.0 %", "50.0 %", "0"]]
 
 
 def test_efficiency_beside_as_many_has_the_interval_of_its_blocks():
-    _, lines = exchange_scaling.table(BLOCKS, {2: BLOCKS}, 3)  # the logarithms of 100 / 110 as above
+    _, lines = exchange_scaling.table(BLOCKS, {2: BLOCKS}, {}, 3)  # the logarithms of 100 / 110 as above
     assert lines[4][2] == "90.9 % (88.7 % to 93.2 %)" and lines[4][5] == lines[4][2]
     assert lines[2][2] == "100.0 %", "beside itself"
 
 
 def test_samples_a_second_have_the_interval_of_their_blocks():
     """2 samples in 110 ms are 18.182 a second. The logarithms are those of above: the ends are 18.182 x 0.97534 and / 0.97534."""
-    _, lines = exchange_scaling.table(BLOCKS, {2: BLOCKS}, 3)
+    _, lines = exchange_scaling.table(BLOCKS, {2: BLOCKS}, {}, 3)
     assert lines[4][1] == "18.2 (17.7 to 18.6)" and lines[4][3] == "36.4 (35.5 to 37.3)", "two ranks make twice as many"
     assert lines[2][1] == "20.0 (20.0 to 20.0)", "as even as its blocks"
-
-
-def options(quick=False, only=None):
-    return types.SimpleNamespace(quick=quick, only=only)
 
 
 def test_links_are_slower_where_ranks_share_cores():
@@ -185,7 +209,7 @@ def test_links_are_slower_where_ranks_share_cores():
     assert asked["bars_resnet20_2_1000mbit"] == "1000mbit" and asked["bars_resnet20_2_100mbit"] == "100mbit"
     assert asked["bars_resnet20_4_100mbit"] == asked["scaling_4_100mbit"] == "50mbit" and "bars_vgg11_4_100mbit" not in asked
     assert len({job.name for job in jobs}) == len(jobs)
-    for job in jobs:  # blocks are whole, and `local` has whole periods
+    for job in (job for job in jobs if "--block" in job.words):  # blocks are whole, and `local` has whole periods
         steps, block = (int(job.words[job.words.index(word) + 1]) for word in ("--steps", "--block"))
         assert steps % block == 0 and (block % 8 == 0 or not job.name.startswith("stragglers")), job.name
 
@@ -208,9 +232,9 @@ def page_of(tmp_path, *names):
     for row in document["benchmarks"]:
         row |= {"batch_per_rank": 4, "validation_loss": 2.0, "validation_quality": None}
     made = tmp_path / "made.json"
-    made.write_text(json.dumps(document), encoding="utf-8")
-    for job in exchange.PAGE.jobs(options(quick=True)):
+    for job in exchange.PAGE.jobs(options(quick=True, folder=tmp_path / "raw")):
         if job.name in names:
+            made.write_text(json.dumps(example_results.evaluate() if job.name.startswith("errors_") else document), encoding="utf-8")
             records.keep(made, tmp_path / "records" / f"{job.name}.json", job.words, 1)
     where = ("--folder", tmp_path / "raw", "--records", tmp_path / "records", "--output", tmp_path / "page.md")
     done = tool_process.call(lambda: frame.main(exchange.PAGE), TOOL, "--quick", "--page", *where)
@@ -224,7 +248,8 @@ def test_missing_records_are_named_and_their_sections_left_out(tmp_path):
     assert done.returncode == 0, done.stderr
     assert [line for line in page.splitlines() if line.startswith("## ")] == [
         "## resnet8, 2 ranks, 100 Mbit/s, throughput only", "## Commands"]
-    assert "not been measured yet: `stragglers_even`, `scaling_1`, `scaling_2_100mbit`." in page
+    assert "not been measured yet: `gradient_resnet8`, `errors_resnet8`, `stragglers_even`, `scaling_1`, `scaling_2_100mbit`." in page
+    assert f"| {DASH} | 21.1 |" in page, "without its record there is no error"
     assert "Best compressed: `top_k:ratio=0.01`, " in page and "fastest dense, buckets not swept: `fp16`, " in page
 
 
@@ -235,7 +260,7 @@ def test_a_page_with_all_records_has_all_sections(tmp_path):
         "## resnet8, 2 ranks, 100 Mbit/s, throughput only", "## A slow rank", "## Ranks of uneven speed",
         "## Scaling over shared memory, throughput only",
         "## Scaling over links of 100 Mbit/s, throughput only", "## Commands"]
-    assert "Not complete" not in page
+    assert "Not complete" not in page and "| 0.810 | 21.1 |" in page, "the error of top_k is 0.9"
 
 
 @pytest.mark.skipif(not BIN or bool(cli.why_not()), reason=f"no shaped links on this machine: {cli.why_not() or 'GRADCOMP_BIN'}")

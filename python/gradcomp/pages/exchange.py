@@ -1,7 +1,7 @@
 """docs/results/exchange.md: what the exchange costs: over slow links, beside a slow rank, and with more ranks."""
 from typing import ClassVar
 
-from . import exchange_bars, exchange_scaling, exchange_stragglers
+from . import exchange_bars, exchange_scaling, exchange_stragglers, one_gradient
 from .page import SectionedPage
 
 SECTIONS = {"bars": exchange_bars, "stragglers": exchange_stragglers, "scaling": exchange_scaling}
@@ -10,7 +10,7 @@ SECTIONS = {"bars": exchange_bars, "stragglers": exchange_stragglers, "scaling":
 class Exchange(SectionedPage):
     name, tool, complete, sections = "exchange", "exchange_page", False, SECTIONS
     about = "Trains over shaped links, with a slow rank, and with 1 to 4 ranks. Needs root and a quiet machine."
-    programs = ("gradcomp-train", "mpirun")
+    programs = ("gradcomp-train", "gradcomp-evaluate", "mpirun")
     sources = ("python/gradcomp/links",)
     title = "what the exchange costs"
     introduction: ClassVar[list] = [
@@ -27,7 +27,9 @@ class Exchange(SectionedPage):
         "says *fastest dense*. The fastest are chosen by the mean times of few steps of one run: where methods differ by a few per "
         "cent, another run may choose another one. Steps are means. Intervals in these tables are 95 %, by Student's t over the blocks "
         "of steps that methods run in turn; with one block there is none. The interval of a best compressed method is corrected for the "
-        "number of compressed methods among which it was chosen (Bonferroni), and it decides about the bar.", ""]
+        f"number of compressed methods among which it was chosen (Bonferroni), and it decides about the bar. {one_gradient.NOTE} "
+        f"{one_gradient.ALONE} The gradient is of one rank that trains with `fp32`, with the data, the batch and the largest number of "
+        "steps of the tables of its model over links.", ""]
 
     def accepts(self, kept, words):
         return kept in (words, [word for word in words if word != exchange_bars.SWEEP])

@@ -7,7 +7,7 @@ from gradcomp.output import text
 from gradcomp.report.verdicts import MATCHED
 from gradcomp.results import records
 
-from . import training_verdicts
+from . import one_gradient, training_verdicts
 from .intervals import TIMES, ratio_interval, shown_mean
 from .page import Job
 from .ranks import TINY, rows_of, shaped, sharing
@@ -65,9 +65,12 @@ FULL = (Case("resnet20", (*IMAGES, "--batch", 128), 0.95, (Over(2, 100, 40, 5), 
 QUICK = (Case("resnet8", TINY, 0.95, (Over(2, 100, 6, 3),), 64),)
 
 
+def _cases(quick):
+    return QUICK if quick else FULL
+
+
 def _pairs(quick):
-    return [(case, over, f"bars_{case.model}_{over.ranks}_{over.rate}mbit") for case in (QUICK if quick else FULL)
-            for over in case.links]
+    return [(case, over, f"bars_{case.model}_{over.ranks}_{over.rate}mbit") for case in _cases(quick) for over in case.links]
 
 
 def by_priority(case):
@@ -75,12 +78,26 @@ def by_priority(case):
     return tuple(f"{method}:strategy=priority:strategy.bucket_kib={case.slice_kib}" for method in FIRST_USED)
 
 
-def jobs(quick):
-    """A job for each case and link."""
-    return [Job(name, (*shaped(over.ranks, over.rate), "gradcomp-train", "--model", case.model, *case.options, "--steps",
-                       over.steps, "--block", over.block, "--evaluate-every", over.steps, "--methods",
-                       ",".join((*RINGS, *by_priority(case), *COMPRESSED)), SWEEP),
-                f"{case.model}, {over.ranks} ranks, {over.rate} Mbit/s", samples=(TIMES,)) for case, over, name in _pairs(quick)]
+def _error_jobs(case, folder):
+    """The errors of the compressors of a table, of the gradient at the end of its longest run, on one rank."""
+    train = ("gradcomp-train", "--model", case.model, *case.options, "--steps", max(over.steps for over in case.links))
+    return one_gradient.jobs(train, folder, dict.fromkeys(map(one_gradient.compressor, (*CONTROLS, *COMPRESSED))),
+                             (f"gradient_{case.model}", f"errors_{case.model}"))
+
+
+def errors(model, found):
+    """{compressor: its NMSE}; empty if the records `found` lack it."""
+    return one_gradient.nmse(found.get(f"errors_{model}"))
+
+
+def jobs(options):
+    """A job for each case and link, and those of the errors of each model."""
+    timed = [Job(name, (*shaped(over.ranks, over.rate), "gradcomp-train", "--model", case.model, *case.options, "--steps",
+                        over.steps, "--block", over.block, "--evaluate-every", over.steps, "--methods",
+                        ",".join((*RINGS, *by_priority(case), *COMPRESSED)), SWEEP),
+                 f"{case.model}, {over.ranks} ranks, {over.rate} Mbit/s", samples=(TIMES,))
+             for case, over, name in _pairs(options.quick)]
+    return timed + [job for case in _cases(options.quick) for job in _error_jobs(case, options.folder / case.model)]
 
 
 def qualities(model, ranks, folder=TRAINING):
@@ -144,18 +161,18 @@ def _speed(record, label, dense, rounds):
     return text.ratio(rows[dense]["step_time_ms"]["mean"] / rows[label]["step_time_ms"]["mean"]) + text.within(found)
 
 
-def table(record, verdicts, rounds):
-    """The table, a line per method. `verdicts`: those of qualities()."""
+def table(record, known, verdicts, rounds):
+    """The table, a line per method. `known`: the errors of errors(); `verdicts`: those of qualities()."""
     found = shares(record)
     dense, compressed = best(found, dense_of(found)), best(found, COMPRESSED)
     word = dense_word(record)
     mark = word.split(",")[0]
     marks = {dense: f" **{mark}**", compressed: " **best compressed**"}
     lines = [[f"`{label}`{marks.get(label, '')}", _step(row, rounds), text.percent(found[label]),
-              _speed(record, label, dense, rounds), text.number(row["wire_bytes"] / 1024),
+              _speed(record, label, dense, rounds), one_gradient.cell(known, label), text.number(row["wire_bytes"] / 1024),
               *([verdicts.get(label, text.DASH)] if verdicts else [])] for label, row in rows_of(record).items()]
-    return ["method", "step, ms", f"of the throughput of `{BOUND}`", f"speed beside the {word}", "KiB sent by a rank a step",
-            *(["quality, of the page of training"] if verdicts else [])], lines
+    return ["method", "step, ms", f"of the throughput of `{BOUND}`", f"speed beside the {word}", "NMSE",
+            "KiB sent by a rank a step", *(["quality, of the page of training"] if verdicts else [])], lines
 
 
 def _held(record, label, bar, rounds):
@@ -195,5 +212,5 @@ def write(out, found, quick):
                 f"{parameters:,} parameters, batch {found[name].rows[0]['batch_per_rank']} per rank, {over.steps} steps in blocks of "
                 f"{over.block}, of which the first is not timed."
                 f"{sharing(over.ranks, over.rate)}{case.note}{f' Quality: {source}.' if source else ''}",
-                table(found[name], verdicts, over.rounds))
+                table(found[name], errors(case.model, found), verdicts, over.rounds))
         out.lines += [verdict(found[name], case.bar, verdicts, over.rounds), ""]

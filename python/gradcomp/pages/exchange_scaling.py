@@ -1,7 +1,8 @@
 """The third section of docs/results/exchange.md: samples a second with 1, 2 and 4 ranks."""
 from gradcomp.output import text
 
-from .exchange_bars import BOUND, interval, round_means
+from . import one_gradient
+from .exchange_bars import BOUND, errors, interval, round_means
 from .intervals import TIMES, ratio_interval
 from .page import Job
 from .ranks import CORES, TINY, asked, memory, rows_of, shaped
@@ -21,10 +22,10 @@ def _names(counts):
             f"links of {RATE} Mbit/s": {ranks: f"scaling_{ranks}_{RATE}mbit" for ranks in counts}}
 
 
-def jobs(quick):
+def jobs(options):
     """The jobs: one rank, then several over shared memory and over links."""
-    options, steps, block, counts = QUICK if quick else FULL
-    train = ("gradcomp-train", *options, "--steps", steps, "--block", block, "--evaluate-every", steps, "--no-controls",
+    trained, steps, block, counts = QUICK if options.quick else FULL
+    train = ("gradcomp-train", *trained, "--steps", steps, "--block", block, "--evaluate-every", steps, "--no-controls",
              "--methods", ",".join(METHODS))
     inside, linked = _names(counts).values()
     places = [(ONE, memory(1), "one rank"),
@@ -48,9 +49,9 @@ def _rate_interval(row, ranks, rounds):
     return ratio_interval([_rate(row, ranks, 1)] * rounds, round_means(row, rounds)) if TIMES in row else None
 
 
-def table(one, several, rounds):
-    """A line per method; `several`: {ranks: record}. Efficiency is relative to one rank without exchange, which is another run and
-    so gives no interval, and to the same number of ranks without exchange in the same run."""
+def table(one, several, known, rounds):
+    """A line per method; `several`: {ranks: record}; `known`: the errors of errors(). Efficiency is relative to one rank without
+    exchange, which is another run and so gives no interval, and to the same number of ranks without exchange in the same run."""
     alone, lines = rates(one, 1)[BOUND], []
     for label in rows_of(one):
         cells = [f"`{label}`"]
@@ -60,9 +61,9 @@ def table(one, several, rounds):
                       *([text.percent(found[label] / (ranks * alone))] if ranks > 1 else []),
                       text.percent(found[label] / found[BOUND]) +
                       text.within(None if label == BOUND else interval(record, label, rounds), text.percent)]
-        lines.append(cells)
+        lines.append([*cells, one_gradient.cell(known, label)])
     heads = [head for ranks in several for head in (f"{ranks} ranks: samples/s", f"of {ranks} {SIGN} 1 rank", f"of `{BOUND}`")]
-    return ["method", "1 rank: samples/s", f"of `{BOUND}`", *heads], lines
+    return ["method", "1 rank: samples/s", f"of `{BOUND}`", *heads, "NMSE"], lines
 
 
 def _crowded(ranks, linked):
@@ -87,4 +88,4 @@ def write(out, found, quick):
         out.add(f"Scaling over {place}, throughput only", f"`{row['model']}`, batch {row['batch_per_rank']} on every rank, {steps} "
                 f"steps in blocks of {block}. *Of N {SIGN} 1 rank*: samples a second over N times those of one rank without an "
                 f"exchange, in another run. *Of `{BOUND}`*: over those of as many ranks without an exchange, in the same run."
-                f"{_crowded(max(there), 'links' in place)}", table(found[ONE], there, steps // block))
+                f"{_crowded(max(there), 'links' in place)}", table(found[ONE], there, errors(row["model"], found), steps // block))

@@ -19,10 +19,10 @@ FULL = (("--model", "resnet8", "--data", "shapetex10:train=8000:test=500", "--ba
 QUICK = (("--model", "resnet8", *TINY), 16, 16, 2)
 
 
-def jobs(quick):
+def jobs(options):
     """The jobs: ranks of the same speed, one slow rank, and ranks of uneven speed."""
-    options, steps, block, seeds = QUICK if quick else FULL
-    words = (*memory(2), "gradcomp-train", *options, "--steps", steps, "--block", block, "--evaluate-every", steps, "--seeds",
+    trained, steps, block, seeds = QUICK if options.quick else FULL
+    words = (*memory(2), "gradcomp-train", *trained, "--steps", steps, "--block", block, "--evaluate-every", steps, "--seeds",
              seeds, "--no-controls", "--methods", ",".join(METHODS))
     return [Job(EVEN_JOB, words, "ranks of the same speed"), Job(SLOW_JOB, (*words, "--straggler", SLOW), "one slow rank"),
             Job(UNEVEN_JOB, (*words, "--straggler", UNEVEN), "ranks of uneven speed")]

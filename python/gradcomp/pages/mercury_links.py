@@ -21,9 +21,10 @@ QUICK = {100: Case("links_100mbit", "100 Mbit/s", ("--model", "resnet8", *TINY, 
 COMPUTING = ("data", "forward", "backward", "compress", "decompress", "update")
 
 
-def jobs(quick):
+def jobs(options):
     """A training over each link that the kernel shapes."""
-    return [Job(case.name, words(case, shaped(2, rate)), f"links of {case.title}") for rate, case in (QUICK if quick else FULL).items()]
+    return [Job(case.name, words(case, shaped(2, rate)), f"links of {case.title}")
+            for rate, case in (QUICK if options.quick else FULL).items()]
 
 
 def _parts(rows):

@@ -74,10 +74,10 @@ def _make(given):
     return make
 
 
-def jobs(quick):
+def jobs(options):
     """The jobs: a training of each kind of input that writes the losses of all samples."""
     return [Job(_name(given), (*_words(given), "--dump-importance", "FOLDER"), f"losses of {given.kind}", make=_make(given))
-            for given in (QUICK if quick else FULL)]
+            for given in (QUICK if options.quick else FULL)]
 
 
 def table(records):

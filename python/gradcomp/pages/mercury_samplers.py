@@ -51,9 +51,9 @@ def words(case, start):
             "--evaluate-every", case.block, "--seeds", case.seeds, "--no-controls", "--methods", ",".join(case.methods))
 
 
-def jobs(quick):
+def jobs(options):
     """The jobs: a training of each case in shared memory."""
-    return [Job(case.name, words(case, memory(2)), case.title) for case in (QUICK if quick else FULL)]
+    return [Job(case.name, words(case, memory(2)), case.title) for case in (QUICK if options.quick else FULL)]
 
 
 def over(total, key, show):

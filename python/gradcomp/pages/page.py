@@ -72,7 +72,7 @@ class Page:
 
 
 class SectionedPage(Page):
-    """A page whose sections are modules with jobs(quick) and write(text, records, quick); each can be measured alone."""
+    """A page whose sections are modules with jobs(options) and write(text, records, quick); each can be measured alone."""
 
     sections: ClassVar[dict] = {}  # {name: module}, in the order of the page
     title = ""
@@ -91,7 +91,7 @@ class SectionedPage(Page):
         return out.whole()
 
     def _jobs(self, options, chosen):
-        return [job for name in chosen for job in self.sections[name].jobs(options.quick)]
+        return [job for name in chosen for job in self.sections[name].jobs(options)]
 
     def jobs(self, options):
         return self._jobs(options, [name for name in self.sections if name in (options.only or self.sections)])

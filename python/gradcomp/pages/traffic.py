@@ -4,6 +4,7 @@ import dataclasses
 
 from gradcomp.output import text
 
+from . import one_gradient
 from .intervals import TIMES, ratio_interval
 from .page import Job, Page, Text
 from .ranks import rows_of
@@ -43,11 +44,6 @@ QUICK = (Case("resnet8", "shapetex10:train=64:test=32", ("--lr", 0.02, "--batch"
          Case("lstm_1x96", "hmm:tokens=6000:test=700", ("--lr", 1, "--length", 8, "--batch", 4), 6))
 
 
-def layout_of(case, folder):
-    """What --layout of gradcomp-evaluate reads: the model, or what --dump-gradients writes if its tensors depend on the data."""
-    return folder / "layout.txt" if case.data.startswith("hmm") else case.model
-
-
 def lines_of(trained):
     """({label: row}, the rates of its links)"""
     rows = rows_of(trained)
@@ -71,10 +67,9 @@ def table(trained, errors):
     """A line per method: bytes, error of one gradient, quality, and for each link the step time and the speed relative to
     fp32."""
     rows, rates = lines_of(trained)
-    known = {row["label"]: row["relative_l2_error"] ** 2 for row in errors.rows}
-    lines = []
+    known, lines = one_gradient.nmse(errors), []
     for label, row in rows.items():
-        cells = [f"`{label}`", text.size(row["payload_bytes"]), text.number(known.get(label)),
+        cells = [f"`{label}`", text.size(row["payload_bytes"]), one_gradient.cell(known, label),
                  text.quality(row["metric"], row["test_quality"])]
         for link in range(len(rates)):
             cells += [text.number(over(row, link)), speed(rows["fp32"], row, link)]
@@ -106,17 +101,10 @@ class Traffic(Page):
     @staticmethod
     def _case(case, folder):
         """The steps over all links, one gradient, and what each method makes of it."""
-        last = case.steps - 1
-        gradient, layout = folder / f"fp32_step{last}_gradient.npy", layout_of(case, folder)
-        dumped = (gradient,) if layout == case.model else (gradient, layout)
         train = ("gradcomp-train", "--data", case.data, "--model", case.model, *case.options, "--steps", case.steps)
-        errors = ("gradcomp-evaluate", "--input", gradient, "--layout", layout, "--timings", 1, "--methods",
-                  ",".join((*CONTROLS, *METHODS)))
         return [Job(case.model, (*TWO, *train, "--evaluate-every", case.steps // 3, "--block", BLOCK, "--link", LINKS, "--methods",
                                  ",".join(METHODS)), f"{case.model}: steps over all links", samples=(TIMES,)),
-                Job(f"{case.model}_gradient", (*train, "--methods", "fp32", "--no-controls", "--dump-gradients", folder,
-                                               "--at", last), f"{case.model}: one gradient", dumped),
-                Job(f"{case.model}_error", errors, f"{case.model}: its error")]
+                *one_gradient.jobs(train, folder, (*CONTROLS, *METHODS), (f"{case.model}_gradient", f"{case.model}_error"))]
 
     def text(self, records, options):
         cases = QUICK if options.quick else FULL
@@ -127,8 +115,7 @@ class Traffic(Page):
                       "`fp32` at first, and nothing where `fp32` has not learned anything yet: **throughput only**. The emulation "
                       "has errors of its own ([how large](links.md)). *Speed*: mean step of `fp32` over that of the method, over "
                       "the same link, with its 95 % interval by Student's t over rounds, in which methods run in turn. Dense methods "
-                      "have the usual bucket size and not their best one. *NMSE*: squared distance of what is decoded of one "
-                      "gradient (of the last step, nothing fed back), over its squared length.", ""]
+                      f"have the usual bucket size and not their best one. {one_gradient.NOTE}", ""]
         for case in cases:
             parameters = trained[case.model].rows[0]["parameters"]
             out.add(f"{case.model}, throughput only", f"{parameters:,} parameters, `{case.data}`, {case.steps} steps.",
