@@ -1,16 +1,23 @@
 """tools/links_page: its table, computed by hand, and its quick version if links can be shaped."""
+import json
 import math
 import pathlib
 import types
 
 import pytest
 
+import example_results
 import page_files
 from gradcomp.links import cli
 from gradcomp.pages import links
+from gradcomp.results import records
 from test_schema import BIN
 
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "links_page"
+
+
+def options(quick=False):
+    return types.SimpleNamespace(quick=quick, folder=pathlib.Path("raw"))
 
 
 def record(rows):
@@ -32,24 +39,51 @@ def test_an_emulated_step_is_compared_with_the_shaped_one_of_the_same_round():
     imitated = [record([{"label": "fp32", "over_links": [{"rate_mbit_s": rate, "step_time_ms": {"mean": time}}
                                                          for rate, time in both]}])
                 for both in (((100, 50.0), (300, 20.2)), ((100, 100.0), (300, 39.6)))]
-    (header, lines), counts = links.table(imitated, {100: rounds(100.0, 200.0), 300: rounds(20.0, 40.0)})
-    assert header[1:4] == ["100 Mbit/s: shaped, ms", "emulated, ms", "off"]
+    (header, lines), counts = links.table(imitated, {100: rounds(100.0, 200.0), 300: rounds(20.0, 40.0)}, {"fp32": 0.25})
+    assert header[1:4] == ["100 Mbit/s: shaped, ms", "emulated, ms", "off"] and header[7:] == ["NMSE"]
     middle, half = (1.01 * 0.99) ** 0.5, math.log(1.01 / 0.99) / 2 * 12.706
     ends = [f"{100 * (middle * math.exp(end) - 1):+.0f} %" for end in (-half, half)]
     assert ends == ["-12 %", "+14 %"]
     assert lines == [["`fp32`", "150", "75.0", "-50 % (-50 % to -50 %) too short",
-                      "30.0", "29.9", f"-0 % ({ends[0]} to {ends[1]}) open"]]
+                      "30.0", "29.9", f"-0 % ({ends[0]} to {ends[1]}) open", "0.250"]]
     assert counts == {"near": 0, "too short": 1, "too long": 0, "open": 1}
 
 
 def test_shaped_links_are_slower_where_ranks_share_cores():
-    jobs = links.PAGE.jobs(types.SimpleNamespace(quick=False))
+    jobs = links.PAGE.jobs(options())
     rates = {job.name: job.words[job.words.index("--rate") + 1] for job in jobs if "--rate" in job.words}
     assert rates["resnet20_2_300mbit_1"] == "300mbit" and rates["resnet20_4_300mbit_4"] == "150mbit"
     assert len(rates) == 4 * 2 * 2 * len(links.RATES)
     assert all(case.steps % len(links.RATES) == 0 for case in links.FULL), "emulated links take turns"
     assert [job.name for job in jobs[:5]] == ["resnet20_2_emulated_1", "resnet20_2_100mbit_1", "resnet20_2_300mbit_1",
                                               "resnet20_2_1000mbit_1", "resnet20_2_emulated_2"]
+
+
+def test_errors_are_measured_of_one_gradient_of_each_model():
+    jobs = {job.name: " ".join(map(str, job.words)) for job in links.PAGE.jobs(options())}
+    assert jobs["gradient_resnet20"] == ("gradcomp-train --model resnet20 --data shapetex10 --batch 16 --steps 15 --methods fp32 "
+                                         "--no-controls --dump-gradients raw/resnet20 --at 14")
+    assert jobs["errors_lstm_1x96"] == (
+        "gradcomp-evaluate --input raw/lstm_1x96/fp32_step20_gradient.npy --layout raw/lstm_1x96/layout.txt --timings 1 "
+        "--methods fp32,fp16,bf16,top_k:ratio=0.01,powersgd:rank=2,qsgd:bits=4,ef_sign")
+
+
+def test_missing_records_are_named_and_their_sections_left_out(tmp_path):
+    document = example_results.train()
+    for row in document["benchmarks"]:
+        row["over_links"] = [{"rate_mbit_s": rate, "step_time_ms": row["step_time_ms"], "speedup_vs_fp32": None,
+                              "speedup_vs_best_dense": None} for rate in links.RATES[:2]]
+    made, kept = tmp_path / "made.json", {}
+    made.write_text(json.dumps(document), encoding="utf-8")
+    for job in links.PAGE.jobs(options(quick=True)):
+        if not job.name.startswith(("gradient", "errors")):
+            records.keep(made, tmp_path / f"{job.name}.json", job.words, 1)
+            kept[job.name] = records.read_kept(tmp_path / f"{job.name}.json")
+    page = links.PAGE.text(kept, options(quick=True))
+    assert "not been measured yet: `gradient_resnet8`, `errors_resnet8`." in page
+    assert "## resnet8, 2 ranks, throughput only" in page and "near | \N{EN DASH} |" in page, "without its record there is no error"
+    del kept["resnet8_2_100mbit_2"]
+    assert "## resnet8" not in links.PAGE.text(kept, options(quick=True))
 
 
 @pytest.mark.skipif(not BIN or bool(cli.why_not()), reason=f"no shaped links on this machine: {cli.why_not() or 'GRADCOMP_BIN'}")

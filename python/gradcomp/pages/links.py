@@ -5,10 +5,12 @@ import statistics
 
 from gradcomp.output import text
 
+from . import one_gradient
 from .intervals import ratio_interval
 from .page import Job, Page, Text
 from .ranks import asked, shaped, slower
 
+CONTROLS = ("fp32", "fp16", "bf16")
 METHODS = ("top_k:ratio=0.01", "powersgd:rank=2", "qsgd:bits=4", "ef_sign:reducer=two_phase", "fp32:reducer=ring")
 RATES = (100, 300, 1000)  # Mbit/s
 LATENCY = "50us"  # approximate latency of the machine's namespaces
@@ -30,9 +32,18 @@ FULL = (Case("resnet20", ("--data", "shapetex10", "--batch", 16), 15),
 QUICK = (Case("resnet8", ("--data", "shapetex10:train=64:test=32", "--batch", 4), 6),)
 
 
+def _steps(case):
+    return ("gradcomp-train", "--model", case.model, *case.options, "--steps", case.steps)
+
+
 def _train(case):
-    return ("gradcomp-train", "--model", case.model, *case.options, "--steps", case.steps, "--evaluate-every", case.steps,
-            "--methods", ",".join(METHODS))
+    return (*_steps(case), "--evaluate-every", case.steps, "--methods", ",".join(METHODS))
+
+
+def _error_jobs(case, folder):
+    """The errors of the compressors, of the gradient of the last step, on one rank."""
+    return one_gradient.jobs(_steps(case), folder, dict.fromkeys(map(one_gradient.compressor, (*CONTROLS, *METHODS))),
+                             (f"gradient_{case.model}", f"errors_{case.model}"))
 
 
 def _collected(pairs):
@@ -63,9 +74,9 @@ def verdict(low, high):
     return "near" if low >= 1 - NEAR and high <= 1 + NEAR else "open"
 
 
-def table(imitated, real):
+def table(imitated, real, known):
     """(the table, how often it has each verdict): a line per method, for each rate the shaped step, the emulated step, and by how
-    much it is off. `imitated`: the records of all rounds; `real`: {Mbit/s: records of all rounds}."""
+    much it is off. `imitated`: the records of all rounds; `real`: {Mbit/s: records of all rounds}; `known`: {compressor: NMSE}."""
     times, lines, counts = over_emulated(imitated), [], dict.fromkeys(VERDICTS, 0)
     steps = {rate: over_shaped(records) for rate, records in real.items()}
     for label in dict.fromkeys(label for label, _ in times):
@@ -78,9 +89,9 @@ def table(imitated, real):
             off = statistics.geometric_mean(ours) / statistics.geometric_mean(theirs)
             cells += [text.number(statistics.fmean(theirs)), text.number(statistics.fmean(ours)),
                       _off(off) + text.within((low, high), _off) + f" {word}"]
-        lines.append(cells)
+        lines.append([*cells, one_gradient.cell(known, label)])
     heads = [head for rate in real for head in (f"{rate} Mbit/s: shaped, ms", "emulated, ms", "off")]
-    return (["method", *heads], lines), counts
+    return (["method", *heads, "NMSE"], lines), counts
 
 
 def _off(ratio):
@@ -92,9 +103,9 @@ def _name(case, ranks, place, number):
 
 
 class Links(Page):
-    name, tool = "links", "links_page"
+    name, tool, complete = "links", "links_page", False
     about = "Trains over links that the kernel shapes and over emulated links. Needs root and a quiet machine."
-    programs = ("gradcomp-train", "mpirun")
+    programs = ("gradcomp-train", "gradcomp-evaluate", "mpirun")
     sources = ("python/gradcomp/links",)
 
     @staticmethod
@@ -116,17 +127,23 @@ class Links(Page):
 
     def jobs(self, options):
         cases, counts, rates, rounds = self._shape(options)
-        return [job for case in cases for ranks in counts for number in range(1, rounds + 1)
-                for job in self._round(case, ranks, rates, number)]
+        timed = [job for case in cases for ranks in counts for number in range(1, rounds + 1)
+                 for job in self._round(case, ranks, rates, number)]
+        return timed + [job for case in cases for job in _error_jobs(case, options.folder / case.model)]
 
     def text(self, records, options):
         cases, counts, rates, rounds = self._shape(options)
         out, summary, sections = Text(self, "links", records), [], []
+        out.name_missing(self.names(options))
         for case in cases:
             for ranks in counts:
-                found = {place: [records[_name(case, ranks, place, number)] for number in range(1, rounds + 1)]
+                names = {place: [_name(case, ranks, place, number) for number in range(1, rounds + 1)]
                          for place in ("emulated", *(f"{rate}mbit" for rate in rates))}
-                steps, verdicts = table(found["emulated"], {rate: found[f"{rate}mbit"] for rate in rates})
+                if any(name not in records for place in names.values() for name in place):
+                    continue
+                found = {place: [records[name] for name in those] for place, those in names.items()}
+                steps, verdicts = table(found["emulated"], {rate: found[f"{rate}mbit"] for rate in rates},
+                                        one_gradient.nmse(records.get(f"errors_{case.model}")))
                 summary.append([f"`{case.model}`, {ranks} ranks", *map(str, verdicts.values())])
                 shared = slower(ranks)
                 note = "" if shared == 1 else (f" {shared} ranks share a core, so the emulated links are slowed by {shared}, and the "
@@ -138,7 +155,7 @@ class Links(Page):
                 "links and then each shaped link have one job. Times are means. *Off*: emulated over shaped, less one, with its 95 % "
                 f"interval by Student's t over rounds. *Near*: the whole interval is within {100 * NEAR:.0f} %. *Too short*, *too "
                 "long*: the whole interval is beyond it. *Open*: neither. There are few steps and one learning rate: **throughput "
-                "only**. The table counts methods and rates.", (["steps", *VERDICTS], summary))
+                f"only**. The table counts methods and rates. {one_gradient.NOTE} {one_gradient.ALONE}", (["steps", *VERDICTS], summary))
         for section in sections:
             out.add(*section)
         return out.whole()

@@ -7,7 +7,7 @@ from .page import Job
 
 NOTE = "*NMSE*: squared distance of what is decoded of one gradient (of the last step, nothing fed back), over its squared length."
 ALONE = ("It is that of the compressor alone, whatever the reducer and the strategy of a method: what a reducer rounds on the way, "
-         "as `two_phase` does, is not in it. `sign` loses the scale: its NMSE is that of +-1.")
+         "as `two_phase` does, is not in it.")
 
 
 def _layout(given, folder):
