@@ -98,8 +98,17 @@ def test_several_links_are_told_rate_by_rate():
     assert header == ["method", "step, 100 Mbit/s (ms)", "speed-up vs best dense", "step, 1,000 Mbit/s (ms)", "speed-up vs best dense",
                       "against the best dense"]
     assert {line[0]: line[1:] for line in lines}[TOP_K] == [
-        "5.00", f"2.00{TIMES} (1.80 to 2.20)", "5.00", f"0.800{TIMES} (0.700 to 0.900)", "pays below 340 Mbit/s (310 to 370)"]
-    assert {line[0]: line[1:] for line in lines}["fp32"] == ["5.00", text.DASH, "5.00", text.DASH, text.DASH]
+        "5.00 (4.00 to 6.00)", f"2.00{TIMES} (1.80 to 2.20)", "5.00 (4.00 to 6.00)", f"0.800{TIMES} (0.700 to 0.900)",
+        "pays below 340 Mbit/s (310 to 370)"]
+    assert {line[0]: line[1:] for line in lines}["fp32"] == 2 * ["5.00 (4.00 to 6.00)", text.DASH] + [text.DASH]
+
+
+def test_a_step_of_one_seed_or_of_none_has_no_interval():
+    one = verdicts.trained(record(links={"fp32": (1.0, 1.0)}, seeds=1))[0]
+    assert verdicts.links([one])[1] == [["fp32", "5.00", f"1.00{TIMES}", "5.00", f"1.00{TIMES}", text.DASH]]
+    one = verdicts.trained(record(links={TOP_K: (None, None)}))[0]
+    one.total["over_links_over_seeds"][0]["step_time_ms"] = None  # a seed diverged
+    assert verdicts.links([one])[1][0][1:4] == [text.DASH, text.DASH, "5.00 (4.00 to 6.00)"]
 
 
 @pytest.mark.parametrize("where, seeds, gains, said", [

@@ -91,7 +91,7 @@ def _training(record, frame, style):
         ("Methods. Speed-ups compare total times of steps and are shown at matched quality only", tables.methods(frame)),
         ("Break-down of a step: median of each stage. Exposed is the part of the exchange that overlap did not hide",
          tables.breakdown(frame))]
-    for caption, table in (("Over several emulated links. Speed-ups with several seeds are means with 95 % intervals",
+    for caption, table in (("Over several emulated links. Steps and speed-ups with several seeds are means with 95 % intervals",
                             verdicts.links(methods)),
                            ("Over the seeds: means with 95 % intervals", verdicts.over_seeds(methods))):
         if table:

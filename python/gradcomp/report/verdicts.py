@@ -50,11 +50,12 @@ class Trained:
         return self._interval(self.rows[0]["speedup_vs_best_dense"]) if len(self.rows) == 1 else None
 
     def links(self):
-        """[(rate in Mbit/s, step in ms, gain())] of several emulated links, else []."""
+        """[(rate in Mbit/s, step in ms, gain())] of several emulated links, else []. The step has the form of gain(): over seeds the
+        mean with low and high, of one seed the median."""
         if self.total:
-            return [(one["rate_mbit_s"], (one["step_time_ms"] or {}).get("mean"), self._interval(one["speedup_vs_best_dense"]))
+            return [(one["rate_mbit_s"], one["step_time_ms"], self._interval(one["speedup_vs_best_dense"]))
                     for one in self.total.get("over_links_over_seeds", ())]
-        return [(one["rate_mbit_s"], one["step_time_ms"]["median"], self._interval(one["speedup_vs_best_dense"]))
+        return [(one["rate_mbit_s"], _alone(one["step_time_ms"]["median"]), self._interval(one["speedup_vs_best_dense"]))
                 for one in self.rows[0].get("over_links", ())]
 
     def pays(self):
@@ -74,7 +75,12 @@ class Trained:
     def _interval(self, over):
         if not self.matched or text.missing(over):
             return None
-        return over if isinstance(over, dict) else {"mean": over, "low": None, "high": None}
+        return over if isinstance(over, dict) else _alone(over)
+
+
+def _alone(value):
+    """A value without an interval."""
+    return {"mean": value, "low": None, "high": None}
 
 
 def is_faster(gain):
@@ -82,11 +88,11 @@ def is_faster(gain):
     return bool(gain) and gain["low"] is not None and gain["low"] > 1
 
 
-def shown(gain):
-    """A gain() as text."""
+def shown(gain, show=text.ratio):
+    """A gain(), or another mean with low and high, as text."""
     if not gain or gain["low"] is None:
-        return text.ratio(gain and gain["mean"])
-    return f"{text.ratio(gain['mean'])} ({text.number(gain['low'])} to {text.number(gain['high'])})"
+        return show(gain and gain["mean"])
+    return f"{show(gain['mean'])} ({text.number(gain['low'])} to {text.number(gain['high'])})"
 
 
 def trained(record):
@@ -175,5 +181,5 @@ def links(methods):
         return None
     header = ["method", *(cell for rate in rates for cell in (f"step, {text.number(rate)} Mbit/s (ms)", "speed-up vs best dense")),
               "against the best dense"]
-    return header, [[one.label, *(cell for _, step, gain in one.links() for cell in (text.number(step), shown(gain))), one.pays()]
-                    for one in methods]
+    return header, [[one.label, *(cell for _, step, gain in one.links() for cell in (shown(step, text.number), shown(gain))),
+                     one.pays()] for one in methods]
