@@ -84,6 +84,17 @@ def test_a_line_of_samplers():
     assert lines[1][4:6] == ["fewer", "100 (100 to 100)"], "the seeds are pairs: what differs between seeds does not count"
 
 
+def test_a_line_of_methods_over_a_link():
+    """The steps 10 and 12 have a deviation of sqrt(2), so with Student's 12.706 for 1 degree of freedom half of the width is 12.706 x
+    sqrt(2) / sqrt(2) = 12.706. The waits 4 and 4.2 have a tenth of it, and one seed alone has none."""
+    header, lines = mercury_links.table(record(
+        seed("fp32", 10, 4.0, number=1, steps=390), seed("fp32", 12, 4.2, number=2, steps=410), seed("m", 20, 0.5, slices=2, steps=290),
+        over("fp32", 400, 380, 420, 4.0), over("m", 290, 280, 300, 6.0, 1)))
+    assert header[1:3] == ["step, ms", "waits for the exchange, ms"]
+    assert lines[0][:5] == ["`fp32`", "11.0 (-1.71 to 23.7)", "4.10 (2.83 to 5.37)", DASH, "2 of 2"]
+    assert lines[1][:5] == ["`m`", "20.0", "0.500", "2.00", "1 of 1"]
+
+
 def test_the_model_hides_importance_behind_the_wait():
     uniform = [seed("fp32", 100, exposed=60)]
     hidden = mercury_links.prediction(uniform, [seed("m", 105, importance=50)])

@@ -4,7 +4,7 @@ import statistics
 
 from gradcomp.output import text
 
-from .intervals import ratio_interval
+from .intervals import ratio_interval, shown_mean
 from .mercury_samplers import ADAPTIVE, GROUPED, IMAGES, UNGROUPED, UNIFORM, Case, over, seed_by_seed, words
 from .page import Job
 from .ranks import TINY, seeds_of, shaped
@@ -61,8 +61,8 @@ def table(record):
     lines = []
     for label, rows in seeds.items():
         total, slices = totals[label], [row["slices_per_step"] for row in rows if "slices_per_step" in row]
-        lines.append([f"`{label}`", text.number(statistics.fmean(row["step_time_ms"]["mean"] for row in rows)),
-                      text.number(statistics.fmean(row["stages_ms"]["exposed"] for row in rows)),
+        lines.append([f"`{label}`", shown_mean([row["step_time_ms"]["mean"] for row in rows]),
+                      shown_mean([row["stages_ms"]["exposed"] for row in rows]),
                       text.number(statistics.fmean(slices)) if slices else text.DASH,
                       f"{total['seeds_at_target']} of {len(rows)}", over(total, "steps_to_target", text.number),
                       over(total, "time_to_target_s", text.number), over(total, "test_quality", text.percent)])
