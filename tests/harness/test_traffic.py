@@ -20,15 +20,30 @@ def record(*rows):
 
 def row(label, slow, fast, **more):
     links = [{"rate_mbit_s": rate, "step_time_ms": {"mean": time}} for rate, time in ((100, slow), (1000, fast))]
-    return {"label": label, "payload_bytes": 2000, "metric": "accuracy", "test_quality": 0.5, "over_links": links} | more
+    return {"label": label, "payload_bytes": 2000, "metric": "accuracy", "test_quality": 0.5, "quality_matched": True,
+            "curve": {"step": [2, 4, 6], "quality": [0.112, 0.25, None]}, "over_links": links} | more
 
 
 def test_speeds_are_those_of_fp32_over_the_same_link():
     trained = record(row("fp32", 300, 20), row("sign", 100, 40))
     header, lines = traffic.table(trained, record({"label": "sign", "relative_l2_error": 0.5}))
-    assert header[4:] == ["100 Mbit/s: ms", "speed", "1000 Mbit/s: ms", "speed"]
-    assert lines[0][2:] == ["\N{EN DASH}", "50.0 %", "300", "1.00\N{MULTIPLICATION SIGN}", "20.0", "1.00\N{MULTIPLICATION SIGN}"]
-    assert lines[1][2:] == ["0.250", "50.0 %", "100", "3.00\N{MULTIPLICATION SIGN}", "40.0", "0.500\N{MULTIPLICATION SIGN}"]
+    assert header[3:] == ["validation accuracy", "test accuracy", "100 Mbit/s: ms", "speed", "1000 Mbit/s: ms", "speed"]
+    assert lines[0][2] == "\N{EN DASH}" and lines[1][2] == "0.250"
+    assert lines[0][4:] == ["50.0 %", "300", "1.00\N{MULTIPLICATION SIGN}", "20.0", "1.00\N{MULTIPLICATION SIGN}"]
+    assert lines[1][4:] == ["50.0 %", "100", "3.00\N{MULTIPLICATION SIGN}", "40.0", "0.500\N{MULTIPLICATION SIGN}"]
+
+
+def test_the_quality_curve_has_every_evaluation():
+    assert traffic.curve(row("fp32", 1, 1)) == "11.2 % \N{RIGHTWARDS ARROW} 25.0 % \N{RIGHTWARDS ARROW} \N{EN DASH}"
+    words = row("fp32", 1, 1, metric="perplexity", curve={"step": [2, 4], "quality": [269.63, 131.0]})
+    assert traffic.curve(words) == "270 \N{RIGHTWARDS ARROW} 131"
+    assert traffic.evaluated(record(row("sign", 1, 1), row("fp32", 1, 1))) == "Validation accuracy: after steps 2, 4 and 6."
+
+
+def test_qualities_beside_a_reference_that_learned_too_little_say_nothing():
+    said = traffic.evaluated(record(row("fp32", 1, 1, quality_matched=False, test_quality=0.119)))
+    assert said.startswith("Validation accuracy: after steps 2, 4 and 6. **The qualities of this table say nothing**: with a test "
+                           "accuracy of 11.9 %, `fp32` itself is not clearly better than ")
 
 
 def test_a_speed_has_the_interval_of_its_rounds():
@@ -47,16 +62,26 @@ def test_single_steps_are_kept_one_for_each_block():
 
 
 def test_claims_stand_beside_every_model():
-    labels = {name for method, control, _ in traffic.CLAIMS for name in (method, control)}
-    one = record(*(row(label, 600 if label == "fp32" else 200, 50) for label in sorted(labels)))
-    header, lines = traffic.claims({"a": one, "b": one})
+    labels = {name for claim in traffic.CLAIMS for name in (claim.method, claim.control)}
+    times = {label: (600, 50) if label == "fp32" else (200, 50) for label in sorted(labels)}
+    one = record(*(row(label, *both, step_times_ms=2 * list(both)) for label, both in times.items()))  # two equal rounds
+    errors = record({"label": "sidco:ratio=0.001", "relative_l2_error": 0.5}, {"label": "fp32", "relative_l2_error": 0.0})
+    header, lines = traffic.claims({"a": one, "b": one}, {"a": errors, "b": record()})
     assert header[2:] == ["`a`", "`b`"] and len(lines) == len(traffic.CLAIMS)
-    assert lines[0][2:] == 2 * ["3.00\N{MULTIPLICATION SIGN}<br>1.00\N{MULTIPLICATION SIGN}"]
+    speeds = "<br>3.00\N{MULTIPLICATION SIGN} (3.00 to 3.00) less<br>1.00\N{MULTIPLICATION SIGN} (1.00 to 1.00) refuted"
+    assert lines[0][2:] == ["NMSE 0.250 over 0" + speeds, "NMSE \N{EN DASH} over \N{EN DASH}" + speeds]
+    assert lines[4][2].endswith(speeds.replace("less", "confirmed")), "PowerSGD's 2.2"
+
+
+@pytest.mark.parametrize("found, said", [((2.0, 9.0), "confirmed"), ((1.9, 2.0), "open"), ((0.5, 2.5), "open"), ((1.1, 1.9), "less"),
+                                         ((1.0, 1.9), "refuted"), ((0.5, 0.9), "refuted"), (None, "open")])
+def test_a_claim_is_judged_by_the_whole_interval(found, said):
+    assert traffic.verdict(found, 2.0) == said
 
 
 def test_every_claim_is_about_methods_that_run():
     run = {*traffic.METHODS, *traffic.CONTROLS}
-    assert {name for method, control, _ in traffic.CLAIMS for name in (method, control)} <= run
+    assert {name for claim in traffic.CLAIMS for name in (claim.method, claim.control)} <= run
 
 
 @pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")

@@ -1,6 +1,7 @@
 """docs/results/traffic.md: models with millions of parameters over emulated links: bytes, step times and the first part of the
 quality curve, compared with the claims of authors for such traffic."""
 import dataclasses
+import math
 
 from gradcomp.output import text
 
@@ -17,14 +18,32 @@ TWO = ("env", "OMP_NUM_THREADS=1", "OMP_PROC_BIND=false", "mpirun", "-n", 2)
 LINKS = "100Mbit/s,1Gbit/s,10Gbit/s,50us"
 IMAGES = ("--lr", 0.02, "--momentum", 0.9, "--weight-decay", 0.0005, "--batch", 16)
 WORDS = ("--length", 32, "--momentum", 0.9, "--clip", 1, "--batch", 8)
-# (method, control, claim): our measurement is shown next to the claim.
-CLAIMS = (("sidco:ratio=0.001", "fp32", "SIDCo (Abdelmoniem et al. 2021): up to 41.7\N{MULTIPLICATION SIGN} faster than dense "
-           "(an LSTM on PTB, density 0.1 %, 8 workers)"),
-          ("sidco:ratio=0.001", "top_k:ratio=0.001", "SIDCo: up to 7.6\N{MULTIPLICATION SIGN} faster than top-k"),
-          ("sidco:ratio=0.001", "dgc:ratio=0.001", "SIDCo: up to 1.9\N{MULTIPLICATION SIGN} faster than DGC"),
-          ("powersgd:rank=2", "fp32", "PowerSGD (Vogels et al. 2019), ResNet-18, 16 workers: 239 ms a batch against 312, "
-           "1.31\N{MULTIPLICATION SIGN}"),
-          ("powersgd:rank=4", "fp32", "PowerSGD, an LSTM, 16 workers: 55 % less time, 2.2\N{MULTIPLICATION SIGN}"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    """What authors say of the speed of a method beside another one: by which factor it is faster."""
+
+    method: str
+    control: str
+    factor: float
+    said: str
+
+
+CLAIMS = (Claim("sidco:ratio=0.001", "fp32", 41.7, "SIDCo (Abdelmoniem et al. 2021): up to 41.7\N{MULTIPLICATION SIGN} faster than "
+                "dense (an LSTM on PTB, density 0.1 %, 8 workers)"),
+          Claim("sidco:ratio=0.001", "top_k:ratio=0.001", 7.6, "SIDCo: up to 7.6\N{MULTIPLICATION SIGN} faster than top-k"),
+          Claim("sidco:ratio=0.001", "dgc:ratio=0.001", 1.9, "SIDCo: up to 1.9\N{MULTIPLICATION SIGN} faster than DGC"),
+          Claim("powersgd:rank=2", "fp32", 1.31, "PowerSGD (Vogels et al. 2019), ResNet-18, 16 workers: 239 ms a batch against 312, "
+                "1.31\N{MULTIPLICATION SIGN}"),
+          Claim("powersgd:rank=4", "fp32", 2.2, "PowerSGD, an LSTM, 16 workers: 55 % less time, 2.2\N{MULTIPLICATION SIGN}"))
+RULE = ("For each model the errors of both methods, then our speeds as above, from the slowest to the fastest link, with verdicts. "
+        "*Confirmed*: the whole interval is at or above the factor of the claim. *Less*: it is below the factor and above 1, so the "
+        "method is faster, but by less. *Refuted*: it is below the factor and not above 1. *Open*: it reaches across the factor. A "
+        "verdict is about our machine, this model and this link, without a correction for the number of verdicts. The authors' machines "
+        "had GPUs, other links and more ranks: with more ranks gathered messages grow and sums do not. A slow link makes every factor "
+        "over `fp32` large, so *confirmed* does not mean that the factor would be reached over the authors' links. *Up to* is the "
+        "authors' best case: *less* and *refuted* mean that it is not reached here, and not that it is reached nowhere.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,38 +74,73 @@ def over(row, link):
     return row["over_links"][link]["step_time_ms"]["mean"]
 
 
+def interval(control, row, link):
+    """The 95 % interval of speed(); None beside itself, and if the record lacks single steps."""
+    if TIMES not in row or row is control:
+        return None
+    return ratio_interval(*(one[TIMES][link::len(one["over_links"])] for one in (control, row)))
+
+
 def speed(control, row, link):
-    """Mean step of the control over that of a method over link number `link`; with its interval, if the record has single steps."""
-    interval = None
-    if TIMES in row and row is not control:
-        interval = ratio_interval(*(one[TIMES][link::len(one["over_links"])] for one in (control, row)))
-    return text.ratio(over(control, link) / over(row, link)) + text.within(interval)
+    """Mean step of the control over that of a method over link number `link`, with its interval."""
+    return text.ratio(over(control, link) / over(row, link)) + text.within(interval(control, row, link))
+
+
+def curve(row):
+    """The quality on the validation set at each evaluation."""
+    return " \N{RIGHTWARDS ARROW} ".join(text.quality(row["metric"], value) for value in row["curve"]["quality"])
+
+
+def evaluated(trained):
+    """Sentences on the qualities of a table: when they were evaluated, and whether they say anything. gradcomp-train matches no
+    method, not even fp32, if fp32 has learned too little."""
+    row = rows_of(trained)["fp32"]
+    *steps, last = map(str, row["curve"]["step"])
+    said = f"Validation {row['metric']}: after steps {', '.join(steps)} and {last}."
+    return said if row["quality_matched"] else (
+        f"{said} **The qualities of this table say nothing**: with a test {row['metric']} of "
+        f"{text.quality(row['metric'], row['test_quality'])}, `fp32` itself is not clearly better than a predictor that looks at no "
+        "input ([by which rule](../training.md#what-is-compared)).")
 
 
 def table(trained, errors):
-    """A line per method: bytes, error of one gradient, quality, and for each link the step time and the speed relative to
+    """A line per method: bytes, error of one gradient, qualities, and for each link the step time and the speed relative to
     fp32."""
     rows, rates = lines_of(trained)
     known, lines = one_gradient.nmse(errors), []
     for label, row in rows.items():
         cells = [f"`{label}`", text.size(row["payload_bytes"]), one_gradient.cell(known, label),
-                 text.quality(row["metric"], row["test_quality"])]
+                 curve(row), text.quality(row["metric"], row["test_quality"])]
         for link in range(len(rates)):
             cells += [text.number(over(row, link)), speed(rows["fp32"], row, link)]
         lines.append(cells)
-    links = [head for rate in rates for head in (f"{rate:g} Mbit/s: ms", "speed")]
-    return ["method", "payload per step", "NMSE", f"test {next(iter(rows.values()))['metric']}", *links], lines
+    links, metric = [head for rate in rates for head in (f"{rate:g} Mbit/s: ms", "speed")], rows["fp32"]["metric"]
+    return ["method", "payload per step", "NMSE", f"validation {metric}", f"test {metric}", *links], lines
 
 
-def claims(trained):
-    """A line per claim from {model: record}: our value for every model, from the slowest to the fastest link."""
-    lines = []
-    for method, control, said in CLAIMS:
-        cells = []
-        for record in trained.values():
-            rows, rates = lines_of(record)
-            cells.append("<br>".join(speed(rows[control], rows[method], link) for link in range(len(rates))))
-        lines.append([said, f"`{method}` over `{control}`", *cells])
+def verdict(found, factor):
+    """The word for the claim that a method is faster by `factor`, from the interval of our speed, or None."""
+    low, high = found or (0, math.inf)
+    if low >= factor:
+        return "confirmed"
+    if high >= factor:
+        return "open"
+    return "less" if low > 1 else "refuted"
+
+
+def _claimed(claim, record, known):
+    """A cell: the errors `known` of both methods of a claim, then for each link our speed with its verdict."""
+    rows, rates = lines_of(record)
+    pair = rows[claim.control], rows[claim.method]
+    errors = " over ".join(one_gradient.cell(known, label) for label in (claim.method, claim.control))
+    speeds = [f"{speed(*pair, link)} {verdict(interval(*pair, link), claim.factor)}" for link in range(len(rates))]
+    return "<br>".join([f"NMSE {errors}", *speeds])
+
+
+def claims(trained, errors):
+    """A line per claim, from {model: record} and {model: record of its errors}: what we measured for every model."""
+    lines = [[claim.said, f"`{claim.method}` over `{claim.control}`",
+              *(_claimed(claim, record, one_gradient.nmse(errors[model])) for model, record in trained.items())] for claim in CLAIMS]
     return ["claim", "here", *(f"`{model}`" for model in trained)], lines
 
 
@@ -108,20 +162,19 @@ class Traffic(Page):
 
     def text(self, records, options):
         cases = QUICK if options.quick else FULL
-        trained = {case.model: records[case.model] for case in cases}
+        trained, errors = ({case.model: records[case.model + end] for case in cases} for end in ("", "_error"))
         out = Text(self, "heavy traffic", records)
         out.lines += ["Two ranks of one thread on one machine, the link emulated, all methods and links in turn in one job. One "
-                      "seed, one learning rate for all methods, and so few steps that the quality says only which methods follow "
-                      "`fp32` at first, and nothing where `fp32` has not learned anything yet: **throughput only**. The emulation "
+                      "seed, one learning rate for all methods, and so few steps that the quality says at most which methods "
+                      "follow `fp32` at first, and nothing where a table says so: **throughput only**. The emulation "
                       "has errors of its own ([how large](links.md)). *Speed*: mean step of `fp32` over that of the method, over "
                       "the same link, with its 95 % interval by Student's t over rounds, in which methods run in turn. Dense methods "
                       f"have the usual bucket size and not their best one. {one_gradient.NOTE}", ""]
         for case in cases:
             parameters = trained[case.model].rows[0]["parameters"]
-            out.add(f"{case.model}, throughput only", f"{parameters:,} parameters, `{case.data}`, {case.steps} steps.",
-                    table(trained[case.model], records[f"{case.model}_error"]))
-        out.add("Claims, throughput only", "Our speeds as above, from the slowest to the fastest link. The authors' machines had GPUs "
-                "and more ranks: with more ranks gathered messages grow and sums do not.", claims(trained))
+            out.add(f"{case.model}, throughput only", f"{parameters:,} parameters, `{case.data}`, {case.steps} steps. "
+                    f"{evaluated(trained[case.model])}", table(trained[case.model], errors[case.model]))
+        out.add("Claims, throughput only", RULE, claims(trained, errors))
         return out.whole()
 
 
