@@ -44,6 +44,23 @@ def test_run_knows_the_pages():
         assert (ROOT / "tools" / page.tool).is_file()
 
 
+def tables_of_speeds():
+    """{(page, heading): the lines of the table} of all published sections that are headed *throughput only*."""
+    found = {}
+    for page in sorted((ROOT / "docs/results").rglob("*.md")):
+        for part in page.read_text(encoding="utf-8").split("\n## ")[1:]:
+            heading, *lines = part.splitlines()
+            if heading.endswith("throughput only"):
+                found[page.name, heading] = [line for line in lines if line.startswith("|")]
+    return found
+
+
+def test_published_tables_of_speeds_without_a_training_show_the_error():
+    found = tables_of_speeds()
+    assert {page for page, _ in found} == {"exchange.md", "kernels.md", "links.md", "quantisers.md", "sparsifiers.md", "traffic.md"}
+    assert [where for where, lines in found.items() if not any("NMSE" in line for line in lines)] == []
+
+
 def test_run_says_the_cost_of_a_page():
     environment = os.environ | {"GRADCOMP_TOOLCHAIN_ACTIVE": os.environ.get("GRADCOMP_TOOLCHAIN_ACTIVE", "debian")}
     environment = {key: value for key, value in environment.items() if not key.startswith("OMP_")}
