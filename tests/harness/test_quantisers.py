@@ -50,10 +50,23 @@ def test_quick_page(tmp_path):
     rows = {line[0]: line for line in quality}
     assert rows["`sign`"][1] != "\N{EN DASH}" and float(rows["`sign`"][1]) < 1.01, "one bit for each element"
     assert 4 <= float(rows["`qsgd:bits=4`"][1]) < 4.2
+    bits = quality[0].index("fp32_step1_gradient: bits / element")
+    assert float(rows["`one_bit`"][bits]) < 3 and float(rows["`atomo`"][bits]) < 32, "the real gradient has the tensors of its model"
     assert len(section(source, "Limits, throughput only")) == 5, "a heading and four limits"
     payloads = {line[0]: line for line in section(source, "Bytes")}
     assert payloads["`powersgd:rank=4`"][2] == "619,640", "ResNet-18, as PowerSGD's authors count"
     assert not list(page.parent.glob("*.part"))
+
+
+def test_a_real_gradient_has_the_tensors_of_its_model(monkeypatch):
+    from gradcomp.pages import quantisers
+    listed = [{"name": "one_bit", "family": "quantiser", "parameters": []}, {"name": "top_k", "family": "sparsifier", "parameters": []}]
+    monkeypatch.setattr(quantisers, "command", lambda *words: json.dumps(listed))
+    jobs = {job.name: " ".join(map(str, job.words))
+            for job in quantisers.PAGE.jobs(types.SimpleNamespace(quick=False, folder=pathlib.Path("raw")))}
+    assert jobs["real"] == ("gradcomp-evaluate --methods one_bit,sketch:ratio=0.001,fp16,bf16," + ",".join(quantisers.HYBRIDS) +
+                            " --input raw/gradients/fp32_step99_gradient.npy --layout resnet20 --trials 100 --timings 1")
+    assert "gradcomp-train --model resnet20 " in jobs["gradients"]
 
 
 def test_methods_that_send_the_gradient_whole_are_marked():

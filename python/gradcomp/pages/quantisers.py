@@ -19,9 +19,9 @@ VARIANTS = {
 LOW_RANK = ("powersgd:rank=1", "powersgd:rank=4")
 HYBRIDS = ("top_k:ratio=0.01+qsgd:bits=4", "top_k:ratio=0.01+ef_sign", "qsgd:bits=4+huffman", "qsgd:bits=8+huffman",
            "top_k:ratio=0.01:index=elias_fano+qsgd:bits=4+huffman")
-SLOW_ON_VECTORS = ("atomo",)  # seen as one large matrix, a spectrum would take seconds
 FAMILIES = ("quantiser", "low rank")
 ALSO = ("sketch:ratio=0.001", "fp16", "bf16")
+REAL = "resnet20"  # model whose training gives a real gradient
 MODELS = ("resnet20", "resnet18", "lstm_3x650")
 DESCRIBED = ("fp32", "fp16", "sign", "ef_sign:granularity=tensor", "terngrad:code=2bit", "qsgd:bits=4", "natural",
              "powersgd:rank=1", "powersgd:rank=2", "powersgd:rank=4")
@@ -86,18 +86,17 @@ class Quantisers(Page):
     def jobs(self, options):
         size = QUICK if options.quick else FULL
         methods = lines_of(json.loads(command("gradcomp-evaluate", "--list=json"))) + list(ALSO) + list(HYBRIDS)
-        on_vectors = ",".join(name for name in methods if name not in SLOW_ON_VECTORS)
         folder, last = options.folder / "gradients", size.steps - 1
         gradient = folder / f"fp32_step{last}_gradient.npy"
         evaluate = ("gradcomp-evaluate", "--methods", ",".join(methods), "--data", "laplace")
         quality = ("--trials", size.trials, "--timings", 1)
         batch, data = (8, "shapetex10:train=64:test=16") if options.quick else (64, "shapetex10")
         return [
-            Job("gradients", ("gradcomp-train", "--model", "resnet20", "--data", data, "--steps", size.steps, "--batch", batch,
+            Job("gradients", ("gradcomp-train", "--model", REAL, "--data", data, "--steps", size.steps, "--batch", batch,
                               "--methods", "fp32", "--no-controls", "--dump-gradients", folder, "--at", last),
                 "a gradient of a training", (gradient,)),
             Job("quality", (*evaluate, "--layout", size.model, *quality), "bits, errors, bias and contraction"),
-            Job("real", ("gradcomp-evaluate", "--methods", on_vectors, "--input", gradient, *quality),
+            Job("real", ("gradcomp-evaluate", "--methods", ",".join(methods), "--input", gradient, "--layout", REAL, *quality),
                 "the same of a real gradient"),
             Job("time", (*ONE, *evaluate, "--layout", size.large, "--timings", size.timings), "time of one thread"),
             Job("low_rank", (*ONE, "gradcomp-evaluate", "--methods", ",".join(LOW_RANK), "--data", "laplace", "--layout",
@@ -111,8 +110,8 @@ class Quantisers(Page):
         names = [row["method"] for row in records["quality"].rows]
         out = Text(self, "quantisers, low rank, sketches, hybrids", records)
         out.add("Quality", f"`laplace_{size.model}`: a double exponential in the tensors of {size.model}; `fp32_step...`: a gradient "
-                "of ResNet-20 as one vector (which `one_bit` and the low-rank methods have to send whole, or to see as a "
-                "matrix). Without feedback, except where a method cannot do without. Bits: payload, header apart. Bias: mean of "
+                f"of a training of {REAL}, in its tensors. Without feedback, except where a method cannot do without. Bits: payload, "
+                "header apart. Bias: mean of "
                 f"(decoded . a) / (a . a) - 1 over {size.trials} draws of the method's random numbers; z: that over its standard "
                 "error, within about \N{PLUS-MINUS SIGN}3 of an unbiased method, \N{EN DASH} where nothing is random. "
                 "Contraction: mean of 1 - |a - decoded|\N{SUPERSCRIPT TWO} / |a|\N{SUPERSCRIPT TWO} of a first step with a residual, "
