@@ -1,4 +1,5 @@
 """tools/sparsifiers: the quick version makes a whole page, and what is refused."""
+import dataclasses
 import json
 import os
 import pathlib
@@ -9,8 +10,11 @@ import types
 import pytest
 
 import tool_process
-from gradcomp.pages import sparsifiers_tables
+from gradcomp.results.reading import Record
 from test_schema import BIN, VALIDATOR, run
+
+pytest.importorskip("matplotlib")
+from gradcomp.pages import sparsifiers, sparsifiers_tables
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "sparsifiers"
@@ -31,6 +35,26 @@ def test_a_gradient_sent_whole_has_no_density_and_no_error():
     record = types.SimpleNamespace(rows=rows)
     for table, other in ((sparsifiers_tables.density, "2.00"), (sparsifiers_tables.quality, "0.500")):
         assert table(record, {"dgc": "dgc"}, ["dgc"])[1] == [["`dgc`", "sent whole", other]]
+
+
+def test_real_gradients_have_the_tensors_of_their_model(monkeypatch):
+    listed = [{"name": name, "family": "sparsifier", "parameters": [{"name": "ratio", "choices": []}] if name == "dgc" else []}
+              for name in ("dgc", "strom")]
+    monkeypatch.setattr(sparsifiers, "command", lambda *words: json.dumps(listed))
+    options = types.SimpleNamespace(quick=True, folder=pathlib.Path("raw"))
+    jobs = {job.name: " ".join(map(str, job.words)) for job in sparsifiers.PAGE.jobs(options)}
+    assert set(jobs) == set(sparsifiers.PAGE.names(options))
+    files = " ".join(f"raw/gradients/fp32_step{step}_gradient.npy" for step in (0, 2, 5))
+    assert jobs["target_0.1_real"] == f"gradcomp-evaluate --input {files} --layout resnet20 --methods dgc:ratio=0.1"
+    assert jobs["no_target"] == ("gradcomp-evaluate --data laplace,gamma,pareto,gauss --size 20000 --repeats 2 --train resnet20 "
+                                 "--dataset shapetex10:train=64:test=16 --steps 6 --batch 8 --methods strom")
+
+
+def test_rows_of_real_gradients_stand_before_the_others():
+    record = Record(pathlib.Path("x.json"), {}, [{"stream": "laplace"}])
+    real = dataclasses.replace(record, rows=[{"stream": "file"}])
+    found = sparsifiers.joined({"no_target": record, "no_target_real": real}, "no_target")
+    assert [row["stream"] for row in found.rows] == ["file", "laplace"]
 
 
 @pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
@@ -57,7 +81,10 @@ def test_quick_page(tmp_path):
         if path.stem == "gradients":
             continue
         loops[path.name] = {row["loop"] for row in document["benchmarks"]}
-    assert all("training" in found for found in loops.values()), loops
+    real = {name for name in loops if name.endswith("_real.json")}
+    assert real == {"target_0.1_real.json", "target_0.01_real.json", "no_target_real.json"}
+    assert all(found == {"open"} if name in real else "training" in found for name, found in loops.items()), loops
+    assert "sent whole |" not in source, "the real gradients have the tensors of their model"
     assert loops["target_0.1.json"] == loops["target_0.01.json"] == {"open", "training"}
     figures = re.findall(r"\]\((\.\./images/[^)]+\.svg)\)", source)
     assert len(figures) == 3 and all((page.parent / figure).is_file() for figure in figures)

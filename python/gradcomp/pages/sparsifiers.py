@@ -66,6 +66,11 @@ def sparse_methods():
     return with_target, without
 
 
+def joined(records, name):
+    """The record of the methods `name` on synthetic gradients and in the loop, after the rows of their record on real gradients."""
+    return dataclasses.replace(records[name], rows=[*records[f"{name}_real"].rows, *records[name].rows])
+
+
 class Sparsifiers(Page):
     name, tool, images = "sparsifiers", "sparsifiers", True
     about = "Measures every sparsifier: density, bits, time and error."
@@ -73,9 +78,9 @@ class Sparsifiers(Page):
     sources = ("python/gradcomp/report/gradients.py", "python/gradcomp/report/fits.py")
 
     def names(self, options):
-        targets = (QUICK if options.quick else FULL).targets
-        return ["gradients", "distributions", *(f"target_{target}" for target in targets), "no_target",
-                *(f"target_{target}_no_feedback" for target in targets)]
+        cases = [f"target_{target}" for target in (QUICK if options.quick else FULL).targets]
+        return ["gradients", "distributions", *(name for case in (*cases, "no_target") for name in (f"{case}_real", case)),
+                *(f"{case}_no_feedback" for case in cases)]
 
     def commands(self, options):
         return {}
@@ -89,7 +94,8 @@ class Sparsifiers(Page):
         files = tuple(folder / f"fp32_step{step}_gradient.npy" for step in size.stages)
         drawn = tuple(folder / f"{FED_BACK}_step{step}_{kind}.npy" for step in size.stages for kind in gradients.KINDS)
         loop = ("--train", MODEL, "--dataset", size.dataset, *training)
-        sources = ("--input", *files, "--data", ",".join(DATA), "--size", size.elements, "--repeats", size.repeats, *loop)
+        real = ("--input", *files, "--layout", MODEL)  # synthetic gradients cannot have another size beside them
+        synthetic = ("--data", ",".join(DATA), "--size", size.elements, "--repeats", size.repeats)
 
         def draw(output, built):
             rows = [member.row(title) for title, found in gradients.groups(ROOT / path for path in drawn).items()
@@ -101,7 +107,9 @@ class Sparsifiers(Page):
                 Job("distributions", ("tools/report", options.folder, "--gradients", *drawn), "their distributions", make=draw)]
         cases = [(f"target_{target}", [f"{name}:ratio={target}" for name in with_target]) for target in size.targets]
         for name, specs in [*cases, ("no_target", without)]:
-            jobs.append(Job(name, ("gradcomp-evaluate", *sources, "--methods", ",".join(specs)), name.replace("_", " ")))
+            jobs += [Job(f"{name}_real", ("gradcomp-evaluate", *real, "--methods", ",".join(specs)),
+                         name.replace("_", " ") + ", real gradients"),
+                     Job(name, ("gradcomp-evaluate", *synthetic, *loop, "--methods", ",".join(specs)), name.replace("_", " "))]
         for name, specs in cases:
             specs = ",".join(f"{spec}:feedback=none" for spec in specs)
             jobs.append(Job(f"{name}_no_feedback", ("gradcomp-evaluate", *loop, "--methods", specs),
@@ -112,24 +120,24 @@ class Sparsifiers(Page):
         size = QUICK if options.quick else FULL
         timed = ("laplace", MODEL)
 
-        def lines_of(name, added):
-            specs = dict.fromkeys(row["method"] for row in records[name].rows)
-            return records[name], {spec: spec.replace(added, "") for spec in specs}
-        fixed = {target: lines_of(f"target_{target}", f":ratio={target}") for target in size.targets}
-        opened = {target: lines_of(f"target_{target}_no_feedback", f":ratio={target}:feedback=none") for target in size.targets}
-        with_target, (free, named) = list(fixed[size.targets[0]][1].values()), lines_of("no_target", "")
+        def lines_of(record, added):
+            return record, {spec: spec.replace(added, "") for spec in dict.fromkeys(row["method"] for row in record.rows)}
+        fixed = {target: lines_of(joined(records, f"target_{target}"), f":ratio={target}") for target in size.targets}
+        opened = {target: lines_of(records[f"target_{target}_no_feedback"], f":ratio={target}:feedback=none")
+                  for target in size.targets}
+        with_target, (free, named) = list(fixed[size.targets[0]][1].values()), lines_of(joined(records, "no_target"), "")
         choosing = [name for name in with_target if "index=" not in name]  # codings do not change what is kept
         out = Text(self, "sparsifiers", records)
         out.lines += [f"Gradients: {', '.join(DATA)} (double exponential; double gamma, shape 0.5; double generalised Pareto, "
                       f"xi 0.3; normal), {size.elements:,} elements, {size.repeats} draws; `fp32_step..._gradient`: {MODEL} on "
-                      f"{size.dataset}, at three stages of its training; `{MODEL}, loop`: every step of such a training, with "
-                      "each method's own error feedback. Elsewhere nothing is fed back, and what adapts from step to step "
-                      "begins anew. Every answer was checked: decoded + memory = what the compressor saw.", "",
-                      "`dgc` sends one-dimensional tensors whole, as its authors do (`vectors=whole`). A gradient that is one vector, "
-                      f"as those of `fp32_step..._gradient` are here, is *{sparsifiers_tables.WHOLE}*. In the loop the target of `dgc` "
-                      "counts the vectors of the model: it keeps " + ", ".join(
+                      f"{size.dataset}, at three stages of its training, in its tensors; `{MODEL}, loop`: every step of such a "
+                      "training, with each method's own error feedback. Elsewhere nothing is fed back, and what adapts from step to "
+                      "step begins anew. Every answer was checked: decoded + memory = what the compressor saw.", "",
+                      "`dgc` sends one-dimensional tensors whole, as its authors do (`vectors=whole`), and its target counts the "
+                      "vectors of the model: in the loop it keeps " + ", ".join(
                           f"{text.percent(sparsifiers_tables.kept_in_loop(record, f'dgc:ratio={target}'))} at target {target}"
-                          for target, (record, _) in fixed.items()) + ".", ""]
+                          for target, (record, _) in fixed.items()) + ". If a method compresses no part of a gradient, its cell "
+                      f"says *{sparsifiers_tables.WHOLE}*.", ""]
         for target, (record, specs) in fixed.items():
             out.add(f"Achieved / target density, target {target}", "Mean \N{PLUS-MINUS SIGN} standard deviation (root mean square "
                     "of the ratio - 1) over draws or steps; 1 is the target.", sparsifiers_tables.density(record, specs, choosing))
