@@ -15,7 +15,7 @@ COMPRESSED = "top_k:ratio=0.01"
 BOTH = COMPRESSED + ":sampler=mercury:sampler.slice=16:sampler.smoothing=1"
 METHODS = (UNIFORM, TICTAC, ADACOMM, UNGROUPED, GROUPED, ADAPTIVE, COMPRESSED, BOTH)
 RATES = (100, 1000)  # Mbit/s
-FULL = {rate: Case(f"links_{rate}mbit", f"{rate} Mbit/s", IMAGES, METHODS, 600, 20) for rate in RATES}
+FULL = {rate: Case(f"links_{rate}mbit", f"{rate} Mbit/s", IMAGES, METHODS, 600, 20, 8) for rate in RATES}
 QUICK = {100: Case("links_100mbit", "100 Mbit/s", ("--model", "resnet8", *TINY, "--target", "accuracy=0.9"), (UNIFORM, ADAPTIVE), 8, 4,
                    2)}
 COMPUTING = ("data", "forward", "backward", "compress", "decompress", "update")
