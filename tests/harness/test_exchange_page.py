@@ -108,11 +108,11 @@ def test_a_speed_has_the_interval_of_its_blocks():
 
 
 def test_a_mean_step_has_the_interval_of_its_blocks():
-    """The blocks of `sign` have means of 108, 111 and 114 ms: mean 111, deviation 3. With Student's 4.3027 for 2 degrees of freedom,
+    """The blocks of `sign` have means of 107, 110 and 113 ms: mean 110, deviation 3. With Student's 4.3027 for 2 degrees of freedom,
     half of the width is 4.3027 x 3 / sqrt(3) = 7.453."""
-    blocks = with_blocks(108 / 110, 111 / 110, 114 / 110)
+    blocks = with_blocks(107 / 110, 1, 113 / 110)
     _, lines = exchange_bars.table(blocks, {}, {}, 3)
-    assert lines[4][1] == "111 (104 to 118)" and lines[1][1] == "125 (125 to 125)"
+    assert lines[4][1] == "110 (103 to 117)" and lines[1][1] == "125 (125 to 125)"
     assert exchange_bars.table(with_blocks(1), {}, {}, 1)[1][4][1] == "110", "one block gives no interval"
     assert exchange_bars.table(BARS, {}, {}, 3)[1][4][1] == "110", "without single steps there is none"
 

@@ -69,7 +69,7 @@ def test_claims_stand_beside_every_model():
     header, lines = traffic.claims({"a": one, "b": one}, {"a": errors, "b": record()})
     assert header[2:] == ["`a`", "`b`"] and len(lines) == len(traffic.CLAIMS)
     speeds = "<br>3.00\N{MULTIPLICATION SIGN} (3.00 to 3.00) less<br>1.00\N{MULTIPLICATION SIGN} (1.00 to 1.00) refuted"
-    assert lines[0][2:] == ["NMSE 0.250 over 0" + speeds, "NMSE \N{EN DASH} over \N{EN DASH}" + speeds]
+    assert lines[0][2:] == ["NMSE 0.250 against 0" + speeds, "NMSE \N{EN DASH} against \N{EN DASH}" + speeds]
     assert lines[4][2].endswith(speeds.replace("less", "confirmed")), "PowerSGD's 2.2"
 
 

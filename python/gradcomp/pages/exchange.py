@@ -26,10 +26,11 @@ class Exchange(SectionedPage):
         "dense. The bucket sizes of `fp32`, `fp16` and `bf16` were swept, those of the other dense methods were not; if none was, it "
         "says *fastest dense*. The fastest are chosen by the mean times of few steps of one run: where methods differ by a few per "
         "cent, another run may choose another one. Steps are means. Intervals in these tables are 95 %, by Student's t over the blocks "
-        "of steps that methods run in turn; with one block there is none. The interval of a best compressed method is corrected for the "
-        f"number of compressed methods among which it was chosen (Bonferroni), and it decides about the bar. {one_gradient.NOTE} "
-        f"{one_gradient.ALONE} `sign` loses the scale: its NMSE is that of +-1. The gradient is of one rank that trains with `fp32`, "
-        "with the data, the batch and the largest number of steps of the tables of its model over links.", ""]
+        "of steps that methods run in turn; with one block there is none, and with two an end can be below 0. The interval of a best "
+        "compressed method is corrected for the number of compressed methods among which it was chosen (Bonferroni), and it decides "
+        f"about the bar. {one_gradient.NOTE} {one_gradient.ALONE} `sign` loses the scale: its NMSE is that of +-1. The gradient is of "
+        "one rank that trains with `fp32`, with the data, the batch and the largest number of steps of the tables of its model over "
+        "links.", ""]
 
     def accepts(self, kept, words):
         return kept in (words, [word for word in words if word != exchange_bars.SWEEP])

@@ -8,7 +8,7 @@ from gradcomp.report.verdicts import MATCHED
 from gradcomp.results import records
 
 from . import one_gradient, training_verdicts
-from .intervals import TIMES, ratio_interval, shown_mean
+from .intervals import TIMES, mean_interval, ratio_interval
 from .page import Job
 from .ranks import TINY, rows_of, shaped, sharing
 
@@ -151,8 +151,9 @@ def interval(record, label, rounds, against=BOUND, compared=1):
 
 
 def _step(row, rounds):
-    """The mean step with its interval over the rounds; without an interval if the record lacks single steps."""
-    return shown_mean(round_means(row, rounds) if TIMES in row else [row["step_time_ms"]["mean"]])
+    """The mean step with its 95 % interval over the rounds; with one round, and if the record lacks single steps, without it."""
+    found = mean_interval(round_means(row, rounds))[1:] if TIMES in row and rounds > 1 else None
+    return text.number(row["step_time_ms"]["mean"]) + text.within(found)
 
 
 def _speed(record, label, dense, rounds):

@@ -132,7 +132,7 @@ def _claimed(claim, record, known):
     """A cell: the errors `known` of both methods of a claim, then for each link our speed with its verdict."""
     rows, rates = lines_of(record)
     pair = rows[claim.control], rows[claim.method]
-    errors = " over ".join(one_gradient.cell(known, label) for label in (claim.method, claim.control))
+    errors = " against ".join(one_gradient.cell(known, label) for label in (claim.method, claim.control))
     speeds = [f"{speed(*pair, link)} {verdict(interval(*pair, link), claim.factor)}" for link in range(len(rates))]
     return "<br>".join([f"NMSE {errors}", *speeds])
 

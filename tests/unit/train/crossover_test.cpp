@@ -49,8 +49,8 @@ TEST(Crossover, OverSeedsIsAMeanOfLogarithms) {
 }
 
 TEST(Crossover, SaysWhereThereIsNone) {
-  EXPECT_EQ(crossover({1e6, 2e6}, {verdict({0.5, 0.6}), verdict({0.4, 0.4})}).text(), "pays at no rate swept");
-  EXPECT_EQ(crossover({1e6, 2e6}, {verdict({2, 3}), verdict({1.5, 1.1})}).text(), "pays at every rate swept");
+  EXPECT_EQ(crossover({1e6, 2e6}, {verdict({0.5, 0.51}), verdict({0.4, 0.4})}).text(), "pays at no rate swept");
+  EXPECT_EQ(crossover({1e6, 2e6}, {verdict({2, 2.01}), verdict({1.3, 1.31})}).text(), "pays at every rate swept");
   Verdict missed{false, {{}}};
   EXPECT_EQ(crossover({1e6, 2e6}, {verdict({2}), missed}).text(), "-") << "there is no answer without a speed-up";
 }
