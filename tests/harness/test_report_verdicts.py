@@ -6,7 +6,7 @@ import pytest
 
 import example_results
 from gradcomp.output import text
-from gradcomp.report import verdicts
+from gradcomp.report import crossover, verdicts
 from gradcomp.results.reading import Record
 
 pytest.importorskip("pandas")
@@ -111,11 +111,54 @@ def test_a_step_of_one_seed_or_of_none_has_no_interval():
     assert verdicts.links([one])[1][0][1:4] == [text.DASH, text.DASH, "5.00 (4.00 to 6.00)"]
 
 
+@pytest.mark.parametrize("speedups, rate", [
+    ((2.0, 0.5, 0.25), 316.228),  # ln 2 above 0 at 100, as much below 0 at 1000: the middle, sqrt(100 x 1000)
+    ((4.0, 0.5, 0.25), 464.159),  # two thirds of the way: 100 x 10^(2/3)
+    ((0.5, 2.0, 0.5), 3162.28),  # the highest crossing counts
+    ((2.0, 1.0, 0.5), 1000.0), ((2.0, 0.0, -1.0), 100.0), ((0.5, 0.9, 1.0), 0.0), ((0.5, 0.9, 1.1), float("inf"))])
+def test_the_last_rate_that_pays_lies_between_two_rates(speedups, rate):
+    assert crossover.last_rate_that_pays((100, 1000, 10000), speedups) == pytest.approx(rate, rel=1e-5)
+
+
+# The two ends of 316 and 464 are those of the test above.
+@pytest.mark.parametrize("where, lows, highs, said", [
+    ("below", (2.0, 0.5), (4.0, 0.5), "pays below 340 Mbit/s (316 to 464)"),
+    ("below", (0.9, 0.5), (4.0, 0.5), "pays below 340 Mbit/s (less than 100 to 464)"),
+    ("below", (2.0, 0.5), (4.0, 1.1), "pays below 340 Mbit/s (316 to beyond 1,000)"),
+    ("everywhere", (1.5, 1.2), (4.0, 4.0), "pays at every rate swept"),
+    ("everywhere", (2.0, 0.5), (4.0, 4.0), "pays at every rate swept by its mean, for certain below 316 Mbit/s"),
+    ("everywhere", (0.9, 0.5), (4.0, 4.0), "pays at every rate swept by its mean, for certain at none"),
+    ("everywhere", (0.9, 1.1), (4.0, 4.0), "pays at every rate swept by its mean, for certain at some"),
+    ("nowhere", (0.1, 0.1), (0.9, 1.0), "pays at no rate swept"),
+    ("nowhere", (0.1, 0.1), (2.0, 0.5), "pays at no rate swept, perhaps below 316 Mbit/s"),
+    ("nowhere", (0.1, 0.1), (1.2, 1.1), "pays at no rate swept, open at every rate"),
+    ("nowhere", (0.1, 0.1), (0.9, 1.1), "pays at no rate swept, open at some rates")])
+def test_the_ends_of_the_speed_ups_give_the_ends_of_the_rate(where, lows, highs, said):
+    answer = {"where": where, "rate_mbit_s": 340.0 if where == "below" else None, "low": None, "high": None}
+    gains = tuple(between(1, low, high) for low, high in zip(lows, highs, strict=True))
+    run = record(links={TOP_K: gains}, pays={TOP_K: answer})
+    assert next(one for one in verdicts.trained(run) if one.label == TOP_K).pays() == said
+    for total in (row for row in run.rows if row["label"] == TOP_K and "over_links_over_seeds" in row):
+        total["over_links_over_seeds"].reverse()  # in whatever order the rates were swept
+    assert next(one for one in verdicts.trained(run) if one.label == TOP_K).pays() == said
+
+
+@pytest.mark.parametrize("where, low, high, said", [
+    ("below", 0, 464.0, "pays below 340 Mbit/s (less than 100 to 464)"),
+    ("below", 316.0, None, "pays below 340 Mbit/s (316 to beyond 1,000)"),
+    ("everywhere", 316.0, None, "pays at every rate swept by its mean, for certain below 316 Mbit/s"),
+    ("nowhere", 0, 464.0, "pays at no rate swept, perhaps below 464 Mbit/s"), ("nowhere", 0, 0, "pays at no rate swept")])
+def test_the_interval_of_the_record_comes_first(where, low, high, said):
+    answer = {"where": where, "rate_mbit_s": 340.0 if where == "below" else None, "low": low, "high": high}
+    run = record(links={TOP_K: (between(1, 0.9, 1.1), between(1, 0.9, 1.1))}, pays={TOP_K: answer})
+    assert next(one for one in verdicts.trained(run) if one.label == TOP_K).pays() == said
+
+
 @pytest.mark.parametrize("where, seeds, gains, said", [
     ("everywhere", 3, (between(2, 1.5, 2.5), between(1.5, 1.2, 1.8)), "pays at every rate swept"),
-    ("everywhere", 3, (between(2, 1.5, 2.5), between(1.1, 0.8, 1.4)), "pays at every rate swept (by its mean)"),
     ("everywhere", 1, (2.0, 1.5), "pays at every rate swept (one seed, no interval)"),
     ("nowhere", 1, (0.5, 0.4), "pays at no rate swept (one seed, no interval)"),
+    ("below", 3, (between(2, None, None), between(0.5, 0.4, 0.6)), "pays below 340 Mbit/s (no interval)"),
     ("below", 1, (2.0, 0.5), "pays below 340 Mbit/s (one seed, no interval)")])
 def test_an_answer_without_an_interval_says_so(where, seeds, gains, said):
     answer = {"where": where, "rate_mbit_s": 340.0 if where == "below" else None, "low": None, "high": None}

@@ -4,6 +4,7 @@ import math
 
 from gradcomp.output import text
 
+from . import crossover
 from .frames import CONTROLS, registry_name
 
 MATCHED, OPEN, MISSED = "quality of fp32", "quality open", "misses the quality of fp32"
@@ -59,18 +60,12 @@ class Trained:
                 for one in self.rows[0].get("over_links", ())]
 
     def pays(self):
-        """The answer of several links in words; a dash if there is none. A mean that no interval supports is called a mean."""
+        """The answer of several links in words; a dash if there is none."""
         found = (self.total or self.rows[0]).get("pays")
         if not found or not self.matched:
             return text.DASH
-        gains = [gain for _, _, gain in self.links()]
-        certain, doubt = all(is_faster(gain) for gain in gains), "by its mean" if self.total else "one seed, no interval"
-        if found["where"] == "nowhere":
-            return "pays at no rate swept" + ("" if self.total else f" ({doubt})")
-        if found["where"] == "everywhere":
-            return "pays at every rate swept" + ("" if certain else f" ({doubt})")
-        ends = doubt if found["low"] is None else f"{text.number(found['low'])} to {text.number(found['high'])}"
-        return f"pays below {text.number(found['rate_mbit_s'])} Mbit/s ({ends})"
+        return crossover.words(found, [(rate, gain) for rate, _, gain in self.links()],
+                               "no interval" if self.total else "one seed, no interval")
 
     def _interval(self, over):
         if not self.matched or text.missing(over):
