@@ -3,8 +3,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from gradcomp.output import text
-from gradcomp.report import frames, plots
+from gradcomp.report import frames, plots, verdicts
 
+from .intervals import mean_interval
 from .training_verdicts import behind, judges, shown, tolerance_of, trained, value_of, verdict
 
 
@@ -48,20 +49,34 @@ def methods(record, edges=()):
             "state (bytes per parameter)", *(["step (ms)"] if one_link else []), "verdict"], lines
 
 
-def throughputs(record):
-    """Sparsifiers: throughput relative to dense, top-k and DGC if both have the quality of fp32, and the achieved density."""
-    found = trained(record)
-    matched = {label: row["step_time_ms"]["mean"] for label, (row, total) in found.items()
-               if (total or row)["quality_matched"]}
+def _over_seeds(values, show=text.number):
+    """The mean over seeds with its interval; one seed has none. A dash if a seed has no value."""
+    if any(map(text.missing, values)):
+        return text.DASH
+    if len(values) == 1:
+        return show(values[0])
+    mean, low, high = mean_interval(values)
+    return show(mean) + text.within((low, high))
 
-    def of(name):
-        return next((time for label, time in matched.items()
-                     if frames.registry_name(found[label][0]["method"]) == name), None)
-    lines = []
-    for label, (row, _) in found.items():
-        over = [text.ratio(of(name) / matched[label] if of(name) and label in matched else None)
-                for name in ("fp32", "top_k", "dgc")]
-        lines.append([f"`{label}`", text.number(row["samples_per_second"]), *over, text.number(row.get("density_ratio_mean"))])
+
+def _speeds(one):
+    """The speed-up against fp32 with each seed; none where the quality of fp32 or the target was missed."""
+    return [row["speedup_vs_fp32"] if one.matched else None for row in one.rows]
+
+
+def _beside(speeds, others):
+    """The speed beside another method, seed by seed."""
+    known = others and not any(map(text.missing, [*speeds, *others]))
+    return _over_seeds([mine / theirs for mine, theirs in zip(speeds, others, strict=True)], text.ratio) if known else text.DASH
+
+
+def throughputs(record):
+    """Sparsifiers: throughput; speed beside dense, top-k and DGC if both have the quality of fp32; and the achieved density."""
+    found = verdicts.trained(record)
+    of = {frames.registry_name(one.rows[0]["method"]): _speeds(one) for one in reversed(found)}  # the first of a name
+    lines = [[f"`{one.label.split(':lr=')[0]}`", _over_seeds([row["samples_per_second"] for row in one.rows]),
+              *(_beside(_speeds(one), of.get(name)) for name in ("fp32", "top_k", "dgc")),
+              _over_seeds([row.get("density_ratio_mean") for row in one.rows])] for one in found]
     return ["method", "samples/s", "over `fp32`", "over `top_k`", "over `dgc`", "achieved / target density"], lines
 
 
