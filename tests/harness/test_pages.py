@@ -95,6 +95,17 @@ def test_records_of_other_commits_are_refused(folder):
     one_line(make(Toy(folder), folder, "--page"), f"by commit {OTHER}", f"by {COMMIT}")
 
 
+def test_several_commits_are_said_to_have_equal_sources(folder, monkeypatch):
+    make(Toy(folder), folder)
+    said = "; commit {}, 2025-01-01. The programs of these commits were built from equal sources.\n"
+    assert "equal sources" not in (folder / "page.md").read_text(encoding="utf-8")
+    path = folder / "records" / "second.json"
+    path.write_text(path.read_text(encoding="utf-8").replace(COMMIT, OTHER), encoding="utf-8")
+    monkeypatch.setattr(records, "same_sources", lambda *_: True)
+    assert make(Toy(folder), folder, "--page").returncode == 0
+    assert said.format(OTHER) in (folder / "page.md").read_text(encoding="utf-8")
+
+
 def test_records_of_other_commands_and_missing_ones_are_refused(folder):
     make(Toy(folder), folder)
     one_line(make(Toy(folder, size=2), folder, "--page"), "second.json' is from another command")

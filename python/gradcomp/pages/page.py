@@ -115,6 +115,11 @@ class Text:
         if missing:
             self.lines += [f"**Not complete**: these records have not been measured yet: {missing}.", ""]
 
+    def _equal(self):
+        """The clause on several commits, whose sources frame.collect() has compared; empty if there is one."""
+        several = len({record.hash for record in self.records.values()}) > 1
+        return " The programs of these commits were built from equal sources." if several else ""
+
     def add(self, title, note, table):
         """Adds a section with a table."""
         self.lines += templates.fill(HERE, "section.md.j2", title=title, note=note, table=table).split("\n")
@@ -134,8 +139,8 @@ class Text:
                 if (labels := too_fast(record))]
         note += ["**To be measured again**: these sent their bytes more than 5 % faster than the rate of the link, as messages do "
                  "that fit into the bucket of the shaper. " + " ".join(fast), ""] if fast else []
-        return templates.fill(HERE, "page.md.j2", title=self.title, tool=self.page.tool, machines=machines(self.records.values()),
-                              body="\n".join([*note, *self.lines]),
+        return templates.fill(HERE, "page.md.j2", title=self.title, tool=self.page.tool,
+                              machines=machines(self.records.values()) + self._equal(), body="\n".join([*note, *self.lines]),
                               start=f"GRADCOMP_PRESET={self.page.preset} " if self.page.preset else "",
                               commands=[shown(words, names) for words, names in repeated.items()])
 
