@@ -144,6 +144,21 @@ def test_rates_at_the_edge_of_those_tried(tmp_path):
     assert table(training_tables.methods(record(document), {"fp32"}))["fp32"]["rate"] == "0.05 edge"
 
 
+def test_an_edge_is_where_the_trials_ended():
+    said = training_tables.about_edges({"rates_a": record({"context": {}, "benchmarks": [{"name": "fp32", "trials": 6}] * 2}),
+                                        "a": record(training())})
+    assert said.endswith(" a better one may lie beyond, but the number of trials (6) ended the search there.")
+    assert "the number of trials ended the search" in training_tables.about_edges({"a": record(training())})
+
+
+def test_the_floor_of_the_text_is_the_one_that_a_test_holds():
+    bars, lstm = comparisons.find("bars"), comparisons.find("lstm")
+    for path in ("docs/datasets.md", "tests/unit/data/generated/hmm_test.cpp"):
+        assert "27.548" in (ROOT / path).read_text(encoding="utf-8")
+    assert "27.548 (" in bars.note and "27.548" not in lstm.note
+    assert bars.runs[1].bar[:2] == ("perplexity", round(31 / 26.80 * 27.548, 1)), "31.865: the bar at the same ratio to the floor"
+
+
 @pytest.mark.parametrize("content, said", [
     (None, "cannot read"), ("{", "not valid JSON"), ("[]", "not a file of tuned rates"),
     ('{"methods": {"fp32": {"lr": 1}}}', "not a file of tuned rates: KeyError('trials')")])
@@ -457,6 +472,8 @@ def test_finished_files_are_kept_and_others_refused(tmp_path, broken):
     before = page.read_text(encoding="utf-8")
     assert "rates_resnet20: kept" in done.stdout and "[2/2] resnet20: kept" in done.stdout
     assert "| `fp32` | 0.05 |" in before and "## Commands" in before
+    assert "`resnet20` (269,722 parameters) on `shapetex10:noise=0.2`, real link (2 ranks)" in before
+    assert "target: accuracy" not in before, "the training of the example has none"
     [missing] = [line for line in before.splitlines() if line.startswith("**Not complete**")]
     assert "`bars_hmm`, `lstm`, " in missing and "full_hmm" not in missing, "those by default"
     assert (tmp_path / "training_resnet20.svg").read_text(encoding="utf-8").startswith("<?xml")

@@ -128,7 +128,7 @@ def write(out, found, quick):
         row = found[case.name].rows[0]
         out.add(case.title, f"`{row['model']}` on `{row['data']}`, 2 ranks in shared memory, batch {row['batch_per_rank']} per rank, "
                 f"{case.steps} steps, {case.seeds} seeds; target: {row['metric']} of {row['target']:g} on the validation set, looked at "
-                f"every {case.block} steps. A loss costs a forward pass, about a third of a training step on the sample. Times are "
+                f"every {case.block} steps. A loss costs a forward pass over the sample, without a backward pass. Times are "
                 "those of the tables over links. *Steps saved*: compared with uniform batches of the same seed. These intervals are "
                 "corrected for the number of samplers in the table (Bonferroni), and they decide the verdict *than uniform*.",
                 table(found[case.name]))

@@ -43,13 +43,12 @@ class Training(Page):
     about = "Trains named comparisons of methods, each at the best of a few learning rates."
     programs = ("gradcomp-train", "mpirun")
     title = "training"
-    introduction: ClassVar[list] = [
+    introduction = (
         "Methods of a table train in turn in one job, with the same weights and batches. Mean (low to high): over seeds, with its 95 % "
         "interval. *Behind `fp32`*: the quality that a method loses against `fp32` with the same seed. A method has the *quality of "
         "fp32* if the whole interval of this loss is within the tolerance, it *misses* this quality if the whole interval is beyond, "
         "and else the *quality* is *open*. The tolerance stands above each table. Speed-ups compare total times of steps, only where "
-        "the quality is that of fp32. *Best dense*: the fastest of `fp32`, `fp16` and `bf16`, whatever its quality. A rate marked "
-        "`edge` is the least or the largest of those that were tried: a better one may lie beyond.", ""]
+        "the quality is that of fp32. *Best dense*: the fastest of `fp32`, `fp16` and `bf16`, whatever its quality. ")
     to_target: ClassVar[list] = [
         "Seconds and bytes to the target: until the first evaluation that saw it, evaluations not counted.", ""]
 
@@ -97,7 +96,8 @@ class Training(Page):
                 raise Failed(f"'{path}' is not what the record rates_{run.task.name}.json tells of; tools/{self.tool} tunes again")
             edges[run.task.name] = training_tables.at_edge(read_rates(path))
         out = Text(self, self.title, records)
-        out.lines += self.introduction + (self.to_target if any(run.task and run.task.target for run in self.runs) else [])
+        out.lines += [self.introduction + training_tables.about_edges(records), ""]
+        out.lines += self.to_target if any(run.task and run.task.target for run in self.runs) else []
         out.name_missing([run.name for one in self.comparisons if one.by_default for run in one.runs])
         for one, found in done.items():
             out.lines += training_sections.section(one, found, options.images, options.output.parent, edges)

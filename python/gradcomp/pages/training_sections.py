@@ -42,9 +42,11 @@ def section(chosen, records, images, folder, edges):
             continue
         row, options = record.rows[0], record.gradcomp["options"]
         source = f"tuned, `docs/rates/{run.task.name}.json`" if options["tuned"] else "set by hand"
+        target = f"target: {row['metric']} of {row['target']:g} on the validation set; " if "target" in row else ""
         skew = f" with `--skew {options['skew']:g}`" if options["skew"] else ""
-        lines += [f"`{row['model']}` on `{run.task.data}`{skew}, {record.link}, batch {row['batch_per_rank']} per rank, "
-                  f"{row['steps']} steps; tolerance {_tolerance(record, row['metric'])}; rates {source}; {commit(record)}.", "",
+        lines += [f"`{row['model']}` ({row['parameters']:,} parameters) on `{run.task.data}`{skew}, {record.link}, batch "
+                  f"{row['batch_per_rank']} per rank, {row['steps']} steps; {target}tolerance {_tolerance(record, row['metric'])}; "
+                  f"rates {source}; {commit(record)}.", "",
                   *markdown.table(*training_tables.methods(record, edges.get(run.task.name, ()))), ""]
         if run.links > 1:
             lines += [*markdown.table(*training_links.table(record)), ""]

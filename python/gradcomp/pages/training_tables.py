@@ -23,6 +23,13 @@ def at_edge(rates):
     return {method for method, (rate, tried) in rates.items() if rate in (min(tried), max(tried))}
 
 
+def about_edges(records):
+    """The sentence on rates that methods() marks. All methods have the same number of trials, which the records of rates hold."""
+    trials = ", ".join(map(str, sorted({row["trials"] for record in records.values() for row in record.rows if "trials" in row})))
+    return ("A rate marked `edge` is the least or the largest of those that were tried: a better one may lie beyond, but the number of "
+            f"trials{f' ({trials})' if trials else ''} ended the search there.")
+
+
 def methods(record, edges=()):
     """The main table of a run, a line per method. `edges`: methods whose tuned rates are marked."""
     lines, found, tolerance = [], trained(record), tolerance_of(record)
