@@ -22,6 +22,11 @@ VARIANTS = {
 # Options of the authors' variants. By its own policy RedSync uses an exact top-k ("trimmed") up to 4 MiB, and no estimate: so
 # `search=binary` is run, too.
 AUTHORS = {"redsync": ({}, {"search": "binary"})}
+# What a reader of the lines of SIDCo must know of src/gradcomp/compressors/sidco.hpp.
+ABOUT_SIDCO = ("`sidco` has additions that are not in the paper. In its integrator, a running mean of ln(kept / k) of the steps "
+               "before corrects the k that is asked of the fit; `integrator=off` leaves it out, which shows only in loops. In its first "
+               "step the fit starts with as many [`stages`](../methods.md#sidco) as the gradients of a ResNet-20 needed, so that the "
+               "first steps do not send too little; `variant=paper` starts with one stage, and has none of our additions.")
 DATA = ("laplace", "gamma", "pareto", "gauss")
 MODEL = "resnet20"
 FED_BACK = "top_k"  # methods whose accumulated gradient is drawn next to the gradient
@@ -138,6 +143,7 @@ class Sparsifiers(Page):
                           f"{text.percent(sparsifiers_tables.kept_in_loop(record, f'dgc:ratio={target}'))} at target {target}"
                           for target, (record, _) in fixed.items()) + ". If a method compresses no part of a gradient, its cell "
                       f"says *{sparsifiers_tables.WHOLE}*.", ""]
+        out.lines += [ABOUT_SIDCO, ""]
         for target, (record, specs) in fixed.items():
             out.add(f"Achieved / target density, target {target}", "Mean \N{PLUS-MINUS SIGN} standard deviation (root mean square "
                     "of the ratio - 1) over draws or steps; 1 is the target.", sparsifiers_tables.density(record, specs, choosing))
