@@ -69,6 +69,11 @@ def test_run_says_the_cost_of_a_page():
     assert re.match(r"steps +[\d.]+ h from scratch; \d of 2 records are there", done.stdout)
 
 
+def test_the_guide_says_what_all_pages_cost():
+    hours = sum(results.cost(page)[0] for page in results.PAGES.values())
+    assert f"all pages together take about {hours:.0f} hours on two cores" in (ROOT / "docs/measuring.md").read_text(encoding="utf-8")
+
+
 def test_all_pages_are_made_and_nothing_twice(folder):
     (folder / "fail").touch()
     done = call()
