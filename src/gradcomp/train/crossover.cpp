@@ -49,6 +49,8 @@ Crossover by_mean(const std::vector<double>& ascending, const std::vector<std::s
   if (verdicts.front().seeds.size() > 1) {
     result.low = last_rate_that_pays(ascending, lows);
     result.high = last_rate_that_pays(ascending, highs);
+    const bool certain = std::all_of(lows.begin(), lows.end(), [](double low) { return low > 1; });
+    if (std::isinf(*result.low) && !certain) result.low = 0;  // certain at the highest rate, but not at a lower one
   }
   return result;
 }
@@ -59,12 +61,12 @@ std::string Crossover::text() const {
   if (kind == Kind::unknown) return "-";
   if (kind == Kind::nowhere) {
     if (!high || *high == 0) return "pays at no rate swept";
-    return std::isinf(*high) ? "pays at no rate swept, open at every rate"
+    return std::isinf(*high) ? "pays at no rate swept, open at some rates"
                              : fmt::format("pays at no rate swept, perhaps below {} Mbit/s", megabits(*high));
   }
   if (kind == Kind::everywhere) {
     if (!low || std::isinf(*low)) return "pays at every rate swept";
-    return *low == 0 ? "pays at every rate swept by its mean, for certain at none"
+    return *low == 0 ? "pays at every rate swept by its mean, not for certain"
                      : fmt::format("pays at every rate swept by its mean, for certain below {} Mbit/s", megabits(*low));
   }
   if (!low) return fmt::format("pays below {} Mbit/s", megabits(bits_per_second));

@@ -68,7 +68,7 @@ TEST(Crossover, EndsWhereTheEndsOfTheSpeedUpsCrossIfSomeSeedDoesNot) {
   // 0.7 and 1.1 have the mean 0.9, and the lower end is below 0: then it crosses at the rate before it.
   EXPECT_EQ(crossover({100e6, 400e6}, {verdict({2, 2}), verdict({0.7, 1.1})}).text(),
             "pays below 333 Mbit/s (100 to beyond 400)");
-  // 0.9 and 1.3 at the lowest rate: for certain at none.
+  // 0.9 and 1.3 at the lowest rate: not for certain.
   EXPECT_EQ(crossover({100e6, 400e6}, {verdict({0.9, 1.3}), verdict({0.5, 0.5})}).low, 0);
   EXPECT_EQ(crossover({100e6, 400e6}, {verdict({0.9, 1.3}), verdict({0.5, 0.5})}).text(),
             "pays below 118 Mbit/s (less than 100 to 247)");
@@ -78,9 +78,11 @@ TEST(Crossover, SaysUpToWhichRateItIsCertainOrPossible) {
   // 0.9 and 1.3 have the mean 1.1, and the interval reaches from below 0 to 3.64.
   EXPECT_EQ(crossover({100e6, 400e6}, {verdict({2, 2}), verdict({0.9, 1.3})}).text(),
             "pays at every rate swept by its mean, for certain below 100 Mbit/s");
-  EXPECT_EQ(crossover({100e6}, {verdict({0.9, 1.3})}).text(),
-            "pays at every rate swept by its mean, for certain at none");
-  EXPECT_EQ(crossover({100e6}, {verdict({0.9, 1.0})}).text(), "pays at no rate swept, open at every rate");
+  EXPECT_EQ(crossover({100e6}, {verdict({0.9, 1.3})}).text(), "pays at every rate swept by its mean, not for certain");
+  EXPECT_EQ(crossover({100e6}, {verdict({0.9, 1.0})}).text(), "pays at no rate swept, open at some rates");
+  // 0.9 and 1.3 at the lower rate, and 2 for certain at the higher one.
+  EXPECT_EQ(crossover({100e6, 400e6}, {verdict({0.9, 1.3}), verdict({2, 2})}).text(),
+            "pays at every rate swept by its mean, not for certain");
   // 0.9 +- 12.7062 x 0.1 ends at 2.1706 at 100, and 0.5 at 400: 100 x 4^(ln 2.1706 / ln (2.1706 / 0.5)) = 207.8.
   EXPECT_EQ(crossover({100e6, 400e6}, {verdict({0.8, 1.0}), verdict({0.5, 0.5})}).text(),
             "pays at no rate swept, perhaps below 208 Mbit/s");
