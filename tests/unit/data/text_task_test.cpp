@@ -89,6 +89,8 @@ std::map<index_t, int> predicted(const Task& task, index_t lanes, int ranks, std
     for (index_t number = 0; task.held_out(Split::test, shard(lanes, rank, ranks), number, batch); ++number) {
       EXPECT_LE(std::ssize(batch.indices), lanes);
       EXPECT_TRUE(number > 0 || batch.restart);
+      EXPECT_EQ(batch.step, number);
+      EXPECT_EQ(batch.epoch, 0);
       EXPECT_EQ(batch.tokens.size(), batch.indices.size() * 7);
       for (std::size_t i = 0; i < batch.indices.size(); ++i) {
         if (batch.restart) {

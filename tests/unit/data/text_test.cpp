@@ -65,6 +65,11 @@ TEST(Tokens, Levels) {
                                                       "<eos>", "na\xC3\xAFve", "<", "unk", ">", "<eos>"));
   EXPECT_THAT(tokens("a\xC3\xAF\xF0\x9F\x98\x80 \n", Level::characters),
               ElementsAre("a", "\xC3\xAF", "\xF0\x9F\x98\x80", " ", "\n"));
+  // The first and the last code points of two, of three and of four bytes, and those around the surrogates (RFC 3629).
+  EXPECT_THAT(tokens("\xC2\x80\xDF\xBF\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF\xF0\x90\x80\x80\xF4\x8F\xBF\xBF",
+                     Level::characters),
+              ElementsAre("\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xEF\xBF\xBF",
+                          "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"));
   EXPECT_THAT(tokens("", Level::words), ElementsAre());
   EXPECT_THAT(tokens("a\r\n", Level::words), ElementsAre("a", "<eos>"));
   EXPECT_THAT(tokens("it'", Level::words), ElementsAre("it", "'", "<eos>"));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <fstream>
 #include <string>
 
@@ -22,7 +23,10 @@ TEST(Machine, SaysWhatShapesAMeasurement) {
   EXPECT_EQ(machine.threads, HostExec().concurrency());
   EXPECT_EQ(machine.kokkos_backend, Exec::name());
   EXPECT_NE(machine.kokkos_configuration.find("Kokkos"), std::string::npos);
-  EXPECT_EQ(std::count(machine.kokkos_version.begin(), machine.kokkos_version.end(), '.'), 2);
+  int major = 0, minor = 0, patch = 0;
+  ASSERT_EQ(std::sscanf(machine.kokkos_version.c_str(), "%d.%d.%d", &major, &minor, &patch), 3);
+  EXPECT_EQ(10000 * major + 100 * minor + patch, KOKKOS_VERSION);
+  EXPECT_TRUE(minor < 100 && patch < 100) << machine.kokkos_version;
 #if defined(__x86_64__)
   EXPECT_FALSE(machine.cpu_model.empty());
 #endif

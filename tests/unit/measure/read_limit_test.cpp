@@ -51,8 +51,18 @@ TEST(ReadLimit, RefusesLongerArraysAndNoRepetitions) {
   const Exec exec;
   const auto data = ramp(40000);
   ReadProbe probe(100);
-  EXPECT_THROW(probe.seconds(exec, data), Error);
-  EXPECT_THROW(read_limit_seconds(exec, data, 0), Error);
+  const auto message = [](const auto& call) -> std::string {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  // 100 floats need one tile, and a tile has 32,768.
+  EXPECT_EQ(message([&] { probe.seconds(exec, data); }), "a read probe for at most 32768 floats cannot read 40000");
+  EXPECT_EQ(message([&] { read_limit_seconds(exec, data, 0); }), "0 repetitions are not allowed; allowed: at least 1");
+  EXPECT_EQ(message([&] { read_limit_seconds(exec, data, 1); }), "");
 }
 
 TEST(ReadLimit, LimitsArePositiveAndOrdered) {

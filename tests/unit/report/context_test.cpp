@@ -25,9 +25,14 @@ TEST(Context, EnvironmentIsAWhitelist) {
   EXPECT_EQ(environment.at("OMP_GRADCOMP_TEST"), "1");
   EXPECT_FALSE(environment.contains("GRADCOMP_TEST_TOKEN"));
   EXPECT_FALSE(environment.contains("HOME_OF_TEST"));
-  for (const char* name : {"SLURM_JOB_ID", "KOKKOS_NUM_THREADS", "OPENBLAS_CORETYPE"}) EXPECT_TRUE(is_recorded(name));
-  for (const char* name : {"PATH", "USER", "SLURM_JWT", "SLURM_JOB_USER", "NCCL_SECRET_FILE", "XOMP_",
-                           "OMPI_MCA_initial_wdir", "PRTE_MCA_plm_ssh_agent"})
+  for (const char* name : {"SLURM_JOB_ID", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_JOB_NUM_NODES",
+                           "SLURM_NTASKS", "SLURM_CPUS_PER_TASK", "SLURM_RESTART_COUNT", "SLURM_JOB_PARTITION",
+                           "MPICH_GPU_SUPPORT_ENABLED", "OMP_NUM_THREADS", "KOKKOS_NUM_THREADS", "OPENBLAS_CORETYPE",
+                           "GRADCOMP_LINK", "OMPI_MCA_pml", "NCCL_ALGO", "UCX_TLS", "PRTE_MCA_x", "GOMP_SPINCOUNT"})
+    EXPECT_TRUE(is_recorded(name)) << name;
+  for (const char* name :
+       {"PATH", "USER", "SLURM_JWT", "SLURM_JOB_USER", "NCCL_SECRET_FILE", "XOMP_", "OMP_PASSWD", "UCX_KEY_X",
+        "UCX_CREDENTIALS", "NCCL_CERT_A", "OMPI_MCA_initial_wdir", "PRTE_MCA_plm_ssh_agent"})
     EXPECT_FALSE(is_recorded(name)) << name;
 }
 
