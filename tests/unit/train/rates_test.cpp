@@ -277,6 +277,23 @@ TEST(Target, IsOneOfTheTasksMetric) {
   for (const char* bad : {"perplexity=0.5", "perplexity=inf", "perplexity=nan", "accuracy=0.9"}) {
     EXPECT_THROW(target_value(bad, perplexity), Error) << bad;
   }
+  EXPECT_EQ(target_value("accuracy=1", accuracy), 1);
+  EXPECT_EQ(target_value("perplexity=1", perplexity), 1);
+  const auto message = [](const char* text, const Metric& metric) -> std::string {
+    try {
+      target_value(text, metric);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message("loss=1", accuracy),
+            "--target loss=1 is not allowed; allowed: accuracy=X or perplexity=X, such as accuracy=0.90");
+  EXPECT_EQ(message("accuracy=0.9", perplexity),
+            "--target accuracy=0.9 is not allowed: the quality of this task is measured as perplexity");
+  EXPECT_EQ(message("accuracy=2", accuracy), "--target accuracy=2 is not allowed; allowed: an accuracy in (0, 1]");
+  EXPECT_EQ(message("perplexity=0", perplexity),
+            "--target perplexity=0 is not allowed; allowed: a perplexity of 1 or more");
 }
 
 }  // namespace

@@ -1,0 +1,240 @@
+// What Options::check refuses, in which words, and what it lets through at the edges; options as result files have
+// them.
+#include "gradcomp/train/options.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "gradcomp/core/error.hpp"
+#include "gradcomp/train/bucket_sweep.hpp"
+#include "gradcomp/train/options_json.hpp"
+
+namespace gradcomp::train {
+namespace {
+
+using Change = std::function<void(Options&)>;
+
+/// The message of check() after a change of the defaults; empty if they stay valid.
+std::string refused(const Change& change) {
+  Options options;
+  options.steps = 40;
+  change(options);
+  try {
+    options.check();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(TrainOptions, SayWhatIsRefusedAndWhatIsAllowed) {
+  const std::vector<std::pair<Change, std::string>> cases = {
+      {[](Options& o) { o.steps = 0; }, "--steps 0 is not allowed; allowed: at least 1"},
+      {[](Options& o) { o.batch = 0; }, "--batch 0 is not allowed; allowed: at least 1 sample per rank"},
+      {[](Options& o) { o.learning_rate = 0; }, "--lr 0 is not allowed; allowed: a number above 0"},
+      {[](Options& o) { o.momentum = 1; }, "--momentum 1 is not allowed; allowed: a number in [0, 1)"},
+      {[](Options& o) { o.momentum = -0.1; }, "--momentum -0.1 is not allowed; allowed: a number in [0, 1)"},
+      {[](Options& o) {
+         o.momentum = 0;
+         o.nesterov = "on";
+       },
+       "--nesterov on and powersgd need --momentum above 0"},
+      {[](Options& o) { o.optimiser = "lamb"; }, "--optimiser lamb is not allowed; allowed: one of sgd, adamw"},
+      {[](Options& o) { o.beta1 = 1; }, "--beta1 1 is not allowed; allowed: a number in [0, 1)"},
+      {[](Options& o) { o.beta1 = -1; }, "--beta1 -1 is not allowed; allowed: a number in [0, 1)"},
+      {[](Options& o) { o.beta2 = 1; }, "--beta2 1 is not allowed; allowed: a number in [0, 1)"},
+      {[](Options& o) { o.beta2 = -1; }, "--beta2 -1 is not allowed; allowed: a number in [0, 1)"},
+      {[](Options& o) { o.epsilon = 0; }, "--epsilon 0 is not allowed; allowed: a number above 0"},
+      {[](Options& o) { o.timeout = -1; }, "--timeout -1 is not allowed; allowed: 0 or more seconds"},
+      {[](Options& o) { o.weight_decay = -1; }, "--weight-decay -1 is not allowed; allowed: 0 or more"},
+      {[](Options& o) { o.warmup = 41; }, "--warmup 41 is not allowed; allowed: 0 to --steps (40)"},
+      {[](Options& o) { o.warmup = -1; }, "--warmup -1 is not allowed; allowed: 0 to --steps (40)"},
+      {[](Options& o) { o.length = -1; }, "--length -1 is not allowed; allowed: 0 or more steps"},
+      {[](Options& o) { o.clip = -1; }, "--clip -1 is not allowed; allowed: 0 or more"},
+      {[](Options& o) { o.skew = -1; }, "--skew -1 is not allowed; allowed: 0 or more"},
+      {[](Options& o) { o.bucket_kib = -1; }, "--bucket-kib -1 is not allowed; allowed: auto, or at least 1"},
+      {[](Options& o) { o.evaluate_every = -1; }, "--evaluate-every -1 is not allowed; allowed: 0 or more steps"},
+      {[](Options& o) { o.block = 0; }, "--block 0 is not allowed; allowed: at least 1 step"},
+      {[](Options& o) { o.quality_tolerance = 0.06; },
+       "--quality-tolerance 0.06 is not allowed; allowed: a number in [0, 0.05]; with more, methods of different "
+       "quality would match"},
+      {[](Options& o) { o.quality_tolerance = -0.01; },
+       "--quality-tolerance -0.01 is not allowed; allowed: a number in [0, 0.05]; with more, methods of different "
+       "quality would match"},
+      {[](Options& o) { o.density_tolerance = -1; }, "--density-tolerance -1 is not allowed; allowed: 0 or more"},
+      {[](Options& o) { o.seeds = 0; }, "--seeds 0 is not allowed; allowed: at least 1"},
+      {[](Options& o) { o.accumulate = 0; },
+       "--accumulate 0 is not allowed; allowed: a divisor of --steps (40) and --block (20)"},
+      {[](Options& o) { o.accumulate = 8; },
+       "--accumulate 8 is not allowed; allowed: a divisor of --steps (40) and --block (20)"},
+      {[](Options& o) { o.accumulate = 40, o.block = 20; },
+       "--accumulate 40 is not allowed; allowed: a divisor of --steps (40) and --block (20)"},
+      {[](Options& o) { o.seed = 999'999'998, o.seeds = 3; },
+       "--seed 999999998 with --seeds 3 is not allowed: the seeds from 1000000000 on are those of --tune"},
+      {[](Options& o) { o.tune_trials = 2; }, "--tune-trials 2 is not allowed; allowed: at least 3"},
+      {[](Options& o) { o.tune_seeds = 1; }, "--tune-seeds 1 is not allowed; allowed: at least 2"},
+      {[](Options& o) { o.tune_steps = 0; }, "--tune-steps 0 is not allowed; allowed: at least 1"},
+      {[](Options& o) { o.sweep_buckets = true, o.rates = "r"; },
+       "--sweep-buckets is not allowed with --rates, --checkpoint or --resume; --tune times the bucket sizes once and "
+       "writes them to the file of --rates"},
+      {[](Options& o) { o.tune = true; }, "--tune needs --rates FILE: it writes the learning rates there"},
+      {[](Options& o) { o.tune = true, o.rates = "r", o.output = "o"; },
+       "--output, --checkpoint and --resume are not allowed with --tune, which writes the file of --rates alone"},
+      {[](Options& o) { o.tune = true, o.rates = "r", o.accumulate = 20, o.tune_steps = 30; },
+       "--tune-steps 30 is not allowed; allowed: a multiple of --accumulate (20)"},
+      {[](Options& o) { o.checkpoint_every = -1; }, "--checkpoint-every -1 is not allowed; allowed: 0 or more steps"},
+      {[](Options& o) { o.checkpoint_every = 5; }, "--checkpoint-every needs --checkpoint"},
+      {[](Options& o) { o.dump_folder = "d", o.dump_steps = {1}, o.seeds = 2; },
+       "--seeds 2 is not allowed with --dump-gradients; allowed: 1"},
+      {[](Options& o) { o.importance_folder = "d", o.dump_steps = {1}, o.seeds = 2; },
+       "--seeds 2 is not allowed with --dump-importance; allowed: 1"},
+      {[](Options& o) { o.dump_folder = "d"; },
+       "--dump-gradients or --dump-importance needs --at, and --at needs one of them"},
+      {[](Options& o) { o.dump_steps = {1}; },
+       "--dump-gradients or --dump-importance needs --at, and --at needs one of them"},
+      {[](Options& o) { o.dump_folder = "d", o.dump_steps = {0, 40}; },
+       "--at 40 is not allowed; allowed: 0 to 39, the last of --steps 40"},
+      {[](Options& o) { o.dump_folder = "d", o.dump_steps = {-1}; },
+       "--at -1 is not allowed; allowed: 0 to 39, the last of --steps 40"},
+  };
+  for (const auto& [change, message] : cases) EXPECT_EQ(refused(change), message);
+  for (const auto member : {&Options::checkpoint_folder, &Options::resume_folder}) {
+    EXPECT_THAT(refused([member](Options& o) { o.sweep_buckets = true, o.*member = "c"; }),
+                testing::StartsWith("--sweep-buckets is not allowed"));
+    EXPECT_THAT(refused([member](Options& o) { o.tune = true, o.rates = "r", o.*member = "c"; }),
+                testing::StartsWith("--output, --checkpoint and --resume"));
+  }
+}
+
+TEST(TrainOptions, TakeWhatIsAtTheEdge) {
+  const std::vector<Change> cases = {
+      [](Options&) {},
+      [](Options& o) { o.steps = o.batch = o.block = o.seeds = 1; },
+      [](Options& o) { o.momentum = o.beta1 = o.beta2 = 0; },
+      [](Options& o) { o.nesterov = "on"; },
+      [](Options& o) { o.warmup = 40; },
+      [](Options& o) { o.quality_tolerance = 0.05; },
+      [](Options& o) { o.quality_tolerance = 0; },
+      [](Options& o) { o.accumulate = 20; },
+      [](Options& o) { o.seed = 999'999'997, o.seeds = 3; },
+      [](Options& o) { o.tune_trials = 3, o.tune_seeds = 2, o.tune_steps = 1; },
+      [](Options& o) { o.tune = true, o.rates = "r", o.accumulate = 20, o.tune_steps = 40; },
+      [](Options& o) { o.sweep_buckets = true; },
+      [](Options& o) { o.checkpoint_folder = "c", o.checkpoint_every = 5; },
+      [](Options& o) { o.dump_folder = "d", o.dump_steps = {0, 39}; },
+      [](Options& o) { o.importance_folder = "d", o.dump_steps = {0}; },
+  };
+  for (std::size_t i = 0; i < cases.size(); ++i) EXPECT_EQ(refused(cases[i]), "") << i;
+}
+
+TEST(TrainOptions, ATrialIsAShortJobWithoutWhatResultsNeed) {
+  Options o;
+  o.steps = 400;
+  o.target = "accuracy=0.9";
+  o.replay_slices = "r";
+  o.dump_folder = o.importance_folder = "d";
+  o.dump_steps = {1};
+  const Options trial = o.trial(7, 30);
+  EXPECT_TRUE(trial.tune);
+  EXPECT_EQ(trial.seed, 7U);
+  EXPECT_EQ(trial.steps, 30);
+  EXPECT_EQ(trial.evaluate_every, 30);
+  EXPECT_TRUE(trial.target.empty() && trial.replay_slices.empty() && trial.dump_folder.empty() &&
+              trial.importance_folder.empty() && trial.dump_steps.empty());
+  o.tune_seeds = 3;
+  EXPECT_THAT(o.trial_seeds(), testing::ElementsAre(1'000'000'000, 1'000'000'001, 1'000'000'002));
+}
+
+TEST(TrainOptions, TheControlsThatAreMissingComeFirst) {
+  Options o;
+  o.methods = "sign,fp16,fp32:reducer=ring";
+  EXPECT_EQ(o.method_list(), "fp32,bf16,no_exchange,sign,fp16,fp32:reducer=ring");
+  o.controls = false;
+  EXPECT_EQ(o.method_list(), "sign,fp16,fp32:reducer=ring");
+  o.steps = 41;
+  EXPECT_EQ(o.evaluation_interval(), 11) << "four evaluations, the last one at the end";
+  o.evaluate_every = 3;
+  EXPECT_EQ(o.evaluation_interval(), 3);
+}
+
+TEST(TrainOptions, StrategiesGetBytesSeedsAndLimits) {
+  Options o;
+  o.bucket_kib = 3;
+  o.seed = 9;
+  o.timeout = 2.5;
+  o.clip = 0.25;
+  o.nesterov = "powersgd";
+  const StrategyOptions s = o.strategy_options();
+  EXPECT_EQ(s.strategy, "overlapped");
+  EXPECT_EQ(s.exchange.bucket_bytes, 3072);
+  EXPECT_EQ(s.exchange.seed, 9U);
+  EXPECT_EQ(s.exchange.limit_seconds, 2.5);
+  EXPECT_EQ(s.update.clip, 0.25);
+  EXPECT_EQ(s.update.optimiser.momentum, 0.9);
+  EXPECT_EQ(s.update.optimiser.weight_decay, 5e-4);
+  EXPECT_FALSE(s.keep_gradient);
+  o.dump_folder = "d";
+  EXPECT_TRUE(o.strategy_options().keep_gradient);
+}
+
+TEST(TrainOptions, AsResultFilesHaveThem) {
+  Options o;
+  o.methods = "sign";
+  o.steps = 41;
+  report::Json json = to_json(o);
+  EXPECT_EQ(json["data"], "shapetex10");
+  EXPECT_EQ(json["model"], "resnet20");
+  EXPECT_EQ(json["methods"], "fp32,fp16,bf16,no_exchange,sign");
+  EXPECT_EQ(json["steps"], 41);
+  EXPECT_EQ(json["batch"], 64);
+  EXPECT_EQ(json["lr"], 0.05);
+  EXPECT_EQ(json["nesterov"], false);
+  EXPECT_EQ(json["bucket_kib"], "auto");
+  EXPECT_EQ(json["evaluate_every"], 11);
+  EXPECT_EQ(json["tuned"], false);
+  EXPECT_EQ(json["resumed"], false);
+  EXPECT_EQ(json["replayed_slices"], false);
+  EXPECT_EQ(json.size(), 38U) << "a new option needs a line here and in the other tests of records";
+  o.nesterov = "on";
+  o.bucket_kib = 1;
+  o.rates = o.resume_folder = o.replay_slices = "x";
+  json = to_json(o);
+  EXPECT_EQ(json["nesterov"], true);
+  EXPECT_EQ(json["bucket_kib"], 1);
+  EXPECT_TRUE(json["tuned"] == true && json["resumed"] == true && json["replayed_slices"] == true);
+  o.nesterov = "powersgd";
+  EXPECT_EQ(to_json(o)["nesterov"], "powersgd");
+}
+
+TEST(BucketSweep, NeedsAStrategyThatLeavesTheSizeToTheJob) {
+  Options o;
+  EXPECT_TRUE(takes_bucket_size(o));
+  o.sweep_buckets = true;
+  EXPECT_NO_THROW(check_bucket_sweep(o));
+  o.strategy = "overlapped:bucket_kib=64";
+  EXPECT_FALSE(takes_bucket_size(o));
+  const auto message = [&]() -> std::string {
+    try {
+      check_bucket_sweep(o);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message(),
+            "--sweep-buckets is not allowed with --strategy overlapped:bucket_kib=64: this strategy sets its own "
+            "buckets, or has none; allowed: a strategy with bucket_kib=0");
+  o.sweep_buckets = false;
+  EXPECT_EQ(message(), "");
+  o.tune = true;
+  EXPECT_EQ(message(),
+            "--tune cannot time bucket sizes with --strategy overlapped:bucket_kib=64: this strategy sets its own "
+            "buckets, or has none; allowed: --no-controls, or a strategy with bucket_kib=0");
+  o.controls = false;
+  EXPECT_EQ(message(), "");
+}
+
+}  // namespace
+}  // namespace gradcomp::train
