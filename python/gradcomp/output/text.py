@@ -15,8 +15,8 @@ def number(value, digits=3):
         return DASH
     if value == 0:
         return "0"
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    return f"{value:,.{decimals}f}"
+    exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])  # after rounding: 99.96 has that of 100
+    return f"{value:,.{max(0, digits - 1 - exponent)}f}"
 
 
 def size(count):
