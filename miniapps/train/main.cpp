@@ -66,7 +66,7 @@ Prepared prepare(const CommandLine& line, const MpiSession& session, Transport& 
   if (!line.describe && !o.tune) {
     p.energy = std::make_unique<train::JobEnergy>(device_energy(), machine_info(true).host_name, control);
   }
-  const double slowed_by = o.link.empty() ? 1 : train::ranks_per_core(control);
+  const double slowed_by = o.link.empty() ? 1 : train::ranks_per_core(control, machine_info(true));
   run_collectively(control, [&] {
     if (session.rank() == 0) check_writable(o.output);
     p.methods = parse_methods(o.method_list());

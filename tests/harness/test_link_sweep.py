@@ -12,9 +12,10 @@ SMALL = ("--data hmm:tokens=6000:test=700 --model lstm_1x96 --batch 4 --length 8
          "--clip 0.25").split()
 
 
-def train(*arguments):
+def train(*arguments, **variables):
+    """Runs gradcomp-train on one rank, with one thread unless `variables` of the environment say otherwise."""
     done = subprocess.run([os.path.join(BIN, "gradcomp-train"), *SMALL, *map(str, arguments)], capture_output=True,
-                          text=True, check=False, timeout=300, env=os.environ | {"OMP_NUM_THREADS": "1"})
+                          text=True, check=False, timeout=300, env=os.environ | {"OMP_NUM_THREADS": "1"} | variables)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -27,7 +28,7 @@ def test_links_take_turns_and_all_have_as_many_steps(tmp_path):
     VALIDATOR.validate(document)
     link = document["context"]["gradcomp"]["link"]
     assert link["kind"] == "emulated" and link["text"] == "1Gbit/s,100Mbit/s,10Gbit/s"
-    assert link["rate_mbit_s"] is None and link["latency_us"] == pytest.approx(20) and link["slowed_by"] >= 1
+    assert link["rate_mbit_s"] is None and link["latency_us"] == pytest.approx(20) and link["slowed_by"] == 1
     seeds = [row for row in document["benchmarks"] if row["run_type"] == "iteration"]
     assert len(seeds) == 2 * 5
     for row in seeds:
@@ -40,6 +41,17 @@ def test_links_take_turns_and_all_have_as_many_steps(tmp_path):
     hashes = {row["seed"]: row["parameters_hash"] for row in seeds if row["label"] == "fp32"}
     assert set(hashes) == {1, 2} and len(set(hashes.values())) == 2, "every seed is a training of its own"
     assert "over each link" in printed and "100Mbit/s" in printed
+
+
+def test_a_link_is_as_much_slower_as_threads_share_a_core(tmp_path):
+    output, threads = tmp_path / "out.json", 2 * os.cpu_count()
+    status, _, errors = train("--link", "1Gbit/s,50us", "--steps", 1, "--methods", "top_k", "--output", output,
+                              OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive")
+    assert status == 0, errors
+    context = json.loads(output.read_text(encoding="utf-8"))["context"]["gradcomp"]
+    if context["kokkos_backend"] != "OpenMP":
+        pytest.skip("the ranks of this build have one thread each, or compute on devices")
+    assert context["threads"] == threads and context["link"]["slowed_by"] == 2
 
 
 def test_rows_name_the_link_over_which_buckets_were_timed_if_it_is_another_one(tmp_path):

@@ -1,6 +1,8 @@
 // Trainers with a model in trouble: a gradient that is not finite, or replicas that differ.
 #include <limits>
 
+#include "gradcomp/comm/throttled.hpp"
+#include "gradcomp/data/open_task.hpp"
 #include "training/watched_model.hpp"
 
 namespace gradcomp::train::test {
@@ -15,8 +17,9 @@ void shorten(Rig& rig, index_t steps) {
   rig.options.decay = "constant";
 }
 
-/// On the last rank, the gradient of backward number `at` has a NaN in its middle.
-void spoil(Rig& rig, index_t at) {
+/// Replaces the rig's model by one that has on the last rank, in the gradient of backward number `at`, a NaN in the
+/// middle. Returns the model.
+WatchedModel& spoil(Rig& rig, index_t at) {
   WatchedModel& model = watch(rig);
   const std::size_t middle = model.layout().segments.size() / 2;
   const bool last_rank = rig.control->rank() == rig.control->size() - 1;
@@ -29,6 +32,7 @@ void spoil(Rig& rig, index_t at) {
     Kokkos::deep_copy(Kokkos::subview(gradient, i), std::numeric_limits<float>::quiet_NaN());
   };
   model.on_backward_end = [=] { ++*count; };
+  return model;
 }
 
 TEST(Trouble, AStepThatIsNotFiniteIsLeftOutAndCountedOnce) {
@@ -47,6 +51,45 @@ TEST(Trouble, AStepThatIsNotFiniteIsLeftOutAndCountedOnce) {
       EXPECT_EQ(result.test_loss == expected.test_loss, steps > 0) << method.text << ": batch-norm statistics too";
     }
   }
+}
+
+/// A job whose model passes a hidden state from batch to batch. Step 2 of `steps` is not finite.
+struct LanguageRig : Rig {
+  explicit LanguageRig(index_t steps) {
+    task = data::open_task("hmm:tokens=2000:test=300:vocabulary=40:states=4", 8);
+    model = nn::make_model<float>("lstm_1x96", task->shape(), 4);
+    shorten(*this, steps);
+    spoil(*this, 2).on_forward = [this](const Span<const float>& buffers) {
+      states.push_back(gradcomp::test::to_host(buffers));
+    };
+  }
+
+  std::vector<std::vector<float>> states;  ///< before each step
+};
+
+TEST(Trouble, AStepThatIsNotFiniteLeavesTheHiddenStateAsItWas) {
+  for (const char* method : {"fp32", "top_k:ratio=0.05", "fp32:strategy=synchronous", "fp32:strategy=priority"}) {
+    LanguageRig rig(4);
+    rig.options.evaluate_every = 1;  // so that no strategy reports the step later than before the next one
+    const MethodResult result = rig.run(method)[0];
+    EXPECT_EQ(result.skipped_steps, 1) << method;
+    EXPECT_TRUE(result.replicas_equal) << method;
+    EXPECT_EQ(rig.states.size(), 4U) << method;
+    EXPECT_TRUE(rig.states.at(2) != rig.states.at(1)) << method << ": a step passes another state on";
+    EXPECT_TRUE(rig.states.at(3) == rig.states.at(2)) << method;
+  }
+}
+
+/// Over a slow link, priority learns of the step only in the next one.
+TEST(Trouble, AStepThatIsReportedLateTakesTheHiddenStateBackToBeforeIt) {
+  LanguageRig rig(5);
+  rig.transport = make_throttled(std::move(rig.transport), parse_link("100Mbit/s,1ms"));
+  const MethodResult result = rig.run("fp32:strategy=priority")[0];
+  EXPECT_EQ(result.skipped_steps, 1);
+  EXPECT_TRUE(result.replicas_equal);
+  EXPECT_EQ(rig.states.size(), 5U);
+  EXPECT_TRUE(rig.states.at(3) == rig.states.at(2) || rig.states.at(4) == rig.states.at(2))
+      << "a fast machine may have reported it at once";
 }
 
 TEST(Trouble, TheStepsOfOneRankAreInEveryRanksResult) {

@@ -9,6 +9,8 @@ class WatchedModel final : public nn::Model<float> {
   explicit WatchedModel(std::unique_ptr<nn::Model<float>> inner) : m_inner(std::move(inner)) {}
 
   std::function<void(const HostSpan<float>& parameters)> on_initialise;
+  /// Called before forward with the buffers that it is going to use.
+  std::function<void(const Span<const float>& buffers)> on_forward;
   /// Called in forward before the layer that begins with this segment.
   std::function<void(std::size_t segment)> on_layer;
   /// Called in forward with the parameters that the layer is going to use.
@@ -34,6 +36,7 @@ class WatchedModel final : public nn::Model<float> {
   }
   void forward(const Exec& exec, const Span<const float>& parameters, const Span<float>& buffers,
                const nn::Batch<float>& batch) override {
+    if (on_forward) on_forward(buffers);
     m_inner->forward(exec, parameters, buffers, batch, [&](std::size_t segment) {
       if (on_layer) on_layer(segment);
       need(segment);

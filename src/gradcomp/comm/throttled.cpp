@@ -7,18 +7,17 @@
 
 #include "gradcomp/comm/detail/emulated_messages.hpp"
 #include "gradcomp/comm/queued.hpp"
-#include "gradcomp/comm/volume.hpp"
 
 namespace gradcomp {
 namespace comm {
-namespace {
 
-/// What a call costs on `link`, by the faster of its two algorithms.
-Volume charged(const EmulatedLink& link, const Call& call, const Found& found, int rank, int ranks) {
+Volume faster_volume(const Link& link, const Call& call, const Found& found, int rank, int ranks) {
   const Volume max_bandwidth = volume(call, found, rank, ranks), min_steps = fewest_steps(call, found, rank, ranks);
   const auto seconds = [&](const Volume& v) { return link.seconds(v.busiest, v.steps); };
   return seconds(min_steps) < seconds(max_bandwidth) ? min_steps : max_bandwidth;
 }
+
+namespace {
 
 class Throttled;
 
@@ -121,7 +120,7 @@ Completion Throttled::start_collectives(const Exec& exec, std::span<const Call> 
   double seconds = 0;
   for (const Call& call : together) {
     const bool sized = std::holds_alternative<AllGatherV>(call) || std::holds_alternative<AllToAllV>(call);
-    const Volume least = sized ? barrier_volume(size()) : charged(*m_link, call, {}, rank(), size());
+    const Volume least = sized ? barrier_volume(size()) : faster_volume(*m_link->given, call, {}, rank(), size());
     seconds += m_link->seconds(least.busiest, least.steps);
   }
   calls->earliest = calls->times.started + duration_of(seconds);
@@ -164,7 +163,7 @@ void Throttled::carry_out(EmulatedCalls& calls) {
   calls.found.assign(inner.all_found().begin(), inner.all_found().end());
   Volume sum;
   for (std::size_t i = 0; i < calls.calls.size(); ++i) {
-    const Volume one = charged(*m_link, calls.calls[i], calls.found[i], rank(), size());
+    const Volume one = faster_volume(*m_link->given, calls.calls[i], calls.found[i], rank(), size());
     sum.busiest += one.busiest;
     sum.steps += one.steps;
   }

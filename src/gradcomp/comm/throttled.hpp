@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "gradcomp/comm/transport.hpp"
+#include "gradcomp/comm/volume.hpp"
 
 namespace gradcomp {
 
@@ -39,6 +40,14 @@ std::vector<Link> parse_links(const std::string& text);
 
 /// The link slowed down by `factor`, for a computation that takes `factor` times as long as on a machine of its own.
 Link slowed(const Link& link, double factor);
+
+namespace comm {
+
+/// What a call costs over an emulated link: the volume of the faster of its two algorithms, fewest_steps() or volume(),
+/// with their parameters. If both take equally long, it is volume().
+Volume faster_volume(const Link& link, const Call& call, const Found& found, int rank, int ranks);
+
+}  // namespace comm
 
 /// name(): "emulated(100Mbit/s,50us)/<inner>". Throws Error if `inner` overlaps by itself. A split shares the link.
 /// A Send starts from a second thread; if `inner` is not concurrent(), it throws Error.

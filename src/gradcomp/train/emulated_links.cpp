@@ -4,7 +4,6 @@
 
 #include "gradcomp/comm/agree.hpp"
 #include "gradcomp/comm/over_ranks.hpp"
-#include "gradcomp/measure/machine.hpp"
 
 namespace gradcomp::train {
 
@@ -46,13 +45,15 @@ report::LinkInfo link_info(const EmulatedLinks& links) {
           1e6 * latency, links.slowed_by()};
 }
 
-double ranks_per_core(Transport& control) {
-  if (!device_is_host) return 1;  // each rank has a device of its own
-  const Machine machine = machine_info(true);
+double threads_per_core(index_t ranks, int threads, int cores) {
+  return std::max(1.0, static_cast<double>(ranks * threads) / std::max(1, cores));
+}
+
+double ranks_per_core(Transport& control, const Machine& machine) {
+  if (!device_is_host) return 1;
   const auto hosts = gather_texts(control, machine.host_name);
-  const auto ranks = std::count(hosts.begin(), hosts.end(), machine.host_name);
-  const double shared = static_cast<double>(ranks * machine.threads) / std::max(1, machine.cores_online);
-  return max_over_ranks(control, {std::max(1.0, shared)})[0];
+  const index_t ranks = std::count(hosts.begin(), hosts.end(), machine.host_name);
+  return max_over_ranks(control, {threads_per_core(ranks, machine.threads, machine.cores_online)})[0];
 }
 
 }  // namespace gradcomp::train

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gradcomp/comm/throttled.hpp"
+#include "gradcomp/measure/machine.hpp"
 #include "gradcomp/report/context.hpp"
 #include "gradcomp/train/options.hpp"
 
@@ -39,7 +40,12 @@ void check_links(const Options& options, const EmulatedLinks& links);
 /// The link as result files describe it.
 report::LinkInfo link_info(const EmulatedLinks& links);
 
-/// How many threads share a core of this host when all ranks compute; at least 1. Collective.
-double ranks_per_core(Transport& control);
+/// How many threads share a core of a host with `cores` cores, on which `ranks` ranks compute with `threads` threads
+/// each; at least 1.
+double threads_per_core(index_t ranks, int threads, int cores);
+
+/// threads_per_core() of the host with the largest value. `machine` is that of this rank, with its host name. On a
+/// device it is 1, because each rank has a device of its own. Collective.
+double ranks_per_core(Transport& control, const Machine& machine);
 
 }  // namespace gradcomp::train

@@ -172,6 +172,29 @@ TEST(Cases, QuickHasEveryMethodPhaseKernelAndLimit) {
   EXPECT_THAT(session.left_out, ElementsAre(testing::StartsWith("atomo of 65536, 1048576: it takes seconds a call")));
 }
 
+/// The gradients that the next calls of a case see, by their last values.
+std::vector<float> walk(const std::vector<std::string>& arguments, int calls) {
+  Session session = session_of(arguments);
+  const auto gradient = session.gradient(session.inputs.at(0));
+  std::vector<float> seen{last_of(gradient)};
+  for (int call = 0; call < calls; ++call) {
+    session.next_gradient();
+    seen.push_back(last_of(gradient));
+  }
+  return seen;
+}
+
+TEST(Session, CallsUseEightGradientsInTurnUnlessOneIsAskedFor) {
+  EXPECT_EQ(parsed({}).stream, 8);
+  EXPECT_EQ(parsed({"--stream", "1"}).stream, 1);
+  const auto eight = walk({"--size", "1024"}, 9);
+  EXPECT_EQ(std::set<float>(eight.begin(), eight.begin() + 8).size(), 8U);
+  EXPECT_EQ(eight[8], eight[0]);
+  EXPECT_EQ(eight[9], eight[1]);
+  const auto one = walk({"--size", "1024", "--stream", "1"}, 9);
+  EXPECT_EQ(std::set<float>(one.begin(), one.end()).size(), 1U);
+}
+
 TEST(Cases, SlowMethodsRunOnShortInputsAndWhenNamed) {
   Session session = session_of({"--size", "16384,16385"});
   add_compressor_cases(session);
