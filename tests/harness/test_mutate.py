@@ -199,6 +199,18 @@ def test_what_never_builds_is_left_out(before, after, left_out):
     assert mutants._pointless(before, after) == left_out
 
 
+@pytest.mark.parametrize("before, after, left_out", [
+    ('  help="give --lr a number",', '  help="give +-lr a number",', True),  # a sentence
+    ('  f("of --steps {}", a + b);', '  f("of -*steps {}", a + b);', True),
+    ('  f("of --steps {}", a + b);', '  f("of --steps {}", a - b);', False),
+    ('  say(f"at {a + b} of all")', '  say(f"at {a - b} of all")', False),  # code within a sentence
+    ('  get("tracer", 1)', '  get("", 1)', False),  # a name
+    ('  add("--lr", x)', '  add("-+lr", x)', False),
+    ('  x = a + b', '  x = a - b', False)])
+def test_words_of_sentences_are_left_out(before, after, left_out):
+    assert mutants._only_words(before, after) == left_out
+
+
 def test_scores_by_hand():
     def outcomes(**counts):
         names = {"killed": trial.KILLED, "survived": trial.SURVIVED, "broken": trial.UNBUILDABLE, "same": trial.EQUIVALENT}

@@ -5,11 +5,13 @@ import dataclasses
 import hashlib
 import io
 import pathlib
+import re
 
 from gradcomp.errors import ReportError
 
 RULES = {".py": ["universal.rules", "python.rules"], ".cpp": ["universal.rules", "c_like.rules", "cpp.rules"]}
 RULES[".hpp"] = RULES[".cpp"]
+LITERAL = re.compile(r"""(["'])(?:[^\\]|\\.)*?\1""")
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -57,6 +59,16 @@ def _pointless(before, after):
     return before[at] in "<>&*" and not spaced
 
 
+def _code(line):
+    """A line without the words of its strings: a string with a space is a sentence, of which only what stands in braces is code."""
+    return LITERAL.sub(lambda found: "".join(re.findall(r"\{[^{}]*\}", found[0])) if " " in found[0] else found[0], line)
+
+
+def _only_words(before, after):
+    """Whether a change is one of words alone. The rules read signs in a sentence as operators, which they are not."""
+    return " " in before and _code(before) == _code(after)
+
+
 def of_folder(tree, folder):
     """All mutants of a folder's sources. Throws ReportError."""
     rules, found = _rules(), []
@@ -67,7 +79,8 @@ def of_folder(tree, folder):
                 made = rules(source, ruleFiles=RULES[path.suffix], ignorePatterns=list(folder.excluded))
             name = path.relative_to(tree).as_posix()
             found += [Mutant(name, number, source[number - 1], after) for number, after, *_ in made
-                      if path.suffix == ".py" or not _pointless(source[number - 1], after)]
+                      if (path.suffix == ".py" or not _pointless(source[number - 1], after))
+                      and not _only_words(source[number - 1], after)]
     if not found:
         raise ReportError(f"'{folder.path}' has no mutants: it holds no sources in C++ or Python")
     return sorted(set(found))
