@@ -8,8 +8,8 @@ from gradcomp.output import files, markdown, text
 
 
 @pytest.mark.parametrize("value, said", [
-    (0, "0"), (1234567, "1,234,567"), (999.4, "999"), (99.96, "100"), (9.996, "10.0"), (12.345, "12.3"), (1, "1.00"), (0.012345, "0.0123"),
-    (-0.5, "-0.500"), (None, text.DASH), (math.nan, text.DASH)])
+    (0, "0"), (1234567, "1,234,567"), (999.4, "999"), (99.96, "100"), (9.996, "10.0"), (12.345, "12.3"), (1, "1.00"),
+    (0.012345, "0.0123"), (-0.5, "-0.500"), (None, text.DASH), (math.nan, text.DASH)])
 def test_numbers_have_three_digits(value, said):
     assert text.number(value) == said
 
