@@ -110,7 +110,7 @@ TEST(Row, DensityOfMethodsWithoutTargetIsNull) {
 
 TEST(Row, BandwidthsFollowNcclTests) {
   // 1e6 floats in 2 ms: 2 GB/s; four ranks: x 2 * 3 / 4
-  const auto row = Row("allreduce").reduction(1000000, 4, {2.0}, 0).json();
+  const auto row = Row("allreduce").reduction(1000000, 4, {9.0, 1.0, 2.0}, 0).json();
   EXPECT_NEAR(row["alg_bw_gb_s"].get<double>(), 2.0, 1e-12);
   EXPECT_NEAR(row["bus_bw_gb_s"].get<double>(), 3.0, 1e-12);
   EXPECT_EQ(row["dense_bytes"], 4e6);

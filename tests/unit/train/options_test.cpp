@@ -208,6 +208,10 @@ TEST(TrainOptions, AsResultFilesHaveThem) {
   EXPECT_EQ(to_json(o)["nesterov"], "powersgd");
 }
 
+TEST(BucketSweep, TriesTheSizesThatFollowFromTheModelAndFourOthers) {
+  EXPECT_THAT(swept_kib, testing::ElementsAre(0, 256, 1024, 4096, 16384));
+}
+
 TEST(BucketSweep, NeedsAStrategyThatLeavesTheSizeToTheJob) {
   Options o;
   EXPECT_TRUE(takes_bucket_size(o));
