@@ -8,6 +8,7 @@ import re
 import shutil
 import stat
 import subprocess
+import tempfile
 
 import pytest
 
@@ -103,18 +104,23 @@ def test_without_ptrace_either_one_line_says_what_is_missing(tmp_path):
     assert "CAP_SYS_ADMIN" in done.stderr and "CAP_SYS_PTRACE" in done.stderr
 
 
+@pytest.fixture
+def public():
+    """A folder for every user. Those of pytest are its own user's: whenever a session starts, it closes the folder of them all."""
+    with tempfile.TemporaryDirectory(prefix="gradcomp-public-") as name:
+        folder = pathlib.Path(name)
+        folder.chmod(0o777)
+        yield folder
+
+
 @needs_root
-def test_the_images_own_toolchain_needs_no_privilege(tmp_path):
-    tmp_path.chmod(0o777)
-    for parent in tmp_path.parents[:3]:  # only the user who runs pytest can read its folders
-        if parent != pathlib.Path("/tmp"):
-            parent.chmod(0o755)
-    result = tmp_path / "allreduce.json"
-    clone = copy_project(tmp_path / "gradcomp")
+def test_the_images_own_toolchain_needs_no_privilege(public):
+    result = public / "allreduce.json"
+    clone = copy_project(public / "gradcomp")
     shutil.copy(BIN / ALLREDUCE[0], clone)  # the user "nobody" may not be able to read the folder of the project
     subprocess.run(["chown", "-R", "65534:65534", clone], check=True)  # as a mounted project belongs to who mounts it
-    done = call(NOBODY, *small_run(result, clone), cwd=clone, GRADCOMP_TOOLCHAIN="system", HOME=str(tmp_path),
-                XDG_CACHE_HOME=str(tmp_path / "cache"))
+    done = call(NOBODY, *small_run(result, clone), cwd=clone, GRADCOMP_TOOLCHAIN="system", HOME=str(public),
+                XDG_CACHE_HOME=str(public / "cache"))
     assert done.returncode == 0, done.stderr
     assert "tracer" not in context(result)
 
