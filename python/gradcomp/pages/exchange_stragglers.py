@@ -33,11 +33,6 @@ def _mean(values):
     return None if any(text.missing(value) for value in values) else statistics.fmean(values)
 
 
-def _milliseconds(values):
-    """The mean over seeds with its interval; a dash if a seed has no value."""
-    return text.DASH if any(text.missing(value) for value in values) else shown_mean(values)
-
-
 def _loss(rows):
     """Mean over seeds; with several seeds also the smallest and the largest value."""
     values = [row["validation_loss"] for row in rows]
@@ -67,7 +62,7 @@ def table(even, slow):
         stale.append(None if stale[0] is None else max(row["staleness_max"] for row in rows))
         waiting = [row["stages_ms"].get("waiting") for row in rows]
         longer = text.ratio(after / before) + text.within(ratio_interval(*reversed(known)))
-        lines.append([f"`{label}`", *map(_milliseconds, known), longer, _beside(label, uneven), _milliseconds(waiting),
+        lines.append([f"`{label}`", *map(shown_mean, known), longer, _beside(label, uneven), shown_mean(waiting),
                       text.DASH if stale[0] is None else f"{text.number(stale[0])}, {stale[1]:.0f}", _loss(plain[label]),
                       _loss(rows)])
     return ["method", "step, ms: even ranks", "these", "longer by", "speed beside no strategy", "waiting, ms",

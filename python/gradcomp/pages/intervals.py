@@ -17,12 +17,14 @@ def mean_interval(samples, compared=1):
     return mean, mean - half, mean + half
 
 
-def shown_mean(samples):
-    """The mean of samples with its 95 % interval, as text; one sample alone."""
+def shown_mean(samples, show=text.number):
+    """The mean of samples with its 95 % interval, as text; one sample alone. A dash if one is missing. `show`: formats the mean."""
+    if any(map(text.missing, samples)):
+        return text.DASH
     if len(samples) < 2:
-        return text.number(samples[0])
+        return show(samples[0])
     mean, *ends = mean_interval(samples)
-    return text.number(mean) + text.within(ends)
+    return show(mean) + text.within(ends)
 
 
 def ratio_interval(theirs, mine, compared=1):

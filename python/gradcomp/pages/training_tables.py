@@ -5,7 +5,7 @@ import numpy as np
 from gradcomp.output import text
 from gradcomp.report import frames, plots, verdicts
 
-from .intervals import mean_interval
+from .intervals import shown_mean
 from .training_verdicts import behind, judges, shown, tolerance_of, trained, value_of, verdict
 
 
@@ -56,16 +56,6 @@ def methods(record, edges=()):
             "state (bytes per parameter)", *(["step (ms)"] if one_link else []), "verdict"], lines
 
 
-def _over_seeds(values, show=text.number):
-    """The mean over seeds with its interval; one seed has none. A dash if a seed has no value."""
-    if any(map(text.missing, values)):
-        return text.DASH
-    if len(values) == 1:
-        return show(values[0])
-    mean, low, high = mean_interval(values)
-    return show(mean) + text.within((low, high))
-
-
 def _speeds(one):
     """The speed-up against fp32 with each seed; none where the quality of fp32 or the target was missed."""
     return [row["speedup_vs_fp32"] if one.matched else None for row in one.rows]
@@ -74,16 +64,16 @@ def _speeds(one):
 def _beside(speeds, others):
     """The speed beside another method, seed by seed."""
     known = others and not any(map(text.missing, [*speeds, *others]))
-    return _over_seeds([mine / theirs for mine, theirs in zip(speeds, others, strict=True)], text.ratio) if known else text.DASH
+    return shown_mean([mine / theirs for mine, theirs in zip(speeds, others, strict=True)], text.ratio) if known else text.DASH
 
 
 def throughputs(record):
     """Sparsifiers: throughput; speed beside dense, top-k and DGC if both have the quality of fp32; and the achieved density."""
     found = verdicts.trained(record)
     of = {frames.registry_name(one.rows[0]["method"]): _speeds(one) for one in reversed(found)}  # the first of a name
-    lines = [[f"`{one.label.split(':lr=')[0]}`", _over_seeds([row["samples_per_second"] for row in one.rows]),
+    lines = [[f"`{one.label.split(':lr=')[0]}`", shown_mean([row["samples_per_second"] for row in one.rows]),
               *(_beside(_speeds(one), of.get(name)) for name in ("fp32", "top_k", "dgc")),
-              _over_seeds([row.get("density_ratio_mean") for row in one.rows])] for one in found]
+              shown_mean([row.get("density_ratio_mean") for row in one.rows])] for one in found]
     return ["method", "samples/s", "over `fp32`", "over `top_k`", "over `dgc`", "achieved / target density"], lines
 
 

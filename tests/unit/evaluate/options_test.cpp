@@ -7,12 +7,13 @@
 #include <algorithm>
 #include <functional>
 
-#include "gradcomp/core/error.hpp"
+#include "error_of.hpp"
 #include "gradcomp/core/registry.hpp"
 
 namespace gradcomp::evaluate {
 namespace {
 
+using gradcomp::test::error_of;
 using Change = std::function<void(Options&)>;
 
 /// The message of check() after a change of valid options; empty if they stay valid.
@@ -21,12 +22,7 @@ std::string refused(const Change& change) {
   options.data = {"laplace"};
   options.training.steps = 10;
   change(options);
-  try {
-    options.check();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return error_of([&] { options.check(); });
 }
 
 TEST(EvaluateOptions, SayWhatIsRefusedAndWhatIsAllowed) {

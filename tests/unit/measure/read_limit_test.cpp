@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "gradcomp/core/error.hpp"
+#include "error_of.hpp"
 
 namespace gradcomp {
 namespace {
+
+using gradcomp::test::error_of;
 
 /// The values 0, 1, ..., 6, 0, 1, ..., whose sums are exact in float.
 Vector<float> ramp(index_t count) {
@@ -51,18 +53,10 @@ TEST(ReadLimit, RefusesLongerArraysAndNoRepetitions) {
   const Exec exec;
   const auto data = ramp(40000);
   ReadProbe probe(100);
-  const auto message = [](const auto& call) -> std::string {
-    try {
-      call();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  };
   // 100 floats need one tile, and a tile has 32,768.
-  EXPECT_EQ(message([&] { probe.seconds(exec, data); }), "a read probe for at most 32768 floats cannot read 40000");
-  EXPECT_EQ(message([&] { read_limit_seconds(exec, data, 0); }), "0 repetitions are not allowed; allowed: at least 1");
-  EXPECT_EQ(message([&] { read_limit_seconds(exec, data, 1); }), "");
+  EXPECT_EQ(error_of([&] { probe.seconds(exec, data); }), "a read probe for at most 32768 floats cannot read 40000");
+  EXPECT_EQ(error_of([&] { read_limit_seconds(exec, data, 0); }), "0 repetitions are not allowed; allowed: at least 1");
+  EXPECT_EQ(error_of([&] { read_limit_seconds(exec, data, 1); }), "");
 }
 
 TEST(ReadLimit, LimitsArePositiveAndOrdered) {

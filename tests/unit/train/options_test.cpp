@@ -7,13 +7,14 @@
 
 #include <functional>
 
-#include "gradcomp/core/error.hpp"
+#include "error_of.hpp"
 #include "gradcomp/train/bucket_sweep.hpp"
 #include "gradcomp/train/options_json.hpp"
 
 namespace gradcomp::train {
 namespace {
 
+using gradcomp::test::error_of;
 using Change = std::function<void(Options&)>;
 
 /// The message of check() after a change of the defaults; empty if they stay valid.
@@ -21,12 +22,7 @@ std::string refused(const Change& change) {
   Options options;
   options.steps = 40;
   change(options);
-  try {
-    options.check();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return error_of([&] { options.check(); });
 }
 
 TEST(TrainOptions, SayWhatIsRefusedAndWhatIsAllowed) {
@@ -210,34 +206,6 @@ TEST(TrainOptions, AsResultFilesHaveThem) {
 
 TEST(BucketSweep, TriesTheSizesThatFollowFromTheModelAndFourOthers) {
   EXPECT_THAT(swept_kib, testing::ElementsAre(0, 256, 1024, 4096, 16384));
-}
-
-TEST(BucketSweep, NeedsAStrategyThatLeavesTheSizeToTheJob) {
-  Options o;
-  EXPECT_TRUE(takes_bucket_size(o));
-  o.sweep_buckets = true;
-  EXPECT_NO_THROW(check_bucket_sweep(o));
-  o.strategy = "overlapped:bucket_kib=64";
-  EXPECT_FALSE(takes_bucket_size(o));
-  const auto message = [&]() -> std::string {
-    try {
-      check_bucket_sweep(o);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  };
-  EXPECT_EQ(message(),
-            "--sweep-buckets is not allowed with --strategy overlapped:bucket_kib=64: this strategy sets its own "
-            "buckets, or has none; allowed: a strategy with bucket_kib=0");
-  o.sweep_buckets = false;
-  EXPECT_EQ(message(), "");
-  o.tune = true;
-  EXPECT_EQ(message(),
-            "--tune cannot time bucket sizes with --strategy overlapped:bucket_kib=64: this strategy sets its own "
-            "buckets, or has none; allowed: --no-controls, or a strategy with bucket_kib=0");
-  o.controls = false;
-  EXPECT_EQ(message(), "");
 }
 
 }  // namespace

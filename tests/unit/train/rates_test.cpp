@@ -279,13 +279,8 @@ TEST(Target, IsOneOfTheTasksMetric) {
   }
   EXPECT_EQ(target_value("accuracy=1", accuracy), 1);
   EXPECT_EQ(target_value("perplexity=1", perplexity), 1);
-  const auto message = [](const char* text, const Metric& metric) -> std::string {
-    try {
-      target_value(text, metric);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+  const auto message = [](const char* text, const Metric& metric) {
+    return gradcomp::test::error_of([&] { target_value(text, metric); });
   };
   EXPECT_EQ(message("loss=1", accuracy),
             "--target loss=1 is not allowed; allowed: accuracy=X or perplexity=X, such as accuracy=0.90");

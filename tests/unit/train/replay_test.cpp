@@ -7,11 +7,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "gradcomp/core/error.hpp"
+#include "error_of.hpp"
 
 namespace gradcomp::train {
 namespace {
 
+using gradcomp::test::error_of;
 using testing::ElementsAre;
 
 /// A result file with this text, which ends with the test.
@@ -24,12 +25,7 @@ class File {
 };
 
 std::string refused(const std::string& path, const std::string& label, std::uint64_t seed, int ranks) {
-  try {
-    recorded_slices(path, label, seed, 0, ranks);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return error_of([&] { recorded_slices(path, label, seed, 0, ranks); });
 }
 
 TEST(RecordedSlices, AreThoseOfTheMethodTheSeedAndTheRank) {

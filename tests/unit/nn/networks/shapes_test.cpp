@@ -5,11 +5,13 @@
 
 #include <algorithm>
 
-#include "gradcomp/core/error.hpp"
+#include "error_of.hpp"
 #include "gradcomp/nn/make_model.hpp"
 
 namespace gradcomp::nn {
 namespace {
+
+using gradcomp::test::error_of;
 
 TEST(ModelShapes, AreThoseOfTheNetworksThatTrain) {
   for (const auto& name : shape_names()) {
@@ -72,16 +74,8 @@ TEST(ModelShapes, UnknownNamesAreRefused) {
   const std::string known =
       "resnet8, resnet20, resnet32, resnet44, resnet56, resnet110, resnet8_b, resnet20_b, resnet32_b, resnet44_b, "
       "resnet56_b, resnet110_b, resnet18, vgg11";
-  const auto message = [](const auto& call) -> std::string {
-    try {
-      call();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
-  };
-  EXPECT_EQ(message([] { model_shapes("vgg"); }), "unknown model 'vgg'; allowed: " + known + ", lstm_3x650");
-  EXPECT_EQ(message([] { make_model<float>("lstm_3x650", 32, 32, 1); }),
+  EXPECT_EQ(error_of([] { model_shapes("vgg"); }), "unknown model 'vgg'; allowed: " + known + ", lstm_3x650");
+  EXPECT_EQ(error_of([] { make_model<float>("lstm_3x650", 32, 32, 1); }),
             "model 'lstm_3x650' takes tokens, but the data are images");
 }
 
