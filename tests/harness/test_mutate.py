@@ -23,6 +23,7 @@ def mutants_regexp(source, ruleFiles, ignorePatterns):
 TABLE = """
 build = "sh build.sh"
 excluded = []
+objects = "build/*.o"
 [text]
 path = "src/text"
 library = "build/library"
@@ -97,6 +98,19 @@ def test_python_needs_no_run_for_what_means_the_same_and_syntax(project):
     assert mutants.same_program("def f():\n    return 1\n", "def f():\n    return (1)\n")
     assert not mutants.same_program("def f():\n    return 1\n", "def f():\n    return 2\n")
     assert not mutants.same_program("x = 'a'\n", "x = 'b'\n"), "only docstrings mean nothing"
+
+
+def test_a_change_of_a_header_that_changes_no_object_is_equivalent(project):
+    (project / "src/headers").mkdir()
+    (project / "src/headers/a.hpp").write_text("two = 2\nthree = 3\n", encoding="utf-8")
+    (project / "build.sh").write_text("mkdir -p build && grep two src/headers/a.hpp >build/a.o\n", encoding="utf-8")
+    (project / "table.toml").write_text(TABLE + """
+[headers]
+path = "src/headers"
+stages = [{ targets = ["text"], run = "true" }]
+""", encoding="utf-8")
+    assert mutate(project, "headers").returncode == 0
+    assert results(project, "headers")[1] == {"two = 3": "survived", "three = (": "equivalent", "three = 3  # as before": "equivalent"}
 
 
 def test_a_sample_is_the_beginning_of_the_seeds_order(project):

@@ -17,12 +17,14 @@ class Stage:
 
 @dataclasses.dataclass(frozen=True)
 class Folder:
-    """Sources that are mutated; `library` is the library that they are compiled into, or None."""
+    """Sources that are mutated; `library` is the library that they are compiled into, or None; `objects` matches all object
+    files."""
     name: str
     path: str
     stages: tuple
     build: str
     excluded: tuple
+    objects: str
     library: str | None
 
 
@@ -30,10 +32,10 @@ def read(table):
     """{name: Folder}. Throws ReportError."""
     try:
         settings = tomllib.loads(pathlib.Path(table).read_text(encoding="utf-8"))
-        build, excluded = settings.pop("build"), tuple(settings.pop("excluded"))
+        build, excluded, objects = settings.pop("build"), tuple(settings.pop("excluded")), settings.pop("objects")
         return {name: Folder(name, one["path"], tuple(Stage(stage["run"], tuple(stage.get("targets", ())))
                                                       for stage in one["stages"]),
-                             build, excluded, one.get("library")) for name, one in settings.items()}
+                             build, excluded, objects, one.get("library")) for name, one in settings.items()}
     except (tomllib.TOMLDecodeError, KeyError) as error:
         raise ReportError(f"'{table}' is not a table of folders: {error}") from error
 

@@ -26,8 +26,9 @@ class Bench:
     """A folder in a tree, whose tests pass without a mutant."""
     tree: pathlib.Path
     folder: object
-    limits: list   # seconds for the tests of each stage
-    built: bytes   # digest of the library
+    limits: list     # seconds for the tests of each stage
+    library: bytes   # digest of the library
+    objects: bytes   # digest of all object files
 
 
 def _run(command, tree, limit=None, **environment):
@@ -57,8 +58,12 @@ def _build(folder, stage, tree, **environment):
     return _run(f"{folder.build} {' '.join(stage.targets)}", tree, **environment)
 
 
-def _library(tree, folder):
-    return hashlib.sha256((tree / folder.library).read_bytes()).digest() if folder.library else b""
+def _digest(tree, pattern):
+    """A digest of the files that match, or of nothing without a pattern."""
+    found = hashlib.sha256()
+    for path in sorted(tree.glob(pattern)) if pattern else []:
+        found.update(f"{path}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return found.digest()
 
 
 def prepare(tree, folder, factor, say):
@@ -75,7 +80,7 @@ def prepare(tree, folder, factor, say):
             raise ReportError(f"the tests of '{folder.path}' fail without a mutant: {stage.run}: {said}")
         limits.append(60 + factor * (time.monotonic() - began))
         say(f"{stage.run.split()[0]}: passes without a mutant in {time.monotonic() - began:.0f} s")
-    return Bench(tree, folder, limits, _library(tree, folder))
+    return Bench(tree, folder, limits, _digest(tree, folder.library), _digest(tree, folder.objects))
 
 
 def _tried(bench, mutant, before, after):
@@ -89,12 +94,14 @@ def _tried(bench, mutant, before, after):
         status, said = _build(bench.folder, stage, bench.tree, **CACHE)
         if status != 0:
             return UNBUILDABLE, said
-        # A change of a header may affect other libraries.
-        if number == 0 and mutant.file.endswith(".cpp") and _library(bench.tree, bench.folder) == bench.built:
+        # A change of a header may affect other libraries, so that more must be built before it is known to do nothing.
+        if number == 0 and mutant.file.endswith(".cpp") and _digest(bench.tree, bench.folder.library) == bench.library:
             return EQUIVALENT, ""
         status, said = _run(stage.run, bench.tree, limit)
         if status != 0:
             return KILLED, f"stage {number + 1}: {'time limit' if status is None else said}"
+    if mutant.file.endswith(".hpp") and _digest(bench.tree, bench.folder.objects) == bench.objects:
+        return EQUIVALENT, ""
     return SURVIVED, ""
 
 
