@@ -97,7 +97,12 @@ def test_python_needs_no_run_for_what_means_the_same_and_syntax(project):
     assert mutants.same_program('"""one"""\nx = 1\n', '"""two"""\nx = 1\n')
     assert mutants.same_program("def f():\n    return 1\n", "def f():\n    return (1)\n")
     assert not mutants.same_program("def f():\n    return 1\n", "def f():\n    return 2\n")
-    assert not mutants.same_program("x = 'a'\n", "x = 'b'\n"), "only docstrings mean nothing"
+    assert not mutants.same_program("x = 'a'\n", "x = 'b'\n"), "a name is no sentence"
+    assert mutants.same_program('"""one"""\nx = 1\n', "pass\nx = 1\n")
+    assert mutants.same_program('HELP = """one\n-- two"""\n', 'HELP = """one\n++ two 2"""\n'), "a sentence of two lines"
+    assert mutants.same_program("x = f'at {a + b} of all'\n", "x = f'not at {a + b} of'\n")
+    assert not mutants.same_program("x = f'at {a + b} of all'\n", "x = f'at {a - b} of all'\n")
+    assert not mutants.same_program("x = f'{a}s'\n", "x = f'{a}t'\n")
 
 
 def test_a_change_of_a_header_that_changes_no_object_is_equivalent(project):

@@ -12,6 +12,13 @@ TEST(Period, OfLocalStepsDividesAnIntervalThatTheUserChose) {
   const std::string method = "fp32:strategy=local:strategy.period=4";
   EXPECT_EQ(gradcomp::test::error_of([&] { rig.run(method); }),
             "--evaluate-every 6 is not allowed: strategy local of method '" + method + "' needs a multiple of 4 steps");
+  rig.options.block = 2;
+  EXPECT_EQ(gradcomp::test::error_of([&] { rig.run(method); }),
+            "--block 2 is not allowed: strategy local of method '" + method + "' needs a multiple of 4 steps");
+  rig.options.steps = 6;
+  EXPECT_EQ(gradcomp::test::error_of([&] { rig.run(method); }),
+            "--steps 6 is not allowed: strategy local of method '" + method + "' needs a multiple of 4 steps");
+  rig.options.block = rig.options.steps = 8;
   const auto accumulated = rig.run("fp32:strategy=accumulate:strategy.every=4");
   EXPECT_THAT(accumulated[0].curve.step, testing::ElementsAre(6, 8)) << "its replicas agree after every step";
 }

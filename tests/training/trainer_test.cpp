@@ -115,6 +115,19 @@ TEST(Tune, NeverSeesTheTestSetOrASeedOfResults) {
   EXPECT_THROW(rig.options.check(), Error);
 }
 
+TEST(Tune, ATrialWhoseReplicasDifferHasNoQuality) {
+  Rig rig;
+  if (rig.control->size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  rig.options.tune = true;
+  rig.options.tune_steps = 2;
+  rig.options.tune_trials = 3;
+  rig.transport = rig.control->split(rig.control->rank(), 0);  // so that each rank exchanges with itself
+  Rates rates(Metric(), {}, {2, 2, 3, 2});
+  const auto contenders = rig.parse("fp32");
+  tune(Exec(), rig.job(), contenders, rates, [] {});
+  for (const Trial& trial : rates.trials(contenders[0].spec.canonical)) EXPECT_TRUE(std::isnan(trial.quality));
+}
+
 TEST(Tune, GivesEveryMethodTheSameTrialsAndGoesOnWhereItStopped) {
   Rig rig;
   rig.options.tune = true;

@@ -91,14 +91,31 @@ def ordered(mutants, seed):
     return sorted(mutants, key=lambda one: one.place(seed))
 
 
+def _is_sentence(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value
+
+
+class _WithoutWords(ast.NodeTransformer):
+    """Removes what no test should depend on: docstrings, `pass`, and the words of sentences (strings with a space)."""
+
+    def visit_Expr(self, node):
+        return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
+
+    def visit_Pass(self, _):
+        return None
+
+    def visit_Constant(self, node):
+        return ast.Constant("") if _is_sentence(node) else node
+
+    def visit_JoinedStr(self, node):
+        words = ast.Constant if any(map(_is_sentence, node.values)) else ()
+        return ast.JoinedStr([self.visit(part) for part in node.values if not isinstance(part, words)])
+
+
 def _parsed(text):
-    tree = ast.parse(text)
-    for node in ast.walk(tree):  # no test should depend on a docstring
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node, clean=False) is not None:
-            node.body[0] = ast.Expr(ast.Constant(""))
-    return ast.dump(tree)
+    return ast.dump(_WithoutWords().visit(ast.parse(text)))
 
 
 def same_program(before, after):
-    """Whether two Python texts differ only in docstrings and comments. Throws SyntaxError."""
+    """Whether two Python texts differ only in docstrings, comments and words of sentences. Throws SyntaxError."""
     return _parsed(before) == _parsed(after)

@@ -92,6 +92,20 @@ TEST_P(AnyTask, DealsEverySampleToOneRank) {
   EXPECT_GT(task->sample_bytes(), 0);
 }
 
+TEST(AnyTask, HasTheSamplesAndBytesOfItsSet) {
+  const auto images = open_task("shapetex10:train=47:test=10");
+  EXPECT_EQ(images->samples({2, 0, 1}).back(), 46);
+  EXPECT_EQ(images->sample_bytes(), 32 * 32 * 3 + 2) << "pixels and a label";
+  const auto words = open_task("keywords:train=47:validation=10:test=10", 20);
+  EXPECT_EQ(words->samples({2, 0, 1}).back(), 46);
+  EXPECT_EQ(words->sample_bytes(), 20 * 16 * 4 + 4) << "frames of 16 floats and a label";
+  const auto text = open_task("hmm:tokens=800:test=100:vocabulary=30:states=4");
+  const auto sequences = text->samples({2, 0, 1});
+  ASSERT_EQ(sequences.size(), 24U) << "799 words are predicted in whole sequences of 32";
+  EXPECT_EQ(sequences.back(), 23 * 32);
+  EXPECT_EQ(text->sample_bytes(), 33 * 4) << "32 words and the one after them";
+}
+
 TEST_P(AnyTask, FillsAnySamplesAsItsOwnBatches) {
   const auto task = open_task(GetParam());
   const Shard shard{3, 0, 1};

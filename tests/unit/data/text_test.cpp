@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/data/registry.hpp"
 #include "gradcomp/data/spec.hpp"
 #include "gradcomp/data/tokens.hpp"
 #include "unit/data/temp_dir.hpp"
@@ -146,6 +147,13 @@ TEST(Text, Hmm) {
   EXPECT_EQ(data.vocabulary.size(), 400U);
   EXPECT_GT(data.cross_entropy(data.test), 2);
   EXPECT_THAT(data.name, HasSubstr("hmm:states=24:"));
+}
+
+TEST(Text, SequencesAreAsLongAsInTheFieldUnlessAsked) {
+  for (const auto& [spec, length] :
+       {std::pair{"ptb:x", 35}, {"wikitext:x", 35}, {"text:x", 32}, {"kjv:x", 32}, {"hmm", 32}}) {
+    EXPECT_EQ(find_dataset(spec, "data").length, length) << spec;
+  }
 }
 
 TEST(Text, ErrorsSayWhatIsAllowed) {

@@ -69,6 +69,18 @@ TEST(EvaluateOptions, TakeWhatIsAtTheEdge) {
   }
 }
 
+TEST(EvaluateOptions, HaveTheDefaultsOfTheHelp) {
+  const Options o;
+  EXPECT_EQ(o.methods, "all");
+  EXPECT_EQ(o.size, 1048576);
+  EXPECT_EQ(o.repeats, 1);
+  EXPECT_EQ(o.residual_steps, 0);
+  EXPECT_EQ(o.timings, 3);
+  EXPECT_EQ(o.trials, 0);
+  EXPECT_EQ(o.seed, 1U);
+  EXPECT_EQ(o.density_tolerance, 0);
+}
+
 TEST(EvaluateOptions, AllIsEveryMethodInTheOrderOfTheRegistry) {
   Options options;
   const std::string list = options.method_list();

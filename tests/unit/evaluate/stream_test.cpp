@@ -10,6 +10,7 @@
 #include "copies.hpp"
 #include "error_of.hpp"
 #include "gradcomp/data/formats/npy.hpp"
+#include "gradcomp/data/generated/synthetic.hpp"
 #include "gradcomp/evaluate/gradient_file.hpp"
 #include "unit/data/temp_dir.hpp"
 
@@ -103,6 +104,9 @@ TEST(SyntheticStream, DrawsAreFreshAndReproducible) {
   EXPECT_NE(a, b);
   EXPECT_EQ(to_host(second->next(exec)), a);
   EXPECT_EQ(to_host(second->next(exec)), b);
+  std::vector<float> drawn(1000);
+  data::fill(data::Distribution::parse("gamma"), 5, 1, drawn);
+  EXPECT_EQ(b, drawn) << "the second gradient is that of step 1";
   EXPECT_THAT(error_of([&] { make_synthetic_stream("gamma", 0, "", 5); }), HasSubstr("--size 0"));
 }
 

@@ -1,6 +1,7 @@
 #include "gradcomp/measure/machine.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,6 +31,20 @@ TEST(Machine, SaysWhatShapesAMeasurement) {
 #if defined(__x86_64__)
   EXPECT_FALSE(machine.cpu_model.empty());
 #endif
+}
+
+TEST(Machine, CountsTheProcessorsThatItMayUse) {
+  cpu_set_t all, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  EXPECT_EQ(machine_info().cores, CPU_COUNT(&all));
+  CPU_ZERO(&one);
+  for (std::size_t cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
+    if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
+  }
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(machine_info().cores, 1) << "as a launcher binds a rank";
+  ASSERT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+  EXPECT_EQ(machine_info().cores_online, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 TEST(Machine, NamesItsTracer) {

@@ -75,7 +75,13 @@ TEST(ReadLimit, LimitsArePositiveAndOrdered) {
   const double bytes = 4e-9 * static_cast<double>(count);
   RecordProperty("read_gb_s", std::to_string(bytes / read));
   std::printf("read %.1f GB/s, copy %.1f, triad %.1f\n", bytes / read, 2 * bytes / copy, 3 * bytes / triad);
-  EXPECT_THROW(copy_limit_seconds(exec, b, subspan(Span<float>(a), 0, 5)), Error);
+  const auto five = subspan(Span<float>(a), 0, 5);
+  EXPECT_EQ(error_of([&] { copy_limit_seconds(exec, b, five); }),
+            "copy of 4000000 floats to 5; allowed: equal numbers");
+  EXPECT_EQ(error_of([&] { triad_limit_seconds(exec, five, b, c, 2.0F); }),
+            "triad of 5, 4000000 and 4000000 floats; allowed: equal numbers");
+  EXPECT_EQ(error_of([&] { triad_limit_seconds(exec, a, b, five, 2.0F); }),
+            "triad of 4000000, 4000000 and 5 floats; allowed: equal numbers");
 }
 
 }  // namespace

@@ -14,8 +14,13 @@ namespace {
 
 TEST(Timeline, StageNamesAreTheDesignPages) {
   EXPECT_STREQ(name_of(Stage::data), "data");
+  EXPECT_STREQ(name_of(Stage::forward), "forward");
+  EXPECT_STREQ(name_of(Stage::backward), "backward");
+  EXPECT_STREQ(name_of(Stage::compress), "compress");
   EXPECT_STREQ(name_of(Stage::exchange), "exchange");
+  EXPECT_STREQ(name_of(Stage::decompress), "decompress");
   EXPECT_STREQ(name_of(Stage::update), "update");
+  EXPECT_STREQ(name_of(Stage::importance), "importance");
 }
 
 TEST(Timeline, CoveredCountsOverlapOnce) {
@@ -24,6 +29,7 @@ TEST(Timeline, CoveredCountsOverlapOnce) {
   EXPECT_DOUBLE_EQ(covered({{3, 6}, {1, 4}}), 5);
   EXPECT_DOUBLE_EQ(covered({{1, 9}, {2, 3}, {8, 10}}), 9);
   EXPECT_DOUBLE_EQ(covered({{2, 2}, {5, 4}}), 0);
+  EXPECT_DOUBLE_EQ(covered({{-5, -2}}), 3);
 }
 
 TEST(Timeline, OverlappedStep) {
@@ -66,9 +72,17 @@ TEST(Timeline, OneSamplePerStepAndMedians) {
   EXPECT_NEAR(medians.at("exposed"), 200, 1e-9);
   EXPECT_NEAR(medians.at("forward"), 0, 1e-9);
   EXPECT_NEAR(t.hidden_seconds().maximum(), 0, 1e-12);
+  t.add(Stage::data, 5, 6);  // of a step that does not end
+  t.add_wait(5, 6);
   t.clear();
   EXPECT_EQ(t.step_seconds().count(), 0);
   EXPECT_TRUE(t.medians_ms().empty());
+  EXPECT_TRUE(t.last(Stage::exchange).empty());
+  t.begin_step(7);
+  t.add(Stage::exchange, 7, 8);
+  t.end_step(9);
+  for (const auto& [stage, ms] : t.medians_ms())
+    EXPECT_EQ(ms, stage == "exchange" || stage == "hidden" ? 1000 : 0) << stage;
 }
 
 TEST(Timeline, AddsFromACommunicationThread) {

@@ -121,6 +121,15 @@ TEST(Context, DescribesTheProcessor) {
   if (!(size >> kib)) GTEST_SKIP() << "this machine says nothing about its caches";
   EXPECT_EQ(context["caches"][0]["size"], 1024 * kib);
   EXPECT_EQ(context["caches"][0]["level"], 1);
+  int sharing = 0, first = 0, last = 0;  // "0-3,8" are five processors
+  std::ifstream list("/sys/devices/system/cpu/cpu0/cache/index0/shared_cpu_list");
+  for (char sign = ','; sign == ',' && list >> first; list >> sign) {
+    last = first;
+    if (list.peek() == '-') list >> sign >> last;
+    sharing += last - first + 1;
+    sign = '\0';
+  }
+  EXPECT_EQ(context["caches"][0]["num_sharing"], sharing);
   std::size_t folders = 0;
   while (std::ifstream("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(folders) + "/type")) ++folders;
   EXPECT_EQ(context["caches"].size(), folders);

@@ -229,6 +229,24 @@ TEST(Contender, OnlyControlsWithoutOptionsHaveTheirRoles) {
                                           Role::method, Role::method));
 }
 
+TEST(Contender, TheControlThatAccumulatesComesLast) {
+  Options options;
+  options.accumulate = 4;
+  const auto control = [&] { return train::contenders(options, parse_methods("fp32,top_k")).back(); };
+  EXPECT_EQ(train::contenders(options, parse_methods("fp32,top_k")).size(), 3U);
+  EXPECT_EQ(control().spec.label, "fp32:accumulate=4");
+  EXPECT_EQ(control().spec.text, "fp32:strategy=accumulate:strategy.every=4");
+  EXPECT_EQ(control().learning_rate, 0.05);
+  EXPECT_EQ(control().role(), Entrant::Role::method);
+  options.strategy = "synchronous";
+  EXPECT_EQ(control().spec.text, "fp32:strategy=accumulate:strategy.every=4:strategy.overlap=off");
+  options.strategy = "no_such";
+  EXPECT_THAT(gradcomp::test::error_of(control), testing::HasSubstr("no_such"));
+  options.strategy = "overlapped";
+  options.sampler = "no_such";
+  EXPECT_THAT(gradcomp::test::error_of(control), testing::HasSubstr("no_such"));
+}
+
 TEST(Rates, RefuseARateThatIsNone) {
   for (const char* rate : {"0", "-0.1", "1e999"}) {
     std::string text = example().text();

@@ -76,6 +76,46 @@ TEST(Repeats, SpeedUpsAreMeansOfRatiosWithTheSameSeed) {
   EXPECT_TRUE(row["speedup_vs_best_dense_over_seeds"].is_null()) << "fp16 and bf16 are missing";
 }
 
+TEST(Repeats, ARowSaysThatItIsAMean) {
+  Options options;
+  options.model = "vgg11";
+  const Verdict none{false, {{}, {}}};
+  const auto row = to_row(two_seeds(), {none, none}, 1, options, "images").json();
+  EXPECT_EQ(row["name"], "train/vgg11/top_k/seeds");
+  EXPECT_EQ(row["method"], "top_k");
+  EXPECT_EQ(row["run_type"], "aggregate");
+  EXPECT_EQ(row["aggregate_name"], "mean");
+  EXPECT_EQ(row["repetitions"], 2);
+  EXPECT_EQ(row["iterations"], 2);
+  EXPECT_EQ(row["real_time"], 5);
+  EXPECT_EQ(row["cpu_time"], 5);
+  EXPECT_EQ(row["time_unit"], "ms");
+  EXPECT_EQ(row["model"], "vgg11");
+  EXPECT_EQ(row["data"], "images");
+  EXPECT_EQ(row["metric"], "accuracy");
+  EXPECT_FALSE(row.contains("seeds_at_target"));
+  std::vector<Repeat> alone{{7, {result("top_k", 0.89, {6})}}};
+  const auto without = to_row(alone, {Verdict{false, {{}}}}, 0, options, "images").json();
+  EXPECT_TRUE(without["lack_over_seeds"].is_null()) << "there is no fp32";
+}
+
+TEST(Repeats, TheTableHasALineForEachMethod) {
+  auto repeats = two_seeds();
+  repeats[0].results[1].reached = Reached{300, 2.5, 1000};
+  repeats[1].results[1].reached = Reached{300, 2.5, 3000};
+  const SpeedUps first{2.0, 1.5, 1.25}, second{2.0, 1.5, 1.25};
+  const std::string text = to_table(repeats, {Verdict{false, {{}, {}}}, Verdict{true, {first, second}}}).text();
+  EXPECT_THAT(text, testing::ContainsRegex(
+                        "mean \\+- 95 % interval +test +steps to +seconds to +bytes to +speed-up +vs best *"));
+  EXPECT_THAT(
+      text, testing::ContainsRegex("over seeds +accuracy +step ms +target +target +target +vs fp32 +dense +to target"));
+  // t(1, 0.975) = 12.7062: 0.03 and 1 times that.
+  EXPECT_THAT(text,
+              testing::ContainsRegex("top_k +0.9200 \\+- 0.38 +5.000 \\+- 13 +300.0 \\+- 0 +2.500 \\+- 0 +2.00 kB "
+                                     "+2.000 \\+- 0 +1.500 \\+- 0 +1.250 \\+- 0"));
+  EXPECT_THAT(text, testing::ContainsRegex("fp32 +0.9200 \\+- 0.25 +14.00 \\+- 25 +- +- +- +- +- +-"));
+}
+
 TEST(Repeats, AFigureThatASeedLacksIsNone) {
   Options options;
   options.target = "accuracy=0.5";

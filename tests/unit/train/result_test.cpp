@@ -84,6 +84,69 @@ TEST(TrainingRow, TellsWhatWasAskedFor) {
   EXPECT_EQ(row["speedup_to_target"], 1.25);
 }
 
+TEST(TrainingRow, NamesTheJobAndItsConditions) {
+  MethodResult r = result("top_k:ratio=0.01:lr=0.25:label=mine");
+  r.period = 4;
+  r.workers = 3;
+  r.skipped_steps = 2;
+  Options options;
+  options.model = "vgg11";
+  options.seed = 7;
+  const auto row = to_row(r, true, {}, options, "images:train=9").json();
+  EXPECT_EQ(row["name"], "train/vgg11/mine");
+  EXPECT_EQ(row["method"], "top_k:ratio=0.01:lr=0.25:label=mine");
+  EXPECT_EQ(row["label"], "mine");
+  EXPECT_EQ(row["model"], "vgg11");
+  EXPECT_EQ(row["data"], "images:train=9");
+  EXPECT_EQ(row["steps"], 600);
+  EXPECT_EQ(row["batch_per_rank"], 64);
+  EXPECT_EQ(row["seed"], 7);
+  EXPECT_EQ(row["learning_rate"], 0.25);
+  EXPECT_EQ(row["strategy"], "overlapped");
+  EXPECT_EQ(row["period"], 4);
+  EXPECT_EQ(row["workers"], 3);
+  EXPECT_EQ(row["skipped_steps"], 2);
+  EXPECT_EQ(row["state_bytes"], 4000);
+  EXPECT_EQ(row["header_bytes"], 32);
+  EXPECT_EQ(row["wire_bytes"], 900);
+  EXPECT_EQ(row["metric"], "accuracy");
+  EXPECT_EQ(row["stages_ms"], (report::Json{{"compress", 0.25}, {"forward", 1.5}}));
+}
+
+TEST(TrainingRow, HoldsSlicesAndStaleness) {
+  MethodResult r = result();
+  for (const char* column : {"sampler", "slices_per_step", "slices", "moved_samples", "staleness_mean"}) {
+    EXPECT_FALSE(to_row(r, true, {}, Options(), "data").json().contains(column)) << column;
+  }
+  r.sampling = Sampling{"mercury", {{1, 2, 3}, {0, 2}}, 5, 640};
+  r.staleness = Staleness{1.5, 4};
+  const auto row = to_row(r, true, {}, Options(), "data").json();
+  EXPECT_EQ(row["sampler"], "mercury");
+  EXPECT_EQ(row["slices_per_step"], 1.6) << "8 slices in 5 steps of ranks";
+  EXPECT_EQ(row["slices"], (report::Json{{1, 2, 3}, {0, 2}}));
+  EXPECT_EQ(row["moved_samples"], 5);
+  EXPECT_EQ(row["moved_bytes"], 640);
+  EXPECT_EQ(row["staleness_mean"], 1.5);
+  EXPECT_EQ(row["staleness_max"], 4);
+  r.sampling->slices = {{}, {}};
+  EXPECT_EQ(to_row(r, true, {}, Options(), "data").json()["slices_per_step"], 0);
+  EXPECT_THAT(to_table({r}, {{}}).text(), testing::HasSubstr("importance"));
+}
+
+TEST(Outcome, IsScaledToAsManySamplesAsAllRanksWouldTake) {
+  MethodResult r = result();
+  r.ranks = 4;
+  r.workers = 3;
+  r.reached = Reached{300, 2.5, 1e6};
+  r.replicas_equal = false;
+  const Outcome outcome = outcome_of(r);
+  EXPECT_DOUBLE_EQ(outcome.step_time, 4.0 / 3 * 32 / 3);
+  EXPECT_EQ(outcome.quality, 0.875);
+  EXPECT_EQ(outcome.time_to_target, 2.5);
+  EXPECT_TRUE(outcome.reached_target);
+  EXPECT_FALSE(outcome.replicas_equal);
+}
+
 TEST(BucketsSwept, NeedsAllThreeControlsAtBucketsOfTheirOwn) {
   std::vector<MethodResult> all{result("fp32"), result("fp16"), result("bf16"), result("top_k")};
   for (std::size_t i = 0; i < 3; ++i) {
@@ -103,6 +166,11 @@ TEST(TrainingTable, HasALineForEachMethod) {
   EXPECT_THAT(text,
               ContainsRegex("top_k +400 B +10.0 +8.00 +18.8 +1.50 +- +0.250 +- +- +- +- +8000 +87.5 % +2.00x +1.50x"));
   EXPECT_THAT(text, ContainsRegex("fp16 +0 B +- +8.00 .* +- +-\n"));
+  EXPECT_THAT(text,
+              ContainsRegex(" +payload +compression +step ms +forward +backward +compress +exchange +hidden +exposed "
+                            "+decompress +samples +test +speed-up +vs best *\n"
+                            "method +per step +ratio +median +p95 +ms +ms +ms +ms +ms +ms +ms +per s +accuracy "
+                            "+vs fp32 +dense *\n"));
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("joules")));
   late.joules_per_step = 3.5;
   EXPECT_THAT(to_table({result(), late}, {{}, {}}).text(), ContainsRegex("fp16 .* +3.50\n"));
@@ -114,6 +182,8 @@ TEST(TargetTable, SaysWhoMissed) {
   const std::string text = to_target_table({reached, result("fp16")}, {{{}, {}, 1.25}, {}}).text();
   EXPECT_THAT(text, ContainsRegex("top_k +300 +2.50 +1.00 MB +1.25x"));
   EXPECT_THAT(text, ContainsRegex("fp16 +missed +- +- +-\n"));
+  EXPECT_THAT(text, ContainsRegex(" +steps to +seconds to +sent by a rank +speed-up *\n"
+                                  "method +target +target +to target +to target *\n"));
 }
 
 }  // namespace

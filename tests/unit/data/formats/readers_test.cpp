@@ -203,6 +203,44 @@ TEST(Gcds, RefusesWhatIsWrong) {
   }
 }
 
+TEST(Gcds, SaysWhichExtentsAreAllowed) {
+  const TempDir dir;
+  // The file with another value of a field of the header.
+  const auto refused = [&](std::size_t field, std::uint32_t value, std::uint8_t version = 1) {
+    const auto path = dir.write("a.gcds", gcds_file([&](Bytes& bytes) {
+                                  bytes[4] = version;
+                                  Bytes changed;
+                                  put32(changed, value);
+                                  std::copy(changed.begin(), changed.end(),
+                                            bytes.begin() + static_cast<std::ptrdiff_t>(4 + 4 * field));
+                                }));
+    return error_of([&] { read_gcds(path); });
+  };
+  constexpr std::size_t n_train = 1, height = 3, width = 4, channels = 5, classes = 6;
+  const std::string path = dir.path() + "/a.gcds";
+  EXPECT_EQ(refused(height, 65537),
+            "'" + path +
+                "' has impossible extents: 3 training images (at least 1), 65537 x 4 x 1 (up to "
+                "65536 x 65536 x 16), 5 classes (2 to 256)");
+  EXPECT_EQ(refused(classes, 65537, 2),
+            "'" + path +
+                "' has impossible extents: 3 training images (at least 1), 2 x 4 x 1 (up to "
+                "65536 x 65536 x 16), 65537 classes (2 to 65536)");
+  for (const auto& [field, value] : {std::pair{n_train, 0U},
+                                     {height, 0U},
+                                     {width, 0U},
+                                     {width, 65537U},
+                                     {channels, 0U},
+                                     {channels, 17U},
+                                     {classes, 1U},
+                                     {classes, 257U}}) {
+    EXPECT_THAT(refused(field, value), HasSubstr("impossible extents")) << field;
+  }
+  for (const auto& [field, value] : {std::pair{height, 65536U}, {width, 65536U}, {channels, 16U}, {height, 1U}}) {
+    EXPECT_THAT(refused(field, value), HasSubstr("expected")) << "another size of the file";
+  }
+}
+
 TEST(Gcds, RefusesDamageAnywhere) {
   const TempDir dir;
   const Bytes good = gcds_file();
