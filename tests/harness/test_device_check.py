@@ -1,10 +1,12 @@
 """tools/device-check: its page from a fabricated record, steps that fail or have no time left, refusals, interruption."""
 import dataclasses
 import json
+import os
 import pathlib
 import re
 import signal
 import stat
+import subprocess
 import sys
 import time
 
@@ -16,6 +18,7 @@ from tool_process import call, interrupt, refused
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "device-check"
+BIN = os.environ.get("GRADCOMP_BIN")
 TIMES, DASH = "\N{MULTIPLICATION SIGN}", "\N{EN DASH}"
 
 
@@ -205,7 +208,7 @@ def test_early_steps_leave_time_for_late_ones(monkeypatch):
 
 
 def test_build_and_tests_take_no_time_from_the_measurements(monkeypatch):
-    clock, limits = Clock(), {}
+    clock, limits = Clock(7000), {}
     monkeypatch.setattr(steps.time, "monotonic", clock.monotonic)
 
     steps.run_all([spending(clock, limits, "build", 1000, limited=False), spending(clock, limits, "bench", 30),
@@ -265,14 +268,64 @@ def test_bench_jobs_cover_every_size_once():
 
     def jobs(case):
         return [name for name, pattern in patterns.items() if re.search(pattern, case)]
-    for size, name in ((1, "smaller"), (270_000, "smaller"), (9_999_999, "smaller"), (16_777_216, "smaller"),
-                       (25_500_000, "large"), (67_108_864, "larger"), (134_217_728, "larger")):
+    for size, name in ((1, "smaller"), (20, "smaller"), (270_000, "smaller"), (1_345_678, "smaller"), (9_999_999, "smaller"),
+                       (16_777_216, "smaller"), (25_500_000, "large"), (67_108_864, "larger"), (134_217_728, "larger")):
         assert jobs(f"pair/top_k:ratio=0.1/{size}") == [f"methods_{name}"]
         assert jobs(f"kernel/read_twice/{size}") == [f"kernels_{name}"]
         assert jobs(f"read/{size}") == ["machine"]
     assert [jobs(case) for case in ("sgemm", "train_step/vgg11/batch128", "pair/sgemm/1")] == [
         ["machine"], ["models"], ["methods_smaller"]]
     assert list(patterns)[-2:] == ["kernels_larger", "methods_larger"]
+
+
+@pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
+@pytest.mark.parametrize("quick", [True, False])
+def test_the_programs_take_the_arguments_of_all_trainings(quick, tmp_path):
+    jobs = measuring.training_jobs(quick)
+    assert list(jobs) == ["train_resnet20", "train_lstm"]
+    small = {"shapetex10": "shapetex10:train=64:test=16", "hmm": "hmm:tokens=20000:test=1000"}
+    for name, words in jobs.items():
+        shorter = [str(2 if before in ("--steps", "--block", "--batch", "--evaluate-every") else small.get(word, word))
+                   for before, word in zip([None, *words], words, strict=False)]
+        done = subprocess.run([f"{BIN}/gradcomp-train", *shorter, "--output", tmp_path / f"{name}.json"], capture_output=True,
+                              text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        document = json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))
+        assert [row["label"] for row in document["benchmarks"]][:3] == ["fp32", "fp16", "no_exchange"]
+        options = document["context"]["gradcomp"]["options"]
+        assert options["model"] == {"train_resnet20": "resnet20", "train_lstm": "lstm_1x96" if quick else "lstm_2x200"}[name]
+    assert options["clip"] == 0.25 and options["momentum"] == 0 and options["lr"] == 1
+
+
+def test_tests_run_by_ctest_of_the_build(tmp_path, build):
+    """A stand-in for ./run notes how it is called and leaves a report of ctest."""
+    root, log = tmp_path / "root", tmp_path / "called"
+    root.mkdir()
+    (root / "run").write_text(f"""#!/bin/sh
+echo "$GRADCOMP_PRESET $OMP_NUM_THREADS $OMP_PROC_BIND $*" >>{log}
+[ "$1" = exec ] && echo '<testsuite tests="3"><testcase name="a" status="fail"/></testsuite>' >{tmp_path}/parts/tests.xml
+exit 0
+""", encoding="utf-8")
+    (root / "run").chmod(0o755)
+    setting = arguments.Setting("hip", build, False, tmp_path, False, (), 1, None, "python3", root)
+    setting.parts.mkdir()
+    assert building.build(setting, None) == {"folder": "build/hip", "made_here": True}
+    with pytest.raises(steps.Partly, match="1 of 3 tests failed: a") as failure:
+        building.tests(setting, None)
+    assert failure.value.found == {"run": 3, "failed": ["a"], "skipped": 0, "skipped_inside": {}}
+    lines = [" ".join(line.split()) for line in log.read_text(encoding="utf-8").splitlines()]
+    unset = [os.environ.get(name, "") for name in ("OMP_NUM_THREADS", "OMP_PROC_BIND")]
+    before = " ".join(["hip", *unset]).strip()
+    assert lines == [f"{before} build hip programs", f"{before} build hip",
+                     f"hip 1 false exec -- ctest --test-dir {build} --output-on-failure --output-junit {tmp_path}/parts/tests.xml"]
+    setting.own_build = True
+    assert building.build(setting, None) == {"folder": "build", "made_here": False}
+    assert len(log.read_text(encoding="utf-8").splitlines()) == 3, "a finished build is not built"
+
+
+@pytest.mark.parametrize("preset, on_device", [("cuda", True), ("hip", True), ("openmp", False)])
+def test_which_presets_are_of_a_device(preset, on_device):
+    assert arguments.Setting(preset, ROOT, False, ROOT, False, (), 1, None, "python3").on_device == on_device
 
 
 def test_a_kernel_job_that_fails_takes_no_other_with_it(tmp_path, build):

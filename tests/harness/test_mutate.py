@@ -75,6 +75,14 @@ def results(project, name="text"):
 def test_every_kind_of_mutant(project):
     done = mutate(project, "text")
     assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[:2] == ["sh: passes without a mutant in 0 s"] * 2
+    assert sorted(lines[2:-1]) == ["src/text/a.cpp:1: does not build", "src/text/a.cpp:1: killed by stage 1: it said nothing",
+                                   "src/text/a.cpp:2: survived", "src/text/a.cpp:3: equivalent", "src/text/a.cpp:3: survived"]
+    assert lines[-1] == "src/text: 1 of 3 mutants killed: 33% (6% to 79%); 1 more do not build, 1 are equivalent"
+    assert mutate(project, "text", "--list").stdout == "src/text: 5 mutants\n"
+    assert mutate(project, "--list").stdout == "src/text: 5 mutants\nsrc/python: 2 mutants\n"
+    assert mutate(project, "--help").stdout.startswith("usage: gradcomp-mutate [-h] [--list]")
     summary, found = results(project)
     # This builder accepts "three = (".
     assert found == {"one = 2": "killed", "one = BROKEN": "does not build", "two = 3": "survived", "three = (": "survived",
@@ -203,6 +211,8 @@ def test_time_limits_kill_and_only_one_run_uses_the_copy(project):
     with tree.copied(project) as copy:
         bench = trial.prepare(copy, folder, 0, lambda said: None)
         assert bench.limits == [60, 60]
+        low, high = trial.prepare(copy, folder, 1e6, lambda said: None).limits
+        assert low > 1000 and high > 1000, "a million times some milliseconds"
         bench.limits = [60, 0.2]
         assert trial.judge(bench, mutant) == (trial.KILLED, "stage 2: time limit")
         assert "another ./run mutate is using" in mutate(project, "text").stderr
