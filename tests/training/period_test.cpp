@@ -23,6 +23,19 @@ TEST(Period, OfLocalStepsDividesAnIntervalThatTheUserChose) {
   EXPECT_THAT(accumulated[0].curve.step, testing::ElementsAre(6, 8)) << "its replicas agree after every step";
 }
 
+TEST(Period, HasTheTimeOfAllItsSteps) {
+  Rig rig;
+  rig.options.steps = rig.options.block = 16;
+  rig.options.evaluate_every = 4;
+  const auto result = rig.run("fp32:strategy=local:strategy.period=4")[0];
+  ASSERT_EQ(result.step_ms.size(), 3U) << "the first period of a block is not timed";
+  for (std::size_t p = 0; p < 3; ++p) {
+    const double seconds = result.curve.time_s[p + 1] - result.curve.time_s[p];
+    EXPECT_GE(4e-3 * result.step_ms[p], 0.999 * seconds) << "the slowest rank takes at least as long as this one";
+  }
+  EXPECT_LE(result.stage_ms.at("forward"), report::quantile(result.step_ms, 0.5)) << "both are those of one step";
+}
+
 TEST(Period, OfLocalStepsRoundsTheDefaultIntervalUp) {
   Rig rig;
   rig.options.steps = rig.options.block = 24;

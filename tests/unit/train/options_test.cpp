@@ -31,6 +31,7 @@ TEST(TrainOptions, SayWhatIsRefusedAndWhatIsAllowed) {
       {[](Options& o) { o.batch = 0; }, "--batch 0 is not allowed; allowed: at least 1 sample per rank"},
       {[](Options& o) { o.learning_rate = 0; }, "--lr 0 is not allowed; allowed: a number above 0"},
       {[](Options& o) { o.momentum = 1; }, "--momentum 1 is not allowed; allowed: a number in [0, 1)"},
+      {[](Options& o) { o.momentum = 2; }, "--momentum 2 is not allowed; allowed: a number in [0, 1)"},
       {[](Options& o) { o.momentum = -0.1; }, "--momentum -0.1 is not allowed; allowed: a number in [0, 1)"},
       {[](Options& o) {
          o.momentum = 0;
@@ -39,8 +40,10 @@ TEST(TrainOptions, SayWhatIsRefusedAndWhatIsAllowed) {
        "--nesterov on and powersgd need --momentum above 0"},
       {[](Options& o) { o.optimiser = "lamb"; }, "--optimiser lamb is not allowed; allowed: one of sgd, adamw"},
       {[](Options& o) { o.beta1 = 1; }, "--beta1 1 is not allowed; allowed: a number in [0, 1)"},
+      {[](Options& o) { o.beta1 = 2; }, "--beta1 2 is not allowed; allowed: a number in [0, 1)"},
       {[](Options& o) { o.beta1 = -1; }, "--beta1 -1 is not allowed; allowed: a number in [0, 1)"},
       {[](Options& o) { o.beta2 = 1; }, "--beta2 1 is not allowed; allowed: a number in [0, 1)"},
+      {[](Options& o) { o.beta2 = 2; }, "--beta2 2 is not allowed; allowed: a number in [0, 1)"},
       {[](Options& o) { o.beta2 = -1; }, "--beta2 -1 is not allowed; allowed: a number in [0, 1)"},
       {[](Options& o) { o.epsilon = 0; }, "--epsilon 0 is not allowed; allowed: a number above 0"},
       {[](Options& o) { o.timeout = -1; }, "--timeout -1 is not allowed; allowed: 0 or more seconds"},
