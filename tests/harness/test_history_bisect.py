@@ -1,6 +1,8 @@
 """tools/gradcomp-history bisect: finds the commit with few builds, skips what does not build, cleans up when interrupted."""
+import json
 import os
 import signal
+import types
 
 import pytest
 
@@ -10,6 +12,8 @@ from tool_process import interrupt
 
 pytest.importorskip("scipy.stats")
 pytest.importorskip("matplotlib")
+from gradcomp.gate.samples import GateError
+from gradcomp.history import nights, trials
 from gradcomp.history.search import search
 
 COMMITS = 17  # the first one is good, so that 16 are suspected
@@ -116,6 +120,27 @@ def test_a_good_end_and_wrong_words(tmp_path, bed):
     words[place] = "git checkout -q main~3; " + words[place]
     done = history(*words)
     assert done.returncode == 2 and "calls itself" in done.stderr and clean(tmp_path)
+
+
+def test_the_arguments_measure_one_case_as_the_night_did(tmp_path):
+    options = {"samples": 30, "seed": 7, "residual": 0, "cache": "cold", "threads": 2}
+    for path, cases in ((tmp_path / nights.COUNTS, ["compress/top_k/16384"]),
+                        (tmp_path / nights.TIMES / "001.json", ["pair/top_k:ratio=0.1/1024", "kernel/select/1024", "read/4096"])):
+        path.parent.mkdir(exist_ok=True)
+        rows = [{"name": case, "elements": int(case.rsplit("/", 1)[1])} for case in cases]
+        path.write_text(json.dumps({"benchmarks": rows, "context": {"gradcomp": {"options": options}}}), encoding="utf-8")
+    night, rest = types.SimpleNamespace(folder=tmp_path, name="n1"), ["--samples", "30", "--seed", "7", "--cache", "cold"]
+    assert trials.bench_arguments(night, "compress/top_k/16384", trials.INSTRUCTIONS) == [
+        "--sizes", "16384", "--filter", "^compress/top_k/16384$", "--methods", "top_k", *rest]
+    assert trials.bench_arguments(night, "pair/top_k:ratio=0.1/1024", trials.TIMES) == [
+        "--sizes", "1024", "--filter", r"^pair/top_k:ratio=0\.1/1024$", "--methods", "top_k:ratio=0.1", *rest]
+    for case in ("kernel/select/1024", "read/4096"):
+        assert "--methods" not in trials.bench_arguments(night, case, trials.TIMES)
+    with pytest.raises(GateError, match="night n1 has no case 'x'; it has kernel/select/1024, pair/top_k:ratio=0.1/1024, read/4096"):
+        trials.bench_arguments(night, "x", trials.TIMES)
+    (tmp_path / nights.COUNTS).unlink()
+    with pytest.raises(GateError, match="night n1 has no instructions; choose the other one with --by"):
+        trials.bench_arguments(night, "x", trials.INSTRUCTIONS)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -111,6 +111,8 @@ def test_python_needs_no_run_for_what_means_the_same_and_syntax(project):
     assert mutants.same_program("x = f'at {a + b} of all'\n", "x = f'not at {a + b} of'\n")
     assert not mutants.same_program("x = f'at {a + b} of all'\n", "x = f'at {a - b} of all'\n")
     assert not mutants.same_program("x = f'{a}s'\n", "x = f'{a}t'\n")
+    with pytest.raises(SyntaxError):
+        mutants.same_program("x = 1\n", "x = 1\ncontinue;\n")
 
 
 def test_a_change_of_a_header_that_changes_no_object_is_equivalent(project):

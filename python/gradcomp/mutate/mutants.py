@@ -118,4 +118,5 @@ def _parsed(text):
 
 def same_program(before, after):
     """Whether two Python texts differ only in docstrings, comments and words of sentences. Throws SyntaxError."""
+    compile(after, "mutant", "exec")  # which also refuses a jump outside of a loop
     return _parsed(before) == _parsed(after)

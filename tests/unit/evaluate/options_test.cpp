@@ -9,6 +9,7 @@
 
 #include "error_of.hpp"
 #include "gradcomp/core/registry.hpp"
+#include "gradcomp/evaluate/method_evaluation.hpp"
 
 namespace gradcomp::evaluate {
 namespace {
@@ -79,6 +80,20 @@ TEST(EvaluateOptions, HaveTheDefaultsOfTheHelp) {
   EXPECT_EQ(o.trials, 0);
   EXPECT_EQ(o.seed, 1U);
   EXPECT_EQ(o.density_tolerance, 0);
+  const TrainingOptions t;
+  EXPECT_EQ(t.model, "");
+  EXPECT_EQ(t.dataset, "shapetex10");
+  EXPECT_EQ(t.steps, 400);
+  EXPECT_EQ(t.batch, 64);
+  EXPECT_EQ(t.seed, 1U);
+  EXPECT_EQ(t.learning_rate, 0.05);
+  EXPECT_EQ(t.momentum, 0.9);
+  EXPECT_EQ(t.weight_decay, 5e-4);
+  const MethodEvaluationOptions m;
+  EXPECT_FALSE(m.closed || m.keep_bytes);
+  EXPECT_EQ(m.timings, 3);
+  EXPECT_EQ(m.trials, 0);
+  EXPECT_EQ(m.seed, 1U);
 }
 
 TEST(EvaluateOptions, AllIsEveryMethodInTheOrderOfTheRegistry) {
