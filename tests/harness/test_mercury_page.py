@@ -97,10 +97,10 @@ def test_a_line_of_methods_over_a_link():
 
 def test_the_model_hides_importance_behind_the_wait():
     uniform = [seed("fp32", 100, exposed=60)]
-    hidden = mercury_links.prediction(uniform, [seed("m", 105, importance=50)])
-    assert hidden["step_predicted"] == 100 and hidden["off"] == pytest.approx(100 / 105 - 1) and hidden["shorter_by"] == 1
-    longer = mercury_links.prediction(uniform, [seed("m", 130, importance=90)])
-    assert longer["step_predicted"] == 130 and longer["shorter_by"] == pytest.approx(100 / 130)
+    assert mercury_links.prediction(uniform, [seed("m", 105, importance=50)]) == ([100], 1)
+    assert mercury_links.prediction(uniform, [seed("m", 130, importance=90)]) == ([130], pytest.approx(100 / 130))
+    two = [seed("fp32", 100, exposed=60), seed("fp32", 80, exposed=30)]
+    assert mercury_links.prediction(two, [seed("m", 1, importance=50), seed("m", 1, importance=50)]) == ([100, 100], 0.9)
 
 
 def test_a_gain_compares_seed_by_seed():
@@ -119,6 +119,15 @@ def test_predicted_and_measured_stand_side_by_side():
         seed("fp32", 100, 60, steps=400, seconds=40.0), seed(label, 125, 10, 50, 3, steps=200, seconds=25.0), seed("top_k", 40, 1),
         over("fp32", 400, 380, 420, 40.0), over(label, 200, 190, 210, 25.0), over("top_k")))
     assert lines == [[f"`{label}`", "50.0", "100", "125", "-20.0 %", f"2.00{TIMES}", f"1.60{TIMES}"]]
+    _, lines = mercury_links.model_table(record(
+        *(seed("fp32", 100, 60, number=number, steps=400, seconds=40.0) for number in (1, 2)),
+        *(seed(label, step, 10, importance, 3, number=number, steps=200, seconds=25.0)
+          for number, step, importance in ((1, 125, 62), (2, 125, 58))),
+        over("fp32", 400, 380, 420, 40.0), over(label, 200, 190, 210, 25.0)))
+    # Predicted: 102 and 100 with a deviation of sqrt(2), so half of the width is 12.706. Off: ln(102 / 100) / 2 = 0.0099 x 12.706.
+    middle, half = (1.02 * 0.8 ** 2) ** 0.5, 12.706 * math.log(1.02) / 2
+    assert lines[0][1:5] == ["60.0 (34.6 to 85.4)", "101 (88.3 to 114)", "125 (125 to 125)",
+                             f"-19.2 % ({100 * (middle * math.exp(-half) - 1):.1f} % to {100 * (middle * math.exp(half) - 1):.1f} %)"]
 
 
 def test_jobs_have_whole_blocks_and_names_of_their_own():

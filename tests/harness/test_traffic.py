@@ -52,6 +52,9 @@ def test_a_speed_has_the_interval_of_its_rounds():
     # logarithms 0.01005 apart: half an interval is 4.3027 x 0.01005 / sqrt(3) = 0.02497
     assert traffic.speed(fp32, sign, 0) == "3.00\N{MULTIPLICATION SIGN} (2.93 to 3.08)"
     assert traffic.speed(fp32, fp32, 0) == "1.00\N{MULTIPLICATION SIGN}"
+    cells = traffic.table(record(fp32, sign), record())[1][1][5:]
+    # 99, 100 and 101.01 have the deviation 1.005: half an interval is 4.3027 x 1.005 / sqrt(3) = 2.497. 40, 41 and 42: 2.484.
+    assert cells[0] == "100 (97.5 to 103)" and cells[2] == "41.0 (38.5 to 43.5)"
 
 
 def test_single_steps_are_kept_one_for_each_block():

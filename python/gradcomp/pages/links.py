@@ -6,7 +6,7 @@ import statistics
 from gradcomp.output import text
 
 from . import one_gradient
-from .intervals import ratio_interval
+from .intervals import ratio_interval, shown_mean
 from .page import Job, Page, Text
 from .ranks import asked, shaped, slower
 
@@ -87,7 +87,7 @@ def table(imitated, real, known):
             word = verdict(low, high)
             counts[word] += 1
             off = statistics.geometric_mean(ours) / statistics.geometric_mean(theirs)
-            cells += [text.number(statistics.fmean(theirs)), text.number(statistics.fmean(ours)),
+            cells += [shown_mean(theirs), shown_mean(ours),
                       _off(off) + text.within((low, high), _off) + f" {word}"]
         lines.append([*cells, one_gradient.cell(known, label)])
     heads = [head for rate in real for head in (f"{rate} Mbit/s: shaped, ms", "emulated, ms", "off")]

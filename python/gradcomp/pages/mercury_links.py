@@ -27,22 +27,16 @@ def jobs(options):
             for rate, case in (QUICK if options.quick else FULL).items()]
 
 
-def _parts(rows):
-    """(ms of a step without the wait, ms of the wait) with uniform batches, from mean times over seeds."""
-    step = statistics.fmean(row["step_time_ms"]["mean"] for row in rows)
-    wait = statistics.fmean(row["stages_ms"]["exposed"] for row in rows)
-    return step - wait, wait
+def _step(row):
+    return row["step_time_ms"]["mean"]
 
 
 def prediction(uniform, sampled):
-    """{name: value}: time of a step, predicted and measured, and by which factor a step is predicted to be shorter than with uniform
-    batches."""
-    computing, waiting = _parts(uniform)
-    importance = statistics.fmean(row["stages_ms"]["importance"] for row in sampled)
-    predicted = computing + max(waiting, importance)
-    measured = statistics.fmean(row["step_time_ms"]["mean"] for row in sampled)
-    return {"importance": importance, "step_predicted": predicted, "step_measured": measured,
-            "shorter_by": (computing + waiting) / predicted, "off": predicted / measured - 1}
+    """([milliseconds of a step with the sampler as the model predicts it, for each seed], the factor by which it is shorter than with
+    uniform batches). `uniform`, `sampled`: rows of the same seeds."""
+    predicted = [_step(plain) - plain["stages_ms"]["exposed"] + max(plain["stages_ms"]["exposed"], row["stages_ms"]["importance"])
+                 for plain, row in zip(uniform, sampled, strict=True)]
+    return predicted, statistics.fmean(map(_step, uniform)) / statistics.fmean(predicted)
 
 
 def gain(uniform, sampled, key, factor=1):
@@ -61,7 +55,7 @@ def table(record):
     lines = []
     for label, rows in seeds.items():
         total, slices = totals[label], [row["slices_per_step"] for row in rows if "slices_per_step" in row]
-        lines.append([f"`{label}`", shown_mean([row["step_time_ms"]["mean"] for row in rows]),
+        lines.append([f"`{label}`", shown_mean([*map(_step, rows)]),
                       shown_mean([row["stages_ms"]["exposed"] for row in rows]),
                       text.number(statistics.fmean(slices)) if slices else text.DASH,
                       f"{total['seeds_at_target']} of {len(rows)}", over(total, "steps_to_target", text.number),
@@ -78,10 +72,12 @@ def model_table(record):
         plain = label.split(":sampler=")[0]
         if "sampler=mercury" not in label or plain not in seeds:  # other samplers do not compute importance in every step
             continue
-        told = prediction(seeds[plain], rows)
-        lines.append([f"`{label}`", text.number(told["importance"]), text.number(told["step_predicted"]),
-                      text.number(told["step_measured"]), text.percent(told["off"]),
-                      gain(seeds[plain], rows, "steps_to_target", told["shorter_by"]), gain(seeds[plain], rows, "time_to_target_s")])
+        predicted, shorter_by = prediction(seeds[plain], rows)
+        measured = [*map(_step, rows)]
+        off, ends = statistics.fmean(predicted) / statistics.fmean(measured), ratio_interval(predicted, measured)
+        lines.append([f"`{label}`", shown_mean([row["stages_ms"]["importance"] for row in rows]), shown_mean(predicted),
+                      shown_mean(measured), text.percent(off - 1) + text.within(ends and [end - 1 for end in ends], text.percent),
+                      gain(seeds[plain], rows, "steps_to_target", shorter_by), gain(seeds[plain], rows, "time_to_target_s")])
     return ["sampler", "importance, ms a step", "step predicted, ms", "measured, ms", "off", "speed-up to the target: predicted",
             "measured"], lines
 
@@ -98,6 +94,6 @@ def write(out, found, quick):
         out.add(f"The speed-up model at {case.title}", "Predicted from the parts of the run with uniform batches (computing T_cp, "
                 "waiting T_cm), from the time of importance T_is, and from the steps to the target E and E_is: a step takes "
                 "T_cp + max(T_cm, T_is). *Off*: predicted over measured, less one. Both speed-ups use the measured steps "
-                "to the target: only the time of a step is predicted. Their intervals are Student's over the seeds, each compared with "
+                "to the target: only the time of a step is predicted. The intervals are Student's over the seeds, each compared with "
                 "uniform batches of the same seed.",
                 model_table(found[case.name]))

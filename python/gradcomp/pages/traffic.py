@@ -6,7 +6,7 @@ import math
 from gradcomp.output import text
 
 from . import one_gradient
-from .intervals import TIMES, ratio_interval
+from .intervals import TIMES, ratio_interval, shown_mean
 from .page import Job, Page, Text
 from .ranks import rows_of
 
@@ -74,11 +74,14 @@ def over(row, link):
     return row["over_links"][link]["step_time_ms"]["mean"]
 
 
+def blocks(row, link):
+    """Milliseconds of the timed step of each block over link number `link`; their mean alone if the record lacks single steps."""
+    return row[TIMES][link::len(row["over_links"])] if TIMES in row else [over(row, link)]
+
+
 def interval(control, row, link):
     """The 95 % interval of speed(); None beside itself, and if the record lacks single steps."""
-    if TIMES not in row or row is control:
-        return None
-    return ratio_interval(*(one[TIMES][link::len(one["over_links"])] for one in (control, row)))
+    return None if row is control else ratio_interval(blocks(control, link), blocks(row, link))
 
 
 def speed(control, row, link):
@@ -112,7 +115,7 @@ def table(trained, errors):
         cells = [f"`{label}`", text.size(row["payload_bytes"]), one_gradient.cell(known, label),
                  curve(row), text.quality(row["metric"], row["test_quality"])]
         for link in range(len(rates)):
-            cells += [text.number(over(row, link)), speed(rows["fp32"], row, link)]
+            cells += [shown_mean(blocks(row, link)), speed(rows["fp32"], row, link)]
         lines.append(cells)
     links, metric = [head for rate in rates for head in (f"{rate:g} Mbit/s: ms", "speed")], rows["fp32"]["metric"]
     return ["method", "payload per step", "NMSE", f"validation {metric}", f"test {metric}", *links], lines
