@@ -1,0 +1,30 @@
+"""Every page of docs/results is what its records give: no figure of it was typed."""
+import pathlib
+import subprocess
+
+import pytest
+
+import tool_process
+
+pytest.importorskip("matplotlib")
+from gradcomp.pages import frame, results
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def history():
+    """Whether git knows the commits of records, which a page compares if there are several."""
+    done = subprocess.run(["git", "-C", ROOT, "rev-parse", "--is-shallow-repository"], capture_output=True, text=True, check=False)
+    return done.stdout.strip() == "false"
+
+
+@pytest.mark.skipif(not history(), reason="git has no history here")
+@pytest.mark.parametrize("name", results.PAGES)
+def test_a_published_page_follows_from_its_records(name, tmp_path):
+    page = results.PAGES[name]
+    made = tmp_path / "results" / f"{name}.md"
+    words = ["--page", "--output", made] + (["--images", tmp_path / "images"] if page.images else [])
+    done = tool_process.call(lambda: frame.main(page), ROOT / "tools" / page.tool, *words)
+    assert done.returncode == 0, done.stderr
+    published = (ROOT / "docs/results" / f"{name}.md").read_text(encoding="utf-8")
+    assert made.read_text(encoding="utf-8") == published, f"./run results --page {name} makes it again"
