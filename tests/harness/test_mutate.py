@@ -128,6 +128,15 @@ stages = [{ targets = ["text"], run = "true" }]
     assert results(project, "headers")[1] == {"two = 3": "survived", "three = (": "equivalent", "three = 3  # as before": "equivalent"}
 
 
+def test_programs_of_mutants_do_not_depend_on_the_commit(project):
+    (project / "build.sh").write_text("mkdir -p build && touch build/library; git rev-parse HEAD >build/commit || true\n",
+                                      encoding="utf-8")
+    (project / "first.sh").write_text("git rev-parse HEAD >build/tested\n", encoding="utf-8")
+    assert mutate(project, "text", "--sample", "1").returncode == 0
+    built = project / "build/mutation/tree/build"
+    assert (built / "commit").read_text(encoding="utf-8") == "" != (built / "tested").read_text(encoding="utf-8")
+
+
 def test_a_sample_is_the_beginning_of_the_seeds_order(project):
     folder = folders.read(project / "table.toml")["text"]
     everything = mutants.of_folder(project, folder)
