@@ -85,8 +85,12 @@ TEST(JobEnergy, LeavesEvaluationsOut) {
 TEST(JobEnergy, HasNoFigureOnceACounterIsGone) {
   Rig rig;
   const bool last = rig.control->rank() + 1 == rig.control->size();
-  JobEnergy energy(meter(last ? 5 : 1000), own_host(*rig.control), *rig.control);
-  for (const auto& result : run(rig, energy)) EXPECT_EQ(result.joules_per_step, std::nullopt);
+  for (const int readings : {5, 14, 15}) {  // of the 16 at the ends of two methods' spans
+    JobEnergy energy(meter(last ? readings : 1000), own_host(*rig.control), *rig.control);
+    EXPECT_EQ(run(rig, energy)[1].joules_per_step, std::nullopt) << readings;
+  }
+  JobEnergy none(meter(last ? 5 : 1000), own_host(*rig.control), *rig.control);
+  EXPECT_EQ(run(rig, none)[0].joules_per_step, std::nullopt);
 }
 
 TEST(JobEnergy, IsNotCountedWhereNobodyAsks) {

@@ -81,7 +81,17 @@ TEST(Gcfs, ErrorsSayWhatIsWrong) {
   };
   EXPECT_THAT(error_with([](Bytes& b) { b[0] = 'X'; }), HasSubstr("not a GCFS file"));
   EXPECT_THAT(error_with([](Bytes& b) { b[4] = 2; }), HasSubstr("version 2"));
+  EXPECT_THAT(error_with([](Bytes& b) { b[4] = 0; }), HasSubstr("version 0, expected 1"));
   EXPECT_THAT(error_with([](Bytes& b) { b[16] = 0; }), HasSubstr("impossible extents"));
+  // Numbers of training sequences, features and classes, in words of four bytes.
+  for (const auto& [at, value] : {std::pair{8U, 0U}, {16U, 65537U}, {20U, 1U}, {20U, 0U}, {20U, 65537U}}) {
+    const std::string said = error_with([at = at, value = value](Bytes& b) {
+      for (std::size_t byte = 0; byte < 4; ++byte) b[at + byte] = static_cast<std::uint8_t>(value >> 8 * byte & 0xFFU);
+    });
+    EXPECT_THAT(said, HasSubstr("impossible extents")) << at;
+    EXPECT_THAT(said, HasSubstr("(at least 1)"));
+    EXPECT_THAT(said, HasSubstr(fmt::format("{}", value)));
+  }
   EXPECT_THAT(error_with([](Bytes& b) { b[24] = 3; }), HasSubstr("sequence 0 has label 3"));
   EXPECT_THAT(error_with([](Bytes& b) { b[31] = 0xFF; }), HasSubstr("sequence 0 has 4278190082 frames"));
   EXPECT_THAT(error_with([](Bytes& b) { b[28] = 0; }), HasSubstr("sequence 0 has 0 frames"));

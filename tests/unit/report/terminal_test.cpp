@@ -88,6 +88,8 @@ TEST(ProgressBar, LineShowsPhaseCountAndTimeLeft) {
   EXPECT_NE(text.find("] 30/120, 0:10, 0:30 left"), std::string::npos) << text;
   EXPECT_EQ(std::count(text.begin(), text.end(), '#') * 3, std::count(text.begin(), text.end(), '.')) << text;
   EXPECT_EQ(ProgressBar::line("train", 120, 120, 40, 79).find("left"), std::string::npos);
+  EXPECT_NE(ProgressBar::line("train", 1, 3, 10, 79).find("] 1/3, 0:10, 0:20 left"), std::string::npos);
+  EXPECT_EQ(ProgressBar::line("train", 0, 3, 10, 79).find("left"), std::string::npos) << "nothing is known yet";
   EXPECT_LE(ProgressBar::line("a phase with a rather long name", 1, 2, 3, 30).size(), 30u);
   EXPECT_NO_THROW(ProgressBar::line("empty", 0, 0, 0, 79));
 }

@@ -92,6 +92,7 @@ TEST(LinkSweep, SaysEverywhereOrNowhere) {
     add_links(row, sweep(one, links, rules), one, 3, 0);
     EXPECT_EQ(row.json()["pays"]["where"], where);
     EXPECT_TRUE(row.json()["pays"]["rate_mbit_s"].is_null());
+    EXPECT_TRUE(row.json()["pays"]["low"].is_null() && row.json()["pays"]["high"].is_null()) << "of one seed";
   }
 }
 

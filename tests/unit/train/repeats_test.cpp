@@ -61,6 +61,10 @@ TEST(Repeats, RowsHoldMeansIntervalsAndPairedLacks) {
   // The lacks 0.90 - 0.89 and 0.94 - 0.95 have the mean 0.
   EXPECT_NEAR(row["lack_over_seeds"]["mean"].get<double>(), 0, 1e-15);
   EXPECT_NEAR(row["lack_over_seeds"]["high"].get<double>(), 12.7062 * 0.01, 1e-5);
+  auto worse = repeats;
+  worse[1].results[1].test_quality = 0.85;  // lacks of 0.01 and 0.09
+  const auto lack = to_row(worse, verdicts, 1, Options(), "data").json()["lack_over_seeds"];
+  EXPECT_NEAR(lack["mean"].get<double>(), 0.05, 1e-12) << "above 0 where the method is worse";
   EXPECT_FALSE(row["quality_matched"].get<bool>()) << "two seeds that differ are not enough";
   EXPECT_TRUE(row["speedup_vs_fp32_over_seeds"].is_null());
 }

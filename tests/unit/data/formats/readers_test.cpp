@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
+#include <filesystem>
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/data/files.hpp"
@@ -135,6 +135,19 @@ TEST(Cifar100, FineAndCoarseLabels) {
   dir.write("train.bin", cifar100_file(0, 14));
   EXPECT_THAT(error_of([&] { read_cifar100(dir.path(), false, records); }),
               AllOf(HasSubstr("43036 bytes"), HasSubstr("expected 46110 (15 records of 3074)")));
+}
+
+TEST(Cifar100, LabelsAreFineUnlessCoarseOnesAreAskedFor) {
+  const TempDir dir;
+  for (const auto& [name, count] : {std::pair{"train.bin", 50'000U}, {"test.bin", 10'000U}}) {
+    std::filesystem::resize_file(dir.write(name, {}), count * 3074U);  // zeros, in the published size
+  }
+  const auto classes = [&](const std::string& options) {
+    return open_dataset("cifar100:" + dir.path() + options).train.classes;
+  };
+  EXPECT_EQ(classes(""), 100);
+  EXPECT_EQ(classes(":labels=coarse"), 20);
+  EXPECT_THAT(error_of([&] { classes(":labels=rough"); }), HasSubstr("fine, coarse"));
 }
 
 TEST(Cifar, LabelOutOfRange) {
