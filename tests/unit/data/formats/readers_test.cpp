@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/data/files.hpp"
