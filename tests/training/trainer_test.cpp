@@ -224,6 +224,49 @@ TEST(Trainer, EvaluationsLeaveTheHiddenStateAlone) {
   EXPECT_EQ(rig.run("fp32")[0].parameters_hash, rare);
 }
 
+TEST(Trainer, SaysWhatTheJobIs) {
+  Rig rig;
+  rig.options.target = "accuracy=0.9";
+  const auto images = rig.run("top_k:lr=0.25")[0];
+  const int ranks = rig.control->size();
+  EXPECT_EQ(images.contender.learning_rate, 0.25);
+  EXPECT_EQ(images.strategy, "overlapped");
+  EXPECT_EQ(images.period, 1);
+  EXPECT_EQ(images.metric.name, "accuracy");
+  EXPECT_EQ(images.loss_floor, 0);
+  EXPECT_EQ(images.target, 0.9);
+  EXPECT_EQ(images.ranks, ranks);
+  EXPECT_EQ(images.workers, ranks);
+  EXPECT_EQ(images.samples_per_step, 4 * ranks);
+  EXPECT_EQ(images.dense_bytes, 4 * rig.model->layout().count());
+  EXPECT_DOUBLE_EQ(images.rank_gflop, 4e-9 * rig.model->step_flops());
+  EXPECT_FALSE(images.stage_ms.contains("importance")) << "batches are uniform";
+  EXPECT_GE(images.stage_ms.at("transfer"), 0);
+  rig.options.target.clear();
+  rig.task = data::open_task("hmm:tokens=2000:test=300:vocabulary=40:states=4", 8);
+  rig.model = nn::make_model<float>("lstm_1x96", rig.task->shape(), 4);
+  const auto text = rig.run("fp32")[0];
+  EXPECT_EQ(text.metric.name, "perplexity");
+  EXPECT_EQ(text.target, std::nullopt);
+  EXPECT_EQ(text.samples_per_step, 4 * ranks);
+  EXPECT_DOUBLE_EQ(text.rank_gflop, 32e-9 * rig.model->step_flops()) << "labels of 8 words";
+}
+
+TEST(Trainer, TheRateFollowsTheScheduleOfTheJob) {
+  Rig rig;
+  rig.options.momentum = rig.options.weight_decay = 0;
+  const auto trained = [&] { return rig.run("fp32")[0].parameters_hash; };
+  const auto cosine = trained();
+  rig.options.decay = "constant";
+  const auto constant = trained();
+  EXPECT_NE(constant, cosine);
+  rig.options.warmup = 4;
+  EXPECT_NE(trained(), constant);
+  rig.options.decay = "cosine";
+  rig.options.warmup = 0;
+  EXPECT_EQ(trained(), cosine);
+}
+
 TEST(Trainer, ReportsStateBytes) {
   Rig rig;
   rig.options.steps = rig.options.evaluate_every = 2;
