@@ -454,6 +454,8 @@ TEST(Servers, TrainBesideOtherStrategies) {
     EXPECT_EQ(results[0].parameters_hash, results[1].parameters_hash);
   }
   EXPECT_EQ(results[1].staleness->max, 0);
+  EXPECT_EQ(results[1].staleness->mean, 0);
+  for (const auto& r : {results[2], results[3]}) EXPECT_LE(r.staleness->mean, r.staleness->max);
   EXPECT_LE(results[3].staleness->max, 3 * (rig.control->size() - 1));
   EXPECT_TRUE(results[1].stage_ms.contains("waiting"));
   EXPECT_FALSE(results[2].stage_ms.contains("waiting"));
