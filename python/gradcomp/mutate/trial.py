@@ -17,8 +17,6 @@ from .mutants import same_program
 KILLED, SURVIVED, UNBUILDABLE, EQUIVALENT = "killed", "survived", "does not build", "equivalent"
 # Limits, since a mutant may allocate or write without end: KiB of address space, and blocks of 1 KiB in one file.
 LIMITS = "ulimit -v 33554432; ulimit -f 4194304; "
-# Mutants should not fill the cache of compilations.
-CACHE = {"CCACHE_READONLY": "1"}
 
 
 @dataclasses.dataclass
@@ -52,12 +50,12 @@ def _run(command, tree, limit=None, **environment):
         return status, ([line for line in lines if "FAILED" in line] or lines)[-1]
 
 
-def _build(folder, stage, tree, **environment):
+def _build(folder, stage, tree):
     """Programs hold the commit that they are built from. Here they must not: the user may commit while mutants are tested, and
     then all of them would differ."""
     if not stage.targets:
         return 0, ""
-    return _run(f"{folder.build} {' '.join(stage.targets)}", tree, GIT_CEILING_DIRECTORIES=str(tree.parent), **environment)
+    return _run(f"{folder.build} {' '.join(stage.targets)}", tree, GIT_CEILING_DIRECTORIES=str(tree.parent))
 
 
 def _digest(tree, pattern):
@@ -93,7 +91,7 @@ def _tried(bench, mutant, before, after):
         except SyntaxError:
             return UNBUILDABLE, ""
     for number, (stage, limit) in enumerate(zip(bench.folder.stages, bench.limits, strict=True)):
-        status, said = _build(bench.folder, stage, bench.tree, **CACHE)
+        status, said = _build(bench.folder, stage, bench.tree)
         if status != 0:
             return UNBUILDABLE, said
         # A change of a header may affect other libraries, so that more must be built before it is known to do nothing.

@@ -51,6 +51,9 @@ TEST(LinkSweep, EveryLinkHasAnAnswerOfItsOwn) {
   EXPECT_NEAR(pays["rate_mbit_s"].get<double>(), 200, 1e-9);
   EXPECT_TRUE(pays["low"].is_null() && pays["high"].is_null()) << "one seed has no interval";
   EXPECT_EQ(all.crossover(one, 1).kind, Crossover::Kind::unknown) << "there is no answer for a control";
+  report::Row control("y");
+  add_links(control, all, one, 1, 0);
+  EXPECT_TRUE(control.json().at("pays").is_null());
 }
 
 TEST(LinkSweep, OverSeedsHasMeansAndIntervals) {
