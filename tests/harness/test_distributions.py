@@ -47,6 +47,31 @@ def test_distance_is_that_of_scipy():
     assert fits.distance(a, stats.expon.cdf) == pytest.approx(stats.kstest(a, stats.expon.cdf).statistic, rel=1e-12)
 
 
+def test_fits_say_their_parameters():
+    """Of 1 and 3: mean 2, variance 1, so xi = (1 - 4) / 2 and beta = 2 (1 + 4) / 2; alpha is that of SciPy."""
+    alpha, beta, xi = "\N{GREEK SMALL LETTER ALPHA}", "\N{GREEK SMALL LETTER BETA}", "\N{GREEK SMALL LETTER XI}"
+    found = {fit.name: fit.parameters for fit in fits.fit_all(np.array([1.0, 3.0]))}
+    shape, _, scale = stats.gamma.fit([1.0, 3.0], floc=0)
+    assert found == {"double exponential": f"{beta} = 2", "double gamma": f"{alpha} = {shape:.3g}, {beta} = {scale:.3g}",
+                     "double generalised Pareto": f"{xi} = -1.5, {beta} = 5"}
+
+
+def test_a_figure_has_density_and_tail_of_each_gradient():
+    pytest.importorskip("matplotlib")
+    from gradcomp.report import plots
+    made = [gradients.summary(kind, 4000, np.sort(np.abs(RANDOM.laplace(size=3000)))) for kind in gradients.KINDS]
+    figure, words = plots.distributions("T", made, gradients.KINDS)
+    (density, second), (tail, other) = figure.axes[:2], figure.axes[2:]
+    assert words == ("T: density and tail of the magnitudes (gradient and with error feedback) beside three fitted distributions")
+    assert (density.get_ylabel(), tail.get_ylabel()) == ("probability density", "share that is larger (1 - CDF)")
+    assert (density.get_title(), second.get_title()) == ("gradient", "with error feedback")
+    assert tail.get_xlabel() == other.get_xlabel() == "|g|, nonzeros"
+    assert tail.lines[0].get_label() == "measured" and len(tail.lines) == len(density.lines) == 4
+    for axis in figure.axes:
+        assert (axis.get_xscale(), axis.get_yscale()) == ("log", "log")
+    assert tail.get_ylim() == pytest.approx((0.3 / 3000, 1.5))
+
+
 def test_no_spread_no_fit():
     found = fits.fit_all(np.full(50, 0.25))
     assert found[0].frozen is not None and found[1].frozen is None and found[2].frozen is None

@@ -132,6 +132,11 @@ TEST(Evaluation, DumpsTheLastStepOrTheStepsThatWereAskedFor) {
               UnorderedElementsAre("resnet8_fp32_step0.bin", "resnet8_fp32_step0_decoded.npy", "resnet8_fp32_step2.bin",
                                    "resnet8_fp32_step2_decoded.npy"));
   EXPECT_EQ(trained.rows[0]["points"]["step"], (report::Json{0, 2}));
+  options.at.clear();
+  options.dump_folder = dir.path() + "/end";
+  run(options);
+  EXPECT_THAT(files_in(options.dump_folder),
+              UnorderedElementsAre("resnet8_fp32_step3.bin", "resnet8_fp32_step3_decoded.npy"));
   options.dump_folder = "/dev/null";
   EXPECT_THAT(error_of([&] { make_jobs(options); }), HasSubstr("/dev/null"));
 }

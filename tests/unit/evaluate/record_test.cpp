@@ -125,6 +125,13 @@ TEST(MethodsJson, TellsWhichMethodsHaveATarget) {
     for (const auto& p : method["parameters"]) EXPECT_FALSE(p["allowed"].get<std::string>().empty()) << p.dump();
   }
   EXPECT_EQ(seen, 3);
+  EXPECT_EQ(list[0]["name"], all_entries()[0].info.name);
+  EXPECT_EQ(list[0]["family"], to_string(all_entries()[0].info.family));
+  EXPECT_EQ(list[0]["summary"], all_entries()[0].info.summary);
+  EXPECT_EQ(list[0]["feedback"], all_entries()[0].info.feedback);
+  for (const auto& p : list[0]["parameters"]) {
+    for (const char* key : {"name", "default", "choices", "help"}) EXPECT_TRUE(p.contains(key)) << key;
+  }
 }
 
 }  // namespace
