@@ -118,6 +118,11 @@ def test_emulated_links_are_labelled(made):
     assert markdown.count("**Emulated link**") == 1 and markdown.count("**Includes an emulated link**") == 1
 
 
+def test_a_training_is_named_by_its_model_and_data(made):
+    source = (made / "report.html").read_text(encoding="utf-8")
+    assert "<h2>Training resnet20 on invented: real link (2 ranks)</h2>" in source
+
+
 def test_text_from_files_is_escaped(made):
     source = (made / "report.html").read_text(encoding="utf-8")
     assert "a &lt;fabricated&gt; CPU" in source and "<fabricated>" not in source

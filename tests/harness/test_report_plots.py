@@ -51,7 +51,9 @@ def test_curves_have_loss_and_quality_over_time_and_bytes():
     x, y = drawn(quality_bytes)["fp16"]  # points without a quality, and that without bytes, are not drawn
     assert x == pytest.approx([0.539444 * step for step in (10, 20, 30)])
     assert y == pytest.approx([95.1 * (1 - np.exp(-step / 8)) for step in (10, 20, 30)])
-    assert list(drawn(over_time)) == LABELS and "no_exchange" not in drawn(over_bytes)
+    assert list(drawn(over_time)) == LABELS
+    assert list(drawn(over_bytes)) == [label for label in LABELS if label != "no_exchange"], "which sends nothing"
+    assert len(drawn(over_bytes)["top_k:ratio=0.01"][0]) == 6, "megabytes below 1 are drawn too"
     alone = training().iloc[:1]
     assert list(drawn(plots.curves(alone, styles(), "T")[0].axes[0])) == ["fp32"]
 
