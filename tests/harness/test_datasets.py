@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import tool_process
+from gradcomp.datasets import digits
 
 sklearn = pytest.importorskip("sklearn")
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "datasets"
@@ -63,6 +64,22 @@ def test_errors_are_one_line(tmp_path):
     assert done.returncode == 1 and done.stderr.startswith("datasets: cannot write") and done.stderr.count("\n") == 1
     assert convert("faces", tmp_path / "x").returncode == 2
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number, said", [
+    ("16", None), ("0", None), ("17", "outside 0 to 16"), ("-1", "outside 0 to 16"), ("x", "not a table of numbers")])
+def test_digits_of_another_file_are_read_with_a_warning_or_refused(number, said, tmp_path, capsys):
+    path = tmp_path / "digits.csv.gz"
+    row = ",".join([*["8"] * 63, number, "3"])
+    path.write_bytes(gzip.compress("\n".join([row] * 1797).encode()))
+    if said:
+        with pytest.raises(digits.Failed, match=said):
+            digits.read_source(path)
+        return
+    pixels, labels = digits.read_source(path)
+    assert pixels.shape == (1797, 8, 8) and set(labels) == {3}
+    assert pixels[5, 7, 7] == round(int(number) * 255 / 16) and pixels[5, 0, 0] == 128
+    assert capsys.readouterr().err == f"datasets: warning: '{path}' is not the file this was tested with, results may differ\n"
 
 
 needs_bible = pytest.mark.skipif(shutil.which("bible") is None, reason="bible-kjv is not installed")
@@ -152,6 +169,9 @@ def test_packed_crops_splits_and_takes_many_classes(tmp_path):
     assert header == (2, 300, 300, 4, 4, 3, 300)
     assert labels.tolist() == 2 * list(range(300))
     assert (pixels == (labels % 200)[:, None, None, None]).all()
+    assert convert("packed", tmp_path / "in", tmp_path / "default").returncode == 0
+    (_, header, _, pixels), = packed_files(tmp_path / "default")
+    assert header[3:6] == (64, 64, 3) and pixels.shape == (600, 64, 64, 3), "one file, since 600 images are less than 2000"
 
 
 def test_packed_errors_are_one_line(tmp_path):
