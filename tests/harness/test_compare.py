@@ -152,11 +152,18 @@ def test_outputs(tmp_path):
     assert done.returncode == 1 and done.stderr == ""
     assert next(line for line in done.stdout.splitlines() if line.startswith(CASE)).count("REGRESSION: slower by") == 1
     made = json.loads(paths["json"].read_text(encoding="utf-8"))
+    assert (made["schema_version"], made["program"], made["conclusion"]) == (1, "gradcomp-compare", "REGRESSION")
+    assert made["normalised"] is False and made["notes"] == [] and made["new"]["control"] is None
+    assert (made["baseline"]["name"], made["new"]["name"]) == ("BASELINE", "NEW") and made["changes"] == []
+    assert [one["file"] for one in made["new"]["processes"]][:2] == ["000.json", "001.json"]
     assert made["exit_status"] == 1 and [case["name"] for case in made["cases"]] == list(CASES)
     assert made["baseline"]["control"] == [list(range(0, 20, 2)), list(range(1, 20, 2))]
     suite = ElementTree.parse(paths["junit"]).getroot()
     assert [element.get("name") for element in suite.iter("testcase")] == list(CASES)
     assert suite.get("failures") == "1" and len(list(suite.iter("failure"))) == 1
+    assert (suite.get("name"), suite.get("tests"), suite.get("errors")) == ("gradcomp-compare", str(len(CASES)), "0")
+    [slow] = [element for element in suite.iter("testcase") if element.get("name") == CASE]
+    assert slow.find("failure").get("message").startswith("slower by") and float(slow.get("time")) > 0
     source = paths["markdown"].read_text(encoding="utf-8")
     assert source.count(f"| {CASE} |") == 2 and source.count("| read/1048576 |") == 1
     assert len(list(tmp_path.iterdir())) == 5, "no temporary files are left"
