@@ -45,7 +45,14 @@ def test_interleave_refuses(tmp_path):
     other = fake_bench(tmp_path, "other", TESTS, context={"compiler": "Clang 1"})
     refused(compare("--interleave", old, tmp_path / "nowhere"), "no gradcomp-bench in")
     refused(compare("--interleave", old, old, "--processes", 9), "too few processes")
-    refused(compare("--interleave", old, old, "--bench-args", "--output=x"), "--output=x is not allowed: the gate sets it itself")
+    for option in ("--output=x", "--list", "--help", "--version"):
+        refused(compare("--interleave", old, old, "--bench-args", option), f"{option} is not allowed: the gate sets it itself")
+    broken = tmp_path / "broken" / "gradcomp-bench"
+    broken.parent.mkdir()
+    broken.write_text("#!/no/such/interpreter\n", encoding="utf-8")
+    broken.chmod(0o755)
+    assert compare("--interleave", broken, broken).stderr.endswith(
+        f"gradcomp-compare: error: cannot start '{broken}': No such file or directory\n")
     assert not (tmp_path / "log").exists(), "refused before anything runs"
     done = compare("--interleave", old, other)
     assert done.returncode == 2 and "compiler" in done.stderr

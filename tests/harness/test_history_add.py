@@ -57,7 +57,8 @@ def test_other_refusals(tmp_path):
     refused(history("add", tmp_path / "history", tmp_path / "other"), "another-1-threads-openmp", "name another folder")
     for day in (3, 4):
         write_counts(tmp_path / f"counts{day}.json", OTHER, day, 5000)
-    refused(history("add", tmp_path / "history", tmp_path / "counts3.json", tmp_path / "counts4.json"), "a night has one")
+    refused(history("add", tmp_path / "history", tmp_path / "counts3.json", tmp_path / "counts4.json"),
+            f"two files hold instruction counts: '{tmp_path / 'counts3.json'}' and '{tmp_path / 'counts4.json'}'; a night has one")
     refused(history("add", tmp_path / "history", tmp_path / "nowhere"), "cannot read", "nowhere")
     refused(history("check", tmp_path / "empty"), "no nights in", "adds the first")
     refused(history("page", tmp_path / "history", "--output", tmp_path / "no" / "page.html"), "cannot write")
