@@ -1,9 +1,6 @@
 """Fabricated result files for the tests of the report and of the schema. The figures are invented and mean nothing."""
 import json
 import math
-import pathlib
-
-from gradcomp.results.reading import Record
 
 METHODS = {  # label: (payload bytes, exchange ms, compress ms, accuracy, matched)
     "fp32": (1078888, 30.0, 0.0, 0.95, True),
@@ -133,11 +130,6 @@ def evaluate(stream="laplace", loop="open", methods=("fp32", "top_k:ratio=0.01")
             "time_ms": summary([0.2, 0.3]), "times_ms": [0.2, 0.3], "compress_ms": 0.25, "decompress_ms": 0.1,
             "read_limit_ms": 0.05, "read_limit_ratio": 5.0, "verified": True})
     return {"context": context("gradcomp-evaluate"), "benchmarks": rows}
-
-
-def record(document):
-    """The document as tools read it."""
-    return Record(pathlib.Path("example.json"), document["context"], document["benchmarks"])
 
 
 def write_folder(folder):

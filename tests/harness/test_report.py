@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 import example_results
+from example_records import record
 from gradcomp.output import text
 from gradcomp.report import frames, tables
 from gradcomp.results.reading import read_folder
@@ -129,12 +130,12 @@ def test_text_from_files_is_escaped(made):
 
 
 def test_speeds_without_a_training_stand_beside_the_error():
-    reduced = frames.allreduce(example_results.record(example_results.allreduce()))
+    reduced = frames.allreduce(record(example_results.allreduce()))
     header, rows = tables.reductions(reduced)
     assert header[-1] == "NMSE, 16.8 MB"
     found = {row[0]: row[-1] for row in rows}
     assert found["fp32"] == "0" and found["top_k:ratio=0.01"] == "0.250", "the square of the relative error"
-    header, rows = tables.kernels(frames.bench(example_results.record(example_results.bench())))
+    header, rows = tables.kernels(frames.bench(record(example_results.bench())))
     assert header[-1] == "NMSE, 1,024" and rows[0][-1] == "0.500"
 
 

@@ -5,13 +5,10 @@ import pytest
 import example_results
 
 pytest.importorskip("matplotlib")
+from example_records import record, training
 from gradcomp.report import frames, plots
 
 LABELS = list(example_results.METHODS)
-
-
-def training():
-    return frames.training(example_results.record(example_results.train()))
 
 
 def drawn(axis):
@@ -81,7 +78,7 @@ def test_stages_are_stacked():
 
 
 def test_reductions_are_drawn_over_sizes_with_a_ring_at_the_crossover():
-    frame = frames.allreduce(example_results.record(example_results.allreduce()))
+    frame = frames.allreduce(record(example_results.allreduce()))
     figure, words = plots.allreduce([("here", frame), ("there", frame)], styles())
     assert words == "Time of one reduction against gradient size, per method, on: here and there"
     axis, other = figure.axes

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import example_results
+from example_records import record, training
 from gradcomp.report import frames, tables
 
 TIMES, DASH, STAR = "\N{MULTIPLICATION SIGN}", "\N{EN DASH}", " \N{BLACK STAR}"
@@ -12,10 +13,6 @@ def shown(table):
     """Header and rows as lines."""
     header, rows = table
     return [" | ".join(cells) for cells in (header, *rows)]
-
-
-def training():
-    return frames.training(example_results.record(example_results.train()))
 
 
 def test_methods():
@@ -37,14 +34,14 @@ def test_breakdown():
 
 
 def test_reductions_have_a_star_for_the_fastest_method_of_each_size():
-    frame = frames.allreduce(example_results.record(example_results.allreduce()))
+    frame = frames.allreduce(record(example_results.allreduce()))
     assert shown(tables.reductions(frame)) == [
         "method | 4.10 kB (ms) | 65.5 kB (ms) | 1.05 MB (ms) | 16.8 MB (ms) | NMSE, 16.8 MB",
         f"fp32 | 0.0541{STAR} | 0.116 | 1.10 | 16.8 | 0", f"fp16 | 0.0631 | 0.109{STAR} | 0.846 | 12.6 | 0.250",
         "no_exchange | 0.00110 | 0.00264 | 0.0272 | 0.420 | 0.250",
         f"top_k:ratio=0.01 | 0.500 | 0.507 | 0.605{STAR} | 2.18{STAR} | 0.250",
         "powersgd:rank=2 | 1.01 | 1.15 | 3.36 | 38.7 | 0.250"]
-    assert shown(tables.kernels(frames.bench(example_results.record(example_results.bench())))) == [
+    assert shown(tables.kernels(frames.bench(record(example_results.bench())))) == [
         "method | compress, 1,024 | decompress, 1,024 | NMSE, 1,024", f"top_k | 2.50{TIMES} | 2.50{TIMES} | 0.500"]
 
 
@@ -61,10 +58,10 @@ def test_evaluations():
 
 def test_replicas_that_differ_are_named():
     document = example_results.train()
-    assert not tables.broken(frames.training(example_results.record(document)))
+    assert not tables.broken(frames.training(record(document)))
     for number in (1, 3):
         document["benchmarks"][number]["replica_hash_equal"] = False
-    assert tables.broken(frames.training(example_results.record(document))) == [
+    assert tables.broken(frames.training(record(document))) == [
         "WARNING: replicas differ between ranks: fp16, top_k:ratio=0.01."]
 
 
@@ -72,7 +69,7 @@ def test_seeds_are_told_apart_and_controls_come_first():
     document = example_results.train()
     rows = document["benchmarks"]
     document["benchmarks"] = [rows[3], rows[0], rows[0] | {"seed": 2}]
-    frame = frames.training(example_results.record(document))
+    frame = frames.training(record(document))
     assert list(frame["label"]) == ["fp32 (seed 1)", "fp32 (seed 2)", "top_k:ratio=0.01"]
     assert list(frame["registry"]) == ["fp32", "fp32", "top_k"]
     assert frames.registry_name("top_k+qsgd:bits=4") == "top_k"
