@@ -51,8 +51,8 @@ def _run(command, tree, limit=None, **environment):
 
 
 def _build(folder, stage, tree):
-    """Programs hold the commit that they are built from. Here they must not: the user may commit while mutants are tested, and
-    then all of them would differ."""
+    """(exit status, last line) of the build of a stage's targets. Programs hold the commit that they are built from. Here they must
+    not: the user may commit while mutants are tested, and then all of them would differ."""
     if not stage.targets:
         return 0, ""
     return _run(f"{folder.build} {' '.join(stage.targets)}", tree, GIT_CEILING_DIRECTORIES=str(tree.parent))

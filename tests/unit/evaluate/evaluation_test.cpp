@@ -5,9 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
-#include "copies.hpp"
 #include "error_of.hpp"
 #include "gradcomp/data/formats/npy.hpp"
 #include "gradcomp/data/generated/synthetic.hpp"

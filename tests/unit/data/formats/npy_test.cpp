@@ -17,7 +17,7 @@ using test::error_of;
 using testing::Bytes;
 using testing::TempDir;
 
-/// A file of version 1.0 with this dictionary, padding of `padding` spaces and these bytes.
+/// A file of this version with this dictionary, of less than 256 bytes, and these bytes behind it.
 Bytes file(const std::string& dictionary, const Bytes& content, int major = 1) {
   Bytes bytes = {0x93, 'N', 'U', 'M', 'P', 'Y', static_cast<std::uint8_t>(major), 0};
   bytes.push_back(static_cast<std::uint8_t>(dictionary.size()));
