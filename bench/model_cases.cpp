@@ -1,9 +1,13 @@
 // The computation that communication competes with: forward and backward of a model, compared with the sgemm peak of
 // the machine.
 #include <cmath>
+#include <filesystem>
 
 #include "case.hpp"
+#include "gradcomp/core/atomic_file.hpp"
+#include "gradcomp/core/copies.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/data/formats/npy.hpp"
 #include "gradcomp/measure/stopwatch.hpp"
 #include "gradcomp/nn/make_model.hpp"
 #include "gradient.hpp"
@@ -27,6 +31,7 @@ const Workload workloads[] = {
     {"vgg11", 128, InputShape::of_images(32, 32, 10)},
     {"lstm_1x128", 64, {InputShape::Kind::tokens, 0, 0, 0, 32, 0, 2000}},
     {"lstm_2x200", 20, {InputShape::Kind::tokens, 0, 0, 0, 35, 0, 10000}},
+    {"lstm_2x650", 20, {InputShape::Kind::tokens, 0, 0, 0, 35, 0, 10000}},
     {"transformer_2x128", 64, {InputShape::Kind::tokens, 0, 0, 0, 32, 0, 2000}},
     {"frames_lstm_2x128", 128, {InputShape::Kind::frames, 0, 0, 0, 50, 40, 12}},
 };
@@ -38,6 +43,46 @@ Vector<std::int32_t> labels_below(index_t classes, index_t count) {
   for (index_t i = 0; i < count; ++i) host(i) = static_cast<std::int32_t>(i * 7919 % classes);
   Kokkos::deep_copy(labels, host);
   return labels;
+}
+
+constexpr int dumped_steps = 10;
+constexpr float dumped_rate = 0.05f;
+
+void descend(const Exec& exec, const Vector<float>& parameters, const Vector<float>& gradient) {
+  Kokkos::parallel_for(
+      "gradcomp::bench::descend", IndexRange(exec, 0, static_cast<index_t>(parameters.size())),
+      KOKKOS_LAMBDA(const index_t i) { parameters(i) -= dumped_rate * gradient(i); });
+}
+
+/// Writes parameters.npy, features.npy, labels.npy and tokens.npy (flat arrays of floats) and model.json, with the
+/// tensors and the losses of ten steps of plain gradient descent on this batch, to a folder of the model's name.
+/// Parameters and statistics have their initial values, and are changed.
+void dump_model(Session& session, const Workload& workload, nn::Model<float>& model, const Vector<float>& parameters,
+                const Vector<float>& statistics, const Vector<float>& gradient, const nn::Batch<float>& batch) {
+  const std::string folder = session.options.model_folder + "/" + workload.name;
+  std::filesystem::create_directory(folder);
+  const auto write = [&](const char* name, const auto& values) {
+    const auto host = to_host(session.exec, values);
+    const std::vector<float> floats(host.begin(), host.end());  // of whole numbers below 2^24
+    data::write_npy(folder + "/" + name + ".npy", floats);
+  };
+  write("parameters", parameters);
+  write("features", batch.features);
+  write("labels", batch.labels);
+  write("tokens", batch.tokens);
+  report::Json tensors = report::Json::array(), losses = report::Json::array();
+  for (const Segment& segment : model.layout().segments)
+    tensors.push_back({{"name", segment.name}, {"offset", segment.offset}, {"shape", segment.shape}});
+  for (int step = 0; step < dumped_steps; ++step) {
+    losses.push_back(model.train_step(session.exec, Span<const float>(parameters), statistics, batch, gradient).mean());
+    descend(session.exec, parameters, gradient);
+  }
+  const InputShape& input = workload.input;
+  const report::Json document = {
+      {"model", workload.name},     {"samples", workload.samples}, {"height", input.height}, {"width", input.width},
+      {"length", input.length},     {"classes", input.classes},    {"rate", dumped_rate},    {"losses", losses},
+      {"tensors", std::move(tensors)}};
+  write_atomically(folder + "/model.json", document.dump(1) + "\n");
 }
 
 void run_train_step(benchmark::State& state, Session& session, report::Row row, const Workload& workload) {
@@ -80,6 +125,11 @@ void run_train_step(benchmark::State& state, Session& session, report::Row row, 
   require(std::isfinite(loss.mean()) && loss.mean() > 0 && std::isfinite(norm) && norm > 0,
           "wrong answer: loss {} and squared gradient norm {}", loss.mean(), norm);
 
+  if (!session.options.model_folder.empty()) {
+    Kokkos::deep_copy(parameters, initial);
+    Kokkos::deep_copy(statistics, initial_statistics);
+    dump_model(session, workload, *model, parameters, statistics, gradient, {images, labels, tokens});
+  }
   const double rate = 1e-6 * model->step_flops() * static_cast<double>(units) / report::quantile(times_ms, 0.5);
   row.set("operation", "train_step").set("elements", model->layout().count()).set("gflop_per_second", rate);
   row.set("sgemm_peak_ratio", rate / peak);

@@ -5,6 +5,7 @@
 
 #include "gradcomp/core/error.hpp"
 #include "gradcomp/core/version_config.hpp"
+#include "gradcomp/data/files.hpp"
 #include "gradcomp/nn/networks/shapes.hpp"
 #include "gradcomp/program/program.hpp"
 
@@ -51,6 +52,9 @@ void define(CLI::App& app, BenchOptions& options) {
       ->check(CLI::PositiveNumber);
   app.add_option("--seed", options.seed, "seed of the synthetic gradient and of the methods")->capture_default_str();
   app.add_option("--output", options.output, "write the results to this JSON file (docs/results-schema.md)");
+  app.add_option("--dump-models", options.model_folder,
+                 "write the weights, the batch and the losses of every train_step case to a folder in this existing one, "
+                 "for other frameworks");
   app.add_flag("--interleave", options.interleave,
                "run the cases of a size in up to 5 rounds, each in a random order (from --seed), instead of one after "
                "the other");
@@ -68,6 +72,7 @@ void define(CLI::App& app, BenchOptions& options) {
 
 void fill_defaults(const CLI::App& app, BenchOptions& options) {
   if (options.data.empty()) options.data = {"laplace"};
+  if (!options.model_folder.empty()) data::require_writable_folder(options.model_folder);
   const bool synthetic = std::count(options.data.begin(), options.data.end(), "laplace") > 0;
   require(synthetic || (app.count("--sizes") == 0 && !options.full),
           "--sizes and --full apply only to the synthetic gradient; --data has only files; add laplace");

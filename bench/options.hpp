@@ -15,6 +15,7 @@ struct BenchOptions {
   std::string methods;               ///< specs; empty: every registered method
   std::string filter = ".*";         ///< regular expression on case names
   std::string output;                ///< JSON file; empty: none
+  std::string model_folder;          ///< where train_step cases write their models and batches; empty: nowhere
   std::string residual = "default";  ///< on or off for every method; default: what the method declares
   std::string cache = "warm";        ///< cold: the last-level cache is overwritten before every timed call
   int samples = 0;                   ///< timed calls per case; 0: chosen by size

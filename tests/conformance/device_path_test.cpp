@@ -103,6 +103,9 @@ TEST_P(Conformance, SearchesWaitForTheSizesAlone) {
   }
 }
 
+/// A kernel writes the header where the host cannot.
+constexpr int header_launches = device_is_host ? 0 : 1;
+
 /// Those of docs/devices.md: of compress in a step like the one before, where the host does not look.
 TEST(Launches, OfStepsThatSearchThresholds) {
   struct Expected {
@@ -122,7 +125,7 @@ TEST(Launches, OfStepsThatSearchThresholds) {
     for (std::int64_t step = 0; step < 4; ++step) produce(worker, 0, false);
     const Listening listening;
     produce(worker, 0, false);
-    EXPECT_EQ(listening.heard().launches, expected.launches);
+    EXPECT_EQ(listening.heard().launches, expected.launches + header_launches);
     EXPECT_THAT(listening.heard().waits, testing::SizeIs(expected.waits + 1)) << "with that of the test";
   }
 }

@@ -13,7 +13,7 @@ import time
 import pytest
 
 import example_results
-from gradcomp.device_check import alternatives, arguments, building, children, cli, measuring, page, sections, steps
+from gradcomp.device_check import alternatives, arguments, children, cli, measuring, page, sections, steps, testing
 from tool_process import call, interrupt, refused
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -70,7 +70,9 @@ def example():
     """A result file with every part and one failed step."""
     setting = arguments.Setting("cuda", ROOT, True, ROOT, True, (), 1, 25, "python3")
     parts = {
-        "tests": {"run": 40, "failed": ["test_kernels.threads1"], "skipped": 2, "skipped_inside": {"no second GPU": 3}},
+        "tests": {"passed": 39, "failed": {"test_kernels.threads1: Rows.Few": "crashed"}, "not_run": ["test_nn.threads1: Lstm.One"],
+                  "left_out": 2, "skipped_inside": {"no second GPU": 3}, "slowest_ms": {},
+                  "sanitizer": {"test_kernels.threads1: Rows.Few": "Invalid __global__ read of size 4 bytes"}},
         "golden": {"cases": 68, "notes": [], "changes": [{"case": "compress/sign/16384", "column": "payload_checksum",
                                                           "baseline": "00c0ffee", "new": "0000cafe", "regression": True}]},
         "bench": {"kernels": bench_document()},
@@ -93,8 +95,9 @@ def test_page_shows_every_part():
     assert source.startswith("# Device check: host\n")
     for piece in (
             "Commit 0123456789ab with changes; preset `cuda`", "2.0 minutes", "Driver: NVIDIA H100, 580.0", "**Quick**",
-            "| Tests | **failed** | 5.0 | 1 of 40 tests failed |", "39 of 40 tests passed, 2 were left out",
-            "- failed: `test_kernels.threads1`", "- 3 skipped themselves: no second GPU",
+            "| Tests | **failed** | 5.0 | 1 of 40 tests failed |", "39 tests passed, 1 failed and 1 had no time. 2 entries",
+            "| `test_kernels.threads1: Rows.Few` | crashed |", "| Invalid __global__ read of size 4 bytes |",
+            "- had no time: `test_nn.threads1: Lstm.One`", "- 3 skipped themselves: no second GPU",
             "| compress/sign/16384 | payload_checksum | 00c0ffee | 0000cafe |",
             f"| top_k | 1,024 | 0.600 | 3.00 | 40.0 % | 2.50{TIMES} |", f"| `top_k` | 0.600 | 2.50{TIMES} |",
             f"| the largest 1 % | 4,096 | `top_k:ratio=0.01:feedback=none` | 0.500 | torch.topk | 5.00 | 10.0{TIMES} |",
@@ -217,6 +220,8 @@ def test_build_and_tests_take_no_time_from_the_measurements(monkeypatch):
     assert limits == {"build": None, "bench": 100, "tests": None, "training": 70}
     setting = arguments.Setting("cuda", ROOT, False, ROOT, False, (), 1, 25, "python3")
     assert [step.name for step in cli.all_steps(setting) if not step.limited] == ["build", "tests"]
+    setting.own_build = True  # nothing is compiled
+    assert [step.name for step in cli.all_steps(setting) if not step.limited] == ["build"]
 
 
 def test_a_command_is_shown_without_the_places_of_this_machine():
@@ -253,16 +258,6 @@ def test_a_failing_command_is_told_by_its_error(tmp_path):
         children.run(["no-such-program"], tmp_path / "log")
 
 
-def test_what_ctest_counted(tmp_path):
-    (tmp_path / "x.xml").write_text(
-        '<testsuite tests="4" failures="1" disabled="1" skipped="1"><testcase name="a" status="run"/>'
-        '<testcase name="b" status="fail"/><testcase name="c" status="notrun"/><testcase name="d" status="disabled"/>'
-        '</testsuite>', encoding="utf-8")
-    assert building.read_junit(tmp_path / "x.xml") == {"run": 2, "failed": ["b"], "skipped": 2}
-    (tmp_path / "log").write_text("x\nskipped 2: no GPU\ny\nskipped 3: no GPU\n", encoding="utf-8")
-    assert building.read_skips(tmp_path / "log") == {"no GPU": 5}
-
-
 def test_bench_jobs_cover_every_size_once():
     patterns = {name: words[-1] for name, words in measuring.bench_jobs(False)}
 
@@ -297,30 +292,112 @@ def test_the_programs_take_the_arguments_of_all_trainings(quick, tmp_path):
     assert options["clip"] == 0.25 and options["momentum"] == 0 and options["lr"] == 1
 
 
-def test_tests_run_by_ctest_of_the_build(tmp_path, build, monkeypatch):
-    """A stand-in for ./run notes how it is called and leaves a report of ctest."""
+GOOGLETEST = """
+cases = ["One.Passes", "One.Fails", "One.Crashes", "Two.AlsoPasses/0", "Two.AlsoPasses/1", "Two.HangsForEver", "Two.Last"]
+if "--gtest_list_tests" in sys.argv:
+    print("Running main()\\nOne.\\n  Passes\\n  Fails\\n  Crashes\\n  DISABLED_Not\\nTwo.  # TypeParam = float\\n"
+          "  AlsoPasses/0  # GetParam() = 1\\n  AlsoPasses/1  # GetParam() = 2\\n  HangsForEver\\n  Last")
+    sys.exit()
+chosen, failed = sys.argv[-1].removeprefix("--gtest_filter=").split(":"), False
+for case in (one for one in cases if one in chosen):
+    print(f"[ RUN      ] {case}", flush=True)
+    if "Crashes" in case:
+        os.abort()
+    if "Hangs" in case:
+        time.sleep(600)
+    if "Fails" in case:
+        failed = True
+        print("x_test.cpp:7: Failure\\n  expected: 1\\n")
+    print(f"[  FAILED  ] {case} (3 ms)" if "Fails" in case else f"[       OK ] {case} (2 ms)", flush=True)
+print("skipped 2: no second GPU")
+sys.exit(failed)
+"""
+
+
+def entry(name, *command, **known):
+    """An entry of ctest's list."""
+    return {"name": name, "command": [str(word) for word in command],
+            "properties": [{"name": key, "value": value} for key, value in known.items()]}
+
+
+def test_which_tests_are_of_the_device(build):
+    program(build, "test_nn", "")
+    own = build / "bin" / "test_nn"
+    document = {"tests": [
+        entry("a", own, "--gtest_brief=1", ENVIRONMENT=["OMP_NUM_THREADS=1", "X=a=b"], TIMEOUT=7.0),
+        entry("b", "mpirun", "-n", 2, own, FAIL_REGULAR_EXPRESSION=["PASSED. 0"]), entry("c", "cmake", f"-DPROGRAM={own}"),
+        entry("of a tool", "python3", "-m", "pytest"), entry("disabled", own, DISABLED=True),
+        entry("compares two runs", own, FIXTURES_REQUIRED=["hashes"]), {"name": "not built", "properties": []}]}
+    found, left_out = testing.read_tests(document, build)
+    assert [test.name for test in found] == ["a", "b", "c"] and left_out == 4
+    assert found[0].environment == {"OMP_NUM_THREADS": "1", "X": "a=b"} and found[0].seconds == 7
+    assert [test.in_parts for test in found] == [True, False, False] and found[1].failing == ["PASSED. 0"]
+
+
+def test_a_crash_takes_no_other_test_with_it(build, tmp_path, monkeypatch):
+    monkeypatch.setattr(testing, "PART_SECONDS", 5)
+    program(build, "test_nn", GOOGLETEST)
+    program(build, "mpirun", "print('PASSED 0 tests') or sys.exit('x: error: no peers' if 'bad' in sys.argv else 0)")
+    mpirun, own = build / "bin" / "mpirun", build / "bin" / "test_nn"
+    found, _ = testing.read_tests({"tests": [
+        entry("nn", own, "--gtest_brief=1"), entry("ranks", mpirun, own), entry("bad", mpirun, "bad", own),
+        entry("none", mpirun, own, FAIL_REGULAR_EXPRESSION=["PASSED 0"])]}, build)
+    runner = testing.Runner(["env"], tmp_path, time.monotonic() + 60)
+    results = {result.name: result for result in runner.run(found, 4)}
+    failed = {name: result.reason for name, result in results.items() if result.status == "failed"}
+    assert sorted(results) == sorted([*(f"nn: {case}" for case in (
+        "One.Passes", "One.Fails", "One.Crashes", "Two.AlsoPasses/0", "Two.AlsoPasses/1", "Two.HangsForEver", "Two.Last")),
+        "ranks", "bad", "none"])
+    assert sorted(failed) == ["bad", "nn: One.Crashes", "nn: One.Fails", "nn: Two.HangsForEver", "none"]
+    assert failed["nn: One.Fails"] == "x_test.cpp:7: Failure expected: 1" and failed["bad"] == "1: x: error: no peers"
+    assert failed["nn: One.Crashes"].startswith("-6: ") and failed["nn: Two.HangsForEver"].startswith("timed out: ")
+    assert results["nn: One.Crashes"].crashed == (str(own), "--gtest_filter=One.Crashes")
+    assert not results["nn: Two.HangsForEver"].crashed and results["nn: Two.Last"].milliseconds == 2
+
+
+def test_a_program_that_crashes_before_its_first_test_is_not_run_for_ever(build, tmp_path):
+    program(build, "test_nn", GOOGLETEST.replace("for case in", "os.abort()\nfor case in"))
+    found, _ = testing.read_tests({"tests": [entry("nn", build / "bin" / "test_nn")]}, build)
+    results = testing.Runner(["env"], tmp_path, time.monotonic() + 60).run(found, 2)
+    assert [result.name for result in results if result.status == "failed"] == ["nn: before its first test"]
+    assert sum(result.status == "not run" for result in results) == 7
+
+
+def test_tests_that_have_no_time_are_named(build, tmp_path):
+    program(build, "test_nn", GOOGLETEST)
+    own = build / "bin" / "test_nn"
+    found, _ = testing.read_tests({"tests": [entry("nn", own), entry("ranks", "mpirun", own)]}, build)
+    results = testing.Runner(["env"], tmp_path, time.monotonic() - 1).run(found, 2)
+    assert {result.status for result in results} == {"not run"} and {result.name for result in results} >= {"ranks"}
+
+
+def test_tests_of_a_build(tmp_path, build, monkeypatch):
+    """A stand-in for ./run notes how it is called, lists the tests and runs them."""
     root, log = tmp_path / "root", tmp_path / "called"
     root.mkdir()
+    program(build, "test_nn", GOOGLETEST.replace('"Crashes" in case', "False").replace('"Hangs" in case', "False"))
+    listing = {"tests": [entry("nn", build / "bin" / "test_nn", "--gtest_brief=1"), entry("tool", "pytest")]}
     (root / "run").write_text(f"""#!/bin/sh
-echo "$GRADCOMP_PRESET $OMP_NUM_THREADS $OMP_PROC_BIND $*" >>{log}
-[ "$1" = exec ] && echo '<testsuite tests="3"><testcase name="a" status="fail"/></testsuite>' >{tmp_path}/parts/tests.xml
-exit 0
+echo "$GRADCOMP_PRESET $*" >>{log}
+case "$*" in
+*ctest*) echo '{json.dumps(listing)}' ;;
+exec*) shift 2; exec "$@" ;;
+esac
 """, encoding="utf-8")
     (root / "run").chmod(0o755)
-    monkeypatch.setenv("OMP_NUM_THREADS", "4")
-    monkeypatch.setenv("OMP_PROC_BIND", "close")
     setting = arguments.Setting("hip", build, False, tmp_path, False, (), 1, None, "python3", root)
     setting.parts.mkdir()
-    assert building.build(setting, None) == {"folder": "build/hip", "made_here": True}
-    with pytest.raises(steps.Partly, match="1 of 3 tests failed: a") as failure:
-        building.tests(setting, None)
-    assert failure.value.found == {"run": 3, "failed": ["a"], "skipped": 0, "skipped_inside": {}}
-    assert log.read_text(encoding="utf-8").splitlines() == [
-        "hip 4 close build hip programs", "hip 4 close build hip",
-        f"hip 1 false exec -- ctest --test-dir {build} --output-on-failure --output-junit {tmp_path}/parts/tests.xml"]
+    assert testing.build(setting, None) == {"folder": "build/hip", "made_here": True}
+    with pytest.raises(steps.Partly, match="1 tests failed, 0 did not run, 6 passed") as failure:
+        testing.tests(setting, None)
+    found = failure.value.found
+    assert found["failed"] == {"nn: One.Fails": "x_test.cpp:7: Failure expected: 1"} and found["left_out"] == 1
+    assert found["skipped_inside"] == {"no second GPU": 2} and found["not_run"] == [] and found["sanitizer"] == {}
+    called = log.read_text(encoding="utf-8").splitlines()
+    assert called[:3] == ["hip build hip programs", "hip build hip", f"hip exec -- ctest --test-dir {build} --show-only=json-v1"]
     setting.own_build = True
-    assert building.build(setting, None) == {"folder": "build", "made_here": False}
-    assert len(log.read_text(encoding="utf-8").splitlines()) == 3, "a finished build is not built"
+    assert testing.build(setting, None) == {"folder": "build", "made_here": False}
+    assert len(log.read_text(encoding="utf-8").splitlines()) == len(called), "a finished build is not built"
 
 
 @pytest.mark.parametrize("preset, on_device", [("cuda", True), ("hip", True), ("openmp", False)])

@@ -6,10 +6,14 @@ import signal
 import subprocess
 
 SECONDS_TO_END = 10
+TIMED_OUT = "timed out"
 
 
 class StepFailed(Exception):
     """The reason why a step has no result, in one line."""
+
+
+_running: set = set()  # processes, of all threads
 
 
 def _end(process):
@@ -23,11 +27,11 @@ def _end(process):
     process.wait()
 
 
-def _reason(log):
-    """The line of the log that says most about the failure."""
-    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    telling = [line for line in lines if "error" in line.lower()] or lines[-1:]
-    return telling[0][:300] if telling else "it said nothing"
+def telling(text):
+    """The line of an output that says most about a failure."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("[ ")]
+    errors = [line for line in lines if "error" in line.lower()] or lines[-1:]
+    return errors[0][:300] if errors else "it said nothing"
 
 
 def shown(words):
@@ -39,9 +43,9 @@ def shown(words):
     return shlex.join([os.path.basename(word) if os.path.isabs(word) else word for word in words])
 
 
-def run(words, log, limit=None, environment=None, expected=(0,)):
-    """Runs a command and returns its exit status, one of `expected`. Throws StepFailed for any other status, and after `limit`
-    seconds."""
+def status(words, log, limit=None, environment=None):
+    """Runs a command with its output in `log` and returns its exit status, or "timed out" after `limit` seconds. Throws
+    StepFailed if it cannot start."""
     words = list(map(str, words))
     with log.open("w", encoding="utf-8") as file:
         try:
@@ -49,14 +53,29 @@ def run(words, log, limit=None, environment=None, expected=(0,)):
                                        start_new_session=True, env=os.environ | (environment or {}))
         except OSError as error:
             raise StepFailed(f"cannot start {words[0]}: {error.strerror}") from error
+        _running.add(process)
         try:
-            status = process.wait(limit)
-        except subprocess.TimeoutExpired as error:
+            return process.wait(limit)
+        except subprocess.TimeoutExpired:
             _end(process)
-            raise StepFailed(f"ended after {limit:.0f} s, its share of the time: {shown(words)}") from error
+            return TIMED_OUT
         except BaseException:
             _end(process)
             raise
-    if status not in expected:
-        raise StepFailed(f"status {status} of '{shown(words)}': {_reason(log)}")
-    return status
+        finally:
+            _running.discard(process)
+
+
+def end_all():
+    """Ends what other threads wait for."""
+    for process in list(_running):
+        _end(process)
+
+
+def run(words, log, limit=None):
+    """Runs a command. Throws StepFailed for any exit status except 0, and after `limit` seconds."""
+    ended = status(words, log, limit)
+    if ended == TIMED_OUT:
+        raise StepFailed(f"ended after {limit:.0f} s, its share of the time: {shown(list(map(str, words)))}")
+    if ended != 0:
+        raise StepFailed(f"status {ended} of '{shown(list(map(str, words)))}': {telling(log.read_text(encoding='utf-8', errors='replace'))}")

@@ -7,7 +7,7 @@ import time
 from gradcomp.gate import files
 from gradcomp.gate.guarded import guarded
 
-from . import alternatives, arguments, building, machine, measuring, page, steps
+from . import alternatives, arguments, machine, measuring, page, steps, testing
 
 RESULT, PAGE = "device.json", "device.md"
 
@@ -22,9 +22,9 @@ def all_steps(setting):
         return steps.Step(name, title, reserve * share, bind(work))
     share = min(1, (setting.minutes or arguments.MINUTES_ON_A_DEVICE) / arguments.MINUTES_ON_A_DEVICE)
     return [
-        steps.Step("build", f"Build the programs (preset {setting.preset})", 0, bind(building.build), False, False),
-        steps.Step("tests", "Build and run all tests", 0, bind(building.tests), False, False),
+        steps.Step("build", f"Build the programs (preset {setting.preset})", 0, bind(testing.build), False, False),
         limited("golden", "Payloads against the kept bytes of the host build", 60, measuring.golden),
+        steps.Step("tests", "Build and run all tests", 0, bind(testing.tests), False, setting.own_build),
         limited("bench", "Kernels and methods", 480, measuring.bench),
         limited("alternatives", "Alternatives: torch, CUB", 90, alternatives.alternatives),
         limited("training", "Training of both models", 240, measuring.training),

@@ -33,9 +33,16 @@ def _steps(document):
 
 
 def _tests(found):
-    skipped = [f"{number} skipped themselves: {reason}" for reason, number in sorted(found["skipped_inside"].items())]
-    lines = [f"{found['run'] - len(found['failed'])} of {found['run']} tests passed, {found['skipped']} were left out by ctest."]
-    return [*lines, "", *(f"- failed: `{name}`" for name in found["failed"]), *(f"- {line}" for line in skipped)]
+    lines = [f"{found['passed']} tests passed, {len(found['failed'])} failed and {len(found['not_run'])} had no time. "
+             f"{found['left_out']} entries of ctest were left out, which do not run on the device or compare two runs."]
+    tables = [markdown.table(["failed", "why"], [[f"`{name}`", why] for name, why in found["failed"].items()]),
+              markdown.table(["crashed", "what compute-sanitizer says"],
+                             [[f"`{name}`", said] for name, said in found["sanitizer"].items()])]
+    for table in tables:
+        if len(table) > 2:
+            lines += ["", *table]
+    return [*lines, "", *(f"- had no time: `{name}`" for name in found["not_run"]),
+            *(f"- {number} skipped themselves: {reason}" for reason, number in sorted(found["skipped_inside"].items()))]
 
 
 def _golden(found):

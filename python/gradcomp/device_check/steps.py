@@ -33,9 +33,9 @@ class Partly(StepFailed):
         self.found = found
 
 
-def limits(steps, number, left):
+def limits(steps, number, left, skip):
     """The seconds of the `left` ones that steps[number] may take: all except those that are reserved for later steps."""
-    return None if left is None else left - sum(step.reserve for step in steps[number + 1:])
+    return None if left is None else left - sum(step.reserve for step in steps[number + 1:] if step.name not in skip)
 
 
 def _one(step, limit):
@@ -66,7 +66,7 @@ def run_all(steps, skip, seconds, say):
         else:
             say(f"[{number + 1}/{len(steps)}] {step.title}  ({clock // 60}:{clock % 60:02d})")
             left = None if seconds is None or not step.limited else seconds - (began - started - uncounted)
-            status, reason, result = _one(step, limits(steps, number, left))
+            status, reason, result = _one(step, limits(steps, number, left, skip))
         if status == FAILED:
             say(f"      failed: {reason}")
         if not step.limited:
