@@ -76,6 +76,14 @@ def example():
         "golden": {"cases": 68, "notes": [], "changes": [{"case": "compress/sign/16384", "column": "payload_checksum",
                                                           "baseline": "00c0ffee", "new": "0000cafe", "regression": True}]},
         "bench": {"kernels": bench_document()},
+        "models": {"ours": {"benchmarks": [
+            {"operation": "train_step", "name": "train_step/resnet20/batch128", "time_ms": {"median": 8.0}},
+            {"operation": "train_step", "name": "train_step/lstm_2x650/batch20", "time_ms": {"median": 3.0}},
+            {"operation": "sgemm", "name": "sgemm"}]},
+                   "torch": {"torch": "9.9", "device": "a GPU", "threads": 8, "rows": [
+                       {"model": "resnet20", "variant": "eager, fp32", "time_ms": 4.0, "loss_error": 2e-6},
+                       {"model": "resnet20", "variant": "graph, tf32", "time_ms": 1.5, "loss_error": 1e-3},
+                       {"model": "lstm_2x650", "variant": "eager, fp32", "time_ms": 6.0, "loss_error": None}]}},
         "alternatives": {"ours": ours({"top_k:ratio=0.01:feedback=none": 0.5, "sign:feedback=none": 0.25}),
                          "torch": {"torch": "9.9", "device": "a GPU", "threads": 8, "rows": [
                              {"name": "torch.topk", "elements": 4096, "time_ms": {"median": 5.0}}]},
@@ -103,6 +111,9 @@ def test_page_shows_every_part():
             f"| the largest 1 % | 4,096 | `top_k:ratio=0.01:feedback=none` | 0.500 | torch.topk | 5.00 | 10.0{TIMES} |",
             f"| packed signs | 4,096 | `sign:feedback=none` | 0.250 | {DASH} | {DASH} | {DASH} |",
             "- cub: left out: only CUDA builds have CUB", "- torch 9.9 on a GPU, 8 CPU threads",
+            "| model | ours | torch, eager, fp32 | torch, graph, tf32 | ours over eager fp32 | losses |",
+            f"| `resnet20/batch128` | 8.00 | 4.00 | 1.50 | 2.00{TIMES} | 2e-06 |",
+            f"| `lstm_2x650/batch20` | 3.00 | 6.00 | {DASH} | 0.500{TIMES} | {DASH} |",
             "Joules per step: by nvml, over 1 devices.", "Joules per step: none, no library."):
         assert piece in source, piece
     assert re.search(r"\| `fp32` \|.*\| 12\.5 \|\n", source)
@@ -236,7 +247,7 @@ def test_a_short_time_limit_is_shared_like_a_long_one():
         setting = arguments.Setting("cuda", ROOT, False, ROOT, False, (), 1, minutes, "python3")
         reserved = {step.name: step.reserve for step in cli.all_steps(setting)}
         assert reserved == {"build": 0, "tests": 0, "golden": 60 * share, "bench": 480 * share, "alternatives": 90 * share,
-                            "training": 240 * share}
+                            "models": 60 * share, "training": 240 * share}
         assert sum(reserved.values()) < 60 * (minutes or 25)
 
 
@@ -447,16 +458,16 @@ def test_a_run_with_a_failing_step(tmp_path, build):
     program(build, "gradcomp-bench", writes(bench_document()))
     program(build, "gradcomp-train", "sys.exit('gradcomp-train: error: no such model')")
     output = tmp_path / "out"
-    done = check("--build", build, "--output", output, "--quick", "--skip", "build,tests,golden", "--ranks", 1)
+    done = check("--build", build, "--output", output, "--quick", "--skip", "build,tests,golden,models", "--ranks", 1)
     assert done.returncode == 1 and done.stdout.endswith(f"{output / 'device.md'}\n")
-    assert done.stdout.count("\n") == 1 and "[6/6] Training" in done.stderr
+    assert done.stdout.count("\n") == 1 and "[7/7] Training" in done.stderr
     last = done.stderr.splitlines()[-1]
     assert last.startswith("device-check: error: training: train_resnet20: status 1") and "no such model" in last
     document = json.loads((output / "device.json").read_text(encoding="utf-8"))
     assert page.page(document) == (output / "device.md").read_text(encoding="utf-8")
     statuses = {step["name"]: step["status"] for step in document["steps"]}
     assert statuses == {"build": "left out", "tests": "left out", "golden": "left out", "bench": "passed",
-                        "alternatives": "passed", "training": "failed"}
+                        "alternatives": "passed", "models": "left out", "training": "failed"}
     assert set(document["parts"]["bench"]) == {"kernels", "methods"}
     assert "times_ms" not in json.dumps(document["parts"]["bench"])
     assert "left_out" in document["parts"]["alternatives"]["cub"]

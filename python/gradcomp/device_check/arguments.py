@@ -8,7 +8,7 @@ import shutil
 from gradcomp.gate.samples import GateError
 from gradcomp.places import ROOT
 
-STEPS = ("build", "tests", "golden", "bench", "alternatives", "training")
+STEPS = ("build", "golden", "tests", "bench", "alternatives", "models", "training")
 DEVICES = ("cuda", "hip")
 MINUTES_ON_A_DEVICE = 25
 DESCRIPTION = """Builds, tests and measures on this machine's device, and writes one page and one result file. If a step

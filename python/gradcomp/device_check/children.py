@@ -46,10 +46,9 @@ def shown(words):
 def status(words, log, limit=None, environment=None):
     """Runs a command with its output in `log` and returns its exit status, or "timed out" after `limit` seconds. Throws
     StepFailed if it cannot start."""
-    words = list(map(str, words))
     with log.open("w", encoding="utf-8") as file:
         try:
-            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
+            process = subprocess.Popen(list(map(str, words)), stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
                                        start_new_session=True, env=os.environ | (environment or {}))
         except OSError as error:
             raise StepFailed(f"cannot start {words[0]}: {error.strerror}") from error
@@ -74,8 +73,10 @@ def end_all():
 
 def run(words, log, limit=None):
     """Runs a command. Throws StepFailed for any exit status except 0, and after `limit` seconds."""
+    words = list(map(str, words))
     ended = status(words, log, limit)
     if ended == TIMED_OUT:
-        raise StepFailed(f"ended after {limit:.0f} s, its share of the time: {shown(list(map(str, words)))}")
+        raise StepFailed(f"ended after {limit:.0f} s, its share of the time: {shown(words)}")
     if ended != 0:
-        raise StepFailed(f"status {ended} of '{shown(list(map(str, words)))}': {telling(log.read_text(encoding='utf-8', errors='replace'))}")
+        said = telling(log.read_text(encoding="utf-8", errors="replace"))
+        raise StepFailed(f"status {ended} of '{shown(words)}': {said}")

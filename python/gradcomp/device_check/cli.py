@@ -7,7 +7,7 @@ import time
 from gradcomp.gate import files
 from gradcomp.gate.guarded import guarded
 
-from . import alternatives, arguments, machine, measuring, page, steps, testing
+from . import alternatives, arguments, machine, measuring, models, page, steps, testing
 
 RESULT, PAGE = "device.json", "device.md"
 
@@ -27,6 +27,7 @@ def all_steps(setting):
         steps.Step("tests", "Build and run all tests", 0, bind(testing.tests), False, setting.own_build),
         limited("bench", "Kernels and methods", 480, measuring.bench),
         limited("alternatives", "Alternatives: torch, CUB", 90, alternatives.alternatives),
+        limited("models", "Training steps beside PyTorch", 60, models.models),
         limited("training", "Training of both models", 240, measuring.training),
     ]
 

@@ -1,7 +1,7 @@
 """The page, made from the result file alone."""
 from gradcomp.output import markdown, text
 
-from . import alternatives
+from . import alternatives, models
 from .sections import kernel_table, limits_table, method_table, training_table
 
 ENDING = {"passed": "passed", "failed": "**failed**", "left out": "left out"}
@@ -76,6 +76,22 @@ def _alternatives(found):
     return [*lines, "", *notes]
 
 
+def _models(found):
+    variants, lines = models.table(found)
+    rows = [[f"`{name}`", text.number(own), *(text.number(others.get(variant)) for variant in variants),
+             text.ratio(own / others["eager, fp32"] if "eager, fp32" in others else None),
+             text.DASH if error is None else f"{error:.0e}"] for name, own, others, error in lines]
+    out = ["Median milliseconds of forward and backward, with the same weights on the same batch. *Losses*: the largest relative "
+           "difference of the losses of ten steps of gradient descent; networks with dropout have other losses in each run.", "",
+           *markdown.table(["model", "ours", *(f"torch, {variant}" for variant in variants), "ours over eager fp32", "losses"], rows)]
+    known = found.get("torch", {})
+    if "left_out" in known:
+        out += ["", f"- torch: left out: {known['left_out']}"]
+    elif known:
+        out += ["", f"- torch {known['torch']} on {known['device']}, {known['threads']} CPU threads"]
+    return out
+
+
 def _training(found):
     out = []
     for record in found.values():
@@ -90,7 +106,7 @@ def _training(found):
 
 SECTIONS = (("tests", "Tests", _tests), ("golden", "Payloads against kept bytes", _golden),
             ("bench", "Kernels and methods", _bench), ("alternatives", "Alternatives", _alternatives),
-            ("training", "Training", _training))
+            ("models", "Training steps beside PyTorch", _models), ("training", "Training", _training))
 
 
 def page(document):
