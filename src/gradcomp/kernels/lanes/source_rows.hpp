@@ -111,6 +111,13 @@ KOKKOS_FORCEINLINE_FUNCTION void sent_row(const Warp& warp, const Source& source
 /// How many rows are handled together in registers; the loops over them are unrolled.
 inline constexpr int group_rows = 8;
 
+/// x[r] = the element of lane l in row `first` + r of the rows at `data`.
+template <int rows>
+KOKKOS_FORCEINLINE_FUNCTION void load_column(const float* data, int first, int l, float (&x)[rows]) {
+  GRADCOMP_UNROLL
+  for (int r = 0; r < rows; ++r) x[r] = data[(first + r) * warp_lanes + l];
+}
+
 /// preload() of what the first pass over elements i .. i + left - 1 reads.
 KOKKOS_FORCEINLINE_FUNCTION void preload_first(const Source& source, index_t i, index_t left) {
   preload(source.gradient + i, left);
@@ -131,16 +138,24 @@ KOKKOS_FORCEINLINE_FUNCTION index_t first_momentum(const Warp& warp, const Sourc
     const int row = static_cast<int>(e / warp_lanes);
     warp.each([&](int l) {
       GRADCOMP_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        const float x = gamma * g[r * warp_lanes + l], v = memory[r * warp_lanes + l], u = velocity[r * warp_lanes + l];
-        const float next = nesterov ? m * (u + x) : m * u + x;  // as in Source::add()
-        const float sum = nesterov ? v + (next + x) : v + next;
-        const bool good = Source::is_finite(sum);
-        const float a = good ? sum : v;
-        bad[l] += good ? 0 : 1;
-        velocity[r * warp_lanes + l] = good ? next : u;
-        memory[r * warp_lanes + l] = a;
-        use(l, a, row + r);
+      for (int first = 0; first < rows; first += loaded_rows<rows>) {
+        float x[loaded_rows<rows>], v[loaded_rows<rows>], u[loaded_rows<rows>];
+        load_column(g, first, l, x);
+        load_column(memory, first, l, v);
+        load_column(velocity, first, l, u);
+        GRADCOMP_UNROLL
+        for (int r = 0; r < loaded_rows<rows>; ++r) {
+          const int at = (first + r) * warp_lanes + l;
+          const float own = gamma * x[r];
+          const float next = nesterov ? m * (u[r] + own) : m * u[r] + own;  // as in Source::add()
+          const float sum = nesterov ? v[r] + (next + own) : v[r] + next;
+          const bool good = Source::is_finite(sum);
+          const float a = good ? sum : v[r];
+          bad[l] += good ? 0 : 1;
+          velocity[at] = good ? next : u[r];
+          memory[at] = a;
+          use(l, a, row + first + r);
+        }
       }
     });
   }
@@ -162,11 +177,15 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_rows(const Warp& warp, const Source&
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
         GRADCOMP_UNROLL
-        for (int r = 0; r < rows; ++r) {
-          const float x = g[r * warp_lanes + l];
-          const bool good = Source::is_finite(x);
-          bad[l] += good ? 0 : 1;
-          use(l, good ? x : 0.0f, row + r);
+        for (int first = 0; first < rows; first += loaded_rows<rows>) {
+          float x[loaded_rows<rows>];
+          load_column(g, first, l, x);
+          GRADCOMP_UNROLL
+          for (int r = 0; r < loaded_rows<rows>; ++r) {
+            const bool good = Source::is_finite(x[r]);
+            bad[l] += good ? 0 : 1;
+            use(l, good ? x[r] : 0.0f, row + first + r);
+          }
         }
       });
     }
@@ -179,13 +198,19 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_rows(const Warp& warp, const Source&
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
         GRADCOMP_UNROLL
-        for (int r = 0; r < rows; ++r) {
-          const float old = memory[r * warp_lanes + l], sum = beta * old + gamma * g[r * warp_lanes + l];
-          const bool good = Source::is_finite(sum);
-          const float a = good ? sum : old;
-          bad[l] += good ? 0 : 1;
-          memory[r * warp_lanes + l] = a;
-          use(l, a, row + r);
+        for (int first = 0; first < rows; first += loaded_rows<rows>) {
+          float x[loaded_rows<rows>], old[loaded_rows<rows>];
+          load_column(g, first, l, x);
+          load_column(memory, first, l, old);
+          GRADCOMP_UNROLL
+          for (int r = 0; r < loaded_rows<rows>; ++r) {
+            const float sum = beta * old[r] + gamma * x[r];
+            const bool good = Source::is_finite(sum);
+            const float a = good ? sum : old[r];
+            bad[l] += good ? 0 : 1;
+            memory[(first + r) * warp_lanes + l] = a;
+            use(l, a, row + first + r);
+          }
         }
       });
     }
@@ -220,7 +245,12 @@ KOKKOS_FORCEINLINE_FUNCTION void again_rows(const Warp& warp, const Source& sour
     const int row = static_cast<int>(e / warp_lanes);
     warp.each([&](int l) {
       GRADCOMP_UNROLL
-      for (int r = 0; r < rows; ++r) use(l, a[e + r * warp_lanes + l], row + r);
+      for (int first = 0; first < rows; first += loaded_rows<rows>) {
+        float x[loaded_rows<rows>];
+        load_column(a + e, first, l, x);
+        GRADCOMP_UNROLL
+        for (int r = 0; r < loaded_rows<rows>; ++r) use(l, x[r], row + first + r);
+      }
     });
   }
   for (; e < count; e += warp_lanes) {
@@ -243,7 +273,12 @@ KOKKOS_FORCEINLINE_FUNCTION void send_rows(const Warp& warp, const Source& sourc
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
         GRADCOMP_UNROLL
-        for (int r = 0; r < rows; ++r) code(l, g[r * warp_lanes + l], row + r);
+        for (int first = 0; first < rows; first += loaded_rows<rows>) {
+          float a[loaded_rows<rows>];
+          load_column(g, first, l, a);
+          GRADCOMP_UNROLL
+          for (int r = 0; r < loaded_rows<rows>; ++r) code(l, a[r], row + first + r);
+        }
       });
     }
   } else if (source.kind == Source::Kind::residual) {
@@ -252,9 +287,12 @@ KOKKOS_FORCEINLINE_FUNCTION void send_rows(const Warp& warp, const Source& sourc
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
         GRADCOMP_UNROLL
-        for (int r = 0; r < rows; ++r) {
-          const float a = memory[r * warp_lanes + l];
-          memory[r * warp_lanes + l] = a - code(l, a, row + r);
+        for (int first = 0; first < rows; first += loaded_rows<rows>) {
+          float a[loaded_rows<rows>];
+          load_column(memory, first, l, a);
+          GRADCOMP_UNROLL
+          for (int r = 0; r < loaded_rows<rows>; ++r)
+            memory[(first + r) * warp_lanes + l] = a[r] - code(l, a[r], row + first + r);
         }
       });
     }
@@ -268,39 +306,58 @@ KOKKOS_FORCEINLINE_FUNCTION void send_rows(const Warp& warp, const Source& sourc
   }
 }
 
-/// The only pass over elements i .. i + active - 1: accumulate_row() and sent_row() in one. Receivers decode
-/// code(l, a, good); if `good` is false, nothing may be sent, and `code` must return 0.
-template <class Code>
-KOKKOS_FORCEINLINE_FUNCTION void touch_row(const Warp& warp, const Source& source, index_t i, int active,
-                                           Lanes<std::int32_t>& bad, const Code& code) {
-  if (active >= warp_lanes && source.kind == Source::Kind::none) {
-    const float* const g = source.gradient + i;
+/// The only pass over elements i .. i + count - 1, which are at most `rows` rows: accumulate_row() and sent_row() in one.
+/// Receivers decode code(l, a, good, row); if `good` is false, nothing may be sent, and `code` must return 0.
+template <int rows, class Code>
+KOKKOS_FORCEINLINE_FUNCTION void touch_rows(const Warp& warp, const Source& source, index_t i, index_t count,
+                                            Lanes<std::int32_t>& bad, const Code& code) {
+  const bool whole = count >= rows * warp_lanes;
+  const float* const g = source.gradient + i;
+  if (whole && source.kind == Source::Kind::none) {
     warp.each([&](int l) {
-      const bool good = Source::is_finite(g[l]);
-      bad[l] += good ? 0 : 1;
-      code(l, good ? g[l] : 0.0f, good);
+      float x[rows];
+      load_column(g, 0, l, x);
+      GRADCOMP_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        const bool good = Source::is_finite(x[r]);
+        bad[l] += good ? 0 : 1;
+        code(l, good ? x[r] : 0.0f, good, r);
+      }
     });
-  } else if (active >= warp_lanes && source.kind == Source::Kind::residual) {
-    const float* const g = source.gradient + i;
-    float* const r = source.memory + i;
+    return;
+  }
+  if (whole && source.kind == Source::Kind::residual) {
+    float* const memory = source.memory + i;
     const float beta = source.beta, gamma = source.gamma;
     warp.each([&](int l) {
-      const float sum = beta * r[l] + gamma * g[l];
-      const bool good = Source::is_finite(sum);
-      const float a = good ? sum : r[l];
-      bad[l] += good ? 0 : 1;
-      r[l] = a - code(l, a, good);
+      float x[rows], old[rows];
+      load_column(g, 0, l, x);
+      load_column(memory, 0, l, old);
+      GRADCOMP_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        const float sum = beta * old[r] + gamma * x[r];
+        const bool good = Source::is_finite(sum);
+        const float a = good ? sum : old[r];
+        bad[l] += good ? 0 : 1;
+        memory[r * warp_lanes + l] = a - code(l, a, good, r);
+      }
     });
-  } else {
+    return;
+  }
+  GRADCOMP_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    const index_t e = index_t{r} * warp_lanes;
+    if (e >= count) return;
+    const int active = static_cast<int>(count - e < warp_lanes ? count - e : warp_lanes);
     Lanes<float> a, decoded;
     Lanes<std::int32_t> here;
     warp.each([&](int l) { here[l] = 0; });
-    accumulate_row(warp, source, i, active, a, here);
+    accumulate_row(warp, source, i + e, active, a, here);
     warp.each([&](int l) {
       bad[l] += here[l];
-      decoded[l] = code(l, a[l], here[l] == 0);
+      decoded[l] = code(l, a[l], here[l] == 0, r);
     });
-    sent_row(warp, source, i, active, a, decoded);
+    sent_row(warp, source, i + e, active, a, decoded);
   }
 }
 
