@@ -46,7 +46,7 @@ Vector<std::int32_t> labels_below(index_t classes, index_t count) {
 }
 
 constexpr int dumped_steps = 10;
-constexpr float dumped_rate = 0.05f;
+constexpr float dumped_rate = 0.01f;
 
 void descend(const Exec& exec, const Vector<float>& parameters, const Vector<float>& gradient) {
   Kokkos::parallel_for(
@@ -79,8 +79,8 @@ void dump_model(Session& session, const Workload& workload, nn::Model<float>& mo
   }
   const InputShape& input = workload.input;
   const report::Json document = {
-      {"model", workload.name},     {"samples", workload.samples}, {"height", input.height}, {"width", input.width},
-      {"length", input.length},     {"classes", input.classes},    {"rate", dumped_rate},    {"losses", losses},
+      {"model", workload.name},       {"samples", workload.samples}, {"height", input.height}, {"width", input.width},
+      {"length", input.length},       {"classes", input.classes},    {"rate", dumped_rate},    {"losses", losses},
       {"tensors", std::move(tensors)}};
   write_atomically(folder + "/model.json", document.dump(1) + "\n");
 }
@@ -94,8 +94,8 @@ void run_train_step(benchmark::State& state, Session& session, report::Row row, 
   Vector<float> parameters("gradcomp::bench::parameters", parameter_count);
   Vector<float> gradient("gradcomp::bench::parameter_gradient", parameter_count);
   Vector<float> statistics("gradcomp::bench::statistics", static_cast<std::size_t>(model->buffer_count()));
-  const auto initial = Kokkos::create_mirror_view(parameters);
-  const auto initial_statistics = Kokkos::create_mirror_view(statistics);
+  const auto initial = Kokkos::create_mirror(parameters);
+  const auto initial_statistics = Kokkos::create_mirror(statistics);
   model->initialise(session.options.seed, initial, initial_statistics);
   Kokkos::deep_copy(parameters, initial);
   Kokkos::deep_copy(statistics, initial_statistics);

@@ -18,7 +18,7 @@ import numpy as np
 
 DROPOUT = {"lstm_2x650": 0.5, "frames_lstm_2x128": 0.2}
 HEADS = 4
-TOLERANCE = {"fp32": 2e-3, "tf32": 2e-2}  # of losses after ten steps: rounding grows from step to step
+TOLERANCE = {"fp32": 1e-3, "tf32": 2e-2}  # of losses after ten steps: rounding grows from step to step
 
 
 class Job:
@@ -126,7 +126,7 @@ class Job:
         frames = self.name.startswith("frames")
         x = self.features if frames else functional.embedding(self.tokens, self.weights["embedding.weight"])
         x = functional.dropout(x, self.dropout)
-        x, state = self.lstm_layers(x, None if frames else tuple(self.state))
+        x, state = self.lstm_layers(x, None if frames else tuple(kept.clone() for kept in self.state))
         for kept, new in zip(self.state, state, strict=True):
             kept.copy_(new.detach())
         x = functional.dropout(x, self.dropout)

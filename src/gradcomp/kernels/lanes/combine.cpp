@@ -48,10 +48,7 @@ void combine_wholes(const Exec& exec, ReduceOp op, const void* first, const void
   const auto *a = static_cast<const T*>(first), *b = static_cast<const T*>(second);
   auto* out = static_cast<T*>(into);
   for_elements(
-      "gradcomp::kernels::combine_wholes", exec, count,
-      KOKKOS_LAMBDA(index_t i) {
-        return Two<T>{a[i], b[i]};
-      },
+      "gradcomp::kernels::combine_wholes", exec, count, KOKKOS_LAMBDA(index_t i) { return Two<T>{a[i], b[i]}; },
       KOKKOS_LAMBDA(index_t i, const Two<T>& x) { out[i] = combine_whole(op, x.a, x.b); });
 }
 

@@ -5,8 +5,7 @@ namespace gradcomp::kernels {
 void assign(const Exec& exec, const Span<float>& to, const Span<const float>& from, const Gate& gate) {
   if (!gate.may_open()) return;
   for_elements(
-      "gradcomp::kernels::assign", exec, static_cast<index_t>(to.size()),
-      KOKKOS_LAMBDA(index_t i) { return from(i); },
+      "gradcomp::kernels::assign", exec, static_cast<index_t>(to.size()), KOKKOS_LAMBDA(index_t i) { return from(i); },
       KOKKOS_LAMBDA(index_t i, const float& x) {
         if (gate.open()) to(i) = x;
       });

@@ -133,16 +133,18 @@ struct HostWarp {
 
 using WarpPolicy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 2>>;
 
-/// The instructions that 32 threads of a device have together. Kokkos' vector ranges stand for loops of any length: with
-/// them, a compiler neither keeps several loads of a kernel in flight nor removes the loop. A wavefront of HIP has 64
-/// threads, two of our warps. Hosts call count() alone; the others only have to compile for them.
+/// The instructions that 32 threads of a device have together. Kokkos' vector ranges stand for loops of any length:
+/// with them, a compiler neither keeps several loads of a kernel in flight nor removes the loop. A wavefront of HIP has
+/// 64 threads, two of our warps. Hosts call count() alone; the others only have to compile for them.
 namespace device {
 #if defined(__CUDA_ARCH__)
 inline constexpr unsigned all = 0xffffffffu;
 KOKKOS_FORCEINLINE_FUNCTION int lane() { return static_cast<int>(threadIdx.x); }
 KOKKOS_FORCEINLINE_FUNCTION void sync() { __syncwarp(); }
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot(bool x) { return __ballot_sync(all, x); }
-KOKKOS_FORCEINLINE_FUNCTION void count(std::uint32_t* at) { atomicAdd(at, 1u); }  // Kokkos' takes no instruction of scratch
+KOKKOS_FORCEINLINE_FUNCTION void count(std::uint32_t* at) {
+  atomicAdd(at, 1u);
+}  // Kokkos' takes no instruction of scratch
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T of_lane(T x, int from) {
   return __shfl_sync(all, x, from);
@@ -296,29 +298,36 @@ KOKKOS_FORCEINLINE_FUNCTION void each_element(const Warp& warp, index_t count, c
   }
 }
 
-/// How many of `rows` rows are loaded before the first is stored. Compilers leave a load behind a store that may overlap
-/// it, so a device would wait for memory in every row. A host has its values in a cache, and too few registers.
-template <int rows>
-inline constexpr int loaded_rows = lanes_are_threads ? rows : 1;
+/// use(r, load(r)) for the rows r < `rows` of a lane. A device loads all rows before it uses the first: compilers leave
+/// a load behind a store that may overlap it, so a device would wait for memory in every row. A host has its values in
+/// a cache, and too few registers.
+template <int rows, class Load, class Use>
+KOKKOS_FORCEINLINE_FUNCTION void load_then_use(const Load& load, const Use& use) {
+  if constexpr (lanes_are_threads) {
+    decltype(load(0)) x[rows];
+    GRADCOMP_UNROLL
+    for (int r = 0; r < rows; ++r) x[r] = load(r);
+    GRADCOMP_UNROLL
+    for (int r = 0; r < rows; ++r) use(r, x[r]);
+  } else {
+    GRADCOMP_UNROLL
+    for (int r = 0; r < rows; ++r) use(r, load(r));
+  }
+}
 
 /// store(l, e, load(e)) for every element e of [0, count), on lane l = e mod 32, in order.
 template <int rows = 8, class Load, class Store>
 KOKKOS_FORCEINLINE_FUNCTION void each_element(const Warp& warp, index_t count, const Load& load, const Store& store) {
-  constexpr int loaded = loaded_rows<rows>;
+  using Value = decltype(load(index_t{}));
   index_t e = 0;
   for (; e + rows * warp_lanes <= count; e += rows * warp_lanes) {
     warp.each([&](int l) {
-      GRADCOMP_UNROLL
-      for (int first = 0; first < rows; first += loaded) {
-        decltype(load(e)) x[loaded];
-        GRADCOMP_UNROLL
-        for (int r = 0; r < loaded; ++r) x[r] = load(e + (first + r) * warp_lanes + l);
-        GRADCOMP_UNROLL
-        for (int r = 0; r < loaded; ++r) store(l, e + (first + r) * warp_lanes + l, x[r]);
-      }
+      load_then_use<rows>([&](int r) { return load(e + r * warp_lanes + l); },
+                          [&](int r, const Value& x) { store(l, e + r * warp_lanes + l, x); });
     });
   }
-  for (; e < count; e += warp_lanes) {
+  for (; e + warp_lanes <= count; e += warp_lanes) warp.each([&](int l) { store(l, e + l, load(e + l)); });
+  if (e < count) {
     warp.each([&](int l) {
       if (e + l < count) store(l, e + l, load(e + l));
     });
@@ -341,15 +350,10 @@ KOKKOS_FORCEINLINE_FUNCTION void add_elements(const Warp& warp, index_t count, f
 /// use(load(i)) for i = begin + l, begin + l + 32, ... below `end`, in order: the part of lane l of a sum over all i.
 template <int rows = 4, class Load, class Use>
 KOKKOS_FORCEINLINE_FUNCTION void each_of_lane(int l, index_t begin, index_t end, const Load& load, const Use& use) {
-  constexpr int loaded = loaded_rows<rows>;
+  using Value = decltype(load(index_t{}));
   index_t i = begin + l;
-  for (; i + (loaded - 1) * warp_lanes < end; i += loaded * warp_lanes) {
-    decltype(load(i)) x[loaded];
-    GRADCOMP_UNROLL
-    for (int r = 0; r < loaded; ++r) x[r] = load(i + r * warp_lanes);
-    GRADCOMP_UNROLL
-    for (int r = 0; r < loaded; ++r) use(x[r]);
-  }
+  for (; lanes_are_threads && i + (rows - 1) * warp_lanes < end; i += rows * warp_lanes)
+    load_then_use<rows>([&](int r) { return load(i + r * warp_lanes); }, [&](int, const Value& x) { use(x); });
   for (; i < end; i += warp_lanes) use(load(i));
 }
 

@@ -111,13 +111,6 @@ KOKKOS_FORCEINLINE_FUNCTION void sent_row(const Warp& warp, const Source& source
 /// How many rows are handled together in registers; the loops over them are unrolled.
 inline constexpr int group_rows = 8;
 
-/// x[r] = the element of lane l in row `first` + r of the rows at `data`.
-template <int rows>
-KOKKOS_FORCEINLINE_FUNCTION void load_column(const float* data, int first, int l, float (&x)[rows]) {
-  GRADCOMP_UNROLL
-  for (int r = 0; r < rows; ++r) x[r] = data[(first + r) * warp_lanes + l];
-}
-
 /// preload() of what the first pass over elements i .. i + left - 1 reads.
 KOKKOS_FORCEINLINE_FUNCTION void preload_first(const Source& source, index_t i, index_t left) {
   preload(source.gradient + i, left);
@@ -125,10 +118,18 @@ KOKKOS_FORCEINLINE_FUNCTION void preload_first(const Source& source, index_t i, 
 }
 
 namespace detail {
+/// What the sum of a residual and a gradient is made of.
+struct Residual {
+  float memory, gradient;
+};
+
 /// The whole groups of accumulate_rows() with momentum correction. Returns the number of their elements.
 template <int rows, bool nesterov, class Use>
 KOKKOS_FORCEINLINE_FUNCTION index_t first_momentum(const Warp& warp, const Source& source, index_t i, index_t count,
                                                    Lanes<std::int32_t>& bad, const Use& use) {
+  struct Read {
+    float x, v, u;
+  };
   constexpr index_t together = rows * warp_lanes;
   const float gamma = source.gamma, m = source.momentum;
   index_t e = 0;
@@ -137,26 +138,21 @@ KOKKOS_FORCEINLINE_FUNCTION index_t first_momentum(const Warp& warp, const Sourc
     float *const memory = source.memory + i + e, *const velocity = source.velocity + i + e;
     const int row = static_cast<int>(e / warp_lanes);
     warp.each([&](int l) {
-      GRADCOMP_UNROLL
-      for (int first = 0; first < rows; first += loaded_rows<rows>) {
-        float x[loaded_rows<rows>], v[loaded_rows<rows>], u[loaded_rows<rows>];
-        load_column(g, first, l, x);
-        load_column(memory, first, l, v);
-        load_column(velocity, first, l, u);
-        GRADCOMP_UNROLL
-        for (int r = 0; r < loaded_rows<rows>; ++r) {
-          const int at = (first + r) * warp_lanes + l;
-          const float own = gamma * x[r];
-          const float next = nesterov ? m * (u[r] + own) : m * u[r] + own;  // as in Source::add()
-          const float sum = nesterov ? v[r] + (next + own) : v[r] + next;
-          const bool good = Source::is_finite(sum);
-          const float a = good ? sum : v[r];
-          bad[l] += good ? 0 : 1;
-          velocity[at] = good ? next : u[r];
-          memory[at] = a;
-          use(l, a, row + first + r);
-        }
-      }
+      const auto load = [&](int r) {
+        const int at = r * warp_lanes + l;
+        return Read{gamma * g[at], memory[at], velocity[at]};
+      };
+      load_then_use<rows>(load, [&](int r, const Read& old) {
+        const float x = old.x, v = old.v, u = old.u;
+        const float next = nesterov ? m * (u + x) : m * u + x;  // as in Source::add()
+        const float sum = nesterov ? v + (next + x) : v + next;
+        const bool good = Source::is_finite(sum);
+        const float a = good ? sum : v;
+        bad[l] += good ? 0 : 1;
+        velocity[r * warp_lanes + l] = good ? next : u;
+        memory[r * warp_lanes + l] = a;
+        use(l, a, row + r);
+      });
     });
   }
   return e;
@@ -176,17 +172,12 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_rows(const Warp& warp, const Source&
       const float* const g = source.gradient + i + e;
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
-        GRADCOMP_UNROLL
-        for (int first = 0; first < rows; first += loaded_rows<rows>) {
-          float x[loaded_rows<rows>];
-          load_column(g, first, l, x);
-          GRADCOMP_UNROLL
-          for (int r = 0; r < loaded_rows<rows>; ++r) {
-            const bool good = Source::is_finite(x[r]);
-            bad[l] += good ? 0 : 1;
-            use(l, good ? x[r] : 0.0f, row + first + r);
-          }
-        }
+        load_then_use<rows>([&](int r) { return g[r * warp_lanes + l]; },
+                            [&](int r, float x) {
+                              const bool good = Source::is_finite(x);
+                              bad[l] += good ? 0 : 1;
+                              use(l, good ? x : 0.0f, row + r);
+                            });
       });
     }
   } else if (source.kind == Source::Kind::residual) {
@@ -197,21 +188,15 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_rows(const Warp& warp, const Source&
       float* const memory = source.memory + i + e;
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
-        GRADCOMP_UNROLL
-        for (int first = 0; first < rows; first += loaded_rows<rows>) {
-          float x[loaded_rows<rows>], old[loaded_rows<rows>];
-          load_column(g, first, l, x);
-          load_column(memory, first, l, old);
-          GRADCOMP_UNROLL
-          for (int r = 0; r < loaded_rows<rows>; ++r) {
-            const float sum = beta * old[r] + gamma * x[r];
-            const bool good = Source::is_finite(sum);
-            const float a = good ? sum : old[r];
-            bad[l] += good ? 0 : 1;
-            memory[(first + r) * warp_lanes + l] = a;
-            use(l, a, row + first + r);
-          }
-        }
+        const auto load = [&](int r) { return detail::Residual{memory[r * warp_lanes + l], g[r * warp_lanes + l]}; };
+        load_then_use<rows>(load, [&](int r, const detail::Residual& x) {
+          const float old = x.memory, sum = beta * old + gamma * x.gradient;
+          const bool good = Source::is_finite(sum);
+          const float a = good ? sum : old;
+          bad[l] += good ? 0 : 1;
+          memory[r * warp_lanes + l] = a;
+          use(l, a, row + r);
+        });
       });
     }
   } else if (source.kind == Source::Kind::momentum_correction) {
@@ -244,13 +229,8 @@ KOKKOS_FORCEINLINE_FUNCTION void again_rows(const Warp& warp, const Source& sour
   for (; e + together <= count; e += together) {
     const int row = static_cast<int>(e / warp_lanes);
     warp.each([&](int l) {
-      GRADCOMP_UNROLL
-      for (int first = 0; first < rows; first += loaded_rows<rows>) {
-        float x[loaded_rows<rows>];
-        load_column(a + e, first, l, x);
-        GRADCOMP_UNROLL
-        for (int r = 0; r < loaded_rows<rows>; ++r) use(l, x[r], row + first + r);
-      }
+      load_then_use<rows>([&](int r) { return a[e + r * warp_lanes + l]; },
+                          [&](int r, float x) { use(l, x, row + r); });
     });
   }
   for (; e < count; e += warp_lanes) {
@@ -272,13 +252,7 @@ KOKKOS_FORCEINLINE_FUNCTION void send_rows(const Warp& warp, const Source& sourc
       const float* const g = source.gradient + i + e;
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
-        GRADCOMP_UNROLL
-        for (int first = 0; first < rows; first += loaded_rows<rows>) {
-          float a[loaded_rows<rows>];
-          load_column(g, first, l, a);
-          GRADCOMP_UNROLL
-          for (int r = 0; r < loaded_rows<rows>; ++r) code(l, a[r], row + first + r);
-        }
+        load_then_use<rows>([&](int r) { return g[r * warp_lanes + l]; }, [&](int r, float a) { code(l, a, row + r); });
       });
     }
   } else if (source.kind == Source::Kind::residual) {
@@ -286,14 +260,8 @@ KOKKOS_FORCEINLINE_FUNCTION void send_rows(const Warp& warp, const Source& sourc
       float* const memory = source.memory + i + e;
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
-        GRADCOMP_UNROLL
-        for (int first = 0; first < rows; first += loaded_rows<rows>) {
-          float a[loaded_rows<rows>];
-          load_column(memory, first, l, a);
-          GRADCOMP_UNROLL
-          for (int r = 0; r < loaded_rows<rows>; ++r)
-            memory[(first + r) * warp_lanes + l] = a[r] - code(l, a[r], row + first + r);
-        }
+        load_then_use<rows>([&](int r) { return memory[r * warp_lanes + l]; },
+                            [&](int r, float a) { memory[r * warp_lanes + l] = a - code(l, a, row + r); });
       });
     }
   }
@@ -306,8 +274,8 @@ KOKKOS_FORCEINLINE_FUNCTION void send_rows(const Warp& warp, const Source& sourc
   }
 }
 
-/// The only pass over elements i .. i + count - 1, which are at most `rows` rows: accumulate_row() and sent_row() in one.
-/// Receivers decode code(l, a, good, row); if `good` is false, nothing may be sent, and `code` must return 0.
+/// The only pass over elements i .. i + count - 1, which are at most `rows` rows: accumulate_row() and sent_row() in
+/// one. Receivers decode code(l, a, good, row); if `good` is false, nothing may be sent, and `code` must return 0.
 template <int rows, class Code>
 KOKKOS_FORCEINLINE_FUNCTION void touch_rows(const Warp& warp, const Source& source, index_t i, index_t count,
                                             Lanes<std::int32_t>& bad, const Code& code) {
@@ -315,14 +283,12 @@ KOKKOS_FORCEINLINE_FUNCTION void touch_rows(const Warp& warp, const Source& sour
   const float* const g = source.gradient + i;
   if (whole && source.kind == Source::Kind::none) {
     warp.each([&](int l) {
-      float x[rows];
-      load_column(g, 0, l, x);
-      GRADCOMP_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        const bool good = Source::is_finite(x[r]);
-        bad[l] += good ? 0 : 1;
-        code(l, good ? x[r] : 0.0f, good, r);
-      }
+      load_then_use<rows>([&](int r) { return g[r * warp_lanes + l]; },
+                          [&](int r, float x) {
+                            const bool good = Source::is_finite(x);
+                            bad[l] += good ? 0 : 1;
+                            code(l, good ? x : 0.0f, good, r);
+                          });
     });
     return;
   }
@@ -330,17 +296,14 @@ KOKKOS_FORCEINLINE_FUNCTION void touch_rows(const Warp& warp, const Source& sour
     float* const memory = source.memory + i;
     const float beta = source.beta, gamma = source.gamma;
     warp.each([&](int l) {
-      float x[rows], old[rows];
-      load_column(g, 0, l, x);
-      load_column(memory, 0, l, old);
-      GRADCOMP_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        const float sum = beta * old[r] + gamma * x[r];
+      const auto load = [&](int r) { return detail::Residual{memory[r * warp_lanes + l], g[r * warp_lanes + l]}; };
+      load_then_use<rows>(load, [&](int r, const detail::Residual& x) {
+        const float old = x.memory, sum = beta * old + gamma * x.gradient;
         const bool good = Source::is_finite(sum);
-        const float a = good ? sum : old[r];
+        const float a = good ? sum : old;
         bad[l] += good ? 0 : 1;
         memory[r * warp_lanes + l] = a - code(l, a, good, r);
-      }
+      });
     });
     return;
   }

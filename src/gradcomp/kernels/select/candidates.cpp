@@ -112,7 +112,7 @@ void Candidates::place(const Exec& exec, const Tiles& tiles, const Vector<Segmen
       "gradcomp::kernels::place_candidates", exec, tiles.segments(), KOKKOS_LAMBDA(const Warp& warp, index_t s) {
         const SegmentSearch search = searches(s);
         const index_t ties = Kokkos::max<index_t>(search.rank - search.above, 0);
-        constexpr int each = loaded_rows<8>;  // neighbours, one lane's part of a step
+        constexpr int each = lanes_are_threads ? 8 : 1;  // neighbours, one lane's part of a step
         const index_t end = begin(s + 1);
         index_t more_before = 0, same_before = 0;
         for (index_t first = begin(s); first < end; first += each * warp_lanes) {

@@ -40,9 +40,7 @@ void scatter_add(const Exec& exec, const std::uint32_t* indices, const float* va
                  const Span<float>& out) {
   for_elements(
       "gradcomp::kernels::scatter_add", exec, count,
-      KOKKOS_LAMBDA(index_t i) {
-        return SparseEntry{indices[i], values[i]};
-      },
+      KOKKOS_LAMBDA(index_t i) { return SparseEntry{indices[i], values[i]}; },
       KOKKOS_LAMBDA(index_t, const SparseEntry& entry) { out(entry.index) += weight * entry.value; });
 }
 

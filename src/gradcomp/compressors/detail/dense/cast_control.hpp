@@ -64,7 +64,7 @@ void cast_shares(const Exec& exec, const Source& source, float ranks, const Divi
           });
           kernels::encode_row<Format>(warp, share, &sent(i));
         }
-        constexpr int rows = kernels::loaded_rows<kernels::group_rows>;
+        constexpr int rows = kernels::lanes_are_threads ? kernels::group_rows : 1;
         for (; i < end; i += rows * kernels::warp_lanes) {
           const index_t size = end - i < rows * kernels::warp_lanes ? end - i : rows * kernels::warp_lanes;
           kernels::Lanes<std::uint16_t> codes[rows];
