@@ -1,6 +1,7 @@
 // The limits of this machine: reading, copying and combining arrays, and multiplying matrices.
 #include "case.hpp"
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/kernels/lanes/lanes.hpp"
 #include "gradcomp/kernels/linear_algebra/blas.hpp"
 
 namespace gradcomp::bench {
@@ -9,16 +10,17 @@ namespace {
 constexpr float triad_scale = 0.5f;
 
 void copy(const Exec& exec, const Span<const float>& from, const Vector<float>& to) {
-  Kokkos::parallel_for(
-      "gradcomp::bench::copy", IndexRange(exec, 0, static_cast<index_t>(from.size())),
-      KOKKOS_LAMBDA(const index_t i) { to(i) = from(i); });
+  kernels::for_elements(
+      "gradcomp::bench::copy", exec, static_cast<index_t>(from.size()), KOKKOS_LAMBDA(index_t i) { return from(i); },
+      KOKKOS_LAMBDA(index_t i, const float& x) { to(i) = x; });
 }
 
 /// to = b + s c, the triad of STREAM (McCalpin 1995).
 void triad(const Exec& exec, const Span<const float>& b, const Vector<float>& c, const Vector<float>& to) {
-  Kokkos::parallel_for(
-      "gradcomp::bench::triad", IndexRange(exec, 0, static_cast<index_t>(b.size())),
-      KOKKOS_LAMBDA(const index_t i) { to(i) = b(i) + triad_scale * c(i); });
+  kernels::for_elements(
+      "gradcomp::bench::triad", exec, static_cast<index_t>(b.size()),
+      KOKKOS_LAMBDA(index_t i) { return b(i) + triad_scale * c(i); },
+      KOKKOS_LAMBDA(index_t i, const float& x) { to(i) = x; });
 }
 
 /// The number of elements of `to` that are not expected(i).

@@ -79,8 +79,8 @@ void dump_model(Session& session, const Workload& workload, nn::Model<float>& mo
   }
   const InputShape& input = workload.input;
   const report::Json document = {
-      {"model", workload.name},     {"samples", workload.samples}, {"height", input.height}, {"width", input.width},
-      {"length", input.length},     {"classes", input.classes},    {"rate", dumped_rate},    {"losses", losses},
+      {"model", workload.name},       {"samples", workload.samples}, {"height", input.height}, {"width", input.width},
+      {"length", input.length},       {"classes", input.classes},    {"rate", dumped_rate},    {"losses", losses},
       {"tensors", std::move(tensors)}};
   write_atomically(folder + "/model.json", document.dump(1) + "\n");
 }

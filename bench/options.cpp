@@ -52,9 +52,10 @@ void define(CLI::App& app, BenchOptions& options) {
       ->check(CLI::PositiveNumber);
   app.add_option("--seed", options.seed, "seed of the synthetic gradient and of the methods")->capture_default_str();
   app.add_option("--output", options.output, "write the results to this JSON file (docs/results-schema.md)");
-  app.add_option("--dump-models", options.model_folder,
-                 "write the weights, the batch and the losses of every train_step case to a folder in this existing one, "
-                 "for other frameworks");
+  app.add_option(
+      "--dump-models", options.model_folder,
+      "write the weights, the batch and the losses of every train_step case to a folder in this existing one, "
+      "for other frameworks");
   app.add_flag("--interleave", options.interleave,
                "run the cases of a size in up to 5 rounds, each in a random order (from --seed), instead of one after "
                "the other");

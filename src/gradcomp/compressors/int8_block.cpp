@@ -134,10 +134,12 @@ void decode_blocks(const Exec& exec, const Int8State& state, const std::byte* se
         warp.each([&](int l) { wrong[l] = good ? 0 : 1; });
         const std::int8_t* const code = codes + block.first;
         float* const target = out.data() + block.first;
-        kernels::each_element(warp, block.count, [&](int l, index_t e) {
-          wrong[l] += code[e] == -128 ? 1 : 0;
-          target[e] += weight * (static_cast<float>(code[e]) * scale);
-        });
+        kernels::add_elements(
+            warp, block.count, target, [&](index_t e) { return code[e]; },
+            [&](int l, std::int8_t c, float sum) {
+              wrong[l] += c == -128 ? 1 : 0;
+              return sum + weight * (static_cast<float>(c) * scale);
+            });
         kernels::add_count(warp, wrong, bad);
       });
 }

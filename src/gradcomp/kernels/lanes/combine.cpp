@@ -1,6 +1,7 @@
 #include "gradcomp/kernels/lanes/combine.hpp"
 
 #include "gradcomp/core/error.hpp"
+#include "gradcomp/kernels/lanes/lanes.hpp"
 #include "gradcomp/kernels/quantise/casts.hpp"
 
 namespace gradcomp::kernels {
@@ -18,18 +19,26 @@ KOKKOS_INLINE_FUNCTION T combine_whole(ReduceOp op, T a, T b) {
   return a < b ? a : b;
 }
 
+/// The two elements that are combined.
+template <class Code>
+struct Two {
+  Code a, b;
+};
+
 template <class Format, class Code>
 void combine_floats(const Exec& exec, ReduceOp op, const void* first, const void* second, index_t count, void* into) {
   const auto *a = static_cast<const Code*>(first), *b = static_cast<const Code*>(second);
   auto* out = static_cast<Code*>(into);
+  const auto load = KOKKOS_LAMBDA(index_t i) { return Two<Code>{a[i], b[i]}; };
   if (op == ReduceOp::sum) {  // a loop of its own, so that it vectorises
-    Kokkos::parallel_for(
-        "gradcomp::kernels::combine_sums", IndexRange(exec, 0, count),
-        KOKKOS_LAMBDA(const index_t i) { out[i] = Format::encode(Format::decode(a[i]) + Format::decode(b[i])); });
+    for_elements(
+        "gradcomp::kernels::combine_sums", exec, count, load, KOKKOS_LAMBDA(index_t i, const Two<Code>& x) {
+          out[i] = Format::encode(Format::decode(x.a) + Format::decode(x.b));
+        });
   } else {
-    Kokkos::parallel_for(
-        "gradcomp::kernels::combine_floats", IndexRange(exec, 0, count), KOKKOS_LAMBDA(const index_t i) {
-          out[i] = Format::encode(combine(op, Format::decode(a[i]), Format::decode(b[i])));
+    for_elements(
+        "gradcomp::kernels::combine_floats", exec, count, load, KOKKOS_LAMBDA(index_t i, const Two<Code>& x) {
+          out[i] = Format::encode(combine(op, Format::decode(x.a), Format::decode(x.b)));
         });
   }
 }
@@ -38,9 +47,9 @@ template <class T>
 void combine_wholes(const Exec& exec, ReduceOp op, const void* first, const void* second, index_t count, void* into) {
   const auto *a = static_cast<const T*>(first), *b = static_cast<const T*>(second);
   auto* out = static_cast<T*>(into);
-  Kokkos::parallel_for(
-      "gradcomp::kernels::combine_wholes", IndexRange(exec, 0, count),
-      KOKKOS_LAMBDA(const index_t i) { out[i] = combine_whole(op, a[i], b[i]); });
+  for_elements(
+      "gradcomp::kernels::combine_wholes", exec, count, KOKKOS_LAMBDA(index_t i) { return Two<T>{a[i], b[i]}; },
+      KOKKOS_LAMBDA(index_t i, const Two<T>& x) { out[i] = combine_whole(op, x.a, x.b); });
 }
 
 void combine(const Exec& exec, DType type, ReduceOp op, const void* first, const void* second, index_t count,

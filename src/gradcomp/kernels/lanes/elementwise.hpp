@@ -1,6 +1,7 @@
 #pragma once
 // Operations on whole arrays; some run only if a gate is open.
 #include "gradcomp/core/tally.hpp"
+#include "gradcomp/kernels/lanes/lanes.hpp"
 
 namespace gradcomp::kernels {
 
@@ -8,9 +9,10 @@ namespace gradcomp::kernels {
 template <class T>
 void fill(const Exec& exec, const Span<T>& to, T value, const Gate& gate) {
   if (!gate.may_open()) return;
-  Kokkos::parallel_for(
-      "gradcomp::kernels::fill", IndexRange(exec, 0, static_cast<index_t>(to.size())), KOKKOS_LAMBDA(const index_t i) {
-        if (gate.open()) to(i) = value;
+  for_elements(
+      "gradcomp::kernels::fill", exec, static_cast<index_t>(to.size()), KOKKOS_LAMBDA(index_t) { return value; },
+      KOKKOS_LAMBDA(index_t i, const T& x) {
+        if (gate.open()) to(i) = x;
       });
 }
 

@@ -51,6 +51,9 @@ struct HostWarp {
     f();
   }
 
+  /// What any lane has written to memory before, every lane reads afterwards.
+  KOKKOS_FORCEINLINE_FUNCTION void sync() const {}
+
   /// Bit l = f(l).
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot(const F& f) const {
@@ -130,97 +133,127 @@ struct HostWarp {
 
 using WarpPolicy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 2>>;
 
-/// The value of the lane `distance` below this one, of 32 threads; unspecified where there is none. Kokkos has no such
-/// operation.
-template <class T>
-KOKKOS_INLINE_FUNCTION T of_lane_below(T value, [[maybe_unused]] int distance) {
+/// The instructions that 32 threads of a device have together. Kokkos' vector ranges stand for loops of any length:
+/// with them, a compiler neither keeps several loads of a kernel in flight nor removes the loop. A wavefront of HIP has
+/// 64 threads, two of our warps. Hosts call count() alone; the others only have to compile for them.
+namespace device {
 #if defined(__CUDA_ARCH__)
-  return __shfl_up_sync(0xffffffffu, value, static_cast<unsigned>(distance), warp_lanes);
-#elif defined(__HIP_DEVICE_COMPILE__)
-  return __shfl_up(value, static_cast<unsigned>(distance), warp_lanes);
-#else
-  return value;  // hosts use HostWarp
-#endif
+inline constexpr unsigned all = 0xffffffffu;
+KOKKOS_FORCEINLINE_FUNCTION int lane() { return static_cast<int>(threadIdx.x); }
+KOKKOS_FORCEINLINE_FUNCTION void sync() { __syncwarp(); }
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot(bool x) { return __ballot_sync(all, x); }
+KOKKOS_FORCEINLINE_FUNCTION void count(std::uint32_t* at) {
+  atomicAdd(at, 1u);
+}  // Kokkos' takes no instruction of scratch
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T of_lane(T x, int from) {
+  return __shfl_sync(all, x, from);
 }
-
-/// 32 lanes as threads: the vector level of a Kokkos team.
-struct DeviceWarp {
-  const WarpPolicy::member_type& team;
-
-  template <class F>
-  KOKKOS_INLINE_FUNCTION void each(const F& f) const {
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, warp_lanes), f);
-  }
-
-  template <class F>
-  KOKKOS_INLINE_FUNCTION void once(const F& f) const {
-    Kokkos::single(Kokkos::PerThread(team), f);
-  }
-
-  template <class F>
-  KOKKOS_INLINE_FUNCTION std::uint32_t ballot(const F& f) const {
-#ifdef __CUDA_ARCH__  // one instruction instead of five shuffles
-    return __ballot_sync(0xffffffffu, f(static_cast<int>(threadIdx.x)));
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T of_partner(T x, int distance) {  // whose number differs in this bit
+  return __shfl_xor_sync(all, x, distance);
+}
+#elif defined(__HIP_DEVICE_COMPILE__)
+KOKKOS_FORCEINLINE_FUNCTION int lane() { return static_cast<int>(threadIdx.x); }
+KOKKOS_FORCEINLINE_FUNCTION void sync() {
+  __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
+  __builtin_amdgcn_wave_barrier();
+}
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot(bool x) {
+  return static_cast<std::uint32_t>(__ballot(x) >> (__lane_id() & 32u));
+}
+KOKKOS_FORCEINLINE_FUNCTION void count(std::uint32_t* at) { atomicAdd(at, 1u); }
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T of_lane(T x, int from) {
+  return __shfl(x, from, warp_lanes);
+}
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T of_partner(T x, int distance) {
+  return __shfl_xor(x, distance, warp_lanes);
+}
 #else
-    std::uint32_t mask = 0;
-    Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(team, warp_lanes),
-        [&](int l, std::uint32_t& bits) { bits |= static_cast<std::uint32_t>(f(l)) << l; },
-        Kokkos::BOr<std::uint32_t>(mask));
-    return mask;
+KOKKOS_FORCEINLINE_FUNCTION int lane() { return 0; }
+KOKKOS_FORCEINLINE_FUNCTION void sync() {}
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot(bool) { return 0; }
+KOKKOS_FORCEINLINE_FUNCTION void count(std::uint32_t* at) { ++*at; }  // hosts call it, with teams of one thread
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T of_lane(T x, int) {
+  return x;
+}
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T of_partner(T x, int) {
+  return x;
+}
 #endif
+}  // namespace device
+
+/// 32 lanes as threads. each() has no barrier at its end: where lanes read from memory what other lanes have written,
+/// sync() stands between.
+struct DeviceWarp {
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION void each(const F& f) const {
+    f(device::lane());
   }
 
-  template <class T>
-  KOKKOS_INLINE_FUNCTION T sum(const Lanes<T>& x) const {  // the vector reduction of Kokkos has the same order
-    T total = 0;
-    Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(team, warp_lanes), [&](int, T& value) { value += x.slot[0]; }, Kokkos::Sum<T>(total));
-    return total;
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION void once(const F& f) const {
+    if (device::lane() == 0) f();
   }
 
-  template <class T>
-  KOKKOS_INLINE_FUNCTION T max(const Lanes<T>& x) const {
-    T most = x.slot[0];
-    Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(team, warp_lanes),
-        [&](int, T& value) { value = x.slot[0] > value ? x.slot[0] : value; }, Kokkos::Max<T>(most));
-    return most;
+  KOKKOS_FORCEINLINE_FUNCTION void sync() const { device::sync(); }
+
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot(const F& f) const {
+    return device::ballot(f(device::lane()));
   }
 
+  /// The pairs of HostWarp::sum(). Addition commutes, so that all lanes get the same bits.
   template <class T>
-  KOKKOS_INLINE_FUNCTION T exclusive_sum(Lanes<T>& x) const {
-    // Not parallel_scan(): lane i also calls its closure for index i - 1, whose value is in another lane's register.
-    T up_to_here = x.slot[0];
-    each([&](int lane) {
-      for (int distance = 1; distance < warp_lanes; distance *= 2) {
-        const T other = of_lane_below(up_to_here, distance);
-        if (lane >= distance) up_to_here += other;
-      }
-    });
-    const T total = sum(x);
-    x.slot[0] = up_to_here - x.slot[0];
-    return total;
-  }
-
-  template <class T>
-  KOKKOS_INLINE_FUNCTION T broadcast(const Lanes<T>& x, int lane) const {
-    T value = 0;
-    Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(team, warp_lanes), [&](int l, T& chosen) { chosen += l == lane ? x.slot[0] : T(0); },
-        Kokkos::Sum<T>(value));
+  KOKKOS_FORCEINLINE_FUNCTION T sum(const Lanes<T>& x) const {
+    T value = x.slot[0];
+    GRADCOMP_UNROLL
+    for (int half = warp_lanes / 2; half > 0; half /= 2) value += device::of_partner(value, half);
     return value;
   }
 
-  template <class F>
-  KOKKOS_INLINE_FUNCTION void for_set(std::uint32_t mask, const F& f) const {
-    each([&](int l) {
-      if ((mask >> l) & 1u) f(l, Kokkos::popcount(mask & ((1u << l) - 1u)));
-    });
+  /// That of lane 0, which takes its values in the order of HostWarp::max(): +0 and -0 are equal, but not the same.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION T max(const Lanes<T>& x) const {
+    T value = x.slot[0];
+    GRADCOMP_UNROLL
+    for (int half = warp_lanes / 2; half > 0; half /= 2) {
+      const T other = device::of_partner(value, half);
+      value = other > value ? other : value;
+    }
+    return device::of_lane(value, 0);
+  }
+
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION T exclusive_sum(Lanes<T>& x) const {
+    const int own = device::lane();
+    T up_to_here = x.slot[0];
+    GRADCOMP_UNROLL
+    for (int distance = 1; distance < warp_lanes; distance *= 2) {
+      const T other = device::of_lane(up_to_here, own < distance ? own : own - distance);
+      if (own >= distance) up_to_here += other;
+    }
+    x.slot[0] = up_to_here - x.slot[0];
+    return device::of_lane(up_to_here, warp_lanes - 1);
+  }
+
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION T broadcast(const Lanes<T>& x, int lane) const {
+    return device::of_lane(x.slot[0], lane);
   }
 
   template <class F>
-  KOKKOS_INLINE_FUNCTION void for_set_padded(std::uint32_t mask, const F& f) const {
+  KOKKOS_FORCEINLINE_FUNCTION void for_set(std::uint32_t mask, const F& f) const {
+    const int l = device::lane();
+    if (((mask >> l) & 1u) != 0) f(l, Kokkos::popcount(mask & ((1u << l) - 1u)));
+  }
+
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION void for_set_padded(std::uint32_t mask, const F& f) const {
     for_set(mask, f);
   }
 };
@@ -236,7 +269,7 @@ void for_warps(std::true_type, const std::string& label, const Exec& exec, index
   Kokkos::parallel_for(
       label, WarpPolicy(exec, teams, warps_per_team, warp_lanes), KOKKOS_LAMBDA(const WarpPolicy::member_type& team) {
         const index_t i = static_cast<index_t>(team.league_rank()) * warps_per_team + team.team_rank();
-        if (i < count) f(DeviceWarp{team}, i);
+        if (i < count) f(DeviceWarp{}, i);
       });
 }
 
@@ -265,10 +298,97 @@ KOKKOS_FORCEINLINE_FUNCTION void each_element(const Warp& warp, index_t count, c
   }
 }
 
+/// use(r, load(r)) for the rows r < `rows` of a lane. A device loads all rows before it uses the first: compilers leave
+/// a load behind a store that may overlap it, so a device would wait for memory in every row. A host has its values in
+/// a cache, and too few registers.
+template <int rows, class Load, class Use>
+KOKKOS_FORCEINLINE_FUNCTION void load_then_use(const Load& load, const Use& use) {
+  if constexpr (lanes_are_threads) {
+    decltype(load(0)) x[rows];
+    GRADCOMP_UNROLL
+    for (int r = 0; r < rows; ++r) x[r] = load(r);
+    GRADCOMP_UNROLL
+    for (int r = 0; r < rows; ++r) use(r, x[r]);
+  } else {
+    GRADCOMP_UNROLL
+    for (int r = 0; r < rows; ++r) use(r, load(r));
+  }
+}
+
+/// store(l, e, load(e)) for every element e of [0, count), on lane l = e mod 32, in order.
+template <int rows = 8, class Load, class Store>
+KOKKOS_FORCEINLINE_FUNCTION void each_element(const Warp& warp, index_t count, const Load& load, const Store& store) {
+  using Value = decltype(load(index_t{}));
+  index_t e = 0;
+  for (; e + rows * warp_lanes <= count; e += rows * warp_lanes) {
+    warp.each([&](int l) {
+      load_then_use<rows>([&](int r) { return load(e + r * warp_lanes + l); },
+                          [&](int r, const Value& x) { store(l, e + r * warp_lanes + l, x); });
+    });
+  }
+  for (; e + warp_lanes <= count; e += warp_lanes) warp.each([&](int l) { store(l, e + l, load(e + l)); });
+  if (e < count) {
+    warp.each([&](int l) {
+      if (e + l < count) store(l, e + l, load(e + l));
+    });
+  }
+}
+
+/// out[e] = add(l, load(e), out[e]) for every element e of [0, count), on lane l = e mod 32.
+template <class Load, class Add>
+KOKKOS_FORCEINLINE_FUNCTION void add_elements(const Warp& warp, index_t count, float* out, const Load& load,
+                                              const Add& add) {
+  struct Both {
+    decltype(load(index_t{})) x;
+    float sum;
+  };
+  each_element(
+      warp, count, [&](index_t e) { return Both{load(e), out[e]}; },
+      [&](int l, index_t e, const Both& both) { out[e] = add(l, both.x, both.sum); });
+}
+
+/// use(load(i)) for i = begin + l, begin + l + 32, ... below `end`, in order: the part of lane l of a sum over all i.
+template <int rows = 4, class Load, class Use>
+KOKKOS_FORCEINLINE_FUNCTION void each_of_lane(int l, index_t begin, index_t end, const Load& load, const Use& use) {
+  using Value = decltype(load(index_t{}));
+  index_t i = begin + l;
+  for (; lanes_are_threads && i + (rows - 1) * warp_lanes < end; i += rows * warp_lanes)
+    load_then_use<rows>([&](int r) { return load(i + r * warp_lanes); }, [&](int, const Value& x) { use(x); });
+  for (; i < end; i += warp_lanes) use(load(i));
+}
+
 /// Runs f(warp, i) for i in [0, count), each i on one warp. f is a KOKKOS_LAMBDA(const Warp&, index_t).
 template <class F>
 void for_warps(const std::string& label, const Exec& exec, index_t count, const F& f) {
   if (count > 0) detail::for_warps(std::bool_constant<lanes_are_threads>{}, label, exec, count, f);
+}
+
+namespace detail {
+template <class Load, class Store>
+void for_elements(std::true_type, const std::string& label, const Exec& exec, index_t count, const Load& load,
+                  const Store& store) {
+  constexpr index_t unit = 8 * warp_lanes;
+  for_warps(
+      std::true_type{}, label, exec, (count + unit - 1) / unit, KOKKOS_LAMBDA(const Warp& warp, index_t u) {
+        const index_t begin = u * unit, left = count - begin;
+        each_element(
+            warp, left < unit ? left : unit, [&](index_t e) { return load(begin + e); },
+            [&](int, index_t e, const decltype(load(index_t{}))& x) { store(begin + e, x); });
+      });
+}
+
+template <class Load, class Store>
+void for_elements(std::false_type, const std::string& label, const Exec& exec, index_t count, const Load& load,
+                  const Store& store) {
+  Kokkos::parallel_for(label, IndexRange(exec, 0, count), KOKKOS_LAMBDA(index_t i) { store(i, load(i)); });
+}
+}  // namespace detail
+
+/// store(i, load(i)) for i in [0, count), for loops over all elements: a thread of a device handles eight of them, and
+/// loads before it stores. load is a KOKKOS_LAMBDA(index_t), store a KOKKOS_LAMBDA(index_t, const T&).
+template <class Load, class Store>
+void for_elements(const std::string& label, const Exec& exec, index_t count, const Load& load, const Store& store) {
+  if (count > 0) detail::for_elements(std::bool_constant<lanes_are_threads>{}, label, exec, count, load, store);
 }
 
 /// Runs f(i) for i in [0, count), where `count` is small: on one thread each, or in a plain loop if the host reads the

@@ -118,10 +118,18 @@ KOKKOS_FORCEINLINE_FUNCTION void preload_first(const Source& source, index_t i, 
 }
 
 namespace detail {
+/// What the sum of a residual and a gradient is made of.
+struct Residual {
+  float memory, gradient;
+};
+
 /// The whole groups of accumulate_rows() with momentum correction. Returns the number of their elements.
 template <int rows, bool nesterov, class Use>
 KOKKOS_FORCEINLINE_FUNCTION index_t first_momentum(const Warp& warp, const Source& source, index_t i, index_t count,
                                                    Lanes<std::int32_t>& bad, const Use& use) {
+  struct Read {
+    float x, v, u;
+  };
   constexpr index_t together = rows * warp_lanes;
   const float gamma = source.gamma, m = source.momentum;
   index_t e = 0;
@@ -130,9 +138,12 @@ KOKKOS_FORCEINLINE_FUNCTION index_t first_momentum(const Warp& warp, const Sourc
     float *const memory = source.memory + i + e, *const velocity = source.velocity + i + e;
     const int row = static_cast<int>(e / warp_lanes);
     warp.each([&](int l) {
-      GRADCOMP_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        const float x = gamma * g[r * warp_lanes + l], v = memory[r * warp_lanes + l], u = velocity[r * warp_lanes + l];
+      const auto load = [&](int r) {
+        const int at = r * warp_lanes + l;
+        return Read{gamma * g[at], memory[at], velocity[at]};
+      };
+      load_then_use<rows>(load, [&](int r, const Read& old) {
+        const float x = old.x, v = old.v, u = old.u;
         const float next = nesterov ? m * (u + x) : m * u + x;  // as in Source::add()
         const float sum = nesterov ? v + (next + x) : v + next;
         const bool good = Source::is_finite(sum);
@@ -141,7 +152,7 @@ KOKKOS_FORCEINLINE_FUNCTION index_t first_momentum(const Warp& warp, const Sourc
         velocity[r * warp_lanes + l] = good ? next : u;
         memory[r * warp_lanes + l] = a;
         use(l, a, row + r);
-      }
+      });
     });
   }
   return e;
@@ -161,13 +172,12 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_rows(const Warp& warp, const Source&
       const float* const g = source.gradient + i + e;
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
-        GRADCOMP_UNROLL
-        for (int r = 0; r < rows; ++r) {
-          const float x = g[r * warp_lanes + l];
-          const bool good = Source::is_finite(x);
-          bad[l] += good ? 0 : 1;
-          use(l, good ? x : 0.0f, row + r);
-        }
+        load_then_use<rows>([&](int r) { return g[r * warp_lanes + l]; },
+                            [&](int r, float x) {
+                              const bool good = Source::is_finite(x);
+                              bad[l] += good ? 0 : 1;
+                              use(l, good ? x : 0.0f, row + r);
+                            });
       });
     }
   } else if (source.kind == Source::Kind::residual) {
@@ -178,15 +188,15 @@ KOKKOS_FORCEINLINE_FUNCTION void accumulate_rows(const Warp& warp, const Source&
       float* const memory = source.memory + i + e;
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
-        GRADCOMP_UNROLL
-        for (int r = 0; r < rows; ++r) {
-          const float old = memory[r * warp_lanes + l], sum = beta * old + gamma * g[r * warp_lanes + l];
+        const auto load = [&](int r) { return detail::Residual{memory[r * warp_lanes + l], g[r * warp_lanes + l]}; };
+        load_then_use<rows>(load, [&](int r, const detail::Residual& x) {
+          const float old = x.memory, sum = beta * old + gamma * x.gradient;
           const bool good = Source::is_finite(sum);
           const float a = good ? sum : old;
           bad[l] += good ? 0 : 1;
           memory[r * warp_lanes + l] = a;
           use(l, a, row + r);
-        }
+        });
       });
     }
   } else if (source.kind == Source::Kind::momentum_correction) {
@@ -219,8 +229,8 @@ KOKKOS_FORCEINLINE_FUNCTION void again_rows(const Warp& warp, const Source& sour
   for (; e + together <= count; e += together) {
     const int row = static_cast<int>(e / warp_lanes);
     warp.each([&](int l) {
-      GRADCOMP_UNROLL
-      for (int r = 0; r < rows; ++r) use(l, a[e + r * warp_lanes + l], row + r);
+      load_then_use<rows>([&](int r) { return a[e + r * warp_lanes + l]; },
+                          [&](int r, float x) { use(l, x, row + r); });
     });
   }
   for (; e < count; e += warp_lanes) {
@@ -242,8 +252,7 @@ KOKKOS_FORCEINLINE_FUNCTION void send_rows(const Warp& warp, const Source& sourc
       const float* const g = source.gradient + i + e;
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
-        GRADCOMP_UNROLL
-        for (int r = 0; r < rows; ++r) code(l, g[r * warp_lanes + l], row + r);
+        load_then_use<rows>([&](int r) { return g[r * warp_lanes + l]; }, [&](int r, float a) { code(l, a, row + r); });
       });
     }
   } else if (source.kind == Source::Kind::residual) {
@@ -251,11 +260,8 @@ KOKKOS_FORCEINLINE_FUNCTION void send_rows(const Warp& warp, const Source& sourc
       float* const memory = source.memory + i + e;
       const int row = static_cast<int>(e / warp_lanes);
       warp.each([&](int l) {
-        GRADCOMP_UNROLL
-        for (int r = 0; r < rows; ++r) {
-          const float a = memory[r * warp_lanes + l];
-          memory[r * warp_lanes + l] = a - code(l, a, row + r);
-        }
+        load_then_use<rows>([&](int r) { return memory[r * warp_lanes + l]; },
+                            [&](int r, float a) { memory[r * warp_lanes + l] = a - code(l, a, row + r); });
       });
     }
   }
@@ -268,39 +274,53 @@ KOKKOS_FORCEINLINE_FUNCTION void send_rows(const Warp& warp, const Source& sourc
   }
 }
 
-/// The only pass over elements i .. i + active - 1: accumulate_row() and sent_row() in one. Receivers decode
-/// code(l, a, good); if `good` is false, nothing may be sent, and `code` must return 0.
-template <class Code>
-KOKKOS_FORCEINLINE_FUNCTION void touch_row(const Warp& warp, const Source& source, index_t i, int active,
-                                           Lanes<std::int32_t>& bad, const Code& code) {
-  if (active >= warp_lanes && source.kind == Source::Kind::none) {
-    const float* const g = source.gradient + i;
+/// The only pass over elements i .. i + count - 1, which are at most `rows` rows: accumulate_row() and sent_row() in
+/// one. Receivers decode code(l, a, good, row); if `good` is false, nothing may be sent, and `code` must return 0.
+template <int rows, class Code>
+KOKKOS_FORCEINLINE_FUNCTION void touch_rows(const Warp& warp, const Source& source, index_t i, index_t count,
+                                            Lanes<std::int32_t>& bad, const Code& code) {
+  const bool whole = count >= rows * warp_lanes;
+  const float* const g = source.gradient + i;
+  if (whole && source.kind == Source::Kind::none) {
     warp.each([&](int l) {
-      const bool good = Source::is_finite(g[l]);
-      bad[l] += good ? 0 : 1;
-      code(l, good ? g[l] : 0.0f, good);
+      load_then_use<rows>([&](int r) { return g[r * warp_lanes + l]; },
+                          [&](int r, float x) {
+                            const bool good = Source::is_finite(x);
+                            bad[l] += good ? 0 : 1;
+                            code(l, good ? x : 0.0f, good, r);
+                          });
     });
-  } else if (active >= warp_lanes && source.kind == Source::Kind::residual) {
-    const float* const g = source.gradient + i;
-    float* const r = source.memory + i;
+    return;
+  }
+  if (whole && source.kind == Source::Kind::residual) {
+    float* const memory = source.memory + i;
     const float beta = source.beta, gamma = source.gamma;
     warp.each([&](int l) {
-      const float sum = beta * r[l] + gamma * g[l];
-      const bool good = Source::is_finite(sum);
-      const float a = good ? sum : r[l];
-      bad[l] += good ? 0 : 1;
-      r[l] = a - code(l, a, good);
+      const auto load = [&](int r) { return detail::Residual{memory[r * warp_lanes + l], g[r * warp_lanes + l]}; };
+      load_then_use<rows>(load, [&](int r, const detail::Residual& x) {
+        const float old = x.memory, sum = beta * old + gamma * x.gradient;
+        const bool good = Source::is_finite(sum);
+        const float a = good ? sum : old;
+        bad[l] += good ? 0 : 1;
+        memory[r * warp_lanes + l] = a - code(l, a, good, r);
+      });
     });
-  } else {
+    return;
+  }
+  GRADCOMP_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    const index_t e = index_t{r} * warp_lanes;
+    if (e >= count) return;
+    const int active = static_cast<int>(count - e < warp_lanes ? count - e : warp_lanes);
     Lanes<float> a, decoded;
     Lanes<std::int32_t> here;
     warp.each([&](int l) { here[l] = 0; });
-    accumulate_row(warp, source, i, active, a, here);
+    accumulate_row(warp, source, i + e, active, a, here);
     warp.each([&](int l) {
       bad[l] += here[l];
-      decoded[l] = code(l, a[l], here[l] == 0);
+      decoded[l] = code(l, a[l], here[l] == 0, r);
     });
-    sent_row(warp, source, i, active, a, decoded);
+    sent_row(warp, source, i + e, active, a, decoded);
   }
 }
 

@@ -5,7 +5,7 @@
 namespace gradcomp::kernels {
 namespace {
 
-/// One matrix on one warp. A lane reads what another lane wrote only after the each() with the write has ended.
+/// One matrix on one warp.
 struct Jacobi {
   double *a, *vectors;
   index_t n;
@@ -31,6 +31,7 @@ struct Jacobi {
   /// If the magnitude of element (p, q) is above `least`, makes the element zero and returns true.
   KOKKOS_FORCEINLINE_FUNCTION bool rotate(const Warp& warp, index_t p, index_t q, double least) const {
     double x[3];
+    warp.sync();  // what the last rotation wrote
     read(warp, p, q, x);
     if (!(Kokkos::abs(x[2]) > least)) return false;
     const double tau = (x[1] - x[0]) / (2 * x[2]);
@@ -42,6 +43,7 @@ struct Jacobi {
       a[k * n + p] = a[p * n + k];
       a[k * n + q] = a[q * n + k];
     });
+    warp.sync();
     warp.each([&](int l) {
       if (l == 0) a[p * n + p] = x[0] - t * x[2];
       if (l == 1) a[q * n + q] = x[1] + t * x[2];
@@ -76,6 +78,7 @@ void jacobi_eigenvectors(const Exec& exec, const Vector<SymmetricMatrix>& matric
             for (index_t q = p + 1; q < n; ++q) turned = jacobi.rotate(warp, p, q, least) || turned;
           }
         }
+        warp.sync();
         each_element(warp, n, [&](int, index_t i) { diagonal[i] = jacobi.a[i * n + i]; });
       });
 }

@@ -111,6 +111,7 @@ void LowRankPlan::project(const Exec& exec, const Source& source, const Span<con
             continue;
           }
           accumulate_rows(warp, source, first, static_cast<index_t>(rows) * m.columns, bad, [](int, float, int) {});
+          warp.sync();
           for (std::int32_t row = i; row < i + rows; ++row)
             project_row(warp, source, m, row, q.data() + m.q, p.data() + m.p, [](index_t, index_t) {});
         }

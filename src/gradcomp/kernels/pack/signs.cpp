@@ -114,7 +114,8 @@ void first_signs(const Exec& exec, const SignPieces& pieces, const Source& sourc
         Lanes<double> sum;
         warp.each([&](int l) {
           sum[l] = 0;
-          for (index_t p = begin(r) + l; p < begin(r + 1); p += warp_lanes) sum[l] += static_cast<double>(parts(p));
+          const auto load = [&](index_t p) { return parts(p); };
+          each_of_lane<8>(l, begin(r), begin(r + 1), load, [&](float part) { sum[l] += static_cast<double>(part); });
         });
         const double total = warp.sum(sum);
         warp.once([&] { sums(r) = total; });

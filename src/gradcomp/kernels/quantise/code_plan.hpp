@@ -57,6 +57,7 @@ void encode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, co
           dither_group(warp, source.accumulated() + piece.first + start, end - start, rule, key, piece.element + start,
                        code);
           report_group(warp, source, piece.first + start, end - start, rule, code);
+          GRADCOMP_UNROLL
           for (int row = 0; row < draw_rows; ++row) {
             const index_t e = start + row * warp_lanes;
             if (e < piece.whole) {

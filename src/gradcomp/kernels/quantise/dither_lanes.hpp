@@ -40,7 +40,9 @@ KOKKOS_FORCEINLINE_FUNCTION void dither_group(const Warp& warp, const float* a, 
     const Array4 draw =
         threefry4x32_12(key, {counter.x0 + static_cast<std::uint32_t>(l), counter.x1, counter.x2, counter.x3});
     const std::uint32_t words[4] = {draw.x0, draw.x1, draw.x2, draw.x3};
-    for (int row = 0; row < draw_rows && row * warp_lanes + l < size; ++row) {
+    GRADCOMP_UNROLL
+    for (int row = 0; row < draw_rows; ++row) {
+      if (row * warp_lanes + l >= size) continue;
       const float value = a[row * warp_lanes + l];
       const Position p = rule.position(value);
       const std::uint32_t u = row < 4 ? words[row] & 0xffffu : words[row - 4] >> 16;

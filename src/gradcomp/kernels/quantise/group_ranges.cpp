@@ -65,14 +65,14 @@ void join_chunks(const Exec& exec, const Vector<index_t>& begin, const Vector<Ra
           sum[l] = squares[l] = 0;
           high[l] = negative[l] = -largest_float;
           count[l] = 0;
-          for (index_t c = begin(b) + l; c < end; c += warp_lanes) {
-            const Range& part = partial(c);
+          const auto load = [&](index_t c) { return partial(c); };
+          each_of_lane(l, begin(b), end, load, [&](const Range& part) {
             sum[l] += part.sum;
             squares[l] += part.squares;
             high[l] = part.high > high[l] ? part.high : high[l];
             negative[l] = -part.low > negative[l] ? -part.low : negative[l];
             count[l] += part.count;
-          }
+          });
         });
         Range range;
         range.sum = warp.sum(sum);

@@ -49,11 +49,13 @@ void decode_levels(const Exec& exec, const CodePlan& plan, const LinearCodec& co
           float* const target = out.data() + piece.first + start;
           const std::int8_t* const level = levels.data() + piece.first + start;
           if (add) {
-            each_element(warp, end - start,
-                         [&](int, index_t e) { target[e] += weight * static_cast<float>(level[e]) * step; });
+            add_elements(
+                warp, end - start, target, [&](index_t e) { return level[e]; },
+                [&](int, std::int8_t q, float sum) { return sum + weight * static_cast<float>(q) * step; });
           } else {
-            each_element(warp, end - start,
-                         [&](int, index_t e) { target[e] = weight * static_cast<float>(level[e]) * step; });
+            each_element(
+                warp, end - start, [&](index_t e) { return level[e]; },
+                [&](int, index_t e, std::int8_t q) { target[e] = weight * static_cast<float>(q) * step; });
           }
         }
       });

@@ -44,8 +44,8 @@ void QuantisePlan::encode(const Exec& exec, const Source& source, const Quantise
             const index_t size = b + spec.group < end ? spec.group : end - b;
             const float norm = group_norm(warp, source, piece.first + b, size, spec.max_norm, bad);
             const float sent = norm * shrink;
-            steps.set(static_cast<int>(i), norm / static_cast<float>(spec.levels));
-            steps.step[i] = sent / static_cast<float>(spec.levels);
+            steps.set(static_cast<int>(i), norm / static_cast<float>(spec.levels),
+                      sent / static_cast<float>(spec.levels));
             warp.once([&] { norms[piece.group + b / spec.group] = sent; });
           }
           for (index_t start = at; start < end; start += draw_elements) {
@@ -54,6 +54,7 @@ void QuantisePlan::encode(const Exec& exec, const Source& source, const Quantise
             round_group(warp, source.accumulated() + piece.first + start, size, steps, spec.levels, key,
                         piece.element + start, code);
             leave_group(warp, source, piece.first + start, size, steps, code);
+            GRADCOMP_UNROLL
             for (int row = 0; row < draw_rows; ++row) {
               const index_t e = start + row * warp_lanes;
               if (e < piece.whole) {

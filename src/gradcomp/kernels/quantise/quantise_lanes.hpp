@@ -11,19 +11,30 @@ inline constexpr int draw_rows = 8;                               ///< one draw 
 inline constexpr index_t draw_elements = draw_rows * warp_lanes;  ///< 256
 inline constexpr index_t smallest_group = 64;
 
+inline constexpr int draw_groups = draw_elements / smallest_group;
+
 /// The steps of the rows of 256 elements: one for all rows, or one per group if groups are smaller.
 struct RowSteps {
-  float step[draw_elements / smallest_group];
-  float scale[draw_elements / smallest_group];  ///< 2^16 / step, or 0 for a group of zeros
-  int shift;                                    ///< row >> shift is the group of a row
+  float step[draw_groups] = {};
+  float scale[draw_groups] = {};  ///< 2^16 / step, or 0 for a group of zeros
+  int shift;                      ///< row >> shift is the group of a row
 
   KOKKOS_FORCEINLINE_FUNCTION explicit RowSteps(index_t group)
       : shift(group >= draw_elements       ? 3
               : group == draw_elements / 2 ? 2
                                            : 1) {}
-  KOKKOS_FORCEINLINE_FUNCTION void set(int group, float value) {
-    step[group] = value;
-    scale[group] = value > 0 ? 0x1p16f / value : 0.0f;
+  /// values[row >> shift], on a device from registers if `row` is a constant.
+  KOKKOS_FORCEINLINE_FUNCTION float of_row(const float (&values)[draw_groups], int row) const {
+    if constexpr (!lanes_are_threads) return values[row >> shift];
+    return shift == 3 ? values[0] : shift == 2 ? values[row >> 2] : values[row >> 1];
+  }
+  /// `measured`: the step in which a is measured; `sent`: that of receivers.
+  KOKKOS_FORCEINLINE_FUNCTION void set(int group, float measured, float sent) {
+    GRADCOMP_UNROLL
+    for (int g = 0; g < draw_groups; ++g) {  // indices that are constants, so that the arrays stay in registers
+      step[g] = g == group ? sent : step[g];
+      scale[g] = g != group ? scale[g] : measured > 0 ? 0x1p16f / measured : 0.0f;
+    }
   }
 };
 
@@ -133,7 +144,7 @@ KOKKOS_FORCEINLINE_FUNCTION void round_group(const Warp& warp, const float* a, i
     for (int row = 0; row < draw_rows; ++row) {
       const float x = whole || row * warp_lanes + l < size ? a[row * warp_lanes + l] : 0.0f;
       const std::uint32_t u = row < 4 ? draw[row] & 0xffffu : draw[row - 4] >> 16;
-      const auto fixed = static_cast<std::int32_t>(scaled_magnitude(x, steps.scale[row >> steps.shift], limit));
+      const auto fixed = static_cast<std::int32_t>(scaled_magnitude(x, steps.of_row(steps.scale, row), limit));
       const std::int32_t sum = fixed + static_cast<std::int32_t>(u);
       undecided[l] |= (sum & 0xffff) == 0xffff ? 1 : 0;
       code[row][l] = signed_code(sum >> 16, x);
@@ -145,9 +156,11 @@ KOKKOS_FORCEINLINE_FUNCTION void round_group(const Warp& warp, const float* a, i
     const Array4 draw =
         threefry4x32_12(key, {counter.x0 + static_cast<std::uint32_t>(l), counter.x1, counter.x2, counter.x3});
     const std::uint32_t words[4] = {draw.x0, draw.x1, draw.x2, draw.x3};
-    for (int row = 0; row < draw_rows && row * warp_lanes + l < size; ++row) {
+    GRADCOMP_UNROLL
+    for (int row = 0; row < draw_rows; ++row) {
+      if (row * warp_lanes + l >= size) continue;
       const float value = a[row * warp_lanes + l];
-      const float x = scaled_magnitude(value, steps.scale[row >> steps.shift], limit);
+      const float x = scaled_magnitude(value, steps.of_row(steps.scale, row), limit);
       const std::uint32_t u = row < 4 ? words[row] & 0xffffu : words[row - 4] >> 16;
       const auto fixed = static_cast<std::int32_t>(x);
       if (((static_cast<std::uint32_t>(fixed) + u) & 0xffffu) != 0xffffu) continue;
@@ -162,7 +175,7 @@ KOKKOS_FORCEINLINE_FUNCTION void leave_group(const Warp& warp, const Source& sou
                                              const RowSteps& steps, const Lanes<std::uint32_t> (&code)[draw_rows]) {
   if (source.memory == nullptr) return;
   send_rows(warp, source, i, size,
-            [&](int l, float, int row) { return decoded_value(code[row][l], steps.step[row >> steps.shift]); });
+            [&](int l, float, int row) { return decoded_value(code[row][l], steps.of_row(steps.step, row)); });
 }
 
 }  // namespace gradcomp::kernels

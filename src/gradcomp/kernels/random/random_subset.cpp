@@ -29,6 +29,7 @@ void touch_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& s
         Lanes<std::int32_t> bad;
         warp.each([&](int l) { bad[l] = 0; });
         accumulate_rows(warp, source, here.first, here.count, bad, [](int, float, int) {});
+        warp.sync();
         for_entries(warp, subset, here.first, here.count, [&](index_t j, index_t index) {
           const float a = source.load(index);
           values(subset.entry + j) = a;
@@ -48,6 +49,7 @@ void spread_subsets(const Exec& exec, const Tiles& tiles, const Vector<Subset>& 
         const float weight = weights(here.segment);
         float* const x = out.data() + here.first;
         each_element(warp, here.count, [&](int, index_t e) { x[e] = 0; });
+        warp.sync();
         for_entries(warp, subset, here.first, here.count,
                     [&](index_t j, index_t index) { out(index) += weight * values(subset.entry + j); });
       });

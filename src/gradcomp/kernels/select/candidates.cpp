@@ -112,20 +112,38 @@ void Candidates::place(const Exec& exec, const Tiles& tiles, const Vector<Segmen
       "gradcomp::kernels::place_candidates", exec, tiles.segments(), KOKKOS_LAMBDA(const Warp& warp, index_t s) {
         const SegmentSearch search = searches(s);
         const index_t ties = Kokkos::max<index_t>(search.rank - search.above, 0);
+        constexpr int each = lanes_are_threads ? 8 : 1;  // neighbours, one lane's part of a step
+        const index_t end = begin(s + 1);
         index_t more_before = 0, same_before = 0;
-        for (index_t row = begin(s); row < begin(s + 1); row += warp_lanes) {
-          Lanes<index_t> more, same, mine;
+        for (index_t first = begin(s); first < end; first += each * warp_lanes) {
+          Lanes<index_t> more, same;
+          Lanes<std::int32_t> more_of[each], same_of[each];
           warp.each([&](int l) {
-            const bool active = row + l < begin(s + 1);
-            more[l] = active ? above(row + l) : 0;
-            same[l] = mine[l] = active ? equal(row + l) : 0;
+            more[l] = same[l] = 0;
+            GRADCOMP_UNROLL
+            for (int r = 0; r < each; ++r) {
+              const index_t t = first + l * each + r;
+              more_of[r][l] = t < end ? above(t) : 0;
+              same_of[r][l] = t < end ? equal(t) : 0;
+            }
+            GRADCOMP_UNROLL
+            for (int r = 0; r < each; ++r) {
+              more[l] += more_of[r][l];
+              same[l] += same_of[r][l];
+            }
           });
           const index_t more_here = warp.exclusive_sum(more), same_here = warp.exclusive_sum(same);
           warp.each([&](int l) {
-            if (row + l >= begin(s + 1)) return;
-            const index_t used = Kokkos::min(same_before + same[l], ties);
-            start(row + l) = more_before + more[l] + used;
-            quota(row + l) = static_cast<std::int32_t>(Kokkos::min(ties - used, mine[l]));
+            GRADCOMP_UNROLL
+            for (int r = 0; r < each; ++r) {
+              const index_t t = first + l * each + r, used = Kokkos::min(same_before + same[l], ties);
+              if (t < end) {
+                start(t) = more_before + more[l] + used;
+                quota(t) = static_cast<std::int32_t>(Kokkos::min<index_t>(ties - used, same_of[r][l]));
+              }
+              more[l] += more_of[r][l];
+              same[l] += same_of[r][l];
+            }
           });
           more_before += more_here;
           same_before += same_here;

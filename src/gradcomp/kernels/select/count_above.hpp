@@ -57,16 +57,17 @@ struct Counting {
 
   /// The counts above the probes.
   KOKKOS_INLINE_FUNCTION Counts answer(const Warp& warp, index_t s, const Probes& probes) const {
-    index_t totals[max_probes];
-    for (int p = 0; p < max_probes; ++p) {
-      Lanes<index_t> count;
-      warp.each([&](int l) {
-        count[l] = 0;
-        if (!asked(s)) return;
-        for (index_t t = begin[s] + l; t < begin[s + 1]; t += warp_lanes) count[l] += partial[t].at[p];
+    Lanes<index_t> count[max_probes];
+    const index_t end = asked(s) ? begin[s + 1] : begin[s];
+    warp.each([&](int l) {
+      for (int p = 0; p < max_probes; ++p) count[p][l] = 0;
+      const auto load = [&](index_t t) { return partial[t]; };
+      each_of_lane(l, begin[s], end, load, [&](const detail::ProbeCounts& part) {
+        for (int p = 0; p < max_probes; ++p) count[p][l] += part.at[p];
       });
-      totals[p] = warp.sum(count);
-    }
+    });
+    index_t totals[max_probes];
+    for (int p = 0; p < max_probes; ++p) totals[p] = warp.sum(count[p]);
     Counts counts;
     for (int p = 0, used = 0; p < max_probes; ++p) counts[p] = probes[p] >= 0 ? totals[used++] : 0;
     return counts;

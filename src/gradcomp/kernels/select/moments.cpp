@@ -118,8 +118,8 @@ void FirstPass::launch(const Exec& exec, const Tiles& tiles, const Source& sourc
           sum[l] = sum_abs[l] = squares[l] = logs[l] = 0;
           nonzeros[l] = bad[l] = candidates[l] = 0;
           most[l] = 0;
-          for (index_t t = begin(s) + l; t < begin(s + 1); t += warp_lanes) {
-            const TileMoments& p = partial(t);
+          const auto load = [&](index_t t) { return partial(t); };
+          each_of_lane(l, begin(s), begin(s + 1), load, [&](const TileMoments& p) {
             sum[l] += static_cast<double>(p.sum);
             sum_abs[l] += static_cast<double>(p.sum_abs);
             squares[l] += static_cast<double>(p.sum_squares);
@@ -128,7 +128,7 @@ void FirstPass::launch(const Exec& exec, const Tiles& tiles, const Source& sourc
             most[l] = p.max_bits > most[l] ? p.max_bits : most[l];
             logs[l] += p.sum_logs;
             candidates[l] += p.candidates;
-          }
+          });
         });
         const Moments result{warp.sum(sum), warp.sum(sum_abs), warp.sum(squares), warp.sum(nonzeros),
                              warp.sum(bad), warp.max(most),    warp.sum(logs),    warp.sum(candidates)};

@@ -57,19 +57,15 @@ void histogram(const Exec& exec, const Vector<TileGroup>& groups, const Runs& ru
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team, bins), [&](int b) { counts(b) = 0; });
         team.team_barrier();
         const int shift = bin_shift(search);
-        for (index_t t = group.begin; t < group.end; ++t) {
+        constexpr int width = lanes_are_threads ? warp_lanes : 1;  // of a device's team, each warp takes a tile
+        for (index_t t = group.begin + team.team_rank() / width; t < group.end; t += team.team_size() / width) {
           const Run run = runs(t);
           prefetch_run(runs, t, group.end - 1);
-          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, run.count), [&](int i) {
+          for (std::int32_t i = team.team_rank() % width; i < run.count; i += width) {
             const std::int32_t bits = magnitude(run.values[i]);
-            if (bits <= search.low || bits > search.high) return;
-            const std::uint32_t bin = static_cast<std::uint32_t>(bits - search.low - 1) >> shift;
-            if constexpr (lanes_are_threads) {
-              Kokkos::atomic_inc(&counts(bin));
-            } else {
-              ++counts(bin);
-            }
-          });
+            if (bits > search.low && bits <= search.high)
+              device::count(&counts(static_cast<std::uint32_t>(bits - search.low - 1) >> shift));
+          }
         }
         team.team_barrier();
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team, bins), [&](int b) {
@@ -112,6 +108,7 @@ void keep_bin(const Exec& exec, const Vector<SegmentSearch>& searches, Radix::Ta
             Kokkos::min<std::int64_t>(search.high, low + (static_cast<std::int64_t>(bin + 1) << shift)));
         search.low = static_cast<std::int32_t>(low + (static_cast<std::int64_t>(bin) << shift));
         warp.once([&] { searches(s) = search; });
+        warp.sync();  // all lanes have read the bins
         warp.each([&](int l) {
           for (int b = 0; b < per_lane; ++b) mine[l * per_lane + b] = 0;
         });

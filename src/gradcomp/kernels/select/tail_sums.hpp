@@ -29,12 +29,13 @@ struct Tails {
     warp.each([&](int l) {
       excess[l] = squares[l] = 0;
       seen[l] = count[l] = 0;
-      for (index_t t = begin[s] + l; t < begin[s + 1]; t += warp_lanes) {
-        seen[l] += partial[t].seen;
-        count[l] += partial[t].count;
-        excess[l] += partial[t].excess;
-        squares[l] += partial[t].squares;
-      }
+      const auto load = [&](index_t t) { return partial[t]; };
+      each_of_lane(l, begin[s], begin[s + 1], load, [&](const Tail& part) {
+        seen[l] += part.seen;
+        count[l] += part.count;
+        excess[l] += part.excess;
+        squares[l] += part.squares;
+      });
     });
     return {warp.sum(seen), warp.sum(count), warp.sum(excess), warp.sum(squares)};
   }

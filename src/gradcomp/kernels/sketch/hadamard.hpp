@@ -19,6 +19,7 @@ namespace gradcomp::kernels {
 /// x = H x in place on one warp, with H not normalised. `count` is a power of two, at least 32.
 KOKKOS_INLINE_FUNCTION void walsh_hadamard(const Warp& warp, float* x, index_t count) {
   constexpr int square = warp_lanes * warp_lanes;
+  warp.sync();
   for (index_t block = 0; block < count; block += square) {  // the five low bits of the index; each lane takes a row
     const index_t rows = count - block < square ? (count - block) / warp_lanes : warp_lanes;
     float* const from = x + block;
@@ -42,7 +43,8 @@ KOKKOS_INLINE_FUNCTION void walsh_hadamard(const Warp& warp, float* x, index_t c
       });
     }
   }
-  for (index_t half = warp_lanes; half < count; half *= 2) {
+  warp.sync();
+  for (index_t half = warp_lanes; half < count; half *= 2) {  // each lane takes its own column
     for (index_t i = 0; i < count; i += 2 * half) {
       for (index_t row = i; row < i + half; row += warp_lanes) {
         float *const low = x + row, *const high = low + half;

@@ -33,6 +33,7 @@ void token_cross_entropy(const Exec& exec, const Matrix<T>& logits, const Span<c
         const bool right = target == largest && warp.sum(before) == 0;
         kernels::Lanes<double> part;
         warp.each([&](int l) { part[l] = 0; });
+        warp.sync();  // all lanes have read the label's logit
         kernels::each_element(warp, classes, [&](int l, index_t j) {
           const T power = exponential(x[j] - largest);
           x[j] = power;

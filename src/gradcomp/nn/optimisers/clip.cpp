@@ -61,7 +61,8 @@ void NormClip::scale(const Exec& exec, const Span<float>& gradient, double limit
         Lanes<double> sum;
         warp.each([&](int l) {
           sum[l] = 0;
-          for (index_t t = l; t < tiles; t += warp_lanes) sum[l] += partial(t);
+          const auto load = [&](index_t t) { return partial(t); };
+          kernels::each_of_lane<8>(l, 0, tiles, load, [&](double part) { sum[l] += part; });
         });
         const double norm = Kokkos::sqrt(warp.sum(sum));
         warp.once([&] { scale(0) = norm > limit ? static_cast<float>(limit / norm) : 1.0F; });

@@ -54,7 +54,8 @@ void cast_shares(const Exec& exec, const Source& source, float ranks, const Divi
         kernels::Lanes<std::int32_t> bad;  // not read: the codes tell it
         warp.each([&](int l) { bad[l] = 0; });
         index_t i = t * kernels::tile_size;
-        for (; source.kind == Source::Kind::none && i + kernels::warp_lanes <= end; i += kernels::warp_lanes) {
+        for (; !kernels::lanes_are_threads && source.kind == Source::Kind::none && i + kernels::warp_lanes <= end;
+             i += kernels::warp_lanes) {  // with a host's instructions
           const float* const g = source.gradient + i;
           kernels::Lanes<float> share;
           warp.each([&](int l) {
@@ -63,15 +64,16 @@ void cast_shares(const Exec& exec, const Source& source, float ranks, const Divi
           });
           kernels::encode_row<Format>(warp, share, &sent(i));
         }
-        for (; i < end; i += kernels::warp_lanes) {
-          const int active = static_cast<int>(end - i < kernels::warp_lanes ? end - i : kernels::warp_lanes);
-          kernels::Lanes<std::uint16_t> codes;
-          kernels::touch_row(warp, source, i, active, bad, [&](int l, float a, bool good) {
+        constexpr int rows = kernels::lanes_are_threads ? kernels::group_rows : 1;
+        for (; i < end; i += rows * kernels::warp_lanes) {
+          const index_t size = end - i < rows * kernels::warp_lanes ? end - i : rows * kernels::warp_lanes;
+          kernels::Lanes<std::uint16_t> codes[rows];
+          kernels::touch_rows<rows>(warp, source, i, size, bad, [&](int l, float a, bool good, int row) {
             const std::uint16_t code = Format::encode_finite(bounded_share(divide, a, limit));
-            codes[l] = good ? code : Format::nan;
+            codes[row][l] = good ? code : Format::nan;
             return good ? ranks * Format::decode(code) : 0.0f;
           });
-          kernels::store_row(warp, &sent(i), active, codes);
+          kernels::store_rows(warp, &sent(i), size, codes);
         }
       });
 }
@@ -109,20 +111,17 @@ void dither_gradient(const Exec& exec, const Source& source, const Array4& key, 
         kernels::Lanes<float> u[kernels::uniform_rows];
         warp.each([&](int l) { bad[l] = 0; });
         kernels::draw_uniform(warp, key, t * kernels::uniform_elements, u);
-        for (int row = 0; row < kernels::uniform_rows; ++row) {
-          const index_t i = t * kernels::uniform_elements + row * kernels::warp_lanes;
-          if (i >= n) break;
-          const int active = static_cast<int>(n - i < kernels::warp_lanes ? n - i : kernels::warp_lanes);
-          kernels::Lanes<std::uint16_t> codes;
-          kernels::touch_row(warp, source, i, active, bad, [&](int l, float a, bool good) {
-            const float share = a / ranks;
-            const float bounded = share > limit ? limit : share < -limit ? -limit : share;
-            const std::uint16_t code = kernels::encode_stochastic(Format{}, bounded, u[row][l]);
-            codes[l] = good ? code : Format::nan;
-            return good ? ranks * Format::decode(code) : 0.0f;
-          });
-          kernels::store_row(warp, &sent(i), active, codes);
-        }
+        const index_t i = t * kernels::uniform_elements;
+        const index_t size = n - i < kernels::uniform_elements ? n - i : kernels::uniform_elements;
+        kernels::Lanes<std::uint16_t> codes[kernels::uniform_rows];
+        kernels::touch_rows<kernels::uniform_rows>(warp, source, i, size, bad, [&](int l, float a, bool good, int row) {
+          const float share = a / ranks;
+          const float bounded = share > limit ? limit : share < -limit ? -limit : share;
+          const std::uint16_t code = kernels::encode_stochastic(Format{}, bounded, u[row][l]);
+          codes[row][l] = good ? code : Format::nan;
+          return good ? ranks * Format::decode(code) : 0.0f;
+        });
+        kernels::store_rows(warp, &sent(i), size, codes);
       });
 }
 
@@ -141,7 +140,7 @@ void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const Span<fl
         const std::uint16_t* const in = sum.data();
         float* const target = out.data();
         index_t i = t * kernels::tile_size;
-        for (; i + kernels::warp_lanes <= end; i += kernels::warp_lanes) {
+        for (; !kernels::lanes_are_threads && i + kernels::warp_lanes <= end; i += kernels::warp_lanes) {
           kernels::Lanes<float> value;
           kernels::decode_row<Format>(warp, in + i, value);
           warp.each([&](int l) {
@@ -149,11 +148,13 @@ void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const Span<fl
             wrong[l] += Source::is_finite(value[l]) ? 0 : 1;
           });
         }
-        warp.each([&](int l) {
-          if (i + l >= end) return;
-          target[i + l] = Format::decode(in[i + l]);
-          wrong[l] += Source::is_finite(target[i + l]) ? 0 : 1;
-        });
+        kernels::each_element(
+            warp, end - i, [&](index_t e) { return in[i + e]; },
+            [&](int l, index_t e, std::uint16_t code) {
+              const float value = Format::decode(code);
+              target[i + e] = value;
+              wrong[l] += Source::is_finite(value) ? 0 : 1;
+            });
         kernels::add_count(warp, wrong, bad);
       });
 }

@@ -26,11 +26,12 @@ void divide_sum(const Exec& exec, const float* sum, float ranks, const Tally& ba
         float* const target = out.data() + first;
         kernels::Lanes<std::int32_t> wrong;
         warp.each([&](int l) { wrong[l] = 0; });
-        kernels::each_element(warp, left < kernels::tile_size ? left : kernels::tile_size, [&](int l, index_t e) {
-          const float value = in[e];
-          target[e] = value / ranks;
-          wrong[l] += Source::is_finite(value) ? 0 : 1;
-        });
+        kernels::each_element(
+            warp, left < kernels::tile_size ? left : kernels::tile_size, [&](index_t e) { return in[e]; },
+            [&](int l, index_t e, float value) {
+              target[e] = value / ranks;
+              wrong[l] += Source::is_finite(value) ? 0 : 1;
+            });
         kernels::add_count(warp, wrong, count);
       });
 }

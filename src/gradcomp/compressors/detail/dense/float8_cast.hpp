@@ -121,11 +121,13 @@ void decode_float8(const Exec& exec, const Float8State& state, const std::byte* 
         warp.each([&](int l) { wrong[l] = good ? 0 : 1; });
         const std::uint8_t* const code = codes + here.first;
         float* const target = out.data() + here.first;
-        kernels::each_element(warp, here.count, [&](int l, index_t e) {
-          const float value = Format::decode(code[e]) * inverse;
-          wrong[l] += Source::is_finite(value) ? 0 : 1;
-          target[e] += weight * value;
-        });
+        kernels::add_elements(
+            warp, here.count, target, [&](index_t e) { return code[e]; },
+            [&](int l, std::uint8_t c, float sum) {
+              const float value = Format::decode(c) * inverse;
+              wrong[l] += Source::is_finite(value) ? 0 : 1;
+              return sum + weight * value;
+            });
         kernels::add_count(warp, wrong, bad);
       });
 }
