@@ -281,7 +281,8 @@ def test_bench_jobs_cover_every_size_once():
         assert jobs(f"read/{size}") == ["machine"]
     assert [jobs(case) for case in ("sgemm", "train_step/vgg11/batch128", "pair/sgemm/1")] == [
         ["machine"], ["models"], ["methods_smaller"]]
-    assert list(patterns)[-2:] == ["kernels_larger", "methods_larger"]
+    assert list(patterns)[-3:] == ["kernels_larger", "methods_larger", "atomo"]
+    assert [jobs(case) for case in ("pair/atomo/1024", "pair/adaptive_threshold/1024")] == [["atomo"], ["methods_smaller"]]
 
 
 @pytest.mark.skipif(not BIN, reason="GRADCOMP_BIN is not set")
@@ -425,7 +426,7 @@ def test_a_kernel_job_that_fails_takes_no_other_with_it(tmp_path, build):
     with pytest.raises(steps.Partly, match=r"kernels_smaller: .*wrong answer.*kernels_larger: ") as failure:
         measuring.bench(setting, None)
     assert set(failure.value.found) == {"machine", "models", "kernels_large", "methods_large", "methods_smaller",
-                                        "methods_larger"}
+                                        "methods_larger", "atomo"}
     assert (setting.parts / "kernels_large.json").exists()
 
 

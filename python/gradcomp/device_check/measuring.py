@@ -12,6 +12,7 @@ BASELINE = "docs/baselines/deterministic/figures.json"
 RAW = ("times_ms", "step_times_ms", "curve")  # the files of the parts keep them
 LARGE = 25_500_000
 KERNELS = "^(read|copy|triad|sgemm|train_step|kernel)"
+NOT_ATOMO = "([^a]|a[^t])"
 SMALLER, LARGER = "([0-9]{1,7}|1[0-9]{7})", "([3-9][0-9]{7}|[0-9]{9,})"  # than LARGE: the other sizes of --full
 
 
@@ -47,7 +48,8 @@ def bench_jobs(quick):
     jobs = {"machine": "^(read|copy|triad|sgemm)", "models": "^train_step"}
     # The answers of kernels and methods are checked on the host, which takes longest for the largest sizes: these come last.
     for name, size in (("large", LARGE), ("smaller", SMALLER), ("larger", LARGER)):
-        jobs |= {f"kernels_{name}": f"^kernel/.*/{size}$", f"methods_{name}": f"^pair/.*/{size}$"}
+        jobs |= {f"kernels_{name}": f"^kernel/.*/{size}$", f"methods_{name}": f"^pair/{NOT_ATOMO}.*/{size}$"}
+    jobs["atomo"] = f"^pair/atomo/{SMALLER}$"  # takes seconds a call
     return [(name, ["--full", "--filter", cases]) for name, cases in jobs.items()]
 
 
