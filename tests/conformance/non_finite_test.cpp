@@ -32,7 +32,9 @@ void check_flagged(const MethodSpec& method, const Layout& layout, float poison,
   EXPECT_FALSE(flagged.ok);
   if (!flagged.kept.empty()) {
     EXPECT_EQ(flagged.kept[1], 0) << "a flagged payload has empty sections";
-    EXPECT_EQ(static_cast<index_t>(flagged.messages[1].size()), payload_header_bytes);
+    if (device_is_host) {  // a device flags a message that the host has sized already
+      EXPECT_EQ(static_cast<index_t>(flagged.messages[1].size()), payload_header_bytes);
+    }
   }
   give_back(ranks);
   for (std::size_t w = 0; has_memory && w < ranks.size(); ++w) {

@@ -14,7 +14,7 @@ inline index_t halves_bytes(index_t kept) { return (kept + 1) / 2 * 4; }
 
 /// ValueCoderEntry::encode. Clamps values to the largest number of the format.
 template <class Format>
-void encode_halves(const Exec& exec, const float* values, index_t kept, std::byte* section, float* decoded) {
+static void encode_halves(const Exec& exec, const float* values, index_t kept, std::byte* section, float* decoded) {
   auto* const out = reinterpret_cast<std::uint16_t*>(section);
   Kokkos::parallel_for(
       "gradcomp::coders::encode_halves", IndexRange(exec, 0, halves_bytes(kept) / 2), KOKKOS_LAMBDA(index_t i) {
@@ -30,7 +30,7 @@ void encode_halves(const Exec& exec, const float* values, index_t kept, std::byt
 
 /// ValueCoderEntry::decode.
 template <class Format>
-index_t decode_halves(const Exec& exec, const std::byte* section, index_t kept, float* values) {
+static index_t decode_halves(const Exec& exec, const std::byte* section, index_t kept, float* values) {
   const auto* const in = reinterpret_cast<const std::uint16_t*>(section);
   index_t bad = 0;
   Kokkos::parallel_reduce(

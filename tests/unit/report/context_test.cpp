@@ -59,7 +59,7 @@ TEST(Context, CarriesTheRun) {
   EXPECT_FALSE(own.contains("energy"));
   EXPECT_EQ(own["options"]["steps"], 5);
   EXPECT_EQ(own["seeds"], (Json{7, 8}));
-  EXPECT_EQ(own["threads"], Kokkos::DefaultExecutionSpace().concurrency());
+  EXPECT_EQ(own["threads"], HostExec().concurrency());
   EXPECT_EQ(own["blas"], kernels::blas_description());
   EXPECT_FALSE(own["git_hash"].get<std::string>().empty());
 }

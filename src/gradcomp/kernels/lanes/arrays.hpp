@@ -21,8 +21,8 @@ Vector<T> first_of(const Vector<T>& room, index_t count) {
 /// `room` holds the parts of one run, each with `length` elements. Returns those of its first `count` elements, in the
 /// same memory, with the last one shortened. `begin`: [2] first part of the run and the end of its parts; may be empty.
 template <class Part>
-Vector<Part> shortened(const char* label, const Exec& exec, const Vector<Part>& room, const Vector<index_t>& begin,
-                       index_t length, index_t count) {
+static Vector<Part> shortened(const char* label, const Exec& exec, const Vector<Part>& room,
+                              const Vector<index_t>& begin, index_t length, index_t count) {
   const index_t parts = (count + length - 1) / length;
   const Vector<Part> kept = first_of(room, parts);
   Kokkos::parallel_for(

@@ -7,7 +7,7 @@ namespace gradcomp::kernels {
 
 /// to = value, if `gate` is open.
 template <class T>
-void fill(const Exec& exec, const Span<T>& to, T value, const Gate& gate) {
+static void fill(const Exec& exec, const Span<T>& to, T value, const Gate& gate) {
   if (!gate.may_open()) return;
   for_elements(
       "gradcomp::kernels::fill", exec, static_cast<index_t>(to.size()), KOKKOS_LAMBDA(index_t) { return value; },

@@ -263,7 +263,7 @@ using Warp = std::conditional_t<lanes_are_threads, DeviceWarp, HostWarp>;
 namespace detail {
 // Two overloads instead of `if constexpr`, inside which nvcc refuses extended lambdas with captures.
 template <class F>
-void for_warps(std::true_type, const std::string& label, const Exec& exec, index_t count, const F& f) {
+static void for_warps(std::true_type, const std::string& label, const Exec& exec, index_t count, const F& f) {
   constexpr int warps_per_team = 8;
   const auto teams = static_cast<int>((count + warps_per_team - 1) / warps_per_team);
   Kokkos::parallel_for(
@@ -274,7 +274,7 @@ void for_warps(std::true_type, const std::string& label, const Exec& exec, index
 }
 
 template <class F>
-void for_warps(std::false_type, const std::string& label, const Exec& exec, index_t count, const F& f) {
+static void for_warps(std::false_type, const std::string& label, const Exec& exec, index_t count, const F& f) {
   Kokkos::parallel_for(label, IndexRange(exec, 0, count), KOKKOS_LAMBDA(index_t i) { f(HostWarp{}, i); });
 }
 }  // namespace detail
@@ -359,14 +359,14 @@ KOKKOS_FORCEINLINE_FUNCTION void each_of_lane(int l, index_t begin, index_t end,
 
 /// Runs f(warp, i) for i in [0, count), each i on one warp. f is a KOKKOS_LAMBDA(const Warp&, index_t).
 template <class F>
-void for_warps(const std::string& label, const Exec& exec, index_t count, const F& f) {
+static void for_warps(const std::string& label, const Exec& exec, index_t count, const F& f) {
   if (count > 0) detail::for_warps(std::bool_constant<lanes_are_threads>{}, label, exec, count, f);
 }
 
 namespace detail {
 template <class Load, class Store>
-void for_elements(std::true_type, const std::string& label, const Exec& exec, index_t count, const Load& load,
-                  const Store& store) {
+static void for_elements(std::true_type, const std::string& label, const Exec& exec, index_t count, const Load& load,
+                         const Store& store) {
   constexpr index_t unit = 8 * warp_lanes;
   for_warps(
       std::true_type{}, label, exec, (count + unit - 1) / unit, KOKKOS_LAMBDA(const Warp& warp, index_t u) {
@@ -378,8 +378,8 @@ void for_elements(std::true_type, const std::string& label, const Exec& exec, in
 }
 
 template <class Load, class Store>
-void for_elements(std::false_type, const std::string& label, const Exec& exec, index_t count, const Load& load,
-                  const Store& store) {
+static void for_elements(std::false_type, const std::string& label, const Exec& exec, index_t count, const Load& load,
+                         const Store& store) {
   Kokkos::parallel_for(label, IndexRange(exec, 0, count), KOKKOS_LAMBDA(index_t i) { store(i, load(i)); });
 }
 }  // namespace detail
@@ -387,14 +387,15 @@ void for_elements(std::false_type, const std::string& label, const Exec& exec, i
 /// store(i, load(i)) for i in [0, count), for loops over all elements: a thread of a device handles eight of them, and
 /// loads before it stores. load is a KOKKOS_LAMBDA(index_t), store a KOKKOS_LAMBDA(index_t, const T&).
 template <class Load, class Store>
-void for_elements(const std::string& label, const Exec& exec, index_t count, const Load& load, const Store& store) {
+static void for_elements(const std::string& label, const Exec& exec, index_t count, const Load& load,
+                         const Store& store) {
   if (count > 0) detail::for_elements(std::bool_constant<lanes_are_threads>{}, label, exec, count, load, store);
 }
 
 /// Runs f(i) for i in [0, count), where `count` is small: on one thread each, or in a plain loop if the host reads the
 /// results at once (Context::host_looks), since a launch would take longer.
 template <class F>
-void for_few(const char* label, const Exec& exec, index_t count, bool host_looks, const F& f) {
+static void for_few(const char* label, const Exec& exec, index_t count, bool host_looks, const F& f) {
   if constexpr (device_is_host) {
     if (host_looks) {
       for (index_t i = 0; i < count; ++i) f(i);
@@ -406,7 +407,7 @@ void for_few(const char* label, const Exec& exec, index_t count, bool host_looks
 
 /// Runs f(warp, 0); if the host reads the results at once, on the calling thread.
 template <class F, class W = Warp>  // W is a dependent name, because a DeviceWarp cannot be made here
-void for_one_warp(const char* label, const Exec& exec, bool host_looks, const F& f) {
+static void for_one_warp(const char* label, const Exec& exec, bool host_looks, const F& f) {
   if constexpr (device_is_host) {
     if (host_looks) return f(W{}, index_t{0});
   }
@@ -425,7 +426,7 @@ struct Gated {
 
 /// for_warps(), if the gate is open. If the host can read the gate, the host decides; otherwise every warp does.
 template <class F>
-void for_warps(const std::string& label, const Exec& exec, index_t count, const Gate& gate, const F& f) {
+static void for_warps(const std::string& label, const Exec& exec, index_t count, const Gate& gate, const F& f) {
   if (!gate.may_open()) return;
   if constexpr (device_is_host) {
     for_warps(label, exec, count, f);

@@ -45,8 +45,8 @@ struct BitString {
 
 /// Writes field_words(count, width) words: field i holds the low bits of value(i).
 template <class Value>
-void write_fields(const std::string& label, const Exec& exec, const Value& value, index_t count, int width,
-                  std::uint32_t* words) {
+static void write_fields(const std::string& label, const Exec& exec, const Value& value, index_t count, int width,
+                         std::uint32_t* words) {
   if (width == 0) return;
   const std::uint32_t mask = low_mask(width);
   Kokkos::parallel_for(

@@ -147,24 +147,17 @@ class EliasPlan {
   Vector<index_t> m_starts;  ///< [streams] first word of each stream
 };
 
+/// What decode_add() does with the streams; the number of broken ones. Waits for exec.
 template <class Codec>
-bool EliasPlan::decode_add(const Exec& exec, const Codec& codec, const std::byte* in, index_t size, float weight,
-                           const Span<float>& out) const {
-  const auto count = static_cast<index_t>(m_streams.size());
-  const index_t head = 4 * (m_scales + count), word_count = (size - head) / 4;
-  if (size < head || size % 4 != 0) return false;
-  const auto* const scales = reinterpret_cast<const float*>(in);
-  const auto* const bits = reinterpret_cast<const std::uint32_t*>(in) + m_scales;
-  const std::uint32_t* const words = bits + count;
-  if (place_streams(exec, bits, m_starts) != word_count) return false;
-  const auto streams = m_streams;
-  const auto starts = m_starts;
-  const EliasCode code = m_code;
+static index_t decode_streams(const Exec& exec, const Codec& codec, EliasCode code,
+                              const Vector<EliasPlan::Stream>& streams, const Vector<index_t>& starts,
+                              const float* scales, const std::uint32_t* bits, const std::uint32_t* words, float weight,
+                              const Span<float>& out) {
   index_t bad = 0;
   Kokkos::parallel_reduce(
-      "gradcomp::kernels::decode_elias", IndexRange(exec, 0, count),
+      "gradcomp::kernels::decode_elias", IndexRange(exec, 0, static_cast<index_t>(streams.size())),
       KOKKOS_LAMBDA(index_t s, index_t & sum) {
-        const Stream stream = streams(s);
+        const EliasPlan::Stream stream = streams(s);
         const float* const scale = scales + stream.group;
         const auto rule = codec.rule(scale, scale);
         EliasReader reader{words + starts(s), words + starts(s) + (index_t{bits[s]} + 31) / 32, bits[s]};
@@ -179,7 +172,19 @@ bool EliasPlan::decode_add(const Exec& exec, const Codec& codec, const std::byte
       },
       bad);
   wait(exec, "gradcomp::kernels::decode_elias");
-  return bad == 0;
+  return bad;
+}
+
+template <class Codec>
+bool EliasPlan::decode_add(const Exec& exec, const Codec& codec, const std::byte* in, index_t size, float weight,
+                           const Span<float>& out) const {
+  const auto count = static_cast<index_t>(m_streams.size());
+  const index_t head = 4 * (m_scales + count), word_count = (size - head) / 4;
+  if (size < head || size % 4 != 0) return false;
+  const auto* const scales = reinterpret_cast<const float*>(in);
+  const auto* const bits = reinterpret_cast<const std::uint32_t*>(in) + m_scales;
+  if (place_streams(exec, bits, m_starts) != word_count) return false;
+  return decode_streams(exec, codec, m_code, m_streams, m_starts, scales, bits, bits + count, weight, out) == 0;
 }
 
 }  // namespace gradcomp::kernels

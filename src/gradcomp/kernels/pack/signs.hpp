@@ -136,8 +136,8 @@ void first_signs(const Exec& exec, const SignPieces& pieces, const Source& sourc
 /// i .. i + count - 1, and with a = 0 for the lanes behind them; code() returns what receivers decode. rows() counts
 /// non-finite elements in `bad`, which is added to `non_finite`.
 template <class Rows>
-void write_signs(const Exec& exec, const SignPieces& pieces, const Rows& rows, const SignLevels& levels,
-                 const Gate& gate, const Tally& non_finite, std::uint32_t* words) {
+static void write_signs(const Exec& exec, const SignPieces& pieces, const Rows& rows, const SignLevels& levels,
+                        const Gate& gate, const Tally& non_finite, std::uint32_t* words) {
   const auto piece = pieces.piece;
   const auto counter = non_finite.count();
   for_warps(

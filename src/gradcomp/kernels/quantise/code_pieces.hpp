@@ -43,7 +43,7 @@ struct CodePieces {
 
 /// Packs the codes behind whole blocks; `bytes` is their section.
 template <class Code>
-void pack_tails(const Exec& exec, const CodePieces& cut, const Vector<Code>& codes, std::uint8_t* bytes) {
+static void pack_tails(const Exec& exec, const CodePieces& cut, const Vector<Code>& codes, std::uint8_t* bytes) {
   const auto tails = cut.tails;
   const int bits = cut.bits;
   for_warps(

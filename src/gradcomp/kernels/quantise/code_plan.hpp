@@ -30,9 +30,9 @@ index_t coded_bytes(const Layout& layout, index_t length, int bits, int scale_wo
 /// a - decoded in the memory. `own`: the scales in which a is measured, plan.scale_count() words. If `form` is true,
 /// this is the first touch of the source, and its non-finite elements are counted. Does nothing while `gate` is closed.
 template <class Codec>
-void encode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, const Source& source,
-                  const QuantiseStream& stream, const float* own, bool form, const Gate& gate, const Tally& found,
-                  std::byte* out) {
+static void encode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, const Source& source,
+                         const QuantiseStream& stream, const float* own, bool form, const Gate& gate,
+                         const Tally& found, std::byte* out) {
   const auto* const scales = reinterpret_cast<const float*>(out);
   auto* const words = reinterpret_cast<std::uint32_t*>(out + 4 * plan.scale_count());
   const auto pieces = plan.pieces;
@@ -79,8 +79,8 @@ void encode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, co
 /// out += weight * decoded if `gate` is open, from plan.bytes() bytes at `in` (aligned to 4). Counts in `found` the
 /// codes and scales that no encoder writes; `out` is unspecified if there are any.
 template <class Codec>
-void decode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, const std::byte* in, float weight,
-                  const Gate& gate, const Tally& found, const Span<float>& out) {
+static void decode_codes(const Exec& exec, const CodePlan& plan, const Codec& codec, const std::byte* in, float weight,
+                         const Gate& gate, const Tally& found, const Span<float>& out) {
   const auto* const scales = reinterpret_cast<const float*>(in);
   const auto* const words = reinterpret_cast<const std::uint32_t*>(in + 4 * plan.scale_count());
   const auto* const tail_bytes = reinterpret_cast<const std::uint8_t*>(words + plan.words);

@@ -2,7 +2,6 @@
 
 #include "gradcomp/core/read_back.hpp"
 #include "gradcomp/core/source.hpp"
-#include "gradcomp/kernels/lanes/lanes.hpp"
 
 namespace gradcomp::kernels {
 
@@ -30,18 +29,11 @@ index_t count_non_finite(const Exec& exec, const Span<const float>& values) {
   return bad;
 }
 
-/// An entry of a sparse payload. (nvcc takes no type in an unnamed namespace or in a function as part of a kernel.)
-struct SparseEntry {
-  std::uint32_t index;
-  float value;
-};
-
 void scatter_add(const Exec& exec, const std::uint32_t* indices, const float* values, index_t count, float weight,
                  const Span<float>& out) {
-  for_elements(
-      "gradcomp::kernels::scatter_add", exec, count,
-      KOKKOS_LAMBDA(index_t i) { return SparseEntry{indices[i], values[i]}; },
-      KOKKOS_LAMBDA(index_t, const SparseEntry& entry) { out(entry.index) += weight * entry.value; });
+  Kokkos::parallel_for(
+      "gradcomp::kernels::scatter_add", IndexRange(exec, 0, count),
+      KOKKOS_LAMBDA(index_t i) { out(indices[i]) += weight * values[i]; });
 }
 
 }  // namespace gradcomp::kernels

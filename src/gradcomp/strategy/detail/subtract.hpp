@@ -5,8 +5,8 @@
 namespace gradcomp {
 
 /// difference = a - b
-inline void subtract(const Exec& exec, const Span<const float>& a, const Span<const float>& b,
-                     const Span<float>& difference) {
+static inline void subtract(const Exec& exec, const Span<const float>& a, const Span<const float>& b,
+                            const Span<float>& difference) {
   Kokkos::parallel_for(
       "gradcomp::strategy::subtract", IndexRange(exec, 0, static_cast<index_t>(a.size())),
       KOKKOS_LAMBDA(const index_t i) { difference(i) = a(i) - b(i); });

@@ -41,8 +41,8 @@ KOKKOS_FORCEINLINE_FUNCTION float bounded_share(const Divide& divide, float a, f
 /// a gradient element is not finite, NaN is sent, so that every rank finds it in the sum. divide(a) returns a / ranks
 /// on the device.
 template <class Format, class Divide>
-void cast_shares(const Exec& exec, const Source& source, float ranks, const Divide& divide,
-                 const Vector<std::uint16_t>& sent) {
+static void cast_shares(const Exec& exec, const Source& source, float ranks, const Divide& divide,
+                        const Vector<std::uint16_t>& sent) {
   // The sum of W values, each at most round_down(largest / W), is at most `largest`: finite gradients never give an
   // infinite mean.
   const float limit = kernels::round_down<Format>(Format::largest / ranks);
@@ -100,8 +100,8 @@ void cast_gradient(const Exec& exec, const Source& source, int ranks, const Vect
 
 /// cast_gradient() with stochastic rounding.
 template <class Format>
-void dither_gradient(const Exec& exec, const Source& source, const Array4& key, float ranks,
-                     const Vector<std::uint16_t>& sent) {
+static void dither_gradient(const Exec& exec, const Source& source, const Array4& key, float ranks,
+                            const Vector<std::uint16_t>& sent) {
   const float limit = kernels::round_down<Format>(Format::largest / ranks);
   const index_t n = source.count;
   kernels::for_warps(
@@ -127,7 +127,7 @@ void dither_gradient(const Exec& exec, const Source& source, const Array4& key, 
 
 /// out = sum, converted to float. Counts the elements that are not finite in `found`.
 template <class Format>
-void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const Span<float>& out, const Tally& found) {
+static void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const Span<float>& out, const Tally& found) {
   const auto n = static_cast<index_t>(sum.size());
   const auto bad = found.count();
   found.clear(exec);
@@ -161,7 +161,7 @@ void widen_sum(const Exec& exec, const Vector<std::uint16_t>& sum, const Span<fl
 
 /// memory[i] += what was sent of element i.
 template <class Format>
-void return_cast(const Exec& exec, const Source& source, float ranks, const Vector<std::uint16_t>& sent) {
+static void return_cast(const Exec& exec, const Source& source, float ranks, const Vector<std::uint16_t>& sent) {
   Kokkos::parallel_for(
       "gradcomp::compressors::return_cast", IndexRange(exec, 0, source.count), KOKKOS_LAMBDA(const index_t i) {
         const float share = Format::decode(sent(i));

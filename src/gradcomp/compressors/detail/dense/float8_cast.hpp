@@ -55,7 +55,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_float8_scale(float scale) {
 
 /// Computes scales[s] from the first pass, and counts its non-finite elements.
 template <class Format>
-void write_float8_scales(const Exec& exec, const Float8State& state, float* scales) {
+static void write_float8_scales(const Exec& exec, const Float8State& state, float* scales) {
   const auto moments = state.first.on_device();
   const auto non_finite = state.non_finite.count();
   Kokkos::parallel_for(
@@ -67,8 +67,8 @@ void write_float8_scales(const Exec& exec, const Float8State& state, float* scal
 }
 
 template <class Format>
-void encode_float8(const Exec& exec, const Source& source, const Float8State& state, const Context& context,
-                   bool stochastic, std::byte* sections) {
+static void encode_float8(const Exec& exec, const Source& source, const Float8State& state, const Context& context,
+                          bool stochastic, std::byte* sections) {
   const auto tile = state.tiles.tile;
   const auto place = state.place;
   const auto* const scales = reinterpret_cast<const float*>(sections);
@@ -104,8 +104,8 @@ void encode_float8(const Exec& exec, const Source& source, const Float8State& st
 
 /// out += weight * decoded if `gate` is open. Counts scales and codes that no encoder writes.
 template <class Format>
-void decode_float8(const Exec& exec, const Float8State& state, const std::byte* sections, float weight,
-                   const Gate& gate, const Span<float>& out) {
+static void decode_float8(const Exec& exec, const Float8State& state, const std::byte* sections, float weight,
+                          const Gate& gate, const Span<float>& out) {
   const auto tile = state.tiles.tile;
   const auto* const scales = reinterpret_cast<const float*>(sections);
   const auto* const codes = reinterpret_cast<const std::uint8_t*>(sections + 4 * state.tiles.segments());

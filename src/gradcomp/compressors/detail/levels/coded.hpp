@@ -57,8 +57,8 @@ struct CodedState final : DenseState {
 
 /// own = scales of the ranges; sent = the same scales, divided by 1 + w if `shrink`.
 template <class Scheme>
-void write_scales(const Exec& exec, const Scheme& scheme, const Vector<kernels::Range>& ranges, bool shrink,
-                  const Span<float>& own, float* sent) {
+static void write_scales(const Exec& exec, const Scheme& scheme, const Vector<kernels::Range>& ranges, bool shrink,
+                         const Span<float>& own, float* sent) {
   Kokkos::parallel_for(
       "gradcomp::compressors::write_scales", IndexRange(exec, 0, static_cast<index_t>(ranges.size())),
       KOKKOS_LAMBDA(const index_t b) {

@@ -67,9 +67,9 @@ bool all_done(const Vector<Search>& searches) {
 /// the host looks, this ends with the last search. Otherwise all `reads` are launched, and those after the end of the
 /// searches do nothing.
 template <class Search>
-void search_thresholds(const Exec& exec, const kernels::CountAbove& above, const kernels::Tiles& tiles, const float* a,
-                       const kernels::Shortlist& shortlist, const Vector<Search>& searches, int reads,
-                       bool host_looks) {
+static void search_thresholds(const Exec& exec, const kernels::CountAbove& above, const kernels::Tiles& tiles,
+                              const float* a, const kernels::Shortlist& shortlist, const Vector<Search>& searches,
+                              int reads, bool host_looks) {
   const ThresholdSearch<Search> all(above.counting(), shortlist, searches);
   kernels::for_few(
       "gradcomp::compressors::ask_counts", exec, tiles.segments(), host_looks,
