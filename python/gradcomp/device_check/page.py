@@ -1,4 +1,6 @@
 """The page, made from the result file alone."""
+import re
+
 from gradcomp.output import markdown, text
 
 from . import alternatives, models
@@ -26,8 +28,13 @@ def _machine(context):
     return lines
 
 
+def _plain(text):
+    """Text that may contain anything, such as a pattern: no character of it means something to Markdown."""
+    return re.sub(r"([\\`*<\[\]])", r"\\\1", text)
+
+
 def _steps(document):
-    rows = [[step["title"], ENDING[step["status"]], f"{step['seconds']:.1f}", step["reason"] or ""]
+    rows = [[step["title"], ENDING[step["status"]], f"{step['seconds']:.1f}", _plain(step["reason"] or "")]
             for step in document["steps"]]
     return markdown.table(["step", "", "seconds", "why"], rows)
 
@@ -35,9 +42,9 @@ def _steps(document):
 def _tests(found):
     lines = [f"{found['passed']} tests passed, {len(found['failed'])} failed and {len(found['not_run'])} had no time. "
              f"{found['left_out']} entries of ctest were left out, which do not run on the device or compare two runs."]
-    tables = [markdown.table(["failed", "why"], [[f"`{name}`", why] for name, why in found["failed"].items()]),
+    tables = [markdown.table(["failed", "why"], [[f"`{name}`", _plain(why)] for name, why in found["failed"].items()]),
               markdown.table(["crashed", "what compute-sanitizer says"],
-                             [[f"`{name}`", said] for name, said in found["sanitizer"].items()])]
+                             [[f"`{name}`", _plain(said)] for name, said in found["sanitizer"].items()])]
     for table in tables:
         if len(table) > 2:
             lines += ["", *table]
